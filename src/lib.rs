@@ -1,0 +1,19 @@
+//! Anteroom: a waiting room in front of a shop that nobody has to change.
+//!
+//! The crate is a library with a thin binary. `room` and `token` are pure; `log` gives order and durability; `replica`
+//! keeps the gate's own copy of every room; `gate` decides what happens to one request and carries it out with `proxy`,
+//! `waiting` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/architecture.md`).
+
+pub mod admin;
+pub mod cli;
+pub mod config;
+pub mod demo;
+pub mod gate;
+pub mod limit;
+pub mod log;
+pub mod proxy;
+pub mod replica;
+pub mod room;
+pub mod time;
+pub mod token;
+pub mod waiting;

@@ -1,0 +1,132 @@
+//! An entry of the log and the batch it carries: what gates saw and did, in sections per line.
+//!
+//! The types are plain data; the byte form (`encode`, `decode`) is fixed by version, little-endian, without `usize`, and
+//! decoding is total: what does not decode is an error, never a panic.
+
+use super::ids::{Clock, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::settings::{Overrides, Settings};
+
+/// The machine version that this binary writes.
+pub const VERSION: u16 = 1;
+
+/// Most bytes of one encoded batch; more goes with the next.
+pub const MAX_BATCH_BYTES: usize = 64 * 1024;
+
+/// One record of the log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    pub position: Position,
+    pub gate: GateId,
+    /// Counts a gate's batches from 1; an entry whose serial is not above the roster's is a repeat and skipped.
+    pub serial: u64,
+    /// The nonce of the entry before, and this entry's own: a fork of history shows at once.
+    pub previous: [u8; 8],
+    pub nonce: [u8; 8],
+    /// The store's own time when it took the entry.
+    pub time: Wall,
+    pub version: u16,
+    pub batch: Batch,
+}
+
+/// What one gate says with one entry.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Batch {
+    /// The gate's first batch of its life puts it on the roster; others of gates not on it are ignored.
+    pub hello: bool,
+    /// The gate leaves; last batch of its life.
+    pub goodbye: bool,
+    /// The first batch of a new log by a gate that holds its rooms: the state up to here stands, a new era begins.
+    pub root: bool,
+    pub rooms: Vec<RoomChange>,
+    pub sections: Vec<Section>,
+}
+
+/// An operator's word about a room; applied before everything else of the entry.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RoomChange {
+    pub room: RoomName,
+    /// The highest revision wins; one not above the room's is skipped.
+    pub revision: u64,
+    pub change: Change,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// The configured settings of a room; makes the room if it is new.
+    Configure(Settings),
+    /// Replaces the room's overrides whole.
+    Override(Overrides),
+    /// A new edition and a new era: every session ends, older tokens are void.
+    Reset,
+    /// The room is no longer configured.
+    Remove,
+}
+
+/// What happened in one line since the gate's last batch. Applied in the order of the fields.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Section {
+    pub room: RoomName,
+    pub line: LineName,
+    /// Waiting visitors who left, and sessions ended by their visitor or an operator: at once.
+    pub leaves: Vec<(LaneId, Number)>,
+    /// Sessions ended by the shop's answer, `after_ms` from now (`end_grace`, 0 for at once).
+    pub ends: Vec<End>,
+    pub claims: Vec<Claim>,
+    /// Sessions that a gate cut off from the log went on honouring, or whose genuine, unexpired pass the room does not know
+    /// (its era or its call was lost): opened again as excess.
+    pub reopens: Vec<(LaneId, Number)>,
+    /// Sessions seen in use; appended once a tenth of the session.
+    pub renewals: Vec<(LaneId, Number)>,
+    /// Visitors who checked in; each at most once per generation. Sorted, without repeats. A number in the gap behind a
+    /// closed era, or of an era that the room does not know, is proof that it was issued: its place is given back.
+    pub marks: Vec<(LaneId, Number)>,
+    /// Visitors who joined without a pending id, counted per lane.
+    pub joins: Vec<(LaneId, u32)>,
+    /// Visitors who carry a pending ticket: the same id is answered with the place it already has.
+    pub pending_joins: Vec<(LaneId, PendingId)>,
+}
+
+/// Names a newcomer that could not be numbered yet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PendingId(pub [u8; 12]);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct End {
+    pub lane: LaneId,
+    pub number: Number,
+    pub after_ms: u64,
+}
+
+/// The first request forwarded on a called number's ticket, or with its pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Claim {
+    pub lane: LaneId,
+    pub number: Number,
+    /// The request carried the pass: from now on the ticket yields it no more.
+    pub carried: bool,
+}
+
+/// What applying an entry did, for the gate that appended it. Metrics come from the view's totals.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Effects {
+    /// One for each of the batch's `joins` items, in order: the first of `count` consecutive numbers.
+    pub joined: Vec<Joined>,
+    /// One for each of the batch's `pending_joins` items, in order.
+    pub pending_joined: Vec<Joined>,
+    /// Items that were out of range, repeated or for nobody, and were passed over.
+    pub skipped: u32,
+    /// The entry was a repeat or of a gate not on the roster: nothing was applied.
+    pub ignored: bool,
+    /// The clock after the entry.
+    pub clock: Clock,
+}
+
+/// `first` is `None` when nobody could be numbered: too many lines, lane unknown, room closed or gone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Joined {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub first: Option<Number>,
+    pub count: u32,
+}

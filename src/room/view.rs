@@ -1,0 +1,141 @@
+//! What the request path reads of the rooms: an immutable picture, published after an entry is applied.
+//!
+//! Only apply changes a room. A gate that has heard nothing for a while passes a `now` that includes its own elapsed time;
+//! deadlines are read against it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::ids::{CallId, Clock, Edition, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::settings::{Overrides, Settings};
+
+/// All rooms as of one position of the log.
+#[derive(Debug, Default)]
+pub struct View {
+    pub position: Position,
+    pub clock: Clock,
+    /// Log time of the last entry.
+    pub time: Wall,
+    /// Set while nobody is called because something was lost: the clock at which it ends.
+    pub healing_until: Option<Clock>,
+    pub rooms: BTreeMap<RoomName, Arc<RoomView>>,
+}
+
+/// One room: what is in force, and its lines.
+#[derive(Debug)]
+pub struct RoomView {
+    /// The configured settings with the overrides applied.
+    pub settings: Settings,
+    pub overrides: Overrides,
+    pub revision: u64,
+    pub edition: Edition,
+    pub lines: BTreeMap<LineName, Arc<LineView>>,
+}
+
+/// Where a genuine token's number stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// In line, or able to be (a visitor who is not present keeps the place and becomes present with a mark).
+    Waiting(Waiting),
+    /// Told to come in, has not come yet.
+    Called(Called),
+    Inside(Inside),
+    /// Came back after the horizon, or missed two turns: joins anew at the back.
+    Late,
+    /// Was called, and the session is over; or left.
+    Ended,
+    /// The room has never heard of it: a lost era, or a number beyond what was issued. The token's own date decides.
+    Unknown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// Present visitors ahead in the lane.
+    pub ahead: u64,
+    pub present: bool,
+    /// A mark is due: none was set in this generation.
+    pub mark_due: bool,
+    /// When the turn was that this visitor missed.
+    pub missed_at: Option<Wall>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Called {
+    pub call: CallId,
+    pub deadline: Clock,
+    pub called_at: Wall,
+    /// Called in the entry that numbered it: no cookie has been shown yet, only the pass can claim.
+    pub at_join: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inside {
+    pub call: CallId,
+    /// When the slot is freed if nothing renews it. The room frees it 2 s later than this; a pass must never say later.
+    pub expires: Clock,
+    /// `session_max` after the claim: renewals stop here.
+    pub ends_by: Clock,
+    pub since: Wall,
+    /// A request has carried the pass: the ticket yields it no more.
+    pub carried: bool,
+    /// A tenth of the session has passed since the last renewal, and a renewal would still stretch it.
+    pub renewal_due: bool,
+    /// An end is set (`end_grace`); renewals do not stretch it.
+    pub ending: bool,
+}
+
+/// A line's figures at the view's clock; totals count from the line's first entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Figures {
+    /// Present visitors in line, all lanes.
+    pub waiting: u64,
+    pub called: u32,
+    pub inside: u32,
+    pub capacity: u32,
+    /// Sessions above what the room opened by itself.
+    pub excess: u32,
+    pub joins: u64,
+    pub calls: u64,
+    pub claims: u64,
+    pub no_shows: u64,
+    /// Sessions that ended, for whatever reason.
+    pub ends: u64,
+    pub left: u64,
+}
+
+/// How long until the visitor with `ahead` before them is called, in seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Estimate {
+    pub low_secs: u32,
+    pub high_secs: u32,
+}
+
+/// One frame for everybody on a line's event stream: every visitor finds their own place in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Frame {
+    pub lane: LaneId,
+    /// The place that bit 0 of `bits` stands for: the lane's lowest present place, rounded down to a multiple of 64.
+    pub base: u64,
+    /// Present places, exact, for up to 4,096 places from `base`; bit i of byte i / 8 is place `base` + i; trailing zero bytes cut.
+    pub bits: Vec<u8>,
+    /// Present places in each run of 4,096 after those.
+    pub counts: Vec<u16>,
+}
+
+pub use super::line_view::LineView;
+
+impl RoomView {
+    #[must_use]
+    pub fn line(&self, line: &LineName) -> Option<&Arc<LineView>> {
+        self.lines.get(line)
+    }
+}
+
+/// A visitor's handle in one line, as tokens carry it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Visitor {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub number: Number,
+}
