@@ -1,0 +1,38 @@
+# Installs Debian packages and cargo-deny when they are missing. Sourced after say.sh.
+
+CARGO_DENY=0.20.2
+
+# have THING: a program on the PATH, or a file that stands.
+have() {
+    if [[ $1 == /* ]]; then [[ -e $1 ]]; else command -v "$1" >/dev/null; fi
+}
+
+# install_packages THING[:PACKAGE]...: where THING is missing, PACKAGE (by default of the same name) is installed.
+install_packages() {
+    local wanted missing=()
+    for wanted in "$@"; do
+        have "${wanted%%:*}" || missing+=("${wanted##*:}")
+    done
+    ((${#missing[@]})) || return 0
+    say "missing Debian packages: ${missing[*]}"
+    have apt-get || die 69 "no apt-get here; install these by hand: ${missing[*]}"
+    as_root apt-get update -q
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+as_root() {
+    if ((EUID == 0)); then
+        "$@" </dev/null
+    elif have sudo && sudo -n true 2>/dev/null; then
+        sudo -n "$@" </dev/null
+    else
+        die 77 "needs root: run as root, or with a sudo that asks no password: $*"
+    fi
+}
+
+# Unoptimised and without its optional parts: it is run for a second or two, so what counts is how long it compiles.
+install_cargo_deny() {
+    cargo deny --version >/dev/null 2>&1 && return 0
+    say "cargo-deny is missing; it is compiled now, which takes some minutes"
+    cargo install --locked --quiet --debug --no-default-features "cargo-deny@$CARGO_DENY"
+}
