@@ -1,1 +1,28 @@
-//! token
+//! Tickets and passes: what a visitor carries, signed, so that the gate stores nothing per visitor who waits.
+//!
+//! A token is base64url without padding of `version (1), length of the key id (1), key id, payload, HMAC-SHA256 (32)`.
+//! The MAC covers the cookie's base name, with a line itself where the name has only its hash, and everything before the
+//! tag; so a token is good for one kind, room and line, which its payload need not repeat. Decoding is strict: one text
+//! for one token, exact lengths, no byte left over. What fails is as good as no token, never an error.
+//!
+//! Pure: no I/O, no clock, no randomness. Whether a genuine token still counts is for the room and the gate to say.
+
+mod key;
+mod name;
+mod pass;
+mod reference;
+mod seal;
+mod ticket;
+
+#[cfg(test)]
+mod tests;
+
+pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, Secret};
+pub use name::{pass_cookie, ticket_cookie};
+pub use pass::{Pass, PassId};
+pub use reference::Reference;
+pub use seal::MAX_TOKEN;
+pub use ticket::{Ticket, TicketPlace};
+
+/// Most values of one cookie name that are tried; a sub-domain can set any number, and each try costs a MAC.
+pub const MAX_TRIES: usize = 8;

@@ -1,0 +1,168 @@
+//! The pass: signed admission, and the ids that tie every pass of a session together.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, Mac};
+use sha2::{Digest, Sha256};
+
+use super::key::{Keyring, Signer};
+use super::seal::{Fields, MAX_PAYLOAD, Scope};
+use super::{MAX_TRIES, name};
+use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RoomName, Wall};
+
+/// Names one call of a number, the same on every gate; unguessable, so that only who was called can show it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PassId(pub [u8; 8]);
+
+/// Admission to one line of a room.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pass {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub edition: Edition,
+    pub number: Number,
+    pub id: PassId,
+    /// Never later than the slot's own end. Whoever reads a pass asks the room first; only where the room does not know
+    /// the session does this date decide.
+    pub expires_at: Wall,
+}
+
+impl Pass {
+    /// The session as the shop sees it (`Anteroom-Session`): the same for every pass of a session, through renewals and
+    /// key changes, and of no use as a token. 22 characters of base64url.
+    #[must_use]
+    pub fn session_header(&self) -> String {
+        let mut hash = Sha256::new();
+        for part in context(&self.room, &self.line, self.edition).parts(SESSION) {
+            hash.update(part);
+        }
+        hash.update(self.id.0);
+        URL_SAFE_NO_PAD.encode(&hash.finalize()[..16])
+    }
+}
+
+impl Keyring {
+    /// The pass as text for a cookie or a header.
+    #[must_use]
+    pub fn sign_pass(&self, pass: &Pass) -> String {
+        self.seal(scope(&pass.room, &pass.line), &encode(pass))
+    }
+
+    /// The pass that `token` is, if it is genuine and of this room and line; expired or not.
+    #[must_use]
+    pub fn read_pass(&self, room: &RoomName, line: &LineName, token: &str) -> Option<Pass> {
+        let opened = self.unseal(scope(room, line), token)?;
+        decode(room, line, opened.payload())
+    }
+
+    /// The genuine pass that lasts longest among the values of one cookie name, of which the first [`MAX_TRIES`] are
+    /// tried; see [`Keyring::newest_ticket`].
+    #[must_use]
+    pub fn newest_pass<'a>(
+        &self,
+        room: &RoomName,
+        line: &LineName,
+        values: impl Iterator<Item = &'a str>,
+    ) -> Option<Pass> {
+        let passes = values
+            .take(MAX_TRIES)
+            .filter_map(|value| self.read_pass(room, line, value));
+        passes.max_by_key(|pass| (pass.edition, pass.expires_at))
+    }
+
+    /// The id for the passes of `call`, by the key that signs.
+    #[must_use]
+    pub fn pass_id(&self, room: &RoomName, line: &LineName, edition: Edition, call: CallId) -> PassId {
+        let tag = call_mac(self.first(), room, line, edition, call)
+            .finalize()
+            .into_bytes();
+        let mut id = [0; 8];
+        id.copy_from_slice(&tag[..8]);
+        PassId(id)
+    }
+
+    /// Whether `id` is the one of `call` under any key of the ring: gates may be at different steps of a key change.
+    #[must_use]
+    pub fn is_pass_id(&self, room: &RoomName, line: &LineName, edition: Edition, call: CallId, id: PassId) -> bool {
+        self.iter().any(|signer| {
+            call_mac(signer, room, line, edition, call)
+                .verify_truncated_left(&id.0)
+                .is_ok()
+        })
+    }
+}
+
+fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
+    Scope {
+        kind: name::PASS,
+        room,
+        line,
+    }
+}
+
+fn call_mac(signer: &Signer, room: &RoomName, line: &LineName, edition: Edition, call: CallId) -> Hmac<Sha256> {
+    let mut mac = signer.mac_of(&context(room, line, edition).parts(CALL));
+    mac.update(&[call.lane.0, call.count]);
+    mac.update(&call.number.era.0.to_le_bytes());
+    mac.update(&call.number.n.to_le_bytes());
+    mac
+}
+
+/// Room, line and edition as bytes that no other three share.
+struct Context<'a> {
+    room: &'a [u8],
+    line: &'a [u8],
+    lengths: [u8; 2],
+    edition: [u8; 4],
+}
+
+fn context<'a>(room: &'a RoomName, line: &'a LineName, edition: Edition) -> Context<'a> {
+    let (room, line) = (room.as_str().as_bytes(), line.as_str().as_bytes());
+    let lengths = [room.len(), line.len()].map(|length| u8::try_from(length).expect("names have at most 64 bytes"));
+    Context {
+        room,
+        line,
+        lengths,
+        edition: edition.0.to_le_bytes(),
+    }
+}
+
+impl Context<'_> {
+    fn parts(&self, label: &'static str) -> [&[u8]; 5] {
+        [label.as_bytes(), &self.lengths, self.room, self.line, &self.edition]
+    }
+}
+
+/// lane (1), edition (4), era (8), n (4), pass id (8), expires at (8); little-endian.
+fn encode(pass: &Pass) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
+    bytes.push(pass.lane.0);
+    bytes.extend(pass.edition.0.to_le_bytes());
+    bytes.extend(pass.number.era.0.to_le_bytes());
+    bytes.extend(pass.number.n.to_le_bytes());
+    bytes.extend(pass.id.0);
+    bytes.extend(pass.expires_at.0.to_le_bytes());
+    bytes
+}
+
+fn decode(room: &RoomName, line: &LineName, payload: &[u8]) -> Option<Pass> {
+    let mut fields = Fields(payload);
+    let pass = Pass {
+        room: room.clone(),
+        line: line.clone(),
+        lane: LaneId(fields.u8()?),
+        edition: Edition(fields.u32()?),
+        number: Number {
+            era: Era(fields.u64()?),
+            n: fields.u32()?,
+        },
+        id: PassId(fields.take()?),
+        expires_at: Wall(fields.u64()?),
+    };
+    fields.end().map(|()| pass)
+}
+
+/// Labels of what is derived but is no token; no cookie's name begins like them, so no MAC stands for two things.
+const CALL: &str = "anteroom call ";
+const SESSION: &str = "anteroom session ";

@@ -1,0 +1,116 @@
+//! The envelope that tickets and passes share: text to checked payload and back.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+
+use super::key::{KeyId, Keyring, Signer};
+use crate::room::{LineName, RoomName};
+
+const VERSION: u8 = 1;
+const TAG: usize = 32;
+/// The longest payload, a ticket with an identity, is 34 bytes; the rest is room for fields of later versions.
+pub(super) const MAX_PAYLOAD: usize = 64;
+const MAX_BYTES: usize = 2 + KeyId::MAX_LEN + MAX_PAYLOAD + TAG;
+
+/// Longest token in characters; longer text is refused unread.
+pub const MAX_TOKEN: usize = (MAX_BYTES * 4).div_ceil(3);
+
+/// What a token is good for: the kind (as the cookie's name begins), the room and the line.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub kind: &'static str,
+    pub room: &'a RoomName,
+    pub line: &'a LineName,
+}
+
+impl Scope<'_> {
+    /// A MAC over the scope. The room ends at a zero byte, which no name holds, and the line's length stands before it.
+    fn mac(self, signer: &Signer) -> Hmac<Sha256> {
+        let line = self.line.as_str().as_bytes();
+        let length = u8::try_from(line.len()).expect("a line has at most 64 bytes");
+        signer.mac_of(&[self.kind.as_bytes(), self.room.as_str().as_bytes(), &[0, length], line])
+    }
+}
+
+/// A payload whose tag was right.
+pub(super) struct Opened {
+    bytes: [u8; MAX_BYTES],
+    start: usize,
+    end: usize,
+}
+
+impl Opened {
+    pub(super) fn payload(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+}
+
+impl Keyring {
+    /// The token for `payload`, at most [`MAX_PAYLOAD`] bytes, signed by the first key.
+    pub(super) fn seal(&self, scope: Scope<'_>, payload: &[u8]) -> String {
+        debug_assert!(payload.len() <= MAX_PAYLOAD, "a payload has a fixed, small size");
+        let signer = self.first();
+        let id = signer.id();
+        let mut bytes = Vec::with_capacity(MAX_BYTES);
+        bytes.push(VERSION);
+        bytes.push(u8::try_from(id.len()).expect("a key id has at most 16 bytes"));
+        bytes.extend_from_slice(id);
+        bytes.extend_from_slice(payload);
+        let mut mac = scope.mac(signer);
+        mac.update(&bytes);
+        bytes.extend_from_slice(&mac.finalize().into_bytes());
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The payload of a genuine token for `scope`; `None` for everything else.
+    pub(super) fn unseal(&self, scope: Scope<'_>, token: &str) -> Option<Opened> {
+        let mut bytes = [0; MAX_BYTES];
+        if token.len() > MAX_TOKEN {
+            return None;
+        }
+        // Strict: no padding, no stray character, and bits beyond the last byte must be zero.
+        let length = URL_SAFE_NO_PAD.decode_slice(token, &mut bytes).ok()?;
+        let (signed, tag) = bytes[..length].split_at_checked(length.checked_sub(TAG)?)?;
+        let (&[version, id_length], rest) = signed.split_first_chunk()?;
+        let (id, _payload) = rest.split_at_checked(usize::from(id_length))?;
+        if version != VERSION {
+            return None;
+        }
+        let mut mac = scope.mac(self.find(id)?);
+        mac.update(signed);
+        // SECURITY: constant time, over the whole tag, before a byte of the payload is looked at.
+        mac.verify_slice(tag).ok()?;
+        let (start, end) = (2 + id.len(), signed.len());
+        Some(Opened { bytes, start, end })
+    }
+}
+
+/// Takes fixed-size fields off the front of a payload; numbers are little-endian.
+pub(super) struct Fields<'a>(pub &'a [u8]);
+
+impl Fields<'_> {
+    pub(super) fn u8(&mut self) -> Option<u8> {
+        self.take().map(u8::from_le_bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    pub(super) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (field, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*field)
+    }
+
+    /// `Some` if nothing is left over.
+    pub(super) fn end(self) -> Option<()> {
+        self.0.is_empty().then_some(())
+    }
+}

@@ -1,0 +1,483 @@
+//! Laws of tickets and passes: what is signed is read back, and whatever differs by anything is as good as none.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Wall};
+
+const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+fn key(id: &str, seed: u8) -> Key {
+    Key {
+        id: KeyId::new(id).expect("a key id"),
+        secret: Secret::new([seed; 32]),
+    }
+}
+
+fn ring(keys: &[(&str, u8)]) -> Keyring {
+    Keyring::new(keys.iter().map(|(id, seed)| key(id, *seed)).collect()).expect("a ring")
+}
+
+fn room(name: &str) -> RoomName {
+    RoomName::new(name).expect("a room")
+}
+
+fn line(name: &str) -> LineName {
+    LineName::new(name).expect("a line")
+}
+
+fn ticket() -> Ticket {
+    let number = Number {
+        era: Era(28_123_456_789_012_345),
+        n: 41,
+    };
+    Ticket {
+        room: room("shop"),
+        line: LineName::ONLY,
+        lane: LaneId(0),
+        edition: Edition(3),
+        place: TicketPlace::Numbered(number),
+        joined_at: Wall(1_790_000_000_000),
+        identity: None,
+    }
+}
+
+fn pass() -> Pass {
+    let Ticket {
+        room,
+        line,
+        lane,
+        edition,
+        ..
+    } = ticket();
+    let number = Number {
+        era: Era(28_123_456_789_012_345),
+        n: 41,
+    };
+    Pass {
+        room,
+        line,
+        lane,
+        edition,
+        number,
+        id: PassId(*b"pass-id!"),
+        expires_at: Wall(1_790_000_300_000),
+    }
+}
+
+/// Every text one step from `token`: a character replaced, left out or put in anywhere, cut short, or run on.
+fn mutants(token: &str) -> impl Iterator<Item = String> {
+    let cuts = (0..token.len()).map(|at| token[..at].to_owned());
+    let tails = (1..token.len()).map(|at| token[at..].to_owned());
+    let dropped = (0..token.len()).map(|at| format!("{}{}", &token[..at], &token[at + 1..]));
+    let changed = (0..=token.len()).flat_map(move |at| {
+        BASE64URL
+            .iter()
+            .map(|symbol| char::from(*symbol))
+            .flat_map(move |symbol| {
+                let inserted = format!("{}{symbol}{}", &token[..at], &token[at..]);
+                let rest = token.get(at + 1..).unwrap_or_default();
+                [inserted, format!("{}{symbol}{rest}", &token[..at])]
+            })
+    });
+    let dressed = ["=", "==", " ", "\"", "\0", ";"]
+        .into_iter()
+        .flat_map(move |extra| [format!("{token}{extra}"), format!("{extra}{token}")]);
+    let doubled = [format!("{token}{token}"), format!("\"{token}\"")];
+    cuts.chain(tails)
+        .chain(dropped)
+        .chain(changed)
+        .chain(dressed)
+        .chain(doubled)
+}
+
+#[test]
+fn every_character_of_a_ticket_counts() {
+    let (ring, ticket) = (ring(&[("now", 1), ("old", 2)]), ticket());
+    let token = ring.sign_ticket(&ticket);
+    assert_eq!(
+        ring.read_ticket(&ticket.room, &ticket.line, &token),
+        Some(ticket.clone())
+    );
+    for mutant in mutants(&token).filter(|mutant| *mutant != token) {
+        assert_eq!(ring.read_ticket(&ticket.room, &ticket.line, &mutant), None, "{mutant}");
+    }
+}
+
+#[test]
+fn every_character_of_a_pass_counts() {
+    let (ring, pass) = (ring(&[("now", 1), ("old", 2)]), pass());
+    let token = ring.sign_pass(&pass);
+    assert_eq!(ring.read_pass(&pass.room, &pass.line, &token), Some(pass.clone()));
+    for mutant in mutants(&token).filter(|mutant| *mutant != token) {
+        assert_eq!(ring.read_pass(&pass.room, &pass.line, &mutant), None, "{mutant}");
+    }
+}
+
+/// Payloads that this binary never signs, such as another version's, are refused whole though their tag is right.
+#[test]
+fn a_genuine_payload_of_another_shape_is_refused() {
+    let (ring, shop, only) = (ring(&[("now", 1)]), room("shop"), LineName::ONLY);
+    let tickets = seal::Scope {
+        kind: name::TICKET,
+        room: &shop,
+        line: &only,
+    };
+    let passes = seal::Scope {
+        kind: name::PASS,
+        room: &shop,
+        line: &only,
+    };
+    let read = |payload: &[u8]| {
+        let ticket = ring.read_ticket(&shop, &only, &ring.seal(tickets, payload));
+        (
+            ticket.is_some(),
+            ring.read_pass(&shop, &only, &ring.seal(passes, payload)).is_some(),
+        )
+    };
+    for length in 0..=seal::MAX_PAYLOAD {
+        assert_eq!(
+            read(&vec![0; length]),
+            (length == 26, length == 33),
+            "{length} zero bytes"
+        );
+    }
+    for flags in 0..=u8::MAX {
+        let with_identity = std::iter::once(flags).chain([0; 33]).collect::<Vec<u8>>();
+        assert_eq!(
+            read(&with_identity),
+            (flags & 2 != 0 && flags < 4, false),
+            "flags {flags}"
+        );
+    }
+}
+
+#[test]
+fn a_token_of_one_kind_is_refused_as_another_whatever_its_payload() {
+    let (ring, shop, only) = (ring(&[("now", 1)]), room("shop"), LineName::ONLY);
+    let tickets = seal::Scope {
+        kind: name::TICKET,
+        room: &shop,
+        line: &only,
+    };
+    let token = ring.seal(tickets, &[0; 33]);
+    assert!(ring.unseal(tickets, &token).is_some());
+    assert_eq!(ring.read_pass(&shop, &only, &token), None);
+}
+
+/// The last character of 71 bytes holds two bits that belong to no byte: four texts would stand for one token.
+#[test]
+fn bits_beyond_the_last_byte_are_refused() {
+    let ring = ring(&[("four", 1)]);
+    let token = ring.sign_pass(&pass());
+    assert_ne!(token.len() % 4, 0, "a token whose last character holds spare bits");
+    let last = BASE64URL
+        .iter()
+        .position(|symbol| token.ends_with(char::from(*symbol)))
+        .expect("base64url");
+    let twin = format!("{}{}", &token[..token.len() - 1], char::from(BASE64URL[last + 1]));
+    assert_eq!(ring.read_pass(&room("shop"), &LineName::ONLY, &twin), None);
+}
+
+#[test]
+fn a_token_is_good_for_its_own_kind_room_and_line_only() {
+    let ring = ring(&[("now", 1)]);
+    let mut ticket = ticket();
+    ticket.line = line("a");
+    let token = ring.sign_ticket(&ticket);
+    assert!(ring.read_ticket(&room("shop"), &line("a"), &token).is_some());
+    for (other_room, other_line) in [
+        ("shop", ""),
+        ("shop", "b"),
+        ("shop", "A"),
+        ("shop2", "a"),
+        ("sho", "pa"),
+    ] {
+        assert_eq!(
+            ring.read_ticket(&room(other_room), &line(other_line), &token),
+            None,
+            "{other_room} {other_line}"
+        );
+    }
+    assert_eq!(ring.read_pass(&room("shop"), &line("a"), &token), None);
+}
+
+/// A line's cookie may be named like another room's: the MAC must tell them apart, not only the name.
+#[test]
+fn rooms_and_lines_with_one_cookie_name_do_not_share_tokens() {
+    let ring = ring(&[("now", 1)]);
+    let twin = room(&ticket_cookie(&room("shop"), &line("a"))["anteroom-ticket-".len()..]);
+    assert_eq!(
+        ticket_cookie(&twin, &LineName::ONLY),
+        ticket_cookie(&room("shop"), &line("a"))
+    );
+    let token = ring.sign_ticket(&Ticket {
+        line: line("a"),
+        ..ticket()
+    });
+    assert_eq!(ring.read_ticket(&twin, &LineName::ONLY, &token), None);
+}
+
+#[test]
+fn keys_rotate_and_end() {
+    let (old, both, new) = (ring(&[("a", 1)]), ring(&[("b", 2), ("a", 1)]), ring(&[("b", 2)]));
+    let (ticket, pass) = (ticket(), pass());
+    let by_old = (old.sign_ticket(&ticket), old.sign_pass(&pass));
+    let by_both = (both.sign_ticket(&ticket), both.sign_pass(&pass));
+    assert_eq!(
+        by_both,
+        (new.sign_ticket(&ticket), new.sign_pass(&pass)),
+        "the first key signs"
+    );
+    for (tokens, keyring, good) in [
+        (&by_old, &both, true),
+        (&by_old, &new, false),
+        (&by_both, &both, true),
+        (&by_both, &old, false),
+    ] {
+        assert_eq!(
+            keyring.read_ticket(&ticket.room, &ticket.line, &tokens.0).is_some(),
+            good
+        );
+        assert_eq!(keyring.read_pass(&pass.room, &pass.line, &tokens.1).is_some(), good);
+    }
+}
+
+#[test]
+fn another_secret_under_the_same_id_is_another_key() {
+    let token = ring(&[("a", 1)]).sign_ticket(&ticket());
+    assert_eq!(
+        ring(&[("a", 2)]).read_ticket(&room("shop"), &LineName::ONLY, &token),
+        None
+    );
+    assert_eq!(
+        ring(&[("b", 1)]).read_ticket(&room("shop"), &LineName::ONLY, &token),
+        None
+    );
+}
+
+#[test]
+fn a_name_sent_twice_gives_the_newest_genuine_ticket() {
+    let ring = ring(&[("now", 1)]);
+    let signed = |edition, joined_at| {
+        ring.sign_ticket(&Ticket {
+            edition: Edition(edition),
+            joined_at: Wall(joined_at),
+            ..ticket()
+        })
+    };
+    let (oldest, older, newest) = (signed(1, 900), signed(2, 100), signed(2, 200));
+    let values = ["", "forged", &oldest, &newest, &older];
+    let read = ring
+        .newest_ticket(&room("shop"), &LineName::ONLY, values.into_iter())
+        .expect("one is genuine");
+    assert_eq!((read.edition, read.joined_at), (Edition(2), Wall(200)));
+    let many = std::iter::repeat_n("forged", MAX_TRIES).chain([newest.as_str()]);
+    assert_eq!(
+        ring.newest_ticket(&room("shop"), &LineName::ONLY, many),
+        None,
+        "tries are bounded"
+    );
+}
+
+#[test]
+fn a_name_sent_twice_gives_the_pass_that_lasts_longest() {
+    let ring = ring(&[("now", 1)]);
+    let signed = |expires_at| {
+        ring.sign_pass(&Pass {
+            expires_at: Wall(expires_at),
+            ..pass()
+        })
+    };
+    let (short, long) = (signed(100), signed(200));
+    let read = ring.newest_pass(
+        &room("shop"),
+        &LineName::ONLY,
+        [short.as_str(), "x", &long, &short].into_iter(),
+    );
+    assert_eq!(read.map(|pass| pass.expires_at), Some(Wall(200)));
+    let many = std::iter::repeat_n("x", MAX_TRIES).chain([long.as_str()]);
+    assert_eq!(
+        ring.newest_pass(&room("shop"), &LineName::ONLY, many),
+        None,
+        "tries are bounded"
+    );
+}
+
+#[test]
+fn a_pass_id_is_of_one_call_of_one_number() {
+    let ring = ring(&[("now", 1)]);
+    let call = CallId {
+        lane: LaneId(0),
+        number: Number { era: Era(7), n: 41 },
+        count: 1,
+    };
+    let of = |room_name: &str, line_name: &str, edition, call| {
+        ring.pass_id(&room(room_name), &line(line_name), Edition(edition), call)
+    };
+    let ids = [
+        of("shop", "", 1, call),
+        of("sho", "p", 1, call),
+        of("shop", "p", 1, call),
+        of("shop", "", 2, call),
+        of(
+            "shop",
+            "",
+            1,
+            CallId {
+                lane: LaneId(1),
+                ..call
+            },
+        ),
+        of("shop", "", 1, CallId { count: 2, ..call }),
+        of(
+            "shop",
+            "",
+            1,
+            CallId {
+                number: Number { era: Era(8), n: 41 },
+                ..call
+            },
+        ),
+        of(
+            "shop",
+            "",
+            1,
+            CallId {
+                number: Number { era: Era(7), n: 42 },
+                ..call
+            },
+        ),
+    ];
+    for (at, id) in ids.iter().enumerate() {
+        assert!(!ids[..at].contains(id), "{at}");
+        let is_first = ring.is_pass_id(&room("shop"), &LineName::ONLY, Edition(1), call, *id);
+        assert_eq!(is_first, at == 0);
+    }
+}
+
+#[test]
+fn a_pass_id_holds_through_a_key_change() {
+    let (old, both, new) = (ring(&[("a", 1)]), ring(&[("b", 2), ("a", 1)]), ring(&[("b", 2)]));
+    let call = CallId {
+        lane: LaneId(0),
+        number: Number { era: Era(7), n: 41 },
+        count: 1,
+    };
+    let id = old.pass_id(&room("shop"), &LineName::ONLY, Edition(1), call);
+    assert_ne!(id, both.pass_id(&room("shop"), &LineName::ONLY, Edition(1), call));
+    assert!(both.is_pass_id(&room("shop"), &LineName::ONLY, Edition(1), call, id));
+    assert!(!new.is_pass_id(&room("shop"), &LineName::ONLY, Edition(1), call, id));
+}
+
+#[test]
+fn the_session_header_is_one_per_session_and_no_token() {
+    let pass = pass();
+    let renewed = Pass {
+        expires_at: Wall(1),
+        ..pass.clone()
+    };
+    assert_eq!(pass.session_header(), renewed.session_header());
+    assert_eq!(pass.session_header().len(), 22);
+    let others = [
+        Pass {
+            id: PassId(*b"pass-id?"),
+            ..pass.clone()
+        },
+        Pass {
+            room: room("other"),
+            ..pass.clone()
+        },
+        Pass {
+            line: line("a"),
+            ..pass.clone()
+        },
+        Pass {
+            edition: Edition(4),
+            ..pass.clone()
+        },
+    ];
+    for other in others {
+        assert_ne!(pass.session_header(), other.session_header());
+    }
+}
+
+fn names() -> impl Strategy<Value = (RoomName, LineName)> {
+    ("[a-z0-9-]{1,32}", "[a-z0-9 é한]{0,16}").prop_map(|(of_room, of_line)| (room(&of_room), line(&of_line)))
+}
+
+fn places() -> impl Strategy<Value = TicketPlace> {
+    let numbered = (any::<u64>(), any::<u32>()).prop_map(|(era, n)| TicketPlace::Numbered(Number { era: Era(era), n }));
+    prop_oneof![
+        numbered,
+        any::<[u8; 12]>().prop_map(|id| TicketPlace::Pending(PendingId(id)))
+    ]
+}
+
+prop_compose! {
+    fn tickets()(
+        (room, line) in names(), lane: u8, edition: u32, place in places(), joined_at: u64, identity: Option<[u8; 8]>,
+    ) -> Ticket {
+        let (lane, edition, joined_at) = (LaneId(lane), Edition(edition), Wall(joined_at));
+        Ticket { room, line, lane, edition, place, joined_at, identity }
+    }
+}
+
+prop_compose! {
+    fn passes()(
+        (room, line) in names(), lane: u8, edition: u32, era: u64, n: u32, id: [u8; 8], expires_at: u64,
+    ) -> Pass {
+        let number = Number { era: Era(era), n };
+        Pass {
+            room, line, lane: LaneId(lane), edition: Edition(edition), number, id: PassId(id), expires_at: Wall(expires_at),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_ticket_is_read_back_as_it_was_signed(ticket in tickets(), id in "[a-z0-9-]{1,16}", seed: u8) {
+        let ring = ring(&[(&id, seed)]);
+        let token = ring.sign_ticket(&ticket);
+        prop_assert!(token.len() <= MAX_TOKEN);
+        prop_assert_eq!(ring.read_ticket(&ticket.room, &ticket.line, &token), Some(ticket));
+    }
+
+    #[test]
+    fn a_pass_is_read_back_as_it_was_signed(pass in passes(), id in "[a-z0-9-]{1,16}", seed: u8) {
+        let ring = ring(&[(&id, seed)]);
+        let token = ring.sign_pass(&pass);
+        prop_assert!(token.len() <= MAX_TOKEN);
+        prop_assert_eq!(ring.read_pass(&pass.room, &pass.line, &token), Some(pass));
+    }
+
+    #[test]
+    fn a_ticket_of_other_names_is_none(ticket in tickets(), (room, line) in names()) {
+        let ring = ring(&[("now", 1)]);
+        let token = ring.sign_ticket(&ticket);
+        let same = (&room, &line) == (&ticket.room, &ticket.line);
+        prop_assert_eq!(ring.read_ticket(&room, &line, &token).is_some(), same);
+    }
+
+    #[test]
+    fn two_characters_changed_are_refused_too(ticket in tickets(), first: prop::sample::Index, second: prop::sample::Index,
+        symbols: (prop::sample::Index, prop::sample::Index)) {
+        let ring = ring(&[("now", 1)]);
+        let token = ring.sign_ticket(&ticket);
+        let mut mutant = token.clone().into_bytes();
+        let length = mutant.len();
+        mutant[first.index(length)] = BASE64URL[symbols.0.index(64)];
+        mutant[second.index(length)] = BASE64URL[symbols.1.index(64)];
+        let mutant = String::from_utf8(mutant).expect("ASCII");
+        prop_assert_eq!(ring.read_ticket(&ticket.room, &ticket.line, &mutant).is_some(), mutant == token);
+    }
+
+    #[test]
+    fn any_text_is_read_without_a_panic(text in ".{0,200}", plain in "[A-Za-z0-9_-]{0,200}") {
+        let ring = ring(&[("now", 1)]);
+        for text in [text, plain] {
+            prop_assert_eq!(ring.read_ticket(&room("shop"), &LineName::ONLY, &text), None);
+            prop_assert_eq!(ring.read_pass(&room("shop"), &LineName::ONLY, &text), None);
+        }
+    }
+}

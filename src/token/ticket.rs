@@ -1,0 +1,123 @@
+//! The ticket: proof of a place in line.
+
+use super::key::Keyring;
+use super::seal::{Fields, MAX_PAYLOAD, Scope};
+use super::{MAX_TRIES, name};
+use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Wall};
+
+/// What a ticket proves its bearer has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TicketPlace {
+    Numbered(Number),
+    /// The gate could not reach the log when the visitor came; the join will carry this id, so it is numbered once.
+    Pending(PendingId),
+}
+
+/// Proves a place in one line of a room. It never expires by itself: the room's horizon and edition decide.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ticket {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub edition: Edition,
+    pub place: TicketPlace,
+    /// When the visitor arrived, by the gate's wall clock.
+    pub joined_at: Wall,
+    /// Binds the place to an account, where the room does.
+    pub identity: Option<[u8; 8]>,
+}
+
+impl Keyring {
+    /// The ticket as text for a cookie or a header.
+    #[must_use]
+    pub fn sign_ticket(&self, ticket: &Ticket) -> String {
+        self.seal(scope(&ticket.room, &ticket.line), &encode(ticket))
+    }
+
+    /// The ticket that `token` is, if it is genuine and of this room and line.
+    #[must_use]
+    pub fn read_ticket(&self, room: &RoomName, line: &LineName, token: &str) -> Option<Ticket> {
+        let opened = self.unseal(scope(room, line), token)?;
+        decode(room, line, opened.payload())
+    }
+
+    /// The newest genuine ticket among the values of one cookie name, of which the first [`MAX_TRIES`] are tried.
+    ///
+    /// A browser sends a name twice when a cookie was set for the host and another for its domain. An old one, which
+    /// nobody overwrites any more, must not hide the new one: the visitor would join again at every request.
+    #[must_use]
+    pub fn newest_ticket<'a>(
+        &self,
+        room: &RoomName,
+        line: &LineName,
+        values: impl Iterator<Item = &'a str>,
+    ) -> Option<Ticket> {
+        let tickets = values
+            .take(MAX_TRIES)
+            .filter_map(|value| self.read_ticket(room, line, value));
+        tickets.max_by_key(|ticket| (ticket.edition, ticket.joined_at))
+    }
+}
+
+fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
+    Scope {
+        kind: name::TICKET,
+        room,
+        line,
+    }
+}
+
+/// flags (1), lane (1), edition (4), joined at (8), then era (8) and n (4) or the pending id (12), then the identity (8)
+/// if there is one; little-endian.
+fn encode(ticket: &Ticket) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
+    let pending = matches!(ticket.place, TicketPlace::Pending(_));
+    bytes.push((u8::from(pending) * PENDING) | (u8::from(ticket.identity.is_some()) * IDENTITY));
+    bytes.push(ticket.lane.0);
+    bytes.extend(ticket.edition.0.to_le_bytes());
+    bytes.extend(ticket.joined_at.0.to_le_bytes());
+    match ticket.place {
+        TicketPlace::Numbered(number) => {
+            bytes.extend(number.era.0.to_le_bytes());
+            bytes.extend(number.n.to_le_bytes());
+        }
+        TicketPlace::Pending(id) => bytes.extend(id.0),
+    }
+    bytes.extend(ticket.identity.iter().flatten());
+    bytes
+}
+
+fn decode(room: &RoomName, line: &LineName, payload: &[u8]) -> Option<Ticket> {
+    let mut fields = Fields(payload);
+    let flags = fields.u8()?;
+    if flags & !(PENDING | IDENTITY) != 0 {
+        return None;
+    }
+    let ticket = Ticket {
+        room: room.clone(),
+        line: line.clone(),
+        lane: LaneId(fields.u8()?),
+        edition: Edition(fields.u32()?),
+        joined_at: Wall(fields.u64()?),
+        place: decode_place(flags & PENDING != 0, &mut fields)?,
+        identity: if flags & IDENTITY == 0 {
+            None
+        } else {
+            Some(fields.take()?)
+        },
+    };
+    fields.end().map(|()| ticket)
+}
+
+fn decode_place(pending: bool, fields: &mut Fields<'_>) -> Option<TicketPlace> {
+    if pending {
+        return Some(TicketPlace::Pending(PendingId(fields.take()?)));
+    }
+    Some(TicketPlace::Numbered(Number {
+        era: Era(fields.u64()?),
+        n: fields.u32()?,
+    }))
+}
+
+const PENDING: u8 = 1;
+const IDENTITY: u8 = 2;
