@@ -1,0 +1,131 @@
+//! What the gate counts and measures, for Prometheus: handles that are made once and cost a few nanoseconds each.
+//!
+//! Labels are bounded: rooms and limits by the configuration, everything else by an enum; never a line, a path or a
+//! visitor. What the rooms know (waiting, called, sessions) is not counted a second time here: [`Exposition`] reads it from
+//! the view when asked. `docs/metrics.md` explains every metric; a test keeps it complete.
+
+mod exposition;
+mod gauge;
+mod latency;
+mod outcome;
+mod process;
+
+use std::sync::Arc;
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+
+use crate::room::RoomName;
+
+pub use exposition::{CONTENT_TYPE, Exposition};
+pub use gauge::{Level, Raised};
+pub use latency::Latency;
+pub use outcome::{Outcome, UpstreamFault};
+
+/// Labels and their values.
+type Labels<const N: usize> = [(&'static str, String); N];
+
+/// Every handle of the process; cheap to clone, and all clones count together.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    requests: Family<Labels<2>, Counter>,
+    limited: Family<Labels<1>, Counter>,
+    upstream_faults: Arc<[Counter; UpstreamFault::ALL.len()]>,
+    /// From a request's head to its answer's head or to asking the upstream: the gate's own share.
+    pub gate: Latency,
+    /// From asking the upstream to the head of its answer.
+    pub upstream: Latency,
+    /// Client connections that are open.
+    pub connections: Level,
+    /// Client connections refused because there were too many.
+    pub connections_refused: Counter,
+    /// Connections to the upstream that are open, idle ones included.
+    pub upstream_connections: Level,
+    /// Upgraded connections (WebSocket) that are open.
+    pub tunnels: Level,
+    /// Event streams that are open.
+    pub streams: Level,
+    /// Tickets that failed their signature or named another room, line or key.
+    pub tickets_refused: Counter,
+    /// Passes, likewise.
+    pub passes_refused: Counter,
+    /// Log lines that did not fit the queue.
+    pub log_lines_dropped: Counter,
+    /// Changes an operator made through the admin listener.
+    pub admin_changes: Counter,
+    /// Admin requests turned away for a wrong token, host or origin.
+    pub admin_refused: Counter,
+}
+
+impl Metrics {
+    /// All at zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            requests: Family::default(),
+            limited: Family::default(),
+            upstream_faults: Arc::default(),
+            gate: Latency::new(&GATE_BOUNDS),
+            upstream: Latency::new(&UPSTREAM_BOUNDS),
+            connections: Level::default(),
+            connections_refused: Counter::default(),
+            upstream_connections: Level::default(),
+            tunnels: Level::default(),
+            streams: Level::default(),
+            tickets_refused: Counter::default(),
+            passes_refused: Counter::default(),
+            log_lines_dropped: Counter::default(),
+            admin_changes: Counter::default(),
+            admin_refused: Counter::default(),
+        }
+    }
+
+    /// The counters for one room's requests, or for those of no room. Takes a lock: keep what it gives.
+    #[must_use]
+    pub fn requests(&self, room: Option<&RoomName>) -> Requests {
+        let room = room.map(ToString::to_string).unwrap_or_default();
+        let counter = |outcome: Outcome| {
+            let labels = [("room", room.clone()), ("outcome", outcome.as_str().to_owned())];
+            self.requests.get_or_create_owned(&labels)
+        };
+        Requests(Arc::new(Outcome::ALL.map(counter)))
+    }
+
+    /// The counter for one limit's refusals, by the name it has in the configuration. Takes a lock: keep what it gives.
+    #[must_use]
+    pub fn limited(&self, limit: &str) -> Counter {
+        self.limited.get_or_create_owned(&[("limit", limit.to_owned())])
+    }
+
+    /// Counts one request that the upstream failed.
+    pub fn upstream_fault(&self, fault: UpstreamFault) {
+        self.upstream_faults[fault as usize].inc();
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// One room's requests by outcome; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Requests(Arc<[Counter; Outcome::ALL.len()]>);
+
+impl Requests {
+    /// Counts one request. PERF: one atomic addition, no lock, no lookup.
+    pub fn count(&self, outcome: Outcome) {
+        self.0[outcome as usize].inc();
+    }
+}
+
+/// Upper bounds in seconds. The gate's own work takes microseconds; what is above 5 ms waited for a join's batch.
+const GATE_BOUNDS: [f64; 14] = [
+    0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5,
+];
+
+/// OpenTelemetry's advice for HTTP, with the sub-millisecond bounds that a shop on the same machine needs.
+const UPSTREAM_BOUNDS: [f64; 16] = [
+    0.000_5, 0.001, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
+];

@@ -1,0 +1,145 @@
+//! What became of a request, as a label: the rows of the outside contract, so the set is closed.
+
+/// What the gate did with one request.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome {
+    /// 400: malformed, ambiguous, or readable in two ways.
+    Malformed,
+    /// Over a limit: 429.
+    Limited,
+    /// The status endpoint.
+    Status,
+    /// An event stream was opened.
+    Stream,
+    /// Join, check-in, leave, health and everything else under the reserved prefix.
+    Own,
+    /// A CORS preflight, forwarded.
+    Preflight,
+    /// Forwarded: outside every room, excepted, never queued, bypassed, or the room is off.
+    Outside,
+    /// Forwarded with a valid pass.
+    Inside,
+    /// Forwarded on a return route, without a session.
+    Returned,
+    /// Forwarded on the ticket of a called number: the claim.
+    Claimed,
+    /// Joined, called at once and forwarded.
+    Admitted,
+    /// Forwarded without a ticket or a session, because the room is open (asset, API call, crawler).
+    Open,
+    /// The waiting page for a ticket that already had its number.
+    Waiting,
+    /// The waiting page for a newcomer.
+    Joined,
+    /// 503 without a page: what waits for nobody (asset, API call, crawler) while the room is not open.
+    TurnedAway,
+    /// The page that says closed, sold out or not yet.
+    Closed,
+    /// The page with a same-site link, for a cross-site POST without cookies.
+    SameSite,
+    /// 502 or 504: the upstream could not answer.
+    Upstream,
+    /// The gate's own fault: 500 or 503 that none of the above explains.
+    Failed,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of its discriminant.
+    pub const ALL: [Self; 19] = [
+        Self::Malformed,
+        Self::Limited,
+        Self::Status,
+        Self::Stream,
+        Self::Own,
+        Self::Preflight,
+        Self::Outside,
+        Self::Inside,
+        Self::Returned,
+        Self::Claimed,
+        Self::Admitted,
+        Self::Open,
+        Self::Waiting,
+        Self::Joined,
+        Self::TurnedAway,
+        Self::Closed,
+        Self::SameSite,
+        Self::Upstream,
+        Self::Failed,
+    ];
+
+    /// The label's value.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Limited => "limited",
+            Self::Status => "status",
+            Self::Stream => "stream",
+            Self::Own => "own",
+            Self::Preflight => "preflight",
+            Self::Outside => "outside",
+            Self::Inside => "inside",
+            Self::Returned => "returned",
+            Self::Claimed => "claimed",
+            Self::Admitted => "admitted",
+            Self::Open => "open",
+            Self::Waiting => "waiting",
+            Self::Joined => "joined",
+            Self::TurnedAway => "turned_away",
+            Self::Closed => "closed",
+            Self::SameSite => "same_site",
+            Self::Upstream => "upstream",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// How the upstream failed a request.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum UpstreamFault {
+    /// No connection: refused, unreachable, too many, or not within the connect deadline.
+    Connect,
+    /// No head of an answer within the response deadline.
+    Timeout,
+    /// The connection broke, or what came was no HTTP.
+    Broken,
+}
+
+impl UpstreamFault {
+    /// Every fault, in the order of its discriminant.
+    pub const ALL: [Self; 3] = [Self::Connect, Self::Timeout, Self::Broken];
+
+    /// The label's value.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Timeout => "timeout",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_counts_under_its_own_label() {
+        for (at, outcome) in Outcome::ALL.into_iter().enumerate() {
+            assert_eq!(outcome as usize, at, "{outcome:?}");
+            assert!(
+                !Outcome::ALL[..at]
+                    .iter()
+                    .any(|other| other.as_str() == outcome.as_str()),
+                "{outcome:?}"
+            );
+        }
+        assert!(
+            UpstreamFault::ALL
+                .into_iter()
+                .enumerate()
+                .all(|(at, fault)| fault as usize == at)
+        );
+    }
+}
