@@ -11,6 +11,7 @@ pub mod demo;
 pub mod gate;
 pub mod limit;
 pub mod log;
+pub mod logging;
 pub mod metrics;
 pub mod proxy;
 pub mod replica;

@@ -1,0 +1,196 @@
+//! The access log: one JSON object a line for each request that was answered; off unless configured.
+//!
+//! Field names follow OpenTelemetry's conventions for HTTP where those exist. The query is left out, since links carry
+//! secrets there; so are cookies and tokens. The address is masked unless the operator asks for all of it.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use prometheus_client::metrics::counter::Counter;
+use serde::Serialize;
+
+use super::{Lines, Masked, RequestId};
+use crate::metrics::Outcome;
+use crate::room::RoomName;
+
+/// Where the access log goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AccessTarget {
+    Stdout,
+    /// Appended to; made if missing.
+    File(PathBuf),
+}
+
+/// One request and its answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    pub id: RequestId,
+    pub client: IpAddr,
+    pub method: &'a Method,
+    /// The target's path; a query is cut off.
+    pub path: &'a str,
+    pub status: StatusCode,
+    /// From the request's head to the end of the answer's head.
+    pub duration: Duration,
+    /// Of that, from asking the upstream to the head of its answer.
+    pub upstream: Option<Duration>,
+    pub room: Option<&'a RoomName>,
+    pub outcome: Outcome,
+    pub user_agent: Option<&'a str>,
+}
+
+/// A handle to the access log; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct AccessLog {
+    lines: Lines,
+    full_addresses: bool,
+}
+
+impl AccessLog {
+    /// Opens the target; `dropped` counts lines that did not fit the queue.
+    ///
+    /// # Errors
+    /// When the file cannot be opened for appending, or the system gives no thread.
+    pub fn open(target: &AccessTarget, full_addresses: bool, dropped: Counter) -> io::Result<Self> {
+        let out: Box<dyn io::Write + Send> = match target {
+            AccessTarget::Stdout => Box::new(io::stdout()),
+            AccessTarget::File(path) => Box::new(append(path)?),
+        };
+        Ok(Self {
+            lines: Lines::start(out, dropped)?,
+            full_addresses,
+        })
+    }
+
+    /// Queues one line; never waits.
+    pub fn record(&self, access: &Access<'_>) {
+        let record = Record::new(access, self.full_addresses);
+        // Strings and numbers only: there is nothing in a record that JSON cannot hold.
+        if let Ok(line) = serde_json::to_vec(&record) {
+            self.lines.send(line);
+        }
+    }
+
+    /// Waits until everything recorded so far is written, at most `within`; false when it took longer.
+    #[must_use]
+    pub fn flush(&self, within: Duration) -> bool {
+        self.lines.flush(within)
+    }
+}
+
+fn append(path: &Path) -> io::Result<std::fs::File> {
+    OpenOptions::new().append(true).create(true).open(path)
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    timestamp: String,
+    request_id: String,
+    #[serde(rename = "client.address")]
+    client: String,
+    #[serde(rename = "http.request.method")]
+    method: &'a str,
+    #[serde(rename = "url.path")]
+    path: &'a str,
+    #[serde(rename = "http.response.status_code")]
+    status: u16,
+    duration_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upstream_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    room: Option<&'a str>,
+    outcome: &'static str,
+    #[serde(rename = "user_agent.original", skip_serializing_if = "Option::is_none")]
+    user_agent: Option<&'a str>,
+}
+
+impl<'a> Record<'a> {
+    fn new(access: &Access<'a>, full_addresses: bool) -> Self {
+        let client = access.client.to_canonical();
+        Self {
+            timestamp: super::timestamp(),
+            request_id: access.id.to_string(),
+            client: if full_addresses {
+                client.to_string()
+            } else {
+                Masked(client).to_string()
+            },
+            method: access.method.as_str(),
+            path: prefix(access.path.split('?').next().unwrap_or_default(), MAX_PATH),
+            status: access.status.as_u16(),
+            duration_ms: millis(access.duration),
+            upstream_ms: access.upstream.map(millis),
+            room: access.room.map(RoomName::as_str),
+            outcome: access.outcome.as_str(),
+            user_agent: access.user_agent.map(|agent| prefix(agent, MAX_AGENT)),
+        }
+    }
+}
+
+/// Milliseconds with three decimals.
+fn millis(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// At most `max` bytes of `text`, cut between characters: a line cut anywhere else would be no JSON.
+fn prefix(text: &str, max: usize) -> &str {
+    if text.len() <= max {
+        return text;
+    }
+    let end = (0..=max).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    &text[..end]
+}
+
+/// Longest path and browser name in a line; escaped six-fold they still fit [`super::lines::MAX_LINE`].
+const MAX_PATH: usize = 1_000;
+const MAX_AGENT: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(path: &str, full_addresses: bool) -> serde_json::Value {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("access.log");
+        let log =
+            AccessLog::open(&AccessTarget::File(file.clone()), full_addresses, Counter::default()).expect("opens");
+        let room = RoomName::new("main").expect("a name");
+        log.record(&Access {
+            id: RequestId::fresh(),
+            client: "203.0.113.77".parse().expect("an address"),
+            method: &Method::POST,
+            path,
+            status: StatusCode::OK,
+            duration: Duration::from_micros(1_234),
+            upstream: None,
+            room: Some(&room),
+            outcome: Outcome::Inside,
+            user_agent: Some("Mozilla/5.0 \"quoted\""),
+        });
+        assert!(log.flush(Duration::from_secs(30)), "the writer answers");
+        let text = std::fs::read_to_string(file).expect("readable");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    #[test]
+    fn a_line_has_the_documented_fields_and_no_query() {
+        let line = written("/seats/4?token=secret", false);
+        assert_eq!(line["url.path"], "/seats/4");
+        assert_eq!(line["client.address"], "203.0.113.0");
+        assert_eq!(line["outcome"], "inside");
+        assert_eq!(line["duration_ms"], 1.234);
+        assert!(!line.to_string().contains("secret"), "{line}");
+        assert_eq!(written("/", true)["client.address"], "203.0.113.77");
+    }
+
+    #[test]
+    fn an_endless_path_is_cut_and_the_line_is_still_json() {
+        let line = written(&"/\u{e9}\u{1}".repeat(40_000), false);
+        assert!(line["url.path"].as_str().expect("a path").len() <= MAX_PATH);
+    }
+}
