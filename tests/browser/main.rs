@@ -1,0 +1,7 @@
+//! What a visitor sees, in real Chromium.
+
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod browsers;

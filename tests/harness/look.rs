@@ -1,0 +1,68 @@
+//! How a visitor's browser differs from the next one: language, colours, screen, what it refuses.
+
+use serde_json::{Map, Value, json};
+
+/// A browser's settings. The default is an English desktop browser in light colours that refuses nothing.
+#[derive(Clone, Copy)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent settings, each named where it is used"
+)]
+pub struct Look {
+    /// As in `Accept-Language`.
+    pub language: &'static str,
+    pub dark: bool,
+    pub scripts: bool,
+    pub cookies: bool,
+    /// A touch screen 360 px wide.
+    pub phone: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            language: "en-US,en",
+            dark: false,
+            scripts: true,
+            cookies: true,
+            phone: false,
+        }
+    }
+}
+
+impl Look {
+    /// The capabilities of a `WebDriver` session with this look and the profile folder `profile`.
+    pub fn capabilities(self, profile: &str) -> Map<String, Value> {
+        let mut options = json!({ "args": self.arguments(profile), "prefs": self.preferences() });
+        if self.phone {
+            options["mobileEmulation"] = json!({
+                "deviceMetrics": { "width": 360, "height": 740, "pixelRatio": 2.0, "touch": true, "mobile": true },
+            });
+        }
+        let Value::Object(map) = json!({ "goog:chromeOptions": options, "timeouts": { "pageLoad": 60_000 } }) else {
+            unreachable!("an object above")
+        };
+        map
+    }
+
+    fn arguments(self, profile: &str) -> Vec<String> {
+        // No sandbox: it needs rights that a test has neither as root nor in a container. The rest keeps Chromium from
+        // calling home, which a closed network refuses many times a second.
+        let fixed = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run \
+                     --disable-background-networking --disable-component-update --disable-sync --window-size=1100,900";
+        let mut arguments: Vec<String> = fixed.split_ascii_whitespace().map(String::from).collect();
+        arguments.push(format!("--user-data-dir={profile}"));
+        arguments.push(format!("--accept-lang={}", self.language));
+        arguments
+    }
+
+    fn preferences(self) -> Value {
+        // 1 allows, 2 blocks.
+        let setting = |allowed: bool| if allowed { 1 } else { 2 };
+        json!({
+            "intl.accept_languages": self.language,
+            "profile.managed_default_content_settings.javascript": setting(self.scripts),
+            "profile.default_content_setting_values.cookies": setting(self.cookies),
+        })
+    }
+}
