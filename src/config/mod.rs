@@ -1,1 +1,3 @@
-//! config
+//! The configuration: everything an operator sets, read once, checked whole, and turned into types that cannot be wrong.
+
+pub mod routes;

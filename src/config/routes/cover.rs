@@ -1,0 +1,86 @@
+//! How two patterns relate: for telling an operator about rules that can never act.
+
+use super::route::{Route, Segment};
+
+impl Route {
+    /// Every request that `other` takes is taken here too.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let methods = self.methods().is_empty()
+            || (!other.methods().is_empty() && other.methods().iter().all(|m| self.takes_method(m)));
+        let (own, its) = (self.segments(), other.segments());
+        let length = if self.rest() {
+            own.len() <= its.len()
+        } else {
+            !other.rest() && own.len() == its.len()
+        };
+        methods && length && own.iter().zip(its).all(|(a, b)| segment_covers(a, b))
+    }
+
+    /// Some request is taken by both.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let methods = self.methods().is_empty()
+            || other.methods().is_empty()
+            || other.methods().iter().any(|m| self.takes_method(m))
+            || self.methods().iter().any(|m| other.takes_method(m));
+        let (own, its) = (self.segments(), other.segments());
+        let length = (own.len() == its.len())
+            || (self.rest() && own.len() < its.len())
+            || (other.rest() && its.len() < own.len());
+        methods
+            && length
+            && own
+                .iter()
+                .zip(its)
+                .all(|(a, b)| segment_covers(a, b) || segment_covers(b, a))
+    }
+}
+
+fn segment_covers(own: &Segment, other: &Segment) -> bool {
+    match (own, other) {
+        (Segment::Variable(_), Segment::Variable(_)) => true,
+        (Segment::Variable(_), Segment::Literal(bytes)) => !bytes.is_empty(),
+        (Segment::Literal(_), Segment::Variable(_)) => false,
+        (Segment::Literal(a), Segment::Literal(b)) => a.eq_ignore_ascii_case(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(text: &str) -> Route {
+        Route::parse(text).expect("route")
+    }
+
+    #[test]
+    fn covers_and_overlaps_follow_the_patterns() {
+        for (wide, narrow) in [
+            ("/*", "/a"),
+            ("/a/*", "/a/b/*"),
+            ("/{x}", "/a"),
+            ("/a", "POST /a"),
+            ("GET /a", "HEAD /a"),
+        ] {
+            assert!(route(wide).covers(&route(narrow)), "{wide} {narrow}");
+            assert!(!route(narrow).covers(&route(wide)), "{narrow} {wide}");
+            assert!(
+                route(wide).overlaps(&route(narrow)) && route(narrow).overlaps(&route(wide)),
+                "{wide} {narrow}"
+            );
+        }
+        assert!(route("/a/*").overlaps(&route("/{x}/b")) && !route("/a/*").covers(&route("/{x}/b")));
+        for (a, b) in [
+            ("/a/*", "/b/*"),
+            ("GET /a", "POST /a"),
+            ("/a", "/a/b"),
+            ("/a/{x}", "/a"),
+        ] {
+            assert!(
+                !route(a).overlaps(&route(b)) && !route(b).overlaps(&route(a)),
+                "{a} {b}"
+            );
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Hosts as requests name them and as the configuration lists them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A host name in its normal form: lower case, no port, no dot at the end. `None` for what is no host (RFC 3986, 3.2.2).
+pub(super) fn normal(host: &str) -> Option<Cow<'_, str>> {
+    let name = without_port(host)?;
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let inner = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name);
+    let legal = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':');
+    if inner.is_empty() || inner.len() > 255 || !inner.bytes().all(legal) {
+        return None;
+    }
+    if inner.bytes().any(|b| b.is_ascii_uppercase()) {
+        return Some(Cow::Owned(name.to_ascii_lowercase()));
+    }
+    Some(Cow::Borrowed(name))
+}
+
+fn without_port(host: &str) -> Option<&str> {
+    let digits = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+    if let Some(end) = host.strip_prefix('[').and(host.find(']')) {
+        let (name, port) = host.split_at(end + 1);
+        let legal = port.is_empty() || port.strip_prefix(':').is_some_and(digits);
+        return legal.then_some(name);
+    }
+    match host.split_once(':') {
+        None => Some(host),
+        Some((name, port)) => digits(port).then_some(name),
+    }
+}
+
+/// Why a host pattern is refused: what is wrong, and what would be right.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{wrong}; {right}")]
+pub struct HostError {
+    pub wrong: String,
+    pub right: String,
+}
+
+/// One host, or with `*.` in front every host below it, at any depth.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostPattern {
+    name: String,
+    below: bool,
+}
+
+impl HostPattern {
+    /// Takes `shop.example` or `*.shop.example`, in any case.
+    pub fn parse(text: &str) -> Result<Self, HostError> {
+        let right = "a host such as \"shop.example\", or \"*.shop.example\" for all hosts below it".to_owned();
+        let wrong = |wrong: String| HostError {
+            wrong,
+            right: right.clone(),
+        };
+        if !text.is_ascii() {
+            let right = "the name in its ASCII form, beginning with \"xn--\"".to_owned();
+            return Err(HostError {
+                wrong: format!("\"{text}\" has letters beyond ASCII"),
+                right,
+            });
+        }
+        let (below, name) = match text.strip_prefix("*.") {
+            Some(name) => (true, name),
+            None => (false, text),
+        };
+        if without_port(name) != Some(name) {
+            return Err(wrong(format!("\"{text}\" names a port; hosts are compared without it")));
+        }
+        let Some(name) = normal(name) else {
+            return Err(wrong(format!("\"{text}\" is no host")));
+        };
+        Ok(Self {
+            name: name.into_owned(),
+            below,
+        })
+    }
+
+    /// `host` in normal form.
+    #[must_use]
+    pub fn matches(&self, host: &str) -> bool {
+        if !self.below {
+            return host == self.name;
+        }
+        host.strip_suffix(self.name.as_str())
+            .is_some_and(|front| front.len() > 1 && front.ends_with('.'))
+    }
+
+    /// Every host that `other` matches is matched here too.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        if self == other {
+            return true;
+        }
+        self.below && self.matches(&other.name)
+    }
+
+    /// The host, or the domain whose hosts are meant.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let star = if self.below { "*." } else { "" };
+        write!(f, "{star}{}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_a_host_have_one_form() {
+        for host in [
+            "shop.example",
+            "SHOP.example",
+            "shop.example.",
+            "shop.example:8080",
+            "Shop.Example.:1",
+        ] {
+            assert_eq!(normal(host).as_deref(), Some("shop.example"), "{host}");
+        }
+        assert_eq!(normal("[::1]:8080").as_deref(), Some("[::1]"));
+        for odd in ["", "a b", "a/b", "a@b", "a:b", "[::1]x", "[::1", "é", ":80", "a,b"] {
+            assert_eq!(normal(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_star_takes_hosts_below_and_not_the_domain_itself() {
+        let pattern = HostPattern::parse("*.shop.example").expect("pattern");
+        assert!(pattern.matches("www.shop.example") && pattern.matches("a.b.shop.example"));
+        assert!(!pattern.matches("shop.example") && !pattern.matches("myshop.example"));
+        assert!(pattern.covers(&HostPattern::parse("a.shop.example").expect("host")));
+        assert!(!pattern.covers(&HostPattern::parse("shop.example").expect("host")));
+    }
+
+    #[test]
+    fn a_pattern_with_port_or_letters_beyond_ascii_is_refused() {
+        assert!(HostPattern::parse("shop.example:80").is_err());
+        assert!(HostPattern::parse("가게.example").is_err_and(|e| e.right.contains("xn--")));
+        assert!(HostPattern::parse("*").is_err());
+    }
+}

@@ -1,0 +1,36 @@
+//! Which room and which limits a request belongs to: a security boundary.
+//!
+//! A shop may read a path in more ways than one: it decodes once or twice, resolves dot segments, merges slashes, drops
+//! `;parameters`. [`Target`] lists every reading that a server in common use would make of a path; the [`Router`] treats
+//! each of them, and where two would be treated differently the request is [`Doubtful`] and must be refused (400). The
+//! bytes forwarded are always the visitor's own. What protects (rooms, limits) matches leniently: any ASCII case, with or
+//! without a slash, dot or space at the end. What leaves a path outside (`except`, `return_routes`) matches exactly.
+
+mod cover;
+mod host;
+mod line;
+mod percent;
+mod readings;
+mod route;
+mod router;
+mod target;
+mod tree;
+
+pub use host::{HostError, HostPattern};
+pub use line::{LineOf, Per, PerSource};
+pub use route::{Route, RouteError};
+pub use router::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router};
+pub use target::{BadTarget, Target};
+
+/// The gate's own paths, on every host; never forwarded.
+pub const OWN_PREFIX: &str = "/.anteroom";
+
+/// Paths that no room ever takes: a 503 on `/robots.txt` stops a crawler for the whole host, and certificates are renewed
+/// below `/.well-known/`.
+pub const NEVER_QUEUED: [&str; 5] = [
+    "/robots.txt",
+    "/.well-known/*",
+    "/favicon.ico",
+    "/apple-touch-icon.png",
+    "/apple-touch-icon-precomposed.png",
+];

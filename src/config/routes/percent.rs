@@ -1,0 +1,77 @@
+//! Percent-decoding (RFC 3986, section 2.1) with a choice of what is decoded.
+
+/// Why a path's percent-encoding is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fault {
+    /// A `%` that no two hexadecimal digits follow.
+    Malformed,
+    /// An encoded control character, NUL among them.
+    Control,
+}
+
+/// Decodes the escapes for which `wanted` says yes; keeps the others as they came.
+///
+/// With `strict` a malformed escape is a fault, else it stays as it is.
+pub(super) fn decode(input: &[u8], strict: bool, wanted: impl Fn(u8) -> bool) -> Result<Vec<u8>, Fault> {
+    let mut out = Vec::with_capacity(input.len());
+    let mut rest = input;
+    while let Some((&first, tail)) = rest.split_first() {
+        if first != b'%' {
+            out.push(first);
+            rest = tail;
+            continue;
+        }
+        let Some(byte) = escape(rest) else {
+            if strict {
+                return Err(Fault::Malformed);
+            }
+            out.push(first);
+            rest = tail;
+            continue;
+        };
+        if byte.is_ascii_control() {
+            return Err(Fault::Control);
+        }
+        let (taken, after) = rest.split_at(3);
+        if wanted(byte) {
+            out.push(byte);
+        } else {
+            out.extend_from_slice(taken);
+        }
+        rest = after;
+    }
+    Ok(out)
+}
+
+/// The byte of the escape that `input` begins with.
+pub(super) fn escape(input: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = *input else { return None };
+    Some(hex(high)? << 4 | hex(low)?)
+}
+
+/// True when there is at least one well-formed escape.
+pub(super) fn has_escape(input: &[u8]) -> bool {
+    (0..input.len()).any(|at| escape(&input[at..]).is_some())
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decodes_what_is_wanted_and_keeps_the_rest() {
+        assert_eq!(decode(b"/a%2Fb%20c", true, |b| b != b'/'), Ok(b"/a%2Fb c".to_vec()));
+        assert_eq!(decode(b"100%", true, |_| true), Err(Fault::Malformed));
+        assert_eq!(decode(b"100%zz", false, |_| true), Ok(b"100%zz".to_vec()));
+        assert_eq!(decode(b"/a%00", false, |_| true), Err(Fault::Control));
+    }
+}

@@ -1,0 +1,268 @@
+//! Every way in which a server in common use would read a path.
+//!
+//! The readings are closed under the usual order of work: decode (not at all, all but delimiters, wholly, twice), fold
+//! look-alikes, cut at a decoded `?` or `#`, take `\` for `/`, take `//host` for an authority, drop `;parameters`, merge
+//! slashes, resolve dot segments; each step done or left out. An ordinary path has one reading and costs no allocation.
+
+use super::percent::{self, Fault};
+
+/// Most readings of one path; a path with more is an attack and refused.
+const MAX_READINGS: usize = 64;
+
+/// Longest path that may have several readings, in bytes: bounds the work an attacker can ask for.
+const MAX_DOUBTFUL_BYTES: usize = 4096;
+
+/// Times a path is decoded again to see whether it was encoded more than once.
+const MAX_ROUNDS: usize = 3;
+
+/// Why a path has no readings at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refused {
+    Percent,
+    Control,
+    Excess,
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Malformed => Self::Percent,
+            Fault::Control => Self::Control,
+        }
+    }
+}
+
+/// `None` for a plain path, which is its own only reading; else at least one reading, the decoded path first.
+pub(super) fn of(path: &[u8]) -> Result<Option<Vec<Vec<u8>>>, Refused> {
+    if path.iter().any(u8::is_ascii_control) {
+        return Err(Refused::Control);
+    }
+    if is_plain(path) {
+        return Ok(None);
+    }
+    let mut set = decodings(path)?;
+    for step in [fold, cut, backslashes, authority, parameters, merge, dots, merge] {
+        set.also(step)?;
+    }
+    let several = set.0.len() > 1;
+    if several && path.len() > MAX_DOUBTFUL_BYTES {
+        return Err(Refused::Excess);
+    }
+    Ok(Some(set.0))
+}
+
+/// Nothing in it that any server would read in another way.
+fn is_plain(path: &[u8]) -> bool {
+    let odd_byte = |b: &u8| matches!(b, b'%' | b'\\' | b';') || *b >= 0x80;
+    if path.iter().any(odd_byte) {
+        return false;
+    }
+    let body = path.strip_prefix(b"/").unwrap_or(path);
+    // An empty segment is plain only as the slash at the end.
+    let empty_inside = body.windows(2).any(|pair| pair == b"//") || body.first() == Some(&b'/');
+    let dotted = body
+        .split(|b| *b == b'/')
+        .any(|segment| matches!(segment, b"." | b".."));
+    !empty_inside && !dotted
+}
+
+struct Set(Vec<Vec<u8>>);
+
+impl Set {
+    fn add(&mut self, reading: Vec<u8>) -> Result<(), Refused> {
+        if self.0.contains(&reading) {
+            return Ok(());
+        }
+        if self.0.len() == MAX_READINGS {
+            return Err(Refused::Excess);
+        }
+        self.0.push(reading);
+        Ok(())
+    }
+
+    /// Adds what `step` makes of every reading so far.
+    fn also(&mut self, step: fn(&[u8]) -> Vec<u8>) -> Result<(), Refused> {
+        for at in 0..self.0.len() {
+            let reading = step(&self.0[at]);
+            self.add(reading)?;
+        }
+        Ok(())
+    }
+}
+
+fn decodings(path: &[u8]) -> Result<Set, Refused> {
+    let whole = percent::decode(path, true, |_| true)?;
+    let mut set = Set(vec![whole.clone()]);
+    set.add(percent::decode(path, true, |b| !is_delimiter(b))?)?;
+    set.add(percent::decode(path, true, |b| !may_stand_raw(b))?)?;
+    let mut again = whole;
+    for _ in 1..MAX_ROUNDS {
+        again = percent::decode(&again, false, |_| true)?;
+        set.add(again.clone())?;
+    }
+    if percent::has_escape(&again) {
+        return Err(Refused::Excess);
+    }
+    Ok(set)
+}
+
+fn is_delimiter(byte: u8) -> bool {
+    matches!(byte, b'/' | b'\\' | b';' | b'?' | b'#' | b'%')
+}
+
+/// Bytes that nobody has to encode, or that mean something else when they are not encoded: a server that compares paths
+/// without decoding sees another path. Spaces and letters beyond ASCII can only come encoded.
+fn may_stand_raw(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}')
+}
+
+/// Over-long UTF-8 and full-width forms as the ASCII they stand for: best-fit decoders do so.
+fn fold(path: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(&first) = rest.first() {
+        let (byte, taken) = match *rest {
+            [lead @ 0xC0..=0xC1, tail @ 0x80..=0xBF, ..] => ((lead & 1) << 6 | tail & 0x3F, 2),
+            [0xE0, mid @ 0x80..=0x81, tail @ 0x80..=0xBF, ..] => ((mid & 1) << 6 | tail & 0x3F, 3),
+            [0xF0, 0x80, mid @ 0x80..=0x81, tail @ 0x80..=0xBF, ..] => ((mid & 1) << 6 | tail & 0x3F, 4),
+            // U+FF01 to U+FF5E are "!" to "~".
+            [0xEF, 0xBC, tail @ 0x81..=0xBF, ..] => (tail - 0x81 + b'!', 3),
+            [0xEF, 0xBD, tail @ 0x80..=0x9E, ..] => (tail - 0x80 + b'`', 3),
+            _ => (first, 1),
+        };
+        if byte.is_ascii_control() {
+            out.push(first);
+            rest = &rest[1..];
+            continue;
+        }
+        out.push(byte);
+        rest = &rest[taken..];
+    }
+    out
+}
+
+/// A decoded `?` or `#` ends the path for a server that decodes before it splits.
+fn cut(path: &[u8]) -> Vec<u8> {
+    let end = path.iter().position(|b| matches!(b, b'?' | b'#')).unwrap_or(path.len());
+    path[..end].to_vec()
+}
+
+fn backslashes(path: &[u8]) -> Vec<u8> {
+    path.iter().map(|b| if *b == b'\\' { b'/' } else { *b }).collect()
+}
+
+/// `//host/path` is a URL without a scheme to every URL parser (WHATWG URL, relative slash state).
+fn authority(path: &[u8]) -> Vec<u8> {
+    if !path.starts_with(b"//") {
+        return path.to_vec();
+    }
+    let slashes = path.iter().take_while(|b| **b == b'/').count();
+    let after = &path[slashes..];
+    match after.iter().position(|b| *b == b'/') {
+        Some(at) => after[at..].to_vec(),
+        None => b"/".to_vec(),
+    }
+}
+
+/// `/a;x=1/b` is `/a/b` to servlet containers.
+fn parameters(path: &[u8]) -> Vec<u8> {
+    let stripped = path.split(|b| *b == b'/').map(|segment| {
+        let end = segment.iter().position(|b| *b == b';').unwrap_or(segment.len());
+        &segment[..end]
+    });
+    stripped.collect::<Vec<_>>().join(&b'/')
+}
+
+fn merge(path: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(path.len());
+    for byte in path {
+        if *byte != b'/' || out.last() != Some(&b'/') {
+            out.push(*byte);
+        }
+    }
+    out
+}
+
+/// RFC 3986, section 5.2.4; what climbs above the root stays there.
+fn dots(path: &[u8]) -> Vec<u8> {
+    let body = path.strip_prefix(b"/").unwrap_or(path);
+    let segments: Vec<&[u8]> = body.split(|b| *b == b'/').collect();
+    let last = segments.len() - 1;
+    let mut kept: Vec<&[u8]> = Vec::with_capacity(segments.len());
+    for (at, segment) in segments.into_iter().enumerate() {
+        match segment {
+            b"." => {}
+            b".." => drop(kept.pop()),
+            _ => kept.push(segment),
+        }
+        if at == last && matches!(segment, b"." | b"..") {
+            kept.push(b"");
+        }
+    }
+    let mut out = vec![b'/'];
+    out.extend(kept.join(&b'/'));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(path: &str) -> Vec<String> {
+        let list = of(path.as_bytes()).expect("readable").unwrap_or_default();
+        list.iter().map(|r| String::from_utf8_lossy(r).into_owned()).collect()
+    }
+
+    #[test]
+    fn an_ordinary_path_has_no_other_reading() {
+        for path in [
+            "/",
+            "/shop",
+            "/shop/",
+            "/a/b.c/d",
+            "/.well-known/x",
+            "/a...b",
+            "/@x/a:b,c=d!e$f&g'h(i)*j+k~l",
+        ] {
+            assert_eq!(of(path.as_bytes()), Ok(None), "{path}");
+        }
+    }
+
+    #[test]
+    fn letters_beyond_ascii_and_spaces_have_one_reading() {
+        assert_eq!(readings("/%EA%B3%B5%EC%97%B0/a%20b"), ["/공연/a b"]);
+        assert_eq!(readings("/공연"), ["/공연"]);
+    }
+
+    #[test]
+    fn dots_slashes_and_parameters_are_read_both_ways() {
+        assert!(readings("/static/../seats").contains(&"/seats".into()));
+        assert!(readings("/static/..;x/seats").contains(&"/seats".into()));
+        assert!(readings("/static/%252e%252e/seats").contains(&"/seats".into()));
+        assert!(readings("//host/seats").contains(&"/seats".into()));
+        assert!(readings("/\\host/seats").contains(&"/seats".into()));
+        assert!(readings("/seats%3Fx").contains(&"/seats".into()));
+        assert!(readings("/static/%c0%ae%c0%ae%c0%afseats").contains(&"/seats".into()));
+        assert!(readings("/a//../b").contains(&"/b".into()));
+        assert!(readings("/a//../b").contains(&"/a/b".into()));
+    }
+
+    #[test]
+    fn an_encoded_slash_is_both_data_and_a_separator() {
+        let list = readings("/files/a%2Fb");
+        assert_eq!(list[0], "/files/a/b");
+        assert!(list.contains(&"/files/a%2Fb".into()));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        assert_eq!(of(b"/100%"), Err(Refused::Percent));
+        assert_eq!(of(b"/a%u0073"), Err(Refused::Percent));
+        assert_eq!(of(b"/a%00.css"), Err(Refused::Control));
+        assert_eq!(of(b"/a%2500.css"), Err(Refused::Control));
+        assert_eq!(of(b"/a\x01"), Err(Refused::Control));
+        assert_eq!(of(b"/%25252541"), Err(Refused::Excess));
+        let long = format!("/a%2F{}", "x".repeat(MAX_DOUBTFUL_BYTES));
+        assert_eq!(of(long.as_bytes()), Err(Refused::Excess));
+    }
+}

@@ -1,0 +1,328 @@
+//! The router: all rooms and limits in two trees, asked once per reading of a request's path.
+
+use http::Method;
+
+use super::host::HostPattern;
+use super::line::{LineOf, Per, PerSource};
+use super::route::Route;
+use super::target::Target;
+use super::tree::{Compare, Tree};
+use super::{NEVER_QUEUED, OWN_PREFIX};
+use crate::room::LineName;
+
+/// The path (or the parameter that names the line) can be read in two ways that would be treated differently: 400.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the target can be read in two ways where it matters")]
+pub struct Doubtful;
+
+/// A room's part of the router.
+#[derive(Clone, Copy, Debug)]
+pub struct RoomRoutes<'c> {
+    /// Empty: every host.
+    pub hosts: &'c [HostPattern],
+    pub routes: &'c [Route],
+    pub except: &'c [Route],
+    pub return_routes: &'c [Route],
+    /// At most 32.
+    pub ends_on: &'c [Route],
+    pub per: Option<&'c Per>,
+}
+
+/// Numbers of limits that a request counts against, sorted; up to eight without allocation.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Hits {
+    first: [u16; 8],
+    len: usize,
+    more: Vec<u16>,
+}
+
+impl Hits {
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        let inline = &self.first[..self.len];
+        inline.iter().chain(&self.more).map(|id| usize::from(*id))
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn add(&mut self, id: u16) {
+        if self.iter().any(|own| own == usize::from(id)) {
+            return;
+        }
+        if self.len < self.first.len() {
+            self.first[self.len] = id;
+            self.len += 1;
+            self.first[..self.len].sort_unstable();
+            return;
+        }
+        self.more.push(id);
+        self.more.sort_unstable();
+    }
+}
+
+/// The room a request is in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InRoom {
+    /// The room's place in the configuration.
+    pub index: usize,
+    pub line: LineOf,
+    /// On one of the room's `return_routes`.
+    pub returning: bool,
+    /// A bit for each of the room's `ends_on` rules whose route matches; the answer's status decides.
+    pub ends_on: u32,
+}
+
+/// Where a request belongs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Routed {
+    /// Below `/.anteroom`: the gate's own, never forwarded.
+    pub own: bool,
+    /// `None`: outside every room, in `except`, or never queued.
+    pub room: Option<InRoom>,
+    /// The limits it counts against, in a room or not.
+    pub limits: Hits,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Owner {
+    Room(u16),
+    Ends(u16, u8),
+    Limit(u16),
+    Except(u16),
+    Return(u16),
+    Never,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    owner: Owner,
+    route: Route,
+    /// Of the variable that names the line.
+    segment: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct RoomRule {
+    hosts: Vec<HostPattern>,
+    per: Option<Per>,
+}
+
+/// Finds the room and the limits of a request. Made once from a configuration; shared by all cores.
+#[derive(Clone, Debug)]
+pub struct Router {
+    rules: Vec<Rule>,
+    protecting: Tree,
+    outside: Tree,
+    rooms: Vec<RoomRule>,
+    limits: Vec<Vec<HostPattern>>,
+}
+
+impl Router {
+    /// `limits` are hosts (empty: every host) and routes, in the configuration's order. At most 65,535 of each.
+    #[must_use]
+    pub fn new(rooms: &[RoomRoutes<'_>], limits: &[(&[HostPattern], &[Route])]) -> Self {
+        let mut router = Self {
+            rules: Vec::new(),
+            protecting: Tree::new(Compare::Lenient),
+            outside: Tree::new(Compare::Exact),
+            rooms: rooms
+                .iter()
+                .map(|r| RoomRule {
+                    hosts: r.hosts.to_vec(),
+                    per: r.per.cloned(),
+                })
+                .collect(),
+            limits: limits.iter().map(|(hosts, _)| hosts.to_vec()).collect(),
+        };
+        for (id, room) in (0..).zip(rooms) {
+            router.add_room(id, room);
+        }
+        for (id, (_, routes)) in (0..).zip(limits) {
+            routes
+                .iter()
+                .for_each(|route| router.add(Owner::Limit(id), route, None));
+        }
+        for route in NEVER_QUEUED.iter().filter_map(|pattern| Route::parse(pattern).ok()) {
+            router.add(Owner::Never, &route, None);
+        }
+        router
+    }
+
+    /// Where the request belongs; [`Doubtful`] when readings of its path would be treated differently.
+    pub fn route(&self, method: &Method, target: &Target<'_>) -> Result<Routed, Doubtful> {
+        let mut readings = target.readings();
+        let Some(first) = readings.next() else {
+            return Err(Doubtful);
+        };
+        let routed = self.treat(method, target, first)?;
+        for other in readings {
+            if self.treat(method, target, other)? != routed {
+                return Err(Doubtful);
+            }
+        }
+        Ok(routed)
+    }
+
+    /// False when every room names its hosts and this is none of them: such a request is for somebody else (421).
+    #[must_use]
+    pub fn serves(&self, host: &str) -> bool {
+        self.rooms.is_empty() || self.rooms.iter().any(|room| takes_host(&room.hosts, host))
+    }
+
+    fn add_room(&mut self, id: u16, room: &RoomRoutes<'_>) {
+        let variable = room.per.and_then(|per| match &per.source {
+            PerSource::Path(name) => Some(name.as_str()),
+            PerSource::Query(_) => None,
+        });
+        for route in room.routes {
+            self.add(Owner::Room(id), route, variable.and_then(|name| route.variable(name)));
+        }
+        for (bit, route) in (0..32).zip(room.ends_on) {
+            self.add(Owner::Ends(id, bit), route, None);
+        }
+        room.except
+            .iter()
+            .for_each(|route| self.add(Owner::Except(id), route, None));
+        room.return_routes
+            .iter()
+            .for_each(|route| self.add(Owner::Return(id), route, None));
+    }
+
+    fn add(&mut self, owner: Owner, route: &Route, segment: Option<usize>) {
+        let id = self.rules.len();
+        self.rules.push(Rule {
+            owner,
+            route: route.clone(),
+            segment,
+        });
+        match owner {
+            Owner::Room(_) | Owner::Ends(..) | Owner::Limit(_) => self.protecting.insert(route, id),
+            Owner::Except(_) | Owner::Return(_) | Owner::Never => self.outside.insert(route, id),
+        }
+    }
+
+    fn treat(&self, method: &Method, target: &Target<'_>, path: &[u8]) -> Result<Routed, Doubtful> {
+        if is_own(path) {
+            return Ok(Routed {
+                own: true,
+                ..Routed::default()
+            });
+        }
+        let mut found = Found::default();
+        let mut hit = |id: usize| {
+            let rule = &self.rules[id];
+            if rule.route.takes_method(method) {
+                found.note(self, target.host(), rule, id);
+            }
+        };
+        self.outside.find(path, &mut hit);
+        self.protecting.find(path, &mut hit);
+        let room = match found.room {
+            Some((index, rule)) => Some(self.in_room(index, &self.rules[rule], &found, target, path)?),
+            None => None,
+        };
+        Ok(Routed {
+            own: false,
+            room,
+            limits: found.limits,
+        })
+    }
+
+    fn in_room(
+        &self,
+        index: u16,
+        rule: &Rule,
+        found: &Found,
+        target: &Target<'_>,
+        path: &[u8],
+    ) -> Result<InRoom, Doubtful> {
+        let line = match &self.rooms[usize::from(index)].per {
+            None => LineOf::Line(LineName::ONLY),
+            Some(per) => match &per.source {
+                PerSource::Query(name) => per.of_query(name, target.query())?,
+                PerSource::Path(_) => per.of_segment(segment(path, rule.segment).unwrap_or_default()),
+            },
+        };
+        let returning = found.returns.contains(index);
+        let ends_on = found
+            .ends
+            .iter()
+            .filter(|(room, _)| *room == index)
+            .fold(0, |bits, (_, bit)| bits | 1 << bit);
+        Ok(InRoom {
+            index: usize::from(index),
+            line,
+            returning,
+            ends_on,
+        })
+    }
+}
+
+/// What the trees found for one reading.
+#[derive(Default)]
+struct Found {
+    never: bool,
+    except: Few,
+    returns: Few,
+    /// The first room in the configuration's order, and its rule.
+    room: Option<(u16, usize)>,
+    ends: Vec<(u16, u8)>,
+    limits: Hits,
+}
+
+impl Found {
+    /// The rules that leave a path outside must be noted before the others.
+    fn note(&mut self, router: &Router, host: &str, rule: &Rule, id: usize) {
+        match rule.owner {
+            Owner::Never => self.never = true,
+            Owner::Except(room) => self.except.add(room),
+            Owner::Return(room) => self.returns.add(room),
+            Owner::Ends(room, bit) => self.ends.push((room, bit)),
+            Owner::Limit(limit) => {
+                if takes_host(&router.limits[usize::from(limit)], host) {
+                    self.limits.add(limit);
+                }
+            }
+            Owner::Room(room) => {
+                let earlier = self.room.is_none_or(|best| (room, id) < best);
+                let open = self.never || self.except.contains(room);
+                if earlier && !open && takes_host(&router.rooms[usize::from(room)].hosts, host) {
+                    self.room = Some((room, id));
+                }
+            }
+        }
+    }
+}
+
+/// A set of rooms; the usual few cost no allocation.
+#[derive(Default)]
+struct Few(Vec<u16>);
+
+impl Few {
+    fn add(&mut self, room: u16) {
+        self.0.push(room);
+    }
+
+    fn contains(&self, room: u16) -> bool {
+        self.0.contains(&room)
+    }
+}
+
+fn takes_host(hosts: &[HostPattern], host: &str) -> bool {
+    hosts.is_empty() || hosts.iter().any(|pattern| pattern.matches(host))
+}
+
+fn is_own(path: &[u8]) -> bool {
+    path.strip_prefix(OWN_PREFIX.as_bytes())
+        .is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
+
+fn segment(path: &[u8], at: Option<usize>) -> Option<&[u8]> {
+    let body = path.strip_prefix(b"/").unwrap_or(path);
+    body.split(|b| *b == b'/').nth(at?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,336 @@
+use super::*;
+
+fn routes(list: &[&str]) -> Vec<Route> {
+    list.iter().map(|text| Route::parse(text).expect("route")).collect()
+}
+
+/// One narrow room, one site-wide room with paths left outside, one limit.
+fn router(narrow: &[&str], except: &[&str]) -> Router {
+    let (narrow, wide, except) = (routes(narrow), routes(&["/*"]), routes(except));
+    let back = routes(&["/checkout/return"]);
+    let limit = routes(&["POST /api/seats", "/api/seats/stream"]);
+    let room = RoomRoutes {
+        hosts: &[],
+        routes: &narrow,
+        except: &[],
+        return_routes: &back,
+        ends_on: &[],
+        per: None,
+    };
+    let site = RoomRoutes {
+        routes: &wide,
+        except: &except,
+        return_routes: &[],
+        ..room
+    };
+    let rooms = if except.is_empty() { vec![room] } else { vec![site] };
+    Router::new(&rooms, &[(&[], &limit)])
+}
+
+fn find(router: &Router, path: &str) -> Result<Routed, &'static str> {
+    let target = Target::parse("shop.example", path).map_err(|_| "bad")?;
+    router.route(&Method::POST, &target).map_err(|_| "doubtful")
+}
+
+/// Spellings of `/seats/1` that some server in common use serves as `/seats/1`, raw or behind a path left outside.
+const SPELLINGS: [&str; 71] = [
+    "/seats/1",
+    "/Seats/1",
+    "/SEATS/1",
+    "/seats/1/",
+    "/seats/1.",
+    "/seats/1%20",
+    "/seats./1",
+    "/seats%20/1",
+    "/%73eats/1",
+    "/%53eats/1",
+    "/seat%73/1",
+    "/%73%65%61%74%73/1",
+    "/%2573eats/1",
+    "/%252573eats/1",
+    "/seats%2F1",
+    "/seats%2f1",
+    "/%2Fseats/1",
+    "/%2fseats%2f1",
+    "/seats%252F1",
+    "/seats%5C1",
+    "/seats%5c1",
+    "/seats\\1",
+    "/\\seats/1",
+    "/\\seats\\1",
+    "/%5Cseats/1",
+    "//seats/1",
+    "///seats/1",
+    "/seats//1",
+    "//seats//1",
+    "//shop.example/seats/1",
+    "///x/seats/1",
+    "/\\x/seats/1",
+    "/%2F/seats/1",
+    "/%2F%2Fx/seats/1",
+    "/./seats/1",
+    "/seats/./1",
+    "/././seats/1",
+    "/%2e/seats/1",
+    "/seats/%2E/1",
+    "/x/../seats/1",
+    "/static/../seats/1",
+    "/static/%2e%2e/seats/1",
+    "/static/%2E./seats/1",
+    "/static/..%2fseats/1",
+    "/static%2f..%2fseats/1",
+    "/static/%252e%252e/seats/1",
+    "/static/..%252fseats/1",
+    "/static/..;/seats/1",
+    "/static/..;x=1/seats/1",
+    "/static/..%3b/seats/1",
+    "/static/%2e%2e;x/seats/1",
+    "/static/..\\seats\\1",
+    "/static/..%5cseats/1",
+    "/static/%2e%2e%5cseats%5c1",
+    "/../seats/1",
+    "/..%2fseats/1",
+    "/../../seats/1",
+    "/static/x/../../seats/1",
+    "/static//..//seats/1",
+    "/seats/1/x/..",
+    "/seats/x/../1",
+    "/seats;x/1",
+    "/seats;jsessionid=1/1",
+    "/seats/1;x",
+    "/seats%3b/1",
+    "/seats%3Bx/1",
+    "/seats/1%3Fx",
+    "/seats/1%23x",
+    "/static/%c0%ae%c0%ae/seats/1",
+    "/%c0%afseats/1",
+    "/%EF%BC%8Fseats/1",
+];
+
+#[test]
+fn no_spelling_of_a_protected_path_goes_unseen() {
+    let narrow = router(&["/seats/*"], &[]);
+    let beside = router(&[], &["/static/*", "/x/*", "/{anything}"]);
+    for path in SPELLINGS {
+        // Seen: in the room, or refused.
+        assert!(
+            !matches!(find(&narrow, path), Ok(Routed { room: None, .. })),
+            "narrow room: {path}"
+        );
+        assert!(
+            !matches!(find(&beside, path), Ok(Routed { room: None, .. })),
+            "beside what is left outside: {path}"
+        );
+    }
+}
+
+#[test]
+fn the_same_spellings_pass_where_they_make_no_difference() {
+    let wide = router(&["/*"], &[]);
+    for path in SPELLINGS {
+        let routed = find(&wide, path).expect("one treatment");
+        assert_eq!(routed.room.expect("the room").index, 0, "{path}");
+    }
+}
+
+#[test]
+fn harmless_paths_pass_untouched() {
+    let narrow = router(&["/seats/*"], &[]);
+    let outside = router(&[], &["/static/*", "/공연/*"]);
+    for path in [
+        "/",
+        "/a//b",
+        "/files/a%2Fb",
+        "/a%20b",
+        "/%EA%B3%B5%EC%97%B0",
+        "/공연",
+        "/search;v=1/x",
+        "/100%25-off",
+        "/~user",
+        "/%7Euser",
+        "/a+b",
+        "/@shop/x",
+        "/%40shop/x",
+        "/a:b",
+        "/.well-known/acme",
+        "/a.b.c",
+        "/x?next=/seats/1",
+        "/seatsmap",
+        "/a/../b",
+        "/%C0%AF",
+        "/%B0%A1",
+        "/a%2Cb",
+        "/?q=%zz",
+        "/seat",
+        "/events/seats/1",
+    ] {
+        let routed = find(&narrow, path);
+        assert_eq!(routed.map(|r| r.room.is_some()), Ok(false), "{path}");
+    }
+    for path in [
+        "/static/a%20b.css",
+        "/static/%EA%B3%B5.js",
+        "/static/a%2Fb",
+        "/%EA%B3%B5%EC%97%B0/1",
+        "/공연/1",
+        "/static/a;v=1",
+    ] {
+        assert_eq!(find(&outside, path).map(|r| r.room.is_some()), Ok(false), "{path}");
+    }
+}
+
+#[test]
+fn limits_count_in_every_spelling_and_outside_rooms() {
+    let narrow = router(&["/checkout/*"], &[]);
+    for path in ["/api/seats", "/API/Seats", "/api/seats/", "/api/seats/stream"] {
+        assert!(!find(&narrow, path).expect("clear").limits.is_empty(), "{path}");
+    }
+    assert_eq!(find(&narrow, "/api//seats"), Err("doubtful"));
+    assert_eq!(find(&narrow, "/api/%73eats"), Err("doubtful"));
+    let get = Target::parse("x", "/api/seats").expect("target");
+    assert!(narrow.route(&Method::GET, &get).expect("clear").limits.is_empty());
+}
+
+#[test]
+fn the_gates_own_paths_are_own_on_every_host() {
+    let wide = router(&["/*"], &[]);
+    assert!(find(&wide, "/.anteroom/rooms/shop/status").expect("clear").own);
+    assert!(find(&wide, "/.anteroom").expect("clear").own);
+    assert!(!find(&wide, "/.anteroomy").expect("clear").own);
+    for path in [
+        "/%2eanteroom/x",
+        "/x/../.anteroom/x",
+        "//.anteroom/x",
+        "/.anteroom/../seats",
+        "/.anteroom%2fx",
+    ] {
+        assert_eq!(find(&wide, path), Err("doubtful"), "{path}");
+    }
+}
+
+#[test]
+fn never_queued_paths_and_return_routes_are_told() {
+    let wide = router(&["/*"], &[]);
+    for path in [
+        "/robots.txt",
+        "/.well-known/x/y",
+        "/favicon.ico",
+        "/apple-touch-icon.png",
+    ] {
+        assert_eq!(find(&wide, path).expect("clear").room, None, "{path}");
+    }
+    assert!(
+        find(&wide, "/checkout/return")
+            .expect("clear")
+            .room
+            .expect("room")
+            .returning
+    );
+    assert_eq!(
+        find(&wide, "/Robots.txt").expect("clear").room.map(|r| r.index),
+        Some(0)
+    );
+}
+
+#[test]
+fn the_first_room_that_takes_a_path_has_it() {
+    let (first, second, out) = (routes(&["/event/*"]), routes(&["/*"]), routes(&["/event/free/*"]));
+    let room = RoomRoutes {
+        hosts: &[],
+        routes: &first,
+        except: &out,
+        return_routes: &[],
+        ends_on: &[],
+        per: None,
+    };
+    let rooms = [
+        room,
+        RoomRoutes {
+            routes: &second,
+            except: &[],
+            ..room
+        },
+    ];
+    let router = Router::new(&rooms, &[]);
+    let index = |path: &str| find(&router, path).expect("clear").room.map(|r| r.index);
+    assert_eq!(index("/event/1"), Some(0));
+    assert_eq!(index("/event/free/1"), Some(1));
+    assert_eq!(index("/"), Some(1));
+}
+
+#[test]
+fn a_line_is_named_by_its_segment_and_doubt_about_it_is_doubt() {
+    let list = routes(&["/event/{id}/*", "/{id}/tickets"]);
+    let per = Per {
+        source: PerSource::Path("id".into()),
+        allow: Vec::new(),
+    };
+    let room = RoomRoutes {
+        hosts: &[],
+        routes: &list,
+        except: &[],
+        return_routes: &[],
+        ends_on: &[],
+        per: Some(&per),
+    };
+    let router = Router::new(&[room], &[]);
+    let line = |path: &str| find(&router, path).map(|r| r.room.map(|room| room.line));
+    let named = |name: &str| Ok(Some(LineOf::Line(LineName::new(name).expect("line"))));
+    assert_eq!(line("/event/42/x"), named("42"));
+    assert_eq!(line("/event/%EA%B3%B5"), named("공"));
+    assert_eq!(line("/7/tickets"), named("7"));
+    assert_eq!(line("/event/4%32"), Err("doubtful"));
+    assert_eq!(line("/event/42;x"), Err("doubtful"));
+    assert_eq!(line("/event/1/../2"), Err("doubtful"));
+    assert_eq!(line("/event/4 2"), Ok(Some(LineOf::Unknown)));
+    assert_eq!(line("/event"), Ok(None));
+}
+
+#[test]
+fn hosts_part_rooms_and_unknown_hosts_are_told() {
+    let (all, hosts) = (routes(&["/*"]), [HostPattern::parse("*.shop.example").expect("host")]);
+    let room = RoomRoutes {
+        hosts: &hosts,
+        routes: &all,
+        except: &[],
+        return_routes: &[],
+        ends_on: &[],
+        per: None,
+    };
+    let router = Router::new(&[room], &[]);
+    let target = Target::parse("WWW.Shop.Example.:8080", "/").expect("target");
+    assert!(router.route(&Method::GET, &target).expect("clear").room.is_some());
+    assert!(router.serves("www.shop.example") && !router.serves("other.example"));
+}
+
+#[test]
+fn ends_on_gives_a_bit_for_each_rule() {
+    let (all, ends) = (routes(&["/*"]), routes(&["/order/complete", "GET /bye", "/order/*"]));
+    let room = RoomRoutes {
+        hosts: &[],
+        routes: &all,
+        except: &[],
+        return_routes: &[],
+        ends_on: &ends,
+        per: None,
+    };
+    let router = Router::new(&[room], &[]);
+    assert_eq!(
+        find(&router, "/order/complete")
+            .expect("clear")
+            .room
+            .expect("room")
+            .ends_on,
+        0b101
+    );
+    assert_eq!(find(&router, "/bye").expect("clear").room.expect("room").ends_on, 0);
+}
+
+#[test]
+fn more_than_eight_limits_are_all_told() {
+    let everything = routes(&["/*"]);
+    let limits: Vec<(&[HostPattern], &[Route])> = (0..12).map(|_| (&[][..], everything.as_slice())).collect();
+    let router = Router::new(&[], &limits);
+    let hits = find(&router, "/").expect("clear").limits;
+    assert_eq!(hits.iter().collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+}

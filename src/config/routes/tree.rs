@@ -1,0 +1,187 @@
+//! All patterns in one tree by segments, so that a request costs the same with one pattern or a thousand.
+
+use std::cmp::Ordering;
+
+use super::route::{Route, Segment};
+
+/// How a path is compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Compare {
+    /// Byte by byte: for what leaves a path outside.
+    Exact,
+    /// Any ASCII case, and without slash, dots and spaces at an end: for what protects, since some shops read so.
+    Lenient,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Node {
+    /// Sorted by literal.
+    literals: Vec<(Vec<u8>, usize)>,
+    variable: Option<usize>,
+    exact: Vec<usize>,
+    rest: Vec<usize>,
+}
+
+/// Patterns, each with a number of the caller's.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    compare: Compare,
+}
+
+impl Tree {
+    pub(super) fn new(compare: Compare) -> Self {
+        Self {
+            nodes: vec![Node::default()],
+            compare,
+        }
+    }
+
+    pub(super) fn insert(&mut self, route: &Route, id: usize) {
+        let mut at = 0;
+        for segment in self.kept(route) {
+            at = match segment {
+                Segment::Literal(bytes) => self.literal_child(at, &self.key(bytes)),
+                Segment::Variable(_) => self.variable_child(at),
+            };
+        }
+        let node = &mut self.nodes[at];
+        let list = if route.rest() { &mut node.rest } else { &mut node.exact };
+        list.push(id);
+    }
+
+    /// Calls `hit` with the number of every pattern that matches `path`, in no particular order.
+    pub(super) fn find(&self, path: &[u8], hit: &mut impl FnMut(usize)) {
+        let body = path.strip_prefix(b"/").unwrap_or(path);
+        let body = match self.compare {
+            Compare::Exact => body,
+            Compare::Lenient => body.strip_suffix(b"/").unwrap_or(body),
+        };
+        let over = self.compare == Compare::Lenient && body.is_empty();
+        self.walk(0, (!over).then_some(body), hit);
+    }
+
+    fn walk(&self, at: usize, left: Option<&[u8]>, hit: &mut impl FnMut(usize)) {
+        let node = &self.nodes[at];
+        node.rest.iter().for_each(|id| hit(*id));
+        let Some(left) = left else {
+            node.exact.iter().for_each(|id| hit(*id));
+            return;
+        };
+        let (segment, after) = match left.iter().position(|b| *b == b'/') {
+            Some(end) => (&left[..end], Some(&left[end + 1..])),
+            None => (left, None),
+        };
+        if let Ok(found) = node.literals.binary_search_by(|(own, _)| self.order(own, segment)) {
+            self.walk(node.literals[found].1, after, hit);
+        }
+        if let (Some(child), false) = (node.variable, segment.is_empty()) {
+            self.walk(child, after, hit);
+        }
+    }
+
+    /// Leniently, the empty segment behind a slash at the end is none.
+    fn kept<'r>(&self, route: &'r Route) -> &'r [Segment] {
+        let segments = route.segments();
+        match segments.split_last() {
+            Some((Segment::Literal(last), front)) if self.compare == Compare::Lenient && last.is_empty() => front,
+            _ => segments,
+        }
+    }
+
+    fn key(&self, literal: &[u8]) -> Vec<u8> {
+        match self.compare {
+            Compare::Exact => literal.to_vec(),
+            Compare::Lenient => trimmed(literal).to_ascii_lowercase(),
+        }
+    }
+
+    fn order(&self, own: &[u8], segment: &[u8]) -> Ordering {
+        match self.compare {
+            Compare::Exact => own.cmp(segment),
+            Compare::Lenient => {
+                let folded = trimmed(segment).iter().map(u8::to_ascii_lowercase);
+                own.iter().copied().cmp(folded)
+            }
+        }
+    }
+
+    fn literal_child(&mut self, at: usize, key: &[u8]) -> usize {
+        match self.nodes[at]
+            .literals
+            .binary_search_by(|(own, _)| own.as_slice().cmp(key))
+        {
+            Ok(found) => self.nodes[at].literals[found].1,
+            Err(gap) => {
+                let child = self.add_node();
+                self.nodes[at].literals.insert(gap, (key.to_vec(), child));
+                child
+            }
+        }
+    }
+
+    fn variable_child(&mut self, at: usize) -> usize {
+        if let Some(child) = self.nodes[at].variable {
+            return child;
+        }
+        let child = self.add_node();
+        self.nodes[at].variable = Some(child);
+        child
+    }
+
+    fn add_node(&mut self) -> usize {
+        self.nodes.push(Node::default());
+        self.nodes.len() - 1
+    }
+}
+
+/// Without dots and spaces at the end, which Windows file systems drop; `.` and `..` stay what they are.
+fn trimmed(segment: &[u8]) -> &[u8] {
+    let end = segment
+        .iter()
+        .rposition(|b| !matches!(b, b'.' | b' '))
+        .map_or(0, |last| last + 1);
+    if end == 0 { segment } else { &segment[..end] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hits(compare: Compare, patterns: &[&str], path: &str) -> Vec<usize> {
+        let mut tree = Tree::new(compare);
+        for (id, pattern) in patterns.iter().enumerate() {
+            tree.insert(&Route::parse(pattern).expect("pattern"), id);
+        }
+        let mut found = Vec::new();
+        tree.find(path.as_bytes(), &mut |id| found.push(id));
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn every_pattern_that_matches_is_found() {
+        let patterns = ["/*", "/shop/*", "/shop", "/shop/{id}", "/shop/cart", "/"];
+        assert_eq!(hits(Compare::Exact, &patterns, "/"), [0, 5]);
+        assert_eq!(hits(Compare::Exact, &patterns, "/shop"), [0, 1, 2]);
+        assert_eq!(hits(Compare::Exact, &patterns, "/shop/"), [0, 1]);
+        assert_eq!(hits(Compare::Exact, &patterns, "/shop/cart"), [0, 1, 3, 4]);
+        assert_eq!(hits(Compare::Exact, &patterns, "/shop/x/y"), [0, 1]);
+        assert_eq!(hits(Compare::Exact, &patterns, "/shopping"), [0]);
+    }
+
+    #[test]
+    fn leniently_case_and_ends_do_not_matter() {
+        let patterns = ["/Shop/cart", "/shop/{id}", "/"];
+        for path in [
+            "/shop/cart",
+            "/SHOP/Cart/",
+            "/shop/cart.",
+            "/shop./cart%20".replace("%20", " ").as_str(),
+        ] {
+            assert_eq!(hits(Compare::Lenient, &patterns, path), [0, 1], "{path}");
+        }
+        assert_eq!(hits(Compare::Lenient, &patterns, "/"), [2]);
+        assert_eq!(hits(Compare::Exact, &patterns, "/shop/cart/"), Vec::<usize>::new());
+    }
+}
