@@ -1,1 +1,132 @@
-//! limit
+//! Rate limits per client: a burst of `requests`, refilled evenly over `window`, by governor over a store of our own.
+//!
+//! governor's store grows with every address that ever came. Ours holds a fixed number of clients, each in one of up to
+//! 64 shards behind a mutex of its own that is held for a fraction of a microsecond. A client idle for ten minutes is
+//! forgotten; a full shard makes room by forgetting the client that has the most of its burst back, and never one that is
+//! over its limit, so that no flood of addresses buys anybody a fresh burst. Where all are over their limit a newcomer
+//! shares one bucket with its network (/16, or /48 in IPv6), which lets a flood starve its own networks only. A shard
+//! can be full some per cent before the whole is; that errs on the strict side. What is *over its limit* is asked of
+//! governor's own rule, and time comes from a clock passed in. Who a client is, is the caller's to say.
+
+mod client;
+mod network;
+mod shard;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::StateInformationMiddleware;
+use governor::nanos::Nanos;
+use governor::{Quota, RateLimiter};
+
+pub use client::ClientKey;
+use store::Store;
+
+/// How many clients one limit remembers unless told otherwise: about 10 MB when full.
+pub const CLIENTS: usize = 100_000;
+
+/// How long after its last request a client is forgotten; one whose burst is not back yet, as with a longer window, when
+/// it is.
+pub const IDLE: Duration = Duration::from_secs(600);
+
+/// Longest window of a limit; a longer one counts as this.
+pub const MAX_WINDOW: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// The answer to one request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    Allowed {
+        /// How many more would be allowed at once.
+        remaining: u32,
+        /// The whole burst is back after this at the latest.
+        reset: Duration,
+    },
+    Refused {
+        /// The first moment at which a request would be allowed again, if none comes before.
+        retry_after: Duration,
+    },
+}
+
+/// One limit and what it remembers of its clients. Shared by all cores.
+pub struct Limiter<C: Clock<Instant = Nanos> = Uptime> {
+    rule: RateLimiter<ClientKey, Store<C>, C, StateInformationMiddleware>,
+    store: Store<C>,
+    quota: Quota,
+    clock: C,
+}
+
+impl Limiter {
+    /// A burst of `requests`, one of them back every `window / requests`, for at most `clients` clients at a time.
+    #[must_use]
+    pub fn new(requests: NonZeroU32, window: Duration, clients: usize) -> Self {
+        Self::with_clock(requests, window, clients, Uptime)
+    }
+}
+
+impl<C: Clock<Instant = Nanos> + Clone> Limiter<C> {
+    /// As [`Limiter::new`], on a clock of the caller's.
+    pub fn with_clock(requests: NonZeroU32, window: Duration, clients: usize, clock: C) -> Self {
+        let quota = quota(requests, window);
+        let store = Store::new(clients, clock.clone());
+        let rule = RateLimiter::new(quota, store.clone(), clock.clone());
+        Self {
+            rule,
+            store,
+            quota,
+            clock,
+        }
+    }
+
+    /// Counts one request of `client` and says whether it may pass. A refused request costs nothing of the burst.
+    pub fn check(&self, client: ClientKey) -> Decision {
+        match self.rule.check_key(&client) {
+            Ok(state) => {
+                let remaining = state.remaining_burst_capacity();
+                let used = self.quota.burst_size().get().saturating_sub(remaining);
+                Decision::Allowed {
+                    remaining,
+                    reset: self.quota.replenish_interval() * used,
+                }
+            }
+            Err(until) => Decision::Refused {
+                retry_after: until.wait_time_from(self.clock.now()),
+            },
+        }
+    }
+
+    /// Forgets who has been idle for [`IDLE`]. Newcomers do this too, two for each; a timer keeps addresses from staying
+    /// where nobody comes.
+    pub fn forget_idle(&self) {
+        self.store.forget_idle();
+    }
+
+    /// How many clients are remembered now; walks the shards.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.store.clients()
+    }
+}
+
+fn quota(requests: NonZeroU32, window: Duration) -> Quota {
+    let refill = (window.min(MAX_WINDOW) / requests.get()).max(Duration::from_nanos(1));
+    Quota::with_period(refill)
+        .expect("a refill takes a nanosecond or more")
+        .allow_burst(requests)
+}
+
+/// The process's monotonic clock, for governor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Uptime;
+
+impl Clock for Uptime {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        crate::time::uptime().into()
+    }
+}

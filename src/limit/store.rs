@@ -1,0 +1,135 @@
+//! The bounded store behind governor: shards of clients, and the networks behind them.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use governor::clock::Clock;
+use governor::nanos::Nanos;
+use governor::state::StateStore;
+
+use super::IDLE;
+use super::client::{ClientKey, Who};
+use super::network::Networks;
+use super::shard::{Client, Shard};
+
+/// Cloning shares it: governor owns one handle and gives no way to look into it.
+pub(super) struct Store<C> {
+    inner: Arc<Inner>,
+    clock: C,
+}
+
+struct Inner {
+    shards: Box<[Mutex<Shard>]>,
+    hasher: RandomState,
+    /// Made when first needed, which is never in good times.
+    networks: OnceLock<Networks>,
+}
+
+impl<C: Clone> Clone for Store<C> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            clock: self.clock.clone(),
+        }
+    }
+}
+
+impl<C: Clock<Instant = Nanos>> StateStore for Store<C> {
+    type Key = ClientKey;
+
+    fn measure_and_replace<T, F, E>(&self, key: &ClientKey, f: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let now = self.clock.now();
+        let mut shard = self.inner.shard(key.who);
+        if let Some(client) = shard.get_mut(key.who) {
+            client.seen = now;
+            let (outcome, tat) = f(Some(client.tat))?;
+            client.tat = tat;
+            return Ok(outcome);
+        }
+        for _ in 0..SWEEP {
+            shard.forget_lowest(|client| is_idle(client, now));
+        }
+        if shard.is_full() && !shard.forget_lowest(|client| f(Some(client.tat)).is_ok()) {
+            drop(shard);
+            return self
+                .inner
+                .networks
+                .get_or_init(Networks::new)
+                .measure_and_replace(key.network, f);
+        }
+        let (outcome, tat) = f(None)?;
+        shard.insert(key.who, Client { tat, seen: now });
+        Ok(outcome)
+    }
+}
+
+impl<C: Clock<Instant = Nanos>> Store<C> {
+    /// For at most `clients` clients, and at least one.
+    pub(super) fn new(clients: usize, clock: C) -> Self {
+        let clients = clients.max(1);
+        let shards = 1 << (clients / MIN_SHARD).clamp(1, MAX_SHARDS).ilog2();
+        let hasher = RandomState::new();
+        let shard = |_| Mutex::new(Shard::new(clients / shards, hasher.clone()));
+        let shards = (0..shards).map(shard).collect();
+        Self {
+            inner: Arc::new(Inner {
+                shards,
+                hasher,
+                networks: OnceLock::new(),
+            }),
+            clock,
+        }
+    }
+
+    /// Forgets everybody who is idle.
+    pub(super) fn forget_idle(&self) {
+        let now = self.clock.now();
+        for shard in &self.inner.shards {
+            let mut shard = lock(shard);
+            while shard.forget_lowest(|client| is_idle(client, now)) {}
+        }
+    }
+
+    pub(super) fn clients(&self) -> usize {
+        self.inner.shards.iter().map(|shard| lock(shard).len()).sum()
+    }
+
+    #[cfg(test)]
+    pub(super) fn knows(&self, key: ClientKey) -> bool {
+        self.inner.shard(key.who).get_mut(key.who).is_some()
+    }
+
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.inner.shards.iter().map(|shard| lock(shard).bytes()).sum()
+    }
+}
+
+impl Inner {
+    fn shard(&self, who: Who) -> MutexGuard<'_, Shard> {
+        // The map uses the hash's lowest and highest bits; a shard's clients should differ in those.
+        let middle = usize::from(self.hasher.hash_one(who).to_le_bytes()[4]);
+        lock(&self.shards[middle % self.shards.len()])
+    }
+}
+
+/// A panic while the lock was held cannot leave a shard in a state that matters more than going on.
+fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Not seen for [`IDLE`], and its burst is whole again, so forgetting gives it nothing.
+fn is_idle(client: &Client, now: Nanos) -> bool {
+    client.tat <= now && now.saturating_sub(client.seen) >= IDLE.into()
+}
+
+/// How many idle clients a newcomer sweeps: two, so that sweeping outruns coming.
+const SWEEP: usize = 2;
+
+const MAX_SHARDS: usize = 64;
+
+/// Fewest clients of a shard where there are several: enough that chance fills them about evenly.
+const MIN_SHARD: usize = 1024;
