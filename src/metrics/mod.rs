@@ -1,14 +1,14 @@
 //! What the gate counts and measures, for Prometheus: handles that are made once and cost a few nanoseconds each.
 //!
 //! Labels are bounded: rooms and limits by the configuration, everything else by an enum; never a line, a path or a
-//! visitor. What the rooms know (waiting, called, sessions) is not counted a second time here: [`Exposition`] reads it from
-//! the view when asked. `docs/metrics.md` explains every metric; a test keeps it complete.
+//! visitor. What others know already (the rooms' figures, the proxy's connections) is not counted a second time here: the
+//! admin listener reads it when asked. `docs/metrics.md` explains every metric; a test keeps it complete.
 
-mod exposition;
 mod gauge;
 mod latency;
 mod outcome;
 mod process;
+mod register;
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use prometheus_client::metrics::family::Family;
 
 use crate::room::RoomName;
 
-pub use exposition::{CONTENT_TYPE, Exposition};
 pub use gauge::{Level, Raised};
 pub use latency::Latency;
 pub use outcome::{Outcome, UpstreamFault};
+pub use process::Process;
 
 /// Labels and their values.
 type Labels<const N: usize> = [(&'static str, String); N];
@@ -35,14 +35,6 @@ pub struct Metrics {
     pub gate: Latency,
     /// From asking the upstream to the head of its answer.
     pub upstream: Latency,
-    /// Client connections that are open.
-    pub connections: Level,
-    /// Client connections refused because there were too many.
-    pub connections_refused: Counter,
-    /// Connections to the upstream that are open, idle ones included.
-    pub upstream_connections: Level,
-    /// Upgraded connections (WebSocket) that are open.
-    pub tunnels: Level,
     /// Event streams that are open.
     pub streams: Level,
     /// Tickets that failed their signature or named another room, line or key.
@@ -67,10 +59,6 @@ impl Metrics {
             upstream_faults: Arc::default(),
             gate: Latency::new(&GATE_BOUNDS),
             upstream: Latency::new(&UPSTREAM_BOUNDS),
-            connections: Level::default(),
-            connections_refused: Counter::default(),
-            upstream_connections: Level::default(),
-            tunnels: Level::default(),
             streams: Level::default(),
             tickets_refused: Counter::default(),
             passes_refused: Counter::default(),

@@ -13,9 +13,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::room::Wall;
 
-/// The `process_*` metrics.
+/// The `process_*` metrics; register it without a prefix.
 #[derive(Debug)]
-pub(super) struct Process {
+pub struct Process {
+    /// When the process began.
     pub started: Wall,
 }
 

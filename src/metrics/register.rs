@@ -1,0 +1,111 @@
+//! The names under which the handles are shown.
+
+use std::fmt;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
+
+use super::{Metrics, UpstreamFault};
+
+impl Metrics {
+    /// Shows every handle in `ours`, whose prefix is `anteroom`.
+    pub fn register(&self, ours: &mut Registry) {
+        register_requests(ours, self);
+        ours.register("streams", "Open event streams", self.streams.0.clone());
+        ours.register(
+            "log_lines_dropped",
+            "Log lines that did not fit the queue",
+            self.log_lines_dropped.clone(),
+        );
+        ours.register("admin_changes", "Changes an operator made", self.admin_changes.clone());
+        ours.register(
+            "admin_refused",
+            "Admin requests turned away",
+            self.admin_refused.clone(),
+        );
+    }
+}
+
+fn register_requests(ours: &mut Registry, metrics: &Metrics) {
+    ours.register(
+        "requests",
+        "Requests by room and by what became of them",
+        metrics.requests.clone(),
+    );
+    ours.register("limited", "Requests refused by a limit", metrics.limited.clone());
+    ours.register(
+        "gate_duration_seconds",
+        "The gate's own share of a request's time",
+        metrics.gate.clone(),
+    );
+    ours.register(
+        "upstream_duration_seconds",
+        "From asking the upstream to its answer's head",
+        metrics.upstream.clone(),
+    );
+    ours.register_collector(Box::new(UpstreamFaults(metrics.clone())));
+    ours.register(
+        "tickets_refused",
+        "Tickets that are not genuine",
+        metrics.tickets_refused.clone(),
+    );
+    ours.register(
+        "passes_refused",
+        "Passes that are not genuine",
+        metrics.passes_refused.clone(),
+    );
+}
+
+/// One counter for each way an upstream can fail, from the first scrape on, so that an alert sees the first fault.
+#[derive(Debug)]
+struct UpstreamFaults(Metrics);
+
+impl Collector for UpstreamFaults {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Requests that the upstream failed";
+        let mut metric = encoder.encode_descriptor("upstream_faults", help, None, MetricType::Counter)?;
+        for fault in UpstreamFault::ALL {
+            let count = &self.0.upstream_faults[fault as usize];
+            let labels = [("fault", fault.as_str())];
+            count.encode(metric.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prometheus_client::encoding::text::encode;
+
+    use super::super::Outcome;
+    use super::*;
+    use crate::room::RoomName;
+
+    #[test]
+    fn every_count_is_shown_under_its_name() {
+        let metrics = Metrics::new();
+        let room = RoomName::new("main").expect("a name");
+        metrics.requests(Some(&room)).count(Outcome::Inside);
+        metrics.requests(None).count(Outcome::Outside);
+        metrics.limited("seats").inc();
+        metrics.upstream_fault(UpstreamFault::Timeout);
+        let _stream = metrics.streams.raise();
+        let mut registry = Registry::default();
+        metrics.register(registry.sub_registry_with_prefix("anteroom"));
+        let mut text = String::new();
+        encode(&mut text, &registry).expect("a string takes everything");
+        for line in [
+            "anteroom_requests_total{room=\"main\",outcome=\"inside\"} 1",
+            "anteroom_requests_total{room=\"main\",outcome=\"waiting\"} 0",
+            "anteroom_requests_total{room=\"\",outcome=\"outside\"} 1",
+            "anteroom_limited_total{limit=\"seats\"} 1",
+            "anteroom_upstream_faults_total{fault=\"timeout\"} 1",
+            "anteroom_upstream_faults_total{fault=\"connect\"} 0",
+            "anteroom_streams 1",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
+        }
+    }
+}
