@@ -1,1 +1,29 @@
-//! waiting
+//! What people see while they wait: the page, the status answer and the event stream.
+//!
+//! Everything here turns facts into bytes. Who the visitor is, which page they get and with which status code is decided
+//! by the gate. The page's files are in `static/`, its contract with operators' templates in `docs/page.md`.
+
+mod budget;
+mod catalogue;
+mod content;
+mod frame;
+mod kind;
+mod language;
+mod pages;
+mod policy;
+mod preview;
+pub mod problem;
+mod sample;
+mod script;
+mod status;
+mod stream;
+mod text;
+
+pub use frame::{Feeds, StreamFrame};
+pub use kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
+pub use language::Language;
+pub use pages::{MAX_TEMPLATE, Page, Pages, TemplateError};
+pub use preview::{Preview, index, previews};
+pub use status::{State, Status};
+pub use stream::{CONTENT_TYPE as EVENT_STREAM, EventStream, Link};
+pub use text::path_on_this_host;

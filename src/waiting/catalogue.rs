@@ -1,0 +1,297 @@
+//! The words of the pages, one catalogue per language.
+//!
+//! A catalogue is a file in `static/locales/`, compiled in. To add a language, add the file and its line in `FILES`, and
+//! its plural rule in [`PluralRule`] if it has one that is not there. A catalogue without a key, or with one too many,
+//! does not parse, and the tests parse them all.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::kind::PageKind;
+use super::language::Language;
+
+const FILES: [&str; COUNT] = [
+    include_str!("../../static/locales/en.toml"),
+    include_str!("../../static/locales/ko.toml"),
+];
+pub(super) const COUNT: usize = 2;
+
+static CATALOGUES: LazyLock<Vec<Catalogue>> = LazyLock::new(|| {
+    let parse = |file| toml::from_str(file).expect("the catalogues are compiled in and every test run parses them");
+    FILES.into_iter().map(parse).collect()
+});
+
+pub(super) fn of(language: Language) -> &'static Catalogue {
+    // A `Language` is only made from an index below COUNT.
+    &CATALOGUES[language.0]
+}
+
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Catalogue {
+    pub tag: String,
+    /// What its speakers call it.
+    #[expect(dead_code, reason = "for translators, and for a menu of languages")]
+    name: String,
+    pub direction: Direction,
+    plural: PluralRule,
+    /// What stands between the thousands.
+    pub group: String,
+    pages: BTreeMap<PageKind, Heading>,
+    pub words: Words,
+    pub plurals: Plurals,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Direction {
+    Ltr,
+    Rtl,
+}
+
+impl Direction {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ltr => "ltr",
+            Self::Rtl => "rtl",
+        }
+    }
+}
+
+/// What stands at the top of one kind of page.
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the catalogues' word for it")]
+pub(super) struct Heading {
+    pub title: String,
+    pub heading: String,
+    pub lead: String,
+}
+
+/// Sentences and labels. Braces are filled by [`fill`]; the templates see those without any as `words`.
+#[derive(Deserialize, Serialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Words {
+    pub position: String,
+    pub estimate: String,
+    pub estimate_unknown: String,
+    pub estimate_soon: String,
+    pub updated: String,
+    pub message: String,
+    pub reference: String,
+    pub request: String,
+    pub leave: String,
+    pub leave_sure: String,
+    pub leave_yes: String,
+    pub check_now: String,
+    pub go_on: String,
+    pub again: String,
+    pub opens: String,
+    pub moves_by_itself: String,
+    pub reload_stop: String,
+    pub reload_start: String,
+    pub your_turn: String,
+    pub offline: String,
+    pub first: String,
+    pub notice_missed: String,
+    pub notice_late: String,
+    pub notice_ended: String,
+    pub notice_reset: String,
+    pub notice_not_sent: String,
+    pub why_held: String,
+    pub why_full: String,
+    pub why_healing: String,
+    pub why_cut_off: String,
+    pub why_back: String,
+    pub good_to_know: String,
+    pub on_reload: String,
+    pub on_close: String,
+    pub on_missed: String,
+    pub on_turn: String,
+    pub on_session: String,
+}
+
+/// What depends on a number.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plurals {
+    pub ahead: Forms,
+    pub estimate_minutes: Forms,
+    pub estimate_minutes_range: Forms,
+    pub estimate_hours: Forms,
+    pub estimate_hours_range: Forms,
+    pub retry: Forms,
+    pub seconds: Forms,
+    pub minutes: Forms,
+    pub hours: Forms,
+}
+
+/// One sentence in the plural forms of its language, by CLDR category.
+#[derive(Deserialize, Serialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Forms {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one: Option<String>,
+    other: String,
+}
+
+/// How a language chooses a form for a whole number (CLDR plural rules, cardinal).
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "snake_case")]
+enum PluralRule {
+    /// One form for all numbers: Korean, Japanese, Chinese, Thai.
+    Other,
+    /// One form for 1, another for the rest: English, German, Spanish.
+    OneOther,
+}
+
+impl Catalogue {
+    pub fn page(&self, kind: PageKind) -> &Heading {
+        static NOTHING: LazyLock<Heading> = LazyLock::new(Heading::default);
+        self.pages.get(&kind).unwrap_or(&NOTHING)
+    }
+
+    /// The form for `n`, braces still to be filled.
+    pub fn form<'a>(&self, forms: &'a Forms, n: u64) -> &'a str {
+        match (self.plural, &forms.one) {
+            (PluralRule::OneOther, Some(one)) if n == 1 => one,
+            _ => &forms.other,
+        }
+    }
+
+    /// A number with its thousands apart.
+    pub fn number(&self, n: u64) -> String {
+        let digits = n.to_string();
+        let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+        for (at, digit) in digits.chars().enumerate() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                grouped.push_str(&self.group);
+            }
+            grouped.push(digit);
+        }
+        grouped
+    }
+
+    /// `n` counted in `forms`: `1,203 people ahead of you`.
+    pub fn count(&self, forms: &Forms, n: u64) -> String {
+        fill(self.form(forms, n), &[("n", &self.number(n))])
+    }
+
+    /// A span in its largest fitting unit: `90 seconds`, `5 minutes`, `2 hours`.
+    pub fn span(&self, ms: u64) -> String {
+        let secs = ms.div_ceil(1_000);
+        match secs {
+            0..120 if secs != 60 => self.count(&self.plurals.seconds, secs),
+            3_600.. if secs.is_multiple_of(3_600) => self.count(&self.plurals.hours, secs / 3_600),
+            _ => self.count(&self.plurals.minutes, secs / 60),
+        }
+    }
+}
+
+/// Puts values where a sentence has their names in braces.
+pub(super) fn fill(sentence: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(sentence.len() + 16);
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let value = after
+            .split_once('}')
+            .and_then(|(name, behind)| Some((lookup(values, name)?, behind)));
+        let Some((value, behind)) = value else {
+            filled.push('{');
+            rest = after;
+            continue;
+        };
+        filled.push_str(value);
+        rest = behind;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+fn lookup<'a>(values: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
+    values.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_catalogue_has_every_key_and_every_page() {
+        for language in Language::all() {
+            let catalogue = language.catalogue();
+            for kind in PageKind::ALL {
+                let Heading { title, heading, lead } = catalogue.page(kind);
+                assert!(
+                    ![title, heading, lead].iter().any(|text| text.is_empty()),
+                    "{}: {kind:?}",
+                    catalogue.tag
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_catalogue_without_a_key_or_with_one_too_many_does_not_parse() {
+        let whole = FILES[0];
+        let without = whole.replacen("offline =", "# offline =", 1);
+        let more = whole.replacen("[words]", "[words]\nsurplus = \"x\"", 1);
+        assert!(toml::from_str::<Catalogue>(whole).is_ok());
+        assert!(toml::from_str::<Catalogue>(&without).is_err());
+        assert!(toml::from_str::<Catalogue>(&more).is_err());
+    }
+
+    #[test]
+    fn every_language_fills_the_same_braces() {
+        let braces = |catalogue: &Catalogue| -> Vec<Vec<String>> {
+            let words = serde_json::to_value(&catalogue.words).unwrap();
+            words
+                .as_object()
+                .unwrap()
+                .values()
+                .map(|text| names(text.as_str().unwrap()))
+                .collect()
+        };
+        let english = braces(Language::ENGLISH.catalogue());
+        for language in Language::all() {
+            assert_eq!(braces(language.catalogue()), english, "{}", language.tag());
+        }
+    }
+
+    fn names(sentence: &str) -> Vec<String> {
+        let mut names: Vec<String> = sentence
+            .split('{')
+            .skip(1)
+            .filter_map(|part| part.split_once('}'))
+            .map(|(n, _)| n.to_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn numbers_and_plurals_follow_the_language() {
+        let english = Language::ENGLISH.catalogue();
+        let korean = Language::from_tag("ko").unwrap().catalogue();
+        assert_eq!(english.number(1_234_567), "1,234,567");
+        assert_eq!(english.number(12), "12");
+        assert_eq!(english.count(&english.plurals.ahead, 1), "1 person ahead of you");
+        assert_eq!(english.count(&english.plurals.ahead, 0), "0 people ahead of you");
+        assert_eq!(korean.count(&korean.plurals.ahead, 1), "앞에 1명이 있습니다");
+        assert_eq!(english.span(90_000), "90 seconds");
+        assert_eq!(english.span(60_000), "1 minute");
+        assert_eq!(english.span(7_200_000), "2 hours");
+        assert_eq!(english.span(5_400_000), "90 minutes");
+    }
+
+    #[test]
+    fn a_value_that_looks_like_a_brace_is_not_filled_again() {
+        assert_eq!(
+            fill("{a} and {b} and {c", &[("a", "{b}"), ("b", "2")]),
+            "{b} and 2 and {c"
+        );
+    }
+}

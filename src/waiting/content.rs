@@ -1,0 +1,271 @@
+//! Facts put into words: everything a template may show, made for one kind, one visitor and one language.
+//!
+//! The fields of [`Content`] are the variables of `docs/page.md`; a change here is a change for operators' templates.
+
+use minijinja::value::Value;
+use serde::Serialize;
+
+use super::catalogue::{Catalogue, fill};
+use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
+use super::language::Language;
+use super::script;
+use super::text::{Markup, escape, path_on_this_host, percent_encode, time};
+use crate::room::Estimate;
+
+/// The variables of a template; those that do not apply are none, and lists are empty.
+#[derive(Serialize, Default)]
+pub(super) struct Content<'a> {
+    pub kind: &'static str,
+    pub lang: &'static str,
+    dir: &'static str,
+    pub title: String,
+    heading: &'static str,
+    lead: &'static str,
+    /// Sentences about why the place is not what the visitor remembers.
+    notices: Vec<Markup>,
+    message: Option<&'a str>,
+    request_id: &'a str,
+    retry: Option<String>,
+    opens: Option<Markup>,
+    /// The address asked for.
+    pub here: &'a str,
+    /// What the link under the text says, where there is one.
+    go_on: Option<&'static str>,
+    /// Where "check now" and the reload without JavaScript lead.
+    pub check_url: String,
+    reload_secs: Option<u64>,
+    reload_text: Option<String>,
+    reload_stop_url: Option<String>,
+    reload_start_url: Option<String>,
+    leave_url: Option<String>,
+    reference: Option<&'a str>,
+    position: Option<u64>,
+    position_text: Option<String>,
+    ahead_text: Option<String>,
+    estimate_text: Option<String>,
+    /// 0 to 100.
+    progress: Option<u64>,
+    updated: Option<Markup>,
+    why: Option<&'static str>,
+    good_to_know: Vec<String>,
+    /// For the script; set on pages that keep themselves up to date.
+    data: Option<Markup>,
+    words: Value,
+}
+
+/// What all pages of one language share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub words: Value,
+    /// The words that the script needs, as JSON.
+    pub script_words: String,
+}
+
+/// The content of one page.
+pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Language, shared: &Shared) -> Content<'a> {
+    let catalogue = language.catalogue();
+    let page = catalogue.page(kind);
+    let here = path_on_this_host(facts.here);
+    let mut content = Content {
+        kind: kind.name(),
+        lang: &catalogue.tag,
+        dir: catalogue.direction.name(),
+        title: page.title.clone(),
+        heading: &page.heading,
+        lead: &page.lead,
+        message: facts.message.filter(|message| !message.trim().is_empty()),
+        request_id: facts.request_id,
+        retry: facts
+            .retry_after_secs
+            .map(|secs| catalogue.count(&catalogue.plurals.retry, secs.into())),
+        here,
+        go_on: link(kind, catalogue),
+        check_url: here.to_owned(),
+        words: shared.words.clone(),
+        ..Content::default()
+    };
+    if facts.not_sent && kind.follows() {
+        content.notices.push(Markup(escape(&catalogue.words.notice_not_sent)));
+    }
+    if let Some(line) = &facts.line {
+        add_line(&mut content, kind, facts, line, catalogue);
+        if kind.follows() {
+            content.data = Some(script::data(kind, facts, line, &content, &shared.script_words));
+        }
+    }
+    content
+}
+
+/// The link that a page without a line of its own ends in.
+fn link(kind: PageKind, catalogue: &'static Catalogue) -> Option<&'static str> {
+    match kind {
+        PageKind::SameSiteLink => Some(&catalogue.words.go_on),
+        PageKind::BadRequest | PageKind::TooLarge | PageKind::UnknownLine | PageKind::SoldOut => None,
+        _ if kind.follows() => None,
+        _ => Some(&catalogue.words.again),
+    }
+}
+
+fn add_line<'a>(
+    content: &mut Content<'a>,
+    kind: PageKind,
+    facts: &PageFacts<'a>,
+    line: &LineFacts<'a>,
+    catalogue: &'static Catalogue,
+) {
+    content.opens = line.opens_at.map(|at| timed(&catalogue.words.opens, &time(at, true)));
+    if !kind.follows() {
+        return;
+    }
+    content.updated = Some(timed(&catalogue.words.updated, &time(facts.now, false)));
+    add_reload(content, line, catalogue);
+    if let Some(turn) = &line.turn {
+        content.leave_url = Some(format!("{}/leave{}", api(line), query(line)));
+        content.good_to_know = good_to_know(line, catalogue);
+        add_turn(content, facts, turn, catalogue);
+    }
+}
+
+/// A longer address than this is not carried through the check: the page then reloads where it is.
+const MAX_CARRIED: usize = 2_000;
+
+fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catalogue) {
+    if content.here.len() > MAX_CARRIED {
+        return;
+    }
+    let check = check_url(line, content.here);
+    match line.reload {
+        Reload::Automatic => {
+            let secs = reload_secs(line);
+            content.reload_secs = Some(secs);
+            content.reload_text = Some(fill(
+                &catalogue.words.moves_by_itself,
+                &[("n", &catalogue.number(secs))],
+            ));
+            content.reload_stop_url = Some(format!("{check}&reload=off"));
+        }
+        Reload::Stopped => content.reload_start_url = Some(format!("{check}&reload=on")),
+        Reload::Off => {}
+    }
+    if line.fresh {
+        content.check_url = check;
+    }
+}
+
+/// Not faster than reading allows (WCAG 2.2, F41), never slower than half a claim deadline; a new ticket is looked for
+/// within ten seconds.
+fn reload_secs(line: &LineFacts<'_>) -> u64 {
+    let most = (line.settings.claim_deadline_ms / 2_000).max(1);
+    let least = if line.fresh { 10 } else { 30 };
+    (line.refresh_ms / 1_000).clamp(least.min(most), most)
+}
+
+fn add_turn<'a>(content: &mut Content<'a>, facts: &PageFacts<'a>, turn: &TurnFacts<'a>, catalogue: &'static Catalogue) {
+    let words = &catalogue.words;
+    content.reference = Some(turn.reference);
+    content
+        .notices
+        .extend(turn.notice.map(|notice| notice_text(notice, catalogue)));
+    content.why = turn.stall.map(|stall| why(stall, catalogue));
+    let Some(ahead) = turn.ahead else { return };
+    let position = catalogue.number(ahead.saturating_add(1));
+    content.title = fill(&content.title, &[("n", &position)]);
+    content.position = Some(ahead.saturating_add(1));
+    content.position_text = Some(position);
+    content.ahead_text = Some(match ahead {
+        0 => words.first.clone(),
+        _ => catalogue.count(&catalogue.plurals.ahead, ahead),
+    });
+    content.estimate_text = Some(estimate_text(turn.estimate, catalogue));
+    content.progress = Some(progress(facts.now.since(turn.joined_at) / 1_000, turn.estimate));
+}
+
+/// An interval in minutes, from an hour and a half in hours, and never more exact than it is.
+fn estimate_text(estimate: Option<Estimate>, catalogue: &Catalogue) -> String {
+    let Some(Estimate { low_secs, high_secs }) = estimate else {
+        return catalogue.words.estimate_unknown.clone();
+    };
+    let plurals = &catalogue.plurals;
+    let (unit, exact, range) = match high_secs {
+        0..=60 => return catalogue.words.estimate_soon.clone(),
+        61..=5_400 => (60, &plurals.estimate_minutes, &plurals.estimate_minutes_range),
+        _ => (3_600, &plurals.estimate_hours, &plurals.estimate_hours_range),
+    };
+    let (low, high) = (low_secs / unit, high_secs.div_ceil(unit));
+    let forms = if low == 0 || low >= high { exact } else { range };
+    let values = [
+        ("low", &*catalogue.number(low.into())),
+        ("high", &*catalogue.number(high.into())),
+    ];
+    fill(catalogue.form(forms, high.into()), &values)
+}
+
+/// The share of the whole wait that is over, in percent; 0 while it cannot be said.
+fn progress(waited_secs: u64, estimate: Option<Estimate>) -> u64 {
+    let Some(estimate) = estimate else { return 0 };
+    let whole = waited_secs.saturating_add(estimate.high_secs.into()).max(1);
+    waited_secs.saturating_mul(100) / whole
+}
+
+fn notice_text(notice: Notice, catalogue: &Catalogue) -> Markup {
+    let words = &catalogue.words;
+    match notice {
+        Notice::Missed(at) => timed(&words.notice_missed, &time(at, false)),
+        Notice::Late => Markup(escape(&words.notice_late)),
+        Notice::Ended => Markup(escape(&words.notice_ended)),
+        Notice::Reset => Markup(escape(&words.notice_reset)),
+    }
+}
+
+fn why(stall: Stall, catalogue: &'static Catalogue) -> &'static str {
+    let words = &catalogue.words;
+    match stall {
+        Stall::Held => &words.why_held,
+        Stall::Full => &words.why_full,
+        Stall::Healing => &words.why_healing,
+        Stall::CutOff => &words.why_cut_off,
+    }
+}
+
+fn good_to_know(line: &LineFacts<'_>, catalogue: &Catalogue) -> Vec<String> {
+    let (words, settings) = (&catalogue.words, line.settings);
+    let late = catalogue.span(settings.late_window_ms);
+    let claim = catalogue.span(settings.claim_deadline_ms);
+    let (session, most) = (
+        catalogue.span(settings.session_ms),
+        catalogue.span(settings.session_max_ms),
+    );
+    vec![
+        words.on_reload.clone(),
+        fill(&words.on_close, &[("n", &late)]),
+        fill(&words.on_turn, &[("n", &claim)]),
+        fill(&words.on_missed, &[("n", &late)]),
+        fill(&words.on_session, &[("n", &session), ("max", &most)]),
+    ]
+}
+
+/// A sentence with a `<time>` in it.
+fn timed(sentence: &str, time: &str) -> Markup {
+    Markup(fill(&escape(sentence), &[("time", time)]))
+}
+
+/// The gate's own addresses for a room.
+pub(super) fn api(line: &LineFacts<'_>) -> String {
+    format!("/.anteroom/rooms/{}", line.room)
+}
+
+/// What they end in: nothing, or `?line=…`.
+pub(super) fn query(line: &LineFacts<'_>) -> String {
+    if line.line.is_only() {
+        String::new()
+    } else {
+        format!("?line={}", percent_encode(line.line.as_str()))
+    }
+}
+
+/// Where the gate looks whether the browser kept its ticket and sends it back to `here`.
+fn check_url(line: &LineFacts<'_>, here: &str) -> String {
+    let query = query(line);
+    let join = if query.is_empty() { '?' } else { '&' };
+    format!("{}/check{query}{join}to={}", api(line), percent_encode(here))
+}

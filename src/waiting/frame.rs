@@ -1,0 +1,212 @@
+//! The event stream's frame: one picture of a line for everybody who listens to it.
+//!
+//! A frame says which places are taken by somebody present, and the page counts those before its own. It is encoded once
+//! per published view, in a few widths, so that whoever is near the front is not sent the whole line.
+
+#![expect(clippy::similar_names, reason = "line and lane are the design's words")]
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::kind::Stall;
+use super::text::json;
+use crate::room::{Estimate, Frame, LaneId, LineName, LineView, RoomName, RoomView, View};
+
+/// Places in a run: exact bits for the first, one count for each that follows.
+pub const RUN: u64 = 4_096;
+
+/// How much of a line a width shows: bytes of bits, then counts. The widest shows 33 million places; who stands behind
+/// them learns their place by polling.
+const WIDTHS: [(usize, usize); 6] = [(32, 0), (128, 0), (512, 0), (512, 16), (512, 256), (512, 8_192)];
+
+/// One encoded event and a hash of what it says, its id apart.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub bytes: Bytes,
+    pub hash: u64,
+}
+
+/// A line's frame, encoded as widely as somebody needed.
+#[derive(Debug)]
+pub struct StreamFrame {
+    id: String,
+    scalars: Scalars,
+    frame: Frame,
+    points: Vec<(u64, Estimate)>,
+    events: [OnceLock<Event>; WIDTHS.len()],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Scalars {
+    waiting: u64,
+    revision: u64,
+    why: Option<Stall>,
+}
+
+/// Read by `static/page.js`.
+#[derive(Serialize)]
+struct Data<'a> {
+    waiting: u64,
+    revision: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Stall>,
+    /// `[ahead, low, high]` in rising order; what is between two is between their seconds.
+    estimate: Vec<(u64, u32, u32)>,
+    base: u64,
+    /// Base64 of the bits.
+    bits: String,
+    /// Base64 of the counts, two bytes each, the low one first.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    counts: &'a str,
+    /// The first place that the frame says nothing about; absent when it shows the whole line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<u64>,
+}
+
+impl StreamFrame {
+    /// The frame of one lane of a line, as `view` has it.
+    #[must_use]
+    pub fn of(view: &View, room: &RoomView, line: &LineView, lane: LaneId) -> Self {
+        let waiting = line.figures.waiting;
+        let aheads = std::iter::successors(Some(1_u64), |ahead| ahead.checked_mul(16));
+        let aheads = std::iter::once(0)
+            .chain(aheads.take_while(|&ahead| ahead < waiting))
+            .chain([waiting]);
+        Self {
+            id: format!("{}-{}", view.position.incarnation, view.position.sequence),
+            scalars: Scalars {
+                waiting,
+                revision: room.revision,
+                why: Stall::of(view, room, line, view.time),
+            },
+            frame: line.frame(lane),
+            points: aheads
+                .filter_map(|ahead| Some((ahead, line.estimate(lane, ahead)?)))
+                .collect(),
+            events: Default::default(),
+        }
+    }
+
+    /// The narrowest event that shows everybody before `place`.
+    pub(super) fn event(&self, place: Option<u64>) -> &Event {
+        let last = WIDTHS.len() - 1;
+        let shows = |&(bits, counts): &(usize, usize)| {
+            place.is_some_and(|place| place <= self.frame.base.saturating_add(places(bits, counts)))
+        };
+        let width = WIDTHS.iter().position(shows).unwrap_or(last);
+        self.events[width].get_or_init(|| self.encode(WIDTHS[width]))
+    }
+
+    fn encode(&self, (most_bits, most_counts): (usize, usize)) -> Event {
+        let bits = &self.frame.bits[..self.frame.bits.len().min(most_bits)];
+        let counts = &self.frame.counts[..self.frame.counts.len().min(most_counts)];
+        let whole = bits.len() == self.frame.bits.len() && counts.len() == self.frame.counts.len();
+        let shown: u64 = bits.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
+            + counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+        let counts: Vec<u8> = counts.iter().flat_map(|count| count.to_le_bytes()).collect();
+        let data = json(&Data {
+            waiting: self.scalars.waiting,
+            revision: self.scalars.revision,
+            why: self.scalars.why,
+            estimate: points_up_to(&self.points, shown),
+            base: self.frame.base,
+            bits: STANDARD.encode(bits),
+            counts: &STANDARD.encode(counts),
+            end: (!whole).then(|| self.frame.base.saturating_add(places(most_bits, most_counts))),
+        });
+        let mut hasher = DefaultHasher::new();
+        hasher.write(data.as_bytes());
+        Event {
+            bytes: Bytes::from(format!("id: {}\nevent: status\ndata: {data}\n\n", self.id)),
+            hash: hasher.finish(),
+        }
+    }
+}
+
+fn places(bits: usize, counts: usize) -> u64 {
+    bits as u64 * 8 + counts as u64 * RUN
+}
+
+/// The points below `shown` and the next one.
+fn points_up_to(points: &[(u64, Estimate)], shown: u64) -> Vec<(u64, u32, u32)> {
+    let below = points.iter().take_while(|(ahead, _)| *ahead < shown).count();
+    points
+        .iter()
+        .take(below + 1)
+        .map(|(ahead, estimate)| (*ahead, estimate.low_secs, estimate.high_secs))
+        .collect()
+}
+
+/// The newest frame of one lane of a line, shared by its streams.
+#[derive(Debug)]
+pub(super) struct Feed {
+    key: Key,
+    newest: Mutex<Option<Newest>>,
+}
+
+type Key = (RoomName, LineName, LaneId);
+
+#[derive(Debug)]
+struct Newest {
+    room: Arc<RoomView>,
+    line: Arc<LineView>,
+    why: Option<Stall>,
+    frame: Arc<StreamFrame>,
+}
+
+impl Feed {
+    /// The frame for `view`: the one before, if nothing it shows has changed. `None` when the line is gone.
+    pub fn frame(&self, view: &View) -> Option<Arc<StreamFrame>> {
+        let (room, line, lane) = (&self.key.0, &self.key.1, self.key.2);
+        let room = view.rooms.get(room)?;
+        let line = room.line(line)?;
+        let why = Stall::of(view, room, line, view.time);
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |newest: &Newest| {
+            Arc::ptr_eq(&newest.line, line) && newest.room.revision == room.revision && newest.why == why
+        };
+        if let Some(newest) = newest.as_ref().filter(|newest| same(newest)) {
+            return Some(newest.frame.clone());
+        }
+        let frame = Arc::new(StreamFrame::of(view, room, line, lane));
+        *newest = Some(Newest {
+            room: room.clone(),
+            line: line.clone(),
+            why,
+            frame: frame.clone(),
+        });
+        Some(frame)
+    }
+}
+
+/// The feeds that streams are listening to; one that nobody listens to any more is forgotten.
+#[derive(Default, Debug)]
+pub struct Feeds {
+    feeds: Mutex<HashMap<Key, Weak<Feed>>>,
+}
+
+impl Feeds {
+    pub(super) fn feed(&self, room: &RoomName, line: &LineName, lane: LaneId) -> Arc<Feed> {
+        let key = (room.clone(), line.clone(), lane);
+        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(feed) = feeds.get(&key).and_then(Weak::upgrade) {
+            return feed;
+        }
+        // PERF: before the map grows, so that forgetting costs no more than growing does.
+        if feeds.len() == feeds.capacity() {
+            feeds.retain(|_, feed| feed.strong_count() > 0);
+        }
+        let feed = Arc::new(Feed {
+            key: key.clone(),
+            newest: Mutex::new(None),
+        });
+        feeds.insert(key, Arc::downgrade(&feed));
+        feed
+    }
+}

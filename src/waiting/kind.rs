@@ -1,0 +1,226 @@
+//! The kinds of pages, and what a page has to be told.
+
+use serde::{Deserialize, Serialize};
+
+use crate::room::{Estimate, LineName, LineView, Mode, RoomName, RoomView, Settings, View, Wall};
+
+/// What a page is about. Which status code it is answered with is the gate's matter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PageKind {
+    /// In line, with a place; needs [`LineFacts::turn`].
+    Waiting,
+    /// Holds a pending ticket: arrival noted, not numbered yet.
+    Joining,
+    /// Before the opening.
+    Early,
+    Closed,
+    SoldOut,
+    /// The answer to the Leave button.
+    Left,
+    /// The browser does not keep the ticket.
+    CookiesRefused,
+    /// A cross-site POST navigation without cookies: a link to the same path, never a re-post.
+    SameSiteLink,
+    /// Over a limit (429).
+    Limited,
+    BadRequest,
+    /// Head (431) or body (413) over its bound.
+    TooLarge,
+    /// A value of `per` that is not allowed (404).
+    UnknownLine,
+    /// No more lines can be made (503).
+    TooManyLines,
+    BadGateway,
+    GatewayTimeout,
+    /// Nothing else fits: a fault of the gate's own (503).
+    Unavailable,
+}
+
+impl PageKind {
+    pub const ALL: [Self; 16] = [
+        Self::Waiting,
+        Self::Joining,
+        Self::Early,
+        Self::Closed,
+        Self::SoldOut,
+        Self::Left,
+        Self::CookiesRefused,
+        Self::SameSiteLink,
+        Self::Limited,
+        Self::BadRequest,
+        Self::TooLarge,
+        Self::UnknownLine,
+        Self::TooManyLines,
+        Self::BadGateway,
+        Self::GatewayTimeout,
+        Self::Unavailable,
+    ];
+
+    /// The page looks after itself until something changes: it listens, polls, reloads.
+    #[must_use]
+    pub fn follows(self) -> bool {
+        matches!(self, Self::Waiting | Self::Joining | Self::Early | Self::Closed)
+    }
+
+    /// The name as templates and the script read it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Joining => "joining",
+            Self::Early => "early",
+            Self::Closed => "closed",
+            Self::SoldOut => "sold_out",
+            Self::Left => "left",
+            Self::CookiesRefused => "cookies_refused",
+            Self::SameSiteLink => "same_site_link",
+            Self::Limited => "limited",
+            Self::BadRequest => "bad_request",
+            Self::TooLarge => "too_large",
+            Self::UnknownLine => "unknown_line",
+            Self::TooManyLines => "too_many_lines",
+            Self::BadGateway => "bad_gateway",
+            Self::GatewayTimeout => "gateway_timeout",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// What any page is told.
+#[derive(Clone, Copy, Debug)]
+pub struct PageFacts<'a> {
+    /// Stands on the page and in the log.
+    pub request_id: &'a str,
+    pub now: Wall,
+    /// Path and query as the visitor asked for them: where "try again" and "go on" lead. What is not a path on this host
+    /// is shown as `/`.
+    pub here: &'a str,
+    /// The request was no GET: reloading must not send it again, and the visitor is told that it was not delivered.
+    pub not_sent: bool,
+    /// The operator's message, plain text.
+    pub message: Option<&'a str>,
+    pub retry_after_secs: Option<u32>,
+    /// `None` on a page that has nothing to do with a room.
+    pub line: Option<LineFacts<'a>>,
+}
+
+impl<'a> PageFacts<'a> {
+    /// A page outside every room.
+    #[must_use]
+    pub fn new(request_id: &'a str, now: Wall, here: &'a str) -> Self {
+        Self {
+            request_id,
+            now,
+            here,
+            not_sent: false,
+            message: None,
+            retry_after_secs: None,
+            line: None,
+        }
+    }
+}
+
+/// What a page in a room is told.
+#[derive(Clone, Copy, Debug)]
+pub struct LineFacts<'a> {
+    pub room: &'a RoomName,
+    pub line: &'a LineName,
+    pub settings: &'a Settings,
+    /// [`RoomView::revision`]: when a frame carries another, the page asks for its status (a new message, a new mode).
+    pub revision: u64,
+    /// Until the page's first question, from [`crate::room::pace`].
+    pub refresh_ms: u64,
+    pub reload: Reload,
+    /// Set where the stream alone proves nothing (behind a proxy, HTTP/2): how often the page has to check in.
+    pub check_in_ms: Option<u64>,
+    /// The request came without a ticket: the page finds out whether the browser kept the one it was given.
+    pub fresh: bool,
+    pub opens_at: Option<Wall>,
+    pub turn: Option<TurnFacts<'a>>,
+}
+
+/// Where a visitor with a ticket stands.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnFacts<'a> {
+    pub joined_at: Wall,
+    /// For support; see [`crate::token`].
+    pub reference: &'a str,
+    /// [`LineView::place`]: the page finds itself in frames by it. `None` for a pending ticket or an unknown era.
+    pub place: Option<u64>,
+    /// Present visitors ahead; `None` for a pending ticket.
+    pub ahead: Option<u64>,
+    /// Present visitors in line.
+    pub waiting: u64,
+    pub estimate: Option<Estimate>,
+    pub notice: Option<Notice>,
+    pub stall: Option<Stall>,
+}
+
+/// Reloading without JavaScript.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reload {
+    /// By the page itself; it shows a link that stops it.
+    #[default]
+    Automatic,
+    /// The visitor stopped it; the page shows a link that starts it again.
+    Stopped,
+    /// The operator switched it off; only the "check now" link is left.
+    Off,
+}
+
+/// Why somebody's place is not what they remember.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// Called then, not there, and kept: next again.
+    Missed(Wall),
+    /// Missed twice, or back too late: joined anew at the back.
+    Late,
+    /// The session is over: joined anew at the back.
+    Ended,
+    /// The ticket was of an older edition: joined anew.
+    Reset,
+}
+
+/// Why nobody is called just now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stall {
+    Held,
+    /// Every slot has been taken for a while.
+    Full,
+    /// Something was lost; tickets are being collected.
+    Healing,
+    /// This gate cannot reach the store.
+    CutOff,
+}
+
+/// A full room is no news until this long after its last call.
+const FULL_AFTER_MS: u64 = 60_000;
+
+impl Stall {
+    /// What the views say about a line at `now`; being cut off they cannot know.
+    #[must_use]
+    pub fn of(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Self> {
+        if view.healing_until.is_some() {
+            return Some(Self::Healing);
+        }
+        if room.settings.mode == Mode::Hold {
+            return Some(Self::Held);
+        }
+        let figures = &line.figures;
+        let full = figures.called.saturating_add(figures.inside) >= figures.capacity;
+        let quiet = line.last_call().is_none_or(|last| now.since(last) >= FULL_AFTER_MS);
+        (full && quiet).then_some(Self::Full)
+    }
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Full => "full",
+            Self::Healing => "healing",
+            Self::CutOff => "cut_off",
+        }
+    }
+}

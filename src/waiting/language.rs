@@ -1,0 +1,148 @@
+//! Which language a visitor reads.
+//!
+//! The languages are those that have a catalogue (`static/locales/`); a visitor gets one by `Accept-Language`.
+
+use super::catalogue::{self, Catalogue};
+
+/// One of the languages that the pages speak.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Language(pub(super) usize);
+
+/// Most of an `Accept-Language` field that is read, in bytes and in ranges: what is behind has no say.
+const MAX_FIELD: usize = 1_000;
+const MAX_RANGES: usize = 32;
+
+impl Language {
+    pub const ENGLISH: Self = Self(0);
+
+    /// Every language that has a catalogue, English first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..catalogue::COUNT).map(Self)
+    }
+
+    /// The BCP 47 tag, as `lang` and `Content-Language` carry it.
+    #[must_use]
+    pub fn tag(self) -> &'static str {
+        &self.catalogue().tag
+    }
+
+    /// The language of a tag, letter case apart; `None` when it has no catalogue.
+    #[must_use]
+    pub fn from_tag(tag: &str) -> Option<Self> {
+        Self::all().find(|language| language.tag().eq_ignore_ascii_case(tag))
+    }
+
+    /// The best of `offered` for an `Accept-Language` field: ranges by falling quality, each shortened from its end until
+    /// it fits (the lookup of RFC 4647, section 3.4). The first offered where nothing fits, English where none is offered.
+    #[must_use]
+    pub fn negotiate(accept_language: &str, offered: &[Self]) -> Self {
+        let default = offered.first().copied().unwrap_or(Self::ENGLISH);
+        ranges(accept_language)
+            .into_iter()
+            .find_map(|range| lookup(range, offered, default))
+            .unwrap_or(default)
+    }
+
+    pub(super) fn catalogue(self) -> &'static Catalogue {
+        catalogue::of(self)
+    }
+}
+
+/// The ranges that are wanted at all, best first; equal ones in the order they were named.
+fn ranges(field: &str) -> Vec<&str> {
+    let end = (0..=field.len().min(MAX_FIELD))
+        .rev()
+        .find(|&at| field.is_char_boundary(at))
+        .unwrap_or(0);
+    let mut wanted: Vec<(u16, &str)> = field[..end].split(',').take(MAX_RANGES).filter_map(weighed).collect();
+    wanted.sort_by_key(|&(quality, _)| std::cmp::Reverse(quality));
+    wanted.into_iter().map(|(_, range)| range).collect()
+}
+
+/// A range with its quality in thousandths; `None` for quality 0 and for what is no range.
+fn weighed(item: &str) -> Option<(u16, &str)> {
+    let mut parts = item.split(';');
+    let range = parts.next()?.trim();
+    let quality = match parts.next().map(str::trim) {
+        None => 1_000,
+        Some(weight) => thousandths(weight.strip_prefix("q=").or_else(|| weight.strip_prefix("Q="))?)?,
+    };
+    let plain = !range.is_empty()
+        && range
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'*');
+    (plain && quality > 0).then_some((quality, range))
+}
+
+/// RFC 9110, section 12.4.2: `0` or `1` with up to three decimals.
+fn thousandths(weight: &str) -> Option<u16> {
+    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
+    let fits = matches!(whole, "0" | "1") && decimals.len() <= 3 && decimals.bytes().all(|b| b.is_ascii_digit());
+    let value = fits.then(|| format!("{whole}{decimals:0<3}").parse().ok())??;
+    (value <= 1_000).then_some(value)
+}
+
+fn lookup(range: &str, offered: &[Language], default: Language) -> Option<Language> {
+    if range == "*" {
+        return Some(default);
+    }
+    let mut rest = range;
+    loop {
+        if let Some(found) = offered
+            .iter()
+            .find(|language| language.tag().eq_ignore_ascii_case(rest))
+        {
+            return Some(*found);
+        }
+        rest = &rest[..rest.rfind('-')?];
+        // A single letter or digit opens an extension and goes with it.
+        if let Some((before, last)) = rest.rsplit_once('-')
+            && last.len() == 1
+        {
+            rest = before;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tag(field: &str) -> &'static str {
+        let offered: Vec<Language> = Language::all().collect();
+        Language::negotiate(field, &offered).tag()
+    }
+
+    #[test]
+    fn the_first_range_that_fits_wins() {
+        assert_eq!(tag("ko-KR,ko;q=0.9,en-US;q=0.8,en;q=0.7"), "ko");
+        assert_eq!(tag("fr-CH, fr;q=0.9, ko;q=0.8, en;q=0.7"), "ko");
+        assert_eq!(tag("en;q=0.5, ko;q=0.6"), "ko");
+        assert_eq!(tag("KO-kr-x-shop"), "ko");
+    }
+
+    #[test]
+    fn quality_nought_and_nonsense_have_no_say() {
+        assert_eq!(tag("ko;q=0, en;q=0.1"), "en");
+        assert_eq!(tag("ko;q=2"), "en");
+        assert_eq!(tag("ko;q=0.12345"), "en");
+        assert_eq!(tag("ko;level=1"), "en");
+        assert_eq!(tag(";;;,,,"), "en");
+        assert_eq!(tag(""), "en");
+    }
+
+    #[test]
+    fn a_star_takes_the_default() {
+        assert_eq!(tag("de, *;q=0.5, ko;q=0.4"), "en");
+        let korean = Language::from_tag("ko").unwrap();
+        assert_eq!(Language::negotiate("de, *", &[korean, Language::ENGLISH]), korean);
+        assert_eq!(Language::negotiate("ko", &[]), Language::ENGLISH);
+    }
+
+    #[test]
+    fn only_the_head_of_a_long_field_is_read() {
+        assert_eq!(tag(&format!("{}ko", "de,".repeat(MAX_RANGES))), "en");
+        assert_eq!(tag(&format!("{}ko", "x".repeat(MAX_FIELD))), "en");
+        assert_eq!(tag(&"é".repeat(MAX_FIELD)), "en");
+    }
+}

@@ -1,0 +1,213 @@
+//! Rendering: the built-in page, or an operator's template with the built-in one behind it.
+//!
+//! A template is proved when it is loaded: every kind and state is rendered in every language. Should one fail later all
+//! the same, the visitor gets the built-in page and the log says so.
+
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use minijinja::value::{Serde, Value};
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
+
+use super::content::{Content, Shared, content};
+use super::kind::{PageFacts, PageKind};
+use super::language::Language;
+use super::policy::{self, Inline};
+use super::sample;
+use super::{catalogue, script};
+
+/// Most bytes of an operator's template.
+pub const MAX_TEMPLATE: usize = 256 * 1024;
+
+/// Most steps that one rendering may take; the built-in page takes about a thousand.
+const FUEL: u64 = 50_000;
+const RECURSION: usize = 32;
+/// Most bytes of a rendered page, so that no template makes a gate send megabytes to everybody in line.
+const MAX_PAGE: usize = 512 * 1024;
+
+const BUILT_IN: &str = include_str!("../../static/page.html");
+const STYLE: &str = include_str!("../../static/page.css");
+const SCRIPT: &str = include_str!("../../static/page.js");
+
+/// Why a template cannot be used; `line` counts from 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{what}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+pub struct TemplateError {
+    pub line: Option<usize>,
+    pub what: String,
+}
+
+/// The pages of one room, or of the gate.
+#[derive(Debug)]
+pub struct Pages {
+    built_in: Template,
+    custom: Option<Template>,
+    shared: Vec<Shared>,
+}
+
+#[derive(Debug)]
+struct Template {
+    environment: Environment<'static>,
+    policy: HeaderValue,
+}
+
+impl Pages {
+    /// The built-in page, or an operator's template.
+    ///
+    /// # Errors
+    /// When the template does not parse, names a variable that does not exist, fails on any kind of page in any language,
+    /// or holds what the page's Content-Security-Policy would refuse.
+    pub fn new(custom: Option<&str>) -> Result<Self, TemplateError> {
+        let shared: Vec<Shared> = Language::all().map(share).collect();
+        let built_in = Template::prove(BUILT_IN, &shared, policy::BUILT_IN)?;
+        let custom = custom
+            .map(|source| Template::prove(source, &shared, policy::CUSTOM))
+            .transpose()?;
+        Ok(Self {
+            built_in,
+            custom,
+            shared,
+        })
+    }
+
+    /// One page. A template that fails is logged and the built-in page shown in its place.
+    #[must_use]
+    pub fn render(&self, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> Page {
+        let content = content(kind, facts, language, &self.shared[language.0]);
+        let own = self.custom.as_ref().and_then(|template| {
+            let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "own template failed");
+            Some((template.render(&content).inspect_err(failed).ok()?, template))
+        });
+        let (body, template) = own.unwrap_or_else(|| (self.fallback(&content), &self.built_in));
+        Page {
+            body,
+            headers: headers(template.policy.clone(), language),
+        }
+    }
+
+    /// The built-in page proved itself when this was made, with every kind and state; plain text if it fails even so.
+    fn fallback(&self, content: &Content<'_>) -> Bytes {
+        let failed = |error: &TemplateError| tracing::error!(%error, page = content.kind, "built-in page failed");
+        self.built_in
+            .render(content)
+            .inspect_err(failed)
+            .unwrap_or_else(|_| Bytes::from(content.title.clone()))
+    }
+}
+
+/// A rendered page with the fields of its answer.
+#[derive(Clone, Debug)]
+pub struct Page {
+    pub body: Bytes,
+    /// Content-Type, -Language, -Security-Policy, Cache-Control and the like; status, cookies and `Anteroom-Status` are
+    /// the gate's.
+    pub headers: HeaderMap,
+}
+
+fn share(language: Language) -> Shared {
+    let catalogue: &catalogue::Catalogue = language.catalogue();
+    Shared {
+        words: Value::from(Serde(&catalogue.words)),
+        script_words: script::words(catalogue),
+    }
+}
+
+impl Template {
+    /// Compiles a template and renders everything it can be asked for.
+    fn prove(source: &str, shared: &[Shared], rules: policy::Rules) -> Result<Self, TemplateError> {
+        if source.len() > MAX_TEMPLATE {
+            return Err(mistake(format!("the template is longer than {MAX_TEMPLATE} bytes")));
+        }
+        let mut template = Self {
+            environment: environment(source)?,
+            policy: HeaderValue::from_static(""),
+        };
+        let mut inline = Inline::default();
+        for language in Language::all() {
+            for case in sample::cases() {
+                let body = template.rehearse(&case, language, shared)?;
+                inline
+                    .add(&body, rules)
+                    .map_err(|what| mistake(format!("{what} (page {})", case.name)))?;
+            }
+        }
+        let policy = rules.policy(&inline);
+        template.policy = HeaderValue::try_from(policy).map_err(|error| mistake(error.to_string()))?;
+        Ok(template)
+    }
+
+    fn rehearse(&self, case: &sample::Case, language: Language, shared: &[Shared]) -> Result<String, TemplateError> {
+        let body = self.render(&content(case.kind, &case.facts, language, &shared[language.0]))?;
+        String::from_utf8(body.into()).map_err(|error| mistake(error.to_string()))
+    }
+
+    fn render(&self, content: &Content<'_>) -> Result<Bytes, TemplateError> {
+        let template = self.environment.get_template(NAME).map_err(|error| wrong(&error))?;
+        let body = template
+            .render(Value::from(Serde(content)))
+            .map_err(|error| wrong(&error))?;
+        if body.len() > MAX_PAGE {
+            return Err(mistake(format!("the page is longer than {MAX_PAGE} bytes")));
+        }
+        Ok(Bytes::from(body))
+    }
+}
+
+const NAME: &str = "page";
+
+fn environment(source: &str) -> Result<Environment<'static>, TemplateError> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(FUEL));
+    environment.set_recursion_limit(RECURSION);
+    environment.add_global("style", Value::from_safe_string(squeeze(STYLE)));
+    environment.add_global("script", Value::from_safe_string(squeeze(SCRIPT)));
+    environment
+        .add_template_owned(NAME, source.to_owned())
+        .map_err(|error| wrong(&error))?;
+    Ok(environment)
+}
+
+/// A file of ours without its indentation, its empty lines and the lines that are comments.
+fn squeeze(source: &str) -> String {
+    let lines = source.lines().map(str::trim);
+    let kept: Vec<&str> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with("/*"))
+        .collect();
+    kept.join("\n")
+}
+
+fn wrong(error: &minijinja::Error) -> TemplateError {
+    let what = match (error.kind(), error.detail()) {
+        (ErrorKind::OutOfFuel, _) => "the template takes too many steps".to_owned(),
+        (ErrorKind::UndefinedError, None) => "a variable is used that does not exist".to_owned(),
+        (kind, Some(detail)) => format!("{kind}: {detail}"),
+        (kind, None) => kind.to_string(),
+    };
+    TemplateError {
+        line: error.line(),
+        what,
+    }
+}
+
+fn mistake(what: String) -> TemplateError {
+    TemplateError { line: None, what }
+}
+
+fn headers(policy: HeaderValue, language: Language) -> HeaderMap {
+    let fixed: [(HeaderName, &'static str); 7] = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_LANGUAGE, language.tag()),
+        (header::CACHE_CONTROL, "no-store, private"),
+        (header::VARY, "Accept-Language, Accept, Cookie"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
+    ];
+    let mut headers: HeaderMap = fixed
+        .into_iter()
+        .map(|(name, value)| (name, HeaderValue::from_static(value)))
+        .collect();
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers
+}

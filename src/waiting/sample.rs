@@ -1,0 +1,196 @@
+//! One sample of every page and state: what a template is proved with, and what `anteroom page --preview` shows.
+
+use std::sync::LazyLock;
+
+use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
+use crate::room::{Estimate, LineName, RoomName, Settings, Wall};
+
+/// A page with its name, which is the request id too, so that no two samples are alike.
+pub(super) struct Case {
+    pub name: &'static str,
+    pub kind: PageKind,
+    pub facts: PageFacts<'static>,
+}
+
+static ROOM: LazyLock<RoomName> = LazyLock::new(|| RoomName::new("shop").expect("a lower-case word is a room's name"));
+static LINE: LazyLock<LineName> = LazyLock::new(|| LineName::new("<événement> 7").expect("plain text, short enough"));
+static ONLY: LineName = LineName::ONLY;
+static SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
+
+/// 28 October 2026, 13:07 UTC.
+const NOW: Wall = Wall(1_793_192_820_000);
+/// Whatever a visitor or an operator writes is text, on every page.
+const MESSAGE: &str = "Doors open at 14:00. <b>Nobody</b> loses a place & everyone gets the same chance.\nThank you!";
+const HERE: &str = "/event/7?date=2026-11-20&seats=2";
+
+/// Every kind, and the waiting page in every state it knows.
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = waiting();
+    cases.extend(other_lines());
+    cases.extend(PageKind::ALL.into_iter().filter(|kind| !kind.follows()).map(plain));
+    cases
+}
+
+fn plain(kind: PageKind) -> Case {
+    let retry_after_secs = (kind == PageKind::Limited).then_some(7);
+    let facts = PageFacts {
+        retry_after_secs,
+        ..PageFacts::new(kind.name(), NOW, HERE)
+    };
+    let with_message = matches!(kind, PageKind::SoldOut | PageKind::TooManyLines | PageKind::BadGateway);
+    let message = with_message.then_some(MESSAGE);
+    let line = (kind == PageKind::CookiesRefused).then(|| line(None));
+    Case {
+        name: kind.name(),
+        kind,
+        facts: PageFacts { message, line, ..facts },
+    }
+}
+
+fn other_lines() -> Vec<Case> {
+    let opening = LineFacts {
+        opens_at: Some(NOW.plus(3_180_000)),
+        ..line(None)
+    };
+    let pending = TurnFacts {
+        place: None,
+        ahead: None,
+        ..turn(0, "P7K2-9QXM", None)
+    };
+    let joining = LineFacts {
+        fresh: true,
+        ..line(Some(TurnFacts {
+            stall: Some(Stall::CutOff),
+            ..pending
+        }))
+    };
+    vec![
+        case("joining", PageKind::Joining, Some(MESSAGE), joining),
+        case("early", PageKind::Early, Some(MESSAGE), opening),
+        case("early-unannounced", PageKind::Early, None, line(None)),
+        case("closed", PageKind::Closed, Some(MESSAGE), line(None)),
+    ]
+}
+
+fn waiting() -> Vec<Case> {
+    let some = |low_secs, high_secs| Some(Estimate { low_secs, high_secs });
+    let state = |name, turn| case(name, PageKind::Waiting, None, line(Some(turn)));
+    let notice = |notice, turn: TurnFacts<'static>| TurnFacts {
+        notice: Some(notice),
+        ..turn
+    };
+    let stall = |stall, turn: TurnFacts<'static>| TurnFacts {
+        stall: Some(stall),
+        ..turn
+    };
+    let mut cases = vec![
+        case(
+            "waiting",
+            PageKind::Waiting,
+            Some(MESSAGE),
+            line(Some(turn(1_203, "7K2M-9QX4", some(260, 410)))),
+        ),
+        state("waiting-first", turn(0, "2B4D-6F8H", some(1, 40))),
+        state("waiting-one-ahead", turn(1, "3C5E-7G9J", some(0, 61))),
+        state("waiting-hours", turn(1_234_567, "ZZZZ-ZZZZ", some(7_300, 12_000))),
+        state("waiting-unknown", turn(17, "A1B2-C3D4", None)),
+        state(
+            "waiting-missed",
+            notice(
+                Notice::Missed(Wall(NOW.0 - 180_000)),
+                turn(2, "Q1W2-E3R4", some(30, 90)),
+            ),
+        ),
+        state(
+            "waiting-late",
+            notice(Notice::Late, turn(840, "T5Y6-U7I8", some(300, 600))),
+        ),
+        state(
+            "waiting-ended",
+            notice(Notice::Ended, turn(841, "O9P0-A1S2", some(300, 601))),
+        ),
+        state(
+            "waiting-reset",
+            notice(Notice::Reset, turn(12, "D3F4-G5H6", some(60, 120))),
+        ),
+        state("waiting-held", stall(Stall::Held, turn(13, "J7K8-L9Z0", None))),
+        state(
+            "waiting-full",
+            stall(Stall::Full, turn(14, "X1C2-V3B4", some(120, 900))),
+        ),
+        state("waiting-healing", stall(Stall::Healing, turn(15, "N5M6-Q7W8", None))),
+        state("waiting-cut-off", stall(Stall::CutOff, turn(16, "E9R0-T1Y2", None))),
+    ];
+    let of_many = LineFacts {
+        line: &LINE,
+        check_in_ms: Some(60_000),
+        fresh: true,
+        ..line(Some(somewhere(90)))
+    };
+    cases.push(case("waiting-line", PageKind::Waiting, None, of_many));
+    let stopped = LineFacts {
+        reload: Reload::Stopped,
+        ..line(Some(somewhere(91)))
+    };
+    cases.push(case("waiting-reload-stopped", PageKind::Waiting, None, stopped));
+    let off = LineFacts {
+        reload: Reload::Off,
+        ..line(Some(somewhere(92)))
+    };
+    cases.push(case("waiting-reload-off", PageKind::Waiting, None, off));
+    let mut post = case("waiting-not-sent", PageKind::Waiting, None, line(Some(somewhere(93))));
+    post.facts.not_sent = true;
+    cases.push(post);
+    cases
+}
+
+fn somewhere(ahead: u64) -> TurnFacts<'static> {
+    turn(
+        ahead,
+        "H2J4-K6L8",
+        Some(Estimate {
+            low_secs: 100,
+            high_secs: 200,
+        }),
+    )
+}
+
+fn case(name: &'static str, kind: PageKind, message: Option<&'static str>, line: LineFacts<'static>) -> Case {
+    Case {
+        name,
+        kind,
+        facts: PageFacts {
+            message,
+            line: Some(line),
+            ..PageFacts::new(name, NOW, HERE)
+        },
+    }
+}
+
+fn line(turn: Option<TurnFacts<'static>>) -> LineFacts<'static> {
+    LineFacts {
+        room: &ROOM,
+        line: &ONLY,
+        settings: &SETTINGS,
+        revision: 1,
+        refresh_ms: 20_000,
+        reload: Reload::Automatic,
+        check_in_ms: None,
+        fresh: false,
+        opens_at: None,
+        turn,
+    }
+}
+
+fn turn(ahead: u64, reference: &'static str, estimate: Option<Estimate>) -> TurnFacts<'static> {
+    TurnFacts {
+        joined_at: Wall(NOW.0 - 200_000 - ahead),
+        reference,
+        place: Some(70_000 + ahead),
+        ahead: Some(ahead),
+        waiting: ahead + 2_500,
+        estimate,
+        notice: None,
+        stall: None,
+    }
+}

@@ -1,0 +1,122 @@
+//! What the page's script is given: the facts and the words it needs, as JSON in a block that nothing can break out of.
+
+use serde::Serialize;
+
+use super::catalogue::{Catalogue, Forms};
+use super::content::{Content, api, query};
+use super::kind::{LineFacts, PageFacts, PageKind, Stall};
+use super::text::{Markup, json, json_for_script};
+
+/// The fields are read by `static/page.js`.
+#[derive(Serialize)]
+struct Data<'a> {
+    kind: &'static str,
+    lang: &'static str,
+    api: String,
+    query: String,
+    /// Where to go when the ticket that was just given has not come back.
+    check: Option<&'a str>,
+    /// Seconds until the first question.
+    refresh: f64,
+    /// Seconds between check-ins; absent where the stream proves presence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_in: Option<f64>,
+    revision: u64,
+    /// The page answers a request that must not be repeated.
+    post: bool,
+    #[serde(flatten)]
+    turn: Option<Turn<'a>>,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    reference: &'a str,
+    place: Option<u64>,
+    ahead: Option<u64>,
+    waiting: u64,
+    /// Seconds since joining.
+    waited: u64,
+    low: Option<u32>,
+    high: Option<u32>,
+    why: Option<Stall>,
+}
+
+pub(super) fn data(
+    kind: PageKind,
+    facts: &PageFacts<'_>,
+    line: &LineFacts<'_>,
+    content: &Content<'_>,
+    words: &str,
+) -> Markup {
+    let data = Data {
+        kind: kind.name(),
+        lang: content.lang,
+        api: api(line),
+        query: query(line),
+        check: line.fresh.then_some(&content.check_url),
+        refresh: super::status::seconds(line.refresh_ms),
+        check_in: line.check_in_ms.map(super::status::seconds),
+        revision: line.revision,
+        post: facts.not_sent,
+        turn: line.turn.as_ref().map(|turn| Turn {
+            reference: turn.reference,
+            place: turn.place,
+            ahead: turn.ahead,
+            waiting: turn.waiting,
+            waited: facts.now.since(turn.joined_at) / 1_000,
+            low: turn.estimate.map(|estimate| estimate.low_secs),
+            high: turn.estimate.map(|estimate| estimate.high_secs),
+            why: turn.stall,
+        }),
+    };
+    let json = json(&data);
+    let open = json.strip_suffix('}').expect("a structure is a JSON object");
+    Markup(format!("{},\"words\":{words}}}", json_for_script(open)))
+}
+
+/// The words that the script puts numbers into.
+#[derive(Serialize)]
+struct Words<'a> {
+    title: &'a str,
+    first: &'a str,
+    ahead: &'a Forms,
+    unknown: &'a str,
+    soon: &'a str,
+    minutes: &'a Forms,
+    minutes_range: &'a Forms,
+    hours: &'a Forms,
+    hours_range: &'a Forms,
+    updated: &'a str,
+    offline: &'a str,
+    turn: &'a str,
+    held: &'a str,
+    full: &'a str,
+    healing: &'a str,
+    cut_off: &'a str,
+    back: &'a str,
+}
+
+/// The script's words of one language, ready for [`data`].
+pub(super) fn words(catalogue: &Catalogue) -> String {
+    let (words, plurals) = (&catalogue.words, &catalogue.plurals);
+    let words = Words {
+        title: &catalogue.page(PageKind::Waiting).title,
+        first: &words.first,
+        ahead: &plurals.ahead,
+        unknown: &words.estimate_unknown,
+        soon: &words.estimate_soon,
+        minutes: &plurals.estimate_minutes,
+        minutes_range: &plurals.estimate_minutes_range,
+        hours: &plurals.estimate_hours,
+        hours_range: &plurals.estimate_hours_range,
+        updated: &words.updated,
+        offline: &words.offline,
+        turn: &words.your_turn,
+        held: &words.why_held,
+        full: &words.why_full,
+        healing: &words.why_healing,
+        cut_off: &words.why_cut_off,
+        back: &words.why_back,
+    };
+    json_for_script(&json(&words))
+}

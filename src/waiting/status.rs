@@ -1,0 +1,168 @@
+//! The status answer: where a visitor stands, as JSON for the page's script and for apps.
+
+use serde::Serialize;
+
+use super::kind::Stall;
+use super::text::json;
+use crate::room::Estimate;
+
+/// A visitor's state, one word each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Early,
+    Joining,
+    Waiting,
+    Called,
+    Inside,
+    Late,
+    Ended,
+    SoldOut,
+    Closed,
+    /// No ticket, or none that is worth anything.
+    None,
+}
+
+/// The body of `GET /.anteroom/rooms/{room}/status` and of the answers to join and check-in.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Status<'a> {
+    pub state: State,
+    /// Present visitors ahead plus one; absent where there is no place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<u64>,
+    /// Present visitors in line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u64>,
+    /// Seconds; `null` where it cannot be said.
+    #[serde(serialize_with = "interval")]
+    pub estimate: Option<Estimate>,
+    /// When to ask again; written as `refresh`, in seconds. 0 when there is nothing to wait for.
+    #[serde(rename = "refresh", serialize_with = "secs")]
+    pub refresh_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<&'a str>,
+    /// Why nobody is called just now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Stall>,
+    /// To apps only, which keep their tokens themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<&'a str>,
+}
+
+impl Status<'_> {
+    /// A state without a place.
+    #[must_use]
+    pub fn new(state: State, refresh_ms: u64) -> Self {
+        Self {
+            state,
+            position: None,
+            ahead: None,
+            waiting: None,
+            estimate: None,
+            refresh_ms,
+            message: None,
+            why: None,
+            ticket: None,
+            pass: None,
+            reference: None,
+        }
+    }
+
+    /// In line, with `ahead` present visitors before this one and `waiting` in all.
+    #[must_use]
+    pub fn waiting(ahead: u64, waiting: u64, estimate: Option<Estimate>, refresh_ms: u64) -> Self {
+        Self {
+            position: Some(ahead.saturating_add(1)),
+            ahead: Some(ahead),
+            waiting: Some(waiting),
+            estimate,
+            ..Self::new(State::Waiting, refresh_ms)
+        }
+    }
+
+    /// The answer's body.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json(self)
+    }
+}
+
+/// Milliseconds as seconds.
+#[expect(clippy::cast_precision_loss, reason = "a day in milliseconds is far below 2^53")]
+pub(super) fn seconds(ms: u64) -> f64 {
+    ms.min(86_400_000) as f64 / 1_000.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn secs<S: serde::Serializer>(ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    match ms % 1_000 {
+        0 => serializer.serialize_u64(ms / 1_000),
+        _ => serializer.serialize_f64(seconds(*ms)),
+    }
+}
+
+#[expect(clippy::ref_option, reason = "serde's signature")]
+fn interval<S: serde::Serializer>(estimate: &Option<Estimate>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Interval {
+        low: u32,
+        high: u32,
+    }
+    estimate
+        .map(|known| Interval {
+            low: known.low_secs,
+            high: known.high_secs,
+        })
+        .serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waiting_visitor_gets_the_fields_of_the_contract() {
+        let estimate = Some(Estimate {
+            low_secs: 240,
+            high_secs: 420,
+        });
+        let status = Status {
+            message: Some("Doors at 14:00"),
+            ..Status::waiting(1_203, 4_000, estimate, 1_500)
+        };
+        let json = status.to_json();
+        assert_eq!(
+            json,
+            r#"{"state":"waiting","position":1204,"ahead":1203,"waiting":4000,"estimate":{"low":240,"high":420},"refresh":1.5,"message":"Doors at 14:00"}"#
+        );
+    }
+
+    #[test]
+    fn an_unknown_estimate_is_null_and_what_does_not_apply_is_absent() {
+        let json = Status::new(State::SoldOut, 0).to_json();
+        assert_eq!(json, r#"{"state":"sold_out","estimate":null,"refresh":0}"#);
+    }
+
+    #[test]
+    fn an_app_gets_its_tokens() {
+        let status = Status {
+            ticket: Some("t"),
+            pass: Some("p"),
+            reference: Some("r"),
+            why: Some(Stall::CutOff),
+            ..Status::new(State::Called, 2_000)
+        };
+        let json: serde_json::Value = serde_json::from_str(&status.to_json()).unwrap();
+        assert_eq!(json["ticket"], "t");
+        assert_eq!(json["pass"], "p");
+        assert_eq!(json["reference"], "r");
+        assert_eq!(json["why"], "cut_off");
+        assert_eq!(json["refresh"], 2);
+    }
+}

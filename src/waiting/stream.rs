@@ -1,0 +1,249 @@
+//! A visitor's event stream: the line's frames at the visitor's pace, a heartbeat, and a word when the wait is over.
+//!
+//! The stream sets no cookie and decides nothing: on `called` the page reloads, and the navigation does the rest. It ends
+//! with the wait, with the connection, or with a retry hint when the gate drains.
+
+#![expect(clippy::similar_names, reason = "line and lane are the design's words")]
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use serde::Serialize;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::{CancellationToken, ReusableBoxFuture};
+
+use super::budget::Budget;
+use super::frame::{Event, Feed, Feeds};
+use super::status::State;
+use super::text::json;
+use crate::room::{Settings, Standing, View, Visitor, Waiting};
+
+/// Content type of the stream.
+pub const CONTENT_TYPE: &str = "text/event-stream";
+
+/// Most time between two writes.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+const BEAT: &[u8] = b":\n\n";
+
+/// How soon a browser comes back when the connection breaks.
+const RETRY_MS: u64 = 3_000;
+
+/// What a stream needs of its connection and of the replica.
+pub trait Link: Send + 'static {
+    /// Everything written so far has arrived at the visitor's own machine. Never true where that cannot be known.
+    fn acknowledged(&self) -> bool;
+
+    /// The visitor is there and a mark is due.
+    fn present(&self);
+}
+
+/// The body of a `GET /.anteroom/rooms/{room}/events`.
+pub struct EventStream<L: Link> {
+    /// `None` after the last write.
+    step: Option<ReusableBoxFuture<'static, Step<L>>>,
+}
+
+/// What to write, and who finds out what comes next; nobody after the last.
+type Step<L> = (Bytes, Option<Listener<L>>);
+
+impl<L: Link> EventStream<L> {
+    /// A stream for one visitor with a number. `views` is the replica's; `drain` ends it with a retry hint. Costs nothing
+    /// until it is polled; polled, it must be on a runtime with timers.
+    #[must_use]
+    pub fn new(
+        visitor: Visitor,
+        views: watch::Receiver<Arc<View>>,
+        feeds: &Feeds,
+        link: L,
+        drain: CancellationToken,
+    ) -> Self {
+        let now = Instant::now();
+        let feed = feeds.feed(&visitor.room, &visitor.line, visitor.lane);
+        let budget = Budget::new(now);
+        let listener = Listener {
+            visitor,
+            views,
+            feed,
+            link,
+            drain,
+            budget,
+            sent: None,
+            frame_at: now,
+            beat_at: now + HEARTBEAT,
+        };
+        Self {
+            step: Some(ReusableBoxFuture::new(next(listener))),
+        }
+    }
+}
+
+impl<L: Link> Body for EventStream<L> {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let Some(step) = &mut self.step else {
+            return Poll::Ready(None);
+        };
+        let (bytes, listener) = ready!(step.poll(cx));
+        match listener {
+            Some(listener) => step.set(next(listener)),
+            None => self.step = None,
+        }
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.step.is_none()
+    }
+}
+
+struct Listener<L> {
+    visitor: Visitor,
+    views: watch::Receiver<Arc<View>>,
+    feed: Arc<Feed>,
+    link: L,
+    drain: CancellationToken,
+    budget: Budget,
+    /// The hash of the last event sent.
+    sent: Option<u64>,
+    /// No frame before this.
+    frame_at: Instant,
+    /// A heartbeat when nothing has been written until then.
+    beat_at: Instant,
+}
+
+/// What there is to do.
+enum Look {
+    Write(Bytes),
+    /// The last word.
+    Over(Bytes),
+    Rest(Instant),
+}
+
+async fn next<L: Link>(mut listener: Listener<L>) -> Step<L> {
+    loop {
+        if listener.drain.is_cancelled() {
+            return (retry(listener.visitor.number.n), None);
+        }
+        let until = match listener.look(Instant::now()) {
+            Look::Write(bytes) => return (bytes, Some(listener)),
+            Look::Over(bytes) => return (bytes, None),
+            Look::Rest(until) => until,
+        };
+        tokio::select! {
+            changed = listener.views.changed() => if changed.is_err() {
+                return (retry(listener.visitor.number.n), None);
+            },
+            () = sleep_until(until) => {}
+            () = listener.drain.cancelled() => {}
+        }
+    }
+}
+
+impl<L: Link> Listener<L> {
+    fn look(&mut self, now: Instant) -> Look {
+        let view = self.views.borrow_and_update().clone();
+        let (lane, number) = (self.visitor.lane, self.visitor.number);
+        let room = view.rooms.get(&self.visitor.room);
+        let (Some(frame), Some(room)) = (self.feed.frame(&view), room) else {
+            return over(State::None);
+        };
+        let Some(line) = room.line(&self.visitor.line) else {
+            return over(State::None);
+        };
+        let waiting = match line.standing(lane, number, view.clock) {
+            Standing::Waiting(waiting) => waiting,
+            Standing::Called(_) => return over(State::Called),
+            Standing::Inside(_) => return over(State::Inside),
+            Standing::Late => return over(State::Late),
+            Standing::Ended => return over(State::Ended),
+            // Healing: the ticket is still to be taken back. The page asks for itself when it hears nothing.
+            Standing::Unknown => return self.beat(&room.settings, true, now).unwrap_or(Look::Rest(self.beat_at)),
+        };
+        let event = frame.event(line.place(lane, number));
+        if self.sent != Some(event.hash) {
+            let due = self.budget.affords(event.bytes.len(), self.frame_at.max(now));
+            if due <= now {
+                return self.send(event, &room.settings, &waiting, now);
+            }
+            let rest = Look::Rest(due.min(self.beat_at));
+            return self.beat(&room.settings, waiting.mark_due, now).unwrap_or(rest);
+        }
+        self.beat(&room.settings, waiting.mark_due, now)
+            .unwrap_or(Look::Rest(self.beat_at))
+    }
+
+    fn send(&mut self, event: &Event, settings: &Settings, waiting: &Waiting, now: Instant) -> Look {
+        let bytes = match self.sent {
+            Some(_) => event.bytes.clone(),
+            None => [format!("retry: {RETRY_MS}\n").as_bytes(), &event.bytes]
+                .concat()
+                .into(),
+        };
+        self.sent = Some(event.hash);
+        self.frame_at = now + Duration::from_millis(pace_ms(settings, waiting.ahead, self.jitter()));
+        self.write(bytes, settings, waiting.mark_due, now)
+    }
+
+    /// The heartbeat, if it is time.
+    fn beat(&mut self, settings: &Settings, mark_due: bool, now: Instant) -> Option<Look> {
+        (self.beat_at <= now).then(|| self.write(Bytes::from_static(BEAT), settings, mark_due, now))
+    }
+
+    /// What was written before has had its time to arrive: if it did, the visitor is there.
+    fn write(&mut self, bytes: Bytes, settings: &Settings, mark_due: bool, now: Instant) -> Look {
+        if mark_due && self.link.acknowledged() {
+            self.link.present();
+        }
+        self.budget.pay(bytes.len(), now);
+        self.beat_at = now + heartbeat(settings);
+        Look::Write(bytes)
+    }
+
+    /// The same for a visitor's whole wait, and spread evenly over visitors.
+    fn jitter(&self) -> u16 {
+        let [_, _, high, low] = self
+            .visitor
+            .number
+            .n
+            .wrapping_mul(0x9e37_79b1)
+            .rotate_left(16)
+            .to_be_bytes();
+        u16::from_be_bytes([high, low])
+    }
+}
+
+/// Several in each generation, so that one lost does no harm.
+fn heartbeat(settings: &Settings) -> Duration {
+    HEARTBEAT.min(Duration::from_millis((settings.grace_ms / 8).max(250)))
+}
+
+fn over(state: State) -> Look {
+    #[derive(Serialize)]
+    struct Over {
+        state: State,
+    }
+    Look::Over(Bytes::from(format!(
+        "event: called\ndata: {}\n\n",
+        json(&Over { state })
+    )))
+}
+
+/// The hint that ends a stream: come back in one to five seconds, not all at once.
+fn retry(n: u32) -> Bytes {
+    Bytes::from(format!("retry: {}\n\n", 1_000 + n.wrapping_mul(0x9e37_79b1) % 4_000))
+}
+
+/// Time between frames.
+fn pace_ms(settings: &Settings, ahead: u64, jitter: u16) -> u64 {
+    let bound = (settings.grace_ms / 4).min(settings.claim_deadline_ms / 2);
+    let base = (1_000 + ahead.saturating_mul(20)).min(bound);
+    base - base / 8 + base / 4 * u64::from(jitter) / 65_536
+}

@@ -1,0 +1,132 @@
+//! Putting strangers' words into markup, JSON and addresses without letting them out of their place.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use minijinja::value::Value;
+use serde::{Serialize, Serializer};
+
+use crate::room::Wall;
+
+/// Finished markup: templates do not escape it again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Markup(pub String);
+
+impl Serialize for Markup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Value::from_safe_string(self.0.clone()).serialize(serializer)
+    }
+}
+
+/// Text for between tags and inside quoted attributes.
+pub(super) fn escape(text: &str) -> String {
+    minijinja::HtmlEscape(text).to_string()
+}
+
+/// JSON for a `<script>` block: the same value, with nothing in it that could end the block or begin a comment.
+pub(super) fn json_for_script(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(safe, "\\u{:04x}", u32::from(c));
+            }
+            _ => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// A structure of ours as JSON.
+pub(super) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("structures of strings, numbers and lists are always JSON")
+}
+
+/// Everything but RFC 3986's unreserved characters as `%XX`.
+pub(super) fn percent_encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+/// `target` if a browser can only read it as a path on the host it is on, else `/`: no scheme, no `//`, no backslash, no
+/// control characters, and no escapes of those where the path begins.
+#[must_use]
+pub fn path_on_this_host(target: &str) -> &str {
+    let plain = target.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
+    let second = target.as_bytes().get(1..4).unwrap_or_default();
+    let doubtful = second.first() == Some(&b'/') || matches!(second, b"%2f" | b"%2F" | b"%5c" | b"%5C");
+    if target.starts_with('/') && plain && !doubtful {
+        target
+    } else {
+        "/"
+    }
+}
+
+/// A `<time>` element in UTC; the script shows the visitor's own time instead.
+pub(super) fn time(at: Wall, with_date: bool) -> String {
+    let Some(stamp) = i64::try_from(at.0)
+        .ok()
+        .and_then(|ms| Timestamp::from_second(ms / 1_000).ok())
+    else {
+        return String::new();
+    };
+    let shown = stamp.strftime(if with_date { "%Y-%m-%d %H:%M" } else { "%H:%M" });
+    format!("<time datetime=\"{stamp}\">{shown} UTC</time>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_in_a_script_block_cannot_leave_it_and_stays_the_same_value() {
+        let hostile = "</script><!--<script>\u{2028}&amp;\"'\\";
+        let json = json_for_script(&serde_json::to_string(hostile).unwrap());
+        assert!(!json.contains(['<', '>', '&', '\u{2028}']));
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
+    }
+
+    #[test]
+    fn only_a_path_on_this_host_leads_back() {
+        for path in ["/", "/seats?date=1&x=//y", "/a//b", "/%E2%82%AC"] {
+            assert_eq!(path_on_this_host(path), path);
+        }
+        for hostile in [
+            "",
+            "//evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "https://evil.example",
+            "javascript:alert(1)",
+            "/\t/evil.example",
+            "/%2Fevil.example",
+            "/%5cevil.example",
+            "/a\u{0}",
+            "/a\nb",
+            "/ü",
+        ] {
+            assert_eq!(path_on_this_host(hostile), "/", "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_inside_addresses_keep_nothing_special() {
+        assert_eq!(percent_encode("/a?b=c&d=é #"), "%2Fa%3Fb%3Dc%26d%3D%C3%A9%20%23");
+    }
+
+    #[test]
+    fn times_are_marked_up_and_an_impossible_one_is_nothing() {
+        assert_eq!(
+            time(Wall(1_793_192_643_000), false),
+            "<time datetime=\"2026-10-28T13:04:03Z\">13:04 UTC</time>"
+        );
+        assert_eq!(time(Wall(u64::MAX), false), "");
+    }
+}
