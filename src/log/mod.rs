@@ -1,1 +1,127 @@
-//! log
+//! Order and durability: four calls, and no rule of any room.
+//!
+//! A log is an ordered record of entries within one *incarnation*; the replica appends what its gate saw, reads what is
+//! new, and applies it. What a log may do is refuse, answer late, or repeat; it never reorders and never invents.
+//! [`Embedded`] is a folder with a redb file for a single gate. A store shared by many gates is a second implementation
+//! of the same trait, tried by the same suite (`tests/log`).
+
+mod embedded;
+mod snapshot;
+
+pub use embedded::{Damage, Embedded, Kept, KeptPart, OpenError, Options, ReadError};
+pub use snapshot::{Snapshot, Unreadable};
+
+use crate::room::{Batch, Entry, GateId, Position, Wall};
+
+/// The log of all rooms of one store. Calls block; the replica makes them from a thread of its own.
+///
+/// Every call may fail with [`Unavailable`], which says nothing about whether it was carried out: the caller repeats it
+/// unchanged until it has an answer.
+pub trait Log: Send {
+    /// Appends `append`, if any, and reads what follows `at`: one round trip.
+    ///
+    /// The append is durable when the call returns, and is refused unless the log is `at`'s incarnation and reaches as far
+    /// as `at`. It is not compared with what is there: a batch sent twice stands there twice under one serial, and the
+    /// room skips the second. At most [`READ_MAX_ENTRIES`] entries come back; none means there are no more.
+    fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable>;
+
+    /// Keeps a snapshot to load from, unless a later one of the same incarnation is kept already. `Last` is the word that
+    /// nothing will follow, and returns when that is durable; a `Checkpoint` may be written after the call, or be lost.
+    fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable>;
+
+    /// What there is to start from.
+    fn load(&mut self) -> Result<Loaded, Unavailable>;
+
+    /// Begins a new log of `root`'s incarnation with `root` as what it starts from, all or nothing, if the log's
+    /// incarnation is still `seen` (0 for none).
+    fn begin(&mut self, seen: u64, root: &Snapshot) -> Result<Begun, Unavailable>;
+}
+
+/// What a gate hands to the log; the log adds position, time and the nonce of the entry before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Append {
+    pub gate: GateId,
+    pub serial: u64,
+    pub nonce: [u8; 8],
+    pub version: u16,
+    pub batch: Batch,
+}
+
+/// The log's answer to an exchange.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Exchanged {
+    Entries {
+        /// What follows the position asked from, without a gap.
+        entries: Vec<Entry>,
+        /// Bytes that the log holds.
+        log_bytes: u64,
+    },
+    /// The entries after the position are gone: load the snapshot.
+    Moved,
+    /// This history ends here: the log is another incarnation, shorter than what was read of it, or lost (0).
+    Broken { incarnation: u64 },
+}
+
+/// Why a snapshot is saved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Occasion {
+    Checkpoint,
+    Last,
+}
+
+/// What a start finds.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Loaded {
+    /// The log's incarnation, 0 when there is no log (or none that can be read).
+    pub incarnation: u64,
+    /// The highest incarnation that ever left a trace here; a new log stands above it.
+    pub last_known: u64,
+    /// The last life ended with [`Occasion::Last`]: nothing can have been lost.
+    pub clean: bool,
+    /// The store's time.
+    pub time: Wall,
+    /// Snapshots to start from, best first: several, so that one that does not decode costs little.
+    pub snapshots: Vec<Snapshot>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Begun {
+    Begun,
+    /// Somebody else began a log meanwhile.
+    Lost {
+        incarnation: u64,
+    },
+}
+
+/// The log cannot be used just now, for the reason given; what was asked may or may not have happened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the log is unavailable: {0}")]
+pub struct Unavailable(pub String);
+
+/// Most entries that one exchange returns.
+pub const READ_MAX_ENTRIES: usize = 1_024;
+
+/// The incarnation of a log begun at the store's `time` by one who knows of `last_known`; it is the new era's id.
+///
+/// `max(last known, seconds × 2^24) + 1 + random 24 bits`, so that two who begin at once differ and time orders the rest.
+/// `None` when `last_known` leaves no room above it.
+#[must_use]
+pub fn next_incarnation(last_known: u64, time: Wall, random: u32) -> Option<u64> {
+    let by_time = (time.0 / 1_000).checked_mul(1 << 24)?;
+    last_known.max(by_time).checked_add(1 + u64::from(random & 0x00FF_FFFF))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_incarnation_stands_above_the_last_known_and_above_the_time() {
+        let time = Wall(1_800_000_000_000);
+        let by_time = 1_800_000_000_u64 << 24;
+        assert_eq!(next_incarnation(0, time, 0), Some(by_time + 1));
+        assert_eq!(next_incarnation(by_time + 9, time, 5), Some(by_time + 15));
+        assert_eq!(next_incarnation(0, time, u32::MAX), Some(by_time + 1 + 0x00FF_FFFF));
+        assert_eq!(next_incarnation(u64::MAX, time, 0), None);
+    }
+}

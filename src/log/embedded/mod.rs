@@ -1,0 +1,408 @@
+//! The log of a single gate: a folder with a redb file, group-committed.
+//!
+//! `log.redb` is the part in use; closed parts stand beside it for as long as `log_keep` says, each starting from a
+//! snapshot, so that the rooms' whole history can be run again. `snapshot` is the latest state, written apart from the log
+//! so that damage to either is healed from the other. The folder belongs to one process at a time.
+
+mod folder;
+mod keeper;
+mod kept;
+mod part;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::folder::{CURRENT, Folder, Name, SNAPSHOT};
+use self::keeper::Keeper;
+use self::part::{Fault, Part};
+use super::{Append, Begun, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable};
+use crate::room::{Entry, Position, Wall};
+use crate::time;
+
+pub use self::kept::{Damage, Kept, KeptPart, ReadError};
+
+/// The embedded log.
+pub struct Embedded {
+    folder: Folder,
+    options: Options,
+    part: InUse,
+    keeper: Keeper,
+    /// The highest snapshot handed over, so that an older one never takes its place.
+    saved: Position,
+    /// Bytes of the closed parts.
+    closed_bytes: u64,
+}
+
+/// How the embedded log keeps its files.
+#[derive(Clone)]
+pub struct Options {
+    /// How long entries are kept for `anteroom replay`.
+    pub keep: Duration,
+    /// A part is closed when its entries reach this many bytes …
+    pub part_bytes: u64,
+    /// … or when it is this old.
+    pub part_age: Duration,
+    /// The store's time.
+    pub wall: Arc<dyn Fn() -> Wall + Send + Sync>,
+}
+
+impl Default for Options {
+    /// Seven days, in parts of 64 MiB or a day.
+    fn default() -> Self {
+        Self {
+            keep: Duration::from_secs(7 * 24 * 3_600),
+            part_bytes: 64 * 1024 * 1024,
+            part_age: Duration::from_secs(24 * 3_600),
+            wall: Arc::new(time::wall),
+        }
+    }
+}
+
+/// Why a log cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(
+        "{folder} is in use by another process: one gate has an embedded store to itself; stop the other, or give this one a folder of its own"
+    )]
+    InUse { folder: PathBuf },
+    #[error(
+        "{folder} was written by a later version of anteroom (format {format}); start that version, or give this one another folder"
+    )]
+    Newer { folder: PathBuf, format: u64 },
+    #[error("{folder} cannot be used: {reason}")]
+    Folder { folder: PathBuf, reason: String },
+}
+
+enum InUse {
+    Open(Part),
+    /// It failed, and is to be opened anew.
+    Closed,
+    /// There is no log.
+    Nothing,
+}
+
+impl Embedded {
+    /// Opens the log in `folder`, making the folder if need be. A damaged file is set aside, with a word in the gate's log.
+    pub fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
+        let unusable = |error: std::io::Error| OpenError::Folder {
+            folder: folder.to_owned(),
+            reason: error.to_string(),
+        };
+        let taken = Folder::take(folder).map_err(unusable)?;
+        let taken = taken.ok_or_else(|| OpenError::InUse {
+            folder: folder.to_owned(),
+        })?;
+        taken.finish_turn(|file| Part::open(file).is_ok()).map_err(unusable)?;
+        let keeper = Keeper::start(folder.to_owned()).map_err(unusable)?;
+        let mut log = Self {
+            folder: taken,
+            options,
+            part: InUse::Closed,
+            keeper,
+            saved: Position::default(),
+            closed_bytes: 0,
+        };
+        match log.reopen() {
+            Ok(()) => {}
+            Err(Fault::Newer(format)) => {
+                return Err(OpenError::Newer {
+                    folder: folder.to_owned(),
+                    format,
+                });
+            }
+            Err(Fault::InUse) => {
+                return Err(OpenError::InUse {
+                    folder: folder.to_owned(),
+                });
+            }
+            Err(Fault::Damaged(reason) | Fault::Io(reason)) => {
+                return Err(OpenError::Folder {
+                    folder: folder.to_owned(),
+                    reason,
+                });
+            }
+        }
+        log.count_closed();
+        Ok(log)
+    }
+
+    /// The data folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Opens the current part if it is not; sets it aside when it is damaged. A fault is one that may pass.
+    fn reopen(&mut self) -> Result<(), Fault> {
+        if !matches!(self.part, InUse::Closed) {
+            return Ok(());
+        }
+        let Some(file) = self.folder.open_current().map_err(io)? else {
+            self.part = InUse::Nothing;
+            return Ok(());
+        };
+        match Part::open(file) {
+            Ok(part) => self.part = InUse::Open(part),
+            Err(Fault::Damaged(reason)) => self.set_aside(&reason)?,
+            Err(fault) => return Err(fault),
+        }
+        Ok(())
+    }
+
+    fn set_aside(&mut self, reason: &str) -> Result<(), Fault> {
+        self.part = InUse::Closed;
+        let aside = self.folder.set_aside(CURRENT, (self.options.wall)()).map_err(io)?;
+        tracing::error!(
+            reason,
+            kept_as = %aside.display(),
+            "the log file is damaged and was set aside; the rooms go on from the last snapshot, tickets heal the rest"
+        );
+        self.part = InUse::Nothing;
+        Ok(())
+    }
+
+    /// The part, after a try to open it; `None` when there is no log.
+    fn part(&mut self) -> Result<Option<&mut Part>, Unavailable> {
+        if matches!(self.part, InUse::Closed) {
+            self.folder
+                .probe()
+                .map_err(io)
+                .and_then(|()| self.reopen())
+                .map_err(unavailable)?;
+        }
+        match &mut self.part {
+            InUse::Open(part) => Ok(Some(part)),
+            InUse::Closed | InUse::Nothing => Ok(None),
+        }
+    }
+
+    /// What a fault means for the part in use: damage sets it aside, anything else asks for another try.
+    fn failed(&mut self, fault: Fault) -> Result<Exchanged, Unavailable> {
+        self.part = InUse::Closed;
+        let Fault::Damaged(reason) = fault else {
+            return Err(unavailable(fault));
+        };
+        self.set_aside(&reason).map_err(unavailable)?;
+        Ok(Exchanged::Broken { incarnation: 0 })
+    }
+
+    /// Closes the current part and goes on in a new one that starts from `base`.
+    fn turn(&mut self, base: &Snapshot) -> Result<(), Unavailable> {
+        let file = self.folder.create_next().map_err(io).map_err(unavailable)?;
+        let next = match Part::create(file, base) {
+            Ok(next) => next,
+            Err(fault) => {
+                let _ = self.folder.drop_next();
+                return Err(unavailable(fault));
+            }
+        };
+        let name = match &self.part {
+            InUse::Open(part) => Some(Name {
+                incarnation: part.head.incarnation,
+                base: part.head.base,
+                since: part.head.since,
+            }),
+            InUse::Closed | InUse::Nothing => None,
+        };
+        self.part = InUse::Closed;
+        self.folder.turn(name.as_ref()).map_err(io).map_err(unavailable)?;
+        self.part = InUse::Open(next);
+        self.trim(base.time);
+        Ok(())
+    }
+
+    /// Removes closed parts whose last entry is older than `log_keep`.
+    fn trim(&mut self, now: Wall) {
+        let keep_ms = u64::try_from(self.options.keep.as_millis()).unwrap_or(u64::MAX);
+        let closed = self.folder.closed().unwrap_or_default();
+        let ends = closed.iter().skip(1).map(|next| next.since).chain([now]);
+        let too_many = closed.len().saturating_sub(MAX_CLOSED);
+        for (index, (name, ended)) in closed.iter().zip(ends).enumerate() {
+            if now.since(ended) <= keep_ms && index >= too_many {
+                break;
+            }
+            if let Err(error) = self.folder.remove_closed(name) {
+                tracing::warn!(%error, file = name.file(), "an old part of the log could not be removed");
+            }
+        }
+        self.count_closed();
+    }
+
+    fn count_closed(&mut self) {
+        let closed = self.folder.closed().unwrap_or_default();
+        self.closed_bytes = closed.iter().map(|name| self.folder.closed_bytes(name)).sum();
+    }
+
+    /// The snapshot file's content; a damaged one is set aside.
+    fn read_snapshot(&self) -> Result<Option<Snapshot>, Unavailable> {
+        let Some(bytes) = self.folder.read_snapshot().map_err(io).map_err(unavailable)? else {
+            return Ok(None);
+        };
+        match Snapshot::decode(&bytes) {
+            Ok(snapshot) => Ok(Some(snapshot)),
+            Err(error) => {
+                let aside = self
+                    .folder
+                    .set_aside(SNAPSHOT, (self.options.wall)())
+                    .map_err(io)
+                    .map_err(unavailable)?;
+                tracing::error!(%error, kept_as = %aside.display(), "the snapshot file is damaged and was set aside");
+                Ok(None)
+            }
+        }
+    }
+
+    /// With neither log nor snapshot left, the last closed part is better than nothing.
+    fn bring_back(&mut self) -> Result<(), Unavailable> {
+        let closed = self.folder.closed().map_err(io).map_err(unavailable)?;
+        let Some(last) = closed.last() else { return Ok(()) };
+        tracing::warn!(
+            file = last.file(),
+            "the rooms go on from the last closed part of the log"
+        );
+        self.folder.bring_back(last).map_err(io).map_err(unavailable)?;
+        self.part = InUse::Closed;
+        self.reopen().map_err(unavailable)
+    }
+}
+
+impl Log for Embedded {
+    fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
+        let time = (self.options.wall)();
+        let Some(part) = self.part()? else {
+            return Ok(Exchanged::Broken { incarnation: 0 });
+        };
+        if part.head.incarnation != at.incarnation || part.tail < at.sequence {
+            return Ok(Exchanged::Broken {
+                incarnation: part.head.incarnation,
+            });
+        }
+        if at.sequence < part.head.base {
+            return Ok(Exchanged::Moved);
+        }
+        let appended = append.map_or(Ok(()), |append| part.append(&entry(part, append, time)));
+        match appended.and_then(|()| part.read(at.sequence)) {
+            Ok(entries) => {
+                let log_bytes = self.closed_bytes + self.folder.current_bytes();
+                Ok(Exchanged::Entries { entries, log_bytes })
+            }
+            Err(fault) => self.failed(fault),
+        }
+    }
+
+    fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable> {
+        let options = self.options.clone();
+        let Some(part) = self.part()? else {
+            return Err(Unavailable("there is no log".into()));
+        };
+        if snapshot.position.incarnation != part.head.incarnation {
+            return Ok(());
+        }
+        let complete = snapshot.position.sequence == part.tail;
+        let old = u128::from(snapshot.time.since(part.head.since)) >= options.part_age.as_millis();
+        let turn = complete && part.tail > part.head.base && (old || part.bytes >= options.part_bytes);
+        let known = snapshot.position.cmp(&self.saved);
+        if known.is_lt() || (known.is_eq() && occasion == Occasion::Checkpoint) {
+            return Ok(());
+        }
+        if turn {
+            self.turn(&snapshot)?;
+        }
+        self.saved = snapshot.position;
+        if occasion == Occasion::Checkpoint {
+            self.keeper.offer(snapshot);
+            return Ok(());
+        }
+        self.keeper.write(snapshot).map_err(Unavailable)?;
+        let Some(part) = self.part()? else {
+            return Err(Unavailable("there is no log".into()));
+        };
+        if !complete {
+            return Ok(());
+        }
+        part.mark_clean().map_err(|fault| {
+            self.part = InUse::Closed;
+            unavailable(fault)
+        })
+    }
+
+    fn load(&mut self) -> Result<Loaded, Unavailable> {
+        let file = self.read_snapshot()?;
+        if file.is_none() && self.part()?.is_none() {
+            self.bring_back()?;
+        }
+        let known = self.folder.closed().map_err(io).map_err(unavailable)?;
+        let known = known
+            .iter()
+            .map(|name| name.incarnation)
+            .chain(file.iter().map(|file| file.position.incarnation))
+            .max();
+        let mut loaded = Loaded {
+            last_known: known.unwrap_or(0),
+            time: (self.options.wall)(),
+            ..Loaded::default()
+        };
+        let Some(part) = self.part()? else {
+            loaded.snapshots.extend(file);
+            return Ok(loaded);
+        };
+        loaded.incarnation = part.head.incarnation;
+        loaded.last_known = loaded.last_known.max(part.head.incarnation);
+        loaded.clean = part.head.clean;
+        let base = part.base();
+        let fits = |file: &Snapshot| {
+            file.position.incarnation == part.head.incarnation && file.position.sequence >= part.head.base
+        };
+        loaded.snapshots.extend(file.filter(fits));
+        match base {
+            Ok(base) => loaded.snapshots.push(base),
+            Err(fault) => tracing::error!(?fault, "the snapshot in the log file cannot be read"),
+        }
+        Ok(loaded)
+    }
+
+    fn begin(&mut self, seen: u64, root: &Snapshot) -> Result<Begun, Unavailable> {
+        let incarnation = self.part()?.map_or(0, |part| part.head.incarnation);
+        if incarnation != seen {
+            return Ok(Begun::Lost { incarnation });
+        }
+        self.turn(root)?;
+        self.saved = root.position;
+        self.keeper.offer(root.clone());
+        Ok(Begun::Begun)
+    }
+}
+
+/// The entry that `append` becomes as the next of `part`.
+fn entry(part: &Part, append: &Append, time: Wall) -> Entry {
+    Entry {
+        position: Position {
+            incarnation: part.head.incarnation,
+            sequence: part.tail + 1,
+        },
+        gate: append.gate,
+        serial: append.serial,
+        previous: part.nonce,
+        nonce: append.nonce,
+        time,
+        version: append.version,
+        batch: append.batch.clone(),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn io(error: std::io::Error) -> Fault {
+    Fault::Io(error.to_string())
+}
+
+fn unavailable(fault: Fault) -> Unavailable {
+    match fault {
+        Fault::Damaged(reason) | Fault::Io(reason) => Unavailable(reason),
+        Fault::InUse => Unavailable("another process has the log file open".into()),
+        Fault::Newer(format) => Unavailable(format!("the log file has the later format {format}")),
+    }
+}
+
+/// Most closed parts kept, whatever `log_keep` says: with 64 MiB each, a bound on the folder.
+const MAX_CLOSED: usize = 1_024;

@@ -1,0 +1,311 @@
+//! One part of the log as a redb file: the snapshot it starts from, and the entries that follow, without a gap.
+//!
+//! A part belongs to one incarnation and is closed for good when the next begins, so that dropping old entries is removing
+//! a file, a damaged file costs one part, and the check that redb makes after a crash stays short. Every record carries a
+//! checksum of its own: redb verifies pages only when it was not closed properly.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
+use sha2::{Digest, Sha256};
+
+use crate::log::{READ_MAX_ENTRIES, Snapshot};
+use crate::room::{Entry, Position, VERSION, Wall};
+
+/// An open part. Dropping it closes the file.
+pub(super) struct Part {
+    db: Database,
+    pub head: Head,
+    /// Sequence and nonce of the last entry.
+    pub tail: u64,
+    pub nonce: [u8; 8],
+    /// Bytes of entries, about.
+    pub bytes: u64,
+}
+
+/// What a part says of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Head {
+    pub incarnation: u64,
+    /// Sequence of the snapshot it starts from; entries follow from the next.
+    pub base: u64,
+    /// Time of that snapshot.
+    pub since: Wall,
+    /// Nothing followed the last snapshot of the last life.
+    pub clean: bool,
+}
+
+/// Why a part cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The bytes are wrong, and will be the next time too.
+    Damaged(String),
+    /// Another process has it open.
+    InUse,
+    /// Written by a later version.
+    Newer(u64),
+    /// Disk full, too many files, no permission: it may work again.
+    Io(String),
+}
+
+impl Part {
+    /// Makes a part in an empty `file`, durable when it returns.
+    pub fn create(file: File, base: &Snapshot) -> Result<Self, Fault> {
+        guarded(|| {
+            let db = builder().create_file(file).map_err(fault)?;
+            let head = Head {
+                incarnation: base.position.incarnation,
+                base: base.position.sequence,
+                since: base.time,
+                clean: false,
+            };
+            write(&db, |tx| {
+                let base_bytes = base.encode();
+                tx.open_table(BASE)
+                    .map_err(fault)?
+                    .insert((), base_bytes.as_slice())
+                    .map_err(fault)?;
+                tx.open_table(ENTRIES).map_err(fault)?;
+                let mut meta = tx.open_table(META).map_err(fault)?;
+                for (key, value) in [
+                    (FORMAT_KEY, FORMAT),
+                    (VERSION_KEY, u64::from(VERSION)),
+                    (INCARNATION, head.incarnation),
+                    (BASE_SEQUENCE, head.base),
+                    (SINCE, head.since.0),
+                    (NONCE, u64::from_le_bytes(base.nonce)),
+                    (BASE_BYTES, base_bytes.len() as u64),
+                    (CLEAN, 0),
+                ] {
+                    meta.insert(key, value).map_err(fault)?;
+                }
+                Ok(())
+            })?;
+            Ok(Self {
+                db,
+                head,
+                tail: head.base,
+                nonce: base.nonce,
+                bytes: 0,
+            })
+        })
+    }
+
+    /// Opens a part; repairs what a crash left half written.
+    pub fn open(file: File) -> Result<Self, Fault> {
+        let bytes = file.metadata().map_or(0, |file| file.len());
+        guarded(|| Self::read_head(builder().create_file(file).map_err(fault)?, bytes))
+    }
+
+    /// Opens a copy of a part held in memory, so that nothing on disk is touched.
+    pub fn open_copy(bytes: &[u8]) -> Result<Self, Fault> {
+        use redb::StorageBackend;
+        let memory = redb::backends::InMemoryBackend::new();
+        let filled = memory.set_len(bytes.len() as u64).and_then(|()| memory.write(0, bytes));
+        filled.map_err(|error| Fault::Io(error.to_string()))?;
+        guarded(|| {
+            Self::read_head(
+                builder().create_with_backend(memory).map_err(fault)?,
+                bytes.len() as u64,
+            )
+        })
+    }
+
+    fn read_head(db: Database, file_bytes: u64) -> Result<Self, Fault> {
+        let tx = db.begin_read().map_err(fault)?;
+        let meta = tx.open_table(META).map_err(fault)?;
+        let field = |key: &'static str| {
+            let value = meta.get(key).map_err(fault)?;
+            value
+                .map(|value| value.value())
+                .ok_or_else(|| Fault::Damaged(format!("the file does not say its {key}")))
+        };
+        for (key, known) in [(FORMAT_KEY, FORMAT), (VERSION_KEY, u64::from(VERSION))] {
+            let written = field(key)?;
+            if written > known {
+                return Err(Fault::Newer(written));
+            }
+        }
+        let head = Head {
+            incarnation: field(INCARNATION)?,
+            base: field(BASE_SEQUENCE)?,
+            since: Wall(field(SINCE)?),
+            clean: field(CLEAN)? == 1,
+        };
+        let entries = tx.open_table(ENTRIES).map_err(fault)?;
+        let tail = head.base + entries.len().map_err(fault)?;
+        let last = entries
+            .last()
+            .map_err(fault)?
+            .map(|(sequence, record)| (sequence.value(), open_record(record.value())));
+        let nonce = match last {
+            None => field(NONCE)?.to_le_bytes(),
+            Some((sequence, entry)) if sequence == tail => entry?.nonce,
+            Some(_) => return Err(Fault::Damaged("entries are missing".into())),
+        };
+        let bytes = file_bytes.saturating_sub(field(BASE_BYTES)?);
+        Ok(Self {
+            db,
+            head,
+            tail,
+            nonce,
+            bytes,
+        })
+    }
+
+    /// The snapshot that the part starts from.
+    pub fn base(&self) -> Result<Snapshot, Fault> {
+        guarded(|| {
+            let tx = self.db.begin_read().map_err(fault)?;
+            let bytes = tx.open_table(BASE).map_err(fault)?.get(()).map_err(fault)?;
+            let bytes = bytes.ok_or_else(|| Fault::Damaged("the part has no snapshot".into()))?;
+            let base = Snapshot::decode(bytes.value()).map_err(|error| Fault::Damaged(error.to_string()))?;
+            let stands = Position {
+                incarnation: self.head.incarnation,
+                sequence: self.head.base,
+            };
+            if base.position != stands {
+                return Err(Fault::Damaged("the part's snapshot is of another position".into()));
+            }
+            Ok(base)
+        })
+    }
+
+    /// Appends an entry; on disk when it returns. After a failure the part must be opened anew.
+    pub fn append(&mut self, entry: &Entry) -> Result<(), Fault> {
+        let record = seal_record(entry);
+        guarded(|| {
+            write(&self.db, |tx| {
+                if self.head.clean {
+                    tx.open_table(META).map_err(fault)?.insert(CLEAN, 0).map_err(fault)?;
+                }
+                let mut entries = tx.open_table(ENTRIES).map_err(fault)?;
+                entries
+                    .insert(entry.position.sequence, record.as_slice())
+                    .map_err(fault)?;
+                Ok(())
+            })
+        })?;
+        self.head.clean = false;
+        self.tail = entry.position.sequence;
+        self.nonce = entry.nonce;
+        self.bytes += record.len() as u64;
+        Ok(())
+    }
+
+    /// Notes that nothing follows.
+    pub fn mark_clean(&mut self) -> Result<(), Fault> {
+        guarded(|| {
+            write(&self.db, |tx| {
+                tx.open_table(META).map_err(fault)?.insert(CLEAN, 1).map_err(fault)?;
+                Ok(())
+            })
+        })?;
+        self.head.clean = true;
+        Ok(())
+    }
+
+    /// Entries after `sequence`: as many as can be read, at most [`READ_MAX_ENTRIES`]; a fault only if there is not one.
+    pub fn read(&self, sequence: u64) -> Result<Vec<Entry>, Fault> {
+        if sequence >= self.tail {
+            return Ok(Vec::new());
+        }
+        guarded(|| {
+            let tx = self.db.begin_read().map_err(fault)?;
+            let table = tx.open_table(ENTRIES).map_err(fault)?;
+            let mut read = Vec::new();
+            for record in table.range(sequence + 1..).map_err(fault)?.take(READ_MAX_ENTRIES) {
+                let due = Position {
+                    incarnation: self.head.incarnation,
+                    sequence: sequence + 1 + read.len() as u64,
+                };
+                let entry = record
+                    .map_err(fault)
+                    .and_then(|(_, record)| open_record(record.value()));
+                match entry {
+                    Ok(entry) if entry.position == due => read.push(entry),
+                    _ if !read.is_empty() => break,
+                    Ok(_) => return Err(Fault::Damaged(format!("entry {} is missing", due.sequence))),
+                    Err(fault) => return Err(fault),
+                }
+            }
+            Ok(read)
+        })
+    }
+}
+
+/// One transaction, on disk when it returns.
+fn write(db: &Database, f: impl FnOnce(&redb::WriteTransaction) -> Result<(), Fault>) -> Result<(), Fault> {
+    let mut tx = db.begin_write().map_err(fault)?;
+    tx.set_durability(Durability::Immediate).map_err(fault)?;
+    f(&tx)?;
+    tx.commit().map_err(fault)
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}
+
+fn seal_record(entry: &Entry) -> Vec<u8> {
+    let mut record = entry.encode();
+    let sum = Sha256::digest(&record);
+    record.extend_from_slice(&sum[..SUM]);
+    record
+}
+
+fn open_record(record: &[u8]) -> Result<Entry, Fault> {
+    let (bytes, sum) = record
+        .split_last_chunk::<SUM>()
+        .ok_or_else(|| Fault::Damaged("an entry is cut short".into()))?;
+    if Sha256::digest(bytes)[..SUM] != sum[..] {
+        return Err(Fault::Damaged("an entry's checksum does not match".into()));
+    }
+    Entry::decode(bytes).map_err(|error| Fault::Damaged(error.to_string()))
+}
+
+/// redb may panic on pages that are wrong in a way no checksum was asked about; here that is one more kind of damage.
+fn guarded<T>(f: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| Err(Fault::Damaged("reading it failed half way".into())))
+}
+
+fn fault(error: impl Into<redb::Error>) -> Fault {
+    use redb::Error;
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    let error = error.into();
+    match &error {
+        Error::DatabaseAlreadyOpen => Fault::InUse,
+        Error::Io(io) if matches!(io.kind(), InvalidData | InvalidInput | UnexpectedEof) => {
+            Fault::Damaged(error.to_string())
+        }
+        Error::Io(io) if io.raw_os_error() == Some(EIO) => Fault::Damaged(error.to_string()),
+        Error::Io(_) | Error::PreviousIo | Error::DatabaseClosed => Fault::Io(error.to_string()),
+        _ => Fault::Damaged(error.to_string()),
+    }
+}
+
+/// A bad sector: the same bytes will not be read better the next time.
+const EIO: i32 = 5;
+
+/// redb's page cache; its default is a gigabyte.
+const CACHE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes of SHA-256 kept beside each entry.
+const SUM: usize = 8;
+
+const ENTRIES: TableDefinition<u64, &[u8]> = TableDefinition::new("entries");
+const BASE: TableDefinition<(), &[u8]> = TableDefinition::new("base");
+const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
+
+/// The version of this layout.
+const FORMAT: u64 = 1;
+const FORMAT_KEY: &str = "format";
+const VERSION_KEY: &str = "machine version";
+const INCARNATION: &str = "incarnation";
+const BASE_SEQUENCE: &str = "base";
+const BASE_BYTES: &str = "base bytes";
+const SINCE: &str = "since";
+const NONCE: &str = "nonce";
+const CLEAN: &str = "clean";
