@@ -1,0 +1,329 @@
+//! What has come in since the last batch, each visitor's word once, and the cutting of batches from it.
+//!
+//! Everything is bounded: joins by their permits, notes and changes by the constants here. A batch takes what fits under
+//! the log's limit, lines by turns, the rest goes with the next.
+
+use std::collections::btree_map::Entry as Slot;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+
+use tokio::sync::oneshot;
+
+use super::inbox::{Changing, Join, Joiner, Note, Noted, Unrecorded};
+use super::waiters::{ChangeWaiter, Waiters};
+use crate::room::{
+    Batch, Change, Claim, End, LaneId, LineName, MAX_BATCH_BYTES, Number, PendingId, RoomChange, RoomName, Section,
+};
+
+#[derive(Default)]
+pub(super) struct Collector {
+    lines: BTreeMap<LineKey, Work>,
+    changes: VecDeque<Changing>,
+    /// Notes in all lines.
+    notes: usize,
+    /// The line last served; the next batch starts behind it.
+    turn: Option<LineKey>,
+}
+
+type LineKey = (RoomName, LineName);
+type Seat = (LaneId, Number);
+
+/// One line's.
+#[derive(Default)]
+struct Work {
+    notes: BTreeMap<(Kind, Seat), Word>,
+    joins: BTreeMap<LaneId, Vec<Joiner>>,
+    /// Ids in order of arrival, and who asked with each.
+    pending: VecDeque<(LaneId, PendingId)>,
+    pending_waiters: BTreeMap<(LaneId, PendingId), Vec<Joiner>>,
+}
+
+/// What a note is about, in the order in which a batch too full for all takes them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Kind {
+    Leave,
+    End,
+    Claim,
+    Reopen,
+    Renew,
+    Mark,
+}
+
+#[derive(Default)]
+struct Word {
+    carried: bool,
+    after_ms: u64,
+    recorded: Vec<oneshot::Sender<()>>,
+}
+
+impl Collector {
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.changes.is_empty()
+    }
+
+    pub fn join(&mut self, join: Join) {
+        let work = self.lines.entry((join.room, join.line)).or_default();
+        let Some(id) = join.pending else {
+            work.joins.entry(join.lane).or_default().push(join.waiter);
+            return;
+        };
+        match work.pending_waiters.entry((join.lane, id)) {
+            Slot::Occupied(mut waiters) => {
+                // A visitor who keeps reloading is one visitor: only attempts that somebody still waits for are kept.
+                waiters.get_mut().retain(|waiter| !waiter.answer.is_closed());
+                waiters.get_mut().push(join.waiter);
+            }
+            Slot::Vacant(waiters) => {
+                waiters.insert(vec![join.waiter]);
+                work.pending.push_back((join.lane, id));
+            }
+        }
+    }
+
+    /// False when there is no room for it.
+    pub fn note(&mut self, noted: Noted) -> bool {
+        let Noted {
+            visitor,
+            note,
+            recorded,
+        } = noted;
+        let (kind, carried, after_ms) = match note {
+            Note::Mark => (Kind::Mark, false, 0),
+            Note::Claim { carried } => (Kind::Claim, carried, 0),
+            Note::Renew => (Kind::Renew, false, 0),
+            Note::Reopen => (Kind::Reopen, false, 0),
+            Note::Leave => (Kind::Leave, false, 0),
+            Note::End { after_ms } => (Kind::End, false, after_ms),
+        };
+        let full = self.notes >= MAX_NOTES;
+        let work = match self.lines.entry((visitor.room, visitor.line)) {
+            Slot::Vacant(_) if full => return false,
+            slot => slot.or_default(),
+        };
+        let said = match work.notes.entry((kind, (visitor.lane, visitor.number))) {
+            Slot::Vacant(_) if full => return false,
+            Slot::Vacant(slot) => {
+                self.notes += 1;
+                slot.insert(Word {
+                    carried,
+                    after_ms,
+                    recorded: Vec::new(),
+                })
+            }
+            Slot::Occupied(slot) => slot.into_mut(),
+        };
+        said.carried |= carried;
+        // The shop's first answer counts; a later one only if it ends the session sooner.
+        said.after_ms = said.after_ms.min(after_ms);
+        if let Some(recorded) = recorded {
+            said.recorded.retain(|waiter| !waiter.is_closed());
+            said.recorded.push(recorded);
+        }
+        true
+    }
+
+    /// Refused at once when there is no room for it.
+    pub fn change(&mut self, change: Changing) {
+        if self.changes.len() < MAX_CHANGES {
+            self.changes.push_back(change);
+        } else if let Some(answer) = change.answer {
+            let _ = answer.send(Err(Unrecorded::Full));
+        }
+    }
+
+    /// The next batch and who waits for it. `revision` is the last of a room.
+    pub fn cut(&mut self, revision: impl Fn(&RoomName) -> u64) -> (Batch, Waiters) {
+        let mut batch = Batch::default();
+        let mut waiters = Waiters::default();
+        let mut room = Room(MAX_BATCH_BYTES - HEAD_BYTES);
+        self.cut_changes(&revision, &mut room, &mut batch, &mut waiters);
+        for key in self.turns() {
+            if !room.takes(SECTION_BYTES) {
+                break;
+            }
+            let Some(work) = self.lines.get_mut(&key) else { continue };
+            let before = work.notes.len();
+            let section = work.cut(&key, &mut room, &mut waiters);
+            self.notes -= before - work.notes.len();
+            if work.is_empty() {
+                self.lines.remove(&key);
+            }
+            batch.sections.extend(section);
+            self.turn = Some(key);
+        }
+        (batch, waiters)
+    }
+
+    fn cut_changes(
+        &mut self,
+        revision: &dyn Fn(&RoomName) -> u64,
+        room: &mut Room,
+        batch: &mut Batch,
+        waiters: &mut Waiters,
+    ) {
+        while let Some(next) = self.changes.front() {
+            if !room.takes(change_bytes(&next.change)) {
+                return;
+            }
+            let Some(Changing { room, change, answer }) = self.changes.pop_front() else {
+                return;
+            };
+            let last = batch.rooms.iter().rev().find(|earlier| earlier.room == room);
+            let revision = last
+                .map_or_else(|| revision(&room), |earlier| earlier.revision)
+                .saturating_add(1);
+            if let Some(answer) = answer {
+                waiters.changes.push(ChangeWaiter {
+                    room: room.clone(),
+                    revision,
+                    answer,
+                });
+            }
+            batch.rooms.push(RoomChange { room, revision, change });
+        }
+    }
+
+    /// Lines with something to say, those behind the one last served first; no more than a batch could hold.
+    fn turns(&self) -> Vec<LineKey> {
+        let most = MAX_BATCH_BYTES / SECTION_BYTES;
+        let Some(turn) = &self.turn else {
+            return self.lines.keys().take(most).cloned().collect();
+        };
+        let behind = self.lines.range((Bound::Excluded(turn), Bound::Unbounded));
+        let before = self.lines.range((Bound::Unbounded, Bound::Included(turn)));
+        behind.chain(before).map(|(key, _)| key.clone()).take(most).collect()
+    }
+}
+
+impl Work {
+    fn is_empty(&self) -> bool {
+        self.notes.is_empty() && self.joins.is_empty() && self.pending.is_empty()
+    }
+
+    /// This line's section, as far as there is room; `None` when it would be empty.
+    fn cut(&mut self, key: &LineKey, room: &mut Room, waiters: &mut Waiters) -> Option<Section> {
+        let mut section = empty_section(key);
+        self.cut_joins(&mut section, room, waiters);
+        self.cut_notes(&mut section, room, waiters);
+        self.cut_pending(&mut section, room, waiters);
+        (section != empty_section(key)).then_some(section)
+    }
+
+    /// Joiners who gave up are let go: they have been told to come back with a pending ticket.
+    fn cut_joins(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+        while room.takes(ITEM_BYTES) {
+            let Some((lane, mut joiners)) = self.joins.pop_first() else {
+                return;
+            };
+            joiners.retain(|joiner| !joiner.answer.is_closed());
+            if let Ok(count @ 1..) = u32::try_from(joiners.len()) {
+                section.joins.push((lane, count));
+                waiters.joins.push(joiners);
+            }
+        }
+    }
+
+    fn cut_notes(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+        let mut held = BTreeMap::new();
+        while room.takes(ITEM_BYTES) {
+            let Some(((kind, seat), word)) = self.notes.pop_first() else {
+                break;
+            };
+            if self.must_wait(kind, seat) {
+                held.insert((kind, seat), word);
+                continue;
+            }
+            put(section, kind, seat, &word);
+            waiters.records.extend(word.recorded);
+        }
+        self.notes.append(&mut held);
+    }
+
+    /// An entry takes leaves and ends before claims. Who came in and ended since the last batch is let in by this one and
+    /// ended by the next.
+    fn must_wait(&self, kind: Kind, seat: Seat) -> bool {
+        matches!(kind, Kind::Leave | Kind::End)
+            && [Kind::Claim, Kind::Reopen]
+                .iter()
+                .any(|opening| self.notes.contains_key(&(*opening, seat)))
+    }
+
+    fn cut_pending(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+        while room.takes(ITEM_BYTES) {
+            let Some((lane, id)) = self.pending.pop_front() else {
+                return;
+            };
+            section.pending_joins.push((lane, id));
+            waiters
+                .pending
+                .push(self.pending_waiters.remove(&(lane, id)).unwrap_or_default());
+        }
+    }
+}
+
+fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
+    let (lane, number) = seat;
+    match kind {
+        Kind::Leave => section.leaves.push(seat),
+        Kind::End => section.ends.push(End {
+            lane,
+            number,
+            after_ms: word.after_ms,
+        }),
+        Kind::Claim => section.claims.push(Claim {
+            lane,
+            number,
+            carried: word.carried,
+        }),
+        Kind::Reopen => section.reopens.push(seat),
+        Kind::Renew => section.renewals.push(seat),
+        Kind::Mark => section.marks.push(seat),
+    }
+}
+
+fn empty_section(key: &LineKey) -> Section {
+    Section {
+        room: key.0.clone(),
+        line: key.1.clone(),
+        leaves: Vec::new(),
+        ends: Vec::new(),
+        claims: Vec::new(),
+        reopens: Vec::new(),
+        renewals: Vec::new(),
+        marks: Vec::new(),
+        joins: Vec::new(),
+        pending_joins: Vec::new(),
+    }
+}
+
+fn change_bytes(change: &Change) -> usize {
+    match change {
+        Change::Override(overrides) => CHANGE_BYTES + overrides.message.as_ref().map_or(0, String::len),
+        _ => CHANGE_BYTES,
+    }
+}
+
+/// Bytes left in a batch.
+struct Room(usize);
+
+impl Room {
+    fn takes(&mut self, bytes: usize) -> bool {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
+/// Most notes waiting: one from each of a quarter million visitors. Over it they are dropped and counted; each is said
+/// again by the visitor's next request.
+const MAX_NOTES: usize = 262_144;
+
+/// Most operator's changes waiting, the configured rooms of a start among them.
+const MAX_CHANGES: usize = 4_096;
+
+/// Upper bounds of encoded sizes: a batch's head, a section without items (names, lengths), an item (lane, number, and a
+/// pending id or a time), a change without its message.
+const HEAD_BYTES: usize = 64;
+const SECTION_BYTES: usize = 192;
+const ITEM_BYTES: usize = 24;
+const CHANGE_BYTES: usize = 256;

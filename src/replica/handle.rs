@@ -1,0 +1,284 @@
+//! The handle that the request path and the operator's side hold, and the start and end of the thread behind it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+
+use super::CUT_OFF_AFTER;
+use super::inbox::{Changing, INBOX, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
+use super::publish::{Shared, Stats, ViewGuard};
+use super::recover::recover;
+use super::worker::{Start, Worker};
+use crate::log::{Log, Unavailable};
+use crate::room::{Change, Clock, Era, GateId, LaneId, LineName, PendingId, RoomName, Settings, View, Visitor};
+
+/// A handle to the replica; cheap to clone, for any thread. Nothing it shows or answers is ahead of what is durable.
+#[derive(Clone)]
+pub struct Replica {
+    inbox: SyncSender<Message>,
+    shared: Arc<Shared>,
+}
+
+/// The replica's thread. Dropped without [`ReplicaThread::stop`], it ends without a goodbye, as a crash would.
+pub struct ReplicaThread {
+    inbox: SyncSender<Message>,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a replica may be told; the default is right outside tests.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Room clock between snapshots.
+    pub snapshot_every: Duration,
+    /// Bytes of entries between snapshots.
+    pub snapshot_bytes: u64,
+    /// How long a stop tries to say goodbye to a log that does not answer.
+    pub goodbye_within: Duration,
+}
+
+impl Default for Options {
+    /// Snapshots every 10 s of room clock or 4 MB; five seconds for the goodbye.
+    fn default() -> Self {
+        Self {
+            snapshot_every: Duration::from_secs(10),
+            snapshot_bytes: 4_000_000,
+            goodbye_within: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Why a replica cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Log(#[from] Unavailable),
+    #[error("the system has no randomness to give: {0}")]
+    Randomness(getrandom::Error),
+    #[error("the replica's thread cannot be started: {0}")]
+    Thread(std::io::Error),
+    #[error("{0} rooms are more than the {MAX_ROOMS} that a gate takes")]
+    TooManyRooms(usize),
+}
+
+impl Replica {
+    /// Brings the rooms back from the log, says hello and what differs in their configured settings, and goes on from
+    /// there. Blocks until that is read back, for two seconds at most: with a log that takes nothing the gate starts cut
+    /// off, on what it could read.
+    pub fn start(
+        mut log: Box<dyn Log>,
+        rooms: Vec<(RoomName, Settings)>,
+        options: Options,
+    ) -> Result<(Self, ReplicaThread), StartError> {
+        if rooms.len() > MAX_ROOMS {
+            return Err(StartError::TooManyRooms(rooms.len()));
+        }
+        let gate = GateId(getrandom::u64().map_err(StartError::Randomness)?);
+        let recovered = recover(log.as_mut())?;
+        let shared = Arc::new(Shared::new(Arc::default()));
+        let (inbox, messages) = sync_channel(INBOX);
+        let (ready, started) = sync_channel(1);
+        let start = Start {
+            log,
+            gate,
+            rooms,
+            options,
+            recovered,
+            messages,
+            shared: Arc::clone(&shared),
+            ready,
+        };
+        let thread = thread::Builder::new()
+            .name("replica".into())
+            .spawn(move || Worker::run(start));
+        let thread = thread.map_err(StartError::Thread)?;
+        // An answer that does not come in time is the cut-off case; the thread goes on trying.
+        let _ = started.recv_timeout(CUT_OFF_AFTER);
+        let handle = Self {
+            inbox: inbox.clone(),
+            shared: Arc::clone(&shared),
+        };
+        Ok((
+            handle,
+            ReplicaThread {
+                inbox,
+                shared,
+                thread: Some(thread),
+            },
+        ))
+    }
+
+    /// The view in force, for the length of one request.
+    #[must_use]
+    pub fn load(&self) -> ViewGuard {
+        self.shared.load()
+    }
+
+    /// The view in force, to keep.
+    #[must_use]
+    pub fn view(&self) -> Arc<View> {
+        self.load().share()
+    }
+
+    /// The rooms' clock now, for reading deadlines.
+    #[must_use]
+    pub fn now(&self) -> Clock {
+        self.load().now()
+    }
+
+    /// Told of every view published after the call.
+    #[must_use]
+    pub fn subscribe(&self) -> watch::Receiver<Arc<View>> {
+        self.shared.subscribe()
+    }
+
+    /// Joins a line; resolves once the number is durable and the view shows it, within two seconds.
+    ///
+    /// On `Later` the visitor gets a pending ticket, and the gate calls again with its id, at once and on each of the
+    /// visitor's next requests: while cut off, that puts the id in the queue in order of arrival and still says `Later`.
+    /// However often an id joins, it gets one number. A join without an id that is not waited for is forgotten.
+    pub async fn join(
+        &self,
+        room: &RoomName,
+        line: &LineName,
+        lane: LaneId,
+        pending: Option<PendingId>,
+    ) -> JoinOutcome {
+        let cut_off = self.cut_off().is_some();
+        if self.frozen() || (cut_off && pending.is_none()) {
+            return JoinOutcome::Later;
+        }
+        let Some(permit) = Permit::take(&self.shared) else {
+            return JoinOutcome::Later;
+        };
+        let (answer, outcome) = oneshot::channel();
+        let waiter = Joiner { answer, permit };
+        let join = Join {
+            room: room.clone(),
+            line: line.clone(),
+            lane,
+            pending,
+            waiter,
+        };
+        if self.inbox.try_send(Message::Join(Box::new(join))).is_err() || cut_off {
+            return JoinOutcome::Later;
+        }
+        match timeout(CUT_OFF_AFTER, outcome).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) | Err(_) => JoinOutcome::Later,
+        }
+    }
+
+    /// Leaves word of what a visitor did, and does not wait. Said twice before a batch goes, it goes once. When too much is
+    /// waiting it is dropped and counted: what matters is said again by the visitor's next request.
+    pub fn note(&self, visitor: Visitor, note: Note) {
+        let noted = Noted {
+            visitor,
+            note,
+            recorded: None,
+        };
+        if self.inbox.try_send(Message::Note(Box::new(noted))).is_err() {
+            self.shared.counts.notes_dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// As [`Replica::note`], and resolves once the word is durable and applied, within two seconds.
+    pub async fn record(&self, visitor: Visitor, note: Note) -> Result<(), Unrecorded> {
+        let (recorded, done) = oneshot::channel();
+        let noted = Noted {
+            visitor,
+            note,
+            recorded: Some(recorded),
+        };
+        self.send(Message::Note(Box::new(noted)))?;
+        self.wait(done).await
+    }
+
+    /// Changes a room; resolves with the room's new revision once that is durable and in the view, within two seconds.
+    pub async fn change(&self, room: RoomName, change: Change) -> Result<u64, Unrecorded> {
+        let (answer, done) = oneshot::channel();
+        self.send(Message::Change(Box::new(Changing {
+            room,
+            change,
+            answer: Some(answer),
+        })))?;
+        self.wait(done).await?
+    }
+
+    /// Tells of a genuine token of `era`; one above the rooms' own begins a new log above it.
+    pub fn foreign_era(&self, era: Era) {
+        if era.0 <= self.load().position.incarnation || era.0 <= self.shared.foreign.fetch_max(era.0, Ordering::Relaxed)
+        {
+            return;
+        }
+        let _ = self.inbox.try_send(Message::Wake);
+    }
+
+    /// For how long the gate has been cut off from its log (or frozen); `None` when it is not.
+    #[must_use]
+    pub fn cut_off(&self) -> Option<Duration> {
+        self.shared.cut_off()
+    }
+
+    /// True once applying an entry panicked: the view stands still, nobody is called, the gate is not ready.
+    #[must_use]
+    pub fn frozen(&self) -> bool {
+        self.shared.frozen()
+    }
+
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
+    }
+
+    fn send(&self, message: Message) -> Result<(), Unrecorded> {
+        if self.frozen() {
+            return Err(Unrecorded::CutOff);
+        }
+        self.inbox.try_send(message).map_err(|refused| match refused {
+            TrySendError::Full(_) => Unrecorded::Full,
+            TrySendError::Disconnected(_) => Unrecorded::CutOff,
+        })
+    }
+
+    async fn wait<T>(&self, done: oneshot::Receiver<T>) -> Result<T, Unrecorded> {
+        match timeout(CUT_OFF_AFTER, done).await {
+            Ok(Ok(answer)) => Ok(answer),
+            // Dropped by the thread: frozen, stopping, or no room for it.
+            Ok(Err(_)) if self.cut_off().is_none() => Err(Unrecorded::Full),
+            Ok(Err(_)) | Err(_) => Err(Unrecorded::CutOff),
+        }
+    }
+}
+
+impl ReplicaThread {
+    /// Says goodbye, writes the last snapshot, and ends the thread; blocks until then. What is still waiting is appended
+    /// first. With a log that does not answer it gives up after [`Options::goodbye_within`].
+    pub fn stop(mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        self.end();
+    }
+
+    fn end(&mut self) {
+        // A full queue needs no waking.
+        let _ = self.inbox.try_send(Message::Wake);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for ReplicaThread {
+    fn drop(&mut self) {
+        self.shared.abandon.store(true, Ordering::Release);
+        self.end();
+    }
+}
+
+/// Most rooms of one gate.
+const MAX_ROOMS: usize = 1_000;

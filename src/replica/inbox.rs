@@ -1,0 +1,106 @@
+//! What requests leave for the replica's thread. The queue is bounded and lock-free: a full one refuses at once.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::oneshot;
+
+use super::MAX_PENDING_JOINS;
+use super::publish::Shared;
+use crate::room::{Change, LaneId, LineName, Number, PendingId, RoomName, Visitor};
+
+/// What a gate saw a visitor do. The room takes each as it finds the visitor; a word that came too late does nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// Checked in.
+    Mark,
+    /// The first request forwarded on the ticket, or with the pass (`carried`).
+    Claim { carried: bool },
+    /// A session seen in use.
+    Renew,
+    /// A session that the room does not know, and that its genuine pass says is open.
+    Reopen,
+    /// Left the line, or ended the session.
+    Leave,
+    /// The shop ended the session, `after_ms` from now.
+    End { after_ms: u64 },
+}
+
+/// How a join went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JoinOutcome {
+    Numbered(Number),
+    /// The room numbers nobody: closed, gone, no such lane, or too many lines.
+    Refused,
+    /// Not now: cut off from the log, or too many wait. Give a pending ticket; the next attempt carries its id.
+    Later,
+}
+
+/// Why something is not on record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unrecorded {
+    /// Not read back within two seconds. It may still be recorded later.
+    #[error("the log did not take it in time; it may still")]
+    CutOff,
+    #[error("too much is waiting to be recorded")]
+    Full,
+    /// The log has it, and the room passed it over.
+    #[error("the room did not take it")]
+    Refused,
+}
+
+pub(super) enum Message {
+    Join(Box<Join>),
+    Note(Box<Noted>),
+    Change(Box<Changing>),
+    /// Something outside the queue wants attention: stop, or an era from elsewhere.
+    Wake,
+}
+
+pub(super) struct Join {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub pending: Option<PendingId>,
+    pub waiter: Joiner,
+}
+
+/// Somebody waiting for a number, and their share of the bound.
+pub(super) struct Joiner {
+    pub answer: oneshot::Sender<JoinOutcome>,
+    pub permit: Permit,
+}
+
+pub(super) struct Noted {
+    pub visitor: Visitor,
+    pub note: Note,
+    pub recorded: Option<oneshot::Sender<()>>,
+}
+
+pub(super) struct Changing {
+    pub room: RoomName,
+    pub change: Change,
+    pub answer: Option<oneshot::Sender<Result<u64, Unrecorded>>>,
+}
+
+/// One of [`MAX_PENDING_JOINS`], given back when dropped.
+pub(super) struct Permit(Arc<Shared>);
+
+impl Permit {
+    pub fn take(shared: &Arc<Shared>) -> Option<Self> {
+        if shared.pending_joins.fetch_add(1, Ordering::Relaxed) < MAX_PENDING_JOINS {
+            return Some(Self(Arc::clone(shared)));
+        }
+        shared.pending_joins.fetch_sub(1, Ordering::Relaxed);
+        None
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.0.pending_joins.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Places in the queue: as many as joins may wait, so that a stampede is bounded by its own limit and not by this one.
+pub(super) const INBOX: usize = MAX_PENDING_JOINS;

@@ -1,0 +1,271 @@
+//! Runs the kept log again, from the first snapshot to the last entry: the rooms it gives must be those that were
+//! written down on the way. The log is its own audit trail only as long as this holds.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::recover::{apply, follows};
+use crate::log::{Damage, Kept, KeptPart, ReadError, Snapshot};
+use crate::room::{Entry, Position, State, Wall};
+use crate::time;
+
+/// What a replay found. Everything proved means [`Report::proved`].
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    pub parts: u32,
+    /// Lives of the log: one more for each unclean start.
+    pub incarnations: u32,
+    pub entries: u64,
+    /// Items in them that the rooms passed over.
+    pub skipped: u64,
+    /// Visitors numbered.
+    pub joins: u64,
+    /// Snapshots of the same log that came out as they were written down.
+    pub snapshots_matched: u32,
+    pub first: Wall,
+    pub last: Wall,
+    /// The last entry applied, and SHA-256 of the state after it.
+    pub position: Position,
+    pub hash: [u8; 32],
+    /// Places where one history ends and the next does not start from its end: what a damaged file or a lost disk took.
+    pub gaps: Vec<Gap>,
+    /// What did not come out as written: anything here means that the log, or this version, is not to be trusted.
+    pub faults: Vec<Fault>,
+    pub took: Duration,
+}
+
+/// The history before `file` does not lead to the state that it starts from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Gap {
+    pub file: String,
+    pub before: Position,
+    pub after: Position,
+}
+
+/// Something that is not as written.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Fault {
+    #[error(transparent)]
+    Damage(#[from] Damage),
+    #[error("{file}: entry {position:?} does not follow the one before it")]
+    Chain { file: String, position: Position },
+    #[error("{file}: entry {position:?} cannot be applied")]
+    Poison { file: String, position: Position },
+    #[error("{file}: the state at {position:?} is not the one written down")]
+    State { file: String, position: Position },
+}
+
+/// Given from time to time while a replay runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Progress<'a> {
+    pub file: &'a str,
+    pub part: u32,
+    pub parts: u32,
+    pub entries: u64,
+    pub time: Wall,
+}
+
+/// Why a replay cannot start.
+pub type ReplayError = ReadError;
+
+impl Report {
+    /// The log holds together from its first snapshot to its last entry, and gives the state written down.
+    #[must_use]
+    pub fn proved(&self) -> bool {
+        self.faults.is_empty()
+    }
+}
+
+/// Replays the kept log in `folder` without changing a byte of it. The gate must be stopped, or `folder` be a copy.
+pub fn replay(folder: &Path, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<Report, ReplayError> {
+    let started = time::uptime();
+    let kept = Kept::open(folder)?;
+    let mut run = Run {
+        report: Report::default(),
+        latest: None,
+        state: None,
+        progress,
+    };
+    match kept.snapshot() {
+        Ok(latest) => run.latest = latest,
+        Err(damage) => run.report.faults.push(damage.into()),
+    }
+    for file in kept.files() {
+        run.report.parts += 1;
+        match kept.part(file) {
+            Ok(part) => run.part(&part, kept.files().len()),
+            Err(damage) => {
+                run.state = None;
+                run.report.faults.push(damage.into());
+            }
+        }
+    }
+    run.end();
+    run.report.took = time::uptime().saturating_sub(started);
+    Ok(run.report)
+}
+
+struct Run<'a> {
+    report: Report,
+    /// The snapshot file, until the replay has come by its position.
+    latest: Option<Snapshot>,
+    /// `None` before the first part, and after one that could not be run to its end.
+    state: Option<State>,
+    progress: &'a mut dyn FnMut(&Progress<'_>),
+}
+
+impl Run<'_> {
+    fn part(&mut self, part: &KeptPart, parts: usize) {
+        self.enter(part);
+        let Some(mut state) = self.state.take() else { return };
+        self.match_latest(&state);
+        let mut sequence = part.base.position.sequence;
+        loop {
+            let entries = match part.read(sequence) {
+                Ok(entries) if entries.is_empty() => break,
+                Ok(entries) => entries,
+                Err(damage) => return self.report.faults.push(damage.into()),
+            };
+            for entry in entries {
+                sequence = entry.position.sequence;
+                if !self.entry(&part.file, &mut state, &entry) {
+                    return;
+                }
+            }
+            let parts = u32::try_from(parts).unwrap_or(u32::MAX);
+            let Report {
+                parts: part_number,
+                entries,
+                last,
+                ..
+            } = self.report;
+            (self.progress)(&Progress {
+                file: &part.file,
+                part: part_number,
+                parts,
+                entries,
+                time: last,
+            });
+        }
+        self.state = Some(state);
+    }
+
+    /// Takes up the part's first state: the one that the part before led to, or a gap and the one written down.
+    fn enter(&mut self, part: &KeptPart) {
+        let base = &part.base;
+        let position = base.position;
+        if self.report.first == Wall::default() {
+            self.report.first = base.time;
+        }
+        self.report.last = base.time;
+        let reached = self.state.take();
+        let same_life = reached
+            .as_ref()
+            .is_some_and(|state| state.position().incarnation == position.incarnation);
+        self.report.incarnations += u32::from(!same_life);
+        let reached = reached.map(|mut state| {
+            let before = state.position();
+            if !same_life {
+                state.begin(position.incarnation);
+            }
+            (before, state)
+        });
+        match reached {
+            Some((_, state)) if hash(&state) == base.hash() => {
+                self.report.snapshots_matched += 1;
+                self.state = Some(state);
+                return;
+            }
+            Some((before, _)) if same_life && before == position => {
+                self.report.faults.push(Fault::State {
+                    file: part.file.clone(),
+                    position,
+                });
+            }
+            Some((before, _)) => self.report.gaps.push(Gap {
+                file: part.file.clone(),
+                before,
+                after: position,
+            }),
+            None => {}
+        }
+        match State::decode(&base.state) {
+            Ok(state) => self.state = Some(state),
+            Err(error) => {
+                let damage = Damage {
+                    file: part.file.clone(),
+                    reason: error.to_string(),
+                };
+                self.report.faults.push(damage.into());
+            }
+        }
+    }
+
+    /// Applies one entry; false when the part cannot be run further.
+    fn entry(&mut self, file: &str, state: &mut State, entry: &Entry) -> bool {
+        let position = entry.position;
+        if !follows(state, entry) {
+            self.report.faults.push(Fault::Chain {
+                file: file.to_owned(),
+                position,
+            });
+            return false;
+        }
+        let Some(effects) = apply(state, entry) else {
+            self.report.faults.push(Fault::Poison {
+                file: file.to_owned(),
+                position,
+            });
+            return false;
+        };
+        let joined = effects
+            .joined
+            .iter()
+            .chain(&effects.pending_joined)
+            .filter(|joined| joined.first.is_some());
+        self.report.joins += joined.map(|joined| u64::from(joined.count)).sum::<u64>();
+        self.report.entries += 1;
+        self.report.skipped += u64::from(effects.skipped);
+        self.report.last = entry.time;
+        self.match_latest(state);
+        true
+    }
+
+    /// Compares with the snapshot file when the replay stands where it was taken.
+    fn match_latest(&mut self, state: &State) {
+        let Some(latest) = self.latest.take_if(|latest| latest.position == state.position()) else {
+            return;
+        };
+        if hash(state) == latest.hash() {
+            self.report.snapshots_matched += 1;
+        } else {
+            self.report.faults.push(Fault::State {
+                file: "snapshot".to_owned(),
+                position: latest.position,
+            });
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(state) = &self.state {
+            self.report.position = state.position();
+            self.report.hash = hash(state);
+        }
+        // A snapshot beyond the log's end: the disk lost entries that it had promised to keep.
+        if let Some(latest) = self.latest.take_if(|latest| latest.position > self.report.position) {
+            let gap = Gap {
+                file: "snapshot".to_owned(),
+                before: self.report.position,
+                after: latest.position,
+            };
+            self.report.gaps.push(gap);
+        }
+    }
+}
+
+/// Over the bytes that a snapshot of it would hold.
+fn hash(state: &State) -> [u8; 32] {
+    Sha256::digest(state.encode()).into()
+}

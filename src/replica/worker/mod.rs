@@ -1,0 +1,404 @@
+//! The thread: collect, append, read back, apply, publish, answer; and begin a new log where the old one ended.
+//!
+//! At most one batch is under way, and it is sent again unchanged until it is read back; what comes in meanwhile goes with
+//! the next. So a lone visitor waits one commit, and a stampede makes its own groups.
+
+mod begin;
+mod checkpoint;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
+
+use super::collector::Collector;
+use super::handle::Options;
+use super::inbox::{Changing, Message};
+use super::publish::Shared;
+use super::recover::{Outcome, Recovered, apply, follows};
+use super::rooms;
+use super::waiters::Waiters;
+use crate::log::{Append, Exchanged, Log, Snapshot, Unavailable};
+use crate::room::{Clock, Effects, Entry, GateId, RoomName, Settings, State, VERSION, Wall};
+use crate::time;
+
+/// All that the thread starts from.
+pub(super) struct Start {
+    pub log: Box<dyn Log>,
+    pub gate: GateId,
+    pub rooms: Vec<(RoomName, Settings)>,
+    pub options: Options,
+    pub recovered: Recovered,
+    pub messages: Receiver<Message>,
+    pub shared: Arc<Shared>,
+    /// Told when the first batch is read back.
+    pub ready: SyncSender<()>,
+}
+
+pub(super) struct Worker {
+    log: Box<dyn Log>,
+    gate: GateId,
+    options: Options,
+    messages: Receiver<Message>,
+    shared: Arc<Shared>,
+    ready: SyncSender<()>,
+    state: State,
+    collector: Collector,
+    serial: u64,
+    under_way: Option<UnderWay>,
+    /// A new log to begin before anything else.
+    beginning: Option<Beginning>,
+    /// The next batch puts the gate on the roster; and it is the first of a log that this gate began.
+    hello: bool,
+    root: bool,
+    /// Log time of the last entry, and uptime when it was read.
+    time: Wall,
+    heard: Duration,
+    saved: Saved,
+    backoff: Duration,
+    /// Uptime until which a failing log is left alone.
+    rest_until: Duration,
+}
+
+/// A batch that was sent, and is not read back.
+struct UnderWay {
+    append: Append,
+    waiters: Waiters,
+    /// Times that the room passed it over because the gate was not on its roster.
+    ignored: u8,
+}
+
+struct Beginning {
+    seen: u64,
+    root: Snapshot,
+}
+
+/// Since the last snapshot.
+#[derive(Default)]
+struct Saved {
+    clock: Clock,
+    bytes: u64,
+    /// More than time has passed.
+    changed: bool,
+    failing: bool,
+}
+
+/// What one turn of the loop came to.
+enum Turn {
+    Done,
+    /// The log does not answer.
+    Wait(Unavailable),
+    Frozen,
+}
+
+impl Worker {
+    /// The thread's whole life.
+    pub fn run(start: Start) {
+        let shared = Arc::clone(&start.shared);
+        // A fault of ours must not take those inside with it: whatever panics here, the last view stands.
+        if catch_unwind(AssertUnwindSafe(|| Self::live(start))).is_err() {
+            tracing::error!("the replica's thread failed; the rooms stand still");
+            shared.freeze();
+        }
+    }
+
+    fn live(start: Start) {
+        let Start {
+            log,
+            gate,
+            rooms,
+            options,
+            recovered,
+            messages,
+            shared,
+            ready,
+        } = start;
+        let Recovered {
+            state,
+            outcome,
+            incarnation,
+            last_known,
+            time,
+        } = recovered;
+        let known = state.is_some();
+        let mut worker = Self {
+            log,
+            gate,
+            options,
+            messages,
+            shared,
+            ready,
+            state: state.unwrap_or_else(|| State::empty(0)),
+            collector: Collector::default(),
+            serial: 0,
+            under_way: None,
+            beginning: None,
+            hello: true,
+            root: false,
+            time,
+            heard: time::uptime(),
+            saved: Saved::default(),
+            backoff: BACKOFF_FIRST,
+            rest_until: Duration::ZERO,
+        };
+        let view = worker.state.view();
+        worker.shared.publish(Arc::clone(&view));
+        if outcome == Outcome::Poisoned {
+            return worker.stand_still();
+        }
+        for (room, change) in rooms::changes(&view, &rooms) {
+            // MAX_ROOMS is below what the collector takes.
+            worker.collector.change(Changing {
+                room,
+                change,
+                answer: None,
+            });
+        }
+        if outcome != Outcome::Complete {
+            worker.shared.sent();
+            if let Err(reason) = worker.prepare(incarnation, last_known, known) {
+                tracing::error!(%reason, "no new log can begin");
+                return worker.stand_still();
+            }
+        }
+        worker.work();
+    }
+
+    fn work(mut self) {
+        loop {
+            if self.shared.abandon.load(Ordering::Acquire) {
+                return;
+            }
+            if self.shared.stop.load(Ordering::Acquire) {
+                return self.say_goodbye();
+            }
+            let now = time::uptime();
+            if !self.collect(self.due(now).saturating_sub(now)) {
+                return;
+            }
+            match self.turn(false) {
+                Turn::Done => {}
+                Turn::Wait(reason) => self.rest(&reason),
+                Turn::Frozen => return self.stand_still(),
+            }
+        }
+    }
+
+    /// Takes what has come in, or comes in within `wait`. False when everybody else is gone.
+    fn collect(&mut self, wait: Duration) -> bool {
+        if !wait.is_zero() {
+            match self.messages.recv_timeout(wait) {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+        for _ in 0..TAKE_MAX {
+            let Ok(message) = self.messages.try_recv() else { break };
+            self.take(message);
+        }
+        true
+    }
+
+    /// Uptime at which the log is to be spoken to.
+    fn due(&self, now: Duration) -> Duration {
+        if self.rest_until > now {
+            return self.rest_until;
+        }
+        let waiting = self.under_way.is_some() || self.beginning.is_some() || self.hello || !self.collector.is_empty();
+        if waiting || self.foreign().is_some() {
+            return now;
+        }
+        self.heard + Duration::from_millis(self.state.tick_ms())
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Join(join) => self.collector.join(*join),
+            Message::Note(noted) => {
+                if !self.collector.note(*noted) {
+                    self.shared.counts.notes_dropped.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Message::Change(change) => self.collector.change(*change),
+            Message::Wake => {}
+        }
+    }
+
+    /// Speaks to the log if it is time to.
+    fn turn(&mut self, goodbye: bool) -> Turn {
+        let now = time::uptime();
+        let due = if goodbye { self.rest_until } else { self.due(now) };
+        if due > now {
+            return Turn::Done;
+        }
+        match self.speak(goodbye) {
+            Ok(turn) => turn,
+            Err(reason) => Turn::Wait(reason),
+        }
+    }
+
+    fn speak(&mut self, goodbye: bool) -> Result<Turn, Unavailable> {
+        self.shared.sent();
+        if let Some(era) = self
+            .foreign()
+            .filter(|_| self.under_way.is_none() && self.beginning.is_none())
+        {
+            tracing::warn!(
+                era,
+                "a genuine token is of an era above the rooms' own: a new log begins above it"
+            );
+            self.prepare(self.state.position().incarnation, era, true)?;
+        }
+        if self.beginning.is_some() {
+            return self.begin();
+        }
+        if self.under_way.is_none() {
+            self.under_way = Some(self.next(goodbye)?);
+        }
+        let append = self.under_way.as_ref().map(|under_way| &under_way.append);
+        let answer = self.log.exchange(self.state.position(), append)?;
+        self.recovered();
+        match answer {
+            Exchanged::Entries { entries, log_bytes } => {
+                self.shared.counts.log_bytes.store(log_bytes, Ordering::Relaxed);
+                self.read_back(entries)
+            }
+            Exchanged::Broken { incarnation } if incarnation <= self.state.position().incarnation => {
+                tracing::error!("the log is not what it was: a new one begins with the rooms as this gate has them");
+                self.prepare(incarnation, 0, true)?;
+                Ok(Turn::Done)
+            }
+            Exchanged::Moved | Exchanged::Broken { .. } => self.reload(),
+        }
+    }
+
+    /// The next batch, for the log to take as often as it must be sent.
+    fn next(&mut self, goodbye: bool) -> Result<UnderWay, Unavailable> {
+        let mut nonce = [0; 8];
+        getrandom::fill(&mut nonce).map_err(|error| Unavailable(error.to_string()))?;
+        let view = self.shared.load();
+        let (mut batch, waiters) = self
+            .collector
+            .cut(|room| view.rooms.get(room).map_or(0, |room| room.revision));
+        batch.hello = self.hello;
+        batch.root = self.root;
+        batch.goodbye = goodbye && self.collector.is_empty();
+        self.serial += 1;
+        let append = Append {
+            gate: self.gate,
+            serial: self.serial,
+            nonce,
+            version: VERSION,
+            batch,
+        };
+        Ok(UnderWay {
+            append,
+            waiters,
+            ignored: 0,
+        })
+    }
+
+    fn read_back(&mut self, entries: Vec<Entry>) -> Result<Turn, Unavailable> {
+        let mut mine = None;
+        for entry in entries {
+            if !follows(&self.state, &entry) {
+                tracing::error!(position = ?entry.position, "the log tells another history: loading it anew");
+                return self.reload();
+            }
+            let Some(effects) = apply(&mut self.state, &entry) else {
+                tracing::error!(position = ?entry.position, "an entry cannot be applied: the rooms stand still before it");
+                return Ok(Turn::Frozen);
+            };
+            self.count(&entry, &effects);
+            let ours = self
+                .under_way
+                .as_ref()
+                .is_some_and(|sent| sent.append.serial == entry.serial);
+            if ours && entry.gate == self.gate && mine.is_none() {
+                mine = Some(effects);
+            }
+        }
+        self.publish();
+        if let Some(effects) = mine {
+            self.settle(&effects);
+        }
+        self.checkpoint();
+        Ok(Turn::Done)
+    }
+
+    fn count(&mut self, entry: &Entry, effects: &Effects) {
+        let counts = &self.shared.counts;
+        counts.entries.fetch_add(1, Ordering::Relaxed);
+        counts.skipped.fetch_add(u64::from(effects.skipped), Ordering::Relaxed);
+        self.time = entry.time;
+        self.heard = time::uptime();
+        let idle = entry.batch.sections.is_empty() && entry.batch.rooms.is_empty();
+        self.saved.bytes += ENTRY_BYTES + if idle { 0 } else { entry.batch.encoded_len() as u64 };
+        self.saved.changed |= !idle || self.state.tick_ms() < IDLE_TICK_MS;
+    }
+
+    /// The batch under way is in the log: answer who waited for it. One that the room passed over, because the gate had
+    /// been silent for so long that it was off the roster, goes again with a hello.
+    fn settle(&mut self, effects: &Effects) {
+        let Some(mut sent) = self.under_way.take() else { return };
+        self.shared.read_back();
+        self.shared.counts.appends.fetch_add(1, Ordering::Relaxed);
+        if effects.ignored && sent.ignored < IGNORED_MAX {
+            self.serial += 1;
+            sent.append.serial = self.serial;
+            sent.append.batch.hello = true;
+            sent.ignored += 1;
+            self.under_way = Some(sent);
+            return;
+        }
+        self.hello = effects.ignored;
+        if effects.ignored {
+            // Dropped waiters are told to come again.
+            self.rest(&Unavailable("the rooms do not know this gate".into()));
+            return;
+        }
+        self.root = false;
+        sent.waiters.resolve(effects, &self.shared.load());
+        let _ = self.ready.try_send(());
+    }
+
+    fn publish(&mut self) {
+        let view = self.state.view();
+        self.shared.publish(view);
+    }
+
+    /// The log failed: leave it alone for a moment, and longer each time, up to a second.
+    fn rest(&mut self, reason: &Unavailable) {
+        if self.backoff == BACKOFF_FIRST {
+            tracing::error!(%reason, "the log takes nothing: nobody is called until it does; those inside go on");
+        }
+        self.rest_until = time::uptime() + self.backoff;
+        self.backoff = (self.backoff * 2).min(BACKOFF_MOST);
+    }
+
+    fn recovered(&mut self) {
+        if self.backoff > BACKOFF_FIRST {
+            tracing::info!("the log answers again");
+        }
+        self.backoff = BACKOFF_FIRST;
+        self.rest_until = Duration::ZERO;
+    }
+}
+
+/// First and longest pause before a failing log is tried again.
+const BACKOFF_FIRST: Duration = Duration::from_millis(20);
+const BACKOFF_MOST: Duration = Duration::from_secs(1);
+
+/// Most messages taken between two looks at the log.
+const TAKE_MAX: usize = 65_536;
+
+/// Times that a batch goes again because the gate was off the roster.
+const IGNORED_MAX: u8 = 3;
+
+/// Bytes of an entry around its batch, about.
+const ENTRY_BYTES: u64 = 64;
+
+/// A tick as slow as this means that all rooms are empty.
+const IDLE_TICK_MS: u64 = 4_000;
