@@ -1,1 +1,40 @@
-//! proxy
+//! The proxy: listeners, connections, and the way to the shop and back, HTTP/1.1 on both sides.
+//!
+//! [`serve`] accepts and hands each request to a service with its [`Conn`]; [`Upstream::forward`] carries one request to
+//! the shop and streams the answer back. What hyper leaves to a proxy is done here: framing checks, header hygiene,
+//! deadlines, bounds, draining. Who may pass is the gate's decision; nothing here knows rooms, tickets or pages.
+//!
+//! ```text
+//! accept thread per listener -> the core with the fewest connections (one thread, one runtime each)
+//!   Socket -> (seam: TLS, raw framing guard) -> hyper -> framing::check -> the service
+//!                                                           the service -> Upstream::forward -> Pool -> Socket
+//! ```
+
+mod address;
+mod body;
+mod conn;
+mod connection;
+mod error;
+mod framing;
+mod hygiene;
+mod pool;
+mod request_body;
+mod sent;
+mod serve;
+mod settings;
+mod socket;
+mod stats;
+mod tunnel;
+mod upstream;
+
+pub use address::{client_address, is_trusted};
+pub use body::{Body, BoxError};
+pub use conn::{Conn, Proto};
+pub use error::{Fault, ForwardError, Kind};
+pub use framing::Malformed;
+pub use hygiene::SessionWord;
+pub use request_body::{BodyError, RequestBody};
+pub use serve::{Drained, Server, serve};
+pub use settings::{ServerSettings, UpstreamSettings};
+pub use stats::Stats;
+pub use upstream::{Forward, Upstream};

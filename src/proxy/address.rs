@@ -1,0 +1,93 @@
+//! Who the client is: the socket's other end, or what trusted proxies in front of us say.
+
+use std::net::{IpAddr, SocketAddr};
+
+use http::{HeaderMap, HeaderName};
+use ipnet::IpNet;
+
+use super::conn::Conn;
+
+/// Whether an address is one of the trusted proxies'.
+#[must_use]
+pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|net| net.contains(&address))
+}
+
+/// The client's address: the peer's, or, when the peer is a trusted proxy, the rightmost address of `X-Forwarded-For` that
+/// is not one. What stands left of an address nobody trusted wrote down, or of one that does not parse, is the sender's word
+/// alone and never read. When all are trusted, the leftmost.
+#[must_use]
+pub fn client_address(conn: &Conn, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    behind(conn.peer().ip(), headers, trusted)
+}
+
+fn behind(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let mut client = peer;
+    // A list may be spread over several lines: together they are one list, in their order.
+    let lines = headers.get_all(&FORWARDED_FOR).iter().rev();
+    for entry in lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b',')) {
+        if !is_trusted(client, trusted) {
+            return client;
+        }
+        let Some(address) = parse(entry) else { return client };
+        client = address;
+    }
+    client
+}
+
+/// An address as proxies write it: bare, with a port, or in brackets.
+fn parse(entry: &[u8]) -> Option<IpAddr> {
+    let entry = std::str::from_utf8(entry).ok()?.trim();
+    let bracketed = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let bare = bracketed.unwrap_or(entry).parse::<IpAddr>();
+    let address = bare
+        .or_else(|_| entry.parse::<SocketAddr>().map(|socket| socket.ip()))
+        .ok()?;
+    Some(address.to_canonical())
+}
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(peer: &str, lines: &[&str]) -> String {
+        let trusted = ["10.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()];
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(FORWARDED_FOR, line.parse().unwrap());
+        }
+        behind(peer.parse().unwrap(), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn untrusted_peer_speaks_for_itself_only() {
+        assert_eq!(seen("203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
+    }
+
+    #[test]
+    fn trusted_peer_gives_the_rightmost_untrusted_address() {
+        assert_eq!(seen("10.0.0.1", &["1.1.1.1, 198.51.100.1, 10.2.3.4"]), "198.51.100.1");
+        assert_eq!(
+            seen("10.0.0.1", &["1.1.1.1", "198.51.100.1", "10.2.3.4, fd00::2"]),
+            "198.51.100.1"
+        );
+        assert_eq!(seen("10.0.0.1", &["10.9.9.9, 10.2.3.4"]), "10.9.9.9");
+        assert_eq!(seen("10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn ports_brackets_and_mapped_addresses_are_understood() {
+        assert_eq!(seen("10.0.0.1", &["198.51.100.1:4711"]), "198.51.100.1");
+        assert_eq!(seen("10.0.0.1", &["[2001:db8::1]:4711"]), "2001:db8::1");
+        assert_eq!(seen("10.0.0.1", &["[2001:db8::1]"]), "2001:db8::1");
+        assert_eq!(seen("10.0.0.1", &["::ffff:198.51.100.1"]), "198.51.100.1");
+    }
+
+    #[test]
+    fn what_does_not_parse_hides_what_stands_left_of_it() {
+        assert_eq!(seen("10.0.0.1", &["198.51.100.1, unknown"]), "10.0.0.1");
+        assert_eq!(seen("10.0.0.1", &["198.51.100.1, , 10.0.0.7"]), "10.0.0.7");
+    }
+}

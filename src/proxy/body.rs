@@ -1,0 +1,158 @@
+//! The body of an answer: the gate's own bytes, a stream, or what comes from the shop, with guards that drop at its end.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+
+use super::tunnel::Strings;
+use super::upstream::FromShop;
+
+/// What a body can fail with; the client sees its answer cut.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+type Boxed = Pin<Box<dyn http_body::Body<Data = Bytes, Error = BoxError> + Send>>;
+
+/// The body of an answer. Guards drop when it has been taken whole, when the client is gone, or, behind a 101, when the
+/// tunnel ends.
+pub struct Body {
+    content: Content,
+    guards: Vec<Box<dyn Guard>>,
+}
+
+enum Content {
+    Full(Bytes),
+    Shop(Box<FromShop>),
+    Stream(Boxed),
+    /// Nothing to send; the guards live as long as the tunnel does.
+    Tunnel(Strings),
+}
+
+/// Anything that acts by being dropped.
+pub(super) trait Guard: Send {}
+
+impl<T: Send> Guard for T {}
+
+impl Body {
+    /// No bytes.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::of(Content::Full(Bytes::new()))
+    }
+
+    /// These bytes.
+    pub fn full(bytes: impl Into<Bytes>) -> Self {
+        Self::of(Content::Full(bytes.into()))
+    }
+
+    /// Any other body: a stream of events, an answer of another library.
+    pub fn stream<B>(body: B) -> Self
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Self::of(Content::Stream(Box::pin(http_body_util::BodyExt::map_err(
+            body,
+            Into::into,
+        ))))
+    }
+
+    pub(super) fn shop(body: FromShop) -> Self {
+        Self::of(Content::Shop(Box::new(body)))
+    }
+
+    pub(super) fn tunnel(strings: Strings) -> Self {
+        Self::of(Content::Tunnel(strings))
+    }
+
+    fn of(content: Content) -> Self {
+        Self {
+            content,
+            guards: Vec::new(),
+        }
+    }
+
+    /// Keeps `guard` until this body ends, in whichever way.
+    #[must_use]
+    pub fn hold(mut self, guard: impl Send + 'static) -> Self {
+        match &self.content {
+            Content::Tunnel(strings) => strings.tie(Box::new(guard)),
+            _ => self.guards.push(Box::new(guard)),
+        }
+        self
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match &mut self.content {
+            Content::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Content::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Content::Shop(body) => Pin::new(body.as_mut()).poll_frame(cx),
+            Content::Stream(body) => body.as_mut().poll_frame(cx),
+            Content::Tunnel(_) => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.content {
+            Content::Full(bytes) => bytes.is_empty(),
+            Content::Shop(body) => body.is_end_stream(),
+            Content::Stream(body) => body.is_end_stream(),
+            Content::Tunnel(_) => true,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            Content::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::Shop(body) => body.size_hint(),
+            Content::Stream(body) => body.size_hint(),
+            Content::Tunnel(_) => SizeHint::with_exact(0),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match &self.content {
+            Content::Full(_) => "Full",
+            Content::Shop(_) => "Shop",
+            Content::Stream(_) => "Stream",
+            Content::Tunnel(_) => "Tunnel",
+        };
+        f.debug_struct("Body")
+            .field("content", &name)
+            .field("guards", &self.guards.len())
+            .finish()
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        Self::full(bytes)
+    }
+}
+
+impl From<String> for Body {
+    fn from(text: String) -> Self {
+        Self::full(text)
+    }
+}
+
+impl From<&'static str> for Body {
+    fn from(text: &'static str) -> Self {
+        Self::full(text)
+    }
+}

@@ -1,0 +1,196 @@
+//! One client connection: who is at the other end, what it is doing just now, and what the kernel still owes it.
+//!
+//! A [`Conn`] is shared by the socket, the connection's loop and the service. It keeps the socket's write half, so whoever
+//! holds one keeps the socket's descriptor: keep it no longer than the request, or keep a `Weak`.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::settings::ServerSettings;
+
+/// How the client reached us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proto {
+    /// In the clear.
+    Http,
+    /// Over TLS.
+    Https,
+}
+
+impl Proto {
+    /// As in `X-Forwarded-Proto`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+}
+
+/// A client connection.
+#[derive(Debug)]
+pub struct Conn {
+    peer: SocketAddr,
+    local: SocketAddr,
+    proto: Proto,
+    write: OwnedWriteHalf,
+    closing: CancellationToken,
+    opened: Instant,
+    phase: AtomicU8,
+    since_ms: AtomicU64,
+    close: AtomicBool,
+    tunnelled: AtomicBool,
+}
+
+/// What a connection is doing; each phase but `ANSWERING` has a deadline of its own.
+const FRESH: u8 = 0;
+const HEAD: u8 = 1;
+const ANSWERING: u8 = 2;
+const IDLE: u8 = 3;
+
+impl Conn {
+    pub(super) fn new(peer: SocketAddr, local: SocketAddr, write: OwnedWriteHalf, closing: CancellationToken) -> Self {
+        Self {
+            peer: canonical(peer),
+            local: canonical(local),
+            proto: Proto::Http,
+            write,
+            closing,
+            opened: Instant::now(),
+            phase: AtomicU8::new(FRESH),
+            since_ms: AtomicU64::new(0),
+            close: AtomicBool::new(false),
+            tunnelled: AtomicBool::new(false),
+        }
+    }
+
+    /// The other end of the socket; an IPv4-mapped IPv6 address is given as IPv4.
+    #[must_use]
+    pub fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// Our end of the socket.
+    #[must_use]
+    pub fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// How the client reached us.
+    #[must_use]
+    pub fn proto(&self) -> Proto {
+        self.proto
+    }
+
+    /// Cancelled when the server begins to drain: end streams with a retry hint then.
+    #[must_use]
+    pub fn closing(&self) -> &CancellationToken {
+        &self.closing
+    }
+
+    /// Asks for the connection to be closed after the answer under way.
+    pub fn close(&self) {
+        self.close.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the peer's kernel has acknowledged every byte written so far. False when the kernel will not say, so a
+    /// reader that is gone never counts as there. One system call.
+    #[must_use]
+    pub fn acknowledged(&self) -> bool {
+        unsent(self.stream()).is_ok_and(|bytes| bytes == 0)
+    }
+
+    pub(super) fn stream(&self) -> &TcpStream {
+        self.write.as_ref()
+    }
+
+    pub(super) fn closes(&self) -> bool {
+        self.close.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn tunnel(&self) {
+        self.tunnelled.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_tunnel(&self) -> bool {
+        self.tunnelled.load(Ordering::Relaxed)
+    }
+
+    /// Bytes came in: between requests they begin a head.
+    pub(super) fn bytes_in(&self) {
+        if matches!(self.phase.load(Ordering::Relaxed), FRESH | IDLE) {
+            self.enter(HEAD);
+        }
+    }
+
+    /// A head is complete; the request is the service's until the guard drops.
+    pub(super) fn answering(self: &Arc<Self>) -> Flight {
+        self.phase.store(ANSWERING, Ordering::Relaxed);
+        Flight(Arc::clone(self))
+    }
+
+    /// When this connection has waited long enough for what it waits for; none while an answer is under way.
+    pub(super) fn due(&self, settings: &ServerSettings) -> Option<Instant> {
+        let patience = match self.phase.load(Ordering::Relaxed) {
+            FRESH => settings.first_byte,
+            HEAD => settings.head,
+            IDLE => settings.keep_alive,
+            _ => return None,
+        };
+        Some(self.opened + Duration::from_millis(self.since_ms.load(Ordering::Relaxed)) + patience)
+    }
+
+    fn enter(&self, phase: u8) {
+        let since = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.since_ms.store(since, Ordering::Relaxed);
+        self.phase.store(phase, Ordering::Relaxed);
+    }
+}
+
+/// An answer under way; when it drops the connection is idle again.
+#[derive(Debug)]
+pub(super) struct Flight(Arc<Conn>);
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.0.enter(IDLE);
+    }
+}
+
+/// An address as IPv4 where it is one, however the socket was opened.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    let ip: IpAddr = address.ip().to_canonical();
+    SocketAddr::new(ip, address.port())
+}
+
+/// Bytes written but not yet acknowledged by the peer (`SIOCOUTQ`, tcp(7)).
+#[expect(unsafe_code, reason = "no crate in use offers SIOCOUTQ as a safe call")]
+fn unsent(stream: &TcpStream) -> rustix::io::Result<std::ffi::c_int> {
+    // SAFETY: SIOCOUTQ on a TCP socket writes exactly one `int`, which is the type given; the descriptor is borrowed from
+    // an open socket for the length of the call.
+    unsafe {
+        let ask = rustix::ioctl::Getter::<SIOCOUTQ, std::ffi::c_int>::new();
+        rustix::ioctl::ioctl(stream, ask)
+    }
+}
+
+/// `SIOCOUTQ` is `TIOCOUTQ` under another name; its number is that of the older terminal call.
+#[cfg(not(any(
+    target_arch = "mips",
+    target_arch = "mips64",
+    target_arch = "powerpc",
+    target_arch = "powerpc64"
+)))]
+const SIOCOUTQ: rustix::ioctl::Opcode = 0x5411;
+#[cfg(any(target_arch = "mips", target_arch = "mips64"))]
+const SIOCOUTQ: rustix::ioctl::Opcode = 0x7472;
+#[cfg(any(target_arch = "powerpc", target_arch = "powerpc64"))]
+const SIOCOUTQ: rustix::ioctl::Opcode = 0x4004_7473;

@@ -1,0 +1,255 @@
+//! One client connection from its first byte to its last: hyper, with the deadlines it does not have.
+//!
+//! hyper's own header timer is off: it starts again with every wait for a head and so cannot tell a silent connection, a
+//! slow head and an idle one apart. Here one lazily set alarm per connection follows the phase its [`Conn`] is in.
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::net::Shutdown;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, EXPECT};
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
+
+use super::body::{Body, BoxError};
+use super::conn::{Conn, Flight};
+use super::framing::{self, Malformed};
+use super::request_body::{self, Outcome, Progress, RequestBody};
+use super::settings::ServerSettings;
+use super::stats::{Stats, up};
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// By the book, or with an answer to what could not be read.
+    Closed,
+    /// With an answer cut off, or the client gone.
+    Broken,
+    /// A deadline passed.
+    TimedOut,
+}
+
+/// What the connections of one core share.
+pub(super) struct Shared<S> {
+    pub(super) service: S,
+    pub(super) settings: ServerSettings,
+    pub(super) stats: Arc<Stats>,
+}
+
+/// Serves requests on `io` until the client or the server closes; see [`ServerSettings`] for what bounds it.
+pub(super) async fn serve_connection<IO, S, F>(io: IO, conn: Arc<Conn>, shared: Arc<Shared<S>>)
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let end = run(io, &conn, &shared).await;
+    if conn.is_tunnel() {
+        return;
+    }
+    match end {
+        // A close with bytes unread resets the connection, and the last answer may be lost with it.
+        End::Closed => Box::pin(linger(conn.stream())).await,
+        End::TimedOut => up(&shared.stats.timed_out),
+        End::Broken => {}
+    }
+    // The descriptor lives as long as anybody holds the Conn; the connection does not.
+    let _ = socket2::SockRef::from(conn.stream()).shutdown(Shutdown::Both);
+}
+
+async fn run<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> End
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let settings = &shared.settings;
+    let service = service_fn(|request| {
+        let conn = Arc::clone(conn);
+        let shared = Arc::clone(shared);
+        async move { Ok::<_, Infallible>(answer(conn, &shared, request).await) }
+    });
+    let http = http1::Builder::new()
+        .header_read_timeout(None)
+        .max_header_size(settings.head_bytes)
+        .max_buf_size(settings.head_bytes.max(BUFFER_BYTES))
+        .serve_connection(TokioIo::new(io), service)
+        .with_upgrades();
+    let mut http = pin!(http);
+    let mut closing = pin!(conn.closing().cancelled());
+    let mut alarm = pin!(sleep_until(conn.due(settings).unwrap_or_else(Instant::now)));
+    let mut told = false;
+    poll_fn(|cx| {
+        if let Poll::Ready(ended) = http.as_mut().poll(cx) {
+            return Poll::Ready(how(ended));
+        }
+        if !told && closing.as_mut().poll(cx).is_ready() {
+            told = true;
+            http.as_mut().graceful_shutdown();
+            if let Poll::Ready(ended) = http.as_mut().poll(cx) {
+                return Poll::Ready(how(ended));
+            }
+        }
+        poll_alarm(alarm.as_mut(), conn.due(settings), cx).map(|()| End::TimedOut)
+    })
+    .await
+}
+
+fn how(ended: hyper::Result<()>) -> End {
+    match ended {
+        Ok(()) => End::Closed,
+        Err(error) if error.is_parse() => End::Closed,
+        Err(error) if is_timeout(&error) => End::TimedOut,
+        Err(_) => End::Broken,
+    }
+}
+
+fn is_timeout(error: &hyper::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let io = cause.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::TimedOut) {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}
+
+/// Ready once `due` is past. PERF: the timer is only moved when it would fire too late; one that fires early is set again.
+fn poll_alarm(mut alarm: Pin<&mut Sleep>, due: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
+    let Some(due) = due else { return Poll::Pending };
+    if due < alarm.deadline() {
+        alarm.as_mut().reset(due);
+    }
+    while alarm.as_mut().poll(cx).is_ready() {
+        if Instant::now() >= due {
+            return Poll::Ready(());
+        }
+        alarm.as_mut().reset(due);
+    }
+    Poll::Pending
+}
+
+async fn answer<S, F>(conn: Arc<Conn>, shared: &Shared<S>, mut request: Request<Incoming>) -> Response<Answer>
+where
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F,
+    F: Future<Output = Response<Body>>,
+{
+    let flight = conn.answering();
+    if let Err(malformed) = framing::check(&mut request) {
+        up(&shared.stats.malformed);
+        conn.close();
+        return finish(&conn, flight, refusal(malformed));
+    }
+    up(&shared.stats.requests);
+    let settings = &shared.settings;
+    let announced = request.headers().contains_key(EXPECT);
+    let request = request.map(|incoming| RequestBody::new(incoming, settings));
+    let progress = request.body().progress();
+    let response = (shared.service)(Arc::clone(&conn), request).await;
+    if let Some(progress) = progress
+        && !settle(&progress, announced, settings).await
+    {
+        conn.close();
+    }
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        conn.tunnel();
+    }
+    finish(&conn, flight, response)
+}
+
+/// Whether nothing of the request is left on the connection when its answer is sent.
+async fn settle(progress: &Progress, announced: bool, settings: &ServerSettings) -> bool {
+    if progress.outcome() == Outcome::Whole {
+        return true;
+    }
+    // A client that waits for `100 Continue` has not sent its body, and reading would ask for it.
+    let is_withheld = announced && !progress.is_wanted();
+    match progress.take_rest() {
+        Some(rest) if !is_withheld => request_body::drain(rest, settings).await,
+        _ => false,
+    }
+}
+
+fn finish(conn: &Conn, flight: Flight, mut response: Response<Body>) -> Response<Answer> {
+    if conn.closes() && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        response
+            .headers_mut()
+            .insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response.map(|body| Answer { body, _flight: flight })
+}
+
+fn refusal(malformed: Malformed) -> Response<Body> {
+    let mut response = Response::new(Body::from(format!("{malformed}\n")));
+    *response.status_mut() = malformed.status();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    if malformed == Malformed::Connect {
+        headers.insert(
+            ALLOW,
+            HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+        );
+    }
+    response
+}
+
+/// Takes what the client still sends, so that it can read its last answer before the close (RFC 9112, section 9.6).
+async fn linger(stream: &TcpStream) {
+    let read = async {
+        let mut scratch = vec![0; LINGER_STEP];
+        let mut left = LINGER_BYTES;
+        while left > 0 && stream.readable().await.is_ok() {
+            match stream.try_read(&mut scratch) {
+                Ok(0) => return,
+                Ok(n) => left = left.saturating_sub(n),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                Err(_) => return,
+            }
+        }
+    };
+    let _ = timeout(LINGER, read).await;
+}
+
+/// An answer on its way to the client: while it lives the connection is at work.
+struct Answer {
+    body: Body,
+    _flight: Flight,
+}
+
+impl http_body::Body for Answer {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// How long, and for how many bytes, a closed connection is read from.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES: usize = 1024 * 1024;
+const LINGER_STEP: usize = 16 * 1024;
+/// hyper's buffers: what one connection may hold of a body in each direction.
+const BUFFER_BYTES: usize = 64 * 1024;

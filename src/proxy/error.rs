@@ -1,0 +1,89 @@
+//! Why a request could not be forwarded, and whose fault that is.
+
+use http::StatusCode;
+
+/// Whose fault a failed forward is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The client's: its body was too long, too slow or cut off.
+    Client,
+    /// The shop's: it could not be reached, was too slow, or answered with what is no HTTP.
+    Upstream,
+    /// Ours: out of sockets or memory.
+    Ours,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Kind {
+    /// The body is longer than allowed, by its declared length or by count.
+    #[error("the request body is too large")]
+    BodyTooLarge,
+    /// The body stopped arriving, or came too slowly.
+    #[error("the request body did not arrive in time")]
+    BodyTimeout,
+    /// The body was cut off or its chunks are no chunks.
+    #[error("the request body broke off")]
+    BodyBroken,
+    /// The request has passed this proxy too often already.
+    #[error("the request goes round in circles")]
+    Loop,
+    /// No connection to the shop.
+    #[error("the upstream cannot be reached")]
+    Unreachable,
+    /// No connection to the shop in time.
+    #[error("the upstream did not accept in time")]
+    ConnectTimeout,
+    /// No answer from the shop in time.
+    #[error("the upstream did not answer in time")]
+    ResponseTimeout,
+    /// The shop closed, or spoke no HTTP, before its answer's head was complete.
+    #[error("the upstream broke off its answer")]
+    Broken,
+    /// The shop's answer can be framed in two ways, or not at all.
+    #[error("the upstream's answer is framed ambiguously")]
+    Ambiguous,
+    /// The shop switched protocols unasked, or to another protocol than asked for.
+    #[error("the upstream switched protocols unasked")]
+    UnaskedSwitch,
+    /// This process has no socket, port or memory left.
+    #[error("no resources to reach the upstream")]
+    Exhausted,
+}
+
+/// A request that could not be forwarded. The client has been sent nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct ForwardError {
+    /// Whose fault it is.
+    pub fault: Fault,
+    /// What happened.
+    pub kind: Kind,
+}
+
+impl From<Kind> for ForwardError {
+    fn from(kind: Kind) -> Self {
+        let fault = match kind {
+            Kind::BodyTooLarge | Kind::BodyTimeout | Kind::BodyBroken | Kind::Loop => Fault::Client,
+            Kind::Exhausted => Fault::Ours,
+            _ => Fault::Upstream,
+        };
+        Self { fault, kind }
+    }
+}
+
+impl Kind {
+    /// The status that says so (RFC 9110, section 15).
+    #[must_use]
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyBroken => StatusCode::BAD_REQUEST,
+            Self::Loop => StatusCode::LOOP_DETECTED,
+            Self::ConnectTimeout | Self::ResponseTimeout => StatusCode::GATEWAY_TIMEOUT,
+            Self::Unreachable | Self::Broken | Self::Ambiguous | Self::UnaskedSwitch => StatusCode::BAD_GATEWAY,
+            Self::Exhausted => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a request must look like before anybody acts on it, and an answer before it is passed on.
+//!
+//! These checks run on what hyper parsed. hyper refuses by itself: unparsable lines, folded headers, bad or differing
+//! lengths, `Transfer-Encoding` that does not end in `chunked` or comes with HTTP/1.0, over-long heads. It accepts a length
+//! beside `chunked` as RFC 9112 (6.3) allows: the length is ignored, never forwarded, and the connection closed.
+
+use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
+use http::uri::{PathAndQuery, Scheme};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
+
+/// Why a request is refused; the connection is closed after the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// `CONNECT`: this is no forward proxy.
+    #[error("CONNECT is not served")]
+    Connect,
+    /// A target that is neither a path nor an absolute http URL.
+    #[error("the request target is not a path")]
+    Target,
+    /// `Host` is missing, repeated or not a host (RFC 9112, section 3.2).
+    #[error("the Host header is missing, repeated or malformed")]
+    Host,
+    /// `Transfer-Encoding` is anything but one `chunked` (RFC 9112, section 6.1).
+    #[error("Transfer-Encoding must be one chunked")]
+    TransferEncoding,
+    /// `Expect` asks for what we do not know (RFC 9110, section 10.1.1).
+    #[error("unknown Expect")]
+    Expectation,
+}
+
+impl Malformed {
+    /// The status that says so.
+    #[must_use]
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::Connect => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Expectation => StatusCode::EXPECTATION_FAILED,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+}
+
+/// Refuses what can be read in two ways, and brings an absolute target into origin form, its authority as `Host`.
+pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
+    if request.method() == Method::CONNECT {
+        return Err(Malformed::Connect);
+    }
+    check_coding(request.headers())?;
+    check_host(request.headers())?;
+    check_expect(request)?;
+    if request.uri().authority().is_some() {
+        return to_origin_form(request);
+    }
+    if request.uri().path().starts_with('/') {
+        Ok(())
+    } else {
+        Err(Malformed::Target)
+    }
+}
+
+fn check_coding(headers: &HeaderMap) -> Result<(), Malformed> {
+    match only(headers.get_all(TRANSFER_ENCODING).iter()) {
+        Only::None => Ok(()),
+        Only::One(coding) if coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked") => Ok(()),
+        _ => Err(Malformed::TransferEncoding),
+    }
+}
+
+fn check_host(headers: &HeaderMap) -> Result<(), Malformed> {
+    match only(headers.get_all(HOST).iter()) {
+        Only::One(host) if is_host(host.as_bytes()) => Ok(()),
+        _ => Err(Malformed::Host),
+    }
+}
+
+fn check_expect<B>(request: &Request<B>) -> Result<(), Malformed> {
+    match only(request.headers().get_all(EXPECT).iter()) {
+        Only::None => Ok(()),
+        Only::One(expect) if expect.as_bytes().trim_ascii().eq_ignore_ascii_case(b"100-continue") => Ok(()),
+        // A server ignores the expectation of an HTTP/1.0 client.
+        _ if request.version() == Version::HTTP_10 => Ok(()),
+        _ => Err(Malformed::Expectation),
+    }
+}
+
+/// RFC 9112, section 3.2.2: the authority of an absolute target replaces `Host`.
+fn to_origin_form<B>(request: &mut Request<B>) -> Result<(), Malformed> {
+    let uri = request.uri();
+    let scheme_known = uri.scheme() == Some(&Scheme::HTTP) || uri.scheme() == Some(&Scheme::HTTPS);
+    let authority = uri.authority().map_or("", http::uri::Authority::as_str);
+    if !scheme_known || !is_host(authority.as_bytes()) {
+        return Err(Malformed::Target);
+    }
+    let host = HeaderValue::from_str(authority).map_err(|_| Malformed::Target)?;
+    let path = uri
+        .path_and_query()
+        .cloned()
+        .unwrap_or_else(|| PathAndQuery::from_static("/"));
+    *request.uri_mut() = Uri::from(path);
+    request.headers_mut().insert(HOST, host);
+    Ok(())
+}
+
+/// A host name, IPv4 address or bracketed IPv6 address with an optional port. Narrower than RFC 3986: sub-delimiters and
+/// percent-encoding in a host only ever occur in attacks.
+fn is_host(host: &[u8]) -> bool {
+    let (name, port) = match host.iter().rposition(|byte| *byte == b':') {
+        Some(colon) if !host.ends_with(b"]") => (&host[..colon], Some(&host[colon + 1..])),
+        _ => (host, None),
+    };
+    let port_fits = |port: &[u8]| (1..=5).contains(&port.len()) && port.iter().all(u8::is_ascii_digit);
+    is_name(name) && port.is_none_or(port_fits)
+}
+
+fn is_name(name: &[u8]) -> bool {
+    if let [b'[', inner @ .., b']'] = name {
+        return std::str::from_utf8(inner).is_ok_and(|inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
+    }
+    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+    (1..=255).contains(&name.len()) && name.iter().all(fits)
+}
+
+/// Whether an answer's body can be framed in one way only. hyper refuses differing lengths by itself, but reads to the
+/// end of the connection what is coded in a way it does not know, and takes `chunked` beside a length.
+pub(super) fn is_clear<B>(response: &Response<B>) -> bool {
+    let headers = response.headers();
+    match check_coding(headers) {
+        Err(_) => false,
+        Ok(()) => !(headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH)),
+    }
+}
+
+/// None, one or more than one.
+enum Only<T> {
+    None,
+    One(T),
+    Many,
+}
+
+fn only<T>(mut values: impl Iterator<Item = T>) -> Only<T> {
+    match (values.next(), values.next()) {
+        (None, _) => Only::None,
+        (Some(one), None) => Only::One(one),
+        _ => Only::Many,
+    }
+}

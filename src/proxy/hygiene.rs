@@ -1,0 +1,200 @@
+//! Which header fields pass, in both directions.
+//!
+//! Hop-by-hop fields and those `Connection` names go first, so that a client cannot name ours away (RFC 9110, section
+//! 7.6.1). Then go the fields only a proxy may set, and names that a CGI-like shop would read as one of them
+//! (`X_Forwarded_For`). Ours are set last.
+
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, EXPECT, FORWARDED, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
+    TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Version};
+
+use super::upstream::Forward;
+
+/// The shop's word on the session, from its `Anteroom-Session` answer header; an extension of the forwarded response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionWord(pub HeaderValue);
+
+/// Makes a request's fields fit for the shop.
+pub(super) fn clean_request(headers: &mut HeaderMap, version: Version, forward: &Forward<'_>) {
+    let trailers = accepts_trailers(headers);
+    strip_hop_by_hop(headers);
+    strip(headers, |name| {
+        is_ours_alone(name) || (!forward.peer_trusted && is_forwarded(name))
+    });
+    if trailers {
+        headers.insert(TE, HeaderValue::from_static("trailers"));
+        headers.insert(CONNECTION, HeaderValue::from_static("te"));
+    }
+    append_forwarded(headers, forward);
+    append_via(headers, version);
+    for (name, value) in forward.headers {
+        headers.insert(name, value.clone());
+    }
+}
+
+/// Makes an answer's fields fit for the client; returns the shop's word on the session.
+pub(super) fn clean_response(headers: &mut HeaderMap) -> Option<SessionWord> {
+    strip_hop_by_hop(headers);
+    let word = headers.remove(SESSION).map(SessionWord);
+    strip(headers, |name| name.as_str().starts_with(OWN_PREFIX));
+    word
+}
+
+/// Trailers are merged with the head by some: what may not stand there may not stand here.
+pub(super) fn clean_trailers(trailers: &mut HeaderMap) {
+    strip(trailers, |name| {
+        is_hop_by_hop(name) || is_ours_alone(name) || is_forwarded(name) || [HOST, COOKIE, VIA, EXPECT].contains(name)
+    });
+}
+
+/// Whether this proxy stands in `Via` so often that the request must be going round in circles.
+pub(super) fn is_loop(headers: &HeaderMap) -> bool {
+    let hops = headers
+        .get_all(VIA)
+        .iter()
+        .flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+    hops.filter(|hop| hop.trim_ascii_end().ends_with(PSEUDONYM.as_bytes()))
+        .count()
+        >= MAX_PASSES
+}
+
+/// Removes what belongs to one connection only.
+fn strip_hop_by_hop(headers: &mut HeaderMap) {
+    if headers.contains_key(CONNECTION) {
+        let listed: Vec<HeaderName> = headers.get_all(CONNECTION).iter().flat_map(names).collect();
+        for name in listed.iter().filter(|name| !is_end_to_end(name)) {
+            headers.remove(name);
+        }
+    }
+    strip(headers, is_hop_by_hop);
+}
+
+fn names(line: &HeaderValue) -> impl Iterator<Item = HeaderName> {
+    line.as_bytes()
+        .split(|byte| *byte == b',')
+        .filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok())
+}
+
+fn strip(headers: &mut HeaderMap, gone: impl Fn(&HeaderName) -> bool) {
+    let doomed: Vec<HeaderName> = headers.keys().filter(|name| gone(name)).cloned().collect();
+    for name in doomed {
+        headers.remove(name);
+    }
+}
+
+fn is_hop_by_hop(name: &HeaderName) -> bool {
+    match *name {
+        CONNECTION | TE | TRANSFER_ENCODING | UPGRADE | PROXY_AUTHENTICATE | PROXY_AUTHORIZATION => true,
+        _ => matches!(name.as_str(), "keep-alive" | "proxy-connection" | "http2-settings"),
+    }
+}
+
+/// Fields the message cannot do without: `Connection` may not name them away, as that would change what the shop sees
+/// after the gate has decided on it.
+fn is_end_to_end(name: &HeaderName) -> bool {
+    [HOST, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, TRAILER, EXPECT, VIA].contains(name)
+}
+
+/// Fields nobody may send us, trusted or not.
+fn is_ours_alone(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    if !name.contains('_') {
+        return *name == FORWARDED || name.starts_with(OWN_PREFIX) || OVERRIDES.contains(&name);
+    }
+    let alias = name.replace('_', "-");
+    alias.starts_with(OWN_PREFIX)
+        || alias.starts_with(FORWARDED_PREFIX)
+        || OVERRIDES.contains(&alias.as_str())
+        || SHADOWED.contains(&alias.as_str())
+}
+
+fn is_forwarded(name: &HeaderName) -> bool {
+    name.as_str().starts_with(FORWARDED_PREFIX)
+}
+
+/// RFC 9110, section 10.1.4.
+fn accepts_trailers(headers: &HeaderMap) -> bool {
+    let mut codings = headers
+        .get_all(TE)
+        .iter()
+        .flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+    codings.any(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"trailers"))
+}
+
+/// The peer joins the list of addresses; what a trusted peer says of scheme, host and port stands.
+fn append_forwarded(headers: &mut HeaderMap, forward: &Forward<'_>) {
+    let peer = forward.peer.to_string();
+    let list = headers
+        .get_all(&FORWARDED_FOR)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
+    let list = list.chain([peer.as_str()]).collect::<Vec<_>>().join(", ");
+    set(headers, FORWARDED_FOR, &list);
+    if !headers.contains_key(&FORWARDED_PROTO) {
+        headers.insert(FORWARDED_PROTO, HeaderValue::from_static(forward.proto.as_str()));
+    }
+    if !headers.contains_key(&FORWARDED_PORT) {
+        headers.insert(FORWARDED_PORT, HeaderValue::from(forward.port));
+    }
+    if !headers.contains_key(&FORWARDED_HOST)
+        && let Some(host) = headers.get(HOST).cloned()
+    {
+        headers.insert(FORWARDED_HOST, host);
+    }
+}
+
+/// RFC 9110, section 7.6.3.
+fn append_via(headers: &mut HeaderMap, version: Version) {
+    let hop = if version == Version::HTTP_10 {
+        "1.0 anteroom"
+    } else {
+        "1.1 anteroom"
+    };
+    let Some(first) = headers.get(VIA) else {
+        headers.insert(VIA, HeaderValue::from_static(hop));
+        return;
+    };
+    let before = first.to_str().unwrap_or_default();
+    if headers.get_all(VIA).iter().nth(1).is_some() {
+        headers.append(VIA, HeaderValue::from_static(hop));
+        return;
+    }
+    let list = format!("{before}, {hop}");
+    set(headers, VIA, &list);
+}
+
+fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    // Made of header values and addresses: always a header value again.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+/// Our name in `Via`.
+const PSEUDONYM: &str = "anteroom";
+/// More gates than this in a row are a circle.
+const MAX_PASSES: usize = 5;
+const OWN_PREFIX: &str = "anteroom-";
+const FORWARDED_PREFIX: &str = "x-forwarded-";
+const SESSION: HeaderName = HeaderName::from_static("anteroom-session");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
+/// Fields that some shops take as another address, path or proxy than the request's.
+const OVERRIDES: [&str; 4] = ["x-real-ip", "x-original-url", "x-rewrite-url", "proxy"];
+/// Fields that decide on framing, routing or identity: an underscore must not smuggle in a second one.
+const SHADOWED: [&str; 10] = [
+    "forwarded",
+    "host",
+    "via",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "upgrade",
+    "expect",
+    "cookie",
+    "authorization",
+];

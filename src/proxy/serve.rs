@@ -1,0 +1,340 @@
+//! Listeners and cores: an accept thread per listener hands sockets to the core with the fewest connections; a core is a
+//! thread with a runtime of its own, so a request never changes threads.
+
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use http::{Request, Response};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::body::Body;
+use super::conn::Conn;
+use super::connection::{Shared, serve_connection};
+use super::request_body::RequestBody;
+use super::settings::ServerSettings;
+use super::socket::ClientSocket;
+use super::stats::{Stats, down, up};
+
+/// A running server. Dropping it stops it without a drain.
+pub struct Server {
+    addresses: Vec<SocketAddr>,
+    stats: Arc<Stats>,
+    closing: CancellationToken,
+    deadline: Arc<OnceLock<Instant>>,
+    accepting: Vec<JoinHandle<()>>,
+    cores: Vec<JoinHandle<usize>>,
+}
+
+/// What became of the connections that were open when a drain began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drained {
+    /// Connections that were still at work at the deadline, and were cut.
+    pub cut: usize,
+}
+
+/// Serves `listeners` with `cores` threads until [`Server::drain`].
+///
+/// `make` is called once on each core's thread, inside its runtime, and makes that core's service: whatever a request needs
+/// that should not be shared between cores, such as its [`super::Upstream`], is made there. Fails when a thread, a runtime
+/// or a listener cannot be set up; nothing is served then.
+pub fn serve<M, S, F>(
+    listeners: Vec<TcpListener>,
+    cores: usize,
+    settings: &ServerSettings,
+    stats: Arc<Stats>,
+    make: M,
+) -> io::Result<Server>
+where
+    M: Fn(usize) -> S + Send + Sync + 'static,
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let mut server = Server {
+        addresses: listeners
+            .iter()
+            .map(TcpListener::local_addr)
+            .collect::<io::Result<_>>()?,
+        stats: Arc::clone(&stats),
+        closing: CancellationToken::new(),
+        deadline: Arc::default(),
+        accepting: Vec::new(),
+        cores: Vec::new(),
+    };
+    let load = Arc::new(Load::new(listeners.len(), cores.max(1), settings, stats));
+    let make = Arc::new(make);
+    let mut queues = Vec::new();
+    for core in 0..cores.max(1) {
+        let (queue, arrivals) = mpsc::channel(ARRIVALS);
+        let place = Core {
+            index: core,
+            load: Arc::clone(&load),
+            settings: settings.clone(),
+            closing: server.closing.clone(),
+        };
+        let (runtime, make, deadline) = (runtime()?, Arc::clone(&make), Arc::clone(&server.deadline));
+        let name = format!("core-{core}");
+        let run = move || runtime.block_on(async { place.run(make(core), arrivals, &deadline).await });
+        server.cores.push(thread::Builder::new().name(name).spawn(run)?);
+        queues.push(queue);
+    }
+    for (index, listener) in listeners.into_iter().enumerate() {
+        let (runtime, load, queues, closing) = (runtime()?, Arc::clone(&load), queues.clone(), server.closing.clone());
+        listener.set_nonblocking(true)?;
+        let run = move || runtime.block_on(accept(listener, index, &load, &queues, &closing));
+        server
+            .accepting
+            .push(thread::Builder::new().name(format!("accept-{index}")).spawn(run)?);
+    }
+    Ok(server)
+}
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+impl Server {
+    /// The listeners' addresses, in their order.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// The counters.
+    #[must_use]
+    pub fn stats(&self) -> &Arc<Stats> {
+        &self.stats
+    }
+
+    /// Cancelled when a drain begins.
+    #[must_use]
+    pub fn closing(&self) -> CancellationToken {
+        self.closing.clone()
+    }
+
+    /// Stops accepting, closes idle connections, lets answers under way finish for at most `patience`, then cuts the rest.
+    /// Blocks until the last thread has ended. Tunnels count as answers under way.
+    #[must_use]
+    pub fn drain(mut self, patience: Duration) -> Drained {
+        let _ = self.deadline.set(Instant::now() + patience);
+        Drained { cut: self.stop() }
+    }
+
+    fn stop(&mut self) -> usize {
+        self.closing.cancel();
+        for accepting in self.accepting.drain(..) {
+            let _ = accepting.join();
+        }
+        self.cores.drain(..).map(|core| core.join().unwrap_or(0)).sum()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.deadline.set(Instant::now());
+        self.stop();
+    }
+}
+
+/// Accepts until the drain begins. SECURITY: an error of one connection, or a lack of descriptors, never ends the loop.
+async fn accept(
+    listener: TcpListener,
+    index: usize,
+    load: &Arc<Load>,
+    queues: &[mpsc::Sender<Arrival>],
+    closing: &CancellationToken,
+) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return tracing::error!(%error, "cannot accept"),
+    };
+    loop {
+        let accepted = tokio::select! {
+            () = closing.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        // Back to a plain socket: it is to be polled by its core's runtime, not by this one.
+        match accepted.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))) {
+            Ok((stream, peer)) => load.place(stream, peer, index, queues),
+            Err(error) if is_of_one_connection(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
+    )
+}
+
+/// A socket on its way to its core.
+struct Arrival {
+    stream: TcpStream,
+    peer: SocketAddr,
+    permit: Permit,
+}
+
+/// How many connections there are, in all and where.
+struct Load {
+    all: AtomicUsize,
+    listeners: Vec<AtomicUsize>,
+    cores: Vec<AtomicUsize>,
+    ended: Vec<Notify>,
+    most: usize,
+    most_per_listener: usize,
+    stats: Arc<Stats>,
+}
+
+impl Load {
+    fn new(listeners: usize, cores: usize, settings: &ServerSettings, stats: Arc<Stats>) -> Self {
+        Self {
+            all: AtomicUsize::new(0),
+            listeners: (0..listeners).map(|_| AtomicUsize::new(0)).collect(),
+            cores: (0..cores).map(|_| AtomicUsize::new(0)).collect(),
+            ended: (0..cores).map(|_| Notify::new()).collect(),
+            most: settings.connections,
+            most_per_listener: settings.connections_per_listener,
+            stats,
+        }
+    }
+
+    /// Hands a socket to the core with the fewest connections, or closes it when a bound is reached.
+    fn place(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, listener: usize, queues: &[mpsc::Sender<Arrival>]) {
+        let is_full = self.all.load(Ordering::Relaxed) >= self.most
+            || self.listeners[listener].load(Ordering::Relaxed) >= self.most_per_listener;
+        let counts = self.cores.iter().map(|core| core.load(Ordering::Relaxed)).enumerate();
+        let Some((core, _)) = counts.min_by_key(|(_, count)| *count).filter(|_| !is_full) else {
+            up(&self.stats.refused);
+            return;
+        };
+        let permit = Permit::new(Arc::clone(self), listener, core);
+        if queues[core].try_send(Arrival { stream, peer, permit }).is_err() {
+            up(&self.stats.refused);
+            return;
+        }
+        up(&self.stats.accepted);
+    }
+}
+
+/// One connection, counted until it drops; it lives in the socket, so tunnels stay counted.
+struct Permit {
+    load: Arc<Load>,
+    listener: usize,
+    core: usize,
+}
+
+impl Permit {
+    fn new(load: Arc<Load>, listener: usize, core: usize) -> Self {
+        load.all.fetch_add(1, Ordering::Relaxed);
+        load.listeners[listener].fetch_add(1, Ordering::Relaxed);
+        load.cores[core].fetch_add(1, Ordering::Relaxed);
+        up(&load.stats.open);
+        Self { load, listener, core }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.load.all.fetch_sub(1, Ordering::Relaxed);
+        self.load.listeners[self.listener].fetch_sub(1, Ordering::Relaxed);
+        self.load.cores[self.core].fetch_sub(1, Ordering::Relaxed);
+        down(&self.load.stats.open);
+        self.load.ended[self.core].notify_one();
+    }
+}
+
+/// One core.
+struct Core {
+    index: usize,
+    load: Arc<Load>,
+    settings: ServerSettings,
+    closing: CancellationToken,
+}
+
+impl Core {
+    /// Serves what arrives until the drain is over; returns how many connections were cut.
+    async fn run<S, F>(self, service: S, mut arrivals: mpsc::Receiver<Arrival>, deadline: &OnceLock<Instant>) -> usize
+    where
+        S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+        F: Future<Output = Response<Body>> + Send + 'static,
+    {
+        let stats = Arc::clone(&self.load.stats);
+        let shared = Arc::new(Shared {
+            service,
+            settings: self.settings.clone(),
+            stats,
+        });
+        // A token of this core's own: connections of different cores never meet at its lock.
+        let closing = self.closing.child_token();
+        loop {
+            let arrival = tokio::select! {
+                biased;
+                () = self.closing.cancelled() => break,
+                arrival = arrivals.recv() => arrival,
+            };
+            let Some(arrival) = arrival else { break };
+            self.begin(arrival, &closing, &shared);
+        }
+        let deadline = deadline.get().copied().unwrap_or_else(Instant::now);
+        let empty = async {
+            arrivals.close();
+            while let Some(arrival) = arrivals.recv().await {
+                self.begin(arrival, &closing, &shared);
+            }
+            while self.load.cores[self.index].load(Ordering::Relaxed) > 0 {
+                self.load.ended[self.index].notified().await;
+            }
+        };
+        let _ = timeout_at(deadline, empty).await;
+        self.load.cores[self.index].load(Ordering::Relaxed)
+    }
+
+    fn begin<S, F>(&self, arrival: Arrival, closing: &CancellationToken, shared: &Arc<Shared<S>>)
+    where
+        S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+        F: Future<Output = Response<Body>> + Send + 'static,
+    {
+        let Ok(stream) = tokio::net::TcpStream::from_std(arrival.stream) else {
+            return;
+        };
+        let Ok(local) = stream.local_addr() else { return };
+        let socket = socket2::SockRef::from(&stream);
+        // Either may fail on a socket that is already reset; reading will say so.
+        let _ = socket.set_tcp_nodelay(true);
+        let _ = socket.set_tcp_user_timeout(Some(self.settings.write));
+        let (read, write) = stream.into_split();
+        let conn = Arc::new(Conn::new(arrival.peer, local, write, closing.clone()));
+        let socket = ClientSocket::new(read, Arc::clone(&conn), self.settings.write, arrival.permit);
+        tokio::spawn(serve_connection(socket, conn, Arc::clone(shared)));
+    }
+}
+
+impl ServerSettings {
+    /// Binds a listener with this backlog, ready for [`serve`]. `SO_REUSEADDR` is set, so a restart finds its port free.
+    pub fn bind(&self, address: SocketAddr) -> io::Result<TcpListener> {
+        let domain = socket2::Domain::for_address(address);
+        let socket = socket2::Socket::new(domain, socket2::Type::STREAM, Some(socket2::Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
+        Ok(socket.into())
+    }
+}
+
+/// Sockets that may wait for one core; more are refused.
+const ARRIVALS: usize = 1024;
+/// How long accepting rests when descriptors or memory have run out.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -1,0 +1,38 @@
+//! Counters of the proxy, read by whoever shows metrics. Plain relaxed atomics: figures, never decisions.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Totals since the start, and gauges where the name says `open`.
+#[derive(Debug, Default)]
+pub struct Stats {
+    /// Client connections open now, tunnels included.
+    pub open: AtomicU64,
+    /// Client connections accepted.
+    pub accepted: AtomicU64,
+    /// Client connections closed at once because a bound on connections was reached.
+    pub refused: AtomicU64,
+    /// Client connections closed because a deadline passed.
+    pub timed_out: AtomicU64,
+    /// Requests that were well-formed enough to be answered by the service.
+    pub requests: AtomicU64,
+    /// Requests answered 4xx before any service saw them.
+    pub malformed: AtomicU64,
+    /// Connections to the shop open now.
+    pub upstream_open: AtomicU64,
+    /// Connections to the shop made.
+    pub upstream_connects: AtomicU64,
+    /// Requests sent again because a kept connection had died before any byte of an answer.
+    pub upstream_retries: AtomicU64,
+    /// Tunnels open now.
+    pub tunnels_open: AtomicU64,
+}
+
+/// Adds one.
+pub(super) fn up(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Takes one off again.
+pub(super) fn down(counter: &AtomicU64) {
+    counter.fetch_sub(1, Ordering::Relaxed);
+}

@@ -1,0 +1,218 @@
+//! Upgrades: which are asked for well enough to be passed on, and the tunnel behind a 101 that was asked for.
+//!
+//! `h2c` and TLS upgrades are never passed on: a tunnel of HTTP would carry requests past the gate. Bytes a client sends
+//! before the 101 stay with us until then, and are dropped with the connection when it does not come.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use http::header::{CONNECTION, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Version};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::body::Guard;
+use super::stats::{Stats, down, up};
+
+/// An upgrade a client asked for.
+pub(super) struct Asked {
+    protocol: HeaderValue,
+    client: OnUpgrade,
+}
+
+/// Guards that live as long as a tunnel.
+#[derive(Clone, Default)]
+pub(super) struct Strings(Arc<Mutex<Vec<Box<dyn Guard>>>>);
+
+impl Strings {
+    pub(super) fn tie(&self, guard: Box<dyn Guard>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(guard);
+    }
+}
+
+/// The upgrade a request asks for, if it may be passed on; other requests are forwarded without one, as a server that
+/// does not know the protocol would take them (RFC 9110, section 7.8).
+pub(super) fn asked<B: http_body::Body>(request: &mut Request<B>) -> Option<Asked> {
+    if !request.headers().contains_key(UPGRADE) {
+        return None;
+    }
+    let protocol = is_well_formed(request).then(|| request.headers()[UPGRADE].clone())?;
+    Some(Asked {
+        protocol,
+        client: hyper::upgrade::on(request),
+    })
+}
+
+fn is_well_formed<B: http_body::Body>(request: &Request<B>) -> bool {
+    let headers = request.headers();
+    let Some(protocol) = single(headers, UPGRADE).map(HeaderValue::as_bytes) else {
+        return false;
+    };
+    let tunnels_http = [b"h2c".as_slice(), b"h2", b"tls", b"http"]
+        .iter()
+        .any(|known| starts_with(protocol, known));
+    let is_token = !protocol.is_empty() && !protocol.iter().any(|byte| b", \t".contains(byte));
+    let listed = headers.get_all(CONNECTION).iter().any(|line| lists(line, b"upgrade"));
+    let plain = request.version() == Version::HTTP_11 && request.body().is_end_stream();
+    let sound = !protocol.eq_ignore_ascii_case(b"websocket") || is_websocket(request.method(), headers);
+    plain && listed && is_token && !tunnels_http && sound
+}
+
+/// RFC 6455, section 4.1.
+fn is_websocket(method: &Method, headers: &HeaderMap) -> bool {
+    let key = single(headers, SEC_WEBSOCKET_KEY).is_some_and(|key| key.len() == 24);
+    let version = single(headers, SEC_WEBSOCKET_VERSION).is_some_and(|version| version == "13");
+    method == Method::GET && key && version
+}
+
+fn single(headers: &HeaderMap, name: http::HeaderName) -> Option<&HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    values.next().filter(|_| values.next().is_none())
+}
+
+fn lists(line: &HeaderValue, token: &[u8]) -> bool {
+    line.as_bytes()
+        .split(|byte| *byte == b',')
+        .any(|one| one.trim_ascii().eq_ignore_ascii_case(token))
+}
+
+fn starts_with(value: &[u8], prefix: &[u8]) -> bool {
+    value
+        .get(..prefix.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+impl Asked {
+    /// Puts the request for an upgrade back after the hop-by-hop fields are gone.
+    pub(super) fn ask(&self, headers: &mut HeaderMap) {
+        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(UPGRADE, self.protocol.clone());
+    }
+
+    /// Whether a 101 switches to what was asked for.
+    pub(super) fn is_granted<B>(&self, answer: &Response<B>) -> bool {
+        single(answer.headers(), UPGRADE)
+            .is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(self.protocol.as_bytes()))
+    }
+
+    /// Starts the tunnel; it opens when the client has been sent its 101.
+    pub(super) fn open(self, shop: OnUpgrade, idle: Duration, cancel: CancellationToken, stats: Arc<Stats>) -> Strings {
+        let strings = Strings::default();
+        let ties = strings.clone();
+        tokio::spawn(async move {
+            let _ties = ties;
+            let _open = Open::new(stats);
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                () = run(self.client, shop, idle) => {}
+            }
+        });
+        strings
+    }
+}
+
+/// Counts a tunnel while it lives.
+struct Open(Arc<Stats>);
+
+impl Open {
+    fn new(stats: Arc<Stats>) -> Self {
+        up(&stats.tunnels_open);
+        Self(stats)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        down(&self.0.tunnels_open);
+    }
+}
+
+/// Copies both ways until both ends have closed, either fails, or neither has sent anything for `idle`.
+async fn run(client: OnUpgrade, shop: OnUpgrade, idle: Duration) {
+    let both = async { tokio::try_join!(client, shop) };
+    let Ok(Ok((client, shop))) = timeout(HANDOVER, both).await else {
+        return;
+    };
+    let activity = Arc::new(Activity::new());
+    let mut client = Watched {
+        io: TokioIo::new(client),
+        activity: Arc::clone(&activity),
+    };
+    let mut shop = Watched {
+        io: TokioIo::new(shop),
+        activity: Arc::clone(&activity),
+    };
+    tokio::select! {
+        // Either end may fail at any time; the other is closed by the drop of both.
+        _ = copy_bidirectional(&mut client, &mut shop) => {}
+        () = activity.silence(idle) => {}
+    }
+}
+
+/// When a byte last came from either end.
+struct Activity {
+    born: Instant,
+    last_ms: AtomicU64,
+}
+
+impl Activity {
+    fn new() -> Self {
+        Self {
+            born: Instant::now(),
+            last_ms: AtomicU64::new(0),
+        }
+    }
+
+    fn mark(&self) {
+        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_ms.store(now, Ordering::Relaxed);
+    }
+
+    async fn silence(&self, idle: Duration) {
+        loop {
+            let due = self.born + Duration::from_millis(self.last_ms.load(Ordering::Relaxed)) + idle;
+            if Instant::now() >= due {
+                return;
+            }
+            sleep_until(due).await;
+        }
+    }
+}
+
+/// One end of a tunnel, watched for signs of life.
+struct Watched {
+    io: TokioIo<Upgraded>,
+    activity: Arc<Activity>,
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let read = ready!(Pin::new(&mut self.io).poll_read(cx, buf));
+        self.activity.mark();
+        Poll::Ready(read)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}
+
+/// How long the client's 101 may take to be written.
+const HANDOVER: Duration = Duration::from_secs(30);
