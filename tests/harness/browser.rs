@@ -73,6 +73,18 @@ impl Browser {
         self.client.current_url().await.expect("an address").into()
     }
 
+    /// Waits until the address in the address bar contains `part`.
+    pub async fn at(&self, part: &str) {
+        let asked = async || self.address().await.contains(part).then_some(());
+        let came = patiently(asked).await.is_some();
+        assert!(
+            came,
+            "never at {part:?} but at {}:\n{}",
+            self.address().await,
+            self.text().await
+        );
+    }
+
     /// The page's visible text; empty while a page is being replaced by the next.
     pub async fn text(&self) -> String {
         let Ok(body) = self.client.find(Locator::Css("body")).await else {

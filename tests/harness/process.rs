@@ -18,9 +18,14 @@ pub struct Process {
 impl Process {
     /// Starts `command` with no standard input and both outputs read.
     pub fn start(command: &mut Command) -> Self {
+        Self::start_with(Stdio::null(), command)
+    }
+
+    /// Starts `command` with both outputs read.
+    pub fn start_with(input: Stdio, command: &mut Command) -> Self {
         let mut child = command
             .process_group(0)
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
