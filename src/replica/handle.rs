@@ -66,6 +66,14 @@ pub enum StartError {
     TooManyRooms(usize),
 }
 
+impl std::fmt::Debug for Replica {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replica")
+            .field("position", &self.load().position)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Replica {
     /// Brings the rooms back from the log, says hello and what differs in their configured settings, and goes on from
     /// there. Blocks until that is read back, for two seconds at most: with a log that takes nothing the gate starts cut

@@ -41,6 +41,7 @@ pub(super) struct Shared {
 pub(super) struct Counts {
     pub entries: AtomicU64,
     pub appends: AtomicU64,
+    pub failures: AtomicU64,
     pub skipped: AtomicU64,
     pub notes_dropped: AtomicU64,
     pub snapshots: AtomicU64,
@@ -61,6 +62,8 @@ pub struct Stats {
     pub entries: u64,
     /// Batches appended.
     pub appends: u64,
+    /// Exchanges that the log did not answer or refused for now; each is tried again.
+    pub failures: u64,
     /// Items of entries that the rooms passed over.
     pub skipped: u64,
     /// Notes lost because too many were waiting.
@@ -151,6 +154,7 @@ impl Shared {
             log_bytes: read(&self.counts.log_bytes),
             entries: read(&self.counts.entries),
             appends: read(&self.counts.appends),
+            failures: read(&self.counts.failures),
             skipped: read(&self.counts.skipped),
             notes_dropped: read(&self.counts.notes_dropped),
             pending_joins: self.pending_joins.load(Ordering::Relaxed),

@@ -371,6 +371,7 @@ impl Worker {
 
     /// The log failed: leave it alone for a moment, and longer each time, up to a second.
     fn rest(&mut self, reason: &Unavailable) {
+        self.shared.counts.failures.fetch_add(1, Ordering::Relaxed);
         if self.backoff == BACKOFF_FIRST {
             tracing::error!(%reason, "the log takes nothing: nobody is called until it does; those inside go on");
         }
