@@ -1,1 +1,213 @@
-//! admin
+//! The operator's side: an HTTP API for the rooms, health, and metrics, on a listener and threads of its own.
+//!
+//! It answers while the request path is saturated, and never through the public listener. A wrong request gets a 4xx that
+//! says why and changes nothing; a change is answered once it is in the log. `docs/operations.md` has the API with curl.
+
+pub mod api;
+mod entrance;
+mod exposition;
+mod figures;
+mod health;
+mod patch;
+mod problem;
+mod readiness;
+mod rooms;
+mod serve;
+mod shape;
+mod visitors;
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Request, State};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode, Uri, header};
+
+use crate::logging::Masked;
+use crate::metrics::Metrics;
+use crate::proxy::Stats;
+use crate::replica::Replica;
+use crate::room::RoomName;
+
+pub use entrance::{Entrance, Token};
+pub use exposition::{CONTENT_TYPE, Exposition};
+pub use patch::{MAX_CAPACITY, MAX_RATE, mode_name};
+pub use problem::Problem;
+pub use readiness::{Phase, Readiness};
+pub use serve::{AdminServer, StartError, serve};
+
+/// Largest body of a request, in bytes.
+pub const MAX_BODY: usize = 64 * 1024;
+
+/// How long a request may take, its body included.
+const REQUEST_WITHIN: Duration = Duration::from_secs(20);
+
+/// What the admin listener reads and moves.
+#[derive(Clone, Debug)]
+pub struct Handles {
+    pub replica: Replica,
+    pub metrics: Metrics,
+    pub proxy: Arc<Stats>,
+    pub readiness: Readiness,
+}
+
+/// How the admin listener behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub entrance: Entrance,
+    /// The messages of the configuration, shown where no operator has set another.
+    pub messages: BTreeMap<RoomName, String>,
+    /// How long a connection may stay silent before and in a request's head, in a body, and in taking an answer.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            entrance: Entrance::default(),
+            messages: BTreeMap::new(),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// What handlers share; cheap to clone.
+#[derive(Clone)]
+struct Shared(Arc<Inner>);
+
+struct Inner {
+    replica: Replica,
+    metrics: Metrics,
+    readiness: Readiness,
+    exposition: Exposition,
+    options: Options,
+    /// Held while a room is changed.
+    changing: tokio::sync::Mutex<()>,
+}
+
+impl Deref for Shared {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Shared {
+    fn new(handles: Handles, options: Options) -> Self {
+        Self(Arc::new(Inner {
+            exposition: Exposition::new(&handles, crate::time::wall()),
+            replica: handles.replica,
+            metrics: handles.metrics,
+            readiness: handles.readiness,
+            options,
+            changing: tokio::sync::Mutex::default(),
+        }))
+    }
+
+    fn configured_message(&self, room: &RoomName) -> Option<&str> {
+        self.options.messages.get(room).map(String::as_str)
+    }
+}
+
+fn router(shared: Shared) -> Router {
+    Router::new()
+        .route("/api/v1/rooms", get(rooms::list))
+        .route("/api/v1/rooms/{room}", get(rooms::show).patch(rooms::change))
+        .route("/api/v1/rooms/{room}/lines", get(rooms::lines))
+        .route(
+            "/api/v1/rooms/{room}/visitors/{reference}",
+            get(visitors::show).delete(visitors::end),
+        )
+        .route("/livez", get(health::live))
+        .route("/healthz", get(health::live))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn_with_state(shared.clone(), around))
+        .with_state(shared)
+}
+
+/// What every request passes before its handler, and every answer after.
+async fn around(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let mut response = match shared.options.entrance.check(&parts) {
+        Ok(()) => within(next.run(Request::from_parts(parts, body))).await,
+        Err(problem) => {
+            shared.metrics.admin_refused.inc();
+            tracing::warn!(
+                status = problem.status.as_u16(),
+                reason = problem.detail,
+                "an admin request was refused"
+            );
+            problem.into_response()
+        }
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+    );
+    response
+}
+
+async fn within(answer: impl Future<Output = Response>) -> Response {
+    let late = || Problem::new(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time").into_response();
+    tokio::time::timeout(REQUEST_WITHIN, answer)
+        .await
+        .unwrap_or_else(|_| late())
+}
+
+async fn no_such_path() -> Problem {
+    Problem::not_found(
+        "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
+         /api/v1/rooms/{room}/visitors/{reference}, /livez, /readyz and /metrics",
+    )
+}
+
+async fn no_such_method(method: Method, uri: Uri) -> Problem {
+    let detail = format!(
+        "{} does not take {method}; the Allow field has what it takes",
+        uri.path()
+    );
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail)
+}
+
+/// Who asked, for the log: whole where it is this machine, masked otherwise.
+#[derive(Clone, Copy, Debug)]
+struct Peer(SocketAddr);
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = self.0.ip();
+        if address.is_loopback() {
+            write!(f, "{address}")
+        } else {
+            write!(f, "{}", Masked(address))
+        }
+    }
+}
+
+impl FromRequestParts<Shared> for Peer {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _shared: &Shared) -> Result<Self, Infallible> {
+        Ok(*parts
+            .extensions
+            .get::<Self>()
+            .expect("the connection puts its peer on every request"))
+    }
+}

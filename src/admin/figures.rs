@@ -1,0 +1,314 @@
+//! Figures that others keep, read when a scrape asks: the rooms' view, the replica's and the proxy's own counts.
+//!
+//! Lines are summed per room: a label per line would grow without end.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+
+use super::patch::mode_name;
+use super::readiness::{Phase, Readiness};
+use super::{api, shape};
+use crate::proxy::Stats;
+use crate::replica::Replica;
+use crate::room::{Figures, LineName, Mode, RoomName, RoomView};
+
+/// What the rooms know.
+#[derive(Debug)]
+pub(super) struct RoomFigures {
+    replica: Replica,
+    counted: Mutex<BTreeMap<RoomName, Counted>>,
+}
+
+impl RoomFigures {
+    pub fn new(replica: Replica) -> Self {
+        Self {
+            replica,
+            counted: Mutex::default(),
+        }
+    }
+
+    /// Each room's totals so far.
+    fn totals(&self, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> Vec<(String, Totals)> {
+        // A scrape that panicked half way leaves counts that are still right.
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        counted.retain(|room, _| rooms.contains_key(room));
+        let total = |(name, room): (&RoomName, &Arc<RoomView>)| {
+            let lines = room.lines.iter().map(|(line, view)| (line, totals(&view.figures)));
+            (
+                name.to_string(),
+                counted.entry(name.clone()).or_default().advance(lines),
+            )
+        };
+        rooms.iter().map(total).collect()
+    }
+}
+
+impl Collector for RoomFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let view = self.replica.view();
+        for (name, help, figure) in GAUGES {
+            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            for (room, view) in &view.rooms {
+                metric
+                    .encode_family(&[("room", room.as_str())])?
+                    .encode_gauge(&figure(view))?;
+            }
+        }
+        let mut modes =
+            encoder.encode_descriptor("mode", "1 for the mode that is in force", None, MetricType::Gauge)?;
+        for (room, view) in &view.rooms {
+            for mode in [Mode::Auto, Mode::Hold, Mode::Closed, Mode::Off] {
+                let labels = [("room", room.as_str()), ("mode", mode_name(mode))];
+                modes
+                    .encode_family(&labels)?
+                    .encode_gauge(&u64::from(mode == view.settings.mode))?;
+            }
+        }
+        let rooms = self.totals(&view.rooms);
+        for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
+            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            for (room, totals) in &rooms {
+                let labels = [("room", room.as_str())];
+                metric
+                    .encode_family(&labels)?
+                    .encode_counter::<NoLabelSet, _, f64>(&totals[at], None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+type Gauge = (&'static str, &'static str, fn(&RoomView) -> f64);
+
+#[expect(clippy::cast_precision_loss, reason = "figures for a graph")]
+const GAUGES: [Gauge; 7] = [
+    ("waiting", "Present visitors in line", |room| total(room).waiting as f64),
+    ("called", "Visitors called who have not come yet", |room| {
+        total(room).called as f64
+    }),
+    ("sessions", "Visitors inside", |room| total(room).sessions as f64),
+    ("capacity", "Slots", |room| total(room).capacity as f64),
+    (
+        "excess_sessions",
+        "Sessions above what the room opened by itself",
+        |room| total(room).excess as f64,
+    ),
+    ("lines", "Lines", |room| room.lines.len() as f64),
+    (
+        "last_call_timestamp_seconds",
+        "The last call, seconds since 1970; 0 for none yet",
+        last_call_secs,
+    ),
+];
+
+fn total(room: &RoomView) -> api::Figures {
+    shape::total(room)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit")]
+fn last_call_secs(room: &RoomView) -> f64 {
+    let last = room
+        .lines
+        .values()
+        .filter_map(|line| line.last_call())
+        .max()
+        .unwrap_or_default();
+    last.0 as f64 / 1e3
+}
+
+/// What only grows, in the order of [`COUNTERS`].
+type Totals = [u64; 6];
+
+const COUNTERS: [(&str, &str); 6] = [
+    ("joins", "Visitors who joined"),
+    ("calls", "Visitors told to come in, again counted again"),
+    ("claims", "Called visitors who came"),
+    ("no_shows", "Called visitors who did not come in time"),
+    ("ends", "Sessions that ended"),
+    ("left", "Visitors who left the line"),
+];
+
+fn totals(figures: &Figures) -> Totals {
+    let Figures {
+        joins,
+        calls,
+        claims,
+        no_shows,
+        ends,
+        left,
+        ..
+    } = *figures;
+    [joins, calls, claims, no_shows, ends, left]
+}
+
+/// A room's totals over lines that come and go: a line that is forgotten takes its own away, and a counter must not fall.
+/// What a line did between the last scrape and being forgotten is not seen.
+#[derive(Debug, Default)]
+struct Counted {
+    sums: Totals,
+    lines: BTreeMap<LineName, Totals>,
+}
+
+impl Counted {
+    fn advance<'a>(&mut self, lines: impl Iterator<Item = (&'a LineName, Totals)>) -> Totals {
+        let before = std::mem::take(&mut self.lines);
+        for (line, now) in lines {
+            let earlier = before.get(line).copied().unwrap_or_default();
+            // Lower than before: forgotten and made anew in between.
+            let anew = now.iter().zip(&earlier).any(|(now, earlier)| now < earlier);
+            for (at, sum) in self.sums.iter_mut().enumerate() {
+                *sum += if anew { now[at] } else { now[at] - earlier[at] };
+            }
+            self.lines.insert(line.clone(), now);
+        }
+        self.sums
+    }
+}
+
+/// What the proxy counts for itself.
+#[derive(Debug)]
+pub(super) struct ProxyFigures(pub Arc<Stats>);
+
+impl Collector for ProxyFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let stats = &self.0;
+        for (name, help, count) in [
+            ("connections", "Open client connections", &stats.open),
+            (
+                "upstream_connections",
+                "Open connections to the upstream",
+                &stats.upstream_open,
+            ),
+            ("tunnels", "Open upgraded connections", &stats.tunnels_open),
+        ] {
+            gauge(&mut encoder, name, help, &read(count))?;
+        }
+        for (name, help, count) in [
+            ("connections_accepted", "Client connections accepted", &stats.accepted),
+            (
+                "connections_refused",
+                "Client connections closed at once, too many being open",
+                &stats.refused,
+            ),
+            (
+                "connections_timed_out",
+                "Client connections closed at a deadline",
+                &stats.timed_out,
+            ),
+            (
+                "malformed",
+                "Requests refused before a room was looked for",
+                &stats.malformed,
+            ),
+            (
+                "upstream_connects",
+                "Connections to the upstream made",
+                &stats.upstream_connects,
+            ),
+            (
+                "upstream_retries",
+                "Requests sent again after a kept connection had died",
+                &stats.upstream_retries,
+            ),
+        ] {
+            counter(&mut encoder, name, help, read(count))?;
+        }
+        Ok(())
+    }
+}
+
+/// How the gate stands with its log, and whether it takes visitors.
+#[derive(Debug)]
+pub(super) struct GateFigures {
+    pub replica: Replica,
+    pub readiness: Readiness,
+}
+
+impl Collector for GateFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let (stats, view) = (self.replica.stats(), self.replica.view());
+        let ready = self.readiness.phase() == Phase::Serving && !self.replica.frozen();
+        let cut_off = self.replica.cut_off().unwrap_or_default().as_secs_f64();
+        let healing = view
+            .healing_until
+            .map_or(0, |until| until.since(self.replica.now()).div_ceil(1_000));
+        gauge(
+            &mut encoder,
+            "ready",
+            "1 while this gate takes visitors",
+            &u64::from(ready),
+        )?;
+        gauge(
+            &mut encoder,
+            "cut_off_seconds",
+            "How long the gate has been cut off from its store; 0 when it is not",
+            &cut_off,
+        )?;
+        gauge(
+            &mut encoder,
+            "healing_seconds",
+            "Until calls go on after something was lost; 0 when they do",
+            &healing,
+        )?;
+        gauge(
+            &mut encoder,
+            "store_lag_seconds",
+            "From appending the last batch to having read it back",
+            &stats.lag.as_secs_f64(),
+        )?;
+        gauge(
+            &mut encoder,
+            "store_log_bytes",
+            "Size of the log on disk",
+            &stats.log_bytes,
+        )?;
+        gauge(
+            &mut encoder,
+            "pending_joins",
+            "Visitors waiting for their number",
+            &(stats.pending_joins as u64),
+        )?;
+        for (name, help, count) in [
+            ("store_entries", "Entries of the log applied", stats.entries),
+            ("store_appends", "Batches appended", stats.appends),
+            (
+                "store_outages",
+                "Times the gate was cut off from its store",
+                stats.outages,
+            ),
+            ("store_snapshots", "Snapshots written", stats.snapshots),
+            (
+                "items_skipped",
+                "Items of entries that the rooms passed over",
+                stats.skipped,
+            ),
+            (
+                "notes_dropped",
+                "Notes about visitors lost because too many were waiting",
+                stats.notes_dropped,
+            ),
+        ] {
+            counter(&mut encoder, name, help, count)?;
+        }
+        Ok(())
+    }
+}
+
+fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: &impl EncodeGaugeValue) -> fmt::Result {
+    encoder
+        .encode_descriptor(name, help, None, MetricType::Gauge)?
+        .encode_gauge(value)
+}
+
+fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
+    encoder
+        .encode_descriptor(name, help, None, MetricType::Counter)?
+        .encode_counter::<NoLabelSet, _, f64>(&value, None)
+}

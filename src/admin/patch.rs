@@ -1,0 +1,287 @@
+//! A change of a room as JSON Merge Patch (RFC 7396) has it: what is absent stays, null goes back to the configured value.
+//!
+//! Pure: bytes and the overrides in force go in, the overrides to set come out, or every mistake at once.
+
+use http::StatusCode;
+use serde_json::{Map, Value};
+
+use super::Problem;
+use crate::room::{MAX_MESSAGE, Mode, Overrides};
+
+/// Highest capacity that can be set, as in the configuration.
+pub const MAX_CAPACITY: u32 = 10_000_000;
+
+/// Highest rate that can be set, as in the configuration. Unlike there, 0 is allowed here: it calls nobody.
+pub const MAX_RATE: u32 = 10_000_000;
+
+/// Every mode with the name it has in the configuration and here.
+const MODES: [(&str, Mode); 4] = [
+    ("auto", Mode::Auto),
+    ("hold", Mode::Hold),
+    ("closed", Mode::Closed),
+    ("off", Mode::Off),
+];
+
+/// The keys, each with its short name.
+const KEYS: [(&str, &str); 4] = [
+    ("mode", "mode"),
+    ("total_active_users", "capacity"),
+    ("new_users_per_minute", "rate"),
+    ("message", "message"),
+];
+
+/// The mode's name in the configuration and in the API.
+#[must_use]
+pub fn mode_name(mode: Mode) -> &'static str {
+    MODES
+        .iter()
+        .find(|(_, known)| *known == mode)
+        .map_or("auto", |(name, _)| name)
+}
+
+/// The keys that `overrides` sets, by their names in the configuration.
+#[must_use]
+pub fn overridden(overrides: &Overrides) -> Vec<String> {
+    let set = [
+        overrides.mode.is_some(),
+        overrides.capacity.is_some(),
+        overrides.rate_per_minute.is_some(),
+        overrides.message.is_some(),
+    ];
+    KEYS.iter()
+        .zip(set)
+        .filter(|(_, set)| *set)
+        .map(|((key, _), _)| (*key).to_owned())
+        .collect()
+}
+
+/// The overrides that `body` asks for, standing on those in force. The whole of it is checked before any is used.
+///
+/// # Errors
+/// 400 when `body` is no JSON object, 422 with each mistake when a key or a value is wrong.
+pub fn apply(body: &[u8], in_force: &Overrides) -> Result<Overrides, Problem> {
+    let patch: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            format!("the body must be one JSON object: {error}"),
+        )
+    })?;
+    let mut overrides = in_force.clone();
+    let mut mistakes = Vec::new();
+    if patch.is_empty() {
+        mistakes.push(format!("the object is empty; it may have {}", names()));
+    }
+    for (short, value) in &patch {
+        if let Err(mistake) = set(&mut overrides, &patch, short, value) {
+            mistakes.push(mistake);
+        }
+    }
+    if mistakes.is_empty() {
+        Ok(overrides)
+    } else {
+        Err(Problem::mistakes(mistakes))
+    }
+}
+
+fn set(overrides: &mut Overrides, patch: &Map<String, Value>, name: &str, value: &Value) -> Result<(), String> {
+    let Some((key, short)) = KEYS.into_iter().find(|(key, short)| name == *key || name == *short) else {
+        return Err(format!(
+            "{:?} is no key of a room; there are {}",
+            clipped(name),
+            names()
+        ));
+    };
+    if name != key && patch.contains_key(key) {
+        return Err(format!("{key} is given twice, once as {short}"));
+    }
+    match key {
+        "mode" => overrides.mode = or_configured(value, mode)?,
+        "total_active_users" => overrides.capacity = or_configured(value, capacity)?,
+        "new_users_per_minute" => overrides.rate_per_minute = or_configured(value, rate)?,
+        _ => overrides.message = or_configured(value, message)?,
+    }
+    Ok(())
+}
+
+/// `None`, which is the configured value, for null.
+fn or_configured<T>(value: &Value, read: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>, String> {
+    if value.is_null() {
+        Ok(None)
+    } else {
+        read(value).map(Some)
+    }
+}
+
+fn mode(value: &Value) -> Result<Mode, String> {
+    let found = value
+        .as_str()
+        .and_then(|name| MODES.iter().find(|(known, _)| *known == name));
+    found.map(|(_, mode)| *mode).ok_or_else(|| {
+        format!(
+            "mode must be \"auto\", \"hold\", \"closed\", \"off\", or null for the configured one, not {}",
+            shown(value)
+        )
+    })
+}
+
+fn capacity(value: &Value) -> Result<u32, String> {
+    number(value, MAX_CAPACITY).ok_or_else(|| {
+        let wanted = format!("a whole number from 0 to {MAX_CAPACITY}, or null for the configured one");
+        format!("total_active_users must be {wanted}, not {}", shown(value))
+    })
+}
+
+fn rate(value: &Value) -> Result<Option<u32>, String> {
+    if value == "none" {
+        return Ok(None);
+    }
+    number(value, MAX_RATE).map(Some).ok_or_else(|| {
+        let wanted =
+            format!("a whole number from 0 to {MAX_RATE}, \"none\" for no limit, or null for the configured one");
+        format!("new_users_per_minute must be {wanted}, not {}", shown(value))
+    })
+}
+
+fn message(value: &Value) -> Result<String, String> {
+    let text = value.as_str().ok_or_else(|| {
+        format!(
+            "message must be a text, \"\" for none, or null for the configured one, not {}",
+            shown(value)
+        )
+    })?;
+    if text.len() > MAX_MESSAGE {
+        return Err(format!(
+            "message must be at most {MAX_MESSAGE} bytes, not {}",
+            text.len()
+        ));
+    }
+    if text
+        .chars()
+        .any(|character| character.is_control() && character != '\n')
+    {
+        return Err("message must not hold control characters other than a line break".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+fn number(value: &Value, max: u32) -> Option<u32> {
+    value
+        .as_u64()
+        .and_then(|number| u32::try_from(number).ok())
+        .filter(|number| *number <= max)
+}
+
+fn names() -> String {
+    let name = |(key, short): (&str, &str)| {
+        if key == short {
+            key.to_owned()
+        } else {
+            format!("{key} (or {short})")
+        }
+    };
+    KEYS.map(name).join(", ")
+}
+
+/// The wrong value as it came, at most 40 characters of it.
+fn shown(value: &Value) -> String {
+    clipped(&value.to_string())
+}
+
+fn clipped(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        return text.to_owned();
+    }
+    text.chars().take(40).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(body: &str) -> Result<Overrides, Problem> {
+        let in_force = Overrides {
+            mode: Some(Mode::Hold),
+            capacity: Some(7),
+            ..Overrides::default()
+        };
+        apply(body.as_bytes(), &in_force)
+    }
+
+    #[test]
+    fn what_is_absent_stays_and_null_goes_back_to_the_configured_value() {
+        let set = applied(r#"{"total_active_users": 50, "mode": null}"#).expect("right");
+        assert_eq!(
+            set,
+            Overrides {
+                capacity: Some(50),
+                ..Overrides::default()
+            }
+        );
+        let set = applied(r#"{"message": "Back at 14:00\nSorry", "new_users_per_minute": 0}"#).expect("right");
+        assert_eq!((set.mode, set.capacity), (Some(Mode::Hold), Some(7)));
+        assert_eq!(set.message.as_deref(), Some("Back at 14:00\nSorry"));
+        assert_eq!(set.rate_per_minute, Some(Some(0)));
+    }
+
+    #[test]
+    fn the_rate_can_be_lifted_and_short_names_are_understood() {
+        let set = applied(r#"{"rate": "none", "capacity": 0}"#).expect("right");
+        assert_eq!((set.rate_per_minute, set.capacity), (Some(None), Some(0)));
+        assert_eq!(applied(r#"{"rate": null}"#).expect("right").rate_per_minute, None);
+    }
+
+    #[test]
+    fn every_mistake_is_named_with_what_would_be_right() {
+        let body = r#"{"mode": "open", "capacity": -1, "rate": 1.5, "message": 3, "colour": "red"}"#;
+        let problem = applied(body).expect_err("wrong");
+        assert_eq!(problem.status, StatusCode::UNPROCESSABLE_ENTITY);
+        for part in [
+            "\"hold\"",
+            "from 0 to 10000000",
+            "\"none\"",
+            "must be a text",
+            "\"colour\" is no key",
+        ] {
+            assert!(
+                problem.mistakes.iter().any(|mistake| mistake.contains(part)),
+                "{part}: {:?}",
+                problem.mistakes
+            );
+        }
+        assert_eq!(problem.mistakes.len(), 5);
+    }
+
+    #[test]
+    fn one_wrong_key_spoils_the_whole() {
+        assert!(applied(r#"{"mode": "auto", "capacity": "50"}"#).is_err());
+        assert!(applied(r#"{"capacity": 5, "total_active_users": 6}"#).is_err());
+        assert!(applied(r#"{"capacity": 4294967296}"#).is_err());
+        assert!(applied(r#"{"message": "\u0007"}"#).is_err());
+        assert!(applied(&format!(r#"{{"message": "{}"}}"#, "x".repeat(MAX_MESSAGE + 1))).is_err());
+        assert!(applied("{}").is_err());
+    }
+
+    #[test]
+    fn what_is_no_object_is_a_bad_request() {
+        for body in ["", "[]", "null", "{", "{\"mode\":\"auto\"} x", "\u{0}"] {
+            assert_eq!(
+                applied(body).expect_err("wrong").status,
+                StatusCode::BAD_REQUEST,
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn modes_have_one_name_each() {
+        for (name, mode) in MODES {
+            assert_eq!(mode_name(mode), name);
+        }
+        let all = Overrides {
+            mode: Some(Mode::Off),
+            message: Some(String::new()),
+            ..Overrides::default()
+        };
+        assert_eq!(overridden(&all), ["mode", "message"]);
+    }
+}

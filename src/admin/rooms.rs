@@ -1,0 +1,167 @@
+//! Rooms and their lines over HTTP: what they are, and an operator's change of one.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{FromRequestParts, Query, RawPathParams, State};
+use axum::response::Response;
+use http::request::Parts;
+use http::{HeaderMap, header};
+use serde::Deserialize;
+
+use super::problem::json;
+use super::{Peer, Problem, Shared, api, patch, shape};
+use crate::replica::Replica;
+use crate::room::{Change, LineName, RoomName, RoomView, View};
+
+/// The room that a path names.
+pub(super) struct Named {
+    pub name: RoomName,
+    pub view: Arc<RoomView>,
+}
+
+impl FromRequestParts<Shared> for Named {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+        let params = RawPathParams::from_request_parts(parts, &()).await;
+        let params = params.map_err(|error| Problem::not_found(error.to_string()))?;
+        let asked = params
+            .iter()
+            .find_map(|(key, value)| (key == "room").then_some(value))
+            .unwrap_or_default();
+        find(&shared.replica.view(), asked)
+    }
+}
+
+fn find(view: &View, asked: &str) -> Result<Named, Problem> {
+    let found = RoomName::new(asked).and_then(|name| Some((name.clone(), Arc::clone(view.rooms.get(&name)?))));
+    let (name, view) = found.ok_or_else(|| {
+        let names: Vec<&str> = view.rooms.keys().take(20).map(RoomName::as_str).collect();
+        Problem::not_found(format!(
+            "there is no room of that name; there are: {}",
+            names.join(", ")
+        ))
+    })?;
+    Ok(Named { name, view })
+}
+
+/// `GET /api/v1/rooms`.
+pub(super) async fn list(State(shared): State<Shared>) -> Response {
+    let view = shared.replica.view();
+    let room = |(name, view): (&RoomName, &Arc<RoomView>)| shape::room(name, view, shared.configured_message(name));
+    json(&api::Rooms {
+        gate: gate(&shared.replica),
+        rooms: view.rooms.iter().map(room).collect(),
+    })
+}
+
+/// How the gate stands to its log now.
+pub(super) fn gate(replica: &Replica) -> api::Gate {
+    let healing = replica.view().healing_until.map(|until| until.since(replica.now()));
+    api::Gate {
+        cut_off_secs: replica.cut_off().map(|since| since.as_secs()),
+        healing_secs: healing.filter(|left| *left > 0).map(|left| left.div_ceil(1_000)),
+    }
+}
+
+/// `GET /api/v1/rooms/{room}`.
+pub(super) async fn show(State(shared): State<Shared>, room: Named) -> Response {
+    json(&shape::room(
+        &room.name,
+        &room.view,
+        shared.configured_message(&room.name),
+    ))
+}
+
+/// `PATCH /api/v1/rooms/{room}`: answered once the change is in the log, with the room as it then is.
+pub(super) async fn change(
+    State(shared): State<Shared>,
+    peer: Peer,
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    check_json(&headers)?;
+    let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    // One change at a time: the next stands on what this one made.
+    let _turn = shared.changing.lock().await;
+    let before = find(&shared.replica.view(), room.name.as_str())?;
+    let overrides = patch::apply(&body, &before.view.overrides)?;
+    let change = Change::Override(overrides);
+    shared
+        .replica
+        .change(room.name.clone(), change)
+        .await
+        .map_err(Problem::unrecorded)?;
+    let after = find(&shared.replica.view(), room.name.as_str())?;
+    shared.metrics.admin_changes.inc();
+    tracing::info!(
+        room = %room.name, %peer, revision = after.view.revision,
+        before = ?before.view.overrides, after = ?after.view.overrides, "an operator changed a room"
+    );
+    Ok(json(&shape::room(
+        &after.name,
+        &after.view,
+        shared.configured_message(&after.name),
+    )))
+}
+
+/// SECURITY: a form or a plain-text post of another site's page cannot carry this type without asking first.
+fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    let right = ["application/json", "application/merge-patch+json"];
+    if right.iter().any(|right| essence.eq_ignore_ascii_case(right)) {
+        return Ok(());
+    }
+    let status = http::StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    Err(Problem::new(
+        status,
+        "send the change as Content-Type: application/json",
+    ))
+}
+
+/// Which page of a room's lines.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Page {
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+/// `GET /api/v1/rooms/{room}/lines`: in the order of their names, a page at a time.
+pub(super) async fn lines(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
+    let Query(page) = page.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    let limit = page.limit.unwrap_or(DEFAULT_PAGE);
+    if !(1..=MAX_PAGE).contains(&limit) {
+        return Err(Problem::mistakes(vec![format!(
+            "limit must be 1 to {MAX_PAGE}, not {limit}"
+        )]));
+    }
+    let from = match page.after {
+        None => Bound::Unbounded,
+        Some(name) => Bound::Excluded(LineName::new(&name).ok_or_else(|| no_line_name("after"))?),
+    };
+    let mut rest = room.view.lines.range((from, Bound::Unbounded));
+    let lines: Vec<_> = rest
+        .by_ref()
+        .take(limit)
+        .map(|(name, view)| shape::line(name.as_str(), view))
+        .collect();
+    let next = rest.next().and(lines.last()).map(|line| line.line.clone());
+    Ok(json(&api::Lines { lines, next }))
+}
+
+pub(super) fn no_line_name(parameter: &str) -> Problem {
+    let wanted = format!("at most {} bytes without control characters", LineName::MAX_LEN);
+    Problem::mistakes(vec![format!("{parameter} is no line's name: those have {wanted}")])
+}
+
+const DEFAULT_PAGE: usize = 100;
+const MAX_PAGE: usize = 1_000;

@@ -1,0 +1,150 @@
+//! What the rooms' view says, in the API's shape.
+
+use super::api;
+use super::patch::{mode_name, overridden};
+use crate::logging::rfc3339;
+use crate::room::{Called, Clock, Figures, Inside, LaneId, LineView, RoomName, RoomView, Standing, Visitor, Waiting};
+use crate::token::Reference;
+
+/// One room with the sums over its lines; `configured_message` is shown where no operator has set another.
+#[must_use]
+pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>) -> api::Room {
+    let message = view.overrides.message.as_deref().or(configured_message);
+    let only = view.lines.values().next().filter(|_| view.lines.len() == 1);
+    api::Room {
+        name: name.to_string(),
+        mode: mode_name(view.settings.mode).to_owned(),
+        total_active_users: view.settings.capacity,
+        new_users_per_minute: view.settings.rate_per_minute,
+        message: message.filter(|text| !text.is_empty()).map(ToOwned::to_owned),
+        overridden: overridden(&view.overrides),
+        revision: view.revision,
+        edition: view.edition.0,
+        lines: view.lines.len() as u64,
+        figures: total(view),
+        estimate: only
+            .and_then(|line| line.estimate(LaneId::default(), line.figures.waiting))
+            .map(|estimate| api::Estimate {
+                low: estimate.low_secs,
+                high: estimate.high_secs,
+            }),
+        last_call: view
+            .lines
+            .values()
+            .filter_map(|line| line.last_call())
+            .max()
+            .map(rfc3339),
+    }
+}
+
+/// The sums over a room's lines. A room without a line yet has the capacity that its first will have.
+#[must_use]
+pub fn total(view: &RoomView) -> api::Figures {
+    let none = api::Figures {
+        capacity: u64::from(view.settings.capacity),
+        ..api::Figures::default()
+    };
+    view.lines
+        .values()
+        .map(|line| figures(&line.figures))
+        .reduce(plus)
+        .unwrap_or(none)
+}
+
+/// One line of a room.
+#[must_use]
+pub fn line(name: &str, view: &LineView) -> api::Line {
+    api::Line {
+        line: name.to_owned(),
+        figures: figures(&view.figures),
+        last_call: view.last_call().map(rfc3339),
+    }
+}
+
+fn figures(figures: &Figures) -> api::Figures {
+    api::Figures {
+        waiting: figures.waiting,
+        called: u64::from(figures.called),
+        sessions: u64::from(figures.inside),
+        capacity: u64::from(figures.capacity),
+        excess: u64::from(figures.excess),
+        joins: figures.joins,
+        calls: figures.calls,
+        claims: figures.claims,
+        no_shows: figures.no_shows,
+        ends: figures.ends,
+        left: figures.left,
+    }
+}
+
+fn plus(a: api::Figures, b: api::Figures) -> api::Figures {
+    api::Figures {
+        waiting: a.waiting.saturating_add(b.waiting),
+        called: a.called.saturating_add(b.called),
+        sessions: a.sessions.saturating_add(b.sessions),
+        capacity: a.capacity.saturating_add(b.capacity),
+        excess: a.excess.saturating_add(b.excess),
+        joins: a.joins.saturating_add(b.joins),
+        calls: a.calls.saturating_add(b.calls),
+        claims: a.claims.saturating_add(b.claims),
+        no_shows: a.no_shows.saturating_add(b.no_shows),
+        ends: a.ends.saturating_add(b.ends),
+        left: a.left.saturating_add(b.left),
+    }
+}
+
+/// One visitor where they stand at `now`.
+#[must_use]
+pub fn visitor(visitor: &Visitor, standing: Standing, now: Clock) -> api::Visitor {
+    let told = api::Visitor {
+        reference: Reference::of(visitor).to_string(),
+        room: visitor.room.to_string(),
+        line: visitor.line.to_string(),
+        lane: visitor.lane.0,
+        state: state(standing).to_owned(),
+        ..api::Visitor::default()
+    };
+    match standing {
+        Standing::Waiting(place) => waiting(told, place),
+        Standing::Called(call) => called(told, call, now),
+        Standing::Inside(session) => inside(told, session, now),
+        Standing::Late | Standing::Ended | Standing::Unknown => told,
+    }
+}
+
+fn state(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Waiting(_) => "waiting",
+        Standing::Called(_) => "called",
+        Standing::Inside(_) => "inside",
+        Standing::Late => "late",
+        Standing::Ended => "ended",
+        Standing::Unknown => "none",
+    }
+}
+
+fn waiting(told: api::Visitor, place: Waiting) -> api::Visitor {
+    api::Visitor {
+        position: Some(place.ahead.saturating_add(1)),
+        present: Some(place.present),
+        missed_at: place.missed_at.map(rfc3339),
+        ..told
+    }
+}
+
+fn called(told: api::Visitor, call: Called, now: Clock) -> api::Visitor {
+    api::Visitor {
+        called_at: Some(rfc3339(call.called_at)),
+        claim_within_secs: Some(call.deadline.since(now) / 1_000),
+        ..told
+    }
+}
+
+fn inside(told: api::Visitor, session: Inside, now: Clock) -> api::Visitor {
+    api::Visitor {
+        inside_since: Some(rfc3339(session.since)),
+        expires_in_secs: Some(session.expires.since(now) / 1_000),
+        ends_within_secs: Some(session.ends_by.since(now) / 1_000),
+        ..told
+    }
+}
