@@ -1,0 +1,218 @@
+//! A small HTTP/1.1 client for the admin listener: one connection a request, every wait bounded.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::uri::{Authority, Uri};
+use http::{Method, Request, StatusCode, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_util::rt::TokioIo;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use crate::admin::api;
+
+/// Why a command was not carried out, in words for the operator.
+#[derive(Debug)]
+pub enum Failure {
+    /// Nobody is there.
+    Absent { at: String, why: String },
+    /// The gate refuses, and says why.
+    Refused { status: StatusCode, detail: String },
+    /// The token is missing or wrong.
+    Token(String),
+    /// Somebody is there who is no admin listener, or of another version.
+    Foreign(String),
+    /// Something on this side.
+    Local(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent { at, why } => write!(
+                f,
+                "nothing answers at {at} ({why}); is the gate running? Start it with `anteroom run`, \
+                 or name its admin listener with --admin"
+            ),
+            Self::Refused { status, detail } => write!(f, "{detail} ({})", status.as_u16()),
+            Self::Token(detail) => write!(f, "{detail}; give it with --token-file or in ANTEROOM_ADMIN_TOKEN"),
+            Self::Foreign(why) | Self::Local(why) => f.write_str(why),
+        }
+    }
+}
+
+/// An answer of the API, as it came.
+#[derive(Debug)]
+pub struct Raw(Bytes);
+
+impl Raw {
+    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_slice(&self.0)
+    }
+
+    /// Indented, for people and scripts alike.
+    pub fn pretty(&self) -> String {
+        let value: Value = self.parse().unwrap_or_default();
+        format!("{value:#}\n")
+    }
+}
+
+/// Talks to one admin listener.
+#[derive(Debug)]
+pub struct Client {
+    authority: Authority,
+    token: Option<String>,
+}
+
+impl Client {
+    /// `admin` is `http://host:port`, or `host:port`.
+    pub fn new(admin: &str, token: Option<String>) -> Result<Self, Failure> {
+        let wrong = |why: &str| {
+            Failure::Local(format!(
+                "--admin {admin}: {why}; it looks like {}",
+                super::DEFAULT_ADMIN
+            ))
+        };
+        let rest = admin.strip_prefix("http://").unwrap_or(admin).trim_end_matches('/');
+        if admin.starts_with("https://") {
+            return Err(wrong("the admin listener speaks plain HTTP; reach it through a tunnel"));
+        }
+        let authority: Authority = rest.parse().map_err(|_| wrong("that is no address"))?;
+        if authority.port_u16().is_none() || authority.as_str().contains('@') {
+            return Err(wrong("give a host and a port, and nothing else"));
+        }
+        if token
+            .as_ref()
+            .is_some_and(|token| header::HeaderValue::from_str(token).is_err())
+        {
+            return Err(Failure::Local(
+                "the token holds characters that no header can carry".to_owned(),
+            ));
+        }
+        Ok(Self { authority, token })
+    }
+
+    pub async fn get(&self, target: &str) -> Result<Raw, Failure> {
+        self.ask(Method::GET, target, None).await
+    }
+
+    pub async fn delete(&self, target: &str) -> Result<Raw, Failure> {
+        self.ask(Method::DELETE, target, None).await
+    }
+
+    pub async fn patch(&self, target: &str, patch: &Value) -> Result<Raw, Failure> {
+        self.ask(Method::PATCH, target, Some(patch)).await
+    }
+
+    async fn ask(&self, method: Method, target: &str, body: Option<&Value>) -> Result<Raw, Failure> {
+        let request = self.request(method, target, body)?;
+        let (status, kind, body) = tokio::time::timeout(ANSWER_WITHIN, self.exchange(request))
+            .await
+            .unwrap_or_else(|_| Err(self.absent(&format!("no answer within {} s", ANSWER_WITHIN.as_secs()))))?;
+        if status.is_success() && kind == "application/json" {
+            return Ok(Raw(body));
+        }
+        let problem: api::Problem = serde_json::from_slice(&body).map_err(|_| self.foreign(status))?;
+        match status {
+            StatusCode::UNAUTHORIZED => Err(Failure::Token(problem.detail)),
+            status => Err(Failure::Refused {
+                status,
+                detail: problem.detail,
+            }),
+        }
+    }
+
+    fn request(&self, method: Method, target: &str, body: Option<&Value>) -> Result<Request<Full<Bytes>>, Failure> {
+        let target: Uri = target
+            .parse()
+            .map_err(|_| Failure::Local(format!("{target} is no path")))?;
+        let mut request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header(header::HOST, self.authority.as_str());
+        if let Some(token) = &self.token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        let body = body.map(ToString::to_string).unwrap_or_default();
+        request
+            .body(Full::from(body))
+            .map_err(|error| Failure::Local(error.to_string()))
+    }
+
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<(StatusCode, String, Bytes), Failure> {
+        let stream = TcpStream::connect(self.authority.as_str())
+            .await
+            .map_err(|error| self.absent(&error.to_string()))?;
+        let no_http = |error: hyper::Error| self.absent(&format!("no HTTP is spoken there: {error}"));
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(no_http)?;
+        // Ends by itself when the sender is dropped and the answer has come.
+        tokio::spawn(connection);
+        let response = sender.send_request(request).await.map_err(no_http)?;
+        let status = response.status();
+        let kind = response
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().to_owned();
+        let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
+        let body = body.map_err(|error| self.absent(&format!("the answer broke off: {error}")))?;
+        Ok((status, kind, body.to_bytes()))
+    }
+
+    fn absent(&self, why: &str) -> Failure {
+        Failure::Absent {
+            at: format!("http://{}", self.authority),
+            why: why.to_owned(),
+        }
+    }
+
+    fn foreign(&self, status: StatusCode) -> Failure {
+        let at = &self.authority;
+        Failure::Foreign(format!(
+            "what answers at http://{at} is no admin listener (it said {status}); name it with --admin"
+        ))
+    }
+}
+
+/// How long one request may take, connecting included.
+const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+
+/// Most bytes of an answer.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_understood_with_and_without_its_scheme() {
+        for admin in [
+            "http://127.0.0.1:9925",
+            "127.0.0.1:9925",
+            "http://gate.internal:1/",
+            "[::1]:9925",
+        ] {
+            assert!(Client::new(admin, None).is_ok(), "{admin}");
+        }
+        for wrong in [
+            "https://127.0.0.1:9925",
+            "127.0.0.1",
+            "",
+            "http://a b:1",
+            "http://user@host:1",
+            "http://h:1/path",
+        ] {
+            let failure = Client::new(wrong, None).expect_err(wrong).to_string();
+            assert!(failure.contains("--admin"), "{failure}");
+        }
+        assert!(Client::new("h:1", Some("a\nb".to_owned())).is_err());
+    }
+}

@@ -1,0 +1,289 @@
+//! Rooms, lines and visitors as text for a terminal.
+
+use std::fmt::Write as _;
+
+use crate::admin::api;
+
+/// `text` without what could command a terminal.
+pub fn plain(text: &str) -> String {
+    text.chars()
+        .map(|character| if character.is_control() { ' ' } else { character })
+        .collect()
+}
+
+/// All rooms in one table, and under it what is not as usual.
+pub fn rooms(rooms: &api::Rooms) -> String {
+    let mut text = rooms_table(&rooms.rooms);
+    let notes: String = rooms.rooms.iter().map(notes).collect();
+    if !notes.is_empty() {
+        let _ = write!(text, "\n{notes}");
+    }
+    if let Some(secs) = rooms.gate.cut_off_secs {
+        let _ = writeln!(
+            text,
+            "\nThe gate has been cut off from its store for {secs} s: nobody is called."
+        );
+    }
+    if let Some(secs) = rooms.gate.healing_secs {
+        let _ = writeln!(text, "\nThe gate is healing for {secs} s more: nobody is called.");
+    }
+    text
+}
+
+/// One room.
+pub fn room(room: &api::Room) -> String {
+    rooms_table(std::slice::from_ref(room)) + &notes(room)
+}
+
+fn rooms_table(rooms: &[api::Room]) -> String {
+    let head = [
+        "ROOM",
+        "MODE",
+        "WAITING",
+        "CALLED",
+        "INSIDE",
+        "CAPACITY",
+        "RATE",
+        "WAIT",
+        "NO-SHOWS",
+        "LINES",
+        "LAST CALL",
+    ];
+    let row = |room: &api::Room| {
+        vec![
+            plain(&room.name),
+            plain(&room.mode),
+            room.figures.waiting.to_string(),
+            room.figures.called.to_string(),
+            room.figures.sessions.to_string(),
+            room.figures.capacity.to_string(),
+            room.new_users_per_minute
+                .map_or_else(|| "none".to_owned(), |rate| format!("{rate}/min")),
+            room.estimate.map_or_else(|| "-".to_owned(), wait),
+            room.figures.no_shows.to_string(),
+            room.lines.to_string(),
+            room.last_call.as_deref().map_or_else(|| "-".to_owned(), time),
+        ]
+    };
+    aligned(&head, &rooms.iter().map(row).collect::<Vec<_>>())
+}
+
+fn notes(room: &api::Room) -> String {
+    let mut text = String::new();
+    let name = plain(&room.name);
+    if !room.overridden.is_empty() {
+        let _ = writeln!(
+            text,
+            "{name}: set by an operator: {}",
+            plain(&room.overridden.join(", "))
+        );
+    }
+    if let Some(message) = &room.message {
+        let _ = writeln!(text, "{name}: message: {}", plain(message));
+    }
+    if room.figures.excess > 0 {
+        let _ = writeln!(text, "{name}: {} inside above capacity", room.figures.excess);
+    }
+    text
+}
+
+/// A page of a room's lines.
+pub fn lines(page: &api::Lines) -> String {
+    let head = [
+        "LINE",
+        "WAITING",
+        "CALLED",
+        "INSIDE",
+        "CAPACITY",
+        "NO-SHOWS",
+        "LAST CALL",
+    ];
+    let row = |line: &api::Line| {
+        vec![
+            if line.line.is_empty() {
+                "-".to_owned()
+            } else {
+                plain(&line.line)
+            },
+            line.figures.waiting.to_string(),
+            line.figures.called.to_string(),
+            line.figures.sessions.to_string(),
+            line.figures.capacity.to_string(),
+            line.figures.no_shows.to_string(),
+            line.last_call.as_deref().map_or_else(|| "-".to_owned(), time),
+        ]
+    };
+    aligned(&head, &page.lines.iter().map(row).collect::<Vec<_>>())
+}
+
+/// One visitor, a fact a line.
+pub fn visitor(visitor: &api::Visitor) -> String {
+    let secs = |secs: u64| duration(u32::try_from(secs).unwrap_or(u32::MAX));
+    let line = (!visitor.line.is_empty()).then(|| plain(&visitor.line));
+    let present = visitor.present.map(|present| {
+        if present {
+            "yes"
+        } else {
+            "no: keeps the place, is not called"
+        }
+    });
+    let facts = [
+        ("reference", Some(plain(&visitor.reference))),
+        ("room", Some(plain(&visitor.room))),
+        ("line", line),
+        ("lane", (visitor.lane > 0).then(|| visitor.lane.to_string())),
+        ("state", Some(plain(&visitor.state))),
+        ("position", visitor.position.map(|position| position.to_string())),
+        ("present", present.map(str::to_owned)),
+        ("missed a turn at", visitor.missed_at.as_deref().map(time)),
+        ("called at", visitor.called_at.as_deref().map(time)),
+        ("must come within", visitor.claim_within_secs.map(secs)),
+        ("inside since", visitor.inside_since.as_deref().map(time)),
+        (
+            "session ends in",
+            visitor
+                .expires_in_secs
+                .map(|left| format!("{} unless it is used", secs(left))),
+        ),
+        ("at the latest in", visitor.ends_within_secs.map(secs)),
+    ];
+    let shown = facts
+        .into_iter()
+        .filter_map(|(name, fact)| Some(format!("{name:<17} {}\n", fact?)));
+    shown.collect()
+}
+
+/// Columns padded to their widest, names to the left and figures to the right.
+fn aligned(head: &[&str], rows: &[Vec<String>]) -> String {
+    let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
+    let all = || std::iter::once(&head).chain(rows);
+    let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let figure = |column: usize| {
+        rows.first()
+            .is_some_and(|row| row[column].starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let mut text = String::new();
+    for row in all() {
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let gap = if column == 0 { "" } else { "  " };
+            let right = column > 0 && figure(column);
+            let _ = if right {
+                write!(text, "{gap}{cell:>width$}")
+            } else {
+                write!(text, "{gap}{cell:<width$}")
+            };
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+fn wait(estimate: api::Estimate) -> String {
+    if duration(estimate.low) == duration(estimate.high) {
+        return duration(estimate.high);
+    }
+    format!("{} to {}", duration(estimate.low), duration(estimate.high))
+}
+
+/// Seconds in the unit that a person would choose.
+fn duration(secs: u32) -> String {
+    match secs {
+        0..=119 => format!("{secs} s"),
+        120..=7_199 => format!("{} min", secs.div_ceil(60)),
+        _ => format!("{} h", secs.div_ceil(3_600)),
+    }
+}
+
+/// The clock time of an RFC 3339 date, in UTC as the gate wrote it.
+fn time(date: &str) -> String {
+    let clock = date
+        .get(11..19)
+        .filter(|clock| clock.bytes().all(|byte| byte.is_ascii_digit() || byte == b':'));
+    clock.map_or_else(|| plain(date), |clock| format!("{clock} UTC"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> api::Room {
+        api::Room {
+            name: "main".to_owned(),
+            mode: "hold".to_owned(),
+            total_active_users: 50,
+            new_users_per_minute: Some(600),
+            message: Some("Back\nat \u{1b}[2J14:00".to_owned()),
+            overridden: vec!["mode".to_owned()],
+            revision: 3,
+            edition: 1,
+            lines: 1,
+            figures: api::Figures {
+                waiting: 12_345,
+                sessions: 51,
+                capacity: 50,
+                excess: 1,
+                ..api::Figures::default()
+            },
+            estimate: Some(api::Estimate { low: 90, high: 400 }),
+            last_call: Some("2026-11-20T13:04:05.678Z".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_room_is_a_row_under_its_head() {
+        let text = room(&sample());
+        let mut lines = text.lines();
+        let head = lines.next().expect("a head");
+        let row = lines.next().expect("a row");
+        assert_eq!(row.find("hold"), head.find("MODE"));
+        assert_eq!(
+            row.find("12345").map(|at| at + 5),
+            head.find("WAITING").map(|at| at + 7)
+        );
+        assert!(row.contains("90 s to 7 min") && row.ends_with("13:04:05 UTC"), "{row}");
+        assert!(text.contains("main: set by an operator: mode\n"), "{text}");
+        assert!(text.contains("main: 1 inside above capacity\n"), "{text}");
+    }
+
+    #[test]
+    fn nothing_from_the_gate_can_command_the_terminal() {
+        let all = api::Rooms {
+            gate: api::Gate::default(),
+            rooms: vec![sample()],
+        };
+        assert!(!rooms(&all).contains('\u{1b}'));
+        assert!(rooms(&all).contains("Back at  [2J14:00"));
+    }
+
+    #[test]
+    fn a_gate_that_calls_nobody_says_so() {
+        let gate = api::Gate {
+            cut_off_secs: Some(7),
+            healing_secs: None,
+        };
+        assert!(
+            rooms(&api::Rooms {
+                gate,
+                rooms: Vec::new()
+            })
+            .contains("cut off from its store for 7 s")
+        );
+    }
+
+    #[test]
+    fn a_visitor_shows_only_what_is_known() {
+        let told = api::Visitor {
+            reference: "K7D".to_owned(),
+            state: "waiting".to_owned(),
+            position: Some(4),
+            ..api::Visitor::default()
+        };
+        let text = visitor(&told);
+        assert!(
+            text.contains("position          4\n") && !text.contains("called"),
+            "{text}"
+        );
+    }
+}
