@@ -1,3 +1,248 @@
 //! The configuration: everything an operator sets, read once, checked whole, and turned into types that cannot be wrong.
+//!
+//! [`check`] tells every mistake and oddity of a text at once, with key, line and what would be right; [`Config::load`]
+//! gives the configuration or all mistakes. What holds when nothing is set stands in [`keys`]. Only this module reads the
+//! environment. Whether a page's template is one, the caller asks `waiting` and adds with [`Report::refuse`].
 
+mod describe;
+mod gate;
+pub mod keys;
+mod limit;
+mod mistake;
+mod overrides;
+mod pace;
+mod reader;
+mod render;
+mod room;
 pub mod routes;
+mod secret;
+mod site;
+mod suggest;
+mod upstream;
+mod value;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use toml::de::{DeTable, Error};
+
+pub use gate::{Admin, LogConfig, Server, Store};
+pub use limit::{Limit, OwnLimits, Rate};
+pub use mistake::{Mistake, Mistakes, Origin, Report};
+pub use overrides::Overrides;
+pub use room::{EndsOn, Page, Room, Template};
+pub use upstream::Upstream;
+
+use crate::token::Key;
+use reader::{InForce, Notes, Reader};
+use routes::{RoomRoutes, Router};
+
+/// Largest configuration file, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Everything an operator sets. Made by reading only, so it holds no wrong value.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub server: Server,
+    pub admin: Admin,
+    pub upstream: Upstream,
+    pub store: Store,
+    /// Empty: the gate makes a key of its own.
+    pub keys: Vec<Key>,
+    /// At least one; the first that takes a request has it.
+    pub rooms: Vec<Room>,
+    pub limits: Vec<Limit>,
+    pub own_limits: OwnLimits,
+    pub log: LogConfig,
+    in_force: Vec<InForce>,
+}
+
+impl Config {
+    /// Reads a file, or the defaults without one, and sets `overrides` over it.
+    pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<Self, Mistakes> {
+        read(path, overrides).finish().map(|(config, _)| config)
+    }
+
+    /// The values in force as TOML, secrets masked; for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        describe::describe(&self.in_force)
+    }
+
+    /// The router over all rooms and limits; its room and limit numbers are places in [`Config::rooms`] and
+    /// [`Config::limits`].
+    #[must_use]
+    pub fn router(&self) -> Router {
+        let ends: Vec<Vec<_>> = self
+            .rooms
+            .iter()
+            .map(|room| room.ends_on.iter().map(|rule| rule.route.clone()).collect())
+            .collect();
+        let rooms: Vec<RoomRoutes<'_>> = self
+            .rooms
+            .iter()
+            .zip(&ends)
+            .map(|(room, ends_on)| RoomRoutes {
+                hosts: &room.hosts,
+                routes: &room.routes,
+                except: &room.except,
+                return_routes: &room.return_routes,
+                ends_on,
+                per: room.per.as_ref(),
+            })
+            .collect();
+        let limits: Vec<_> = self
+            .limits
+            .iter()
+            .map(|limit| (&limit.hosts[..], &limit.routes[..]))
+            .collect();
+        Router::new(&rooms, &limits)
+    }
+}
+
+/// Reads `text`, called `path` in messages, and tells everything that is wrong or odd.
+#[must_use]
+pub fn check(text: &str, path: &str) -> Report {
+    document(text, path, &Overrides::none(), &environment)
+}
+
+/// Reads a file, or the defaults without one, with `overrides` set over it.
+#[must_use]
+pub fn read(path: Option<&Path>, overrides: &Overrides) -> Report {
+    let Some(path) = path else {
+        return report(None, "", Vec::new(), "defaults", overrides, &environment);
+    };
+    let name = path.display().to_string();
+    match text_of(path) {
+        Ok(text) => document(&text, &name, overrides, &environment),
+        Err(reason) => unreadable(name, reason),
+    }
+}
+
+/// As TOML with best effort: mistakes of syntax are told together with the others.
+fn document(text: &str, path: &str, overrides: &Overrides, env: &dyn Fn(&str) -> Option<String>) -> Report {
+    let (root, errors) = DeTable::parse_recoverable(text);
+    report(Some(root.get_ref()), text, errors, path, overrides, env)
+}
+
+fn report(
+    root: Option<&DeTable<'_>>,
+    text: &str,
+    errors: Vec<Error>,
+    path: &str,
+    overrides: &Overrides,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Report {
+    let reader = Reader::new(text, root, overrides.list(), env);
+    let config = assemble(&reader);
+    let notes = reader.into_notes();
+    let mut report = Report {
+        path: path.to_owned(),
+        config: None,
+        mistakes: if errors.is_empty() {
+            notes.mistakes
+        } else {
+            written(notes.mistakes)
+        },
+        warnings: notes.warnings,
+        origins: notes.origins,
+    };
+    report
+        .mistakes
+        .extend(errors.into_iter().map(|error| syntax(text, &error)));
+    report.mistakes.sort_by(|a, b| a.origin.cmp(&b.origin));
+    report.warnings.sort_by(|a, b| a.origin.cmp(&b.origin));
+    if report.mistakes.is_empty() {
+        report.config = config.map(|config| Config {
+            in_force: notes.in_force,
+            ..config
+        });
+    }
+    report
+}
+
+/// `None` only with a mistake noted.
+fn assemble(reader: &Reader<'_>) -> Option<Config> {
+    let (server, admin) = gate::server(reader);
+    let upstream = upstream::read(reader, &server);
+    let keys = gate::keys(reader);
+    let store = gate::store(reader, &keys);
+    let rooms = room::rooms(reader);
+    let limits = limit::limits(reader);
+    let own_limits = limit::own(reader);
+    let log = gate::log(reader);
+    site::check(reader, &rooms, &limits);
+    let upstream = upstream?;
+    Some(Config {
+        server,
+        admin,
+        upstream,
+        store,
+        keys,
+        rooms,
+        limits,
+        own_limits,
+        log,
+        in_force: Vec::new(),
+    })
+}
+
+/// Where the syntax is broken, what seems to be missing may only be unread: such mistakes are left out.
+fn written(mistakes: Vec<Mistake>) -> Vec<Mistake> {
+    mistakes
+        .into_iter()
+        .filter(|mistake| mistake.origin != Origin::Defaults)
+        .collect()
+}
+
+fn syntax(text: &str, error: &Error) -> Mistake {
+    let at = error.span().map_or(0, |span| span.start);
+    Mistake {
+        origin: Origin::Line(reader::line(text, at)),
+        key: String::new(),
+        wrong: format!("this is no TOML: {}", error.message()),
+        right: "lines of key = value below [table], texts in double quotes".to_owned(),
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|e| format!("the file cannot be opened ({e})"))?;
+    let mut text = String::new();
+    file.take(MAX_FILE + 1)
+        .read_to_string(&mut text)
+        .map_err(|e| format!("the file cannot be read ({e})"))?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(format!("the file is longer than {MAX_FILE} bytes"));
+    }
+    Ok(text)
+}
+
+fn unreadable(path: String, wrong: String) -> Report {
+    let right = "a TOML file that the gate may read, such as the config.toml that comes with it".to_owned();
+    let mistake = Mistake {
+        origin: Origin::Defaults,
+        key: String::new(),
+        wrong,
+        right,
+    };
+    let Notes { warnings, origins, .. } = Notes::default();
+    Report {
+        path,
+        config: None,
+        mistakes: vec![mistake],
+        warnings,
+        origins,
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this module reads the environment, nothing else does"
+)]
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+#[cfg(test)]
+mod tests;

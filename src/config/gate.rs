@@ -1,0 +1,272 @@
+//! The gate's own part of the configuration: listeners, the way to the shop, the store, the signing keys, the logs.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+use super::reader::{Node, Read, Reader, Section};
+use super::value::{address, duration_ms, list, network, number, one_of, size, text, wrong, yes_or_no};
+use super::{secret, upstream};
+use crate::logging::{AccessTarget, Format, check_filter};
+use crate::token::{Key, MAX_KEYS, Secret};
+
+/// The visitors' listeners.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// At least one, no two the same.
+    pub listen: Vec<SocketAddr>,
+    /// Peers whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// `None`: one per core.
+    pub threads: Option<NonZeroUsize>,
+    pub first_byte_timeout: Duration,
+    pub head_timeout: Duration,
+    pub keep_alive: Duration,
+    pub body_timeout: Duration,
+    /// Bytes a second; 0 for none.
+    pub body_rate: u32,
+    pub write_timeout: Duration,
+    /// Bytes.
+    pub max_head: usize,
+    /// Bytes.
+    pub max_body: u64,
+    pub max_connections: usize,
+    pub drain_deadline: Duration,
+    pub backlog: u32,
+}
+
+/// The operator's listener.
+#[derive(Clone, Debug)]
+pub struct Admin {
+    pub listen: SocketAddr,
+    /// Always there when `listen` is not on loopback.
+    pub token: Option<Secret>,
+}
+
+/// Where the rooms are kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Store {
+    /// The embedded log's folder.
+    pub folder: PathBuf,
+    pub log_keep: Duration,
+}
+
+/// What is logged, and how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogConfig {
+    pub format: Format,
+    /// A level or directives by module.
+    pub level: String,
+    pub access: Option<AccessTarget>,
+    pub full_addresses: bool,
+}
+
+const HOUR: u64 = 3_600_000;
+const DAY: u64 = 24 * HOUR;
+
+/// A key's duration, at least a millisecond and at most `most`.
+pub(super) fn duration(section: &Section<'_>, name: &'static str, most: u64) -> Duration {
+    Duration::from_millis(section.need(name, |node| duration_ms(node, 1..=most)))
+}
+
+fn count(section: &Section<'_>, name: &'static str, least: u32, most: u32) -> usize {
+    let value = section.need(name, |node| number(node, least..=most));
+    usize::try_from(value).expect("a usize holds 32 bits on every system the gate runs on")
+}
+
+/// Bytes, at most 4 GiB.
+fn bytes(section: &Section<'_>, name: &'static str, least: u32, most: u32) -> u32 {
+    let value = section.need(name, |node| size(node, u64::from(least)..=u64::from(most)));
+    u32::try_from(value).expect("the size was read within 32 bits")
+}
+
+pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
+    let section = reader.table("server");
+    let server = Server {
+        listen: section.need("listen", |node| list(node, address)),
+        trusted_proxies: section.need("trusted_proxies", |node| list(node, network)),
+        threads: section
+            .get("threads", |node| number(node, 1..=256))
+            .and_then(|n| NonZeroUsize::new(usize::try_from(n).ok()?)),
+        first_byte_timeout: duration(&section, "first_byte_timeout", HOUR),
+        head_timeout: duration(&section, "head_timeout", HOUR),
+        keep_alive: duration(&section, "keep_alive", DAY),
+        body_timeout: duration(&section, "body_timeout", DAY),
+        body_rate: bytes(&section, "body_rate", 0, 1 << 30),
+        write_timeout: duration(&section, "write_timeout", DAY),
+        max_head: usize::try_from(bytes(&section, "max_head", 1 << 10, 1 << 20)).unwrap_or(usize::MAX),
+        max_body: section.need("max_body", |node| size(node, 0..=1 << 40)),
+        max_connections: count(&section, "max_connections", 1, 10_000_000),
+        drain_deadline: duration(&section, "drain_deadline", HOUR),
+        backlog: section.need("backlog", |node| number(node, 1..=1 << 20)),
+    };
+    let admin = Admin {
+        listen: section.need("admin_listen", address),
+        token: section.get("admin_token", |node| secret::token(reader, node)),
+    };
+    check_listeners(&section, &server, &admin);
+    (server, admin)
+}
+
+fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
+    if server.listen.is_empty() {
+        section.mistake(
+            "listen",
+            "nobody could come in",
+            "at least one address, such as [\"0.0.0.0:8080\"]",
+        );
+    }
+    let mut all: Vec<SocketAddr> = server
+        .listen
+        .iter()
+        .copied()
+        .filter(|address| address.port() != 0)
+        .collect();
+    all.sort_unstable();
+    let twice = all.iter().zip(all.iter().skip(1)).find(|(one, next)| one == next);
+    if let Some((address, _)) = twice {
+        section.mistake("listen", format!("{address} stands twice"), "each address once");
+    }
+    if server
+        .listen
+        .iter()
+        .any(|own| upstream::meets(*own, &admin.listen.ip().to_string(), admin.listen.port()))
+    {
+        let right = "an address of its own, such as \"127.0.0.1:9925\"";
+        section.mistake(
+            "admin_listen",
+            format!("visitors come in at {} too", admin.listen),
+            right,
+        );
+    }
+    if !admin.listen.ip().is_loopback() && admin.token.is_none() {
+        let wrong = format!("{} is not loopback and there is no admin_token", admin.listen);
+        section.mistake(
+            "admin_listen",
+            wrong,
+            "\"127.0.0.1:9925\", or an admin_token of 16 bytes or more",
+        );
+    }
+    for net in server.trusted_proxies.iter().filter(|net| net.prefix_len() == 0) {
+        let wrong = format!("{net} lets every visitor choose the address that limits are counted by");
+        section.warning("trusted_proxies", wrong, "only the networks of your own proxies");
+    }
+}
+
+/// Kinds of stores that a URL can name, known to this version or not.
+#[derive(Clone, PartialEq, Eq)]
+enum Kind {
+    Embedded(PathBuf),
+    Redis,
+}
+
+impl Kind {
+    /// Several gates share such a store, so a key that one of them made is worth nothing to the others.
+    fn is_shared(&self) -> bool {
+        *self == Self::Redis
+    }
+}
+
+pub(super) fn store(reader: &Reader<'_>, keys: &[Key]) -> Store {
+    let section = reader.table("store");
+    let kind = section.need("url", store_kind);
+    if kind.is_shared() && keys.is_empty() {
+        let right = "[tokens] keys, the same on every gate, so that each takes the others' tickets and passes";
+        section.mistake("url", "a store that gates share needs shared keys", right);
+    }
+    let folder = match kind {
+        Kind::Embedded(folder) => folder,
+        Kind::Redis => {
+            section.mistake(
+                "url",
+                "this version keeps the log in a file only",
+                "\"embedded:./anteroom-data\"",
+            );
+            PathBuf::new()
+        }
+    };
+    Store {
+        folder,
+        log_keep: Duration::from_millis(section.need("log_keep", |node| duration_ms(node, 60_000..=3650 * DAY))),
+    }
+}
+
+fn store_kind(node: &Node<'_>) -> Read<Kind> {
+    let right = "\"embedded:\" and a folder, such as \"embedded:./anteroom-data\"";
+    let url = text(node, right)?;
+    if ["redis:", "rediss:", "redis+", "valkey:", "valkeys:"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+    {
+        return Ok(Kind::Redis);
+    }
+    match url.strip_prefix("embedded:") {
+        Some(folder) if !folder.is_empty() => Ok(Kind::Embedded(PathBuf::from(folder))),
+        // A URL may carry a password.
+        _ => wrong(node, "this names no store", right),
+    }
+}
+
+pub(super) fn keys(reader: &Reader<'_>) -> Vec<Key> {
+    let section = reader.table("tokens");
+    let keys = section.need("keys", |node| list(node, |item| secret::key(reader, item)));
+    if keys.len() > MAX_KEYS {
+        section.mistake("keys", format!("{} keys", keys.len()), format!("at most {MAX_KEYS}"));
+    }
+    for (at, key) in keys.iter().enumerate() {
+        if keys[..at].iter().any(|other| other.id == key.id) {
+            section.mistake(
+                "keys",
+                format!("two keys have the id \"{}\"", key.id),
+                "an id of its own for each",
+            );
+        }
+        if keys[..at]
+            .iter()
+            .any(|other| other.secret.expose() == key.secret.expose())
+        {
+            section.mistake(
+                "keys",
+                format!("key \"{}\" has the secret of another", key.id),
+                "a secret of its own for each",
+            );
+        }
+    }
+    keys
+}
+
+pub(super) fn log(reader: &Reader<'_>) -> LogConfig {
+    let section = reader.table("log");
+    let formats = [("auto", Format::Auto), ("text", Format::Text), ("json", Format::Json)];
+    LogConfig {
+        format: section.need("format", |node| one_of(node, &formats)),
+        level: section.need("level", level),
+        access: section.need("access", access),
+        full_addresses: section.need("full_addresses", yes_or_no),
+    }
+}
+
+fn level(node: &Node<'_>) -> Read<String> {
+    let right =
+        "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", or by module as in \"info,anteroom::proxy=debug\"";
+    let text = text(node, right)?;
+    match check_filter(text) {
+        Ok(()) => Ok(text.to_owned()),
+        Err(_) => wrong(node, format!("\"{text}\" is no log level"), right),
+    }
+}
+
+fn access(node: &Node<'_>) -> Read<Option<AccessTarget>> {
+    let right = "\"off\", \"stdout\" or \"file:\" and a path";
+    match text(node, right)? {
+        "off" => Ok(None),
+        "stdout" => Ok(Some(AccessTarget::Stdout)),
+        other => match other.strip_prefix("file:").filter(|path| !path.is_empty()) {
+            Some(path) => Ok(Some(AccessTarget::File(PathBuf::from(path)))),
+            None => wrong(node, format!("there is no access log at \"{other}\""), right),
+        },
+    }
+}

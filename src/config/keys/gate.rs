@@ -1,0 +1,231 @@
+//! Keys of the gate itself: its listeners, the way to the shop, the store, the signing keys, the logs.
+
+use super::{Key, Table, key, optional, required};
+
+pub(super) const SERVER: Table = Table {
+    name: "server",
+    many: false,
+    about: "The listeners, and what bounds a visitor's connection.",
+    keys: &SERVER_KEYS,
+};
+
+const SERVER_KEYS: [Key; 16] = [
+    key(
+        "listen",
+        "addresses with port",
+        "[\"0.0.0.0:8080\"]",
+        "Where visitors come in.",
+    ),
+    key(
+        "admin_listen",
+        "address with port",
+        "\"127.0.0.1:9925\"",
+        "The operator's side: health, metrics and the admin API. Elsewhere than on loopback only with `admin_token`.",
+    ),
+    optional(
+        "admin_token",
+        "secret of 16 bytes or more",
+        "no token is asked for",
+        "What `Authorization: Bearer` must carry on the admin API.",
+    ),
+    key(
+        "trusted_proxies",
+        "networks",
+        "[]",
+        "Peers whose `X-Forwarded-For` is believed, such as a load balancer. From anybody else it is dropped.",
+    ),
+    optional(
+        "threads",
+        "number, 1 to 256",
+        "one per core",
+        "Threads that serve visitors, each with connections of its own.",
+    ),
+    key(
+        "first_byte_timeout",
+        "duration",
+        "\"10s\"",
+        "How long a new connection may stay silent.",
+    ),
+    key(
+        "head_timeout",
+        "duration",
+        "\"10s\"",
+        "How long a request's head may take from its first byte to its end.",
+    ),
+    key(
+        "keep_alive",
+        "duration",
+        "\"75s\"",
+        "How long a connection may stand idle between two requests.",
+    ),
+    key(
+        "body_timeout",
+        "duration",
+        "\"30s\"",
+        "How long a visitor may pause in the middle of a body.",
+    ),
+    key(
+        "body_rate",
+        "size per second",
+        "\"240 B\"",
+        "The least a body must average once it was waited for that long.",
+    ),
+    key(
+        "write_timeout",
+        "duration",
+        "\"30s\"",
+        "How long a visitor may take nothing while an answer is waiting.",
+    ),
+    key(
+        "max_head",
+        "size",
+        "\"32 KiB\"",
+        "Longest head of a request; beyond it the answer is 431.",
+    ),
+    key(
+        "max_body",
+        "size",
+        "\"100 MiB\"",
+        "Longest body of a request; beyond it the answer is 413.",
+    ),
+    key(
+        "max_connections",
+        "number",
+        "100000",
+        "Most connections at once; a further one is closed at once.",
+    ),
+    key(
+        "drain_deadline",
+        "duration",
+        "\"30s\"",
+        "How long requests under way may take to finish after SIGTERM before their connections are closed.",
+    ),
+    key(
+        "backlog",
+        "number",
+        "4096",
+        "Length of the kernel's queue of connections not yet taken; the kernel's own limit may be lower.",
+    ),
+];
+
+pub(super) const UPSTREAM: Table = Table {
+    name: "upstream",
+    many: false,
+    about: "The shop behind the gate.",
+    keys: &UPSTREAM_KEYS,
+};
+
+const UPSTREAM_KEYS: [Key; 7] = [
+    required(
+        "url",
+        "URL with http://, host and port",
+        "Where the shop listens. Requests go there with their own path and Host.",
+    ),
+    key(
+        "connect_timeout",
+        "duration",
+        "\"2s\"",
+        "How long a connection to the shop may take to come about; then 504.",
+    ),
+    key(
+        "response_timeout",
+        "duration",
+        "\"60s\"",
+        "How long the shop may take until the head of its answer is complete; then 504.",
+    ),
+    key(
+        "body_timeout",
+        "duration",
+        "\"5 min\"",
+        "How long the body of an answer may pause; long, for the sake of event streams.",
+    ),
+    key(
+        "write_timeout",
+        "duration",
+        "\"30s\"",
+        "How long the shop may take nothing while a request's body is waiting.",
+    ),
+    key(
+        "tunnel_timeout",
+        "duration",
+        "\"10 min\"",
+        "How long a WebSocket may be silent in both directions.",
+    ),
+    key(
+        "keep_alive",
+        "duration",
+        "\"4s\"",
+        "How long an idle connection to the shop is kept. Shorter than the shop's own, or it closes one just as it is used.",
+    ),
+];
+
+pub(super) const STORE: Table = Table {
+    name: "store",
+    many: false,
+    about: "Where the rooms are kept.",
+    keys: &STORE_KEYS,
+};
+
+const STORE_KEYS: [Key; 2] = [
+    key(
+        "url",
+        "\"embedded:\" and a folder",
+        "\"embedded:./anteroom-data\"",
+        "The log of the rooms: a file in this folder, which is made if missing. One gate at a time can use it.",
+    ),
+    key(
+        "log_keep",
+        "duration",
+        "\"7 days\"",
+        "How long the log is kept for `anteroom replay`.",
+    ),
+];
+
+pub(super) const TOKENS: Table = Table {
+    name: "tokens",
+    many: false,
+    about: "What signs tickets and passes.",
+    keys: &TOKENS_KEYS,
+};
+
+const TOKENS_KEYS: [Key; 1] = [key(
+    "keys",
+    "list of { id, secret }, secrets of 32 bytes or more",
+    "[]",
+    "The first key signs, all verify: to rotate, put a new one first and drop the old one after `session_max`. With none the \
+     gate makes one and keeps it in its data folder.",
+)];
+
+pub(super) const LOG: Table = Table {
+    name: "log",
+    many: false,
+    about: "What the gate says about its work.",
+    keys: &LOG_KEYS,
+};
+
+const LOG_KEYS: [Key; 4] = [
+    key(
+        "format",
+        "\"auto\", \"text\" or \"json\"",
+        "\"auto\"",
+        "How log lines look; auto is text on a terminal and JSON otherwise.",
+    ),
+    key(
+        "level",
+        "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", also by module",
+        "\"info\"",
+        "How much is logged, to standard error. By module: `\"info,anteroom::proxy=debug\"`.",
+    ),
+    key(
+        "access",
+        "\"off\", \"stdout\" or \"file:\" and a path",
+        "\"off\"",
+        "A line of JSON for every request: to standard output or to the end of a file.",
+    ),
+    key(
+        "full_addresses",
+        "true or false",
+        "false",
+        "Whole client addresses in the access log; otherwise the last part is left out.",
+    ),
+];

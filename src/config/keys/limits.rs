@@ -1,0 +1,101 @@
+//! Keys of limits: the operator's on routes, and those of the gate's own endpoints.
+
+use super::{Key, Table, key, required};
+
+pub(super) const LIMIT: Table = Table {
+    name: "limit",
+    many: true,
+    about: "A rate limit per client on routes, in a room or not. A client is an IPv4 address or an IPv6 /64.",
+    keys: &LIMIT_KEYS,
+};
+
+const LIMIT_KEYS: [Key; 5] = [
+    required(
+        "name",
+        "1 to 32 of a-z, 0-9 and \"-\"",
+        "Stands in metrics and answers.",
+    ),
+    key("hosts", "hosts", "[]", "The hosts it is for; with none, every host."),
+    required(
+        "routes",
+        "routes",
+        "What counts, all routes together. The opening of a stream counts as one request.",
+    ),
+    required(
+        "requests",
+        "number, 1 to 1000000",
+        "How many are allowed at once; they come back evenly over `window`.",
+    ),
+    required(
+        "window",
+        "duration, 1 s to 24 h",
+        "The time in which `requests` come back.",
+    ),
+];
+
+pub(super) const LIMITS: Table = Table {
+    name: "limits",
+    many: false,
+    about: "Limits of the gate's own endpoints. A 429 there costs nobody their place.",
+    keys: &LIMITS_KEYS,
+};
+
+const RATE: &str = "{ requests, window }";
+
+const LIMITS_KEYS: [Key; 9] = [
+    key(
+        "join",
+        RATE,
+        "{ requests = 30, window = \"1 min\" }",
+        "Joins per client: how many places one address can take.",
+    ),
+    key(
+        "join_network",
+        RATE,
+        "{ requests = 3000, window = \"1 min\" }",
+        "Joins per network (an IPv4 /16, an IPv6 /48): wide, since a carrier may have many people behind few addresses.",
+    ),
+    key(
+        "status",
+        RATE,
+        "{ requests = 2, window = \"1s\" }",
+        "Status answers and check-ins per ticket.",
+    ),
+    key(
+        "status_network",
+        RATE,
+        "{ requests = 2000, window = \"1s\" }",
+        "Status answers and check-ins per network.",
+    ),
+    key(
+        "streams",
+        "number, 1 to 100",
+        "4",
+        "Event streams at once per ticket: one is enough for all tabs of a browser.",
+    ),
+    key(
+        "preflight",
+        RATE,
+        "{ requests = 100, window = \"10s\" }",
+        "CORS preflights per client; they are forwarded without a pass, since browsers send them without cookies.",
+    ),
+    key(
+        "returns",
+        RATE,
+        "{ requests = 30, window = \"1 min\" }",
+        "Requests to `return_routes` per client.",
+    ),
+    key(
+        "return_body",
+        "size",
+        "\"1 MiB\"",
+        "Longest body of a request to `return_routes`.",
+    ),
+    key(
+        "clients",
+        "number, 1000 to 1000000",
+        "100000",
+        "How many clients each limit remembers, about 100 bytes for each. Idle ones are forgotten after ten minutes, one \
+         over its limit never; when all are over it, newcomers share one allowance per network.",
+    ),
+];

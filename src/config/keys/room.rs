@@ -1,0 +1,214 @@
+//! Keys of a room, of its page and of its lanes.
+
+use super::{Key, Table, key, optional};
+
+pub(super) const ROOM: Table = Table {
+    name: "room",
+    many: true,
+    about: "Routes that are protected together, and their line. Where several rooms take a request, the first one in the \
+            file has it. Without any, one room with these values stands over the whole site.",
+    keys: &ROOM_KEYS,
+};
+
+const ROOM_KEYS: [Key; 26] = [
+    key(
+        "name",
+        "1 to 32 of a-z, 0-9 and \"-\"",
+        "\"shop\"",
+        "Stands in cookies, in metrics and in the admin API.",
+    ),
+    key(
+        "hosts",
+        "hosts",
+        "[]",
+        "The hosts it is for, such as `\"shop.example\"` or `\"*.shop.example\"`; with none, every host.",
+    ),
+    key("routes", "routes", "[\"/*\"]", "What is protected, in any letter case."),
+    key(
+        "except",
+        "routes",
+        "[]",
+        "What is left outside, compared exactly: static files, and what no visitor can wait for, such as a payment \
+         provider's callback.",
+    ),
+    key(
+        "return_routes",
+        "routes",
+        "[]",
+        "Where a payment provider sends the visitor back: forwarded without a pass, under a limit and a body cap, since the \
+         browser may hold the cookies back there.",
+    ),
+    optional(
+        "per",
+        "\"{name}\" or \"?name\"",
+        "one line for all",
+        "One line for each value of a path variable that all its routes have, or of a query parameter.",
+    ),
+    key(
+        "allow",
+        "texts",
+        "[]",
+        "With `per`, the only values there are: anything else is 404. Name them where you can.",
+    ),
+    key(
+        "max_lines",
+        "number, 1 to 100000",
+        "1000",
+        "With `per`, most lines at once; beyond it the answer is 503.",
+    ),
+    key(
+        "mode",
+        "\"auto\", \"hold\", \"closed\" or \"off\"",
+        "\"auto\"",
+        "auto: people wait only when the room is full. hold: everybody new waits and nobody is called. closed: nobody \
+         joins. off: no line, measures only.",
+    ),
+    key(
+        "total_active_users",
+        "number, 1 to 10000000",
+        "100",
+        "How many visitors the shop can serve at once: called and inside together are never more.",
+    ),
+    optional(
+        "new_users_per_minute",
+        "number, 1 to 10000000",
+        "no limit but the capacity",
+        "Most visitors called per minute.",
+    ),
+    key(
+        "call_every",
+        "duration, 250 ms to 10 min",
+        "\"1s\"",
+        "The step in which `new_users_per_minute` is given out: `\"10s\"` lets a sixth of it in every ten seconds.",
+    ),
+    key(
+        "session_duration",
+        "duration",
+        "\"5 min\"",
+        "How long a visitor inside may be idle; each request begins it anew.",
+    ),
+    key(
+        "session_max",
+        "duration",
+        "\"2 h\"",
+        "The longest a session can last, however busy.",
+    ),
+    key(
+        "claim_deadline",
+        "duration",
+        "\"90s\"",
+        "How long a visitor whose turn it is has to come in.",
+    ),
+    key(
+        "grace",
+        "duration",
+        "\"4 min\"",
+        "How long somebody waiting may be away, at most, and still count as present; at least half of it is sure.",
+    ),
+    key(
+        "firm_within",
+        "duration",
+        "\"20s\"",
+        "Who has just joined counts as present for this long; who has not checked in by then is gone.",
+    ),
+    key(
+        "late_window",
+        "duration, up to 24 h",
+        "\"10 min\"",
+        "Who comes back within this time after their turn is called next; who comes later joins at the back.",
+    ),
+    key(
+        "ends_on",
+        "list of { route, status }",
+        "[]",
+        "Answers of the shop that end the session of the request they answer. Name the receipt page, not the return.",
+    ),
+    key(
+        "end_grace",
+        "duration",
+        "\"30s\"",
+        "How long after such an answer the session really ends.",
+    ),
+    optional(
+        "outage_extension",
+        "duration",
+        "one `session_duration`",
+        "How long those inside go on while the gate is cut off from its store; \"0s\" is strict.",
+    ),
+    key(
+        "waiting_status",
+        "200, 202, 429 or 503",
+        "200",
+        "The status of the waiting page.",
+    ),
+    key(
+        "same_site",
+        "\"lax\", \"strict\" or \"none\"",
+        "\"lax\"",
+        "The cookies' SameSite; \"none\" needs TLS in front.",
+    ),
+    optional(
+        "cookie_domain",
+        "domain",
+        "the host of the request only",
+        "Shares the room's cookies with all hosts below this domain.",
+    ),
+    optional(
+        "message",
+        "text of up to 1000 bytes",
+        "no message",
+        "Shown to everybody waiting; can be changed live.",
+    ),
+    key(
+        "bypass_networks",
+        "networks",
+        "[]",
+        "Clients who never wait and take no slot, such as a monitor. Take care with addresses that others can come from.",
+    ),
+];
+
+pub(super) const PAGE: Table = Table {
+    name: "room.page",
+    many: false,
+    about: "The room's waiting page.",
+    keys: &PAGE_KEYS,
+};
+
+const PAGE_KEYS: [Key; 3] = [
+    optional(
+        "template",
+        "path of a file",
+        "the built-in page",
+        "A template of your own; `anteroom page --preview` shows it.",
+    ),
+    key(
+        "refresh",
+        "true or false",
+        "true",
+        "Without JavaScript the page reloads by itself; false leaves that to a link.",
+    ),
+    key(
+        "languages",
+        "language tags",
+        "[\"en\", \"ko\"]",
+        "The languages offered; the first is for browsers that ask for none of them.",
+    ),
+];
+
+pub(super) const LANE: Table = Table {
+    name: "room.lane",
+    many: true,
+    about: "Classes of visitors with an order of their own, one to eight. Everybody joins the first. Without any, there is \
+            one.",
+    keys: &LANE_KEYS,
+};
+
+const LANE_KEYS: [Key; 2] = [
+    key("name", "1 to 32 of a-z, 0-9 and \"-\"", "\"main\"", "The lane's name."),
+    key(
+        "weight",
+        "number, 1 to 1000",
+        "1",
+        "Its share of the calls against the other lanes' weights, while all have visitors.",
+    ),
+];

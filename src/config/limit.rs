@@ -1,0 +1,151 @@
+//! Limits: the operator's on routes, and those of the gate's own endpoints.
+
+use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
+
+use super::reader::{Node, Read, Reader};
+use super::routes::{HostPattern, Route};
+use super::value::{both, duration_ms, fields, host, list, name, number, route, size};
+
+/// A burst of `requests` that comes back evenly over the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rate {
+    pub requests: NonZeroU32,
+    pub window_ms: u64,
+}
+
+/// A rate limit per client on routes; all of its routes count together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limit {
+    pub name: String,
+    /// Empty: every host.
+    pub hosts: Vec<HostPattern>,
+    pub routes: Vec<Route>,
+    pub rate: Rate,
+}
+
+/// Limits of the gate's own endpoints.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnLimits {
+    /// Per client.
+    pub join: Rate,
+    /// Per /16 or /48.
+    pub join_network: Rate,
+    /// Per ticket.
+    pub status: Rate,
+    pub status_network: Rate,
+    /// Event streams at once per ticket.
+    pub streams: u32,
+    /// Per client.
+    pub preflight: Rate,
+    /// Requests to `return_routes`, per client.
+    pub returns: Rate,
+    /// Bytes of a body to `return_routes`.
+    pub return_body: u64,
+    /// Clients that each limit remembers.
+    pub clients: usize,
+}
+
+/// Most limits.
+const MAX_LIMITS: usize = 10_000;
+
+const WINDOW_MS: RangeInclusive<u64> = 1_000..=86_400_000;
+const REQUESTS: RangeInclusive<u32> = 1..=1_000_000;
+
+fn requests(node: &Node<'_>) -> Read<NonZeroU32> {
+    number(node, REQUESTS).map(|n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN))
+}
+
+fn rate(node: &Node<'_>) -> Read<Rate> {
+    let [count, window] = fields(node, ["requests", "window"], "{ requests = 30, window = \"1 min\" }")?;
+    let (requests, window_ms) = both(requests(count), duration_ms(window, WINDOW_MS))?;
+    Ok(Rate { requests, window_ms })
+}
+
+pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
+    let sections = reader.tables("limit");
+    if sections.len() > MAX_LIMITS {
+        reader.mistake(
+            "limit",
+            format!("{} limits", sections.len()),
+            format!("at most {MAX_LIMITS}"),
+        );
+    }
+    let mut limits: Vec<Limit> = Vec::new();
+    for section in &sections {
+        let name = section.get("name", name);
+        let hosts = section.need("hosts", |node| list(node, host));
+        let routes = section.get("routes", |node| list(node, route));
+        let (requests, window) = (
+            section.get("requests", requests),
+            section.get("window", |node| duration_ms(node, WINDOW_MS)),
+        );
+        for own in routes.iter().flatten().filter(|route| route.is_own()) {
+            let right = "[limits], which is for the gate's own endpoints";
+            section.mistake(
+                "routes",
+                format!("{own} never matches: nothing there is forwarded"),
+                right,
+            );
+        }
+        if routes.as_ref().is_some_and(Vec::is_empty) {
+            section.mistake(
+                "routes",
+                "a limit without routes never acts",
+                "at least one route, such as [\"/seats/*\"]",
+            );
+        }
+        let (Some(name), Some(routes), Some(requests), Some(window_ms)) = (name, routes, requests, window) else {
+            continue;
+        };
+        if limits.iter().any(|other| other.name == name) {
+            section.mistake(
+                "name",
+                format!("another limit is called \"{name}\""),
+                "a name of its own for each",
+            );
+        }
+        limits.push(Limit {
+            name,
+            hosts,
+            routes,
+            rate: Rate { requests, window_ms },
+        });
+    }
+    limits
+}
+
+pub(super) fn own(reader: &Reader<'_>) -> OwnLimits {
+    let section = reader.table("limits");
+    let limits = OwnLimits {
+        join: section.need("join", rate),
+        join_network: section.need("join_network", rate),
+        status: section.need("status", rate),
+        status_network: section.need("status_network", rate),
+        streams: section.need("streams", |node| number(node, 1..=100)),
+        preflight: section.need("preflight", rate),
+        returns: section.need("returns", rate),
+        return_body: section.need("return_body", |node| size(node, 0..=1 << 30)),
+        clients: usize::try_from(section.need("clients", |node| number(node, 1_000..=1_000_000))).unwrap_or(usize::MAX),
+    };
+    for (name, own) in [("status", limits.status), ("status_network", limits.status_network)] {
+        if u64::from(own.requests.get()) * super::pace::MIN_REFRESH_MS < own.window_ms {
+            let wrong = "a page at the front asks every second and would be refused";
+            section.mistake(name, wrong, "one request or more for each second of the window");
+        }
+    }
+    for (name, wide, narrow) in [
+        ("join_network", limits.join_network, limits.join),
+        ("status_network", limits.status_network, limits.status),
+    ] {
+        if per_hour(wide) < per_hour(narrow) {
+            let wrong = "a whole network may do less than one of its clients";
+            section.mistake(name, wrong, "a wider limit than the one without \"_network\"");
+        }
+    }
+    limits
+}
+
+fn per_hour(rate: Rate) -> u64 {
+    u64::from(rate.requests.get()) * 3_600_000 / rate.window_ms
+}

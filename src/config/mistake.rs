@@ -1,0 +1,149 @@
+//! What is wrong with a configuration, in words for the one who writes it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::Config;
+
+/// Where a value came from.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Origin {
+    /// No file: the defaults.
+    Defaults,
+    /// An option of the command line, such as `--upstream`.
+    Option(&'static str),
+    /// A line of the file, from 1.
+    Line(usize),
+}
+
+/// One mistake or warning.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistake {
+    pub origin: Origin,
+    /// With its table in front, such as `room[1].grace`; empty for the file as a whole.
+    pub key: String,
+    pub wrong: String,
+    /// What would be right.
+    pub right: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.origin {
+            Origin::Line(line) => write!(f, "line {line}: ")?,
+            Origin::Option(option) => write!(f, "{option}: ")?,
+            Origin::Defaults => {}
+        }
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        write!(f, "{}; right: {}", self.wrong, self.right)
+    }
+}
+
+/// All mistakes of a configuration, so that it is not used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistakes {
+    path: String,
+    list: Vec<Mistake>,
+}
+
+impl Mistakes {
+    #[must_use]
+    pub fn list(&self) -> &[Mistake] {
+        &self.list
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for mistake in &self.list {
+            writeln!(f, "{}: {mistake}", self.path)?;
+        }
+        write!(f, "{}: {}", self.path, count(self.list.len(), "mistake"))
+    }
+}
+
+/// What reading a configuration gave: everything wrong with it, everything odd, and itself where nothing is wrong.
+#[derive(Debug)]
+pub struct Report {
+    pub(super) path: String,
+    pub(super) config: Option<Config>,
+    pub(super) mistakes: Vec<Mistake>,
+    pub(super) warnings: Vec<Mistake>,
+    /// Where each key that is set stands.
+    pub(super) origins: BTreeMap<String, Origin>,
+}
+
+impl Report {
+    #[must_use]
+    pub fn mistakes(&self) -> &[Mistake] {
+        &self.mistakes
+    }
+
+    #[must_use]
+    pub fn warnings(&self) -> &[Mistake] {
+        &self.warnings
+    }
+
+    /// The configuration as far as it could be read without a mistake; for what only others can check, such as templates.
+    #[must_use]
+    pub fn config(&self) -> Option<&Config> {
+        self.config.as_ref()
+    }
+
+    /// Adds a mistake that the reader could not see, at the place where `key` (such as `room[0].page.template`) is set.
+    pub fn refuse(&mut self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
+        let origin = self.origins.get(key).cloned().unwrap_or(Origin::Defaults);
+        self.mistakes.push(Mistake {
+            origin,
+            key: key.to_owned(),
+            wrong: wrong.into(),
+            right: right.into(),
+        });
+        self.mistakes.sort_by(|a, b| a.origin.cmp(&b.origin));
+    }
+
+    /// The configuration with its warnings, or all mistakes.
+    pub fn finish(self) -> Result<(Config, Vec<Mistake>), Mistakes> {
+        match self.config {
+            Some(config) if self.mistakes.is_empty() => Ok((config, self.warnings)),
+            _ => Err(Mistakes {
+                path: self.path,
+                list: self.mistakes,
+            }),
+        }
+    }
+}
+
+/// A line for each mistake and warning, then their number: what `anteroom check` prints.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for mistake in &self.mistakes {
+            writeln!(f, "{}: {mistake}", self.path)?;
+        }
+        for warning in &self.warnings {
+            writeln!(f, "{}: warning: {warning}", self.path)?;
+        }
+        let (mistakes, warnings) = (self.mistakes.len(), self.warnings.len());
+        match (mistakes, warnings) {
+            (0, 0) => write!(f, "{}: good", self.path),
+            (0, _) => write!(f, "{}: good, with {}", self.path, count(warnings, "warning")),
+            (_, 0) => write!(f, "{}: {}", self.path, count(mistakes, "mistake")),
+            _ => write!(
+                f,
+                "{}: {}, {}",
+                self.path,
+                count(mistakes, "mistake"),
+                count(warnings, "warning")
+            ),
+        }
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}

@@ -1,0 +1,380 @@
+//! A room as the operator describes it.
+
+use std::path::PathBuf;
+
+use cookie::SameSite;
+use http::StatusCode;
+use ipnet::IpNet;
+
+use super::pace;
+use super::reader::{Node, Read, Reader, Section};
+use super::routes::{HostPattern, Per, PerSource, Route};
+use super::value::{
+    both, duration_ms, fields, host, list, name, network, number, one_of, route, text, wrong, yes_or_no,
+};
+use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
+
+/// Routes that are protected together, their line, and how its visitors are treated.
+#[derive(Clone, Debug)]
+pub struct Room {
+    pub name: RoomName,
+    /// Empty: every host.
+    pub hosts: Vec<HostPattern>,
+    pub routes: Vec<Route>,
+    pub except: Vec<Route>,
+    pub return_routes: Vec<Route>,
+    pub per: Option<Per>,
+    /// What the log carries.
+    pub settings: Settings,
+    /// At most 32.
+    pub ends_on: Vec<EndsOn>,
+    pub end_grace_ms: u64,
+    pub outage_extension_ms: u64,
+    /// Of the waiting page: 200, 202, 429 or 503.
+    pub waiting_status: StatusCode,
+    pub same_site: SameSite,
+    pub cookie_domain: Option<String>,
+    pub message: Option<String>,
+    pub page: Page,
+    /// Names of the lanes, as many as the settings have weights.
+    pub lanes: Vec<String>,
+    /// Clients who never wait and take no slot.
+    pub bypass_networks: Vec<IpNet>,
+}
+
+/// The shop's answer that ends a session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EndsOn {
+    pub route: Route,
+    pub status: StatusCode,
+}
+
+/// A room's waiting page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// The file and its text; `None` for the built-in page.
+    pub template: Option<Template>,
+    /// Without JavaScript the page reloads by itself.
+    pub refresh: bool,
+    /// Tags, at least one; the first is the default.
+    pub languages: Vec<String>,
+}
+
+/// An operator's template as read; whether it is one is for `waiting` to say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Template {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// Most rooms, and most of some lists in a room.
+const MAX_ROOMS: usize = 1_000;
+const MAX_ENDS_ON: usize = 32;
+const MAX_LANES: usize = 8;
+
+/// Largest template file, in bytes.
+const MAX_TEMPLATE: u64 = 256 * 1024;
+
+const HOUR: u64 = 3_600_000;
+
+/// The rooms in order; one with the defaults when the document has none.
+pub(super) fn rooms(reader: &Reader<'_>) -> Vec<Room> {
+    let mut sections = reader.tables("room");
+    if sections.is_empty() {
+        sections.push(reader.defaults("room", "room[0]"));
+    }
+    if sections.len() > MAX_ROOMS {
+        reader.mistake(
+            "room",
+            format!("{} rooms", sections.len()),
+            format!("at most {MAX_ROOMS}"),
+        );
+    }
+    sections.iter().map(room).collect()
+}
+
+fn room(section: &Section<'_>) -> Room {
+    let mut settings = Settings::default();
+    let name = section.need("name", room_name);
+    let hosts = section.need("hosts", |node| list(node, host));
+    let routes = section.need("routes", |node| list(node, route));
+    let except = section.need("except", |node| list(node, route));
+    let return_routes = section.need("return_routes", |node| list(node, route));
+    let per = per(section, &routes, &mut settings);
+    figures(section, &mut settings);
+    let (ends_on, end_grace_ms, outage_extension_ms) = endings(section, &settings);
+    pace::check(section, &settings, end_grace_ms, outage_extension_ms);
+    let statuses = [200_u16, 202, 429, 503];
+    let sites = [
+        ("lax", SameSite::Lax),
+        ("strict", SameSite::Strict),
+        ("none", SameSite::None),
+    ];
+    let mut room = Room {
+        name,
+        hosts,
+        routes,
+        except,
+        return_routes,
+        per,
+        ends_on,
+        end_grace_ms,
+        outage_extension_ms,
+        waiting_status: section.need("waiting_status", |node| status(node, &statuses)),
+        same_site: section.need("same_site", |node| one_of(node, &sites)),
+        cookie_domain: section.get("cookie_domain", domain),
+        message: section.get("message", message),
+        bypass_networks: section.need("bypass_networks", |node| list(node, network)),
+        page: page(&section.table("room.page")),
+        lanes: Vec::new(),
+        settings,
+    };
+    lanes(section, &mut room);
+    cookies(section, &room);
+    room
+}
+
+/// Everything of the settings but lines and lanes.
+fn figures(section: &Section<'_>, settings: &mut Settings) {
+    let modes = [
+        ("auto", Mode::Auto),
+        ("hold", Mode::Hold),
+        ("closed", Mode::Closed),
+        ("off", Mode::Off),
+    ];
+    let ms = |name: &'static str, most: u64| section.need(name, |node| duration_ms(node, 0..=most));
+    settings.mode = section.need("mode", |node| one_of(node, &modes));
+    settings.capacity = section.need("total_active_users", |node| number(node, 1..=10_000_000));
+    settings.rate_per_minute = section.get("new_users_per_minute", |node| number(node, 1..=10_000_000));
+    settings.call_every_ms = section.need("call_every", |node| duration_ms(node, 250..=600_000));
+    settings.session_ms = ms("session_duration", 24 * HOUR);
+    settings.session_max_ms = ms("session_max", 7 * 24 * HOUR);
+    settings.claim_deadline_ms = ms("claim_deadline", 24 * HOUR);
+    settings.grace_ms = ms("grace", 24 * HOUR);
+    settings.firm_within_ms = ms("firm_within", 24 * HOUR);
+    settings.late_window_ms = ms("late_window", 24 * HOUR);
+}
+
+fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64) {
+    let rules = section.need("ends_on", |node| list(node, ends_on));
+    if rules.len() > MAX_ENDS_ON {
+        section.mistake(
+            "ends_on",
+            format!("{} rules", rules.len()),
+            format!("at most {MAX_ENDS_ON}"),
+        );
+    }
+    let grace = section.need("end_grace", |node| duration_ms(node, 0..=24 * HOUR));
+    let outage = section.get("outage_extension", |node| duration_ms(node, 0..=7 * 24 * HOUR));
+    (rules, grace, outage.unwrap_or(settings.session_ms))
+}
+
+fn ends_on(node: &Node<'_>) -> Read<EndsOn> {
+    let [path, code] = fields(
+        node,
+        ["route", "status"],
+        "{ route = \"/order/complete\", status = 200 }",
+    )?;
+    let (route, status) = both(route(path), number(code, 200..=599))?;
+    let status = u16::try_from(status)
+        .ok()
+        .and_then(|code| StatusCode::from_u16(code).ok());
+    let Some(status) = status else {
+        return wrong(code, "this is no status", "a number from 200 to 599");
+    };
+    Ok(EndsOn { route, status })
+}
+
+fn per(section: &Section<'_>, routes: &[Route], settings: &mut Settings) -> Option<Per> {
+    let source = section.get("per", |node| per_source(node, routes));
+    let allow = section.need("allow", |node| list(node, line_name));
+    settings.max_lines = section.need("max_lines", |node| number(node, 1..=100_000));
+    let Some(source) = source else {
+        if !allow.is_empty() {
+            section.mistake(
+                "allow",
+                "there are no lines to allow without per",
+                "per = \"{id}\", or no allow",
+            );
+        }
+        return None;
+    };
+    let most = usize::try_from(settings.max_lines).unwrap_or(usize::MAX);
+    if allow.len() > most {
+        let right = format!("max_lines = {} or more", allow.len());
+        section.mistake(
+            "max_lines",
+            format!("allow has {} values, and only {most} lines may be open", allow.len()),
+            right,
+        );
+    }
+    if allow.is_empty() {
+        let wrong =
+            "every spelling that visitors send makes a line with a capacity of its own, such as \"42\" and \"042\"";
+        section.warning(
+            "per",
+            wrong,
+            "allow = [\"…\"] with the values there are, wherever they are known",
+        );
+    }
+    Some(Per { source, allow })
+}
+
+/// `{name}` is a path variable, or a query parameter when no route has variables; `?name` is a query parameter.
+fn per_source(node: &Node<'_>, routes: &[Route]) -> Read<PerSource> {
+    let right = "\"{id}\" for the variable of a route such as \"/event/{id}/*\", or \"?id\" for a query parameter";
+    let text = text(node, right)?;
+    let plain =
+        |name: &&str| !name.is_empty() && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_graphic() && b != b'%');
+    if let Some(name) = text.strip_prefix('?').filter(plain) {
+        return Ok(PerSource::Query(name.to_owned()));
+    }
+    let Some(name) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).filter(plain) else {
+        return wrong(node, format!("\"{text}\" names nothing"), right);
+    };
+    if routes.iter().all(|route| route.variables().next().is_none()) {
+        return Ok(PerSource::Query(name.to_owned()));
+    }
+    match routes.iter().find(|route| route.variable(name).is_none()) {
+        None => Ok(PerSource::Path(name.to_owned())),
+        Some(without) => {
+            let right = format!("{{{name}}} in every route of the room, so that each request has a line");
+            wrong(node, format!("the route {without} has no {{{name}}}"), right)
+        }
+    }
+}
+
+fn page(section: &Section<'_>) -> Page {
+    let languages = section.need("languages", |node| list(node, language));
+    if languages.is_empty() {
+        section.mistake(
+            "languages",
+            "the page needs a language",
+            "at least one, such as [\"en\"]",
+        );
+    }
+    Page {
+        template: section.get("template", template),
+        refresh: section.need("refresh", yes_or_no),
+        languages,
+    }
+}
+
+fn template(node: &Node<'_>) -> Read<Template> {
+    let right = format!("the path of a file of at most {MAX_TEMPLATE} bytes that the gate may read");
+    let path = PathBuf::from(text(node, &right)?);
+    let size = std::fs::metadata(&path).map(|file| file.len());
+    if size.as_ref().is_ok_and(|size| *size > MAX_TEMPLATE) {
+        return wrong(node, format!("{} is too large", path.display()), right);
+    }
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Template { path, text }),
+        Err(e) => wrong(node, format!("{} cannot be read ({e})", path.display()), right),
+    }
+}
+
+fn language(node: &Node<'_>) -> Read<String> {
+    one_of(node, &[("en", "en"), ("ko", "ko")]).map(str::to_owned)
+}
+
+fn lanes(section: &Section<'_>, room: &mut Room) {
+    let mut sections = section.tables("room.lane");
+    if sections.is_empty() {
+        let path = format!("{}.lane[0]", section.path());
+        sections.push(section.reader().defaults("room.lane", &path));
+    }
+    if sections.len() > MAX_LANES {
+        section.mistake(
+            "lane",
+            format!("{} lanes", sections.len()),
+            format!("at most {MAX_LANES}"),
+        );
+    }
+    if sections.len() > 1 {
+        let wrong = "everybody joins the first lane; nothing leads to the others yet";
+        section.warning("lane", wrong, "one lane");
+    }
+    room.settings.lane_weights.clear();
+    for lane in &sections {
+        let name = lane.need("name", name);
+        if room.lanes.contains(&name) {
+            lane.mistake(
+                "name",
+                format!("another lane is called \"{name}\""),
+                "a name of its own for each",
+            );
+        }
+        room.lanes.push(name);
+        let weight = lane.need("weight", |node| number(node, 1..=1_000));
+        room.settings
+            .lane_weights
+            .push(u16::try_from(weight).unwrap_or(u16::MAX));
+    }
+}
+
+fn cookies(section: &Section<'_>, room: &Room) {
+    if room.same_site == SameSite::Strict {
+        let wrong = "who comes by a link from a mail or another site would not be known and would wait again";
+        section.warning("same_site", wrong, "\"lax\"");
+    }
+    let Some(domain) = &room.cookie_domain else { return };
+    let below = |host: &&HostPattern| host.name() != domain && !host.name().ends_with(&format!(".{domain}"));
+    for host in room.hosts.iter().filter(below) {
+        let right = "a domain that all hosts of the room are in";
+        section.mistake(
+            "cookie_domain",
+            format!("browsers on {host} refuse a cookie for {domain}"),
+            right,
+        );
+    }
+}
+
+fn room_name(node: &Node<'_>) -> Read<RoomName> {
+    let right = "1 to 32 of a-z, 0-9 and \"-\"";
+    let text = text(node, right)?;
+    RoomName::new(text).map_or_else(|| wrong(node, format!("\"{text}\" is no room's name"), right), Ok)
+}
+
+fn line_name(node: &Node<'_>) -> Read<LineName> {
+    let right = "1 to 64 bytes without control characters, as they stand in the path after decoding";
+    let text = text(node, right)?;
+    let line = LineName::new(text).filter(|line| !line.is_only());
+    line.map_or_else(|| wrong(node, "this can name no line", right), Ok)
+}
+
+fn status(node: &Node<'_>, allowed: &[u16]) -> Read<StatusCode> {
+    let code = number(node, 200..=503)?;
+    let known = allowed.iter().find(|own| u32::from(**own) == code);
+    match known.and_then(|code| StatusCode::from_u16(*code).ok()) {
+        Some(status) => Ok(status),
+        None => wrong(
+            node,
+            format!("the waiting page cannot be sent with {code}"),
+            "200, 202, 429 or 503",
+        ),
+    }
+}
+
+fn domain(node: &Node<'_>) -> Read<String> {
+    let right = "a domain with a dot in it, such as \"shop.example\", without \"*\" or port";
+    let text = text(node, right)?;
+    let host = HostPattern::parse(text.strip_prefix('.').unwrap_or(text)).ok();
+    let address = text.parse::<std::net::IpAddr>().is_ok() || text.starts_with('[');
+    match host.filter(|host| !address && !text.starts_with("*.") && host.name().contains('.')) {
+        Some(host) => Ok(host.name().to_owned()),
+        None => wrong(node, format!("\"{text}\" is no domain for cookies"), right),
+    }
+}
+
+fn message(node: &Node<'_>) -> Read<String> {
+    let right = format!("a text of at most {MAX_MESSAGE} bytes without control characters");
+    let text = text(node, &right)?;
+    if text.len() > MAX_MESSAGE || text.chars().any(|c| c.is_control() && c != '\n') {
+        return wrong(
+            node,
+            format!("the message has {} bytes, or control characters", text.len()),
+            right,
+        );
+    }
+    Ok(text.to_owned())
+}

@@ -1,0 +1,106 @@
+//! Secrets: written in the file, or better taken from the environment or from a file of their own.
+
+use std::fs::File;
+use std::io::Read as _;
+
+use toml::de::DeValue;
+
+use super::reader::{Node, Read, Reader, Wrong};
+use super::value::{fields, text, wrong};
+use crate::token::{Key, KeyId, MIN_SECRET, Secret};
+
+/// Fewest bytes of the admin API's token.
+const MIN_TOKEN: usize = 16;
+
+/// Longest secret; more than that is some other file.
+const MAX_SECRET: u64 = 4096;
+
+const FORM: &str = "a text, { env = \"NAME\" } or { file = \"/path\" }";
+
+/// A bearer token.
+pub(super) fn token(reader: &Reader<'_>, node: &Node<'_>) -> Read<Secret> {
+    let secret = secret(reader, node, MIN_TOKEN)?;
+    if secret.expose().iter().all(u8::is_ascii_graphic) {
+        return Ok(secret);
+    }
+    wrong(
+        node,
+        "the token has characters that a header cannot carry",
+        "letters, digits and signs of ASCII, no spaces",
+    )
+}
+
+/// One `{ id, secret }`.
+pub(super) fn key(reader: &Reader<'_>, node: &Node<'_>) -> Read<Key> {
+    let [id, own] = fields(
+        node,
+        ["id", "secret"],
+        "{ id = \"2026-11\", secret = { env = \"ANTEROOM_KEY\" } }",
+    )?;
+    let (id, secret) = super::value::both(key_id(id), secret(reader, own, MIN_SECRET))?;
+    Ok(Key { id, secret })
+}
+
+fn key_id(node: &Node<'_>) -> Read<KeyId> {
+    let right = "1 to 16 of a-z, 0-9 and \"-\"";
+    let text = text(node, right)?;
+    KeyId::new(text).map_or_else(|| wrong(node, format!("\"{text}\" is no key id"), right), Ok)
+}
+
+/// SECURITY: no message shows any part of the secret.
+fn secret(reader: &Reader<'_>, node: &Node<'_>, least: usize) -> Read<Secret> {
+    let bytes = match node.get_ref() {
+        DeValue::String(text) => text.as_bytes().to_vec(),
+        DeValue::Table(table) if table.contains_key("env") => from_env(reader, node)?,
+        DeValue::Table(table) if table.contains_key("file") => from_file(node)?,
+        _ => return wrong(node, "this is no secret", FORM),
+    };
+    let length = bytes.len();
+    let secret = Secret::new(bytes);
+    if length >= least {
+        return Ok(secret);
+    }
+    wrong(
+        node,
+        format!("the secret has {length} bytes"),
+        format!("at least {least}, such as from `openssl rand -base64 48`"),
+    )
+}
+
+fn from_env(reader: &Reader<'_>, node: &Node<'_>) -> Read<Vec<u8>> {
+    let [name] = fields(node, ["env"], FORM)?;
+    let name = text(name, FORM)?;
+    match reader.env(name) {
+        Some(value) => Ok(value.trim_end_matches(['\r', '\n']).as_bytes().to_vec()),
+        None => wrong(
+            node,
+            format!("the environment has no {name}"),
+            format!("{name} set where the gate is started"),
+        ),
+    }
+}
+
+fn from_file(node: &Node<'_>) -> Read<Vec<u8>> {
+    let [path] = fields(node, ["file"], FORM)?;
+    let path = text(path, FORM)?;
+    let right = format!("a file of at most {MAX_SECRET} bytes that the gate may read");
+    let failed = |reason: String| {
+        vec![Wrong {
+            span: node.span(),
+            what: reason,
+            right: right.clone(),
+        }]
+    };
+    let file = File::open(path).map_err(|e| failed(format!("{path} cannot be opened ({e})")))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_SECRET + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| failed(format!("{path} cannot be read ({e})")))?;
+    if bytes.len() as u64 > MAX_SECRET {
+        return Err(failed(format!("{path} is too long for a secret")));
+    }
+    while bytes.last().is_some_and(|b| matches!(b, b'\r' | b'\n')) {
+        bytes.pop();
+    }
+    Ok(bytes)
+}

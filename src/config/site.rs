@@ -1,0 +1,202 @@
+//! Rooms and limits seen together: names that are taken, rules that can never act, paths that are left without thought.
+
+use super::limit::Limit;
+use super::reader::Reader;
+use super::room::Room;
+use super::routes::{HostPattern, NEVER_QUEUED, PerSource, Route};
+use crate::room::Mode;
+
+pub(super) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
+    for (at, room) in rooms.iter().enumerate() {
+        let path = format!("room[{at}]");
+        names(reader, &path, room, &rooms[..at]);
+        routes(reader, &path, room);
+        inside(reader, &path, room);
+        reachable(reader, &path, room, &rooms[..at]);
+        assets(reader, &path, room);
+    }
+    for (at, limit) in limits.iter().enumerate() {
+        limit_hosts(reader, &format!("limit[{at}].hosts"), limit, rooms);
+    }
+}
+
+/// Cookies are told apart by names: a room's lines add a dash and ten characters to it.
+fn names(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
+    let name = room.name.as_str();
+    if earlier.iter().any(|other| other.name == room.name) {
+        reader.mistake(
+            &format!("{path}.name"),
+            format!("another room is called \"{name}\""),
+            "a name of its own for each",
+        );
+    }
+    let like_line = |a: &Room, b: &Room| {
+        let rest = b
+            .name
+            .as_str()
+            .strip_prefix(a.name.as_str())
+            .and_then(|rest| rest.strip_prefix('-'));
+        a.per.is_some() && rest.is_some_and(|rest| rest.len() == 10)
+    };
+    if let Some(other) = earlier
+        .iter()
+        .find(|other| like_line(other, room) || like_line(room, other))
+    {
+        let wrong = format!(
+            "cookies of \"{name}\" could be taken for those of a line of \"{}\"",
+            other.name
+        );
+        reader.mistake(
+            &format!("{path}.name"),
+            wrong,
+            "a name that is not the other with a dash and ten characters",
+        );
+    }
+}
+
+fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
+    let key = format!("{path}.routes");
+    if room.routes.is_empty() {
+        reader.mistake(
+            &key,
+            "a room without routes protects nothing",
+            "at least one route, such as [\"/*\"]",
+        );
+    }
+    let lists = [
+        ("routes", &room.routes),
+        ("except", &room.except),
+        ("return_routes", &room.return_routes),
+    ];
+    for (name, list) in lists {
+        for route in list.iter().filter(|route| route.is_own()) {
+            let wrong = format!("{route} is the gate's own and never forwarded");
+            reader.mistake(&format!("{path}.{name}"), wrong, "a route of the shop");
+        }
+        for (at, route) in list.iter().enumerate() {
+            if list[..at].iter().any(|other| other.covers(route)) {
+                let wrong = format!("{route} adds nothing to the routes before it");
+                reader.warning(&format!("{path}.{name}"), wrong, "the list without it");
+            }
+        }
+    }
+    let never = never_queued();
+    for route in room
+        .routes
+        .iter()
+        .filter(|route| never.iter().any(|never| never.covers(route)))
+    {
+        reader.mistake(&key, format!("{route} is never queued"), "routes that people wait for");
+    }
+    if !room.routes.is_empty()
+        && room
+            .routes
+            .iter()
+            .all(|route| room.except.iter().any(|out| out.covers(route)))
+    {
+        let wrong = "everything in routes is left outside again, so nothing is protected";
+        reader.mistake(&format!("{path}.except"), wrong, "only what nobody can wait for");
+    }
+}
+
+/// What must lie within the room's routes to act at all.
+fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
+    let within = |route: &Route| room.routes.iter().any(|own| own.overlaps(route));
+    let ends: Vec<Route> = room.ends_on.iter().map(|rule| rule.route.clone()).collect();
+    for (name, list) in [("return_routes", &room.return_routes), ("ends_on", &ends)] {
+        let key = format!("{path}.{name}");
+        for route in list {
+            if !within(route) {
+                let wrong = format!("{route} lies outside the room, so it never acts");
+                reader.mistake(&key, wrong, "a route within the room's routes");
+            } else if room.except.iter().any(|out| out.covers(route)) {
+                reader.mistake(
+                    &key,
+                    format!("{route} is left outside by except, so it never acts"),
+                    "one of the two",
+                );
+            }
+        }
+    }
+    for route in room.except.iter().filter(|route| !within(route) && !route.is_own()) {
+        let wrong = format!("{route} lies outside the room anyway");
+        reader.warning(&format!("{path}.except"), wrong, "only paths within the room's routes");
+    }
+    if let Some(per) = &room.per
+        && let PerSource::Path(name) = &per.source
+    {
+        for route in room
+            .return_routes
+            .iter()
+            .chain(&ends)
+            .filter(|route| within(route) && route.variable(name).is_none())
+        {
+            let wrong = format!("{route} may name no line");
+            reader.warning(path, wrong, format!("{{{name}}} in it, as in the room's routes"));
+        }
+    }
+}
+
+fn reachable(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
+    let taken = |route: &Route| {
+        earlier.iter().find(|other| {
+            let free = other.except.iter().any(|out| out.overlaps(route));
+            !free && hosts_cover(&other.hosts, &room.hosts) && other.routes.iter().any(|own| own.covers(route))
+        })
+    };
+    let takers: Vec<Option<&Room>> = room.routes.iter().map(taken).collect();
+    let (Some(Some(first)), false) = (takers.first(), room.routes.is_empty()) else {
+        return;
+    };
+    if takers.iter().all(Option::is_some) {
+        let wrong = format!(
+            "nobody reaches this room: \"{}\" before it takes all its routes",
+            first.name
+        );
+        reader.mistake(
+            &format!("{path}.routes"),
+            wrong,
+            "this room put before the other in the file",
+        );
+    }
+}
+
+fn assets(reader: &Reader<'_>, path: &str, room: &Room) {
+    let everything = room.routes.iter().any(Route::is_everything);
+    if everything && room.except.is_empty() && room.settings.mode != Mode::Off {
+        let wrong = "the whole site is protected and no static files are left outside, so caches, mails and pages of other \
+                     sites cannot load them while people wait";
+        reader.warning(
+            &format!("{path}.except"),
+            wrong,
+            "except = [\"/static/*\", …] with the paths of your assets",
+        );
+    }
+}
+
+/// Requests for hosts that no room names are not the shop's.
+fn limit_hosts(reader: &Reader<'_>, key: &str, limit: &Limit, rooms: &[Room]) {
+    if limit.hosts.is_empty() || rooms.iter().any(|room| room.hosts.is_empty()) {
+        return;
+    }
+    let meet = |host: &HostPattern| {
+        let known = rooms.iter().flat_map(|room| &room.hosts);
+        known.into_iter().any(|own| own.covers(host) || host.covers(own))
+    };
+    for host in limit.hosts.iter().filter(|host| !meet(host)) {
+        let wrong = format!("{host} is a host of no room, so this never matches");
+        reader.mistake(key, wrong, "a host that some room names");
+    }
+}
+
+fn hosts_cover(wide: &[HostPattern], narrow: &[HostPattern]) -> bool {
+    let covered = |host: &HostPattern| wide.iter().any(|own| own.covers(host));
+    wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(covered))
+}
+
+fn never_queued() -> Vec<Route> {
+    NEVER_QUEUED
+        .iter()
+        .filter_map(|pattern| Route::parse(pattern).ok())
+        .collect()
+}

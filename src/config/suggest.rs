@@ -1,0 +1,32 @@
+//! What somebody who wrote an unknown name may have meant.
+
+use super::keys::{Key, TABLES, Table};
+
+/// Least likeness (Jaro-Winkler, 0 to 1) of a name that is worth suggesting.
+const LIKE: f64 = 0.8;
+
+/// The name closest to `written` in its table, or the table that has it, or all names of the table.
+pub(super) fn name(written: &str, table: &str, keys: &[Key]) -> String {
+    let names = || keys.iter().map(|key| key.name).chain(Table::below(table));
+    if let Some(close) = closest(written, names()) {
+        return format!("did you mean \"{close}\"?");
+    }
+    if let Some(home) = TABLES.iter().find(|table| table.key(written).is_some()) {
+        let brackets = if home.many {
+            format!("[[{}]]", home.name)
+        } else {
+            format!("[{}]", home.name)
+        };
+        return format!("\"{written}\" is a key of {brackets}");
+    }
+    let all: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
+    format!("one of {}", all.join(", "))
+}
+
+/// The candidate most like `written`, if one is like it at all.
+pub(super) fn closest<'c>(written: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    let written = written.to_lowercase();
+    let scored = candidates.map(|candidate| (strsim::jaro_winkler(&written, candidate), candidate));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 >= LIKE).then_some(best.1)
+}
