@@ -1,1 +1,243 @@
-// page
+// Keeps a waiting page up to date and moves it on. Written for old WebViews (ES5); whatever fails ends in polling.
+// Lines that are comments are left out of the page; a comment never shares a line with code.
+(function () {
+'use strict';
+// Pure part: no document, no clock. The tests run it by itself.
+
+// Present places before `place`: bits for the first 4,096 places, then a count for each run of 4,096, in which people
+// are taken to stand evenly. Null when the frame does not reach so far.
+function countBefore(frame, place) {
+  var bits = atob(frame.bits), counts = atob(frame.counts || ''), rest = place - frame.base, n = 0, i, b;
+  if (frame.end && place > frame.end) return null;
+  for (i = 0; i < bits.length && i * 8 < rest; i++) {
+    b = bits.charCodeAt(i);
+    if (rest - i * 8 < 8) b &= (1 << (rest - i * 8)) - 1;
+    for (; b; b &= b - 1) n++;
+  }
+  for (i = 0, rest -= 4096; i < counts.length && rest > 0; i += 2, rest -= 4096) {
+    b = counts.charCodeAt(i) + 256 * counts.charCodeAt(i + 1);
+    n += rest < 4096 ? Math.round(b * rest / 4096) : b;
+  }
+  return n;
+}
+
+// [low, high] seconds for somebody with `ahead` before them, from rising [ahead, low, high]; null when nothing is known.
+function estimateAt(points, ahead) {
+  var i = 0, a, b, part;
+  if (!points.length) return null;
+  while (i < points.length - 2 && points[i + 1][0] < ahead) i++;
+  a = points[i];
+  b = points[i + 1] || a;
+  part = b[0] > a[0] ? Math.max(0, Math.min(1, (ahead - a[0]) / (b[0] - a[0]))) : 0;
+  return [a[1] + part * (b[1] - a[1]), a[2] + part * (b[2] - a[2])];
+}
+
+function fill(text, values) {
+  return text.replace(/\{(\w+)\}/g, function (all, name) { return name in values ? values[name] : all; });
+}
+
+// Minutes, from an hour and a half hours: the unit, its bounds, and whether to show both.
+function span(low, high) {
+  var unit = high > 5400 ? 3600 : 60;
+  low = Math.floor(low / unit);
+  high = Math.ceil(high / unit);
+  return { hours: unit > 60, low: low, high: high, range: low > 0 && low < high };
+}
+// End of the pure part.
+
+var page = JSON.parse(document.getElementById('data').textContent), words = page.words, hasTurn = 'waited' in page;
+var key = 'anteroom:' + page.api + page.query, born = Date.now(), heard = born, asked = born, said = born;
+var live = false, slept = false, gone = false, asking = false, fails = 0, hold = 0, credit = 100, timer, channel, kept;
+
+function $(id) { return document.getElementById(id); }
+function text(id, value) { var e = $(id); if (e && e.textContent !== value) e.textContent = value; }
+function shown(n) { try { return new Intl.NumberFormat(page.lang).format(n); } catch (e) { return '' + n; } }
+function form(forms, n) {
+  var which = 'other';
+  try { which = new Intl.PluralRules(page.lang).select(n); } catch (e) {}
+  return forms[which] || forms.other;
+}
+function time(date, day) {
+  var shape = day ? { dateStyle: 'long', timeStyle: 'short' } : { hour: 'numeric', minute: '2-digit' };
+  try { return date.toLocaleString(page.lang, shape); } catch (e) { return date.toLocaleTimeString(); }
+}
+function load() { try { return JSON.parse(sessionStorage.getItem(key + page.reference)) || {}; } catch (e) { return {}; } }
+function save() { try { sessionStorage.setItem(key + page.reference, JSON.stringify(kept)); } catch (e) {} }
+
+function waitText(estimate) {
+  var s;
+  if (!estimate) return words.unknown;
+  if (estimate[1] <= 60) return words.soon;
+  s = span(estimate[0], estimate[1]);
+  return fill(form(words[(s.hours ? 'hours' : 'minutes') + (s.range ? '_range' : '')], s.high),
+    { low: shown(s.low), high: shown(s.high) });
+}
+
+// Shows the lowest place yet: who comes back to a place ahead costs nobody theirs, and the page says so.
+function show(ahead, estimate, why) {
+  var now = Date.now(), waited = page.waited + (now - born) / 1000, done, line, wait = waitText(estimate);
+  kept.start = Math.max(kept.start || 0, ahead);
+  kept.low = Math.min(kept.low == null ? ahead : kept.low, ahead);
+  done = estimate ? 100 * waited / (waited + estimate[1] + 1) : 100 * (1 - ahead / (kept.start || 1));
+  kept.done = Math.max(kept.done || 0, Math.min(99, Math.floor(done)));
+  save();
+  line = kept.low ? fill(form(words.ahead, kept.low), { n: shown(kept.low) }) : words.first;
+  text('position', shown(kept.low + 1));
+  text('ahead', line);
+  text('estimate', wait);
+  $('progress').value = kept.done;
+  document.title = fill(words.title, { n: shown(kept.low + 1) });
+  text('why', ahead > kept.low ? words.back : why ? words[why] : '');
+  if (now - said >= 30000) {
+    said = now;
+    text('said', line + '. ' + wait);
+  }
+}
+
+// Every word from the gate comes through here. After a silence in which a turn may have been missed, only a new page
+// tells the whole story; but one that nobody sees can wait.
+function hear() {
+  var now = Date.now();
+  slept = slept || now - heard > 90000;
+  heard = now;
+  fails = hold = 0;
+  text('updated', fill(words.updated, { time: new Date().toLocaleTimeString(page.lang) }));
+  if (slept && !document.hidden) go();
+}
+
+// Loads the address that was asked for, never what was posted to it, and not in a tight circle.
+function go() {
+  var last = 0, now = Date.now();
+  if (gone) return;
+  gone = true;
+  try { last = +sessionStorage.getItem('anteroom:go'); sessionStorage.setItem('anteroom:go', now); } catch (e) {}
+  setTimeout(function () {
+    gone = false;
+    if (page.post) location.replace(location.pathname + location.search);
+    else location.reload();
+    plan();
+  }, Math.abs(now - last) < 3000 ? 3000 + 2000 * Math.random() : 0);
+}
+
+function state(s) {
+  hear();
+  if (s.refresh) page.refresh = s.refresh;
+  if (s.state !== page.kind) {
+    if (s.state === 'called') text('said', words.turn);
+    if (s.state === 'none' && page.check) location.replace(page.check);
+    else go();
+    return;
+  }
+  if ($('message')) {
+    text('message', s.message || '');
+    $('message').parentNode.hidden = !s.message;
+  }
+  if (s.ahead != null && hasTurn) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s.why);
+}
+
+function frame(f) {
+  var n = countBefore(f, page.place);
+  hear();
+  if (f.revision !== page.revision) {
+    page.revision = f.revision;
+    setTimeout(ask, 3000 * Math.random());
+  }
+  if (n !== null) show(n, estimateAt(f.estimate, n), f.why);
+}
+
+// From the stream, or from the tab that has it.
+function take(json) {
+  var s = JSON.parse(json);
+  if (s.left) return leave();
+  live = true;
+  if (s.state) state(s); else frame(s);
+}
+function tell(json) { try { if (channel) channel.postMessage(json); } catch (e) {} }
+
+function leave() {
+  gone = true;
+  clearTimeout(timer);
+  text('why', words.left);
+}
+
+// One question at a time, at the gate's pace; a hundred in a row, then four a minute, so that an hour stays small.
+function plan() {
+  var wait = page.refresh, now = Date.now();
+  if (live) wait = Math.max(wait, 30) - (now - heard) / 1000;
+  else if (credit < 1) wait = Math.max(wait, 15);
+  if (fails) wait = Math.max(wait, Math.min(60, Math.pow(2, fails)), hold);
+  clearTimeout(timer);
+  timer = setTimeout(function () {
+    if (live && Date.now() - heard < 1000 * Math.max(page.refresh, 30)) plan(); else ask();
+  }, 1000 * Math.max(1, wait) * (.9 + .2 * Math.random()));
+}
+function send(method, what, then) {
+  var x = new XMLHttpRequest();
+  x.open(method, page.api + what + page.query);
+  x.timeout = 10000;
+  x.onloadend = function () { if (then) then(x); };
+  x.send();
+}
+function ask() {
+  var now = Date.now();
+  if (asking || gone) return plan();
+  asking = true;
+  credit = Math.min(100, credit + (now - asked) / 15000) - 1;
+  asked = now;
+  send('GET', '/status', function (x) {
+    var s;
+    asking = false;
+    try { s = x.status === 200 && JSON.parse(x.responseText); } catch (e) {}
+    if (s && s.state) {
+      tell(x.responseText);
+      state(s);
+    } else if (x.status === 404) {
+      go();
+    } else {
+      fails++;
+      live = false;
+      hold = Math.min(120, +(x.status && x.getResponseHeader('Retry-After')) || 0);
+      if (fails > 1 && x.status !== 429) text('why', words.offline);
+    }
+    plan();
+  });
+}
+
+// The tab that holds the lock has the stream; the others hear it from there.
+function listen() {
+  var source = new EventSource(page.api + '/events' + page.query);
+  source.addEventListener('status', function (e) { tell(e.data); take(e.data); });
+  source.addEventListener('called', function (e) { source.close(); tell(e.data); take(e.data); });
+  source.onerror = function () {
+    live = false;
+    plan();
+    if (source.readyState === 2) setTimeout(listen, 30000 * (1 + Math.random()));
+  };
+  return source;
+}
+function lead() {
+  listen();
+  if (page.check_in) setInterval(function () { if (live) send('POST', '/check-in'); }, 1000 * page.check_in);
+  return new Promise(function () {});
+}
+
+kept = load();
+[].forEach.call(document.getElementsByTagName('time'), function (e) {
+  var at = new Date(e.getAttribute('datetime'));
+  if (+at) e.textContent = time(at, e.hasAttribute('data-day'));
+});
+if (navigator.cookieEnabled === false && page.check) location.replace(page.check);
+if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page.why);
+addEventListener('online', ask);
+addEventListener('pageshow', function (e) { if (e.persisted) ask(); });
+document.addEventListener('visibilitychange', function () {
+  if (!document.hidden) { if (slept) go(); else if (Date.now() - heard > 2000) ask(); }
+});
+if ($('leave')) $('leave').addEventListener('submit', function () { tell('{"left":1}'); });
+plan();
+if (page.place != null && window.EventSource && window.BroadcastChannel && navigator.locks) {
+  channel = new BroadcastChannel(key);
+  channel.onmessage = function (e) { if (!gone) take(e.data); };
+  navigator.locks.request(key, lead).catch(function () {});
+}
+}());

@@ -126,29 +126,25 @@ fn add_line<'a>(
     }
 }
 
-/// A longer address than this is not carried through the check: the page then reloads where it is.
+/// A longer address than this is not carried through the check: without JavaScript the page then reloads where it is.
 const MAX_CARRIED: usize = 2_000;
 
 fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catalogue) {
-    if content.here.len() > MAX_CARRIED {
-        return;
-    }
-    let check = check_url(line, content.here);
+    let carried = content.here.len() <= MAX_CARRIED;
+    let switch = |to| carried.then(|| format!("{}&reload={to}", check_url(line, content.here)));
     match line.reload {
         Reload::Automatic => {
             let secs = reload_secs(line);
+            let shown = catalogue.number(secs);
             content.reload_secs = Some(secs);
-            content.reload_text = Some(fill(
-                &catalogue.words.moves_by_itself,
-                &[("n", &catalogue.number(secs))],
-            ));
-            content.reload_stop_url = Some(format!("{check}&reload=off"));
+            content.reload_text = Some(fill(&catalogue.words.moves_by_itself, &[("n", &shown)]));
+            content.reload_stop_url = switch("off");
         }
-        Reload::Stopped => content.reload_start_url = Some(format!("{check}&reload=on")),
+        Reload::Stopped => content.reload_start_url = switch("on"),
         Reload::Off => {}
     }
-    if line.fresh {
-        content.check_url = check;
+    if line.fresh && line.turn.is_some() && carried {
+        content.check_url = check_url(line, content.here);
     }
 }
 
@@ -264,7 +260,8 @@ pub(super) fn query(line: &LineFacts<'_>) -> String {
 }
 
 /// Where the gate looks whether the browser kept its ticket and sends it back to `here`.
-fn check_url(line: &LineFacts<'_>, here: &str) -> String {
+pub(super) fn check_url(line: &LineFacts<'_>, here: &str) -> String {
+    let here = if here.len() > MAX_CARRIED { "/" } else { here };
     let query = query(line);
     let join = if query.is_empty() { '?' } else { '&' };
     format!("{}/check{query}{join}to={}", api(line), percent_encode(here))

@@ -15,6 +15,7 @@ mod preview;
 pub mod problem;
 mod sample;
 mod script;
+mod squeeze;
 mod status;
 mod stream;
 mod text;

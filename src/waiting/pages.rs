@@ -13,7 +13,7 @@ use super::kind::{PageFacts, PageKind};
 use super::language::Language;
 use super::policy::{self, Inline};
 use super::sample;
-use super::{catalogue, script};
+use super::{catalogue, script, squeeze};
 
 /// Most bytes of an operator's template.
 pub const MAX_TEMPLATE: usize = 256 * 1024;
@@ -160,21 +160,12 @@ fn environment(source: &str) -> Result<Environment<'static>, TemplateError> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(RECURSION);
-    environment.add_global("style", Value::from_safe_string(squeeze(STYLE)));
-    environment.add_global("script", Value::from_safe_string(squeeze(SCRIPT)));
+    environment.add_global("style", Value::from_safe_string(squeeze::lines(STYLE)));
+    environment.add_global("script", Value::from_safe_string(squeeze::script(SCRIPT)));
     environment
         .add_template_owned(NAME, source.to_owned())
         .map_err(|error| wrong(&error))?;
     Ok(environment)
-}
-
-/// A file of ours without its indentation, its empty lines and the lines that are comments.
-fn squeeze(source: &str) -> String {
-    let lines = source.lines().map(str::trim);
-    let kept: Vec<&str> = lines
-        .filter(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with("/*"))
-        .collect();
-    kept.join("\n")
 }
 
 fn wrong(error: &minijinja::Error) -> TemplateError {

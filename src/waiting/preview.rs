@@ -54,3 +54,18 @@ pub fn index(previews: &[Preview]) -> Bytes {
         links.concat()
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[ignore = "writes the pages into ANTEROOM_PREVIEW for looking at"]
+    fn dump() {
+        let all = previews(&Pages::new(None).unwrap());
+        for preview in &all {
+            preview.write_to(Path::new("/tmp/prev")).unwrap();
+        }
+        println!("{}", all[0].page.headers["content-security-policy"].to_str().unwrap());
+    }
+}

@@ -96,10 +96,7 @@ fn waiting() -> Vec<Case> {
         state("waiting-unknown", turn(17, "A1B2-C3D4", None)),
         state(
             "waiting-missed",
-            notice(
-                Notice::Missed(Wall(NOW.0 - 180_000)),
-                turn(2, "Q1W2-E3R4", some(30, 90)),
-            ),
+            notice(Notice::Missed(Wall(NOW.0 - 180_000)), turn(0, "Q1W2-E3R4", some(1, 30))),
         ),
         state(
             "waiting-late",

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::catalogue::{Catalogue, Forms};
-use super::content::{Content, api, query};
+use super::content::{Content, api, check_url, query};
 use super::kind::{LineFacts, PageFacts, PageKind, Stall};
 use super::text::{Markup, json, json_for_script};
 
@@ -15,7 +15,8 @@ struct Data<'a> {
     api: String,
     query: String,
     /// Where to go when the ticket that was just given has not come back.
-    check: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<String>,
     /// Seconds until the first question.
     refresh: f64,
     /// Seconds between check-ins; absent where the stream proves presence.
@@ -53,7 +54,7 @@ pub(super) fn data(
         lang: content.lang,
         api: api(line),
         query: query(line),
-        check: line.fresh.then_some(&content.check_url),
+        check: (line.fresh && line.turn.is_some()).then(|| check_url(line, content.here)),
         refresh: super::status::seconds(line.refresh_ms),
         check_in: line.check_in_ms.map(super::status::seconds),
         revision: line.revision,
@@ -94,6 +95,7 @@ struct Words<'a> {
     healing: &'a str,
     cut_off: &'a str,
     back: &'a str,
+    left: &'a str,
 }
 
 /// The script's words of one language, ready for [`data`].
@@ -117,6 +119,7 @@ pub(super) fn words(catalogue: &Catalogue) -> String {
         healing: &words.why_healing,
         cut_off: &words.why_cut_off,
         back: &words.why_back,
+        left: &catalogue.page(PageKind::Left).heading,
     };
     json_for_script(&json(&words))
 }

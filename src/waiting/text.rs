@@ -78,7 +78,8 @@ pub(super) fn time(at: Wall, with_date: bool) -> String {
         return String::new();
     };
     let shown = stamp.strftime(if with_date { "%Y-%m-%d %H:%M" } else { "%H:%M" });
-    format!("<time datetime=\"{stamp}\">{shown} UTC</time>")
+    let day = if with_date { " data-day" } else { "" };
+    format!("<time datetime=\"{stamp}\"{day}>{shown} UTC</time>")
 }
 
 #[cfg(test)]

@@ -1,0 +1,64 @@
+//! Makes the page's own script and style small without a build step.
+//!
+//! Comments are whole lines in those files, and strings and regular expressions hold no line breaks; nothing more has to
+//! be understood. What comes out still breaks lines where the source does.
+
+/// Without indentation, empty lines and comment lines.
+pub(super) fn lines(source: &str) -> String {
+    let lines = source.lines().map(str::trim);
+    let kept: Vec<&str> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with("/*"))
+        .collect();
+    kept.join("\n")
+}
+
+/// The same, and without the blanks of a script that part nothing.
+pub(super) fn script(source: &str) -> String {
+    let lines = lines(source);
+    let mut small = String::with_capacity(lines.len());
+    let mut quote = None;
+    let mut chars = lines.chars().peekable();
+    while let Some(c) = chars.next() {
+        let before = small.chars().next_back();
+        if quote.is_none() && c == ' ' && !parts(before, chars.peek().copied()) {
+            continue;
+        }
+        // A quote after a backslash is part of the string; no string here ends in a backslash.
+        if matches!(c, '\'' | '"') && before != Some('\\') {
+            quote = match quote {
+                None => Some(c),
+                Some(open) if open == c => None,
+                open => open,
+            };
+        }
+        small.push(c);
+    }
+    small
+}
+
+/// True when a blank between the two is needed: between two words, and between two signs that would become one.
+fn parts(before: Option<char>, after: Option<char>) -> bool {
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            (word(before) && word(after)) || (before == after && matches!(before, '+' | '-' | '/' | '&' | '|'))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_blanks_go_and_strings_stay() {
+        let source = "// why\nvar a = 'b  +  c', d = a + +e;\n\n  if (a in d) return a - -1; // kept: no whole line\n";
+        assert_eq!(
+            script(source),
+            "var a='b  +  c',d=a+ +e;\nif(a in d)return a- -1;// kept:no whole line"
+        );
+        assert_eq!(script("x = \"it's \\\" a\" + 'b' ;"), "x=\"it's \\\" a\"+'b';");
+        assert_eq!(lines("/* a */\n  b{c: d}\n"), "b{c: d}");
+    }
+}
