@@ -74,7 +74,7 @@ mod tests {
         let start = Instant::now();
         let later = start + Duration::from_secs(86_400);
         let mut budget = Budget::new(start);
-        budget.pay(BURST as usize, later);
+        budget.pay(usize::try_from(BURST).unwrap(), later);
         assert!(budget.affords(992, later) > later);
     }
 }

@@ -60,12 +60,19 @@ mod tests {
     use super::*;
 
     #[test]
-    #[ignore = "writes the pages into ANTEROOM_PREVIEW for looking at"]
-    fn dump() {
+    fn every_state_is_written_in_every_language_and_linked() {
+        let folder = tempfile::tempdir().unwrap();
         let all = previews(&Pages::new(None).unwrap());
         for preview in &all {
-            preview.write_to(Path::new("/tmp/prev")).unwrap();
+            preview.write_to(folder.path()).unwrap();
+            let page = std::fs::read_to_string(folder.path().join(format!("{}.html", preview.name))).unwrap();
+            assert!(page.starts_with("<!doctype html>"), "{}", preview.name);
         }
-        println!("{}", all[0].page.headers["content-security-policy"].to_str().unwrap());
+        let index = index(&all);
+        let index = std::str::from_utf8(&index).unwrap();
+        assert_eq!(index.matches("<li>").count(), all.len());
+        for kind in crate::waiting::PageKind::ALL {
+            assert!(sample::cases().iter().any(|case| case.kind == kind), "{kind:?}");
+        }
     }
 }

@@ -3,8 +3,6 @@
 //! The stream sets no cookie and decides nothing: on `called` the page reloads, and the navigation does the rest. It ends
 //! with the wait, with the connection, or with a retry hint when the gate drains.
 
-#![expect(clippy::similar_names, reason = "line and lane are the design's words")]
-
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
