@@ -194,3 +194,72 @@ const SIOCOUTQ: rustix::ioctl::Opcode = 0x5411;
 const SIOCOUTQ: rustix::ioctl::Opcode = 0x7472;
 #[cfg(any(target_arch = "powerpc", target_arch = "powerpc64"))]
 const SIOCOUTQ: rustix::ioctl::Opcode = 0x4004_7473;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// A connection whose other end reads only when told to.
+    async fn pair() -> (Conn, std::net::TcpStream) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, peer) = listener.accept().unwrap();
+        server.set_nonblocking(true).unwrap();
+        let local = server.local_addr().unwrap();
+        let (_read, write) = TcpStream::from_std(server).unwrap().into_split();
+        (Conn::new(peer, local, write, CancellationToken::new()), client)
+    }
+
+    #[tokio::test]
+    async fn unread_bytes_are_unacknowledged_until_the_peer_takes_them() {
+        let (conn, mut client) = pair().await;
+        assert!(conn.acknowledged());
+        conn.stream().writable().await.unwrap();
+        let mut written = 0;
+        while let Ok(count) = conn.stream().try_write(&[b'x'; 65536]) {
+            written += count;
+        }
+        assert!(!conn.acknowledged());
+        std::io::copy(&mut (&mut client).take(written as u64), &mut std::io::sink()).unwrap();
+        let patience = Instant::now() + Duration::from_secs(20);
+        while !conn.acknowledged() {
+            assert!(Instant::now() < patience, "never acknowledged");
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn each_phase_has_its_own_deadline() {
+        let (conn, _client) = pair().await;
+        let conn = Arc::new(conn);
+        let [first_byte, head, keep_alive] = [100, 200, 300].map(Duration::from_secs);
+        let settings = ServerSettings {
+            first_byte,
+            head,
+            keep_alive,
+            ..ServerSettings::default()
+        };
+        let left = |conn: &Conn| {
+            conn.due(&settings)
+                .map(|due| (due - Instant::now()).as_secs_f32().round())
+        };
+        assert_eq!(left(&conn), Some(100.0));
+        conn.bytes_in();
+        assert_eq!(left(&conn), Some(200.0));
+        let flight = conn.answering();
+        conn.bytes_in();
+        assert_eq!(left(&conn), None);
+        drop(flight);
+        assert_eq!(left(&conn), Some(300.0));
+        conn.bytes_in();
+        assert_eq!(left(&conn), Some(200.0));
+    }
+
+    #[test]
+    fn mapped_addresses_are_ipv4() {
+        let mapped = canonical("[::ffff:192.0.2.1]:80".parse().unwrap());
+        assert_eq!(mapped.to_string(), "192.0.2.1:80");
+    }
+}

@@ -33,8 +33,10 @@ use super::stats::{Stats, up};
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// By the book, or with an answer to what could not be read.
+    /// By the book.
     Closed,
+    /// With hyper's answer to what could not be read.
+    Refused,
     /// With an answer cut off, or the client gone.
     Broken,
     /// A deadline passed.
@@ -56,12 +58,15 @@ where
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     let end = run(io, &conn, &shared).await;
+    if end == End::Refused {
+        up(&shared.stats.malformed);
+    }
     if conn.is_tunnel() {
         return;
     }
     match end {
         // A close with bytes unread resets the connection, and the last answer may be lost with it.
-        End::Closed => Box::pin(linger(conn.stream())).await,
+        End::Closed | End::Refused => Box::pin(linger(conn.stream())).await,
         End::TimedOut => up(&shared.stats.timed_out),
         End::Broken => {}
     }
@@ -90,16 +95,21 @@ where
     let mut http = pin!(http);
     let mut closing = pin!(conn.closing().cancelled());
     let mut alarm = pin!(sleep_until(conn.due(settings).unwrap_or_else(Instant::now)));
-    let mut told = false;
+    let (mut begun, mut told) = (false, false);
     poll_fn(|cx| {
+        // A drain is looked for first, so that an answer that comes after it says `close`; but never before what a new
+        // connection has already sent has been read.
+        if begun && !told && closing.as_mut().poll(cx).is_ready() {
+            told = true;
+            http.as_mut().graceful_shutdown();
+        }
         if let Poll::Ready(ended) = http.as_mut().poll(cx) {
             return Poll::Ready(how(ended));
         }
-        if !told && closing.as_mut().poll(cx).is_ready() {
-            told = true;
-            http.as_mut().graceful_shutdown();
-            if let Poll::Ready(ended) = http.as_mut().poll(cx) {
-                return Poll::Ready(how(ended));
+        if !begun {
+            begun = true;
+            if closing.as_mut().poll(cx).is_ready() {
+                cx.waker().wake_by_ref();
             }
         }
         poll_alarm(alarm.as_mut(), conn.due(settings), cx).map(|()| End::TimedOut)
@@ -110,7 +120,7 @@ where
 fn how(ended: hyper::Result<()>) -> End {
     match ended {
         Ok(()) => End::Closed,
-        Err(error) if error.is_parse() => End::Closed,
+        Err(error) if error.is_parse() => End::Refused,
         Err(error) if is_timeout(&error) => End::TimedOut,
         Err(_) => End::Broken,
     }

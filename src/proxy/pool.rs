@@ -73,8 +73,9 @@ impl Pool {
     pub(super) async fn kept(self: &Arc<Self>) -> Option<Lease> {
         loop {
             let mut line = self.pop()?;
-            // The exchange before may be over for us and not yet for hyper; an error means the shop has closed.
-            if line.sender.ready().await.is_ok() {
+            // The exchange before may be over for us and not yet for hyper. An error means the shop has closed; silence, that
+            // it answered without taking the whole request, whose rest is still being written.
+            if matches!(timeout(KEPT_WAIT, line.sender.ready()).await, Ok(Ok(()))) {
                 line.heard.reset();
                 return Some(Lease {
                     line: Some(line),
@@ -202,6 +203,8 @@ fn unreachable_or_ours(error: &io::Error) -> Kind {
     }
 }
 
+/// How long a kept connection may take to be ready; it is a matter of one turn of its task.
+const KEPT_WAIT: Duration = Duration::from_millis(20);
 const EMFILE: i32 = rustix::io::Errno::MFILE.raw_os_error();
 const ENFILE: i32 = rustix::io::Errno::NFILE.raw_os_error();
 const ENOBUFS: i32 = rustix::io::Errno::NOBUFS.raw_os_error();

@@ -81,7 +81,12 @@ where
         };
         let (runtime, make, deadline) = (runtime()?, Arc::clone(&make), Arc::clone(&server.deadline));
         let name = format!("core-{core}");
-        let run = move || runtime.block_on(async { place.run(make(core), arrivals, &deadline).await });
+        let run = move || {
+            let cut = runtime.block_on(async { place.run(make(core), arrivals, &deadline).await });
+            // A name look-up under way would be waited for by a plain drop.
+            runtime.shutdown_timeout(Duration::ZERO);
+            cut
+        };
         server.cores.push(thread::Builder::new().name(name).spawn(run)?);
         queues.push(queue);
     }

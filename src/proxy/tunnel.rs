@@ -103,7 +103,14 @@ impl Asked {
     }
 
     /// Starts the tunnel; it opens when the client has been sent its 101.
-    pub(super) fn open(self, shop: OnUpgrade, idle: Duration, cancel: CancellationToken, stats: Arc<Stats>) -> Strings {
+    pub(super) fn open(
+        self,
+        shop: OnUpgrade,
+        idle: Duration,
+        cancel: Option<CancellationToken>,
+        stats: Arc<Stats>,
+    ) -> Strings {
+        let cancel = cancel.unwrap_or_default();
         let strings = Strings::default();
         let ties = strings.clone();
         tokio::spawn(async move {

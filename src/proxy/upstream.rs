@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{EXPECT, TRANSFER_ENCODING};
+use http::header::{CONNECTION, EXPECT, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -48,7 +48,7 @@ pub struct Forward<'a> {
     /// Fields of ours to set, such as `Anteroom-Session`.
     pub headers: &'a [(HeaderName, HeaderValue)],
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
-    pub cancel: CancellationToken,
+    pub cancel: Option<CancellationToken>,
 }
 
 impl Forward<'_> {
@@ -62,7 +62,7 @@ impl Forward<'_> {
             proto: conn.proto(),
             port: conn.local().port(),
             headers: &[],
-            cancel: CancellationToken::new(),
+            cancel: None,
         }
     }
 }
@@ -112,6 +112,12 @@ impl Upstream {
         }
         if let Some(word) = hygiene::clean_response(answer.headers_mut()) {
             answer.extensions_mut().insert(word);
+        }
+        if upgrade.is_some() {
+            // SECURITY: what the client sent behind its request was meant for another protocol: never read it as HTTP.
+            answer
+                .headers_mut()
+                .insert(CONNECTION, HeaderValue::from_static("close"));
         }
         Ok(self.stream(answer, lease, progress.as_deref()))
     }
@@ -223,7 +229,7 @@ impl Upstream {
         asked: tunnel::Asked,
         mut answer: Response<Incoming>,
         lease: Lease,
-        cancel: CancellationToken,
+        cancel: Option<CancellationToken>,
     ) -> Response<Body> {
         let shop = hyper::upgrade::on(&mut answer);
         lease.detach();

@@ -1,0 +1,165 @@
+//! A client made of a raw socket, and just enough of a parser to read answers.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+
+use crate::shop::PATIENCE;
+
+pub struct Client {
+    pub stream: TcpStream,
+    ahead: Vec<u8>,
+}
+
+/// An answer as it came.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    /// The body, its chunks put together.
+    pub body: String,
+    /// What followed the last chunk.
+    pub trailers: String,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<String> {
+        header(&self.head.to_ascii_lowercase(), name)
+    }
+}
+
+/// The value of a field of a head in lower case.
+pub fn header(head: &str, name: &str) -> Option<String> {
+    let mut lines = head.lines().skip(1);
+    lines.find_map(|line| {
+        line.strip_prefix(name)?
+            .strip_prefix(':')
+            .map(|value| value.trim().to_owned())
+    })
+}
+
+impl Client {
+    pub fn new(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self {
+            stream,
+            ahead: Vec::new(),
+        }
+    }
+
+    /// Sends a request and reads its answer.
+    pub fn ask(&mut self, request: &str) -> Answer {
+        self.send(request);
+        self.answer()
+    }
+
+    pub fn send(&mut self, bytes: &str) {
+        self.stream.write_all(bytes.as_bytes()).unwrap();
+    }
+
+    /// Closes the sending half.
+    pub fn finish(&mut self) {
+        self.stream.shutdown(Shutdown::Write).unwrap();
+    }
+
+    /// Reads a whole answer; panics when it is cut.
+    pub fn answer(&mut self) -> Answer {
+        let head = self.head();
+        let lower = head.to_ascii_lowercase();
+        let status = head[9..12].parse().unwrap();
+        let (mut body, mut trailers) = (String::new(), String::new());
+        if let Some(length) = header(&lower, "content-length") {
+            body = self.take(length.parse().unwrap());
+        } else if lower.contains("transfer-encoding: chunked") {
+            (body, trailers) = self.chunks();
+        } else if !matches!(status, 100..200 | 204 | 304) {
+            body = self.rest();
+        }
+        Answer {
+            status,
+            head,
+            body,
+            trailers,
+        }
+    }
+
+    /// Reads to the end of a head.
+    pub fn head(&mut self) -> String {
+        self.through("\r\n\r\n")
+    }
+
+    /// Reads exactly so many bytes.
+    pub fn take(&mut self, count: usize) -> String {
+        while self.ahead.len() < count {
+            assert!(
+                self.read(),
+                "the answer was cut after {:?}",
+                String::from_utf8_lossy(&self.ahead)
+            );
+        }
+        self.split(count)
+    }
+
+    /// Reads through the next `end`.
+    pub fn through(&mut self, end: &str) -> String {
+        loop {
+            if let Some(at) = self.ahead.windows(end.len()).position(|bytes| bytes == end.as_bytes()) {
+                return self.split(at + end.len());
+            }
+            assert!(
+                self.read(),
+                "closed before {end:?}; got {:?}",
+                String::from_utf8_lossy(&self.ahead)
+            );
+        }
+    }
+
+    /// Everything up to the close, in order or not.
+    pub fn rest(&mut self) -> String {
+        while self.read() {}
+        self.split(self.ahead.len())
+    }
+
+    fn chunks(&mut self) -> (String, String) {
+        let mut body = String::new();
+        loop {
+            let line = self.through("\r\n");
+            let size = usize::from_str_radix(line.trim(), 16).unwrap();
+            if size == 0 {
+                break;
+            }
+            body += &self.take(size);
+            assert_eq!(self.take(2), "\r\n");
+        }
+        let mut trailers = String::new();
+        loop {
+            let line = self.through("\r\n");
+            if line == "\r\n" {
+                return (body, trailers);
+            }
+            trailers += &line;
+        }
+    }
+
+    fn split(&mut self, at: usize) -> String {
+        let rest = self.ahead.split_off(at);
+        String::from_utf8_lossy(&std::mem::replace(&mut self.ahead, rest)).into_owned()
+    }
+
+    /// Reads more; false at the end of the connection, however it ended.
+    fn read(&mut self) -> bool {
+        let mut buffer = [0; 65536];
+        match self.stream.read(&mut buffer) {
+            Ok(count) => {
+                self.ahead.extend_from_slice(&buffer[..count]);
+                count > 0
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                panic!("nothing came; so far {:?}", String::from_utf8_lossy(&self.ahead))
+            }
+            Err(_) => false,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The end of a server: who is let finish, who is told, who is cut.
+
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::gate::Gate;
+use crate::shop::{OK, Shop};
+
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn idle_and_silent_connections_close_at_once() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let (mut idle, mut silent) = (gate.client(), gate.client());
+    assert_eq!(idle.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status, 200);
+    gate.until("both open", |gate| {
+        gate.stats.open.load(std::sync::atomic::Ordering::Relaxed) == 2
+    });
+    let reading = thread::spawn(move || (idle.rest(), silent.rest()));
+    assert_eq!(gate.drain(LONG).cut, 0);
+    assert_eq!(reading.join().unwrap(), (String::new(), String::new()));
+}
+
+#[test]
+fn answer_under_way_finishes_and_says_close() {
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let shop = Shop::new(move |line| {
+        line.head();
+        wait.lock().unwrap().recv().unwrap();
+        line.send(OK);
+    });
+    let gate = Gate::new(&shop);
+    let (address, closing) = (gate.address, gate.closing());
+    let mut client = gate.client();
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    shop.until(|seen| seen.contains("\r\n\r\n"));
+    let draining = thread::spawn(move || gate.drain(LONG));
+    while !closing.is_cancelled() {
+        thread::yield_now();
+    }
+    go.send(()).unwrap();
+    let answer = client.answer();
+    assert_eq!(
+        (answer.body.as_str(), answer.header("connection").as_deref()),
+        ("hi", Some("close"))
+    );
+    assert_eq!(client.rest(), "");
+    drop(client);
+    assert_eq!(draining.join().unwrap().cut, 0);
+    assert!(TcpStream::connect(address).is_err(), "still listening");
+}
+
+#[test]
+fn streams_are_told_and_end_by_themselves() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    client.send("GET /own/stream HTTP/1.1\r\nHost: a\r\n\r\n");
+    client.through("hello");
+    let reading = thread::spawn(move || client.rest());
+    assert_eq!(gate.drain(LONG).cut, 0);
+    assert!(reading.join().unwrap().contains("bye"));
+}
+
+#[test]
+fn what_does_not_finish_in_time_is_cut_and_counted() {
+    let shop = Shop::new(|line| {
+        line.head();
+        line.drain();
+    });
+    let gate = Gate::new(&shop);
+    let (mut first, mut second) = (gate.client(), gate.client());
+    for client in [&mut first, &mut second] {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    shop.until(|seen| seen.matches("\r\n\r\n").count() == 2);
+    let cut = gate.drain(Duration::from_millis(50)).cut;
+    assert_eq!((cut, first.rest(), second.rest()), (2, String::new(), String::new()));
+    shop.until_closed(2);
+}
+
+#[test]
+fn tunnels_count_as_under_way() {
+    let shop = Shop::new(|line| {
+        line.head();
+        line.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n");
+        line.drain();
+    });
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n");
+    client.head();
+    assert_eq!(gate.drain(Duration::from_millis(50)).cut, 1);
+    assert_eq!(client.rest(), "");
+}

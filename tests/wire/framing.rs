@@ -1,0 +1,277 @@
+//! What is refused before it reaches anybody, and how what passes is framed anew.
+
+use crate::client::header;
+use crate::gate::Gate;
+use crate::shop::{OK, Shop};
+
+/// Asserts that a request is refused so, that the connection ends, and that nothing reached the shop.
+#[track_caller]
+fn refused(request: &str, status: u16) {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    client.send(request);
+    let answer = client.answer();
+    assert_eq!(answer.status, status, "{request:?}");
+    assert_eq!(client.rest(), "", "{request:?}");
+    assert_eq!(shop.connections(), 0, "{request:?}");
+}
+
+#[test]
+fn absolute_target_becomes_a_path_and_its_authority_the_host() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    assert_eq!(
+        client
+            .ask("GET http://real.test:8080/p?q HTTP/1.1\r\nHost: other.test\r\n\r\n")
+            .status,
+        200
+    );
+    let seen = shop.seen();
+    assert!(seen.starts_with("GET /p?q HTTP/1.1\r\n"), "{seen}");
+    assert_eq!(header(&seen, "host").unwrap(), "real.test:8080");
+    assert_eq!(
+        client
+            .ask("GET http://real.test HTTP/1.1\r\nHost: other.test\r\n\r\n")
+            .status,
+        200
+    );
+    assert!(shop.seen().contains("\nGET / HTTP/1.1\r\n") || shop.seen().contains("GET / HTTP/1.1\r\n"));
+}
+
+#[test]
+fn connect_is_refused() {
+    refused("CONNECT shop.test:443 HTTP/1.1\r\nHost: shop.test:443\r\n\r\n", 405);
+}
+
+#[test]
+fn odd_targets_are_refused() {
+    for target in [
+        "*",
+        "shop.test:80",
+        "ftp://shop.test/",
+        "http://user@shop.test/",
+        "gopher:x",
+    ] {
+        refused(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n"), 400);
+    }
+}
+
+#[test]
+fn transfer_encoding_other_than_one_chunked_is_refused() {
+    let lines = [
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: identity, chunked",
+        "Transfer-Encoding: , chunked",
+    ];
+    for line in lines {
+        refused(&format!("POST / HTTP/1.1\r\nHost: a\r\n{line}\r\n\r\n0\r\n\r\n"), 400);
+    }
+}
+
+#[test]
+fn transfer_encoding_without_a_final_chunked_is_refused() {
+    for coding in ["identity", "gzip", "xchunked", "chunked, gzip", "\"chunked\"", ""] {
+        refused(
+            &format!("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: {coding}\r\n\r\n0\r\n\r\n"),
+            400,
+        );
+    }
+}
+
+#[test]
+fn http_1_0_with_transfer_encoding_is_refused() {
+    refused(
+        "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        400,
+    );
+}
+
+#[test]
+fn missing_repeated_or_malformed_host_is_refused() {
+    refused("GET / HTTP/1.1\r\n\r\n", 400);
+    refused("GET / HTTP/1.0\r\n\r\n", 400);
+    refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400);
+    for host in [
+        "", "a b", "a/b", "a@b", "a,b", "a:b", "a:", ":80", "a:123456", "[::1", "[x]", "a\\b", "a?b", "a#b", "ü",
+    ] {
+        refused(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), 400);
+    }
+}
+
+#[test]
+fn usual_hosts_pass() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    for host in [
+        "a",
+        "shop_1.test",
+        "a.test:8080",
+        "127.0.0.1:80",
+        "[::1]",
+        "[2001:db8::1]:443",
+        "xn--bcher-kva.test.",
+    ] {
+        assert_eq!(
+            client.ask(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n")).status,
+            200,
+            "{host}"
+        );
+    }
+}
+
+#[test]
+fn bad_lengths_are_refused() {
+    for length in ["-1", "+2", "2, 3", "0x2", "2 2", "18446744073709551616", ""] {
+        refused(
+            &format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\nok"),
+            400,
+        );
+    }
+    refused(
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
+        400,
+    );
+}
+
+#[test]
+fn unparsable_heads_are_refused() {
+    let lines = [
+        "Folded: a\r\n b",
+        "Space : a",
+        "No colon",
+        "Nul: a\0b",
+        "Bare\rcr: a",
+        "(x): y",
+        ": empty",
+    ];
+    for line in lines {
+        refused(&format!("GET / HTTP/1.1\r\nHost: a\r\n{line}\r\n\r\n"), 400);
+    }
+    for start in [
+        "GET /",
+        "GET  / HTTP/1.1",
+        "GET / HTTP/1.1 x",
+        "GET / HTTP/2.0",
+        "G@T / HTTP/1.1",
+        "GET /a b HTTP/1.1",
+    ] {
+        refused(&format!("{start}\r\nHost: a\r\n\r\n"), 400);
+    }
+}
+
+#[test]
+fn length_beside_chunked_is_forwarded_as_chunked_alone_and_the_connection_closed() {
+    for lines in [
+        "Content-Length: 4\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 4",
+    ] {
+        let shop = Shop::answering(OK);
+        let gate = Gate::new(&shop);
+        let mut client = gate.client();
+        client.send(&format!(
+            "POST / HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
+        ));
+        assert_eq!(client.answer().status, 200);
+        assert_eq!(client.rest(), "");
+        let seen = shop.seen();
+        assert!(
+            header(&seen, "content-length").is_none() && !seen.contains("smuggled"),
+            "{seen}"
+        );
+    }
+}
+
+#[test]
+fn bytes_behind_a_refused_request_are_never_read_as_a_request() {
+    let body = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
+    refused(
+        &format!("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n{body}"),
+        400,
+    );
+    refused(&format!("GET / HTTP/1.1\r\n\r\n{body}"), 400);
+}
+
+#[test]
+fn over_long_heads_are_431_and_readable() {
+    let long = "a".repeat(40 * 1024);
+    refused(&format!("GET / HTTP/1.1\r\nHost: a\r\nX: {long}\r\n\r\n"), 431);
+    refused(&format!("GET /{long} HTTP/1.1\r\nHost: a\r\n\r\n"), 431);
+    refused(
+        &format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: y\r\n".repeat(101)),
+        431,
+    );
+}
+
+#[test]
+fn heads_within_the_limit_pass() {
+    let shop = Shop::answering(OK);
+    let long = "a".repeat(30 * 1024);
+    assert_eq!(
+        Gate::new(&shop)
+            .client()
+            .ask(&format!("GET / HTTP/1.1\r\nHost: a\r\nCookie: {long}\r\n\r\n"))
+            .status,
+        200
+    );
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_order() {
+    let shop = Shop::new(|line| {
+        while let Some(request) = line.request() {
+            let path = request.split(' ').nth(1).unwrap().to_owned();
+            line.send(&format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{path}",
+                path.len()
+            ));
+        }
+    });
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    client.send(
+        &["/1", "/own", "/3"]
+            .map(|path| format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"))
+            .concat(),
+    );
+    let bodies = [client.answer().body, client.answer().body, client.answer().body];
+    assert_eq!(bodies, ["/1", "own", "/3"]);
+}
+
+#[test]
+fn target_is_forwarded_byte_for_byte() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    for target in [
+        "//x/../y",
+        "/%2e%2E/%2F",
+        "/a;b=c?d=%zz&e",
+        "/?",
+        "/a|b{c}\"",
+        "/~!$&'()*+,;=:@",
+    ] {
+        assert_eq!(
+            client.ask(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")).status,
+            200,
+            "{target}"
+        );
+        assert!(shop.seen().contains(&format!("GET {target} HTTP/1.1\r\n")), "{target}");
+    }
+}
+
+#[test]
+fn http_1_0_client_gets_no_chunks() {
+    let shop = Shop::answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n");
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    client.send("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
+    let head = client.head();
+    assert!(!head.to_ascii_lowercase().contains("chunked"), "{head}");
+    assert_eq!(client.rest(), "hi");
+}

@@ -1,0 +1,151 @@
+//! A gate reduced to the proxy: it forwards, answers `/own…` by itself, and turns errors into bare statuses.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anteroom::proxy::{
+    Body, Conn, Drained, Forward, ForwardError, RequestBody, Server, ServerSettings, SessionWord, Stats, Upstream,
+    UpstreamSettings, serve,
+};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
+use http_body::Frame;
+use http_body_util::{BodyExt, StreamBody};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::Client;
+use crate::shop::{PATIENCE, Shop};
+
+/// What a test may change before the gate starts.
+pub struct Setup {
+    pub server: ServerSettings,
+    pub upstream: UpstreamSettings,
+    pub trusted: Vec<ipnet::IpNet>,
+    /// Cancels tunnels.
+    pub cancel: CancellationToken,
+    /// Held by every forwarded answer until it ends.
+    guard: Arc<()>,
+}
+
+pub struct Gate {
+    pub server: Option<Server>,
+    pub address: SocketAddr,
+    pub stats: Arc<Stats>,
+    pub cancel: CancellationToken,
+    guards: Arc<()>,
+}
+
+impl Gate {
+    pub fn new(shop: &Shop) -> Self {
+        Self::with(shop.address, |_| {})
+    }
+
+    pub fn with(shop: SocketAddr, change: impl FnOnce(&mut Setup)) -> Self {
+        let mut setup = Setup {
+            server: ServerSettings::default(),
+            upstream: UpstreamSettings::new(shop.ip().to_string(), shop.port()),
+            trusted: Vec::new(),
+            cancel: CancellationToken::new(),
+            guard: Arc::new(()),
+        };
+        change(&mut setup);
+        let listener = setup.server.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let stats = Arc::new(Stats::default());
+        let guards = Arc::clone(&setup.guard);
+        let (cancel, counted) = (setup.cancel.clone(), Arc::clone(&stats));
+        let (settings, setup) = (setup.server.clone(), Arc::new(setup));
+        let server = serve(vec![listener], 1, &settings, Arc::clone(&stats), move |_core| {
+            let upstream = Upstream::new(setup.upstream.clone(), Arc::clone(&counted));
+            let setup = Arc::clone(&setup);
+            move |conn, request| respond(Arc::clone(&setup), upstream.clone(), conn, request)
+        })
+        .unwrap();
+        Self {
+            address: server.addresses()[0],
+            server: Some(server),
+            stats,
+            cancel,
+            guards,
+        }
+    }
+
+    pub fn client(&self) -> Client {
+        Client::new(self.address)
+    }
+
+    /// Answers and tunnels under way.
+    pub fn guards(&self) -> usize {
+        // One is ours, one the setup's.
+        Arc::strong_count(&self.guards) - 2
+    }
+
+    pub fn closing(&self) -> CancellationToken {
+        self.server.as_ref().unwrap().closing()
+    }
+
+    /// Waits until `condition` holds.
+    pub fn until(&self, what: &str, condition: impl Fn(&Self) -> bool) {
+        let step = Duration::from_millis(2);
+        for _ in 0..PATIENCE.as_millis() / step.as_millis() {
+            if condition(self) {
+                return;
+            }
+            std::thread::park_timeout(step);
+        }
+        panic!("it never came to be: {what}");
+    }
+
+    pub fn drain(mut self, patience: Duration) -> Drained {
+        self.server.take().unwrap().drain(patience)
+    }
+}
+
+async fn respond(
+    setup: Arc<Setup>,
+    upstream: Upstream,
+    conn: Arc<Conn>,
+    request: Request<RequestBody>,
+) -> Response<Body> {
+    match request.uri().path() {
+        "/own" => return Response::new(Body::from("own")),
+        "/own/read" => return Response::new(Body::full(request.into_body().collect().await.unwrap().to_bytes())),
+        "/own/stream" => return Response::new(Body::stream(StreamBody::new(greet(conn)))),
+        _ => {}
+    }
+    let mut forward = Forward::over(&conn, &setup.trusted);
+    let session = [(
+        HeaderName::from_static("anteroom-session"),
+        HeaderValue::from_static("opaque"),
+    )];
+    forward.headers = &session;
+    forward.cancel = Some(setup.cancel.clone());
+    match upstream.forward(request, &forward).await {
+        Ok(mut response) => {
+            if let Some(SessionWord(word)) = response.extensions_mut().remove::<SessionWord>() {
+                response.headers_mut().insert("x-heard", word);
+            }
+            response.map(|body| body.hold(Arc::clone(&setup.guard)))
+        }
+        Err(error) => refuse(error),
+    }
+}
+
+fn refuse(error: ForwardError) -> Response<Body> {
+    let mut response = Response::new(Body::from(format!("{:?} {:?}", error.fault, error.kind)));
+    *response.status_mut() = error.kind.status();
+    assert_ne!(response.status(), StatusCode::OK);
+    response
+}
+
+/// Says hello, and goodbye when the server drains.
+fn greet(conn: Arc<Conn>) -> impl futures_util::Stream<Item = Result<Frame<Bytes>, Infallible>> {
+    let hello = futures_util::stream::once(async { "hello" });
+    let bye = futures_util::stream::once(async move {
+        conn.closing().cancelled().await;
+        "bye"
+    });
+    hello.chain(bye).map(|text| Ok(Frame::data(Bytes::from(text))))
+}

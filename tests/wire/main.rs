@@ -1,0 +1,13 @@
+//! The proxy on the wire: bytes in, bytes out, over real sockets on port 0, with a raw recording shop behind it.
+
+mod bodies;
+mod client;
+mod deadlines;
+mod drain;
+mod faults;
+mod framing;
+mod gate;
+mod gone;
+mod headers;
+mod shop;
+mod upgrades;
