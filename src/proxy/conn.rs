@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     /// A connection whose other end reads only when told to.
-    async fn pair() -> (Conn, std::net::TcpStream) {
+    fn pair() -> (Conn, std::net::TcpStream) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (server, peer) = listener.accept().unwrap();
@@ -214,11 +214,11 @@ mod tests {
 
     #[tokio::test]
     async fn unread_bytes_are_unacknowledged_until_the_peer_takes_them() {
-        let (conn, mut client) = pair().await;
+        let (conn, mut client) = pair();
         assert!(conn.acknowledged());
         conn.stream().writable().await.unwrap();
-        let mut written = 0;
-        while let Ok(count) = conn.stream().try_write(&[b'x'; 65536]) {
+        let (block, mut written) = (vec![b'x'; 65536], 0);
+        while let Ok(count) = conn.stream().try_write(&block) {
             written += count;
         }
         assert!(!conn.acknowledged());
@@ -232,7 +232,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_phase_has_its_own_deadline() {
-        let (conn, _client) = pair().await;
+        let (conn, _client) = pair();
         let conn = Arc::new(conn);
         let [first_byte, head, keep_alive] = [100, 200, 300].map(Duration::from_secs);
         let settings = ServerSettings {

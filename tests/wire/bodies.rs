@@ -143,7 +143,7 @@ fn continue_comes_from_the_shop() {
         line.send(OK);
     });
     let gate = Gate::with(shop.address, |setup| {
-        setup.upstream.continue_wait = Duration::from_secs(3600)
+        setup.upstream.continue_wait = Duration::from_secs(3600);
     });
     let mut client = gate.client();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
@@ -164,7 +164,7 @@ fn continue_comes_from_the_shop() {
 fn continue_is_said_once_when_the_shop_keeps_silent() {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {
-        setup.upstream.continue_wait = Duration::from_millis(1)
+        setup.upstream.continue_wait = Duration::from_millis(1);
     });
     let mut client = gate.client();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n");
@@ -181,7 +181,7 @@ fn body_announced_and_refused_is_never_asked_for() {
         assert!(line.take(1).is_none(), "the body came all the same");
     });
     let gate = Gate::with(shop.address, |setup| {
-        setup.upstream.continue_wait = Duration::from_secs(3600)
+        setup.upstream.continue_wait = Duration::from_secs(3600);
     });
     for path in ["/", "/own"] {
         let mut client = gate.client();

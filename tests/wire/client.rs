@@ -150,7 +150,7 @@ impl Client {
 
     /// Reads more; false at the end of the connection, however it ended.
     fn read(&mut self) -> bool {
-        let mut buffer = [0; 65536];
+        let mut buffer = [0; 16384];
         match self.stream.read(&mut buffer) {
             Ok(count) => {
                 self.ahead.extend_from_slice(&buffer[..count]);

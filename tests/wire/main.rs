@@ -1,5 +1,7 @@
 //! The proxy on the wire: bytes in, bytes out, over real sockets on port 0, with a raw recording shop behind it.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
+
 mod bodies;
 mod client;
 mod deadlines;

@@ -149,7 +149,7 @@ impl Line {
     /// Reads until the other end closes; whether it closed in order.
     pub fn drain(&mut self) -> bool {
         loop {
-            match self.stream.read(&mut [0; 65536]) {
+            match self.stream.read(&mut [0; 16384]) {
                 Ok(0) => return true,
                 Ok(_) => {}
                 Err(_) => return false,

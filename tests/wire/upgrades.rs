@@ -1,4 +1,4 @@
-//! WebSockets and other upgrades: asked for well, granted, tunnelled, and ended.
+//! Upgrades, such as to a `WebSocket`: asked for well, granted, tunnelled, and ended.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -162,7 +162,7 @@ fn switch_to_another_protocol_than_asked_for_is_502() {
 fn silent_tunnel_is_closed() {
     let shop = switching(shout);
     let gate = Gate::with(shop.address, |setup| {
-        setup.upstream.tunnel_idle = Duration::from_millis(50)
+        setup.upstream.tunnel_idle = Duration::from_millis(50);
     });
     let mut client = gate.client();
     client.send(ASK);
