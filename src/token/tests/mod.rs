@@ -1,9 +1,9 @@
-//! Laws of tickets and passes: what is signed is read back, and whatever differs by anything is as good as none.
+//! Tickets and passes case by case: whatever differs by anything is as good as none.
 
-use proptest::prelude::*;
+mod laws;
 
 use super::*;
-use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Wall};
+use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RoomName, Wall};
 
 const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -399,85 +399,5 @@ fn the_session_header_is_one_per_session_and_no_token() {
     ];
     for other in others {
         assert_ne!(pass.session_header(), other.session_header());
-    }
-}
-
-fn names() -> impl Strategy<Value = (RoomName, LineName)> {
-    ("[a-z0-9-]{1,32}", "[a-z0-9 é한]{0,16}").prop_map(|(of_room, of_line)| (room(&of_room), line(&of_line)))
-}
-
-fn places() -> impl Strategy<Value = TicketPlace> {
-    let numbered = (any::<u64>(), any::<u32>()).prop_map(|(era, n)| TicketPlace::Numbered(Number { era: Era(era), n }));
-    prop_oneof![
-        numbered,
-        any::<[u8; 12]>().prop_map(|id| TicketPlace::Pending(PendingId(id)))
-    ]
-}
-
-prop_compose! {
-    fn tickets()(
-        (room, line) in names(), lane: u8, edition: u32, place in places(), joined_at: u64, identity: Option<[u8; 8]>,
-    ) -> Ticket {
-        let (lane, edition, joined_at) = (LaneId(lane), Edition(edition), Wall(joined_at));
-        Ticket { room, line, lane, edition, place, joined_at, identity }
-    }
-}
-
-prop_compose! {
-    fn passes()(
-        (room, line) in names(), lane: u8, edition: u32, era: u64, n: u32, id: [u8; 8], expires_at: u64,
-    ) -> Pass {
-        let number = Number { era: Era(era), n };
-        Pass {
-            room, line, lane: LaneId(lane), edition: Edition(edition), number, id: PassId(id), expires_at: Wall(expires_at),
-        }
-    }
-}
-
-proptest! {
-    #[test]
-    fn a_ticket_is_read_back_as_it_was_signed(ticket in tickets(), id in "[a-z0-9-]{1,16}", seed: u8) {
-        let ring = ring(&[(&id, seed)]);
-        let token = ring.sign_ticket(&ticket);
-        prop_assert!(token.len() <= MAX_TOKEN);
-        prop_assert_eq!(ring.read_ticket(&ticket.room, &ticket.line, &token), Some(ticket));
-    }
-
-    #[test]
-    fn a_pass_is_read_back_as_it_was_signed(pass in passes(), id in "[a-z0-9-]{1,16}", seed: u8) {
-        let ring = ring(&[(&id, seed)]);
-        let token = ring.sign_pass(&pass);
-        prop_assert!(token.len() <= MAX_TOKEN);
-        prop_assert_eq!(ring.read_pass(&pass.room, &pass.line, &token), Some(pass));
-    }
-
-    #[test]
-    fn a_ticket_of_other_names_is_none(ticket in tickets(), (room, line) in names()) {
-        let ring = ring(&[("now", 1)]);
-        let token = ring.sign_ticket(&ticket);
-        let same = (&room, &line) == (&ticket.room, &ticket.line);
-        prop_assert_eq!(ring.read_ticket(&room, &line, &token).is_some(), same);
-    }
-
-    #[test]
-    fn two_characters_changed_are_refused_too(ticket in tickets(), first: prop::sample::Index, second: prop::sample::Index,
-        symbols: (prop::sample::Index, prop::sample::Index)) {
-        let ring = ring(&[("now", 1)]);
-        let token = ring.sign_ticket(&ticket);
-        let mut mutant = token.clone().into_bytes();
-        let length = mutant.len();
-        mutant[first.index(length)] = BASE64URL[symbols.0.index(64)];
-        mutant[second.index(length)] = BASE64URL[symbols.1.index(64)];
-        let mutant = String::from_utf8(mutant).expect("ASCII");
-        prop_assert_eq!(ring.read_ticket(&ticket.room, &ticket.line, &mutant).is_some(), mutant == token);
-    }
-
-    #[test]
-    fn any_text_is_read_without_a_panic(text in ".{0,200}", plain in "[A-Za-z0-9_-]{0,200}") {
-        let ring = ring(&[("now", 1)]);
-        for text in [text, plain] {
-            prop_assert_eq!(ring.read_ticket(&room("shop"), &LineName::ONLY, &text), None);
-            prop_assert_eq!(ring.read_pass(&room("shop"), &LineName::ONLY, &text), None);
-        }
     }
 }
