@@ -8,7 +8,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::reader::{Node, Read, Reader, Section};
-use super::value::{address, duration_ms, list, network, number, one_of, size, text, wrong, yes_or_no};
+use super::value::{address, duration_ms, network, number, one_of, size, text, wrong, yes_or_no};
 use super::{secret, upstream};
 use crate::logging::{AccessTarget, Format, check_filter};
 use crate::token::{Key, MAX_KEYS, Secret};
@@ -86,8 +86,8 @@ fn bytes(section: &Section<'_>, name: &'static str, least: u32, most: u32) -> u3
 pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
     let section = reader.table("server");
     let server = Server {
-        listen: section.need("listen", |node| list(node, address)),
-        trusted_proxies: section.need("trusted_proxies", |node| list(node, network)),
+        listen: section.list("listen", address),
+        trusted_proxies: section.list("trusted_proxies", network),
         threads: section
             .get("threads", |node| number(node, 1..=256))
             .and_then(|n| NonZeroUsize::new(usize::try_from(n).ok()?)),
@@ -112,7 +112,7 @@ pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
 }
 
 fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
-    if server.listen.is_empty() {
+    if server.listen.is_empty() && !section.has_mistake("listen") {
         section.mistake(
             "listen",
             "nobody could come in",
@@ -142,7 +142,7 @@ fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
             right,
         );
     }
-    if !admin.listen.ip().is_loopback() && admin.token.is_none() {
+    if !admin.listen.ip().is_loopback() && admin.token.is_none() && !section.has_mistake("admin_token") {
         let wrong = format!("{} is not loopback and there is no admin_token", admin.listen);
         section.mistake(
             "admin_listen",
@@ -212,7 +212,7 @@ fn store_kind(node: &Node<'_>) -> Read<Kind> {
 
 pub(super) fn keys(reader: &Reader<'_>) -> Vec<Key> {
     let section = reader.table("tokens");
-    let keys = section.need("keys", |node| list(node, |item| secret::key(reader, item)));
+    let keys = section.list("keys", |item| secret::key(reader, item));
     if keys.len() > MAX_KEYS {
         section.mistake("keys", format!("{} keys", keys.len()), format!("at most {MAX_KEYS}"));
     }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::reader::{Node, Read, Reader};
 use super::routes::{HostPattern, Route};
-use super::value::{both, duration_ms, fields, host, list, name, number, route, size};
+use super::value::{both, duration_ms, fields, host, name, number, route, size};
 
 /// A burst of `requests` that comes back evenly over the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,13 +74,13 @@ pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
     let mut limits: Vec<Limit> = Vec::new();
     for section in &sections {
         let name = section.get("name", name);
-        let hosts = section.need("hosts", |node| list(node, host));
-        let routes = section.get("routes", |node| list(node, route));
+        let hosts = section.list("hosts", host);
+        let routes = section.list("routes", route);
         let (requests, window) = (
             section.get("requests", requests),
             section.get("window", |node| duration_ms(node, WINDOW_MS)),
         );
-        for own in routes.iter().flatten().filter(|route| route.is_own()) {
+        for own in routes.iter().filter(|route| route.is_own()) {
             let right = "[limits], which is for the gate's own endpoints";
             section.mistake(
                 "routes",
@@ -88,14 +88,14 @@ pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
                 right,
             );
         }
-        if routes.as_ref().is_some_and(Vec::is_empty) {
+        if routes.is_empty() && !section.has_mistake("routes") {
             section.mistake(
                 "routes",
                 "a limit without routes never acts",
                 "at least one route, such as [\"/seats/*\"]",
             );
         }
-        let (Some(name), Some(routes), Some(requests), Some(window_ms)) = (name, routes, requests, window) else {
+        let (Some(name), Some(requests), Some(window_ms)) = (name, requests, window) else {
             continue;
         };
         if limits.iter().any(|other| other.name == name) {

@@ -111,7 +111,7 @@ pub fn check(text: &str, path: &str) -> Report {
 #[must_use]
 pub fn read(path: Option<&Path>, overrides: &Overrides) -> Report {
     let Some(path) = path else {
-        return report(None, "", Vec::new(), "defaults", overrides, &environment);
+        return report(None, "", &[], "defaults", overrides, &environment);
     };
     let name = path.display().to_string();
     match text_of(path) {
@@ -123,13 +123,13 @@ pub fn read(path: Option<&Path>, overrides: &Overrides) -> Report {
 /// As TOML with best effort: mistakes of syntax are told together with the others.
 fn document(text: &str, path: &str, overrides: &Overrides, env: &dyn Fn(&str) -> Option<String>) -> Report {
     let (root, errors) = DeTable::parse_recoverable(text);
-    report(Some(root.get_ref()), text, errors, path, overrides, env)
+    report(Some(root.get_ref()), text, &errors, path, overrides, env)
 }
 
 fn report(
     root: Option<&DeTable<'_>>,
     text: &str,
-    errors: Vec<Error>,
+    errors: &[Error],
     path: &str,
     overrides: &Overrides,
     env: &dyn Fn(&str) -> Option<String>,
@@ -137,20 +137,15 @@ fn report(
     let reader = Reader::new(text, root, overrides.list(), env);
     let config = assemble(&reader);
     let notes = reader.into_notes();
+    let syntax: Vec<Mistake> = errors.iter().map(|error| syntax(text, error)).collect();
     let mut report = Report {
         path: path.to_owned(),
         config: None,
-        mistakes: if errors.is_empty() {
-            notes.mistakes
-        } else {
-            written(notes.mistakes)
-        },
+        mistakes: written(notes.mistakes, &syntax),
         warnings: notes.warnings,
         origins: notes.origins,
     };
-    report
-        .mistakes
-        .extend(errors.into_iter().map(|error| syntax(text, &error)));
+    report.mistakes.extend(syntax);
     report.mistakes.sort_by(|a, b| a.origin.cmp(&b.origin));
     report.warnings.sort_by(|a, b| a.origin.cmp(&b.origin));
     if report.mistakes.is_empty() {
@@ -188,12 +183,14 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     })
 }
 
-/// Where the syntax is broken, what seems to be missing may only be unread: such mistakes are left out.
-fn written(mistakes: Vec<Mistake>) -> Vec<Mistake> {
+/// Where the syntax is broken, what seems to be missing may only be unread, and what seems to stand in a broken line may
+/// be something else: such mistakes are left out.
+fn written(mut mistakes: Vec<Mistake>, syntax: &[Mistake]) -> Vec<Mistake> {
+    if !syntax.is_empty() {
+        let broken = |origin: &Origin| syntax.iter().any(|error| error.origin == *origin);
+        mistakes.retain(|mistake| mistake.origin != Origin::Defaults && !broken(&mistake.origin));
+    }
     mistakes
-        .into_iter()
-        .filter(|mistake| mistake.origin != Origin::Defaults)
-        .collect()
 }
 
 fn syntax(text: &str, error: &Error) -> Mistake {

@@ -14,10 +14,10 @@ pub(super) const MIN_REFRESH_MS: u64 = 1_000;
 /// How long a gate may be cut off from its store before it notices, in milliseconds.
 const CUT_OFF_MS: u64 = 2_000;
 
-pub(super) fn check(section: &Section<'_>, settings: &Settings, end_grace_ms: u64, outage_ms: u64) {
+pub(super) fn check(section: &Section<'_>, settings: &Settings, end_grace_ms: u64) {
     presence(section, settings);
     turns(section, settings);
-    sessions(section, settings, end_grace_ms, outage_ms);
+    sessions(section, settings, end_grace_ms);
 }
 
 fn presence(section: &Section<'_>, settings: &Settings) {
@@ -75,8 +75,8 @@ fn turns(section: &Section<'_>, settings: &Settings) {
     }
 }
 
-fn sessions(section: &Section<'_>, settings: &Settings, end_grace_ms: u64, outage_ms: u64) {
-    let (session, longest) = (settings.session_ms, settings.session_max_ms);
+fn sessions(section: &Section<'_>, settings: &Settings, end_grace_ms: u64) {
+    let (session, longest, claim) = (settings.session_ms, settings.session_max_ms, settings.claim_deadline_ms);
     let least = 2 * CUT_OFF_MS;
     if session < least {
         let wrong =
@@ -94,7 +94,7 @@ fn sessions(section: &Section<'_>, settings: &Settings, end_grace_ms: u64, outag
             format!("at most session_max, {}", words(longest)),
         );
     }
-    if settings.claim_deadline_ms > longest {
+    if claim > longest {
         let wrong = "a call cannot wait for longer than a session may last";
         section.mistake(
             "claim_deadline",
@@ -106,15 +106,7 @@ fn sessions(section: &Section<'_>, settings: &Settings, end_grace_ms: u64, outag
         let wrong = "the session would be over by itself before it is ended";
         section.mistake("end_grace", wrong, format!("at most session_max, {}", words(longest)));
     }
-    if outage_ms > longest {
-        let wrong = "a session lasts no longer than session_max, outage or not";
-        section.warning(
-            "outage_extension",
-            wrong,
-            format!("at most session_max, {}", words(longest)),
-        );
-    }
-    if settings.claim_deadline_ms > session && settings.claim_deadline_ms <= longest {
+    if (least..claim).contains(&session) && claim <= longest {
         let wrong = "who does not come holds a slot longer than an idle visitor inside";
         section.warning(
             "claim_deadline",

@@ -2,7 +2,7 @@
 //! default, so that all of them come out at once.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use toml::Spanned;
@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::keys::{Key, Preset, Table};
 use super::mistake::{Mistake, Origin};
-use super::{render, suggest};
+use super::{render, suggest, value};
 
 pub(super) type Node<'n> = Spanned<DeValue<'n>>;
 
@@ -45,6 +45,8 @@ pub(super) struct Notes {
     pub(super) warnings: Vec<Mistake>,
     pub(super) in_force: Vec<InForce>,
     pub(super) origins: BTreeMap<String, Origin>,
+    /// Keys whose value could not be read, so that the default stands in for it.
+    failed: BTreeSet<String>,
 }
 
 /// One reading of a document.
@@ -105,15 +107,26 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Notes a mistake about a key or a section, at the line of the nearest thing that is written.
+    /// Notes a mistake about a key or a section, at the line of the nearest thing that is written. A key that could not be
+    /// read has its mistake already: what follows from the default in its place is nobody's fault.
     pub(super) fn mistake(&self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
+        if self.notes.borrow().failed.contains(key) {
+            return;
+        }
         let mistake = self.note(key, wrong.into(), right.into());
         self.notes.borrow_mut().mistakes.push(mistake);
     }
 
     pub(super) fn warning(&self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
+        if self.notes.borrow().failed.contains(key) {
+            return;
+        }
         let warning = self.note(key, wrong.into(), right.into());
         self.notes.borrow_mut().warnings.push(warning);
+    }
+
+    pub(super) fn has_mistake(&self, key: &str) -> bool {
+        self.notes.borrow().mistakes.iter().any(|mistake| mistake.key == key)
     }
 
     fn note(&self, key: &str, wrong: String, right: String) -> Mistake {
@@ -272,9 +285,29 @@ impl<'s> Section<'s> {
             }
             Err(list) => {
                 self.refuse(&path, &origin, list);
+                self.reader.notes.borrow_mut().failed.insert(path);
                 preset_node(key).and_then(|node| read(&node).ok())
             }
         }
+    }
+
+    /// The items of a list; mistaken ones are noted and left out.
+    pub(super) fn list<T>(&self, name: &'static str, read: impl Fn(&Node<'_>) -> Read<T>) -> Vec<T> {
+        let mistakes = RefCell::new(Vec::new());
+        let keep = |item: &Node<'_>| {
+            let value = read(item).map_err(|more| mistakes.borrow_mut().extend(more));
+            Ok(value.ok())
+        };
+        let values = self.get(name, |node| value::list(node, keep)).unwrap_or_default();
+        let path = join(&self.path, name);
+        let origin = nearest(&self.reader.notes.borrow().origins, &path);
+        self.refuse(&path, &origin, mistakes.into_inner());
+        values.into_iter().flatten().collect()
+    }
+
+    /// True when something is wrong with the key already.
+    pub(super) fn has_mistake(&self, name: &str) -> bool {
+        self.reader.has_mistake(&join(&self.path, name))
     }
 
     fn open(&mut self, table: &'s DeTable<'s>, span: &Range<usize>) {

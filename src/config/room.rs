@@ -10,7 +10,7 @@ use super::pace;
 use super::reader::{Node, Read, Reader, Section};
 use super::routes::{HostPattern, Per, PerSource, Route};
 use super::value::{
-    both, duration_ms, fields, host, list, name, network, number, one_of, route, text, wrong, yes_or_no,
+    both, duration_ms, fields, host, name, network, number, one_of, route, text, words, wrong, yes_or_no,
 };
 use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
 
@@ -96,14 +96,14 @@ pub(super) fn rooms(reader: &Reader<'_>) -> Vec<Room> {
 fn room(section: &Section<'_>) -> Room {
     let mut settings = Settings::default();
     let name = section.need("name", room_name);
-    let hosts = section.need("hosts", |node| list(node, host));
-    let routes = section.need("routes", |node| list(node, route));
-    let except = section.need("except", |node| list(node, route));
-    let return_routes = section.need("return_routes", |node| list(node, route));
+    let hosts = section.list("hosts", host);
+    let routes = section.list("routes", route);
+    let except = section.list("except", route);
+    let return_routes = section.list("return_routes", route);
     let per = per(section, &routes, &mut settings);
     figures(section, &mut settings);
     let (ends_on, end_grace_ms, outage_extension_ms) = endings(section, &settings);
-    pace::check(section, &settings, end_grace_ms, outage_extension_ms);
+    pace::check(section, &settings, end_grace_ms);
     let statuses = [200_u16, 202, 429, 503];
     let sites = [
         ("lax", SameSite::Lax),
@@ -124,7 +124,7 @@ fn room(section: &Section<'_>) -> Room {
         same_site: section.need("same_site", |node| one_of(node, &sites)),
         cookie_domain: section.get("cookie_domain", domain),
         message: section.get("message", message),
-        bypass_networks: section.need("bypass_networks", |node| list(node, network)),
+        bypass_networks: section.list("bypass_networks", network),
         page: page(&section.table("room.page")),
         lanes: Vec::new(),
         settings,
@@ -156,7 +156,7 @@ fn figures(section: &Section<'_>, settings: &mut Settings) {
 }
 
 fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64) {
-    let rules = section.need("ends_on", |node| list(node, ends_on));
+    let rules = section.list("ends_on", ends_on);
     if rules.len() > MAX_ENDS_ON {
         section.mistake(
             "ends_on",
@@ -166,6 +166,14 @@ fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64
     }
     let grace = section.need("end_grace", |node| duration_ms(node, 0..=24 * HOUR));
     let outage = section.get("outage_extension", |node| duration_ms(node, 0..=7 * 24 * HOUR));
+    if outage.is_some_and(|outage| outage > settings.session_max_ms) {
+        let wrong = "a session lasts no longer than session_max, outage or not";
+        section.warning(
+            "outage_extension",
+            wrong,
+            format!("at most session_max, {}", words(settings.session_max_ms)),
+        );
+    }
     (rules, grace, outage.unwrap_or(settings.session_ms))
 }
 
@@ -187,10 +195,10 @@ fn ends_on(node: &Node<'_>) -> Read<EndsOn> {
 
 fn per(section: &Section<'_>, routes: &[Route], settings: &mut Settings) -> Option<Per> {
     let source = section.get("per", |node| per_source(node, routes));
-    let allow = section.need("allow", |node| list(node, line_name));
+    let allow = section.list("allow", line_name);
     settings.max_lines = section.need("max_lines", |node| number(node, 1..=100_000));
     let Some(source) = source else {
-        if !allow.is_empty() {
+        if !allow.is_empty() && !section.has_mistake("per") {
             section.mistake(
                 "allow",
                 "there are no lines to allow without per",
@@ -245,8 +253,8 @@ fn per_source(node: &Node<'_>, routes: &[Route]) -> Read<PerSource> {
 }
 
 fn page(section: &Section<'_>) -> Page {
-    let languages = section.need("languages", |node| list(node, language));
-    if languages.is_empty() {
+    let languages = section.list("languages", language);
+    if languages.is_empty() && !section.has_mistake("languages") {
         section.mistake(
             "languages",
             "the page needs a language",

@@ -56,7 +56,7 @@ fn names(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
 
 fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
     let key = format!("{path}.routes");
-    if room.routes.is_empty() {
+    if room.routes.is_empty() && !reader.has_mistake(&key) {
         reader.mistake(
             &key,
             "a room without routes protects nothing",

@@ -71,11 +71,13 @@ pub(super) fn number(node: &Node<'_>, range: RangeInclusive<u32>) -> Read<u32> {
 
 /// A duration in milliseconds, within `range`.
 pub(super) fn duration_ms(node: &Node<'_>, range: RangeInclusive<u64>) -> Read<u64> {
-    let right = format!(
-        "a duration from {} to {}, such as \"90s\", \"4 min\" or \"2 h\"",
-        words(*range.start()),
-        words(*range.end())
-    );
+    let (least, most) = (*range.start(), words(*range.end()));
+    let bounds = if least > 1 {
+        format!("from {} to {most}", words(least))
+    } else {
+        format!("up to {most}")
+    };
+    let right = format!("a duration {bounds}, such as \"90s\", \"4 min\" or \"2 h\"");
     let text = text(node, &right)?;
     let Some(ms) = parse_duration(text) else {
         return wrong(node, format!("\"{text}\" is no duration"), right);
@@ -93,21 +95,39 @@ fn parse_duration(text: &str) -> Option<u64> {
     u64::try_from(duration.as_millis()).ok()
 }
 
-/// Milliseconds in words, in the largest unit that leaves no rest.
+/// Milliseconds in words, in the largest unit that leaves no rest; days only from two on.
 pub(super) fn words(ms: u64) -> String {
-    const UNITS: [(u64, &str); 4] = [(86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
-    match UNITS.iter().find(|(unit, _)| ms >= *unit && ms.is_multiple_of(*unit)) {
-        Some((unit, name)) => format!("{} {name}", ms / unit),
+    const UNITS: [(u64, u64, &str); 4] = [
+        (86_400_000, 2, "days"),
+        (3_600_000, 1, "h"),
+        (60_000, 1, "min"),
+        (1_000, 1, "s"),
+    ];
+    let fits = |(unit, least, _): &&(u64, u64, &str)| ms >= unit * least && ms.is_multiple_of(*unit);
+    match UNITS.iter().find(fits) {
+        Some((unit, _, name)) => format!("{} {name}", ms / unit),
         None => format!("{ms} ms"),
+    }
+}
+
+/// Bytes in words, in the largest unit that leaves no rest.
+fn size_words(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS
+        .iter()
+        .find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit))
+    {
+        Some((unit, name)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
     }
 }
 
 /// A size in bytes, within `range`.
 pub(super) fn size(node: &Node<'_>, range: RangeInclusive<u64>) -> Read<u64> {
     let right = format!(
-        "a size from {} B to {} B, such as \"32 KiB\" or \"100 MiB\"",
-        range.start(),
-        range.end()
+        "a size from {} to {}, such as \"32 KiB\" or \"100 MiB\"",
+        size_words(*range.start()),
+        size_words(*range.end())
     );
     let text = text(node, &right)?;
     match parse_size(text).filter(|bytes| range.contains(bytes)) {
@@ -309,7 +329,8 @@ mod tests {
         for (value, want) in [
             (90_000, "90 s"),
             (240_000, "4 min"),
-            (86_400_000, "1 days"),
+            (86_400_000, "24 h"),
+            (604_800_000, "7 days"),
             (250, "250 ms"),
             (0, "0 ms"),
         ] {

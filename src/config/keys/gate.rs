@@ -118,7 +118,7 @@ pub(super) const UPSTREAM: Table = Table {
 const UPSTREAM_KEYS: [Key; 7] = [
     required(
         "url",
-        "URL with http://, host and port",
+        "URL such as \"http://127.0.0.1:3000\"",
         "Where the shop listens. Requests go there with their own path and Host.",
     ),
     key(

@@ -65,7 +65,7 @@ impl HostPattern {
             Some(name) => (true, name),
             None => (false, text),
         };
-        if without_port(name) != Some(name) {
+        if without_port(name).is_some_and(|bare| bare != name) {
             return Err(wrong(format!("\"{text}\" names a port; hosts are compared without it")));
         }
         let Some(name) = normal(name) else {

@@ -151,13 +151,13 @@ fn parse_methods(text: &str) -> Result<Vec<Method>, RouteError> {
 fn check_path(path: &str) -> Result<(), RouteError> {
     if path.contains(['?', '#']) {
         return refuse(
-            "a route is a path only",
+            format!("\"{path}\" is more than a path"),
             "the path without \"?\" or \"#\"; a line by query parameter is `per`",
         );
     }
     if path.contains('*') {
         return refuse(
-            "\"*\" stands anywhere but at the end",
+            format!("\"{path}\" has \"*\" somewhere else than at the end, after a slash"),
             "\"{name}\" for one segment, \"/*\" at the end for any rest",
         );
     }
@@ -165,11 +165,11 @@ fn check_path(path: &str) -> Result<(), RouteError> {
         Ok(None) => Ok(()),
         Ok(Some(list)) if list.len() == 1 => Ok(()),
         Ok(Some(_)) => refuse(
-            "the pattern can be read in two ways",
+            format!("\"{path}\" can be read in two ways"),
             "a path without \"//\", \".\", \"..\", \";\", \"\\\" and without encoded ASCII characters",
         ),
         Err(_) => refuse(
-            "the pattern is badly encoded",
+            format!("\"{path}\" is badly encoded"),
             "the path as people read it, such as \"/공연/*\"",
         ),
     }
