@@ -1,0 +1,73 @@
+use anteroom::config;
+
+/// Each bad file gives exactly the mistakes that it names in `# expect:` lines, each with line and key, and no other.
+#[test]
+fn every_bad_file_is_refused_with_all_its_mistakes() {
+    let files = super::files("tests/config/bad");
+    assert!(files.len() >= 30, "{} files", files.len());
+    for (name, text) in files {
+        let report = config::check(&text, &name);
+        let mistakes: Vec<String> = report.mistakes().iter().map(ToString::to_string).collect();
+        let expected: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# expect: "))
+            .collect();
+        assert!(!expected.is_empty(), "{name} expects nothing; it gives\n{report}");
+        for part in &expected {
+            assert!(
+                mistakes.iter().any(|mistake| mistake.contains(part)),
+                "no \"{part}\" in\n{report}"
+            );
+        }
+        assert_eq!(mistakes.len(), expected.len(), "{report}");
+        assert!(report.config().is_none(), "{name} gives a configuration");
+        assert!(report.finish().is_err(), "{name} is accepted");
+    }
+}
+
+/// Every mistake says what would be right, and none shows a secret.
+#[test]
+fn every_mistake_says_what_is_right_and_no_secret() {
+    for (name, text) in super::files("tests/config/bad") {
+        let report = config::check(&text, &name);
+        for mistake in report.mistakes() {
+            assert!(
+                !mistake.right.is_empty() && !mistake.wrong.is_empty(),
+                "{name}: {mistake}"
+            );
+        }
+        assert!(
+            !report.to_string().contains("hunter2"),
+            "{name} shows a secret:\n{report}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_mistake() {
+    let path = super::path("tests/config/no-such.toml");
+    let report = config::read(Some(&path), &config::Overrides::none());
+    assert!(report.to_string().contains("the file cannot be opened"), "{report}");
+    assert!(report.finish().is_err());
+}
+
+#[test]
+fn a_mistake_in_an_option_names_the_option() {
+    let overrides = config::Overrides::none().text("upstream.url", "--upstream", "127.0.0.1:3000");
+    let report = config::read(None, &overrides);
+    assert!(report.to_string().contains("--upstream: upstream.url: "), "{report}");
+}
+
+#[test]
+fn what_others_find_is_told_at_the_keys_line() {
+    let text =
+        "[upstream]\nurl = \"http://127.0.0.1:3000\"\n\n[[room]]\nexcept = [\"/static/*\"]\nmessage = \"hello\"\n";
+    let mut report = config::check(text, "config.toml");
+    report.refuse("room[0].message", "too friendly", "a shorter one");
+    assert!(
+        report
+            .to_string()
+            .contains("config.toml: line 6: room[0].message: too friendly; right: a shorter one")
+    );
+    assert!(report.finish().is_err());
+}

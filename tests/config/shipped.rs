@@ -1,0 +1,119 @@
+use anteroom::config::keys::{Preset, TABLES};
+use anteroom::config::{self, Config, Overrides};
+
+const SHOP: &str = "http://127.0.0.1:3000";
+
+fn shipped() -> String {
+    super::text("config.toml")
+}
+
+#[test]
+fn the_shipped_file_is_the_default() {
+    let defaults = Config::load(None, &Overrides::none().text("upstream.url", "--upstream", SHOP)).expect("good");
+    let (shipped, _) = config::check(&shipped(), "config.toml")
+        .finish()
+        .expect("the shipped file is good");
+    assert_eq!(shipped.describe(), defaults.describe());
+    assert_eq!(format!("{shipped:?}"), format!("{defaults:?}"));
+}
+
+/// The text with every example in force: lines that begin with `#` and no space; an example stands over the default above.
+fn with_examples(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let example = line
+            .strip_prefix('#')
+            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '['));
+        if let Some((name, _)) = example.and_then(|rest| rest.split_once(" = ")) {
+            let section = lines.iter().rposition(|line| line.starts_with('[')).unwrap_or(0);
+            let own = format!("{name} = ");
+            let kept = lines
+                .split_off(section)
+                .into_iter()
+                .filter(|line| !line.starts_with(&own));
+            lines = lines.into_iter().chain(kept.collect::<Vec<_>>()).collect();
+        }
+        lines.push(example.unwrap_or(line).to_owned());
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn every_example_in_the_shipped_file_works() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html");
+    std::fs::write(&page, "<html></html>").expect("written");
+    let text = with_examples(&shipped()).replace("/etc/anteroom/page.html", &page.display().to_string());
+    // The environment of a test always has this one.
+    let text = text
+        .replace("ANTEROOM_KEY", "CARGO_MANIFEST_DIR")
+        .replace("ANTEROOM_ADMIN_TOKEN", "CARGO_MANIFEST_DIR");
+    let long_enough = env!("CARGO_MANIFEST_DIR").len() >= 32;
+    let report = config::check(&text, "config.toml with examples");
+    let real = report
+        .mistakes()
+        .iter()
+        .filter(|mistake| long_enough || !mistake.wrong.contains("the secret has"));
+    assert_eq!(real.count(), 0, "{report}");
+    assert!(text.contains("[[limit]]") && text.contains("/payment/"), "{text}");
+}
+
+#[test]
+fn every_key_stands_in_the_shipped_file_with_its_sentence_and_default() {
+    let text = shipped();
+    for table in TABLES {
+        let section = section(&text, table.name);
+        for key in table.keys {
+            let place = format!("[{}] {}", table.name, key.name);
+            let comments = comments(&section, key.name);
+            assert!(
+                comments.iter().any(|comment| comment.contains(key.about)),
+                "{place}: {comments:?}"
+            );
+            match key.preset {
+                // Tables that there are none of by default stand as examples.
+                Preset::Value(value) => {
+                    let example = if ["room.lane", "limit"].contains(&table.name) {
+                        "#"
+                    } else {
+                        ""
+                    };
+                    let line = format!("{example}{} = {value}", key.name);
+                    assert!(section.contains(&line.as_str()), "{place}: no line \"{line}\"");
+                }
+                Preset::Absent(words) => assert!(comments.iter().any(|c| c.contains(words)), "{place}: {comments:?}"),
+                Preset::Required => {}
+            }
+        }
+    }
+}
+
+/// All lines below the headers of a table, in force or as examples.
+fn section<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let headers = [
+        format!("[{name}]"),
+        format!("[[{name}]]"),
+        format!("#[[{name}]]"),
+        format!("#[{name}]"),
+    ];
+    let mut inside = false;
+    let keep = |line: &&str| {
+        if line.starts_with('[') || line.starts_with("#[") {
+            inside = headers.iter().any(|header| header == line);
+        }
+        inside
+    };
+    text.lines().filter(keep).collect()
+}
+
+/// The comments right above the lines that set a key, each joined to one line.
+fn comments(section: &[&str], key: &str) -> Vec<String> {
+    let sets = |line: &str| line.trim_start_matches('#').starts_with(&format!("{key} = "));
+    let above = |at: usize| {
+        let lines = section[..at].iter().rev().take_while(|line| line.starts_with("# "));
+        let mut words: Vec<&str> = lines.map(|line| line.trim_start_matches("# ")).collect();
+        words.reverse();
+        words.join(" ")
+    };
+    (0..section.len()).filter(|at| sets(section[*at])).map(above).collect()
+}
