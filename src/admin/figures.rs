@@ -279,6 +279,11 @@ impl Collector for GateFigures {
             ("store_entries", "Entries of the log applied", stats.entries),
             ("store_appends", "Batches appended", stats.appends),
             (
+                "store_failures",
+                "Exchanges with the store that failed and were tried again",
+                stats.failures,
+            ),
+            (
                 "store_outages",
                 "Times the gate was cut off from its store",
                 stats.outages,
@@ -311,4 +316,41 @@ fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u
     encoder
         .encode_descriptor(name, help, None, MetricType::Counter)?
         .encode_counter::<NoLabelSet, _, f64>(&value, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str) -> LineName {
+        LineName::new(name).expect("a name")
+    }
+
+    fn joins(counted: &mut Counted, lines: &[(&LineName, u64)]) -> u64 {
+        counted.advance(lines.iter().map(|(name, joins)| (*name, [*joins, 0, 0, 0, 0, 0])))[0]
+    }
+
+    #[test]
+    fn a_counter_does_not_fall_when_a_line_is_forgotten_or_made_anew() {
+        let (a, b) = (line("a"), line("b"));
+        let mut counted = Counted::default();
+        assert_eq!(joins(&mut counted, &[(&a, 5), (&b, 2)]), 7);
+        assert_eq!(joins(&mut counted, &[(&b, 3)]), 8, "a is forgotten");
+        assert_eq!(
+            joins(&mut counted, &[(&a, 1), (&b, 3)]),
+            9,
+            "a is back, from its beginning"
+        );
+        assert_eq!(
+            joins(&mut counted, &[(&a, 4), (&b, 1)]),
+            13,
+            "b was forgotten and made anew in between"
+        );
+        assert_eq!(joins(&mut counted, &[(&a, 4), (&b, 1)]), 13);
+        assert_eq!(
+            counted.lines.len(),
+            2,
+            "what is remembered is bounded by the lines there are"
+        );
+    }
 }

@@ -26,14 +26,18 @@ impl FromRequestParts<Shared> for Named {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
-        let params = RawPathParams::from_request_parts(parts, &()).await;
-        let params = params.map_err(|error| Problem::not_found(error.to_string()))?;
-        let asked = params
-            .iter()
-            .find_map(|(key, value)| (key == "room").then_some(value))
-            .unwrap_or_default();
-        find(&shared.replica.view(), asked)
+        let asked = parameter(parts, "room").await;
+        find(&shared.replica.view(), &asked)
     }
+}
+
+/// A part of the path, decoded; empty where it is no text, which names nothing.
+pub(super) async fn parameter(parts: &mut Parts, wanted: &str) -> String {
+    let Ok(parameters) = RawPathParams::from_request_parts(parts, &()).await else {
+        return String::new();
+    };
+    let found = parameters.iter().find(|(name, _)| *name == wanted);
+    found.map(|(_, value)| value.to_owned()).unwrap_or_default()
 }
 
 fn find(view: &View, asked: &str) -> Result<Named, Problem> {
@@ -51,11 +55,15 @@ fn find(view: &View, asked: &str) -> Result<Named, Problem> {
 /// `GET /api/v1/rooms`.
 pub(super) async fn list(State(shared): State<Shared>) -> Response {
     let view = shared.replica.view();
-    let room = |(name, view): (&RoomName, &Arc<RoomView>)| shape::room(name, view, shared.configured_message(name));
+    let rooms = view.rooms.iter().map(|(name, view)| shown(&shared, name, view));
     json(&api::Rooms {
         gate: gate(&shared.replica),
-        rooms: view.rooms.iter().map(room).collect(),
+        rooms: rooms.collect(),
     })
+}
+
+fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
+    shape::room(name, view, shared.configured_message(name))
 }
 
 /// How the gate stands to its log now.
@@ -69,11 +77,7 @@ pub(super) fn gate(replica: &Replica) -> api::Gate {
 
 /// `GET /api/v1/rooms/{room}`.
 pub(super) async fn show(State(shared): State<Shared>, room: Named) -> Response {
-    json(&shape::room(
-        &room.name,
-        &room.view,
-        shared.configured_message(&room.name),
-    ))
+    json(&shown(&shared, &room.name, &room.view))
 }
 
 /// `PATCH /api/v1/rooms/{room}`: answered once the change is in the log, with the room as it then is.
@@ -102,11 +106,7 @@ pub(super) async fn change(
         room = %room.name, %peer, revision = after.view.revision,
         before = ?before.view.overrides, after = ?after.view.overrides, "an operator changed a room"
     );
-    Ok(json(&shape::room(
-        &after.name,
-        &after.view,
-        shared.configured_message(&after.name),
-    )))
+    Ok(json(&shown(&shared, &after.name, &after.view)))
 }
 
 /// SECURITY: a form or a plain-text post of another site's page cannot carry this type without asking first.

@@ -1,14 +1,14 @@
 //! One visitor, by the reference that their page shows them.
 
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequestParts, Query, RawPathParams, State};
+use axum::extract::{FromRequestParts, Query, State};
 use axum::response::Response;
 use http::StatusCode;
 use http::request::Parts;
 use serde::Deserialize;
 
 use super::problem::json;
-use super::rooms::{Named, no_line_name};
+use super::rooms::{Named, no_line_name, parameter};
 use super::{Peer, Problem, Shared, shape};
 use crate::replica::Note;
 use crate::room::{Clock, LineName, LineView, Number, RoomName, RoomView, Standing, Visitor};
@@ -45,13 +45,7 @@ impl FromRequestParts<Shared> for Found {
 }
 
 async fn reference(parts: &mut Parts) -> Result<Reference, Problem> {
-    let params = RawPathParams::from_request_parts(parts, &()).await;
-    let params = params.map_err(|error| Problem::not_found(error.to_string()))?;
-    let asked = params
-        .iter()
-        .find_map(|(key, value)| (key == "reference").then_some(value))
-        .unwrap_or_default();
-    Reference::parse(asked).ok_or_else(|| {
+    Reference::parse(&parameter(parts, "reference").await).ok_or_else(|| {
         let detail = "that is no reference as the waiting page shows it (its check character does not fit): ask again";
         Problem::new(StatusCode::BAD_REQUEST, detail)
     })
