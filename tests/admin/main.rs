@@ -1,0 +1,8 @@
+//! The admin listener over real sockets, on a real replica over the embedded log.
+
+mod entrance;
+mod health;
+mod metrics;
+mod rooms;
+mod support;
+mod visitors;

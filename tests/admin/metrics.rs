@@ -1,0 +1,131 @@
+//! The metrics of a running gate, and that the documents and the alert rules name what there is.
+
+use std::collections::BTreeSet;
+
+use anteroom::metrics::{Outcome, UpstreamFault};
+
+use crate::support::{Gate, room_name};
+
+fn scrape(gate: &Gate) -> String {
+    let answer = gate.get("/metrics");
+    assert_eq!(answer.status, 200);
+    assert!(
+        answer.headers["content-type"]
+            .to_str()
+            .expect("text")
+            .starts_with("application/openmetrics-text")
+    );
+    assert!(answer.text.ends_with("# EOF\n"), "{}", answer.text);
+    answer.text
+}
+
+fn assert_line(text: &str, line: &str) {
+    assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
+}
+
+/// Every metric's name as it is asked for in `PromQL`; a histogram's without its suffixes.
+fn names(text: &str) -> BTreeSet<String> {
+    let types = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+    types
+        .map(|(name, kind)| match kind {
+            "counter" => format!("{name}_total"),
+            "info" => format!("{name}_info"),
+            _ => name.to_owned(),
+        })
+        .collect()
+}
+
+#[test]
+fn the_rooms_figures_are_read_when_asked_and_lines_are_summed() {
+    let gate = Gate::start();
+    let inside = gate.join("main", "");
+    gate.join("main", "");
+    gate.enter(&inside);
+    gate.join("events", "a");
+    gate.join("events", "b");
+    gate.metrics.requests(Some(&room_name("main"))).count(Outcome::Joined);
+    gate.metrics.upstream_fault(UpstreamFault::Connect);
+    let text = scrape(&gate);
+    for line in [
+        "anteroom_waiting{room=\"main\"} 1.0",
+        "anteroom_sessions{room=\"main\"} 1.0",
+        "anteroom_capacity{room=\"main\"} 1.0",
+        "anteroom_capacity{room=\"events\"} 10.0",
+        "anteroom_lines{room=\"events\"} 2.0",
+        "anteroom_joins_total{room=\"main\"} 2",
+        "anteroom_joins_total{room=\"events\"} 2",
+        "anteroom_claims_total{room=\"main\"} 1",
+        "anteroom_mode{room=\"main\",mode=\"auto\"} 1",
+        "anteroom_mode{room=\"main\",mode=\"hold\"} 0",
+        "anteroom_requests_total{room=\"main\",outcome=\"joined\"} 1",
+        "anteroom_cut_off_seconds 0.0",
+        "anteroom_ready 0",
+    ] {
+        assert_line(&text, line);
+    }
+    assert!(!text.contains("line=\""), "no label grows with the lines");
+    gate.readiness.serving();
+    gate.patch("main", r#"{"mode": "hold"}"#).ok();
+    let text = scrape(&gate);
+    assert_line(&text, "anteroom_ready 1");
+    assert_line(&text, "anteroom_mode{room=\"main\",mode=\"hold\"} 1");
+    assert_line(&text, "anteroom_admin_changes_total 1");
+}
+
+#[test]
+fn every_metric_is_in_the_document_and_the_document_names_no_other() {
+    let gate = Gate::start();
+    // Families without a member show nothing.
+    gate.metrics.requests(None).count(Outcome::Outside);
+    gate.metrics.limited("seats").inc();
+    let shown = names(&scrape(&gate));
+    let document = include_str!("../../docs/metrics.md");
+    let rows = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let documented: BTreeSet<String> = rows.map(|(name, _)| name.to_owned()).collect();
+    let missing: Vec<_> = shown.difference(&documented).collect();
+    let gone: Vec<_> = documented.difference(&shown).collect();
+    assert!(
+        missing.is_empty() && gone.is_empty(),
+        "to document: {missing:?}; to remove: {gone:?}"
+    );
+    for outcome in Outcome::ALL {
+        assert!(
+            document.contains(&format!("`{}`", outcome.as_str())),
+            "{}",
+            outcome.as_str()
+        );
+    }
+}
+
+#[test]
+fn the_alerts_ask_for_metrics_that_exist_and_stand_in_the_document() {
+    let rules = include_str!("../../examples/alerts.yml");
+    let document = include_str!("../../docs/metrics.md");
+    let known = names(&scrape(&Gate::start()));
+    let word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    for used in rules
+        .split(|character| !word(character))
+        .filter(|word| word.starts_with("anteroom_"))
+    {
+        let family = used.strip_suffix("_bucket").unwrap_or(used);
+        let given = document.contains(&format!("| `{family}` |"));
+        assert!(
+            given
+                && (known.contains(family)
+                    || used.starts_with("anteroom_requests")
+                    || used.starts_with("anteroom_limited")),
+            "{used}"
+        );
+    }
+    let alerts = rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: "));
+    let alerts: BTreeSet<&str> = alerts.collect();
+    let named: BTreeSet<&str> = document
+        .split('`')
+        .filter(|word| word.starts_with("Anteroom"))
+        .collect();
+    assert_eq!(alerts, named);
+}
