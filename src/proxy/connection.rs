@@ -8,6 +8,7 @@ use std::future::{Future, poll_fn};
 use std::net::Shutdown;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub(super) struct Shared<S> {
     pub(super) service: S,
     pub(super) settings: ServerSettings,
     pub(super) stats: Arc<Stats>,
+    /// Set before the connections' token is cancelled.
+    pub(super) draining: Arc<AtomicBool>,
 }
 
 /// Serves requests on `io` until the client or the server closes; see [`ServerSettings`] for what bounds it.
@@ -98,8 +101,8 @@ where
     let (mut begun, mut told) = (false, false);
     poll_fn(|cx| {
         // A drain is looked for first, so that an answer that comes after it says `close`; but never before what a new
-        // connection has already sent has been read.
-        if begun && !told && closing.as_mut().poll(cx).is_ready() {
+        // connection has already sent has been read. PERF: the token only wakes; a flag is cheaper to look at every time.
+        if begun && !told && shared.draining.load(Ordering::Relaxed) {
             told = true;
             http.as_mut().graceful_shutdown();
         }

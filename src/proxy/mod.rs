@@ -34,7 +34,7 @@ pub use error::{Fault, ForwardError, Kind};
 pub use framing::Malformed;
 pub use hygiene::SessionWord;
 pub use request_body::{BodyError, RequestBody};
-pub use serve::{Drained, Server, serve};
+pub use serve::{Drained, Server, raise_descriptor_limit, serve};
 pub use settings::{ServerSettings, UpstreamSettings};
 pub use stats::Stats;
 pub use upstream::{Forward, Upstream};

@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -28,6 +28,7 @@ pub struct Server {
     addresses: Vec<SocketAddr>,
     stats: Arc<Stats>,
     closing: CancellationToken,
+    draining: Arc<AtomicBool>,
     deadline: Arc<OnceLock<Instant>>,
     accepting: Vec<JoinHandle<()>>,
     cores: Vec<JoinHandle<usize>>,
@@ -64,6 +65,7 @@ where
             .collect::<io::Result<_>>()?,
         stats: Arc::clone(&stats),
         closing: CancellationToken::new(),
+        draining: Arc::default(),
         deadline: Arc::default(),
         accepting: Vec::new(),
         cores: Vec::new(),
@@ -78,6 +80,7 @@ where
             load: Arc::clone(&load),
             settings: settings.clone(),
             closing: server.closing.clone(),
+            draining: Arc::clone(&server.draining),
         };
         let (runtime, make, deadline) = (runtime()?, Arc::clone(&make), Arc::clone(&server.deadline));
         let name = format!("core-{core}");
@@ -133,6 +136,7 @@ impl Server {
     }
 
     fn stop(&mut self) -> usize {
+        self.draining.store(true, Ordering::Relaxed);
         self.closing.cancel();
         for accepting in self.accepting.drain(..) {
             let _ = accepting.join();
@@ -160,6 +164,7 @@ async fn accept(
         Ok(listener) => listener,
         Err(error) => return tracing::error!(%error, "cannot accept"),
     };
+    let mut is_short = false;
     loop {
         let accepted = tokio::select! {
             () = closing.cancelled() => return,
@@ -167,10 +172,15 @@ async fn accept(
         };
         // Back to a plain socket: it is to be polled by its core's runtime, not by this one.
         match accepted.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))) {
-            Ok((stream, peer)) => load.place(stream, peer, index, queues),
+            Ok((stream, peer)) => {
+                is_short = false;
+                load.place(stream, peer, index, queues);
+            }
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, "cannot accept");
+                if !std::mem::replace(&mut is_short, true) {
+                    tracing::warn!(%error, "cannot accept; trying again until it works");
+                }
                 sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -267,6 +277,7 @@ struct Core {
     load: Arc<Load>,
     settings: ServerSettings,
     closing: CancellationToken,
+    draining: Arc<AtomicBool>,
 }
 
 impl Core {
@@ -281,6 +292,7 @@ impl Core {
             service,
             settings: self.settings.clone(),
             stats,
+            draining: Arc::clone(&self.draining),
         });
         // A token of this core's own: connections of different cores never meet at its lock.
         let closing = self.closing.child_token();
@@ -337,6 +349,22 @@ impl ServerSettings {
         socket.listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
         Ok(socket.into())
     }
+}
+
+/// Raises this process's limit of open descriptors as far as it may by itself; returns the limit then in force. Each
+/// connection takes one, and a second one while it is forwarded.
+pub fn raise_descriptor_limit() -> u64 {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // A refusal leaves the limit as it was.
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    );
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
 /// Sockets that may wait for one core; more are refused.

@@ -18,7 +18,7 @@ pub struct ServerSettings {
     pub body_rate: u32,
     /// How long a client may take nothing while bytes for it are waiting.
     pub write: Duration,
-    /// Most bytes of a request head, and of a body's trailers; beyond it 431.
+    /// Most bytes of a request head, and of a body's trailers; beyond it, or with more than 100 fields, 431.
     pub head_bytes: usize,
     /// Most bytes of a request body unless the service sets another limit; beyond it 413.
     pub body_bytes: u64,

@@ -95,6 +95,10 @@ impl Upstream {
         }
         let upgrade = tunnel::asked(&mut request);
         let version = request.version();
+        if version == Version::HTTP_10 {
+            // RFC 9110, section 10.1.1: an HTTP/1.0 client does not wait for an interim answer.
+            request.headers_mut().remove(EXPECT);
+        }
         hygiene::clean_request(request.headers_mut(), version, forward);
         if let Some(upgrade) = &upgrade {
             upgrade.ask(request.headers_mut());
