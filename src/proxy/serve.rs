@@ -353,6 +353,7 @@ impl ServerSettings {
 
 /// Raises this process's limit of open descriptors as far as it may by itself; returns the limit then in force. Each
 /// connection takes one, and a second one while it is forwarded.
+#[must_use]
 pub fn raise_descriptor_limit() -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

@@ -224,7 +224,7 @@ fn expectation_without_a_body_is_nobody_s_business() {
 fn http_1_0_client_s_expectation_is_ignored() {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {
-        setup.upstream.continue_wait = Duration::from_secs(3600)
+        setup.upstream.continue_wait = Duration::from_secs(3600);
     });
     let request = "POST / HTTP/1.0\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok";
     assert_eq!(gate.client().ask(request).status, 200);
