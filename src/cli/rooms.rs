@@ -63,11 +63,16 @@ enum Command {
     #[command(after_help = SET_EXAMPLES)]
     Set(SetArgs),
     /// The lines of a room that has one for each event or product
-    Lines { room: String },
+    Lines {
+        /// The room's name
+        room: String,
+    },
     /// Find one visitor by the reference on their page
     #[command(after_help = VISITOR_EXAMPLES)]
     Visitor {
+        /// The room's name
         room: String,
+        /// What the visitor reads out, in any case, with or without hyphens
         reference: String,
         /// Which line, where the room has many
         #[arg(long)]
@@ -80,6 +85,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct SetArgs {
+    /// The room's name
     room: String,
     #[command(flatten)]
     change: ChangeArgs,

@@ -153,25 +153,21 @@ pub fn visitor(visitor: &api::Visitor) -> String {
     shown.collect()
 }
 
-/// Columns padded to their widest, names to the left and figures to the right.
+/// Columns padded to their widest: words to the left, figures to the right.
 fn aligned(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
     let all = || std::iter::once(&head).chain(rows);
     let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let figure = |column: usize| {
-        rows.first()
-            .is_some_and(|row| row[column].starts_with(|first: char| first.is_ascii_digit()))
-    };
     let mut text = String::new();
     for row in all() {
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let gap = if column == 0 { "" } else { "  " };
-            let right = column > 0 && figure(column);
-            let _ = if right {
-                write!(text, "{gap}{cell:>width$}")
-            } else {
+            let is_word = WORDS.contains(&head[column].as_str());
+            let _ = if is_word {
                 write!(text, "{gap}{cell:<width$}")
+            } else {
+                write!(text, "{gap}{cell:>width$}")
             };
         }
         text.truncate(text.trim_end().len());
@@ -179,6 +175,9 @@ fn aligned(head: &[&str], rows: &[Vec<String>]) -> String {
     }
     text
 }
+
+/// Columns that hold words; the others hold figures.
+const WORDS: [&str; 5] = ["ROOM", "LINE", "MODE", "WAIT", "LAST CALL"];
 
 fn wait(estimate: api::Estimate) -> String {
     if duration(estimate.low) == duration(estimate.high) {
@@ -242,6 +241,7 @@ mod tests {
             row.find("12345").map(|at| at + 5),
             head.find("WAITING").map(|at| at + 7)
         );
+        assert_eq!(row.find("13:04:05"), head.find("LAST CALL"));
         assert!(row.contains("90 s to 7 min") && row.ends_with("13:04:05 UTC"), "{row}");
         assert!(text.contains("main: set by an operator: mode\n"), "{text}");
         assert!(text.contains("main: 1 inside above capacity\n"), "{text}");
