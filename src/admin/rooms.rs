@@ -63,7 +63,7 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
 }
 
 fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
-    shape::room(name, view, shared.configured_message(name))
+    shape::room(name, view, shared.configured_message(name), shared.replica.now())
 }
 
 /// How the gate stands to its log now.

@@ -8,7 +8,7 @@ use crate::token::Reference;
 
 /// One room with the sums over its lines; `configured_message` is shown where no operator has set another.
 #[must_use]
-pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>) -> api::Room {
+pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, now: Clock) -> api::Room {
     let message = view.overrides.message.as_deref().or(configured_message);
     let only = view.lines.values().next().filter(|_| view.lines.len() == 1);
     api::Room {
@@ -23,7 +23,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>) 
         lines: view.lines.len() as u64,
         figures: total(view),
         estimate: only
-            .and_then(|line| line.estimate(LaneId::default(), line.figures.waiting))
+            .and_then(|line| line.estimate(LaneId::default(), line.figures.waiting, now))
             .map(|estimate| api::Estimate {
                 low: estimate.low_secs,
                 high: estimate.high_secs,

@@ -35,7 +35,8 @@ pub struct Batch {
     pub hello: bool,
     /// The gate leaves; last batch of its life.
     pub goodbye: bool,
-    /// The first batch of a new log by a gate that holds its rooms: the state up to here stands, a new era begins.
+    /// The first batch of a new log by a gate that holds its rooms: the state up to here stands, a new era begins. A
+    /// state of the log before that meets it begins the new log by itself ([`super::State::begin`]).
     pub root: bool,
     pub rooms: Vec<RoomChange>,
     pub sections: Vec<Section>,
@@ -129,4 +130,59 @@ pub struct Joined {
     pub lane: LaneId,
     pub first: Option<Number>,
     pub count: u32,
+}
+
+impl Section {
+    /// An empty section of a line.
+    #[must_use]
+    pub fn new(room: RoomName, line: LineName) -> Self {
+        Self {
+            room,
+            line,
+            leaves: Vec::new(),
+            ends: Vec::new(),
+            claims: Vec::new(),
+            reopens: Vec::new(),
+            renewals: Vec::new(),
+            marks: Vec::new(),
+            joins: Vec::new(),
+            pending_joins: Vec::new(),
+        }
+    }
+
+    /// Items other than joins.
+    pub(super) fn items(&self) -> u32 {
+        let named = [&self.leaves, &self.reopens, &self.renewals, &self.marks];
+        let items = named.map(Vec::len).iter().sum::<usize>() + self.ends.len() + self.claims.len();
+        u32::try_from(items).unwrap_or(u32::MAX)
+    }
+}
+
+impl Effects {
+    pub(super) fn skip(&mut self, items: u32) {
+        self.skipped = self.skipped.saturating_add(items);
+    }
+
+    /// Answers a join; one that nobody could be numbered for counts as skipped.
+    pub(super) fn answer(&mut self, section: &Section, (lane, count): (LaneId, u32), first: Option<Number>) {
+        self.skip(u32::from(first.is_none()));
+        self.joined.push(Joined {
+            room: section.room.clone(),
+            line: section.line.clone(),
+            lane,
+            first,
+            count,
+        });
+    }
+
+    pub(super) fn answer_pending(&mut self, section: &Section, lane: LaneId, first: Option<Number>) {
+        self.skip(u32::from(first.is_none()));
+        self.pending_joined.push(Joined {
+            room: section.room.clone(),
+            line: section.line.clone(),
+            lane,
+            first,
+            count: 1,
+        });
+    }
 }

@@ -1,63 +1,252 @@
 //! One line as the request path sees it.
+//!
+//! It is a copy of the line as of one entry, sharing every page that has not changed since, and answers by the same
+//! rules: there is no second place that knows them.
 
-use super::ids::{Clock, Edition, Era, LaneId, Number, Wall};
-use super::view::{Estimate, Figures, Frame, Standing};
+use std::sync::Arc;
+
+use super::bits::PAGE;
+use super::era::Found;
+use super::ids::{CallId, Clock, Edition, Era, LaneId, Number, Place, Wall};
+use super::lane::Lane;
+use super::line::Line;
+use super::moment::Moment;
+use super::past::{Past, Proof};
+use super::pulse::Pulse;
+use super::rate::Bucket;
+use super::record::{Call, Record, Session};
+use super::settings::{Mode, Settings};
+use super::view::{Called, Estimate, Figures, Frame, Inside, Standing, Waiting};
+
+/// Bytes of a frame's exact part, and runs counted after it: 33 million places. Who stands further back asks for a status.
+const FRAME_WORDS: u64 = 64;
+const FRAME_RUNS: usize = 8_192;
 
 /// One line of a room; cheap to publish, since pages that did not change are shared with the picture before.
 #[derive(Debug)]
 pub struct LineView {
     pub edition: Edition,
+    /// The clock of the last entry that touched the line.
     pub clock: Clock,
     pub figures: Figures,
+    lanes: Vec<Lane>,
+    bucket: Bucket,
+    pulse: Pulse,
+    last_call: Option<Wall>,
+    settings: Arc<Settings>,
+    past: Arc<Past>,
+    healing_until: Clock,
 }
 
 impl LineView {
-    /// Where `number` stands, with deadlines read at `now`. Total: any number of any era has an answer.
-    #[must_use]
-    pub fn standing(&self, lane: LaneId, number: Number, now: Clock) -> Standing {
-        let _ = (lane, number, now);
-        todo!()
+    pub(super) fn new(line: &Line, edition: Edition, settings: &Arc<Settings>, m: &Moment) -> Self {
+        Self {
+            edition,
+            clock: m.clock,
+            figures: Figures {
+                waiting: line.waiting(),
+                capacity: settings.capacity,
+                ..line.figures
+            },
+            lanes: line.lanes.clone(),
+            bucket: line.bucket,
+            pulse: line.pulse.clone(),
+            last_call: line.last_call,
+            settings: Arc::clone(settings),
+            past: Arc::clone(&m.past),
+            healing_until: m.healing_until,
+        }
     }
 
-    /// How long somebody with `ahead` present visitors before them will wait, from the calls of late; `None` when that
-    /// cannot be said (nobody is being called, or not for long enough to tell).
+    /// Where `number` stands, with deadlines read at `now`. Total: any number of any era has an answer.
+    ///
+    /// A gate cut off from the log that goes on honouring sessions passes a `now` that is earlier by as much. `Unknown`
+    /// waits for the log to be read further or for a mark to give the place back; a number that no mark can bring back
+    /// is `Late`.
     #[must_use]
-    pub fn estimate(&self, lane: LaneId, ahead: u64) -> Option<Estimate> {
-        let _ = (lane, ahead);
-        todo!()
+    pub fn standing(&self, lane: LaneId, number: Number, now: Clock) -> Standing {
+        let Some(line_lane) = self.lane(lane) else {
+            return Standing::Unknown;
+        };
+        let place = match line_lane.eras.find(number) {
+            Found::Issued(place) => place,
+            Found::Gap(place) if line_lane.is_back(place) => place,
+            Found::Gap(place) if place >= line_lane.horizon() => return Standing::Unknown,
+            Found::Gap(_) | Found::Late => return Standing::Late,
+            Found::Ahead => return Standing::Unknown,
+            Found::Lost => return lost(self.past.prove(number, now)),
+        };
+        let count = |count| CallId { lane, number, count };
+        match line_lane.slots.get(place) {
+            Some(Record::Called(call)) if now <= call.deadline => Standing::Called(called(call, count(call.count))),
+            Some(Record::Called(call)) if call.count < 2 => waiting(line_lane, place, Some(call.at)),
+            Some(Record::Inside(session)) if now <= session.expires => {
+                Standing::Inside(self.inside(session, count(session.count), now))
+            }
+            Some(Record::Inside(_) | Record::Over { .. }) => Standing::Ended,
+            Some(Record::Called(_) | Record::Spent { .. }) => Standing::Late,
+            Some(Record::Missed { at, .. }) => waiting(line_lane, place, Some(*at)),
+            None if place < line_lane.horizon() => Standing::Late,
+            None if line_lane.presence.is_taken(place) => Standing::Ended,
+            None => waiting(line_lane, place, None),
+        }
+    }
+
+    /// How long somebody with `ahead` present visitors before them in the lane will wait, from the calls of late; `None`
+    /// when that cannot be said (nobody is being called, or not for long enough to tell).
+    #[must_use]
+    pub fn estimate(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
+        if self.settings.mode != Mode::Auto || now < self.healing_until {
+            return None;
+        }
+        let calls = self.calls_until(lane, ahead);
+        let estimate = self.pulse.estimate(calls, now)?;
+        let fastest = self
+            .settings
+            .rate_per_minute
+            .map_or(0, |rate| calls.saturating_mul(60) / u64::from(rate.max(1)));
+        let low_secs = estimate.low_secs.max(u32::try_from(fastest).unwrap_or(u32::MAX));
+        Some(Estimate {
+            low_secs,
+            high_secs: estimate.high_secs.max(low_secs),
+        })
     }
 
     /// True when a visitor who joined now would be called at once: mode auto, not healing, nobody waiting, a slot and a
     /// rate token free.
     #[must_use]
-    pub fn open(&self) -> bool {
-        todo!()
+    pub fn open(&self, now: Clock) -> bool {
+        let held = self.figures.called.saturating_add(self.figures.inside);
+        let able = self.settings.mode == Mode::Auto && now >= self.healing_until;
+        let free = held < self.figures.capacity && self.figures.waiting == 0;
+        able && free && self.bucket.at(&self.settings, now).tokens(&self.settings) > 0
     }
 
-    /// The place of a number on the lane's axis, for finding it in a frame; `None` for an era the line does not know.
+    /// The place of a number on the lane's axis, for finding it in a frame; `None` for a number the line does not know.
+    /// Below 2^53, so that a browser can count in it.
     #[must_use]
     pub fn place(&self, lane: LaneId, number: Number) -> Option<u64> {
-        let _ = (lane, number);
-        todo!()
+        self.lane(lane)?.place(number).map(|place| place.0)
     }
 
     /// The eras whose numbers the lane still tells apart, oldest first.
     #[must_use]
     pub fn eras(&self, lane: LaneId) -> Vec<Era> {
-        let _ = lane;
-        todo!()
+        self.lane(lane)
+            .map_or_else(Vec::new, |lane| lane.eras.known().collect())
     }
 
-    /// The event stream's frame for one lane.
+    /// The event stream's frame for one lane. At most 33 million places; trailing runs without anybody are cut.
     #[must_use]
     pub fn frame(&self, lane: LaneId) -> Frame {
-        let _ = lane;
-        todo!()
+        let Some(of) = self.lane(lane) else {
+            return Frame {
+                lane,
+                base: 0,
+                bits: Vec::new(),
+                counts: Vec::new(),
+            };
+        };
+        let next = of.eras.next();
+        let base = of.presence.lowest().unwrap_or(next).0 / 64 * 64;
+        Frame {
+            lane,
+            base,
+            bits: exact(of, base),
+            counts: runs(of, Place(base + PAGE), next),
+        }
     }
 
     /// When the line last called somebody.
     #[must_use]
     pub fn last_call(&self) -> Option<Wall> {
-        todo!()
+        self.last_call
     }
+
+    fn lane(&self, lane: LaneId) -> Option<&Lane> {
+        self.lanes.get(usize::from(lane.0))
+    }
+
+    fn inside(&self, session: &Session, call: CallId, now: Clock) -> Inside {
+        let stretches = !session.ending && session.expires < session.ends_by;
+        Inside {
+            call,
+            expires: session.expires,
+            ends_by: session.ends_by,
+            since: session.since,
+            carried: session.carried,
+            renewal_due: stretches && now.since(session.renewed) >= self.settings.session_ms / 10,
+            ending: session.ending,
+        }
+    }
+
+    /// Calls that the line makes until the visitor behind `ahead` others is called: the lanes' weights share them, but
+    /// no other lane takes more than wait there.
+    fn calls_until(&self, lane: LaneId, ahead: u64) -> u64 {
+        let weight = |i: usize| u64::from(self.settings.lane_weights.get(i).copied().unwrap_or(1));
+        let mine = ahead.saturating_add(1);
+        let own = usize::from(lane.0);
+        let others = self.lanes.iter().enumerate().filter(|(i, _)| *i != own);
+        let share =
+            |(i, other): (usize, &Lane)| (mine.saturating_mul(weight(i)) / weight(own)).min(other.presence.waiting());
+        others.map(share).fold(mine, u64::saturating_add)
+    }
+}
+
+/// Where a number stands whose era the line does not know.
+pub(super) fn lost(proof: Proof) -> Standing {
+    if proof == Proof::Late {
+        Standing::Late
+    } else {
+        Standing::Unknown
+    }
+}
+
+fn waiting(lane: &Lane, place: Place, missed_at: Option<Wall>) -> Standing {
+    let presence = &lane.presence;
+    if place < lane.horizon() {
+        return Standing::Late;
+    }
+    Standing::Waiting(Waiting {
+        ahead: presence.ahead(place),
+        present: presence.is_present(place),
+        mark_due: !presence.is_marked(place) || !presence.is_present(place),
+        missed_at,
+    })
+}
+
+fn called(call: &Call, id: CallId) -> Called {
+    Called {
+        call: id,
+        deadline: call.deadline,
+        called_at: call.at,
+        at_join: call.at_join,
+    }
+}
+
+/// The bits of [base, base + 4,096), lowest first, without trailing zero bytes.
+fn exact(lane: &Lane, base: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for word in 0..FRAME_WORDS {
+        bytes.extend_from_slice(&lane.presence.present().word(Place(base + word * 64)).to_le_bytes());
+    }
+    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    bytes.truncate(used);
+    bytes
+}
+
+/// How many are present in each run of 4,096 places from `from` on.
+fn runs(lane: &Lane, from: Place, next: Place) -> Vec<u16> {
+    let mut counts = Vec::new();
+    let mut below = lane.presence.ahead(from);
+    let mut at = from;
+    while at < next && counts.len() < FRAME_RUNS && below < lane.presence.waiting() {
+        at = Place(at.0 + PAGE);
+        let up_to = lane.presence.ahead(at);
+        counts.push(u16::try_from(up_to - below).expect("a run has 4,096 places"));
+        below = up_to;
+    }
+    let used = counts.iter().rposition(|count| *count != 0).map_or(0, |last| last + 1);
+    counts.truncate(used);
+    counts
 }

@@ -1,17 +1,48 @@
 //! The room: a deterministic state machine over the log. No I/O, no clock, no randomness, no floats, no unordered
 //! iteration; total, so that nothing a log can hold makes it panic.
+//!
+//! From the outside in: `state` applies an entry to all `rooms`; a room keeps its `line`s and wakes those of which
+//! something is due; a line is what happened (`section`) and who is called (`calling`); a `lane` is numbers (`era`), who
+//! is present (`presence`, over `bits`), and the records of the called (`slots`). The request path reads `view`.
+#![deny(clippy::as_conversions, clippy::float_arithmetic, clippy::unwrap_used)]
 
+mod bits;
+mod calling;
+mod codec;
+mod deadlines;
 mod entry;
+mod entry_codec;
+mod era;
 mod ids;
+mod lane;
+mod line;
 mod line_view;
+mod marks_codec;
+mod moment;
+pub mod pace;
+mod paged;
+mod past;
+mod pending;
+mod presence;
+mod pulse;
+mod rate;
+mod record;
+mod ring;
+mod rooms;
+mod roster;
+mod section;
 mod settings;
+mod slots;
+mod snapshot;
 mod state;
+mod turns;
 mod view;
 
+pub use codec::DecodeError;
 pub use entry::{
     Batch, Change, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, PendingId, RoomChange, Section, VERSION,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Wall};
-pub use settings::{MAX_MESSAGE, Mode, Overrides, Settings};
-pub use state::{DecodeError, State};
+pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings};
+pub use state::{MAX_ROOMS, State};
 pub use view::{Called, Estimate, Figures, Frame, Inside, LineView, RoomView, Standing, View, Visitor, Waiting};

@@ -67,5 +67,56 @@ pub struct Overrides {
     pub message: Option<String>,
 }
 
+/// Longest duration of a room, in milliseconds: a year.
+const MAX_MS: u64 = 366 * 24 * 3_600_000;
+
+/// Longest step of a rate, in milliseconds: a day.
+const MAX_STEP_MS: u64 = 24 * 3_600_000;
+
+/// Most lanes of a line.
+pub const MAX_LANES: usize = 8;
+
+impl Settings {
+    /// The settings within the bounds that the room counts in: durations of 1 ms to a year, 1 to 8 lanes that weigh at
+    /// least 1. What a validated configuration says is not changed by this.
+    #[must_use]
+    pub fn bounded(&self) -> Self {
+        let within = |ms: u64| ms.clamp(1, MAX_MS);
+        let weights = self.lane_weights.iter().map(|weight| (*weight).max(1)).take(MAX_LANES);
+        let mut lane_weights: Vec<u16> = weights.collect();
+        if lane_weights.is_empty() {
+            lane_weights.push(1);
+        }
+        Self {
+            mode: self.mode,
+            capacity: self.capacity,
+            rate_per_minute: self.rate_per_minute,
+            call_every_ms: self.call_every_ms.clamp(1, MAX_STEP_MS),
+            session_ms: within(self.session_ms),
+            session_max_ms: within(self.session_max_ms),
+            claim_deadline_ms: within(self.claim_deadline_ms),
+            grace_ms: within(self.grace_ms).max(2),
+            firm_within_ms: within(self.firm_within_ms),
+            late_window_ms: within(self.late_window_ms),
+            max_lines: self.max_lines,
+            lane_weights,
+        }
+    }
+}
+
+impl Overrides {
+    /// `configured` with what is overridden, within bounds.
+    #[must_use]
+    pub fn over(&self, configured: &Settings) -> Settings {
+        let configured = configured.bounded();
+        Settings {
+            mode: self.mode.unwrap_or(configured.mode),
+            capacity: self.capacity.unwrap_or(configured.capacity),
+            rate_per_minute: self.rate_per_minute.unwrap_or(configured.rate_per_minute),
+            ..configured
+        }
+    }
+}
+
 /// Longest operator's message, in bytes of UTF-8.
 pub const MAX_MESSAGE: usize = 1_000;

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ids::{CallId, Clock, Edition, LaneId, LineName, Number, Position, RoomName, Wall};
-use super::settings::{Overrides, Settings};
+use super::line_view;
+use super::past::Past;
+use super::settings::{Mode, Overrides, Settings};
 
 /// All rooms as of one position of the log.
 #[derive(Debug, Default)]
@@ -19,6 +21,7 @@ pub struct View {
     /// Set while nobody is called because something was lost: the clock at which it ends.
     pub healing_until: Option<Clock>,
     pub rooms: BTreeMap<RoomName, Arc<RoomView>>,
+    pub(super) past: Arc<Past>,
 }
 
 /// One room: what is in force, and its lines.
@@ -123,6 +126,31 @@ pub struct Frame {
 }
 
 pub use super::line_view::LineView;
+
+impl View {
+    /// [`LineView::standing`], also for a line that is not there: a number of it is late if the line was forgotten,
+    /// unknown if it was lost or is not made yet.
+    #[must_use]
+    pub fn standing(&self, visitor: &Visitor, now: Clock) -> Standing {
+        match self.rooms.get(&visitor.room).and_then(|room| room.line(&visitor.line)) {
+            Some(line) => line.standing(visitor.lane, visitor.number, now),
+            None => line_view::lost(self.past.prove(visitor.number, now)),
+        }
+    }
+
+    /// [`LineView::open`], also for a line that its first visitor makes. False for a room that is not there.
+    #[must_use]
+    pub fn open(&self, room: &RoomName, line: &LineName, now: Clock) -> bool {
+        let Some(room) = self.rooms.get(room) else { return false };
+        if let Some(line) = room.line(line) {
+            return line.open(now);
+        }
+        let settings = &room.settings;
+        let able = settings.mode == Mode::Auto && self.healing_until.is_none_or(|until| now >= until);
+        let fits = u32::try_from(room.lines.len()).is_ok_and(|lines| lines < settings.max_lines);
+        able && fits && settings.capacity > 0 && settings.rate_per_minute != Some(0)
+    }
+}
 
 impl RoomView {
     #[must_use]

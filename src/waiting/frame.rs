@@ -85,7 +85,7 @@ impl StreamFrame {
             },
             frame: line.frame(lane),
             points: aheads
-                .filter_map(|ahead| Some((ahead, line.estimate(lane, ahead)?)))
+                .filter_map(|ahead| Some((ahead, line.estimate(lane, ahead, view.clock)?)))
                 .collect(),
             events: Default::default(),
         }

@@ -17,7 +17,8 @@ impl Worker {
         if known {
             self.state.begin(incarnation);
         } else {
-            self.state = State::empty(incarnation);
+            // Neither the store nor this gate has ever known a log: nothing can have been lost.
+            self.state = State::empty(incarnation, last_known == 0);
         }
         self.beginning = Some(Beginning {
             seen,

@@ -129,7 +129,7 @@ impl Worker {
             messages,
             shared,
             ready,
-            state: state.unwrap_or_else(|| State::empty(0)),
+            state: state.unwrap_or_else(|| State::empty(0, false)),
             collector: Collector::default(),
             serial: 0,
             under_way: None,

@@ -1,0 +1,71 @@
+//! Who is called, and when: slots, rate, mode, and whose turn it is between lanes.
+
+use super::ids::{Clock, LaneId};
+use super::line::Line;
+use super::moment::Moment;
+use super::record::Call;
+use super::settings::{Mode, Settings};
+
+impl Line {
+    /// Calls as many present visitors as slots and rate allow, lowest place first within each lane.
+    pub fn call(&mut self, settings: &Settings, m: &Moment) {
+        if settings.mode != Mode::Auto || m.heals() {
+            return;
+        }
+        self.bucket = self.bucket.at(settings, m.clock);
+        let budget = self.bucket.tokens(settings).min(self.free(settings));
+        let weights = self.weights(settings);
+        let mut calls = 0;
+        while calls < budget {
+            let lanes = &self.lanes;
+            let Some(lane) = self.turns.next(&weights, |lane| lanes[lane].presence.waiting() > 0) else {
+                break;
+            };
+            self.call_one(lane, settings, m);
+            calls += 1;
+        }
+        if calls > 0 {
+            self.bucket = self.bucket.spend(calls);
+            self.figures.calls += calls;
+            self.pulse.beat(self.figures.calls, m.clock);
+            self.last_call = Some(m.time);
+        }
+    }
+
+    /// When somebody can be called, if somebody waits and only the clock stands in the way.
+    pub fn call_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
+        let able = settings.mode == Mode::Auto && self.free(settings) > 0 && self.waiting() > 0;
+        if able {
+            self.bucket.next_token(settings).map(|due| due.max(m.healing_until))
+        } else {
+            None
+        }
+    }
+
+    /// Slots free under the capacity; none while there are more sessions than that.
+    fn free(&self, settings: &Settings) -> u64 {
+        u64::from(settings.capacity.saturating_sub(self.slots()))
+    }
+
+    /// A lane that is no longer configured weighs 1 until it is empty.
+    fn weights(&self, settings: &Settings) -> Vec<u16> {
+        let configured = settings.lane_weights.iter().copied();
+        configured.chain(std::iter::repeat(1)).take(self.lanes.len()).collect()
+    }
+
+    fn call_one(&mut self, index: usize, settings: &Settings, m: &Moment) {
+        let deadline = m.clock.plus(settings.claim_deadline_ms);
+        let call = Call {
+            deadline,
+            at: m.time,
+            at_join: false,
+            count: 1,
+        };
+        let Some(place) = self.lanes[index].call(call, settings, m.clock) else {
+            return;
+        };
+        let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
+        self.figures.called += 1;
+        self.deadlines.add(call.due(), (id, place));
+    }
+}

@@ -1,0 +1,312 @@
+//! Bytes in and out: one little writer and one cursor that reads what it wrote.
+//!
+//! Little-endian, fixed widths, lengths as LEB128 variable integers, no `usize`. Reading is total: a length is checked
+//! against the bytes that are left before anything is allocated for it.
+
+use super::ids::{Clock, Edition, Era, LaneId, LineName, Number, Place, RoomName, Wall};
+
+/// Bytes that are not what they should be, or not of a version that this binary reads.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("the bytes are no {what} that this version reads (at byte {at})")]
+pub struct DecodeError {
+    pub what: &'static str,
+    pub at: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    pub bytes: Vec<u8>,
+}
+
+/// Reads from the front; every method fails with where it stood.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    what: &'static str,
+}
+
+pub(super) type Read<T> = Result<T, DecodeError>;
+
+impl Writer {
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub fn u8(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    pub fn flag(&mut self, value: bool) {
+        self.u8(u8::from(value));
+    }
+
+    pub fn u16(&mut self, value: u16) {
+        self.raw(&value.to_le_bytes());
+    }
+
+    pub fn u32(&mut self, value: u32) {
+        self.raw(&value.to_le_bytes());
+    }
+
+    pub fn u64(&mut self, value: u64) {
+        self.raw(&value.to_le_bytes());
+    }
+
+    /// Seven bits a byte, lowest first; small values take one byte.
+    pub fn var(&mut self, mut value: u64) {
+        loop {
+            let low = value.to_le_bytes()[0] & 0x7f;
+            value >>= 7;
+            if value == 0 {
+                return self.u8(low);
+            }
+            self.u8(low | 0x80);
+        }
+    }
+
+    pub fn count(&mut self, len: usize) {
+        self.var(u64::try_from(len).expect("a length fits in 64 bits"));
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.count(text.len());
+        self.raw(text.as_bytes());
+    }
+
+    pub fn clock(&mut self, clock: Clock) {
+        self.u64(clock.0);
+    }
+
+    pub fn wall(&mut self, wall: Wall) {
+        self.u64(wall.0);
+    }
+
+    pub fn place(&mut self, place: Place) {
+        self.u64(place.0);
+    }
+
+    pub fn number(&mut self, number: Number) {
+        self.u64(number.era.0);
+        self.u32(number.n);
+    }
+
+    pub fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.flag(value.is_some());
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
+    pub fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        self.count(items.len());
+        for item in items {
+            write(self, item);
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// `what` names the thing read in errors.
+    pub fn new(bytes: &'a [u8], what: &'static str) -> Self {
+        Self { bytes, at: 0, what }
+    }
+
+    pub fn wrong<T>(&self) -> Read<T> {
+        Err(DecodeError {
+            what: self.what,
+            at: self.at,
+        })
+    }
+
+    /// Succeeds when everything was read.
+    pub fn finish(&self) -> Read<()> {
+        if self.bytes.is_empty() { Ok(()) } else { self.wrong() }
+    }
+
+    pub fn raw(&mut self, len: usize) -> Read<&'a [u8]> {
+        let Some((head, rest)) = self.bytes.split_at_checked(len) else {
+            return self.wrong();
+        };
+        self.bytes = rest;
+        self.at = self.at.saturating_add(len);
+        Ok(head)
+    }
+
+    pub fn array<const N: usize>(&mut self) -> Read<[u8; N]> {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(self.raw(N)?);
+        Ok(bytes)
+    }
+
+    pub fn u8(&mut self) -> Read<u8> {
+        Ok(u8::from_le_bytes(self.array()?))
+    }
+
+    pub fn flag(&mut self) -> Read<bool> {
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => self.wrong(),
+        }
+    }
+
+    pub fn u16(&mut self) -> Read<u16> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
+    pub fn u32(&mut self) -> Read<u32> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    pub fn u64(&mut self) -> Read<u64> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    /// Only the shortest form of a value is read, so that equal states have equal bytes.
+    pub fn var(&mut self) -> Read<u64> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.u8()?;
+            let low = u64::from(byte & 0x7f);
+            if (low << shift) >> shift != low || (byte == 0 && shift > 0) {
+                return self.wrong();
+            }
+            value |= low << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        self.wrong()
+    }
+
+    /// A length whose items take at least `item_bytes` each: fails when they cannot all be there.
+    pub fn count(&mut self, item_bytes: usize) -> Read<usize> {
+        let Ok(count) = usize::try_from(self.var()?) else {
+            return self.wrong();
+        };
+        match count.checked_mul(item_bytes) {
+            Some(least) if least <= self.bytes.len() => Ok(count),
+            _ => self.wrong(),
+        }
+    }
+
+    pub fn text(&mut self) -> Read<&'a str> {
+        let len = self.count(1)?;
+        let bytes = self.raw(len)?;
+        std::str::from_utf8(bytes).or_else(|_| self.wrong())
+    }
+
+    pub fn clock(&mut self) -> Read<Clock> {
+        self.u64().map(Clock)
+    }
+
+    pub fn wall(&mut self) -> Read<Wall> {
+        self.u64().map(Wall)
+    }
+
+    pub fn place(&mut self) -> Read<Place> {
+        self.u64().map(Place)
+    }
+
+    pub fn lane(&mut self) -> Read<LaneId> {
+        self.u8().map(LaneId)
+    }
+
+    pub fn edition(&mut self) -> Read<Edition> {
+        self.u32().map(Edition)
+    }
+
+    pub fn number(&mut self) -> Read<Number> {
+        Ok(Number {
+            era: Era(self.u64()?),
+            n: self.u32()?,
+        })
+    }
+
+    pub fn room_name(&mut self) -> Read<RoomName> {
+        let text = self.text()?;
+        RoomName::new(text).map_or_else(|| self.wrong(), Ok)
+    }
+
+    pub fn line_name(&mut self) -> Read<LineName> {
+        let text = self.text()?;
+        LineName::new(text).map_or_else(|| self.wrong(), Ok)
+    }
+
+    pub fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<Option<T>> {
+        if self.flag()? { read(self).map(Some) } else { Ok(None) }
+    }
+
+    pub fn list<T>(&mut self, item_bytes: usize, mut read: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let count = self.count(item_bytes)?;
+        (0..count).map(|_| read(self)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn varied(value: u64) -> Vec<u8> {
+        let mut w = Writer::default();
+        w.var(value);
+        w.bytes
+    }
+
+    #[test]
+    fn variable_integers_round_trip_at_their_edges() {
+        for value in [
+            0,
+            1,
+            127,
+            128,
+            16_383,
+            16_384,
+            u64::from(u32::MAX),
+            u64::MAX - 1,
+            u64::MAX,
+        ] {
+            assert_eq!(Reader::new(&varied(value), "number").var(), Ok(value));
+        }
+    }
+
+    #[test]
+    fn longer_forms_and_overflows_of_variable_integers_are_refused() {
+        let too_long = [0x81, 0x00];
+        let too_large = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
+        let endless = [0x80; 11];
+        for bytes in [&too_long[..], &too_large, &endless] {
+            assert!(Reader::new(bytes, "number").var().is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_count_of_more_than_the_bytes_left_is_refused_before_allocating() {
+        let mut bytes = varied(u64::MAX);
+        bytes.push(0);
+        assert!(Reader::new(&bytes, "list").list(1, Reader::u8).is_err());
+        assert_eq!(Reader::new(&[2, 7, 8], "list").list(1, Reader::u8), Ok(vec![7, 8]));
+        assert!(Reader::new(&[3, 7, 8], "list").list(1, Reader::u8).is_err());
+    }
+
+    #[test]
+    fn an_error_says_where_it_stood() {
+        let mut r = Reader::new(&[1, 0, 9], "thing");
+        assert_eq!(r.u16(), Ok(1));
+        assert_eq!(r.flag(), Err(DecodeError { what: "thing", at: 3 }));
+        assert!(Reader::new(&[0], "thing").finish().is_err());
+    }
+
+    #[test]
+    fn names_that_cannot_be_are_refused() {
+        for text in ["", "Upper", "a b"] {
+            let mut w = Writer::default();
+            w.text(text);
+            assert!(Reader::new(&w.bytes, "name").room_name().is_err());
+        }
+        let mut w = Writer::default();
+        w.text("a\nb");
+        assert!(Reader::new(&w.bytes, "name").line_name().is_err());
+    }
+}

@@ -1,0 +1,248 @@
+//! The byte form of entries, batches and settings. Version 1; a later one is refused, so that its gate stops there.
+
+use super::codec::{DecodeError, Read, Reader, Writer};
+use super::entry::{Batch, Change, Claim, End, Entry, MAX_BATCH_BYTES, PendingId, RoomChange, Section, VERSION};
+use super::ids::{GateId, LaneId, Number, Position, Wall};
+use super::marks_codec;
+use super::settings::{Mode, Overrides, Settings};
+
+/// Longest entry that is read: twice what a gate may write, since an entry refused here would stop every gate.
+const MAX_ENTRY_BYTES: usize = 2 * MAX_BATCH_BYTES;
+
+impl Entry {
+    /// The entry as the log stores it.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::default();
+        w.u16(self.version);
+        w.u64(self.position.incarnation);
+        w.u64(self.position.sequence);
+        w.u64(self.gate.0);
+        w.u64(self.serial);
+        w.raw(&self.previous);
+        w.raw(&self.nonce);
+        w.wall(self.time);
+        write_batch(&mut w, &self.batch);
+        w.bytes
+    }
+
+    /// # Errors
+    /// When the bytes are not an entry of a version that this binary reads, or longer than twice [`MAX_BATCH_BYTES`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut r = Reader::new(bytes, "entry");
+        let version = r.u16()?;
+        if version != VERSION || bytes.len() > MAX_ENTRY_BYTES {
+            return r.wrong();
+        }
+        let entry = Self {
+            version,
+            position: Position {
+                incarnation: r.u64()?,
+                sequence: r.u64()?,
+            },
+            gate: GateId(r.u64()?),
+            serial: r.u64()?,
+            previous: r.array()?,
+            nonce: r.array()?,
+            time: Wall(r.u64()?),
+            batch: read_batch(&mut r)?,
+        };
+        r.finish().map(|()| entry)
+    }
+}
+
+impl Batch {
+    /// Bytes of the encoded batch, for keeping under [`MAX_BATCH_BYTES`]. Costs an encoding.
+    #[must_use]
+    pub fn encoded_len(&self) -> usize {
+        let mut w = Writer::default();
+        write_batch(&mut w, self);
+        w.bytes.len()
+    }
+}
+
+fn write_batch(w: &mut Writer, batch: &Batch) {
+    w.flag(batch.hello);
+    w.flag(batch.goodbye);
+    w.flag(batch.root);
+    w.list(&batch.rooms, write_room_change);
+    w.list(&batch.sections, write_section);
+}
+
+fn read_batch(r: &mut Reader) -> Read<Batch> {
+    Ok(Batch {
+        hello: r.flag()?,
+        goodbye: r.flag()?,
+        root: r.flag()?,
+        rooms: r.list(11, read_room_change)?,
+        sections: r.list(11, read_section)?,
+    })
+}
+
+fn write_room_change(w: &mut Writer, change: &RoomChange) {
+    w.text(change.room.as_str());
+    w.u64(change.revision);
+    match &change.change {
+        Change::Configure(settings) => {
+            w.u8(0);
+            write_settings(w, settings);
+        }
+        Change::Override(overrides) => {
+            w.u8(1);
+            write_overrides(w, overrides);
+        }
+        Change::Reset => w.u8(2),
+        Change::Remove => w.u8(3),
+    }
+}
+
+fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
+    let room = r.room_name()?;
+    let revision = r.u64()?;
+    let change = match r.u8()? {
+        0 => Change::Configure(read_settings(r)?),
+        1 => Change::Override(read_overrides(r)?),
+        2 => Change::Reset,
+        3 => Change::Remove,
+        _ => return r.wrong(),
+    };
+    Ok(RoomChange { room, revision, change })
+}
+
+fn write_section(w: &mut Writer, section: &Section) {
+    w.text(section.room.as_str());
+    w.text(section.line.as_str());
+    marks_codec::write(w, &section.leaves);
+    w.list(&section.ends, |w, end| {
+        write_named(w, end.lane, end.number);
+        w.var(end.after_ms);
+    });
+    w.list(&section.claims, |w, claim| {
+        write_named(w, claim.lane, claim.number);
+        w.flag(claim.carried);
+    });
+    marks_codec::write(w, &section.reopens);
+    marks_codec::write(w, &section.renewals);
+    marks_codec::write(w, &section.marks);
+    w.list(&section.joins, |w, (lane, count)| {
+        w.u8(lane.0);
+        w.var(u64::from(*count));
+    });
+    w.list(&section.pending_joins, |w, (lane, id)| {
+        w.u8(lane.0);
+        w.raw(&id.0);
+    });
+}
+
+fn read_section(r: &mut Reader) -> Read<Section> {
+    Ok(Section {
+        room: r.room_name()?,
+        line: r.line_name()?,
+        leaves: marks_codec::read(r)?,
+        ends: r.list(14, read_end)?,
+        claims: r.list(14, read_claim)?,
+        reopens: marks_codec::read(r)?,
+        renewals: marks_codec::read(r)?,
+        marks: marks_codec::read(r)?,
+        joins: r.list(2, read_join)?,
+        pending_joins: r.list(13, |r| Ok((r.lane()?, PendingId(r.array()?))))?,
+    })
+}
+
+fn read_join(r: &mut Reader) -> Read<(LaneId, u32)> {
+    let lane = r.lane()?;
+    let count = r.var()?;
+    u32::try_from(count).map_or_else(|_| r.wrong(), |count| Ok((lane, count)))
+}
+
+fn write_named(w: &mut Writer, lane: LaneId, number: Number) {
+    w.u8(lane.0);
+    w.number(number);
+}
+
+fn read_end(r: &mut Reader) -> Read<End> {
+    Ok(End {
+        lane: r.lane()?,
+        number: r.number()?,
+        after_ms: r.var()?,
+    })
+}
+
+fn read_claim(r: &mut Reader) -> Read<Claim> {
+    Ok(Claim {
+        lane: r.lane()?,
+        number: r.number()?,
+        carried: r.flag()?,
+    })
+}
+
+pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
+    write_mode(w, settings.mode);
+    w.u32(settings.capacity);
+    w.option(settings.rate_per_minute, Writer::u32);
+    for duration in [
+        settings.call_every_ms,
+        settings.session_ms,
+        settings.session_max_ms,
+        settings.claim_deadline_ms,
+        settings.grace_ms,
+        settings.firm_within_ms,
+        settings.late_window_ms,
+    ] {
+        w.u64(duration);
+    }
+    w.u32(settings.max_lines);
+    w.list(&settings.lane_weights, |w, weight| w.u16(*weight));
+}
+
+pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
+    Ok(Settings {
+        mode: read_mode(r)?,
+        capacity: r.u32()?,
+        rate_per_minute: r.option(Reader::u32)?,
+        call_every_ms: r.u64()?,
+        session_ms: r.u64()?,
+        session_max_ms: r.u64()?,
+        claim_deadline_ms: r.u64()?,
+        grace_ms: r.u64()?,
+        firm_within_ms: r.u64()?,
+        late_window_ms: r.u64()?,
+        max_lines: r.u32()?,
+        lane_weights: r.list(2, Reader::u16)?,
+    })
+}
+
+pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
+    w.option(overrides.mode, write_mode);
+    w.option(overrides.capacity, Writer::u32);
+    w.option(overrides.rate_per_minute, |w, rate| w.option(rate, Writer::u32));
+    w.option(overrides.message.as_deref(), Writer::text);
+}
+
+pub(super) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
+    Ok(Overrides {
+        mode: r.option(read_mode)?,
+        capacity: r.option(Reader::u32)?,
+        rate_per_minute: r.option(|r| r.option(Reader::u32))?,
+        message: r.option(|r| r.text().map(str::to_owned))?,
+    })
+}
+
+fn write_mode(w: &mut Writer, mode: Mode) {
+    w.u8(match mode {
+        Mode::Auto => 0,
+        Mode::Hold => 1,
+        Mode::Closed => 2,
+        Mode::Off => 3,
+    });
+}
+
+fn read_mode(r: &mut Reader) -> Read<Mode> {
+    match r.u8()? {
+        0 => Ok(Mode::Auto),
+        1 => Ok(Mode::Hold),
+        2 => Ok(Mode::Closed),
+        3 => Ok(Mode::Off),
+        _ => r.wrong(),
+    }
+}

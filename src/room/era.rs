@@ -1,0 +1,375 @@
+//! The eras of a lane: which numbers stand where on its one axis of places.
+//!
+//! place(era, n) = base + n. A lane's first era begins at 2^52, which leaves room below for eras that only tickets
+//! remember and keeps every place exact in a browser's numbers. Behind an era's end lie places that were perhaps issued
+//! and lost, its gap: 2^20 of them before the next era begins. A lost era goes half way into the free places where it
+//! belongs, so that others still fit on either side.
+
+use super::bits::PAGE;
+use super::codec::{Read, Reader, Writer};
+use super::ids::{Era, Number, Place};
+
+/// Base of the first era of a log begun from nothing.
+pub(super) const FIRST_BASE: u64 = 1 << 52;
+
+/// Places behind a closed era's end that its numbers may still claim.
+pub(super) const GAP: u64 = 1 << 20;
+
+/// Most eras a lane tells apart; the oldest is dropped for one more.
+pub(super) const MAX_ERAS: usize = 1_000;
+
+/// Bases are multiples of this, so that no two eras share a chunk of pages.
+const ALIGN: u64 = 1 << 18;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Eras {
+    /// In order of era and of base; the last one issues numbers. Never empty.
+    spans: Vec<Span>,
+    /// The newest era below the horizon.
+    dropped: Option<Era>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Span {
+    era: Era,
+    base: u64,
+    /// Numbers below belong to a line of the same name that was forgotten.
+    start: u64,
+    /// One past the last place issued.
+    end: u64,
+    /// One past the last place issued or given back.
+    given: u64,
+    /// End of the gap.
+    limit: u64,
+}
+
+/// Where a genuine number stands on the axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Found {
+    Issued(Place),
+    /// Behind a closed era's end: perhaps issued, and lost.
+    Gap(Place),
+    /// Of an era that is not in the table but has room in it.
+    Lost,
+    /// Beyond what can be told apart, or forgotten.
+    Late,
+    /// Not issued yet, as far as this replica knows.
+    Ahead,
+}
+
+impl Eras {
+    /// A table with one era, whose first number is `first`.
+    pub fn new(era: Era, first: u32) -> Self {
+        let start = FIRST_BASE + u64::from(first);
+        let span = Span {
+            era,
+            base: FIRST_BASE,
+            start,
+            end: start,
+            given: start,
+            limit: FIRST_BASE + (1 << 32),
+        };
+        Self {
+            spans: vec![span],
+            dropped: None,
+        }
+    }
+
+    pub fn find(&self, number: Number) -> Found {
+        if self.dropped.is_some_and(|dropped| number.era <= dropped) {
+            return Found::Late;
+        }
+        match self.spans.binary_search_by_key(&number.era, |span| span.era) {
+            Ok(i) => self.spans[i].find(number.n, i + 1 == self.spans.len()),
+            Err(i) if i == self.spans.len() => Found::Ahead,
+            Err(i) => self.room_for(i).map_or(Found::Late, |_| Found::Lost),
+        }
+    }
+
+    /// The next place to be issued.
+    pub fn next(&self) -> Place {
+        Place(self.current().end)
+    }
+
+    /// Where the issuing era begins; nobody in front of it is present without a mark.
+    pub fn start(&self) -> Place {
+        Place(self.current().start)
+    }
+
+    /// Issues `count` numbers in a row and says the first; `None` when the era has too few left.
+    pub fn issue(&mut self, count: u32) -> Option<Number> {
+        let span = self.spans.last_mut().expect("a lane has an era");
+        let end = span.end + u64::from(count);
+        let n = u32::try_from(span.end - span.base).ok().filter(|_| end < span.limit)?;
+        (span.end, span.given) = (end, end);
+        Some(Number { era: span.era, n })
+    }
+
+    /// Closes the issuing era and begins `era` behind its gap. Says from where on places are kept: above the lowest only
+    /// when the table was full.
+    pub fn open(&mut self, era: Era) -> Place {
+        let span = self.spans.last_mut().expect("a lane has an era");
+        let base = (span.end + GAP).next_multiple_of(ALIGN);
+        span.limit = base;
+        self.spans.push(Span {
+            era,
+            base,
+            start: base,
+            end: base,
+            given: base,
+            limit: base + (1 << 32),
+        });
+        if self.spans.len() > MAX_ERAS {
+            self.dropped = Some(self.spans.remove(0).era);
+        }
+        Place(self.spans[0].base)
+    }
+
+    /// Makes room for a lost era and says its base; `None` when there is no room or it is known.
+    pub fn insert(&mut self, era: Era) -> Option<Place> {
+        let i = self.spans.binary_search_by_key(&era, |span| span.era).err()?;
+        if i == self.spans.len() || self.dropped.is_some_and(|dropped| era <= dropped) {
+            return None;
+        }
+        let base = self.room_for(i)?;
+        let limit = self.spans[i].base;
+        if let Some(before) = i.checked_sub(1).and_then(|i| self.spans.get_mut(i)) {
+            before.limit = base;
+        }
+        self.spans.insert(
+            i,
+            Span {
+                era,
+                base,
+                start: base,
+                end: base,
+                given: base,
+                limit,
+            },
+        );
+        Some(Place(base))
+    }
+
+    /// Notes that a place in a gap proved to be issued.
+    pub fn give_back(&mut self, place: Place) {
+        let after = self.spans.partition_point(|span| span.base <= place.0);
+        if let Some(span) = after.checked_sub(1).and_then(|i| self.spans.get_mut(i)) {
+            span.given = span.given.max(place.0 + 1);
+        }
+    }
+
+    /// Forgets closed eras that lie below `place` with their gaps, and says them with one past their highest number.
+    pub fn drop_below(&mut self, place: Place) -> Vec<(Era, u32)> {
+        let gone = self
+            .spans
+            .iter()
+            .take_while(|span| span.limit <= place.0)
+            .count()
+            .min(self.spans.len() - 1);
+        let gone: Vec<_> = self.spans.drain(..gone).map(|span| span.ends()).collect();
+        self.dropped = gone.last().map(|(era, _)| *era).or(self.dropped);
+        gone
+    }
+
+    /// Eras in the table, oldest first.
+    pub fn known(&self) -> impl Iterator<Item = Era> {
+        self.spans.iter().map(|span| span.era)
+    }
+
+    /// For each era one past the highest number issued or given back.
+    pub fn ends(&self) -> impl Iterator<Item = (Era, u32)> {
+        self.spans.iter().map(Span::ends)
+    }
+
+    fn current(&self) -> &Span {
+        self.spans.last().expect("a lane has an era")
+    }
+
+    /// Half way between what the era before span `i` has used and the base of span `i`.
+    fn room_for(&self, i: usize) -> Option<u64> {
+        let low = i.checked_sub(1).map_or(0, |before| self.spans[before].given);
+        let high = self.spans[i].base;
+        let base = (low + (high - low) / 2).next_multiple_of(PAGE);
+        (base + PAGE <= high && self.spans.len() < MAX_ERAS).then_some(base)
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.option(self.dropped, |w, era| w.u64(era.0));
+        w.list(&self.spans, |w, span| {
+            w.u64(span.era.0);
+            for value in [span.base, span.start, span.end, span.given, span.limit] {
+                w.u64(value);
+            }
+        });
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let dropped = r.option(Reader::u64)?.map(Era);
+        let spans = r.list(48, Span::read)?;
+        let apart = spans
+            .windows(2)
+            .all(|pair| pair[0].era < pair[1].era && pair[0].limit <= pair[1].base);
+        if spans.is_empty() || spans.len() > MAX_ERAS || !apart {
+            return r.wrong();
+        }
+        Ok(Self { spans, dropped })
+    }
+}
+
+impl Span {
+    fn find(&self, n: u32, issuing: bool) -> Found {
+        let place = self.base + u64::from(n);
+        match place {
+            _ if place < self.start => Found::Late,
+            _ if place < self.end => Found::Issued(Place(place)),
+            _ if issuing => Found::Ahead,
+            _ if place < self.limit => Found::Gap(Place(place)),
+            _ => Found::Late,
+        }
+    }
+
+    fn ends(&self) -> (Era, u32) {
+        (self.era, u32::try_from(self.given - self.base).unwrap_or(u32::MAX))
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        let era = Era(r.u64()?);
+        let span = Self {
+            era,
+            base: r.u64()?,
+            start: r.u64()?,
+            end: r.u64()?,
+            given: r.u64()?,
+            limit: r.u64()?,
+        };
+        let rising = [span.base, span.start, span.end, span.given, span.limit, 1 << 54].is_sorted();
+        if rising { Ok(span) } else { r.wrong() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(era: u64, n: u32) -> Number {
+        Number { era: Era(era), n }
+    }
+
+    fn base_of(eras: &Eras, era: u64) -> u64 {
+        eras.spans.iter().find(|span| span.era == Era(era)).unwrap().base
+    }
+
+    #[test]
+    fn numbers_of_all_eras_rise_on_one_axis() {
+        let mut eras = Eras::new(Era(10), 5);
+        assert_eq!(eras.issue(3), Some(number(10, 5)));
+        eras.open(Era(20));
+        assert_eq!(eras.issue(2), Some(number(20, 0)));
+        let place = |(era, n)| match eras.find(number(era, n)) {
+            Found::Issued(place) => place,
+            other => panic!("{era} {n}: {other:?}"),
+        };
+        assert!(
+            [(10, 5), (10, 6), (10, 7), (20, 0), (20, 1)]
+                .map(place)
+                .is_sorted_by(|a, b| a < b)
+        );
+        assert_eq!(place((10, 5)), Place(FIRST_BASE + 5));
+    }
+
+    #[test]
+    fn what_was_not_issued_is_told_apart() {
+        let mut eras = Eras::new(Era(10), 5);
+        eras.issue(3);
+        assert_eq!(eras.find(number(10, 4)), Found::Late);
+        assert_eq!(eras.find(number(10, 8)), Found::Ahead);
+        assert_eq!(eras.find(number(11, 0)), Found::Ahead);
+        assert_eq!(eras.find(number(9, 0)), Found::Lost);
+        eras.open(Era(20));
+        assert_eq!(eras.find(number(10, 8)), Found::Gap(Place(FIRST_BASE + 8)));
+        assert_eq!(eras.find(number(10, 3 << 20)), Found::Late);
+    }
+
+    #[test]
+    fn a_new_era_lies_behind_a_whole_gap() {
+        let mut eras = Eras::new(Era(10), 0);
+        eras.issue(100);
+        eras.open(Era(20));
+        assert!(eras.next().0 >= FIRST_BASE + 100 + GAP);
+        assert_eq!(eras.next().0 % ALIGN, 0);
+    }
+
+    #[test]
+    fn lost_eras_find_their_order_below_and_between() {
+        let mut eras = Eras::new(Era(10), 0);
+        eras.issue(100);
+        eras.open(Era(20));
+        for era in [5, 15, 7, 2, 17] {
+            assert!(eras.insert(Era(era)).is_some(), "{era}");
+            assert!(eras.insert(Era(era)).is_none(), "{era}");
+        }
+        assert_eq!(
+            eras.known().map(|era| era.0).collect::<Vec<_>>(),
+            [2, 5, 7, 10, 15, 17, 20]
+        );
+        assert!(eras.spans.windows(2).all(|pair| pair[0].limit <= pair[1].base));
+        assert!(
+            eras.insert(Era(30)).is_none(),
+            "an era above the issuing one is not lost"
+        );
+    }
+
+    #[test]
+    fn a_lost_era_keeps_clear_of_places_already_given_back() {
+        let mut eras = Eras::new(Era(10), 0);
+        eras.open(Era(20));
+        let given = Place(FIRST_BASE + GAP - 10);
+        eras.give_back(given);
+        let base = eras.insert(Era(15));
+        assert!(base.is_none_or(|base| base > given));
+        assert_eq!(
+            eras.find(number(10, u32::try_from(GAP - 10).unwrap())),
+            Found::Gap(given)
+        );
+    }
+
+    #[test]
+    fn lost_eras_without_room_are_late() {
+        let mut eras = Eras::new(Era(1_000), 0);
+        let fitted = (0..999)
+            .rev()
+            .take_while(|era| eras.insert(Era(*era)).is_some())
+            .count();
+        assert!((30..60).contains(&fitted), "{fitted}");
+        assert_eq!(eras.find(number(1, 0)), Found::Late);
+    }
+
+    #[test]
+    fn eras_below_the_horizon_are_forgotten_and_late() {
+        let mut eras = Eras::new(Era(10), 0);
+        eras.issue(100);
+        eras.open(Era(20));
+        assert_eq!(eras.drop_below(Place(base_of(&eras, 20) - 1)), []);
+        assert_eq!(eras.drop_below(Place(u64::MAX)), [(Era(10), 100)]);
+        assert_eq!(eras.known().collect::<Vec<_>>(), [Era(20)]);
+        assert_eq!(eras.find(number(10, 50)), Found::Late);
+        assert_eq!(eras.find(number(9, 50)), Found::Late);
+        assert_eq!(eras.insert(Era(9)), None);
+    }
+
+    #[test]
+    fn a_full_table_drops_its_oldest_era() {
+        let mut eras = Eras::new(Era(0), 0);
+        for era in 1..=1_000 {
+            eras.open(Era(era));
+        }
+        assert_eq!((eras.known().count(), eras.find(number(0, 0))), (MAX_ERAS, Found::Late));
+    }
+
+    #[test]
+    fn an_era_that_has_issued_every_number_issues_no_more() {
+        let mut eras = Eras::new(Era(10), u32::MAX - 2);
+        assert_eq!(eras.issue(2), Some(number(10, u32::MAX - 2)));
+        assert_eq!(eras.issue(1), None);
+    }
+}

@@ -1,0 +1,252 @@
+//! One lane of a line: its eras, who is present, the records of the called, and the horizon.
+//!
+//! The next called is always the lowest present place; the horizon follows the calls at `late_window` and never passes
+//! anybody who is present. A lane is cheap to clone: the published view is one.
+
+use super::bits::Bits;
+use super::codec::{Read, Reader, Writer};
+use super::era::{Eras, Found};
+use super::ids::{Clock, Era, Number, Place};
+use super::presence::Presence;
+use super::record::{Call, Record};
+use super::ring::Ring;
+use super::settings::Settings;
+use super::slots::Slots;
+
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    pub eras: Eras,
+    pub presence: Presence,
+    pub slots: Slots,
+    /// Places in gaps that proved to be issued.
+    back: Bits,
+    /// Places below are void.
+    horizon: Place,
+    /// How far the horizon may go once nobody is present below.
+    target: Place,
+    /// One past the highest place called.
+    head: Place,
+    /// Where the joins of the entry under way begin.
+    newcomers: Place,
+    /// Where `next` was.
+    issued: Ring,
+    /// Where `head` was.
+    called: Ring,
+}
+
+impl Lane {
+    /// A lane that issues numbers of `era` from `first` on.
+    pub fn new(era: Era, first: u32) -> Self {
+        let eras = Eras::new(era, first);
+        let start = eras.start();
+        Self {
+            presence: Presence::new(start),
+            slots: Slots::default(),
+            back: Bits::default(),
+            horizon: start,
+            target: start,
+            head: start,
+            newcomers: start,
+            issued: Ring::default(),
+            called: Ring::default(),
+            eras,
+        }
+    }
+
+    pub fn horizon(&self) -> Place {
+        self.horizon
+    }
+
+    /// True for a place in a gap that is not known to be issued.
+    pub fn is_back(&self, place: Place) -> bool {
+        self.back.get(place)
+    }
+
+    /// Numbers `count` newcomers and says the first number; `None` when the era has too few left.
+    pub fn issue(&mut self, count: u32, settings: &Settings, now: Clock) -> Option<Number> {
+        let from = self.eras.next();
+        let first = self.eras.issue(count)?;
+        self.presence.issue(from, self.eras.next());
+        self.issued.note(self.eras.next(), settings.firm_within_ms, now);
+        Some(first)
+    }
+
+    /// The place of a number that was issued here, or given back.
+    pub fn place(&self, number: Number) -> Option<Place> {
+        match self.eras.find(number) {
+            Found::Issued(place) => Some(place),
+            Found::Gap(place) => self.is_back(place).then_some(place),
+            Found::Lost | Found::Late | Found::Ahead => None,
+        }
+    }
+
+    /// Like [`Lane::place`]; a genuine number in a gap is given its place back, unless the horizon has passed it.
+    pub fn reclaim(&mut self, number: Number) -> Option<Place> {
+        if let Found::Gap(place) = self.eras.find(number)
+            && place >= self.horizon
+        {
+            self.back.set(place);
+            self.eras.give_back(place);
+        }
+        self.place(number)
+    }
+
+    /// Makes room for an era that only a ticket remembers. Its visitors have `late_window` from `from` on to come back.
+    pub fn insert(&mut self, era: Era, settings: &Settings, from: Clock) {
+        let Some(base) = self.eras.insert(era) else { return };
+        self.horizon = self.horizon.min(base);
+        self.target = self.target.min(base);
+        self.called.clear();
+        self.called.note(self.head, settings.late_window_ms, from);
+    }
+
+    /// A visitor in line checks in. False when the place is void or taken.
+    pub fn mark(&mut self, place: Place) -> bool {
+        let in_line = place >= self.horizon && !self.presence.is_taken(place);
+        if in_line {
+            self.presence.mark(place);
+        }
+        in_line
+    }
+
+    /// Calls the lowest present visitor.
+    pub fn call(&mut self, call: Call, settings: &Settings, now: Clock) -> Option<Place> {
+        let place = self.presence.lowest()?;
+        let count = match self.slots.get(place) {
+            Some(Record::Missed { count, .. }) => count.saturating_add(1),
+            _ => 1,
+        };
+        self.presence.take(place);
+        self.slots.put(
+            place,
+            Some(Record::Called(Call {
+                at_join: place >= self.newcomers,
+                count,
+                ..call
+            })),
+        );
+        if place >= self.head {
+            self.head = Place(place.0 + 1);
+            self.called.note(self.head, settings.late_window_ms, now);
+        }
+        Some(place)
+    }
+
+    /// The called visitor did not come: back in line once, spent the second time.
+    pub fn miss(&mut self, place: Place, call: Call) {
+        let again = call.count < 2;
+        if again {
+            self.presence.untake(place);
+        }
+        let record = match again {
+            _ if place < self.horizon => None,
+            true => Some(Record::Missed {
+                at: call.at,
+                count: call.count,
+            }),
+            false => Some(Record::Spent { at: call.at }),
+        };
+        self.slots.put(place, record);
+    }
+
+    /// One generation passes.
+    pub fn turn(&mut self) {
+        let missed = missed_from(&self.slots, self.presence.fresh());
+        self.presence.turn(missed);
+    }
+
+    /// An entry begins: `fresh` follows the joins at `firm_within`.
+    pub fn freshen(&mut self, settings: &Settings, now: Clock) {
+        self.newcomers = self.eras.next();
+        if let Some(fresh) = self.issued.ripe(settings.firm_within_ms, now) {
+            self.presence.freshen(fresh);
+        }
+    }
+
+    /// The horizon follows the calls at `late_window`, unless `held`. Says which eras are forgotten, with their ends.
+    pub fn follow(&mut self, settings: &Settings, held: bool, now: Clock) -> Vec<(Era, u32)> {
+        if !held && let Some(ripe) = self.called.ripe(settings.late_window_ms, now) {
+            self.target = self.target.max(ripe);
+        }
+        let to = self.presence.lowest().map_or(self.target, |low| low.min(self.target));
+        if to > self.horizon { self.pass(to) } else { Vec::new() }
+    }
+
+    /// When the clock alone moves `fresh` or the horizon.
+    pub fn next_due(&self, settings: &Settings, held_until: Clock) -> Option<Clock> {
+        let fresh = self.issued.due(settings.firm_within_ms);
+        let horizon = self.called.due(settings.late_window_ms).map(|due| due.max(held_until));
+        fresh.into_iter().chain(horizon).min()
+    }
+
+    /// A new log begins: `era` issues from now on, and nobody older is present without a mark.
+    pub fn begin(&mut self, era: Era) {
+        let lowest = self.eras.open(era);
+        self.issued.clear();
+        self.presence.freshen(self.eras.start());
+        if lowest > self.horizon {
+            self.target = self.target.max(lowest);
+            self.pass(lowest);
+        }
+    }
+
+    /// Moves the horizon and forgets what lies below; sessions keep their records, and their eras, until they end.
+    fn pass(&mut self, to: Place) -> Vec<(Era, u32)> {
+        let void = |(place, record): (Place, &Record)| {
+            (place < to && matches!(record, Record::Missed { .. } | Record::Spent { .. })).then_some(place)
+        };
+        let gone: Vec<Place> = self
+            .slots
+            .iter_from(self.horizon)
+            .take_while(|(place, _)| *place < to)
+            .filter_map(void)
+            .collect();
+        for place in gone {
+            self.slots.put(place, None);
+        }
+        self.horizon = to;
+        self.presence.drop_below(to);
+        let kept = self.slots.iter().next().map_or(to, |(place, _)| place.min(to));
+        self.back.drop_below(kept);
+        self.eras.drop_below(kept)
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        self.eras.write(w);
+        self.presence.write(w);
+        self.slots.write(w);
+        self.back.write(w);
+        for place in [self.horizon, self.target, self.head] {
+            w.place(place);
+        }
+        self.issued.write(w);
+        self.called.write(w);
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let eras = Eras::read(r)?;
+        let mut lane = Self {
+            newcomers: eras.next(),
+            eras,
+            presence: Presence::read(r)?,
+            slots: Slots::read(r)?,
+            back: Bits::read(r)?,
+            horizon: r.place()?,
+            target: r.place()?,
+            head: r.place()?,
+            issued: Ring::read(r)?,
+            called: Ring::read(r)?,
+        };
+        let missed = missed_from(&lane.slots, lane.presence.fresh());
+        lane.presence.derive(lane.eras.next(), missed);
+        Ok(lane)
+    }
+}
+
+/// Fresh visitors who missed a turn: fresh or not, they are present only once they check in.
+fn missed_from(slots: &Slots, fresh: Place) -> impl Iterator<Item = Place> {
+    let records = slots.iter_from(fresh);
+    records
+        .filter(|(_, record)| matches!(record, Record::Missed { .. }))
+        .map(|(place, _)| place)
+}

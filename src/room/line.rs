@@ -1,0 +1,342 @@
+//! One line: lanes that share capacity, rate and sessions, and what the clock does to them.
+//!
+//! A line is touched only by an entry that names it or at which something of it is due, so that ten thousand quiet lines
+//! cost nothing. What is due follows from the state's bytes alone; the index of deadlines and the schedule built on it
+//! may wake a line too early, which changes nothing, but never too late.
+
+use std::sync::Arc;
+
+use super::codec::{Read, Reader, Writer};
+use super::deadlines::{Deadlines, Due};
+use super::ids::{Clock, Era, LaneId, Wall};
+use super::lane::Lane;
+use super::line_view::LineView;
+use super::moment::Moment;
+use super::past::Past;
+use super::pulse::Pulse;
+use super::rate::Bucket;
+use super::record::{EndedBy, Record, Session};
+use super::settings::Settings;
+use super::turns::Turns;
+use super::view::Figures;
+
+#[derive(Debug)]
+pub(super) struct Line {
+    pub lanes: Vec<Lane>,
+    pub figures: Figures,
+    pub bucket: Bucket,
+    pub turns: Turns,
+    pub pulse: Pulse,
+    pub last_call: Option<Wall>,
+    /// When this generation began.
+    generation: Clock,
+    /// When somebody was last present, called, inside or numbered.
+    busy: Clock,
+    pub deadlines: Deadlines,
+    /// Where the room's schedule holds the line.
+    pub scheduled: Option<Clock>,
+    /// Visitors waiting and slots held, as the room last counted them.
+    pub counted: Crowd,
+    /// The published view, until something changes.
+    pub picture: Option<Arc<LineView>>,
+}
+
+/// How many a line or a room holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Crowd {
+    pub waiting: u64,
+    pub slots: u64,
+}
+
+impl Crowd {
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            waiting: self.waiting + other.waiting,
+            slots: self.slots + other.slots,
+        }
+    }
+
+    pub fn less(self, other: Self) -> Self {
+        Self {
+            waiting: self.waiting - other.waiting,
+            slots: self.slots - other.slots,
+        }
+    }
+}
+
+impl Line {
+    pub fn new(settings: &Settings, past: &Past, now: Clock) -> Self {
+        let mut line = Self {
+            lanes: Vec::new(),
+            figures: Figures::default(),
+            bucket: Bucket::full(settings, now),
+            turns: Turns::default(),
+            pulse: Pulse::default(),
+            last_call: None,
+            generation: now,
+            busy: now,
+            deadlines: Deadlines::default(),
+            scheduled: None,
+            counted: Crowd::default(),
+            picture: None,
+        };
+        line.grow(settings, past);
+        line
+    }
+
+    pub fn crowd(&self) -> Crowd {
+        Crowd {
+            waiting: self.waiting(),
+            slots: u64::from(self.slots()),
+        }
+    }
+
+    pub fn waiting(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.presence.waiting()).sum()
+    }
+
+    /// Called and inside.
+    pub fn slots(&self) -> u32 {
+        self.figures.called.saturating_add(self.figures.inside)
+    }
+
+    pub fn lane(&mut self, lane: LaneId) -> Option<&mut Lane> {
+        self.lanes.get_mut(usize::from(lane.0))
+    }
+
+    /// Gives the line the lanes that the settings name; lanes taken out of them stay until their visitors are gone.
+    pub fn grow(&mut self, settings: &Settings, past: &Past) {
+        while self.lanes.len() < settings.lane_weights.len() {
+            self.lanes.push(Lane::new(past.era(), past.floor()));
+        }
+    }
+
+    /// The settings change from `old` to `new`.
+    pub fn resettle(&mut self, old: &Settings, new: &Settings, m: &Moment) {
+        self.grow(new, &m.past);
+        self.bucket = match old.rate_per_minute {
+            Some(_) => self.bucket.at(old, m.clock).at(new, m.clock),
+            None => Bucket::full(new, m.clock),
+        };
+    }
+
+    /// Before the entry's sections: at most one generation turns, and newcomers of a while ago need a mark.
+    pub fn advance(&mut self, settings: &Settings, m: &Moment) {
+        self.note_busy(m.clock);
+        for lane in &mut self.lanes {
+            lane.freshen(settings, m.clock);
+        }
+        if self.generation_due(settings).is_some_and(|due| due <= m.clock) {
+            self.lanes.iter_mut().for_each(Lane::turn);
+            self.generation = m.clock;
+        } else if !self.has_marks() {
+            self.generation = m.clock;
+        }
+    }
+
+    /// After the entry's sections: expiry, calls, horizon.
+    pub fn finish(&mut self, settings: &Settings, m: &mut Moment) {
+        self.expire(settings, m);
+        self.call(settings, m);
+        for lane in &mut self.lanes {
+            let gone = lane.follow(settings, m.holds(), m.clock);
+            if !gone.is_empty() {
+                Arc::make_mut(&mut m.past).raise(gone.into_iter());
+            }
+        }
+        self.note_busy(m.clock);
+        self.picture = None;
+    }
+
+    /// A new log begins.
+    pub fn begin(&mut self, era: Era) {
+        for lane in &mut self.lanes {
+            lane.begin(era);
+        }
+        self.picture = None;
+    }
+
+    /// When the clock alone changes the line, if nobody says anything.
+    pub fn next_due(&mut self, settings: &Settings, m: &Moment, lasting: bool) -> Option<Clock> {
+        let lanes = &self.lanes;
+        self.deadlines.settle(m.clock, |due| actual(lanes, due));
+        let of_lanes = self
+            .lanes
+            .iter()
+            .filter_map(|lane| lane.next_due(settings, m.held_until))
+            .min();
+        let forgotten = if lasting { None } else { self.forget_due(settings, m) };
+        let dues = [
+            self.deadlines.first(),
+            self.generation_due(settings),
+            of_lanes,
+            self.call_due(settings, m),
+            forgotten,
+        ];
+        dues.into_iter().flatten().min()
+    }
+
+    /// Nobody is here, and nobody was for so long that nobody can come back.
+    pub fn is_forgotten(&self, settings: &Settings, m: &Moment) -> bool {
+        self.forget_due(settings, m).is_some_and(|due| due <= m.clock)
+    }
+
+    /// For each era one past the highest number that the line may have issued.
+    pub fn ends(&self) -> impl Iterator<Item = (Era, u32)> {
+        self.lanes.iter().flat_map(|lane| lane.eras.ends())
+    }
+
+    fn forget_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
+        let empty = self.crowd() == Crowd::default();
+        empty.then(|| self.busy.plus(settings.late_window_ms).max(m.held_until))
+    }
+
+    fn generation_due(&self, settings: &Settings) -> Option<Clock> {
+        self.has_marks().then(|| self.generation.plus(settings.grace_ms / 2))
+    }
+
+    fn has_marks(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.presence.has_marks())
+    }
+
+    fn note_busy(&mut self, now: Clock) {
+        if self.crowd() != Crowd::default() {
+            self.busy = now;
+        }
+    }
+
+    fn expire(&mut self, settings: &Settings, m: &Moment) {
+        while let Some(batch) = self.deadlines.pop(m.clock) {
+            for due in batch {
+                if actual(&self.lanes, due).is_some_and(|at| at <= m.clock) {
+                    self.expire_one(due, settings, m);
+                }
+                if let Some(at) = actual(&self.lanes, due) {
+                    self.deadlines.add(at, due);
+                }
+            }
+        }
+    }
+
+    fn expire_one(&mut self, (id, place): Due, settings: &Settings, m: &Moment) {
+        let Some(lane) = self.lane(id) else { return };
+        match lane.slots.get(place).copied() {
+            Some(Record::Called(call)) => {
+                lane.miss(place, call);
+                self.figures.called -= 1;
+                self.figures.no_shows += 1;
+            }
+            Some(Record::Inside(session)) => {
+                let last = session.ending || session.expires >= session.ends_by;
+                let end = if last { EndedBy::Word } else { EndedBy::Idling };
+                self.close((id, place), &session, end, settings, m);
+            }
+            Some(Record::Over { .. }) => lane.slots.put(place, None),
+            Some(Record::Missed { .. } | Record::Spent { .. }) | None => {}
+        }
+    }
+
+    /// A session is over: its slot is free.
+    pub fn close(&mut self, due: Due, session: &Session, end: EndedBy, settings: &Settings, m: &Moment) {
+        self.figures.inside -= 1;
+        self.figures.excess -= u32::from(session.excess);
+        self.figures.ends += 1;
+        self.leave_over(due, end, session.count, settings, m);
+    }
+
+    /// What remains of a number that holds no slot any more.
+    pub fn leave_over(&mut self, due: Due, end: EndedBy, count: u8, settings: &Settings, m: &Moment) {
+        let until = m.clock.plus(settings.late_window_ms);
+        if let Some(lane) = self.lane(due.0) {
+            lane.presence.take(due.1);
+        }
+        self.keep(due, Record::Over { end, until, count });
+    }
+
+    /// Keeps a number's record. Its date is indexed if it comes before the one that the index has; a later one is found
+    /// when that comes.
+    pub fn keep(&mut self, due: Due, record: Record) {
+        let indexed = actual(&self.lanes, due);
+        if let Some(lane) = self.lane(due.0) {
+            lane.slots.put(due.1, Some(record));
+        }
+        if let Some(at) = record.due().filter(|at| indexed.is_none_or(|indexed| *at < indexed)) {
+            self.deadlines.add(at, due);
+        }
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.list(&self.lanes, |w, lane| lane.write(w));
+        write_figures(w, &self.figures);
+        self.bucket.write(w);
+        self.turns.write(w);
+        self.pulse.write(w);
+        w.option(self.last_call, Writer::wall);
+        w.clock(self.generation);
+        w.clock(self.busy);
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let mut line = Self {
+            lanes: r.list(60, Lane::read)?,
+            figures: read_figures(r)?,
+            bucket: Bucket::read(r)?,
+            turns: Turns::read(r)?,
+            pulse: Pulse::read(r)?,
+            last_call: r.option(Reader::wall)?,
+            generation: r.clock()?,
+            busy: r.clock()?,
+            deadlines: Deadlines::default(),
+            scheduled: None,
+            counted: Crowd::default(),
+            picture: None,
+        };
+        for (id, lane) in (0..).map(LaneId).zip(&line.lanes) {
+            for (place, at) in lane
+                .slots
+                .iter()
+                .filter_map(|(place, record)| Some((place, record.due()?)))
+            {
+                line.deadlines.add(at, (id, place));
+            }
+        }
+        Ok(line)
+    }
+}
+
+/// When the clock changes the record, as the record itself says.
+fn actual(lanes: &[Lane], (lane, place): Due) -> Option<Clock> {
+    lanes.get(usize::from(lane.0))?.slots.get(place)?.due()
+}
+
+/// Waiting and capacity are worked out when the view is made.
+fn write_figures(w: &mut Writer, figures: &Figures) {
+    for value in [figures.called, figures.inside, figures.excess] {
+        w.u32(value);
+    }
+    for value in [
+        figures.joins,
+        figures.calls,
+        figures.claims,
+        figures.no_shows,
+        figures.ends,
+        figures.left,
+    ] {
+        w.u64(value);
+    }
+}
+
+fn read_figures(r: &mut Reader) -> Read<Figures> {
+    Ok(Figures {
+        called: r.u32()?,
+        inside: r.u32()?,
+        excess: r.u32()?,
+        joins: r.u64()?,
+        calls: r.u64()?,
+        claims: r.u64()?,
+        no_shows: r.u64()?,
+        ends: r.u64()?,
+        left: r.u64()?,
+        ..Figures::default()
+    })
+}

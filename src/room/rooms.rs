@@ -1,0 +1,308 @@
+//! One room: what is in force, and its lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::codec::{Read, Reader, Writer};
+use super::entry::{Effects, PendingId, Section};
+use super::entry_codec::{read_overrides, read_settings, write_overrides, write_settings};
+use super::ids::{Clock, Edition, Era, LaneId, LineName, Number};
+use super::line::{Crowd, Line};
+use super::line_view::LineView;
+use super::moment::Moment;
+use super::past::Proof;
+use super::pending::Pending;
+use super::settings::{Mode, Overrides, Settings};
+use super::view::RoomView;
+
+#[derive(Debug)]
+pub(super) struct Room {
+    /// As configured.
+    configured: Settings,
+    overrides: Overrides,
+    pub revision: u64,
+    edition: Edition,
+    lines: BTreeMap<LineName, Line>,
+    pending: Pending,
+    /// Configured settings with the overrides applied.
+    pub settings: Arc<Settings>,
+    /// When lines are due; a line may be due later than it stands here, never earlier.
+    schedule: BTreeSet<(Clock, LineName)>,
+    /// Lines that the entry under way touches.
+    active: BTreeSet<LineName>,
+    pub crowd: Crowd,
+    picture: Option<Arc<RoomView>>,
+}
+
+impl Room {
+    pub fn new(configured: Settings, revision: u64) -> Self {
+        Self {
+            settings: Arc::new(configured.clone()),
+            configured,
+            overrides: Overrides::default(),
+            revision,
+            edition: Edition(0),
+            lines: BTreeMap::new(),
+            pending: Pending::default(),
+            schedule: BTreeSet::new(),
+            active: BTreeSet::new(),
+            crowd: Crowd::default(),
+            picture: None,
+        }
+    }
+
+    pub fn configure(&mut self, settings: Settings, m: &Moment) {
+        self.configured = settings;
+        self.settle(m);
+    }
+
+    pub fn override_with(&mut self, overrides: Overrides, m: &Moment) {
+        self.overrides = overrides;
+        self.settle(m);
+    }
+
+    /// A new edition: every line begins afresh, above all numbers it has issued.
+    pub fn reset(&mut self, m: &mut Moment) {
+        self.edition = Edition(self.edition.0.saturating_add(1));
+        self.close(m);
+    }
+
+    /// Forgets every line, its numbers never to be issued again.
+    pub fn close(&mut self, m: &mut Moment) {
+        for name in self.lines.keys().cloned().collect::<Vec<_>>() {
+            self.forget(&name, m);
+        }
+        self.pending.clear();
+        self.picture = None;
+    }
+
+    /// A new log begins.
+    pub fn begin(&mut self, era: Era, m: &Moment) {
+        self.lines.values_mut().for_each(|line| line.begin(era));
+        self.reschedule(m);
+    }
+
+    /// The entry under way names a line.
+    pub fn name(&mut self, line: &LineName) {
+        if self.lines.contains_key(line) {
+            self.active.insert(line.clone());
+        }
+    }
+
+    /// An entry begins: lines that are due, or named by it, go with its clock.
+    pub fn advance(&mut self, m: &Moment) {
+        self.pending.forget(self.settings.late_window_ms, m.clock);
+        self.wake(m);
+        for name in &self.active {
+            if let Some(line) = self.lines.get_mut(name) {
+                line.advance(&self.settings, m);
+            }
+        }
+    }
+
+    pub fn apply(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
+        if self.proves_loss(section, m) {
+            self.make(&section.line, m);
+        }
+        let skipped = match self.lines.get_mut(&section.line) {
+            Some(line) => line.apply(section, &self.settings, m),
+            None => section.items(),
+        };
+        effects.skip(skipped);
+        for (lane, count) in &section.joins {
+            let first = self.join(&section.line, *lane, *count, m);
+            effects.answer(section, (*lane, *count), first);
+        }
+        for (lane, id) in &section.pending_joins {
+            let first = self.join_pending(&section.line, *lane, *id, m);
+            effects.answer_pending(
+                section,
+                first.map_or(*lane, |(lane, _)| lane),
+                first.map(|(_, number)| number),
+            );
+        }
+    }
+
+    /// An entry ends: expiry, calls, horizons; lines without anybody are forgotten.
+    pub fn finish(&mut self, m: &mut Moment) {
+        for name in std::mem::take(&mut self.active) {
+            let Some(line) = self.lines.get_mut(&name) else {
+                continue;
+            };
+            line.finish(&self.settings, m);
+            if !name.is_only() && line.is_forgotten(&self.settings, m) {
+                self.forget(&name, m);
+            } else {
+                self.count(&name);
+                self.plan(&name, m);
+            }
+            self.picture = None;
+        }
+    }
+
+    /// Works every line's schedule out anew, after something changed that all of them depend on.
+    pub fn reschedule(&mut self, m: &Moment) {
+        for name in self.lines.keys().cloned().collect::<Vec<_>>() {
+            self.plan(&name, m);
+        }
+        self.repaint();
+    }
+
+    /// Publishes every line anew.
+    pub fn repaint(&mut self) {
+        self.lines.values_mut().for_each(|line| line.picture = None);
+        self.picture = None;
+    }
+
+    pub fn view(&mut self, m: &Moment) -> Arc<RoomView> {
+        if let Some(picture) = &self.picture {
+            return Arc::clone(picture);
+        }
+        let mut lines = BTreeMap::new();
+        for (name, line) in &mut self.lines {
+            let seen = line.picture.take();
+            let seen = seen.unwrap_or_else(|| Arc::new(LineView::new(line, self.edition, &self.settings, m)));
+            line.picture = Some(Arc::clone(&seen));
+            lines.insert(name.clone(), seen);
+        }
+        let view = RoomView {
+            settings: Settings::clone(&self.settings),
+            overrides: self.overrides.clone(),
+            revision: self.revision,
+            edition: self.edition,
+            lines,
+        };
+        Arc::clone(self.picture.insert(Arc::new(view)))
+    }
+
+    fn settle(&mut self, m: &Moment) {
+        let old = Arc::clone(&self.settings);
+        self.settings = Arc::new(self.overrides.over(&self.configured));
+        for line in self.lines.values_mut() {
+            line.resettle(&old, &self.settings, m);
+        }
+        self.active.extend(self.lines.keys().cloned());
+        self.picture = None;
+    }
+
+    fn join(&mut self, line: &LineName, lane: LaneId, count: u32, m: &mut Moment) -> Option<Number> {
+        let joinable = matches!(self.settings.mode, Mode::Auto | Mode::Hold);
+        if !joinable || !self.make(line, m) {
+            return None;
+        }
+        self.lines.get_mut(line)?.join(lane, count, &self.settings, m)
+    }
+
+    /// An id that was numbered before is answered with its number, whatever the mode.
+    fn join_pending(
+        &mut self,
+        line: &LineName,
+        lane: LaneId,
+        id: PendingId,
+        m: &mut Moment,
+    ) -> Option<(LaneId, Number)> {
+        if let Some(numbered) = self.pending.get(id, line) {
+            return Some(numbered);
+        }
+        let number = self.join(line, lane, 1, m)?;
+        self.pending.put(id, line, lane, number, m.clock);
+        Some((lane, number))
+    }
+
+    /// Whether the section's tokens prove that the line was there and was lost.
+    fn proves_loss(&self, section: &Section, m: &Moment) -> bool {
+        let lost =
+            |(_, number): &(LaneId, Number)| matches!(m.past.prove(*number, m.clock), Proof::LostEra | Proof::LostLine);
+        !self.lines.contains_key(&section.line) && section.marks.iter().chain(&section.reopens).any(lost)
+    }
+
+    /// Makes the line if it is not there; false when there are too many.
+    fn make(&mut self, name: &LineName, m: &Moment) -> bool {
+        if self.lines.contains_key(name) {
+            return true;
+        }
+        let room = u32::try_from(self.lines.len()).is_ok_and(|lines| lines < self.settings.max_lines);
+        if room {
+            self.lines
+                .insert(name.clone(), Line::new(&self.settings, &m.past, m.clock));
+            self.active.insert(name.clone());
+        }
+        room
+    }
+
+    fn forget(&mut self, name: &LineName, m: &mut Moment) {
+        let Some(line) = self.lines.remove(name) else { return };
+        Arc::make_mut(&mut m.past).raise(line.ends());
+        self.crowd = self.crowd.less(line.counted);
+        if let Some(at) = line.scheduled {
+            self.schedule.remove(&(at, name.clone()));
+        }
+        self.active.remove(name);
+    }
+
+    /// Brings what the room counts over all lines up to date with one.
+    fn count(&mut self, name: &LineName) {
+        let Some(line) = self.lines.get_mut(name) else { return };
+        self.crowd = self.crowd.less(line.counted);
+        line.counted = line.crowd();
+        self.crowd = self.crowd.plus(line.counted);
+    }
+
+    fn plan(&mut self, name: &LineName, m: &Moment) {
+        let Some(line) = self.lines.get_mut(name) else { return };
+        let due = line.next_due(&self.settings, m, name.is_only());
+        if due == line.scheduled {
+            return;
+        }
+        if let Some(before) = std::mem::replace(&mut line.scheduled, due) {
+            self.schedule.remove(&(before, name.clone()));
+        }
+        self.schedule.extend(due.map(|due| (due, name.clone())));
+    }
+
+    /// Finds the lines of which something is due now.
+    fn wake(&mut self, m: &Moment) {
+        while let Some((_, name)) = self.schedule.first().filter(|(due, _)| *due <= m.clock).cloned() {
+            self.plan(&name, m);
+            let Some(line) = self.lines.get_mut(&name) else { return };
+            if let Some(due) = line.scheduled.take_if(|due| *due <= m.clock) {
+                self.schedule.remove(&(due, name.clone()));
+                self.active.insert(name);
+            }
+        }
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        write_settings(w, &self.configured);
+        write_overrides(w, &self.overrides);
+        w.u64(self.revision);
+        w.u32(self.edition.0);
+        w.count(self.lines.len());
+        for (name, line) in &self.lines {
+            w.text(name.as_str());
+            line.write(w);
+        }
+        self.pending.write(w);
+    }
+
+    /// The schedule is worked out by [`Room::reschedule`].
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let configured = read_settings(r)?;
+        let mut room = Self {
+            overrides: read_overrides(r)?,
+            revision: r.u64()?,
+            ..Self::new(configured, 0)
+        };
+        room.settings = Arc::new(room.overrides.over(&room.configured));
+        room.edition = r.edition()?;
+        room.lines = r
+            .list(100, |r| Ok((r.line_name()?, Line::read(r)?)))?
+            .into_iter()
+            .collect();
+        room.pending = Pending::read(r)?;
+        for name in room.lines.keys().cloned().collect::<Vec<_>>() {
+            room.count(&name);
+        }
+        Ok(room)
+    }
+}

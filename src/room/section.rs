@@ -1,0 +1,231 @@
+//! What gates saw and did, one item at a time: each method says whether the item was for anybody.
+
+use super::entry::{Claim, End, Section};
+use super::era::Found;
+use super::ids::{LaneId, Number};
+use super::lane::Lane;
+use super::line::Line;
+use super::moment::Moment;
+use super::past::Proof;
+use super::record::{Call, EndedBy, Record, Session};
+use super::settings::Settings;
+
+impl Line {
+    /// Applies everything of a section but its joins, in the design's order. Says how many items were passed over.
+    pub fn apply(&mut self, section: &Section, settings: &Settings, m: &mut Moment) -> u32 {
+        let mut skipped = 0;
+        let mut note = |applied: bool| skipped += u32::from(!applied);
+        section
+            .leaves
+            .iter()
+            .for_each(|(lane, number)| note(self.leave(*lane, *number, settings, m)));
+        section.ends.iter().for_each(|end| note(self.end(end, settings, m)));
+        section
+            .claims
+            .iter()
+            .for_each(|claim| note(self.claim(claim, settings, m)));
+        section
+            .reopens
+            .iter()
+            .for_each(|(lane, number)| note(self.reopen(*lane, *number, settings, m)));
+        section
+            .renewals
+            .iter()
+            .for_each(|(lane, number)| note(self.renew(*lane, *number, settings, m)));
+        section
+            .marks
+            .iter()
+            .for_each(|(lane, number)| note(self.mark(*lane, *number, settings, m)));
+        skipped
+    }
+
+    /// Numbers `count` newcomers and says the first number.
+    pub fn join(&mut self, lane: LaneId, count: u32, settings: &Settings, m: &mut Moment) -> Option<Number> {
+        let left = m.joins_left.checked_sub(count).filter(|_| count > 0)?;
+        let configured = usize::from(lane.0) < settings.lane_weights.len();
+        let first = self
+            .lane(lane)
+            .filter(|_| configured)?
+            .issue(count, settings, m.clock)?;
+        m.joins_left = left;
+        self.figures.joins += u64::from(count);
+        Some(first)
+    }
+
+    fn leave(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) -> bool {
+        let Some(lane) = self.lane(id) else { return false };
+        let Some(place) = lane.place(number) else { return false };
+        let in_line = place >= lane.horizon() && !lane.presence.is_taken(place);
+        match lane.slots.get(place).copied() {
+            Some(Record::Inside(session)) => self.close((id, place), &session, EndedBy::Word, settings, m),
+            Some(Record::Called(call)) => {
+                self.figures.called -= 1;
+                self.figures.left += 1;
+                self.leave_over((id, place), EndedBy::Word, call.count, settings, m);
+            }
+            Some(Record::Over {
+                end: EndedBy::Idling,
+                count,
+                ..
+            }) => {
+                self.leave_over((id, place), EndedBy::Word, count, settings, m);
+            }
+            Some(Record::Missed { .. }) | None if in_line => {
+                lane.slots.put(place, None);
+                lane.presence.take(place);
+                self.figures.left += 1;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The shop ends a session. A claim of the same batch comes after its end, so a called number is let in to end.
+    fn end(&mut self, end: &End, settings: &Settings, m: &Moment) -> bool {
+        let Some(lane) = self.lane(end.lane) else { return false };
+        let Some(place) = lane.place(end.number) else {
+            return false;
+        };
+        let session = match lane.slots.get(place).copied() {
+            Some(Record::Inside(session)) => session,
+            Some(Record::Called(call)) => self.admit(&call, settings, m),
+            _ => return false,
+        };
+        let expires = session.expires.min(m.clock.plus(end.after_ms));
+        self.keep(
+            (end.lane, place),
+            Record::Inside(Session {
+                expires,
+                ending: true,
+                ..session
+            }),
+        );
+        true
+    }
+
+    fn claim(&mut self, claim: &Claim, settings: &Settings, m: &Moment) -> bool {
+        let Some(lane) = self.lane(claim.lane) else {
+            return false;
+        };
+        let Some(place) = lane.place(claim.number) else {
+            return false;
+        };
+        let session = match lane.slots.get(place).copied() {
+            Some(Record::Called(call)) if claim.carried || !call.at_join => self.admit(&call, settings, m),
+            Some(Record::Inside(session)) => session,
+            _ => return false,
+        };
+        let carried = session.carried || claim.carried;
+        self.keep((claim.lane, place), Record::Inside(Session { carried, ..session }));
+        true
+    }
+
+    /// Opens a session that a gate went on honouring, or whose genuine pass the room does not know, as excess. What its
+    /// visitor, the shop or the operator ended stays ended.
+    fn reopen(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> bool {
+        let Some(lane) = self.known_lane(id, number, settings, m) else {
+            return false;
+        };
+        let Some(place) = lane.reclaim(number) else {
+            return false;
+        };
+        let in_line = place >= lane.horizon() && !lane.presence.is_taken(place);
+        let session = match lane.slots.get(place).copied() {
+            Some(Record::Called(call)) => self.admit(&call, settings, m),
+            Some(
+                Record::Over {
+                    end: EndedBy::Idling,
+                    count,
+                    ..
+                }
+                | Record::Missed { count, .. },
+            ) => self.open_excess(count, settings, m),
+            Some(Record::Spent { .. }) => self.open_excess(2, settings, m),
+            None if in_line => self.open_excess(1, settings, m),
+            _ => return false,
+        };
+        if let Some(lane) = self.lane(id) {
+            lane.presence.take(place);
+        }
+        self.keep(
+            (id, place),
+            Record::Inside(Session {
+                carried: true,
+                ..session
+            }),
+        );
+        true
+    }
+
+    fn renew(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) -> bool {
+        let Some(lane) = self.lane(id) else { return false };
+        let Some(place) = lane.place(number) else { return false };
+        let Some(Record::Inside(session)) = lane.slots.get(place).copied() else {
+            return false;
+        };
+        if !session.ending {
+            let expires = m
+                .clock
+                .plus(settings.session_ms)
+                .min(session.ends_by)
+                .max(session.expires);
+            self.keep(
+                (id, place),
+                Record::Inside(Session {
+                    expires,
+                    renewed: m.clock,
+                    ..session
+                }),
+            );
+        }
+        !session.ending
+    }
+
+    fn mark(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> bool {
+        let Some(lane) = self.known_lane(id, number, settings, m) else {
+            return false;
+        };
+        lane.reclaim(number).is_some_and(|place| lane.mark(place))
+    }
+
+    /// The lane, with the number's era in its table if a genuine token proves that it was lost.
+    fn known_lane(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> Option<&mut Lane> {
+        let lane = self.lane(id)?;
+        if lane.eras.find(number) == Found::Lost {
+            match m.past.prove(number, m.clock) {
+                Proof::LostEra => m.heal_cold(number.era),
+                Proof::LostLine => {}
+                Proof::Late | Proof::Ahead => return None,
+            }
+            lane.insert(number.era, settings, m.clock.max(m.healing_until));
+        }
+        Some(lane)
+    }
+
+    /// A called visitor comes in.
+    fn admit(&mut self, call: &Call, settings: &Settings, m: &Moment) -> Session {
+        self.figures.called -= 1;
+        self.figures.claims += 1;
+        self.open(call.count, false, settings, m)
+    }
+
+    fn open_excess(&mut self, count: u8, settings: &Settings, m: &Moment) -> Session {
+        self.figures.excess += 1;
+        self.open(count, true, settings, m)
+    }
+
+    fn open(&mut self, count: u8, excess: bool, settings: &Settings, m: &Moment) -> Session {
+        self.figures.inside += 1;
+        let ends_by = m.clock.plus(settings.session_max_ms);
+        Session {
+            expires: m.clock.plus(settings.session_ms).min(ends_by),
+            ends_by,
+            renewed: m.clock,
+            since: m.time,
+            count,
+            carried: false,
+            ending: false,
+            excess,
+        }
+    }
+}

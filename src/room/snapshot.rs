@@ -1,0 +1,112 @@
+//! The state as bytes, and its hash.
+//!
+//! A snapshot ends in the SHA-256 of everything before it: that is the state's hash, and it keeps altered bytes from
+//! being taken for a state. What follows from the rest (who is present, deadlines, schedules) is not written.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::codec::{DecodeError, Read, Reader, Writer};
+use super::ids::{Clock, Position, Wall};
+use super::moment::{MAX_JOINS, Moment};
+use super::past::Past;
+use super::rooms::Room;
+use super::roster::Roster;
+use super::state::{MAX_ROOMS, State};
+
+/// Version of the snapshot's form.
+const SNAPSHOT: u16 = 1;
+
+const HASH_BYTES: usize = 32;
+
+impl State {
+    /// The state as bytes: a snapshot. The last 32 are its hash.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::default();
+        w.u16(SNAPSHOT);
+        w.u64(self.position.incarnation);
+        w.u64(self.position.sequence);
+        w.raw(&self.nonce);
+        w.option(self.time, Writer::wall);
+        w.clock(self.moment.clock);
+        w.wall(self.moment.time);
+        w.clock(self.moment.healing_until);
+        self.moment.past.write(&mut w);
+        self.roster.write(&mut w);
+        w.count(self.rooms.len());
+        for (name, room) in &self.rooms {
+            w.text(name.as_str());
+            room.write(&mut w);
+        }
+        let hash = sha256(&w.bytes);
+        w.raw(&hash);
+        w.bytes
+    }
+
+    /// # Errors
+    /// When the bytes are cut, altered, or of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let wrong = DecodeError {
+            what: "snapshot",
+            at: 0,
+        };
+        let (body, hash) = bytes.split_last_chunk::<HASH_BYTES>().ok_or(wrong)?;
+        let mut r = Reader::new(body, "snapshot");
+        if sha256(body) != *hash || r.u16()? != SNAPSHOT {
+            return r.wrong();
+        }
+        let state = read(&mut r)?;
+        r.finish().map(|()| state)
+    }
+
+    /// SHA-256 over the encoded state: equal on every replica that has applied the same entries. Costs an encoding.
+    #[must_use]
+    pub fn hash(&self) -> [u8; 32] {
+        self.encode().last_chunk().copied().unwrap_or_default()
+    }
+}
+
+fn sha256(bytes: &[u8]) -> [u8; HASH_BYTES] {
+    Sha256::digest(bytes).into()
+}
+
+fn read(r: &mut Reader) -> Read<State> {
+    let position = Position {
+        incarnation: r.u64()?,
+        sequence: r.u64()?,
+    };
+    let nonce = r.array()?;
+    let time = r.option(Reader::wall)?;
+    let (clock, moment_time, healing_until): (Clock, Wall, Clock) = (r.clock()?, r.wall()?, r.clock()?);
+    let past = Arc::new(Past::read(r)?);
+    let roster = Roster::read(r)?;
+    let held_until = roster.held_until();
+    let moment = Moment {
+        clock,
+        time: moment_time,
+        healing_until,
+        held_until,
+        cold_ms: 0,
+        joins_left: MAX_JOINS,
+        past,
+    };
+    let rooms = r.list(100, |r| Ok((r.room_name()?, Room::read(r)?)))?;
+    if rooms.len() > MAX_ROOMS {
+        return r.wrong();
+    }
+    let rooms = rooms.into_iter().collect();
+    let mut state = State {
+        position,
+        nonce,
+        time,
+        moment,
+        roster,
+        rooms,
+        published: None,
+    };
+    state.look_over_rooms();
+    state.rooms.values_mut().for_each(|room| room.reschedule(&state.moment));
+    Ok(state)
+}
