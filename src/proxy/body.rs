@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
+use super::from_shop::FromShop;
 use super::tunnel::Strings;
-use super::upstream::FromShop;
 
 /// What a body can fail with; the client sees its answer cut.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

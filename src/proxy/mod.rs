@@ -10,12 +10,14 @@
 //!                                                           the service -> Upstream::forward -> Pool -> Socket
 //! ```
 
+mod accept;
 mod address;
 mod body;
 mod conn;
 mod connection;
 mod error;
 mod framing;
+mod from_shop;
 mod hygiene;
 mod pool;
 mod request_body;

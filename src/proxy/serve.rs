@@ -3,25 +3,26 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use http::{Request, Response};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Notify, mpsc};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use super::accept::{Arrival, Load, accept};
 use super::body::Body;
 use super::conn::Conn;
 use super::connection::{Shared, serve_connection};
 use super::request_body::RequestBody;
 use super::settings::ServerSettings;
 use super::socket::ClientSocket;
-use super::stats::{Stats, down, up};
+use super::stats::Stats;
 
 /// A running server. Dropping it stops it without a drain.
 pub struct Server {
@@ -152,125 +153,6 @@ impl Drop for Server {
     }
 }
 
-/// Accepts until the drain begins. SECURITY: an error of one connection, or a lack of descriptors, never ends the loop.
-async fn accept(
-    listener: TcpListener,
-    index: usize,
-    load: &Arc<Load>,
-    queues: &[mpsc::Sender<Arrival>],
-    closing: &CancellationToken,
-) {
-    let listener = match tokio::net::TcpListener::from_std(listener) {
-        Ok(listener) => listener,
-        Err(error) => return tracing::error!(%error, "cannot accept"),
-    };
-    let mut is_short = false;
-    loop {
-        let accepted = tokio::select! {
-            () = closing.cancelled() => return,
-            accepted = listener.accept() => accepted,
-        };
-        // Back to a plain socket: it is to be polled by its core's runtime, not by this one.
-        match accepted.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))) {
-            Ok((stream, peer)) => {
-                is_short = false;
-                load.place(stream, peer, index, queues);
-            }
-            Err(error) if is_of_one_connection(&error) => {}
-            Err(error) => {
-                if !std::mem::replace(&mut is_short, true) {
-                    tracing::warn!(%error, "cannot accept; trying again until it works");
-                }
-                sleep(ACCEPT_PAUSE).await;
-            }
-        }
-    }
-}
-
-fn is_of_one_connection(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
-    matches!(
-        error.kind(),
-        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
-    )
-}
-
-/// A socket on its way to its core.
-struct Arrival {
-    stream: TcpStream,
-    peer: SocketAddr,
-    permit: Permit,
-}
-
-/// How many connections there are, in all and where.
-struct Load {
-    all: AtomicUsize,
-    listeners: Vec<AtomicUsize>,
-    cores: Vec<AtomicUsize>,
-    ended: Vec<Notify>,
-    most: usize,
-    most_per_listener: usize,
-    stats: Arc<Stats>,
-}
-
-impl Load {
-    fn new(listeners: usize, cores: usize, settings: &ServerSettings, stats: Arc<Stats>) -> Self {
-        Self {
-            all: AtomicUsize::new(0),
-            listeners: (0..listeners).map(|_| AtomicUsize::new(0)).collect(),
-            cores: (0..cores).map(|_| AtomicUsize::new(0)).collect(),
-            ended: (0..cores).map(|_| Notify::new()).collect(),
-            most: settings.connections,
-            most_per_listener: settings.connections_per_listener,
-            stats,
-        }
-    }
-
-    /// Hands a socket to the core with the fewest connections, or closes it when a bound is reached.
-    fn place(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, listener: usize, queues: &[mpsc::Sender<Arrival>]) {
-        let is_full = self.all.load(Ordering::Relaxed) >= self.most
-            || self.listeners[listener].load(Ordering::Relaxed) >= self.most_per_listener;
-        let counts = self.cores.iter().map(|core| core.load(Ordering::Relaxed)).enumerate();
-        let Some((core, _)) = counts.min_by_key(|(_, count)| *count).filter(|_| !is_full) else {
-            up(&self.stats.refused);
-            return;
-        };
-        let permit = Permit::new(Arc::clone(self), listener, core);
-        if queues[core].try_send(Arrival { stream, peer, permit }).is_err() {
-            up(&self.stats.refused);
-            return;
-        }
-        up(&self.stats.accepted);
-    }
-}
-
-/// One connection, counted until it drops; it lives in the socket, so tunnels stay counted.
-struct Permit {
-    load: Arc<Load>,
-    listener: usize,
-    core: usize,
-}
-
-impl Permit {
-    fn new(load: Arc<Load>, listener: usize, core: usize) -> Self {
-        load.all.fetch_add(1, Ordering::Relaxed);
-        load.listeners[listener].fetch_add(1, Ordering::Relaxed);
-        load.cores[core].fetch_add(1, Ordering::Relaxed);
-        up(&load.stats.open);
-        Self { load, listener, core }
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        self.load.all.fetch_sub(1, Ordering::Relaxed);
-        self.load.listeners[self.listener].fetch_sub(1, Ordering::Relaxed);
-        self.load.cores[self.core].fetch_sub(1, Ordering::Relaxed);
-        down(&self.load.stats.open);
-        self.load.ended[self.core].notify_one();
-    }
-}
-
 /// One core.
 struct Core {
     index: usize,
@@ -287,7 +169,7 @@ impl Core {
         S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
         F: Future<Output = Response<Body>> + Send + 'static,
     {
-        let stats = Arc::clone(&self.load.stats);
+        let stats = Arc::clone(self.load.stats());
         let shared = Arc::new(Shared {
             service,
             settings: self.settings.clone(),
@@ -311,12 +193,10 @@ impl Core {
             while let Some(arrival) = arrivals.recv().await {
                 self.begin(arrival, &closing, &shared);
             }
-            while self.load.cores[self.index].load(Ordering::Relaxed) > 0 {
-                self.load.ended[self.index].notified().await;
-            }
+            self.load.until_empty(self.index).await;
         };
         let _ = timeout_at(deadline, empty).await;
-        self.load.cores[self.index].load(Ordering::Relaxed)
+        self.load.on(self.index)
     }
 
     fn begin<S, F>(&self, arrival: Arrival, closing: &CancellationToken, shared: &Arc<Shared<S>>)
@@ -370,5 +250,3 @@ pub fn raise_descriptor_limit() -> u64 {
 
 /// Sockets that may wait for one core; more are refused.
 const ARRIVALS: usize = 1024;
-/// How long accepting rests when descriptors or memory have run out.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -1,24 +1,21 @@
 //! One request to the shop and its answer back, streamed both ways.
 
-use std::future::Future;
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{CONNECTION, EXPECT, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
-use http_body::{Body as _, Frame, SizeHint};
+use http_body::Body as _;
 use hyper::body::Incoming;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::address::is_trusted;
-use super::body::{Body, BoxError};
+use super::body::Body;
 use super::conn::{Conn, Proto};
 use super::error::{ForwardError, Kind};
+use super::from_shop::FromShop;
 use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
 use super::sent::Sent;
@@ -219,12 +216,7 @@ impl Upstream {
             lease.give_back();
             return Response::from_parts(head, Body::empty());
         }
-        let body = FromShop {
-            incoming,
-            lease: Some(lease),
-            idle: self.settings.body_idle,
-            timer: None,
-        };
+        let body = FromShop::new(incoming, lease, self.settings.body_idle);
         Response::from_parts(head, Body::shop(body))
     }
 
@@ -283,77 +275,5 @@ async fn too_late(progress: Option<&Progress>, patience: Duration) {
             _ if progress.last_moved() + patience > due => progress.last_moved() + patience,
             _ => return,
         };
-    }
-}
-
-/// An answer's body from the shop. Read whole, it gives its connection back; dropped before, it cancels the request.
-pub(super) struct FromShop {
-    incoming: Incoming,
-    lease: Option<Lease>,
-    idle: Duration,
-    timer: Option<Pin<Box<Sleep>>>,
-}
-
-impl FromShop {
-    fn end(&mut self) {
-        if let Some(lease) = self.lease.take() {
-            lease.give_back();
-        }
-    }
-
-    fn is_silent(&mut self, cx: &mut Context<'_>) -> bool {
-        let idle = self.idle;
-        let timer = self
-            .timer
-            .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + idle)));
-        timer.as_mut().poll(cx).is_ready()
-    }
-}
-
-impl http_body::Body for FromShop {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let this = &mut *self;
-        match Pin::new(&mut this.incoming).poll_frame(cx) {
-            Poll::Ready(Some(Ok(frame))) => {
-                this.timer = None;
-                match frame.into_trailers() {
-                    Ok(mut trailers) => {
-                        this.end();
-                        hygiene::clean_trailers(&mut trailers);
-                        Poll::Ready(Some(Ok(Frame::trailers(trailers))))
-                    }
-                    Err(data) => Poll::Ready(Some(Ok(data))),
-                }
-            }
-            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error.into()))),
-            Poll::Ready(None) => {
-                this.end();
-                Poll::Ready(None)
-            }
-            Poll::Pending if this.is_silent(cx) => {
-                Poll::Ready(Some(Err(Box::new(ForwardError::from(Kind::ResponseTimeout)))))
-            }
-            Poll::Pending => Poll::Pending,
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.incoming.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
-    }
-}
-
-impl Drop for FromShop {
-    fn drop(&mut self) {
-        // hyper does not ask again once a body of known length has been read to its end.
-        if self.incoming.is_end_stream() {
-            self.end();
-        }
     }
 }

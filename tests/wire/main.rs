@@ -12,4 +12,5 @@ mod gate;
 mod gone;
 mod headers;
 mod shop;
+mod unread;
 mod upgrades;

@@ -1,0 +1,152 @@
+//! Accepting: which core a socket goes to, how many there may be, and what happens when there are too many.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::settings::ServerSettings;
+use super::stats::{Stats, down, up};
+
+/// Accepts until the drain begins. SECURITY: an error of one connection, or a lack of descriptors, never ends the loop.
+pub(super) async fn accept(
+    listener: TcpListener,
+    index: usize,
+    load: &Arc<Load>,
+    queues: &[mpsc::Sender<Arrival>],
+    closing: &CancellationToken,
+) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return tracing::error!(%error, "cannot accept"),
+    };
+    let mut is_short = false;
+    loop {
+        let accepted = tokio::select! {
+            () = closing.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        // Back to a plain socket: it is to be polled by its core's runtime, not by this one.
+        match accepted.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))) {
+            Ok((stream, peer)) => {
+                is_short = false;
+                load.place(stream, peer, index, queues);
+            }
+            Err(error) if is_of_one_connection(&error) => {}
+            Err(error) => {
+                if !std::mem::replace(&mut is_short, true) {
+                    tracing::warn!(%error, "cannot accept; trying again until it works");
+                }
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
+    )
+}
+
+/// A socket on its way to its core.
+pub(super) struct Arrival {
+    pub(super) stream: TcpStream,
+    pub(super) peer: SocketAddr,
+    pub(super) permit: Permit,
+}
+
+/// How many connections there are, in all and where.
+pub(super) struct Load {
+    all: AtomicUsize,
+    listeners: Vec<AtomicUsize>,
+    cores: Vec<AtomicUsize>,
+    ended: Vec<Notify>,
+    most: usize,
+    most_per_listener: usize,
+    stats: Arc<Stats>,
+}
+
+impl Load {
+    pub(super) fn new(listeners: usize, cores: usize, settings: &ServerSettings, stats: Arc<Stats>) -> Self {
+        Self {
+            all: AtomicUsize::new(0),
+            listeners: (0..listeners).map(|_| AtomicUsize::new(0)).collect(),
+            cores: (0..cores).map(|_| AtomicUsize::new(0)).collect(),
+            ended: (0..cores).map(|_| Notify::new()).collect(),
+            most: settings.connections,
+            most_per_listener: settings.connections_per_listener,
+            stats,
+        }
+    }
+
+    pub(super) fn stats(&self) -> &Arc<Stats> {
+        &self.stats
+    }
+
+    /// Connections of one core.
+    pub(super) fn on(&self, core: usize) -> usize {
+        self.cores[core].load(Ordering::Relaxed)
+    }
+
+    /// Waits until a core has no connections left.
+    pub(super) async fn until_empty(&self, core: usize) {
+        while self.on(core) > 0 {
+            self.ended[core].notified().await;
+        }
+    }
+
+    /// Hands a socket to the core with the fewest connections, or closes it when a bound is reached.
+    fn place(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, listener: usize, queues: &[mpsc::Sender<Arrival>]) {
+        let is_full = self.all.load(Ordering::Relaxed) >= self.most
+            || self.listeners[listener].load(Ordering::Relaxed) >= self.most_per_listener;
+        let counts = self.cores.iter().map(|core| core.load(Ordering::Relaxed)).enumerate();
+        let Some((core, _)) = counts.min_by_key(|(_, count)| *count).filter(|_| !is_full) else {
+            up(&self.stats.refused);
+            return;
+        };
+        let permit = Permit::new(Arc::clone(self), listener, core);
+        if queues[core].try_send(Arrival { stream, peer, permit }).is_err() {
+            up(&self.stats.refused);
+            return;
+        }
+        up(&self.stats.accepted);
+    }
+}
+
+/// One connection, counted until it drops; it lives in the socket, so tunnels stay counted.
+pub(super) struct Permit {
+    load: Arc<Load>,
+    listener: usize,
+    core: usize,
+}
+
+impl Permit {
+    fn new(load: Arc<Load>, listener: usize, core: usize) -> Self {
+        load.all.fetch_add(1, Ordering::Relaxed);
+        load.listeners[listener].fetch_add(1, Ordering::Relaxed);
+        load.cores[core].fetch_add(1, Ordering::Relaxed);
+        up(&load.stats.open);
+        Self { load, listener, core }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.load.all.fetch_sub(1, Ordering::Relaxed);
+        self.load.listeners[self.listener].fetch_sub(1, Ordering::Relaxed);
+        self.load.cores[self.core].fetch_sub(1, Ordering::Relaxed);
+        down(&self.load.stats.open);
+        self.load.ended[self.core].notify_one();
+    }
+}
+
+/// How long accepting rests when descriptors or memory have run out.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -1,0 +1,97 @@
+//! An answer's body on its way from the shop to the client.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::body::BoxError;
+use super::error::{ForwardError, Kind};
+use super::hygiene;
+use super::pool::Lease;
+
+/// An answer's body from the shop. Read whole, it gives its connection back; dropped before, it cancels the request.
+pub(super) struct FromShop {
+    incoming: Incoming,
+    lease: Option<Lease>,
+    idle: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl FromShop {
+    pub(super) fn new(incoming: Incoming, lease: Lease, idle: Duration) -> Self {
+        Self {
+            incoming,
+            lease: Some(lease),
+            idle,
+            timer: None,
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(lease) = self.lease.take() {
+            lease.give_back();
+        }
+    }
+
+    fn is_silent(&mut self, cx: &mut Context<'_>) -> bool {
+        let idle = self.idle;
+        let timer = self
+            .timer
+            .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + idle)));
+        timer.as_mut().poll(cx).is_ready()
+    }
+}
+
+impl http_body::Body for FromShop {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        match Pin::new(&mut this.incoming).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                this.timer = None;
+                match frame.into_trailers() {
+                    Ok(mut trailers) => {
+                        this.end();
+                        hygiene::clean_trailers(&mut trailers);
+                        Poll::Ready(Some(Ok(Frame::trailers(trailers))))
+                    }
+                    Err(data) => Poll::Ready(Some(Ok(data))),
+                }
+            }
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error.into()))),
+            Poll::Ready(None) => {
+                this.end();
+                Poll::Ready(None)
+            }
+            Poll::Pending if this.is_silent(cx) => {
+                Poll::Ready(Some(Err(Box::new(ForwardError::from(Kind::ResponseTimeout)))))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.incoming.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.incoming.size_hint()
+    }
+}
+
+impl Drop for FromShop {
+    fn drop(&mut self) {
+        // hyper does not ask again once a body of known length has been read to its end.
+        if self.incoming.is_end_stream() {
+            self.end();
+        }
+    }
+}
