@@ -172,7 +172,9 @@ where
     let announced = request.headers().contains_key(EXPECT);
     let request = request.map(|incoming| RequestBody::new(incoming, settings));
     let progress = request.body().progress();
-    let response = (shared.service)(Arc::clone(&conn), request).await;
+    // PERF: hyper keeps the room of this future for the connection's life; a stream that idles for an hour should not keep
+    // that of everything the service did to begin it.
+    let response = Box::pin((shared.service)(Arc::clone(&conn), request)).await;
     if let Some(progress) = progress
         && !settle(&progress, announced, settings).await
     {
@@ -192,7 +194,7 @@ async fn settle(progress: &Progress, announced: bool, settings: &ServerSettings)
     // A client that waits for `100 Continue` has not sent its body, and reading would ask for it.
     let is_withheld = announced && !progress.is_wanted();
     match progress.take_rest() {
-        Some(rest) if !is_withheld => request_body::drain(rest, settings).await,
+        Some(rest) if !is_withheld => Box::pin(request_body::drain(rest, settings)).await,
         _ => false,
     }
 }

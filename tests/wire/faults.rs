@@ -169,9 +169,12 @@ fn body_that_ends_with_the_connection_passes() {
 fn connection_is_used_again() {
     let shop = Shop::answering(OK);
     let gate = Gate::new(&shop);
-    for _ in 0..3 {
-        assert_eq!(outcome(&gate, GET).0, 200);
-        assert_eq!(outcome(&gate, POST).0, 200);
+    let body = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok";
+    let chunks = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    let mut client = gate.client();
+    for request in [GET, POST, body, chunks, GET] {
+        assert_eq!(client.ask(request).status, 200);
+        assert_eq!(outcome(&gate, request).0, 200);
     }
     assert_eq!(shop.connections(), 1);
 }
