@@ -220,7 +220,7 @@ fn connection_is_not_used_again_after_an_early_answer() {
         line.send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno");
         line.drain();
     });
-    let gate = Gate::new(&shop);
+    let gate = Gate::with(shop.address, |setup| setup.upstream.idle = Duration::from_secs(3600));
     let mut client = gate.client();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123");
     let answer = client.answer();
