@@ -105,18 +105,20 @@ function hear() {
   if (slept && !document.hidden) go();
 }
 
-// Loads the address that was asked for, never what was posted to it, and not in a tight circle.
+// Loads the address that was asked for, never what was posted to it; more and more slowly if that changes nothing.
 function go() {
-  var last = 0, now = Date.now();
+  var now = Date.now(), last = [0, 0];
   if (gone) return;
   gone = true;
-  try { last = +sessionStorage.getItem('anteroom:go'); sessionStorage.setItem('anteroom:go', now); } catch (e) {}
+  try { last = JSON.parse(sessionStorage.getItem('anteroom:go')) || last; } catch (e) {}
+  last = [now, now - last[0] < 60000 ? Math.min(5, last[1] + 1) : 0];
+  try { sessionStorage.setItem('anteroom:go', JSON.stringify(last)); } catch (e) {}
   setTimeout(function () {
     gone = false;
     if (page.post) location.replace(location.pathname + location.search);
     else location.reload();
     plan();
-  }, Math.abs(now - last) < 3000 ? 3000 + 2000 * Math.random() : 0);
+  }, last[1] && 1000 * Math.pow(2, last[1]) * (1 + Math.random()) / 2);
 }
 
 function state(s) {

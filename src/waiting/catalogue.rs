@@ -88,6 +88,7 @@ pub(super) struct Words {
     pub check_now: String,
     pub go_on: String,
     pub again: String,
+    pub join_again: String,
     pub opens: String,
     pub moves_by_itself: String,
     pub reload_stop: String,

@@ -100,6 +100,7 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
 fn link(kind: PageKind, catalogue: &'static Catalogue) -> Option<&'static str> {
     match kind {
         PageKind::SameSiteLink => Some(&catalogue.words.go_on),
+        PageKind::Left => Some(&catalogue.words.join_again),
         PageKind::BadRequest | PageKind::TooLarge | PageKind::UnknownLine | PageKind::SoldOut => None,
         _ if kind.follows() => None,
         _ => Some(&catalogue.words.again),

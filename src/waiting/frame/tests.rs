@@ -1,0 +1,207 @@
+//! The place found in a frame: in Rust, and by the script of the page.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+
+/// The frame of a lane in which just these places are present, as [`Frame`] defines it.
+fn frame_of(present: &BTreeSet<u64>) -> Frame {
+    let base = present.first().map_or(0, |lowest| lowest / 64 * 64);
+    let (mut bits, mut counts) = (vec![0_u8; 512], Vec::new());
+    for offset in present.iter().map(|place| place - base) {
+        match offset.checked_sub(RUN) {
+            None => bits[usize::try_from(offset / 8).unwrap()] |= 1 << (offset % 8),
+            Some(behind) => {
+                let run = usize::try_from(behind / RUN).unwrap();
+                counts.resize(counts.len().max(run + 1), 0_u16);
+                counts[run] += 1;
+            }
+        }
+    }
+    bits.truncate(bits.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1));
+    Frame {
+        lane: LaneId(0),
+        base,
+        bits,
+        counts,
+    }
+}
+
+fn stream_frame(present: &BTreeSet<u64>) -> StreamFrame {
+    let point = |ahead: u64| (ahead, estimate(ahead));
+    StreamFrame {
+        id: "1-2".to_owned(),
+        scalars: Scalars {
+            waiting: present.len() as u64,
+            revision: 3,
+            why: None,
+        },
+        frame: frame_of(present),
+        points: vec![point(0), point(1), point(16), point(256), point(4_096), point(65_536)],
+        events: Default::default(),
+    }
+}
+
+fn estimate(ahead: u64) -> Estimate {
+    let secs = u32::try_from(ahead).unwrap();
+    Estimate {
+        low_secs: secs / 2,
+        high_secs: secs * 2 + 10,
+    }
+}
+
+fn data(event: &Event) -> Value {
+    let text = std::str::from_utf8(&event.bytes).unwrap();
+    let (head, data) = text.split_once("\ndata: ").unwrap();
+    assert_eq!(head, "id: 1-2\nevent: status");
+    serde_json::from_str(data.strip_suffix("\n\n").unwrap()).unwrap()
+}
+
+/// `countBefore` of `static/page.js`, as it has to be.
+fn count_before(frame: &Value, place: u64) -> Option<u64> {
+    let bytes = |name: &str| STANDARD.decode(frame[name].as_str().unwrap_or("")).unwrap();
+    if frame["end"].as_u64().is_some_and(|end| place > end) {
+        return None;
+    }
+    let offset = place.saturating_sub(frame["base"].as_u64().unwrap());
+    let bits = bytes("bits");
+    let exact = (0..offset.min(RUN)).filter(|at| {
+        let byte = bits.get(usize::try_from(at / 8).unwrap()).copied().unwrap_or(0);
+        byte >> (at % 8) & 1 == 1
+    });
+    let mut count = exact.count() as u64;
+    for (run, pair) in (1..).zip(bytes("counts").chunks(2)) {
+        let inside = offset.saturating_sub(run * RUN).min(RUN);
+        count += (u64::from(u16::from_le_bytes([pair[0], pair[1]])) * inside * 2 + RUN) / (2 * RUN);
+    }
+    Some(count)
+}
+
+fn places() -> impl Strategy<Value = BTreeSet<u64>> {
+    let near = prop::collection::btree_set(0_u64..9_000, 0..400);
+    let far = prop::collection::btree_set(0_u64..3_000_000, 0..200);
+    (near, far, 0_u64..1 << 40).prop_map(|(near, far, at)| near.union(&far).map(|place| place + at).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn the_place_found_in_a_frame_is_the_room_s(present in places(), pick in any::<prop::sample::Index>()) {
+        prop_assume!(!present.is_empty());
+        let frame = stream_frame(&present);
+        let place = *pick.get(&present.iter().copied().collect::<Vec<_>>());
+        let truth = present.range(..place).count() as u64;
+        let found = count_before(&data(frame.event(Some(place))), place).unwrap();
+        if place - frame.frame.base < RUN {
+            prop_assert_eq!(found, truth);
+        } else {
+            // Within a run people are taken to stand evenly: wrong by no more than the run holds.
+            let run = usize::try_from((place - frame.frame.base) / RUN - 1).unwrap();
+            prop_assert!(found.abs_diff(truth) <= u64::from(frame.frame.counts[run]));
+        }
+    }
+}
+
+/// Runs the pure part of the page's script, as it is sent; `None` where there is no node.
+fn in_node(expression: &str, input: &Value) -> Option<Value> {
+    let script = crate::waiting::squeeze::script(
+        include_str!("../../../static/page.js")
+            .split("// End of the pure part.")
+            .next()
+            .unwrap(),
+    );
+    let body = script.split_once("'use strict';").unwrap().1;
+    let program = format!(
+        "{body}\nconst input = JSON.parse(require('fs').readFileSync(0));\nconsole.log(JSON.stringify({expression}))"
+    );
+    let node = Command::new("node")
+        .args(["-e", &program])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut node) = node else {
+        eprintln!("no node here: the page's script is only run by the browser tests");
+        return None;
+    };
+    node.stdin
+        .take()
+        .unwrap()
+        .write_all(input.to_string().as_bytes())
+        .unwrap();
+    Some(serde_json::from_slice(&node.wait_with_output().unwrap().stdout).unwrap())
+}
+
+#[test]
+fn the_script_finds_the_same_place_as_the_rust_does() {
+    let present: BTreeSet<u64> = (0..60_000_u64).map(|n| 1_000_003 + n * n % 70_001).collect();
+    let frame = stream_frame(&present);
+    let asked: Vec<u64> = present
+        .iter()
+        .copied()
+        .step_by(97)
+        .chain([0, 1_000_000, 2_000_000])
+        .collect();
+    let frames: Vec<Value> = asked.iter().map(|&place| data(frame.event(Some(place)))).collect();
+    let here: Vec<Option<u64>> = frames
+        .iter()
+        .zip(&asked)
+        .map(|(frame, &place)| count_before(frame, place))
+        .collect();
+    let input = serde_json::json!({ "frames": frames, "asked": asked });
+    let Some(there) = in_node("input.frames.map((f, i) => countBefore(f, input.asked[i]))", &input) else {
+        return;
+    };
+    assert_eq!(serde_json::from_value::<Vec<Option<u64>>>(there).unwrap(), here);
+}
+
+#[test]
+fn the_script_reads_estimates_between_the_points_and_counts_in_minutes() {
+    let input = serde_json::json!([[0, 0, 10], [16, 8, 42], [256, 128, 522]]);
+    let expression = "[0, 8, 16, 136, 9999].map(n => estimateAt(input, n)).concat([estimateAt([], 1)])";
+    let Some(found) = in_node(expression, &input) else {
+        return;
+    };
+    assert_eq!(
+        found,
+        serde_json::json!([[0, 10], [4, 26], [8, 42], [68, 282], [128, 522], null])
+    );
+    let spans = in_node(
+        "input.map(i => span(i[0], i[1]))",
+        &serde_json::json!([[260, 410], [7_300, 12_000]]),
+    );
+    let range = |hours, low, high| serde_json::json!({ "hours": hours, "low": low, "high": high, "range": true });
+    assert_eq!(
+        spans.unwrap(),
+        serde_json::json!([range(false, 4, 7), range(true, 2, 4)])
+    );
+}
+
+#[test]
+fn whoever_is_near_the_front_is_sent_little() {
+    let present: BTreeSet<u64> = (500..2_000_500).collect();
+    let frame = stream_frame(&present);
+    assert!(frame.event(Some(600)).bytes.len() < 256);
+    assert!(frame.event(Some(4_500)).bytes.len() < 1_024);
+    assert!(frame.event(Some(2_000_000)).bytes.len() < 3_072);
+    let near = data(frame.event(Some(600)));
+    assert_eq!(near["end"].as_u64(), Some(frame.frame.base + 256));
+    assert_eq!(count_before(&near, 900), None);
+    assert_eq!(data(frame.event(None)).get("end"), None);
+}
+
+#[test]
+fn an_event_is_encoded_once_and_its_hash_is_of_what_it_says() {
+    let (one, other) = (stream_frame(&(5..50).collect()), stream_frame(&(6..50).collect()));
+    let again = StreamFrame {
+        id: "9-9".to_owned(),
+        ..stream_frame(&(5..50).collect())
+    };
+    assert_eq!(one.event(Some(20)).bytes.as_ptr(), one.event(Some(30)).bytes.as_ptr());
+    assert_eq!(one.event(Some(20)).hash, again.event(Some(20)).hash);
+    assert_ne!(one.event(Some(20)).hash, other.event(Some(20)).hash);
+}

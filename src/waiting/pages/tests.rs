@@ -1,0 +1,276 @@
+//! What the pages must hold, rendered and read back.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use super::*;
+use crate::waiting::preview::previews;
+
+fn built_in() -> Pages {
+    Pages::new(None).unwrap()
+}
+
+fn refused(template: &str) -> TemplateError {
+    Pages::new(Some(template)).unwrap_err()
+}
+
+fn text(page: &Page) -> &str {
+    std::str::from_utf8(&page.body).unwrap()
+}
+
+#[test]
+fn every_page_is_below_14_kb_as_it_is() {
+    for preview in previews(&built_in()) {
+        assert!(
+            preview.page.body.len() <= 14 * 1_024,
+            "{}: {}",
+            preview.name,
+            preview.page.body.len()
+        );
+    }
+}
+
+#[test]
+fn every_page_has_one_heading_a_language_and_nothing_from_outside() {
+    for preview in previews(&built_in()) {
+        let page = text(&preview.page);
+        assert_eq!(page.matches("<h1>").count(), 1, "{}", preview.name);
+        let language = preview.name.rsplit('.').next().unwrap();
+        assert!(
+            page.contains(&format!("<html lang=\"{language}\" dir=\"ltr\">")),
+            "{}",
+            preview.name
+        );
+        assert!(
+            !page.contains("http://") && !page.contains("https://"),
+            "{}",
+            preview.name
+        );
+        assert!(
+            !page.contains("undefined") || page.contains("<script>"),
+            "{}",
+            preview.name
+        );
+    }
+}
+
+#[test]
+fn the_policy_allows_just_the_blocks_that_the_page_holds() {
+    for preview in previews(&built_in()) {
+        let policy = preview.page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'sha256-"),
+            "{policy}"
+        );
+        assert!(!policy.contains("unsafe") && !policy.contains("img-src"));
+        for (open, close) in [("<style>", "</style>"), ("<script>", "</script>")] {
+            let Some((_, rest)) = text(&preview.page).split_once(open) else {
+                continue;
+            };
+            let block = rest.split_once(close).unwrap().0;
+            let hash = STANDARD.encode(Sha256::digest(block));
+            assert!(policy.contains(&format!("'sha256-{hash}'")), "{}: {open}", preview.name);
+        }
+    }
+}
+
+#[test]
+fn no_page_is_stored_indexed_sniffed_or_framed() {
+    let page = built_in().render(PageKind::Closed, &PageFacts::new("r", Wall(0), "/"), Language::ENGLISH);
+    let expected = [
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-language", "en"),
+        ("cache-control", "no-store, private"),
+        ("referrer-policy", "same-origin"),
+        ("x-content-type-options", "nosniff"),
+        ("x-robots-tag", "noindex, nofollow"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(page.headers[name], value);
+    }
+    assert!(
+        page.headers["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .contains("frame-ancestors 'none'")
+    );
+}
+
+#[test]
+fn what_strangers_write_is_shown_and_does_nothing() {
+    const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}</title>&lt;";
+    let pages = built_in();
+    for case in sample::cases() {
+        let mut facts = case.facts;
+        facts.message = Some(HOSTILE);
+        facts.request_id = HOSTILE;
+        facts.here = "/a?\"><script>alert(1)</script>";
+        if let Some(turn) = facts.line.as_mut().and_then(|line| line.turn.as_mut()) {
+            turn.reference = HOSTILE;
+        }
+        let page = pages.render(case.kind, &facts, Language::ENGLISH);
+        let page = text(&page);
+        assert!(
+            !page.contains("<script>alert") && !page.contains("<img") && !page.contains("49"),
+            "{}",
+            case.name
+        );
+        let mut seen = Inline::default();
+        seen.add(page, policy::BUILT_IN)
+            .unwrap_or_else(|what| panic!("{}: {what}", case.name));
+        assert!(page.contains("&lt;script&gt;alert(1)"), "{}", case.name);
+    }
+}
+
+#[test]
+fn an_address_that_leads_away_is_not_linked() {
+    let facts = PageFacts::new("r", Wall(0), "//evil.example/");
+    let page = built_in().render(PageKind::SameSiteLink, &facts, Language::ENGLISH);
+    assert!(text(&page).contains("<a class=\"button\" href=\"&#x2f;\">"));
+    let facts = PageFacts {
+        here: "/pay?id=1&x=2",
+        ..facts
+    };
+    let page = built_in().render(PageKind::SameSiteLink, &facts, Language::ENGLISH);
+    assert!(text(&page).contains("href=\"&#x2f;pay?id=1&amp;x=2\""));
+    assert!(!text(&page).contains("<form"));
+}
+
+#[test]
+fn mistakes_in_a_template_are_found_with_their_line() {
+    let cases = [
+        ("a\n{% if %}", Some(2), "syntax error"),
+        ("{{ positoin }}", None, "there is no variable positoin"),
+        (
+            "{% if kind == 'never' %}{{ surprise }}{% endif %}",
+            None,
+            "there is no variable surprise",
+        ),
+        ("\n\n{{ words.nothing }}", Some(3), "undefined"),
+        ("{{ message.upper.lower }}", Some(1), ""),
+        (
+            "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}",
+            Some(1),
+            "too many steps",
+        ),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", Some(1), "recursion"),
+        ("{% include 'other' %}", Some(1), "template not found"),
+        ("<p onclick='x()'>", None, "handler"),
+        (
+            "<script>var position = {{ position or 0 }}</script>",
+            None,
+            "no variables",
+        ),
+    ];
+    for (template, line, what) in cases {
+        let mistake = refused(template);
+        assert_eq!(mistake.line, line, "{template}: {mistake}");
+        assert!(mistake.to_string().contains(what), "{template}: {mistake}");
+    }
+    assert!(refused(&"x".repeat(MAX_TEMPLATE + 1)).to_string().contains("longer"));
+}
+
+#[test]
+fn a_template_that_fails_for_a_visitor_gives_way_to_the_built_in_page() {
+    let pages = Pages::new(Some("own {{ 1 // (request_id|length - 50) }}")).unwrap();
+    let show = |request_id: &str| {
+        let page = pages.render(
+            PageKind::Closed,
+            &PageFacts::new(request_id, Wall(0), "/"),
+            Language::ENGLISH,
+        );
+        text(&page).to_owned()
+    };
+    assert!(show("r").starts_with("own"));
+    assert!(show(&"x".repeat(50)).contains("<h1>Closed at the moment</h1>"));
+}
+
+#[test]
+fn a_template_of_ones_own_may_show_pictures_of_the_site() {
+    let pages = Pages::new(Some(include_str!("../../../examples/page/page.html"))).unwrap();
+    for preview in previews(&pages) {
+        let policy = preview.page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(policy.contains("img-src 'self' data:"));
+        assert!(text(&preview.page).contains("Marigold"), "{}", preview.name);
+    }
+}
+
+#[test]
+fn reloading_without_javascript_can_be_stopped_and_switched_off() {
+    let all = previews(&built_in());
+    let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
+    assert!(page("waiting.en").contains("<noscript><meta http-equiv=\"refresh\" content=\"30;url="));
+    assert!(page("waiting.en").contains("reload=off"));
+    assert!(!page("waiting-reload-stopped.en").contains("http-equiv"));
+    assert!(page("waiting-reload-stopped.en").contains("reload=on"));
+    let off = page("waiting-reload-off.en");
+    assert!(!off.contains("http-equiv") && !off.contains("reload=") && off.contains("Check now"));
+}
+
+#[test]
+fn a_fresh_ticket_is_looked_for_and_an_older_one_trusted() {
+    let all = previews(&built_in());
+    let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
+    let fresh = page("waiting-line.en");
+    let check = "content=\"20;url=&#x2f;.anteroom&#x2f;rooms&#x2f;shop&#x2f;check?line=%3C%C3%A9v";
+    assert!(fresh.contains(check), "{fresh}");
+    assert!(!page("waiting.en").contains("\"check\":"));
+}
+
+/// WCAG 2.2, 1.4.3: the relative luminance of `#rrggbb` or `#rgb`.
+fn luminance(colour: &str) -> f64 {
+    let digits = colour.trim_start_matches('#');
+    let wide: String = if digits.len() == 3 {
+        digits.chars().flat_map(|c| [c, c]).collect()
+    } else {
+        digits.to_owned()
+    };
+    let part = |at: usize| {
+        let value = f64::from(u8::from_str_radix(&wide[at..at + 2], 16).unwrap()) / 255.0;
+        if value <= 0.040_45 {
+            value / 12.92
+        } else {
+            ((value + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)
+}
+
+#[test]
+fn text_stands_out_in_both_themes() {
+    let themes: Vec<&str> = STYLE
+        .split(":root{")
+        .skip(1)
+        .map(|rest| rest.split('}').next().unwrap())
+        .collect();
+    assert_eq!(themes.len(), 2);
+    for theme in themes {
+        let colour = |name: &str| {
+            luminance(
+                theme
+                    .split(&format!("--{name}:"))
+                    .nth(1)
+                    .unwrap()
+                    .split(';')
+                    .next()
+                    .unwrap(),
+            )
+        };
+        let pairs = [
+            ("ink", "bg"),
+            ("ink", "card"),
+            ("ink", "note"),
+            ("ink", "tint"),
+            ("soft", "bg"),
+            ("soft", "card"),
+            ("mark", "bg"),
+            ("mark", "card"),
+        ];
+        for (text, ground) in pairs {
+            let (a, b) = (colour(text), colour(ground));
+            let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+            assert!(contrast >= 4.5, "{text} on {ground}: {contrast:.2} in {theme}");
+        }
+    }
+}
