@@ -210,4 +210,4 @@ impl Feeds {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -20,7 +20,7 @@ use super::budget::Budget;
 use super::frame::{Event, Feed, Feeds};
 use super::status::State;
 use super::text::json;
-use crate::room::{Settings, Standing, View, Visitor, Waiting};
+use crate::room::{Settings, Standing, View, Visitor, Waiting, pace};
 
 /// Content type of the stream.
 pub const CONTENT_TYPE: &str = "text/event-stream";
@@ -61,20 +61,7 @@ impl<L: Link> EventStream<L> {
         link: L,
         drain: CancellationToken,
     ) -> Self {
-        let now = Instant::now();
-        let feed = feeds.feed(&visitor.room, &visitor.line, visitor.lane);
-        let budget = Budget::new(now);
-        let listener = Listener {
-            visitor,
-            views,
-            feed,
-            link,
-            drain,
-            budget,
-            sent: None,
-            frame_at: now,
-            beat_at: now + HEARTBEAT,
-        };
+        let listener = Listener::new(visitor, views, feeds, link, drain);
         Self {
             step: Some(ReusableBoxFuture::new(next(listener))),
         }
@@ -146,6 +133,29 @@ async fn next<L: Link>(mut listener: Listener<L>) -> Step<L> {
 }
 
 impl<L: Link> Listener<L> {
+    fn new(
+        visitor: Visitor,
+        views: watch::Receiver<Arc<View>>,
+        feeds: &Feeds,
+        link: L,
+        drain: CancellationToken,
+    ) -> Self {
+        let now = Instant::now();
+        let feed = feeds.feed(&visitor.room, &visitor.line, visitor.lane);
+        let budget = Budget::new(now);
+        Self {
+            visitor,
+            views,
+            feed,
+            link,
+            drain,
+            budget,
+            sent: None,
+            frame_at: now,
+            beat_at: now + HEARTBEAT,
+        }
+    }
+
     fn look(&mut self, now: Instant) -> Look {
         let view = self.views.borrow_and_update().clone();
         let (lane, number) = (self.visitor.lane, self.visitor.number);
@@ -186,7 +196,7 @@ impl<L: Link> Listener<L> {
                 .into(),
         };
         self.sent = Some(event.hash);
-        self.frame_at = now + Duration::from_millis(pace_ms(settings, waiting.ahead, self.jitter()));
+        self.frame_at = now + Duration::from_millis(pace::refresh_ms(settings, Some(waiting.ahead), self.jitter()));
         self.write(bytes, settings, waiting.mark_due, now)
     }
 
@@ -239,9 +249,5 @@ fn retry(n: u32) -> Bytes {
     Bytes::from(format!("retry: {}\n\n", 1_000 + n.wrapping_mul(0x9e37_79b1) % 4_000))
 }
 
-/// Time between frames.
-fn pace_ms(settings: &Settings, ahead: u64, jitter: u16) -> u64 {
-    let bound = (settings.grace_ms / 4).min(settings.claim_deadline_ms / 2);
-    let base = (1_000 + ahead.saturating_mul(20)).min(bound);
-    base - base / 8 + base / 4 * u64::from(jitter) / 65_536
-}
+#[cfg(test)]
+mod tests;

@@ -63,7 +63,7 @@ fn data(event: &Event) -> Value {
 }
 
 /// `countBefore` of `static/page.js`, as it has to be.
-fn count_before(frame: &Value, place: u64) -> Option<u64> {
+pub fn count_before(frame: &Value, place: u64) -> Option<u64> {
     let bytes = |name: &str| STANDARD.decode(frame[name].as_str().unwrap_or("")).unwrap();
     if frame["end"].as_u64().is_some_and(|end| place > end) {
         return None;

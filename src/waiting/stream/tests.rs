@@ -1,0 +1,405 @@
+//! Streams over a real room, on paused time: what a visitor's socket would carry.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use http_body_util::BodyExt;
+
+use super::*;
+use crate::room::{
+    Batch, Change, Entry, GateId, LaneId, LineName, Mode, Number, RoomChange, RoomName, Section, State as Rooms,
+    VERSION, Wall,
+};
+use crate::waiting::budget::{BURST, PER_HOUR};
+use crate::waiting::frame::StreamFrame;
+use crate::waiting::frame::tests::count_before;
+
+/// One room with one line, moved on by hand.
+struct Line {
+    rooms: Rooms,
+    serial: u64,
+    time: u64,
+    views: watch::Sender<Arc<View>>,
+    feeds: Feeds,
+    drain: CancellationToken,
+}
+
+impl Line {
+    /// A room where nobody is called.
+    fn held() -> Self {
+        let settings = Settings {
+            mode: Mode::Hold,
+            capacity: 1,
+            ..Settings::default()
+        };
+        Self::with(settings)
+    }
+
+    fn with(settings: Settings) -> Self {
+        let mut rooms = Rooms::empty(1, true);
+        let views = watch::Sender::new(rooms.view());
+        let mut line = Self {
+            rooms,
+            serial: 0,
+            time: 0,
+            views,
+            feeds: Feeds::default(),
+            drain: CancellationToken::new(),
+        };
+        let change = RoomChange {
+            room: room(),
+            revision: 1,
+            change: Change::Configure(settings),
+        };
+        line.say(
+            100,
+            Batch {
+                hello: true,
+                rooms: vec![change],
+                ..Batch::default()
+            },
+        );
+        line
+    }
+
+    /// Applies a batch `after_ms` and publishes the view; the first number that joined with it.
+    fn say(&mut self, after_ms: u64, batch: Batch) -> Option<Number> {
+        self.serial += 1;
+        self.time += after_ms;
+        let before = self.rooms.position();
+        let effects = self.rooms.apply(&Entry {
+            position: crate::room::Position {
+                sequence: before.sequence + 1,
+                ..before
+            },
+            gate: GateId(1),
+            serial: self.serial,
+            previous: self.rooms.nonce(),
+            nonce: self.serial.to_le_bytes(),
+            time: Wall(1_000_000 + self.time),
+            version: VERSION,
+            batch,
+        });
+        assert!(!effects.ignored);
+        self.views.send_replace(self.rooms.view());
+        effects.joined.first().and_then(|joined| joined.first)
+    }
+
+    fn join(&mut self, count: u32) -> Number {
+        self.say(10, section(|section| section.joins = vec![(LaneId(0), count)]))
+            .unwrap()
+    }
+
+    fn leave(&mut self, number: Number) {
+        self.say(10, section(|section| section.leaves = vec![(LaneId(0), number)]));
+    }
+
+    fn listen(&self, number: Number, link: &Ear) -> EventStream<Ear> {
+        let visitor = Visitor {
+            room: room(),
+            line: LineName::ONLY,
+            lane: LaneId(0),
+            number,
+        };
+        EventStream::new(
+            visitor,
+            self.views.subscribe(),
+            &self.feeds,
+            link.clone(),
+            self.drain.clone(),
+        )
+    }
+}
+
+fn room() -> RoomName {
+    RoomName::new("shop").unwrap()
+}
+
+fn section(fill: impl FnOnce(&mut Section)) -> Batch {
+    let mut section = Section {
+        room: room(),
+        line: LineName::ONLY,
+        leaves: vec![],
+        ends: vec![],
+        claims: vec![],
+        reopens: vec![],
+        renewals: vec![],
+        marks: vec![],
+        joins: vec![],
+        pending_joins: vec![],
+    };
+    fill(&mut section);
+    Batch {
+        sections: vec![section],
+        ..Batch::default()
+    }
+}
+
+fn nth(first: Number, n: u32) -> Number {
+    Number {
+        n: first.n + n,
+        ..first
+    }
+}
+
+/// A connection whose far end hears or does not.
+#[derive(Clone, Default)]
+struct Ear {
+    deaf: Arc<AtomicBool>,
+    marks: Arc<AtomicUsize>,
+}
+
+impl Link for Ear {
+    fn acknowledged(&self) -> bool {
+        !self.deaf.load(Ordering::Relaxed)
+    }
+
+    fn present(&self) {
+        self.marks.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The next write, whenever it comes; `None` at the end.
+async fn heard(stream: &mut EventStream<Ear>) -> Option<String> {
+    let bytes = stream.frame().await?.unwrap().into_data().unwrap();
+    Some(String::from_utf8(bytes.to_vec()).unwrap())
+}
+
+/// The next write that comes within so much time.
+async fn heard_within(stream: &mut EventStream<Ear>, ms: u64) -> Option<String> {
+    tokio::time::timeout(Duration::from_millis(ms), heard(stream))
+        .await
+        .ok()
+        .flatten()
+}
+
+fn waiting(event: &str) -> u64 {
+    let data = event.split("data: ").nth(1).unwrap();
+    serde_json::from_str::<serde_json::Value>(data).unwrap()["waiting"]
+        .as_u64()
+        .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_word_is_the_line_as_it_is() {
+    let mut line = Line::held();
+    let first = line.join(3);
+    let mut stream = line.listen(nth(first, 2), &Ear::default());
+    let event = heard_within(&mut stream, 0).await.unwrap();
+    assert!(
+        event.starts_with("retry: 3000\nid: 1-2\nevent: status\ndata: {"),
+        "{event}"
+    );
+    assert!(event.ends_with("}\n\n"));
+    assert_eq!(waiting(&event), 3);
+    assert!(event.contains("\"why\":\"held\""));
+}
+
+#[test]
+fn the_place_found_in_the_room_s_own_frame_is_the_position() {
+    let mut line = Line::held();
+    let first = line.join(6_000);
+    // Uneven gaps, and a front that has moved on.
+    let leaves = (0..70).chain((70..6_000).filter(|n| n * n % 7 < 3));
+    let leaves: Vec<_> = leaves.map(|n| (LaneId(0), nth(first, n))).collect();
+    for some in leaves.chunks(500) {
+        line.say(10, section(|section| section.leaves = some.to_vec()));
+    }
+    let view = line.views.borrow().clone();
+    let room_view = &view.rooms[&room()];
+    let frame = StreamFrame::of(&view, room_view, room_view.line(&LineName::ONLY).unwrap(), LaneId(0));
+    let line = room_view.line(&LineName::ONLY).unwrap();
+    let mut compared = 0;
+    for number in (0..4_000).map(|n| nth(first, n)) {
+        let Standing::Waiting(waiting) = line.standing(LaneId(0), number, view.clock) else {
+            continue;
+        };
+        let place = line.place(LaneId(0), number).unwrap();
+        let event = frame.event(Some(place));
+        let data = std::str::from_utf8(&event.bytes)
+            .unwrap()
+            .split("data: ")
+            .nth(1)
+            .unwrap();
+        let found = count_before(&serde_json::from_str(data).unwrap(), place);
+        assert_eq!(found, Some(waiting.ahead), "{number:?}");
+        compared += 1;
+    }
+    assert!(compared > 1_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_told_at_the_visitor_s_pace_and_silence_is_a_heartbeat() {
+    let mut line = Line::held();
+    let first = line.join(500);
+    let (mut front, mut back) = (
+        line.listen(first, &Ear::default()),
+        line.listen(nth(first, 400), &Ear::default()),
+    );
+    for stream in [&mut front, &mut back] {
+        assert_eq!(waiting(&heard(stream).await.unwrap()), 500);
+    }
+    line.leave(nth(first, 1));
+    assert_eq!(waiting(&heard_within(&mut front, 2_000).await.unwrap()), 499);
+    assert_eq!(heard_within(&mut back, 0).await, None);
+    assert_eq!(waiting(&heard_within(&mut back, 12_000).await.unwrap()), 499);
+    assert_eq!(heard_within(&mut front, 15_000).await.unwrap(), ":\n\n");
+    assert_eq!(heard_within(&mut front, 14_000).await, None);
+    assert_eq!(heard_within(&mut front, 1_000).await.unwrap(), ":\n\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_view_that_changes_nothing_for_the_line_is_not_told() {
+    let mut line = Line::held();
+    let number = line.join(1);
+    let mut stream = line.listen(number, &Ear::default());
+    heard(&mut stream).await.unwrap();
+    for _ in 0..10 {
+        line.say(250, Batch::default());
+        assert_eq!(heard_within(&mut stream, 250).await, None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_called_is_told_at_once_and_the_stream_ends() {
+    let mut line = Line::with(Settings {
+        capacity: 1,
+        ..Settings::default()
+    });
+    let first = line.join(2);
+    let mut stream = line.listen(nth(first, 1), &Ear::default());
+    assert_eq!(waiting(&heard(&mut stream).await.unwrap()), 1);
+    line.leave(first);
+    assert_eq!(
+        heard_within(&mut stream, 0).await.unwrap(),
+        "event: called\ndata: {\"state\":\"called\"}\n\n"
+    );
+    assert!(stream.is_end_stream());
+    assert_eq!(heard(&mut stream).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_left_in_another_tab_or_whose_room_is_gone_is_told() {
+    let mut line = Line::held();
+    let first = line.join(2);
+    let (mut left, mut other) = (
+        line.listen(first, &Ear::default()),
+        line.listen(nth(first, 1), &Ear::default()),
+    );
+    heard(&mut left).await.unwrap();
+    heard(&mut other).await.unwrap();
+    line.leave(first);
+    assert_eq!(
+        heard_within(&mut left, 0).await.unwrap(),
+        "event: called\ndata: {\"state\":\"ended\"}\n\n"
+    );
+    let gone = RoomChange {
+        room: room(),
+        revision: 2,
+        change: Change::Remove,
+    };
+    line.say(
+        10,
+        Batch {
+            rooms: vec![gone],
+            ..Batch::default()
+        },
+    );
+    assert_eq!(
+        heard_within(&mut other, 0).await.unwrap(),
+        "event: called\ndata: {\"state\":\"none\"}\n\n"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_an_acknowledged_heartbeat_makes_present() {
+    let mut line = Line::held();
+    let number = line.join(1);
+    let (here, gone) = (Ear::default(), Ear::default());
+    gone.deaf.store(true, Ordering::Relaxed);
+    let (mut one, mut other) = (line.listen(number, &here), line.listen(number, &gone));
+    for stream in [&mut one, &mut other] {
+        for _ in 0..5 {
+            heard(stream).await.unwrap();
+        }
+    }
+    assert_eq!(here.marks.load(Ordering::Relaxed), 5);
+    assert_eq!(gone.marks.load(Ordering::Relaxed), 0);
+    // Once the mark is in the log, none is due in this generation.
+    line.say(10, section(|section| section.marks = vec![(LaneId(0), number)]));
+    heard(&mut one).await.unwrap();
+    assert_eq!(here.marks.load(Ordering::Relaxed), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_ends_the_stream_with_a_hint_when_to_come_back() {
+    let mut line = Line::held();
+    let number = line.join(1);
+    let mut stream = line.listen(number, &Ear::default());
+    heard(&mut stream).await.unwrap();
+    assert_eq!(heard_within(&mut stream, 0).await, None);
+    line.drain.cancel();
+    let hint = heard_within(&mut stream, 0).await.unwrap();
+    let ms: u64 = hint.strip_prefix("retry: ").unwrap().trim_end().parse().unwrap();
+    assert!((1_000..5_000).contains(&ms) && hint.ends_with("\n\n"));
+    assert!(stream.is_end_stream());
+    // So does a replica that is no more.
+    let mut line = Line::held();
+    let number = line.join(1);
+    let mut stream = line.listen(number, &Ear::default());
+    heard(&mut stream).await.unwrap();
+    assert_eq!(heard_within(&mut stream, 0).await, None);
+    drop(line);
+    assert!(heard_within(&mut stream, 0).await.unwrap().starts_with("retry: "));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_hour_of_a_stream_costs_more_than_its_budget() {
+    for ahead in [0_u32, 3_000, 7_999] {
+        let mut line = Line::held();
+        let first = line.join(8_000);
+        let mut stream = line.listen(nth(first, ahead), &Ear::default());
+        let (mut hour, mut most) = (std::collections::VecDeque::new(), 0);
+        let start = Instant::now();
+        // A line in which something changes all the time.
+        for tick in 0..9_000_u64 {
+            line.say(1_000, section(|section| section.joins = vec![(LaneId(0), 1)]));
+            line.say(
+                1,
+                section(|section| section.marks = vec![(LaneId(0), nth(first, ahead))]),
+            );
+            let until = start + Duration::from_secs(tick + 1);
+            while let Ok(event) = tokio::time::timeout_at(until, heard(&mut stream)).await {
+                hour.push_back((Instant::now(), event.unwrap().len() + 8));
+            }
+            while hour
+                .front()
+                .is_some_and(|(at, _)| until - *at > Duration::from_secs(3_600))
+            {
+                hour.pop_front();
+            }
+            most = most.max(hour.iter().map(|(_, bytes)| bytes).sum());
+        }
+        let budget = usize::try_from(BURST + PER_HOUR).unwrap();
+        assert!(most <= budget, "{ahead}: {most}");
+        assert!(most > budget / 4, "{ahead}: only {most}, the test would not notice");
+    }
+}
+
+#[tokio::test]
+async fn an_idle_stream_is_small() {
+    let mut line = Line::held();
+    let number = line.join(1);
+    let visitor = Visitor {
+        room: room(),
+        line: LineName::ONLY,
+        lane: LaneId(0),
+        number,
+    };
+    let views = line.views.subscribe();
+    let listener = Listener::new(visitor, views, &line.feeds, Ear::default(), line.drain.clone());
+    let (listening, waiting) = (size_of_val(&listener), size_of_val(&next(listener)));
+    assert!(
+        waiting <= 1_024,
+        "{waiting} bytes, of them {listening} for the listener"
+    );
+}
