@@ -8,12 +8,14 @@ mod folder;
 mod keeper;
 mod kept;
 mod part;
+mod record;
+mod turn;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::folder::{CURRENT, Folder, Name, SNAPSHOT};
+use self::folder::{CURRENT, Folder, Name};
 use self::keeper::Keeper;
 use self::part::{Fault, Part};
 use super::{Append, Begun, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable};
@@ -186,85 +188,6 @@ impl Embedded {
         self.set_aside(&reason).map_err(unavailable)?;
         Ok(Exchanged::Broken { incarnation: 0 })
     }
-
-    /// Closes the current part and goes on in a new one that starts from `base`.
-    fn turn(&mut self, base: &Snapshot) -> Result<(), Unavailable> {
-        let file = self.folder.create_next().map_err(io).map_err(unavailable)?;
-        let next = match Part::create(file, base) {
-            Ok(next) => next,
-            Err(fault) => {
-                let _ = self.folder.drop_next();
-                return Err(unavailable(fault));
-            }
-        };
-        let name = match &self.part {
-            InUse::Open(part) => Some(Name {
-                incarnation: part.head.incarnation,
-                base: part.head.base,
-                since: part.head.since,
-            }),
-            InUse::Closed | InUse::Nothing => None,
-        };
-        self.part = InUse::Closed;
-        self.folder.turn(name.as_ref()).map_err(io).map_err(unavailable)?;
-        self.part = InUse::Open(next);
-        self.trim(base.time);
-        Ok(())
-    }
-
-    /// Removes closed parts whose last entry is older than `log_keep`.
-    fn trim(&mut self, now: Wall) {
-        let keep_ms = u64::try_from(self.options.keep.as_millis()).unwrap_or(u64::MAX);
-        let closed = self.folder.closed().unwrap_or_default();
-        let ends = closed.iter().skip(1).map(|next| next.since).chain([now]);
-        let too_many = closed.len().saturating_sub(MAX_CLOSED);
-        for (index, (name, ended)) in closed.iter().zip(ends).enumerate() {
-            if now.since(ended) <= keep_ms && index >= too_many {
-                break;
-            }
-            if let Err(error) = self.folder.remove_closed(name) {
-                tracing::warn!(%error, file = name.file(), "an old part of the log could not be removed");
-            }
-        }
-        self.count_closed();
-    }
-
-    fn count_closed(&mut self) {
-        let closed = self.folder.closed().unwrap_or_default();
-        self.closed_bytes = closed.iter().map(|name| self.folder.closed_bytes(name)).sum();
-    }
-
-    /// The snapshot file's content; a damaged one is set aside.
-    fn read_snapshot(&self) -> Result<Option<Snapshot>, Unavailable> {
-        let Some(bytes) = self.folder.read_snapshot().map_err(io).map_err(unavailable)? else {
-            return Ok(None);
-        };
-        match Snapshot::decode(&bytes) {
-            Ok(snapshot) => Ok(Some(snapshot)),
-            Err(error) => {
-                let aside = self
-                    .folder
-                    .set_aside(SNAPSHOT, (self.options.wall)())
-                    .map_err(io)
-                    .map_err(unavailable)?;
-                tracing::error!(%error, kept_as = %aside.display(), "the snapshot file is damaged and was set aside");
-                Ok(None)
-            }
-        }
-    }
-
-    /// With neither log nor snapshot left, the last closed part is better than nothing.
-    fn bring_back(&mut self) -> Result<(), Unavailable> {
-        let closed = self.folder.closed().map_err(io).map_err(unavailable)?;
-        let Some(last) = closed.last() else { return Ok(()) };
-        tracing::warn!(
-            file = last.file(),
-            "the rooms go on from the last closed part of the log"
-        );
-        self.folder.bring_back(last).map_err(io).map_err(unavailable)?;
-        self.part = InUse::Closed;
-        self.reopen().map_err(unavailable)
-    }
 }
 
 impl Log for Embedded {
@@ -349,7 +272,7 @@ impl Log for Embedded {
         };
         loaded.incarnation = part.head.incarnation;
         loaded.last_known = loaded.last_known.max(part.head.incarnation);
-        loaded.clean = part.head.clean;
+        loaded.clean = part.clean;
         let base = part.base();
         let fits = |file: &Snapshot| {
             file.position.incarnation == part.head.incarnation && file.position.sequence >= part.head.base
@@ -403,6 +326,3 @@ fn unavailable(fault: Fault) -> Unavailable {
         Fault::Newer(format) => Unavailable(format!("the log file has the later format {format}")),
     }
 }
-
-/// Most closed parts kept, whatever `log_keep` says: with 64 MiB each, a bound on the folder.
-const MAX_CLOSED: usize = 1_024;

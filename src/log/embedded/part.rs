@@ -8,32 +8,22 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
-use sha2::{Digest, Sha256};
 
+use super::record::{Head, open_entry, seal};
 use crate::log::{READ_MAX_ENTRIES, Snapshot};
-use crate::room::{Entry, Position, VERSION, Wall};
+use crate::room::{Entry, Position};
 
 /// An open part. Dropping it closes the file.
 pub(super) struct Part {
-    db: Database,
+    db: Closing,
     pub head: Head,
     /// Sequence and nonce of the last entry.
     pub tail: u64,
     pub nonce: [u8; 8],
-    /// Bytes of entries, about.
-    pub bytes: u64,
-}
-
-/// What a part says of itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Head {
-    pub incarnation: u64,
-    /// Sequence of the snapshot it starts from; entries follow from the next.
-    pub base: u64,
-    /// Time of that snapshot.
-    pub since: Wall,
     /// Nothing followed the last snapshot of the last life.
     pub clean: bool,
+    /// Bytes of entries, about.
+    pub bytes: u64,
 }
 
 /// Why a part cannot be used.
@@ -54,39 +44,33 @@ impl Part {
     pub fn create(file: File, base: &Snapshot) -> Result<Self, Fault> {
         guarded(|| {
             let db = builder().create_file(file).map_err(fault)?;
+            let base_bytes = base.encode();
             let head = Head {
                 incarnation: base.position.incarnation,
                 base: base.position.sequence,
                 since: base.time,
-                clean: false,
+                nonce: base.nonce,
+                base_bytes: base_bytes.len() as u64,
             };
             write(&db, |tx| {
-                let base_bytes = base.encode();
+                tx.open_table(HEAD)
+                    .map_err(fault)?
+                    .insert((), head.encode().as_slice())
+                    .map_err(fault)?;
                 tx.open_table(BASE)
                     .map_err(fault)?
                     .insert((), base_bytes.as_slice())
                     .map_err(fault)?;
+                tx.open_table(CLEAN).map_err(fault)?.insert((), false).map_err(fault)?;
                 tx.open_table(ENTRIES).map_err(fault)?;
-                let mut meta = tx.open_table(META).map_err(fault)?;
-                for (key, value) in [
-                    (FORMAT_KEY, FORMAT),
-                    (VERSION_KEY, u64::from(VERSION)),
-                    (INCARNATION, head.incarnation),
-                    (BASE_SEQUENCE, head.base),
-                    (SINCE, head.since.0),
-                    (NONCE, u64::from_le_bytes(base.nonce)),
-                    (BASE_BYTES, base_bytes.len() as u64),
-                    (CLEAN, 0),
-                ] {
-                    meta.insert(key, value).map_err(fault)?;
-                }
                 Ok(())
             })?;
             Ok(Self {
-                db,
+                db: Closing(Some(db)),
                 head,
+                clean: false,
                 tail: head.base,
-                nonce: base.nonce,
+                nonce: head.nonce,
                 bytes: 0,
             })
         })
@@ -114,40 +98,26 @@ impl Part {
 
     fn read_head(db: Database, file_bytes: u64) -> Result<Self, Fault> {
         let tx = db.begin_read().map_err(fault)?;
-        let meta = tx.open_table(META).map_err(fault)?;
-        let field = |key: &'static str| {
-            let value = meta.get(key).map_err(fault)?;
-            value
-                .map(|value| value.value())
-                .ok_or_else(|| Fault::Damaged(format!("the file does not say its {key}")))
-        };
-        for (key, known) in [(FORMAT_KEY, FORMAT), (VERSION_KEY, u64::from(VERSION))] {
-            let written = field(key)?;
-            if written > known {
-                return Err(Fault::Newer(written));
-            }
-        }
-        let head = Head {
-            incarnation: field(INCARNATION)?,
-            base: field(BASE_SEQUENCE)?,
-            since: Wall(field(SINCE)?),
-            clean: field(CLEAN)? == 1,
-        };
+        let head = tx.open_table(HEAD).map_err(fault)?.get(()).map_err(fault)?;
+        let head = Head::decode(head.ok_or_else(|| Fault::Damaged("it has no head".into()))?.value())?;
+        let clean = tx.open_table(CLEAN).map_err(fault)?.get(()).map_err(fault)?;
+        let clean = clean.is_some_and(|clean| clean.value());
         let entries = tx.open_table(ENTRIES).map_err(fault)?;
         let tail = head.base + entries.len().map_err(fault)?;
         let last = entries
             .last()
             .map_err(fault)?
-            .map(|(sequence, record)| (sequence.value(), open_record(record.value())));
+            .map(|(sequence, record)| (sequence.value(), open_entry(record.value())));
         let nonce = match last {
-            None => field(NONCE)?.to_le_bytes(),
+            None => head.nonce,
             Some((sequence, entry)) if sequence == tail => entry?.nonce,
             Some(_) => return Err(Fault::Damaged("entries are missing".into())),
         };
-        let bytes = file_bytes.saturating_sub(field(BASE_BYTES)?);
+        let bytes = file_bytes.saturating_sub(head.base_bytes);
         Ok(Self {
-            db,
+            db: Closing(Some(db)),
             head,
+            clean,
             tail,
             nonce,
             bytes,
@@ -174,11 +144,11 @@ impl Part {
 
     /// Appends an entry; on disk when it returns. After a failure the part must be opened anew.
     pub fn append(&mut self, entry: &Entry) -> Result<(), Fault> {
-        let record = seal_record(entry);
+        let record = seal(entry.encode());
         guarded(|| {
             write(&self.db, |tx| {
-                if self.head.clean {
-                    tx.open_table(META).map_err(fault)?.insert(CLEAN, 0).map_err(fault)?;
+                if self.clean {
+                    tx.open_table(CLEAN).map_err(fault)?.insert((), false).map_err(fault)?;
                 }
                 let mut entries = tx.open_table(ENTRIES).map_err(fault)?;
                 entries
@@ -187,7 +157,7 @@ impl Part {
                 Ok(())
             })
         })?;
-        self.head.clean = false;
+        self.clean = false;
         self.tail = entry.position.sequence;
         self.nonce = entry.nonce;
         self.bytes += record.len() as u64;
@@ -198,11 +168,11 @@ impl Part {
     pub fn mark_clean(&mut self) -> Result<(), Fault> {
         guarded(|| {
             write(&self.db, |tx| {
-                tx.open_table(META).map_err(fault)?.insert(CLEAN, 1).map_err(fault)?;
+                tx.open_table(CLEAN).map_err(fault)?.insert((), true).map_err(fault)?;
                 Ok(())
             })
         })?;
-        self.head.clean = true;
+        self.clean = true;
         Ok(())
     }
 
@@ -220,9 +190,7 @@ impl Part {
                     incarnation: self.head.incarnation,
                     sequence: sequence + 1 + read.len() as u64,
                 };
-                let entry = record
-                    .map_err(fault)
-                    .and_then(|(_, record)| open_record(record.value()));
+                let entry = record.map_err(fault).and_then(|(_, record)| open_entry(record.value()));
                 match entry {
                     Ok(entry) if entry.position == due => read.push(entry),
                     _ if !read.is_empty() => break,
@@ -232,6 +200,29 @@ impl Part {
             }
             Ok(read)
         })
+    }
+}
+
+/// A database whose closing, too, may meet damage: nothing is lost then that was not damaged before.
+struct Closing(Option<Database>);
+
+impl std::ops::Deref for Closing {
+    type Target = Database;
+
+    fn deref(&self) -> &Database {
+        self.0.as_ref().expect("the database is there until it is dropped")
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let closed = guarded(|| {
+            drop(self.0.take());
+            Ok(())
+        });
+        if closed.is_err() {
+            tracing::warn!("a part of the log could not be closed properly; it is checked when it is read again");
+        }
     }
 }
 
@@ -247,23 +238,6 @@ fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     builder
-}
-
-fn seal_record(entry: &Entry) -> Vec<u8> {
-    let mut record = entry.encode();
-    let sum = Sha256::digest(&record);
-    record.extend_from_slice(&sum[..SUM]);
-    record
-}
-
-fn open_record(record: &[u8]) -> Result<Entry, Fault> {
-    let (bytes, sum) = record
-        .split_last_chunk::<SUM>()
-        .ok_or_else(|| Fault::Damaged("an entry is cut short".into()))?;
-    if Sha256::digest(bytes)[..SUM] != sum[..] {
-        return Err(Fault::Damaged("an entry's checksum does not match".into()));
-    }
-    Entry::decode(bytes).map_err(|error| Fault::Damaged(error.to_string()))
 }
 
 /// redb may panic on pages that are wrong in a way no checksum was asked about; here that is one more kind of damage.
@@ -292,20 +266,7 @@ const EIO: i32 = 5;
 /// redb's page cache; its default is a gigabyte.
 const CACHE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Bytes of SHA-256 kept beside each entry.
-const SUM: usize = 8;
-
 const ENTRIES: TableDefinition<u64, &[u8]> = TableDefinition::new("entries");
 const BASE: TableDefinition<(), &[u8]> = TableDefinition::new("base");
-const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
-
-/// The version of this layout.
-const FORMAT: u64 = 1;
-const FORMAT_KEY: &str = "format";
-const VERSION_KEY: &str = "machine version";
-const INCARNATION: &str = "incarnation";
-const BASE_SEQUENCE: &str = "base";
-const BASE_BYTES: &str = "base bytes";
-const SINCE: &str = "since";
-const NONCE: &str = "nonce";
-const CLEAN: &str = "clean";
+const HEAD: TableDefinition<(), &[u8]> = TableDefinition::new("head");
+const CLEAN: TableDefinition<(), bool> = TableDefinition::new("clean");

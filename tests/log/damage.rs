@@ -1,0 +1,216 @@
+//! Files that something else wrote into: set aside, never trusted, and costing as little as can be.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use anteroom::log::{Exchanged, Loaded, Log, Occasion, Snapshot};
+use anteroom::room::{Batch, Entry, Position, RoomChange};
+use anteroom::room::{Change, RoomName};
+use redb::ReadableTable;
+use sha2::{Digest, Sha256};
+
+use crate::contract::{after, append, begin, exchange, root};
+use crate::embedded::Folder;
+
+const ENTRIES: u64 = 60;
+
+/// A log of some pages, closed properly or as by a crash, with a snapshot at 50.
+fn written(folder: &Folder, clean: bool) -> (Position, Vec<Entry>) {
+    let mut log = folder.embedded();
+    let start = begin(&mut log);
+    for serial in 1..=ENTRIES {
+        let room = RoomName::new(&format!("room-{serial}")).unwrap();
+        let rooms = vec![
+            RoomChange {
+                room,
+                revision: serial,
+                change: Change::Reset
+            };
+            20
+        ];
+        let append = anteroom::log::Append {
+            batch: Batch {
+                rooms,
+                ..Batch::default()
+            },
+            ..append(serial)
+        };
+        exchange(&mut log, after(start, serial - 1), Some(&append));
+    }
+    let entries = exchange(&mut log, start, None);
+    let at = entries[49].position;
+    let snapshot = Snapshot {
+        position: at,
+        nonce: entries[49].nonce,
+        state: b"fifty".to_vec(),
+        ..root(0)
+    };
+    log.save(snapshot, Occasion::Last).unwrap();
+    if clean {
+        return (start, entries);
+    }
+    // What is on disk while the log is open is what a crash leaves.
+    let crashed = fs::read(folder.path().join("log.redb")).unwrap();
+    drop(log);
+    fs::write(folder.path().join("log.redb"), crashed).unwrap();
+    (start, entries)
+}
+
+fn aside(folder: &Folder, file: &str) -> bool {
+    let prefix = format!("{file}.damaged-");
+    fs::read_dir(folder.path())
+        .unwrap()
+        .any(|found| found.unwrap().file_name().to_str().unwrap().starts_with(&prefix))
+}
+
+fn flip(path: &Path, at: u64) {
+    let mut file = fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.read_exact(&mut byte).unwrap();
+    file.seek(SeekFrom::Start(at)).unwrap();
+    file.write_all(&[byte[0] ^ 0x5A]).unwrap();
+}
+
+/// Opens, loads and reads on from the best snapshot; whatever comes must be a prefix of what was written.
+fn start_over(folder: &Folder, written: &[Entry]) -> (Loaded, usize) {
+    let mut log = folder.embedded();
+    let loaded = log.load().unwrap();
+    let Some(best) = loaded.snapshots.first() else {
+        return (loaded, 0);
+    };
+    let mut at = best.position;
+    while let Exchanged::Entries { entries, .. } = log.exchange(at, None).unwrap() {
+        let Some(last) = entries.last() else { break };
+        let from = usize::try_from(at.sequence).unwrap();
+        assert_eq!(entries, written[from..from + entries.len()], "an entry was made up");
+        at = last.position;
+    }
+    // Whatever was found, a new log can begin above it, and takes entries.
+    let seen = log.load().unwrap();
+    let next = root(seen.last_known.max(loaded.last_known) + 1);
+    log.begin(seen.incarnation, &next).unwrap();
+    assert_eq!(exchange(&mut log, next.position, Some(&append(1))).len(), 1);
+    (loaded, usize::try_from(at.sequence).unwrap())
+}
+
+/// A fresh folder with the same files, one of them altered.
+fn altered(original: &Folder, alter: impl FnOnce(&Path)) -> Folder {
+    let folder = Folder::new();
+    fs::create_dir(folder.path()).unwrap();
+    for file in fs::read_dir(original.path()).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+    }
+    alter(&folder.path());
+    folder
+}
+
+#[test]
+fn a_byte_flipped_anywhere_in_the_log_never_makes_up_an_entry_and_costs_at_most_what_follows_the_snapshot() {
+    for clean in [true, false] {
+        let original = Folder::new();
+        let (_, entries) = written(&original, clean);
+        let length = fs::metadata(original.path().join("log.redb")).unwrap().len();
+        let (mut set_aside, mut whole) = (0, 0);
+        // The head byte for byte in places, the pages by a stride that meets each of them somewhere else.
+        for at in (0..400).step_by(13).chain((400..length).step_by(4_096 * 2 + 37)) {
+            let folder = altered(&original, |path| flip(&path.join("log.redb"), at));
+            let (_, reached) = start_over(&folder, &entries);
+            assert!(
+                reached >= 50,
+                "byte {at}: the snapshot stands at 50, and only {reached} came back"
+            );
+            set_aside += usize::from(aside(&folder, "log.redb"));
+            whole += usize::from(reached == entries.len());
+        }
+        assert!(
+            set_aside > 3 && whole > 3,
+            "clean {clean}: {set_aside} set aside, {whole} whole: the flips missed the data"
+        );
+    }
+}
+
+#[test]
+fn a_log_cut_anywhere_is_set_aside_and_the_snapshot_stands() {
+    let original = Folder::new();
+    let (_, entries) = written(&original, true);
+    let length = fs::metadata(original.path().join("log.redb")).unwrap().len();
+    for keep in [0, 1, 100, 4_095, 4_096, length / 2, length - 1] {
+        let folder = altered(&original, |path| {
+            fs::OpenOptions::new()
+                .write(true)
+                .open(path.join("log.redb"))
+                .unwrap()
+                .set_len(keep)
+                .unwrap();
+        });
+        let (loaded, reached) = start_over(&folder, &entries);
+        assert_eq!((loaded.incarnation, loaded.clean), (0, false), "cut to {keep}");
+        assert_eq!(reached, 50, "cut to {keep}");
+        assert!(aside(&folder, "log.redb"), "cut to {keep}");
+    }
+}
+
+#[test]
+fn a_damaged_snapshot_is_set_aside_and_the_log_gives_all_of_it_again() {
+    let original = Folder::new();
+    let (start, entries) = written(&original, true);
+    let length = fs::metadata(original.path().join("snapshot")).unwrap().len();
+    for at in 0..length {
+        let folder = altered(&original, |path| flip(&path.join("snapshot"), at));
+        let (loaded, reached) = start_over(&folder, &entries);
+        assert_eq!(loaded.snapshots[0].position, start, "byte {at}");
+        assert_eq!(reached, entries.len(), "byte {at}");
+        assert!(aside(&folder, "snapshot"), "byte {at}");
+    }
+}
+
+#[test]
+fn with_log_and_snapshot_gone_the_last_closed_part_is_better_than_nothing() {
+    let folder = Folder {
+        part_bytes: 1,
+        ..Folder::new()
+    };
+    let (start, _) = written(&folder, true);
+    let mut log = folder.embedded();
+    let loaded = log.load().unwrap();
+    log.begin(loaded.incarnation, &root(loaded.incarnation + 1)).unwrap();
+    drop(log);
+    fs::write(folder.path().join("log.redb"), b"nothing of the kind").unwrap();
+    fs::write(folder.path().join("snapshot"), b"nor this").unwrap();
+    let loaded = folder.embedded().load().unwrap();
+    assert_eq!(loaded.incarnation, start.incarnation);
+    assert!(!loaded.clean, "it was not the end");
+    assert!(
+        loaded
+            .snapshots
+            .iter()
+            .all(|snapshot| snapshot.position.incarnation == start.incarnation)
+    );
+}
+
+#[test]
+fn a_log_of_a_later_format_is_left_alone() {
+    let folder = Folder::new();
+    written(&folder, true);
+    {
+        // The head, as format 2 would write it.
+        let table = redb::TableDefinition::<(), &[u8]>::new("head");
+        let db = redb::Database::open(folder.path().join("log.redb")).unwrap();
+        let tx = db.begin_write().unwrap();
+        let head = tx.open_table(table).unwrap().get(()).unwrap().unwrap().value().to_vec();
+        let mut next = head[..head.len() - 8].to_vec();
+        next[0] = 2;
+        next.extend_from_slice(&Sha256::digest(&next)[..8]);
+        tx.open_table(table).unwrap().insert((), next.as_slice()).unwrap();
+        tx.commit().unwrap();
+    }
+    let refused = anteroom::log::Embedded::open(&folder.path(), folder.options());
+    let Err(refused) = refused else {
+        panic!("a format of the future was opened")
+    };
+    assert!(refused.to_string().contains("later version"), "{refused}");
+    assert!(!aside(&folder, "log.redb"));
+}
