@@ -51,6 +51,10 @@ impl Room {
         }
     }
 
+    pub fn configured(&self) -> &Settings {
+        &self.configured
+    }
+
     pub fn configure(&mut self, settings: Settings, m: &Moment) {
         self.configured = settings;
         self.settle(m);

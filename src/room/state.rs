@@ -12,7 +12,7 @@ use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::Roster;
-use super::settings::MAX_MESSAGE;
+use super::settings::{MAX_MESSAGE, Settings};
 use super::view::View;
 
 /// Most that one entry advances the clock: an outage or a clock step costs this much of everybody's time, no more.
@@ -142,6 +142,17 @@ impl State {
     /// Gates on the roster, with the serial of each one's last batch and the clock at which it came.
     pub fn gates(&self) -> impl Iterator<Item = (GateId, u64, Clock)> {
         self.roster.gates()
+    }
+
+    /// A room's settings as configured, without its overrides.
+    #[must_use]
+    pub fn configured(&self, room: &RoomName) -> Option<&Settings> {
+        self.rooms.get(room).map(Room::configured)
+    }
+
+    /// The names of all rooms.
+    pub fn room_names(&self) -> impl Iterator<Item = &RoomName> {
+        self.rooms.keys()
     }
 
     /// Publishes what the request path reads; lines that did not change are shared with the last one.
