@@ -76,6 +76,8 @@ pub struct Loaded {
     pub incarnation: u64,
     /// The highest incarnation that ever left a trace here; a new log stands above it.
     pub last_known: u64,
+    /// There was never a log here, for certain: nothing can have been lost.
+    pub new: bool,
     /// The last life ended with [`Occasion::Last`]: nothing can have been lost.
     pub clean: bool,
     /// The store's time.

@@ -10,6 +10,8 @@ use crate::room::Wall;
 /// A data folder that this process alone uses while the value lives; the lock ends with the process, however it ends.
 pub(super) struct Folder {
     path: PathBuf,
+    /// Nobody ever took it before.
+    pub new: bool,
     _lock: File,
 }
 
@@ -25,10 +27,12 @@ impl Folder {
     /// Makes the folder if need be (mode 0700) and takes it; `None` when another process has it.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        let new = !fs::exists(path.join(LOCK))?;
         let lock = private().truncate(false).open(path.join(LOCK))?;
         match lock.try_lock() {
             Ok(()) => Ok(Some(Self {
                 path: path.to_owned(),
+                new,
                 _lock: lock,
             })),
             Err(TryLockError::WouldBlock) => Ok(None),
