@@ -12,10 +12,10 @@ use tokio::time::timeout;
 use super::CUT_OFF_AFTER;
 use super::inbox::{Changing, INBOX, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
 use super::publish::{Shared, Stats, ViewGuard};
-use super::recover::recover;
+use super::recover::{Apply, recover};
 use super::worker::{Start, Worker};
 use crate::log::{Log, Unavailable};
-use crate::room::{Change, Clock, Era, GateId, LaneId, LineName, PendingId, RoomName, Settings, View, Visitor};
+use crate::room::{Change, Clock, Era, GateId, LaneId, LineName, PendingId, RoomName, Settings, State, View, Visitor};
 
 /// A handle to the replica; cheap to clone, for any thread. Nothing it shows or answers is ahead of what is durable.
 #[derive(Clone)]
@@ -79,15 +79,24 @@ impl Replica {
     /// there. Blocks until that is read back, for two seconds at most: with a log that takes nothing the gate starts cut
     /// off, on what it could read.
     pub fn start(
+        log: Box<dyn Log>,
+        rooms: Vec<(RoomName, Settings)>,
+        options: Options,
+    ) -> Result<(Self, ReplicaThread), StartError> {
+        Self::start_with(log, rooms, options, State::apply)
+    }
+
+    fn start_with(
         mut log: Box<dyn Log>,
         rooms: Vec<(RoomName, Settings)>,
         options: Options,
+        apply: Apply,
     ) -> Result<(Self, ReplicaThread), StartError> {
         if rooms.len() > MAX_ROOMS {
             return Err(StartError::TooManyRooms(rooms.len()));
         }
         let gate = GateId(getrandom::u64().map_err(StartError::Randomness)?);
-        let recovered = recover(log.as_mut())?;
+        let recovered = recover(log.as_mut(), apply)?;
         let shared = Arc::new(Shared::new(Arc::default()));
         let (inbox, messages) = sync_channel(INBOX);
         let (ready, started) = sync_channel(1);
@@ -97,6 +106,7 @@ impl Replica {
             rooms,
             options,
             recovered,
+            apply,
             messages,
             shared: Arc::clone(&shared),
             ready,
@@ -290,3 +300,72 @@ impl Drop for ReplicaThread {
 
 /// Most rooms of one gate.
 const MAX_ROOMS: usize = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::{self, Embedded};
+    use crate::room::{Effects, Entry, Mode, Overrides};
+
+    fn name() -> RoomName {
+        RoomName::new("main").unwrap()
+    }
+
+    fn message(text: &str) -> Change {
+        Change::Override(Overrides {
+            message: Some(text.into()),
+            ..Overrides::default()
+        })
+    }
+
+    /// A fault in the machine that one entry brings out.
+    fn poisoned(state: &mut State, entry: &Entry) -> Effects {
+        assert!(
+            !entry.batch.rooms.iter().any(|room| room.change == message("poison")),
+            "poison"
+        );
+        state.apply(entry)
+    }
+
+    fn start(folder: &std::path::Path, apply: Apply) -> (Replica, ReplicaThread) {
+        let log = Embedded::open(folder, log::Options::default()).unwrap();
+        let settings = Settings {
+            mode: Mode::Hold,
+            ..Settings::default()
+        };
+        Replica::start_with(Box::new(log), vec![(name(), settings)], Options::default(), apply).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_entry_that_cannot_be_applied_freezes_the_replica_then_and_at_every_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let (replica, thread) = start(folder.path(), poisoned);
+        let JoinOutcome::Numbered(number) = replica.join(&name(), &LineName::ONLY, LaneId(0), None).await else {
+            panic!("nobody is poisoned yet")
+        };
+        let before = replica.view();
+        assert_eq!(replica.change(name(), message("poison")).await, Err(Unrecorded::CutOff));
+        assert!(replica.frozen() && replica.cut_off().is_some());
+        assert_eq!(replica.view().position, before.position, "the last view stands");
+        assert_eq!(
+            replica.join(&name(), &LineName::ONLY, LaneId(0), None).await,
+            JoinOutcome::Later
+        );
+        thread.stop();
+        let (replica, thread) = start(folder.path(), poisoned);
+        assert!(replica.frozen());
+        assert_eq!(replica.view().position, before.position, "all before it is there");
+        thread.stop();
+        // A version without the fault goes on, the entry included.
+        let (replica, thread) = start(folder.path(), State::apply);
+        assert!(!replica.frozen());
+        let view = replica.view();
+        assert_eq!(view.rooms[&name()].overrides.message.as_deref(), Some("poison"));
+        let line = view.rooms[&name()].line(&LineName::ONLY).unwrap();
+        assert!(matches!(
+            line.standing(LaneId(0), number, replica.now()),
+            crate::room::Standing::Waiting(_)
+        ));
+        thread.stop();
+    }
+}

@@ -13,6 +13,7 @@ pub(super) struct Recovered {
     /// The log's incarnation now, 0 for no log.
     pub incarnation: u64,
     /// As [`Loaded`] says.
+    pub new: bool,
     pub last_known: u64,
     pub time: Wall,
 }
@@ -29,10 +30,14 @@ pub(super) enum Outcome {
     Poisoned,
 }
 
-pub(super) fn recover(log: &mut dyn Log) -> Result<Recovered, Unavailable> {
+/// How an entry is applied: [`State::apply`], but for tests of what happens when it panics.
+pub(super) type Apply = fn(&mut State, &Entry) -> Effects;
+
+pub(super) fn recover(log: &mut dyn Log, apply: Apply) -> Result<Recovered, Unavailable> {
     let Loaded {
         incarnation,
         last_known,
+        new,
         clean,
         time,
         snapshots,
@@ -41,12 +46,13 @@ pub(super) fn recover(log: &mut dyn Log) -> Result<Recovered, Unavailable> {
         state,
         outcome,
         incarnation,
+        new,
         last_known,
         time,
     };
     for snapshot in &snapshots {
         let Some(state) = decode(snapshot) else { continue };
-        let (state, reached) = catch_up(log, state, None)?;
+        let (state, reached) = catch_up(log, state, apply, None)?;
         let outcome = match reached {
             Reached::End if clean => Outcome::Complete,
             Reached::End => Outcome::Unclean,
@@ -57,7 +63,7 @@ pub(super) fn recover(log: &mut dyn Log) -> Result<Recovered, Unavailable> {
                     "an entry of the log cannot be applied: the rooms stand still before it"
                 );
                 let Some(again) = decode(snapshot) else { break };
-                let (state, _) = catch_up(log, again, Some(poison))?;
+                let (state, _) = catch_up(log, again, apply, Some(poison))?;
                 return Ok(found(state, Outcome::Poisoned, incarnation));
             }
         };
@@ -91,6 +97,7 @@ enum Reached {
 fn catch_up(
     log: &mut dyn Log,
     mut state: State,
+    apply: Apply,
     before: Option<Position>,
 ) -> Result<(Option<State>, Reached), Unavailable> {
     loop {
@@ -104,7 +111,7 @@ fn catch_up(
             if !follows(&state, &entry) || before.is_some_and(|before| entry.position >= before) {
                 return Ok((Some(state), Reached::Break(None)));
             }
-            if apply(&mut state, &entry).is_none() {
+            if guarded(apply, &mut state, &entry).is_none() {
                 return Ok((None, Reached::Poison(entry.position)));
             }
         }
@@ -122,8 +129,8 @@ pub(super) fn follows(state: &State, entry: &Entry) -> bool {
 }
 
 /// Applies an entry; `None` if that panicked, and then the state is not to be used again.
-pub(super) fn apply(state: &mut State, entry: &Entry) -> Option<Effects> {
-    catch_unwind(AssertUnwindSafe(|| state.apply(entry))).ok()
+pub(super) fn guarded(apply: Apply, state: &mut State, entry: &Entry) -> Option<Effects> {
+    catch_unwind(AssertUnwindSafe(|| apply(state, entry))).ok()
 }
 
 /// The state written down.

@@ -1,14 +1,15 @@
 //! Runs the kept log again, from the first snapshot to the last entry: the rooms it gives must be those that were
 //! written down on the way. The log is its own audit trail only as long as this holds.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::recover::{apply, follows};
+use super::recover::{follows, guarded};
 use crate::log::{Damage, Kept, KeptPart, ReadError, Snapshot};
-use crate::room::{Entry, Position, State, Wall};
+use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, State, Wall};
 use crate::time;
 
 /// What a replay found. Everything proved means [`Report::proved`].
@@ -86,6 +87,7 @@ pub fn replay(folder: &Path, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<
         report: Report::default(),
         latest: None,
         state: None,
+        highest: BTreeMap::new(),
         progress,
     };
     match kept.snapshot() {
@@ -113,6 +115,8 @@ struct Run<'a> {
     latest: Option<Snapshot>,
     /// `None` before the first part, and after one that could not be run to its end.
     state: Option<State>,
+    /// The last number of each lane.
+    highest: BTreeMap<(RoomName, LineName, LaneId), Number>,
     progress: &'a mut dyn FnMut(&Progress<'_>),
 }
 
@@ -213,24 +217,37 @@ impl Run<'_> {
             });
             return false;
         }
-        let Some(effects) = apply(state, entry) else {
+        let Some(effects) = guarded(State::apply, state, entry) else {
             self.report.faults.push(Fault::Poison {
                 file: file.to_owned(),
                 position,
             });
             return false;
         };
-        let joined = effects
-            .joined
-            .iter()
-            .chain(&effects.pending_joined)
-            .filter(|joined| joined.first.is_some());
-        self.report.joins += joined.map(|joined| u64::from(joined.count)).sum::<u64>();
+        for joined in effects.joined.iter().chain(&effects.pending_joined) {
+            self.report.joins += self.newly(joined);
+        }
         self.report.entries += 1;
         self.report.skipped += u64::from(effects.skipped);
         self.report.last = entry.time;
         self.match_latest(state);
         true
+    }
+
+    /// How many of the numbers are new; a pending id that comes again is answered with the one it has.
+    fn newly(&mut self, joined: &Joined) -> u64 {
+        let Some(first) = joined.first else { return 0 };
+        let last = Number {
+            n: first.n.saturating_add(joined.count.saturating_sub(1)),
+            ..first
+        };
+        let lane = (joined.room.clone(), joined.line.clone(), joined.lane);
+        let highest = self.highest.entry(lane).or_insert(Number { era: Era(0), n: 0 });
+        if last <= *highest {
+            return 0;
+        }
+        *highest = last;
+        u64::from(joined.count)
     }
 
     /// Compares with the snapshot file when the replay stands where it was taken.

@@ -1,17 +1,13 @@
 //! What a start has to say about the rooms: those configured anew or otherwise, and those no longer configured.
 
-use crate::room::{Change, Overrides, RoomName, Settings, View};
+use crate::room::{Change, RoomName, Settings, State};
 
-/// The changes that make the rooms of `view` those of `configured`.
-pub(super) fn changes(view: &View, configured: &[(RoomName, Settings)]) -> Vec<(RoomName, Change)> {
-    let wanted = configured.iter().filter(|(name, settings)| {
-        view.rooms
-            .get(name)
-            .is_none_or(|room| room.settings != in_force(settings, &room.overrides))
-    });
-    let gone = view
-        .rooms
-        .keys()
+/// The changes that make the rooms of `state` those of `configured`; overrides stay as they are.
+pub(super) fn changes(state: &State, configured: &[(RoomName, Settings)]) -> Vec<(RoomName, Change)> {
+    let differs = |name: &RoomName, settings: &Settings| state.configured(name) != Some(settings);
+    let wanted = configured.iter().filter(|(name, settings)| differs(name, settings));
+    let gone = state
+        .room_names()
         .filter(|name| !configured.iter().any(|(kept, _)| kept == *name));
     let configure = wanted.map(|(name, settings)| (name.clone(), Change::Configure(settings.clone())));
     configure
@@ -19,35 +15,35 @@ pub(super) fn changes(view: &View, configured: &[(RoomName, Settings)]) -> Vec<(
         .collect()
 }
 
-fn in_force(settings: &Settings, overrides: &Overrides) -> Settings {
-    Settings {
-        mode: overrides.mode.unwrap_or(settings.mode),
-        capacity: overrides.capacity.unwrap_or(settings.capacity),
-        rate_per_minute: overrides.rate_per_minute.unwrap_or(settings.rate_per_minute),
-        ..settings.clone()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::room::{Edition, RoomView};
+    use crate::room::{Batch, Entry, GateId, Overrides, Position, RoomChange, VERSION, Wall};
 
-    fn view(rooms: &[(&str, Settings, Overrides)]) -> View {
-        let mut view = View::default();
-        for (name, settings, overrides) in rooms {
-            let room = RoomView {
-                settings: in_force(settings, overrides),
-                overrides: overrides.clone(),
-                revision: 1,
-                edition: Edition(1),
-                lines: [].into(),
-            };
-            view.rooms.insert(RoomName::new(name).unwrap(), Arc::new(room));
-        }
-        view
+    fn name(name: &str) -> RoomName {
+        RoomName::new(name).unwrap()
+    }
+
+    fn state(rooms: Vec<RoomChange>) -> State {
+        let mut state = State::empty(1, true);
+        state.apply(&Entry {
+            position: Position {
+                incarnation: 1,
+                sequence: 1,
+            },
+            gate: GateId(1),
+            serial: 1,
+            previous: [0; 8],
+            nonce: [1; 8],
+            time: Wall(1_000),
+            version: VERSION,
+            batch: Batch {
+                hello: true,
+                rooms,
+                ..Batch::default()
+            },
+        });
+        state
     }
 
     #[test]
@@ -61,25 +57,34 @@ mod tests {
             capacity: Some(3),
             ..Overrides::default()
         };
-        let view = view(&[
-            ("same", plain.clone(), Overrides::default()),
-            ("same-under-override", plain.clone(), lowered),
-            ("wider", plain.clone(), Overrides::default()),
-            ("gone", plain.clone(), Overrides::default()),
+        let change = |room: &str, revision, change| RoomChange {
+            room: name(room),
+            revision,
+            change,
+        };
+        let state = state(vec![
+            change("same", 1, Change::Configure(plain.clone())),
+            change("wider", 1, Change::Configure(plain.clone())),
+            change("gone", 1, Change::Configure(plain.clone())),
+            change("lowered", 1, Change::Configure(plain.clone())),
+            change("lowered", 2, Change::Override(lowered.clone())),
+            change("hidden", 1, Change::Configure(plain.clone())),
+            change("hidden", 2, Change::Override(lowered)),
         ]);
-        let named = |name: &str, settings: &Settings| (RoomName::new(name).unwrap(), settings.clone());
         let configured = [
-            named("same", &plain),
-            named("same-under-override", &plain),
-            named("wider", &wide),
-            named("new", &plain),
+            (name("same"), plain.clone()),
+            (name("lowered"), plain.clone()),
+            (name("wider"), wide.clone()),
+            (name("hidden"), wide.clone()),
+            (name("new"), plain.clone()),
         ];
-        let said = changes(&view, &configured);
         let expected = [
-            (RoomName::new("wider").unwrap(), Change::Configure(wide)),
-            (RoomName::new("new").unwrap(), Change::Configure(plain)),
-            (RoomName::new("gone").unwrap(), Change::Remove),
+            (name("wider"), Change::Configure(wide.clone())),
+            (name("hidden"), Change::Configure(wide)),
+            (name("new"), Change::Configure(plain)),
+            (name("gone"), Change::Remove),
         ];
-        assert_eq!(said, expected);
+        assert_eq!(changes(&state, &configured), expected);
+        assert_eq!(changes(&State::empty(1, true), &[]), []);
     }
 }

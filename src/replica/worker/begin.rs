@@ -3,22 +3,20 @@
 use std::sync::atomic::Ordering;
 
 use super::super::recover::{Outcome, Recovered, recover, snapshot};
-use super::{Beginning, Saved, Turn, Worker};
+use super::{Beginning, From, Saved, Turn, Worker};
 use crate::log::{Begun, Unavailable, next_incarnation};
 use crate::room::State;
 
 impl Worker {
-    /// Readies a new log above `last_known`, with the rooms as they are here as its root (none if nothing is `known`).
-    pub(super) fn prepare(&mut self, seen: u64, last_known: u64, known: bool) -> Result<(), Unavailable> {
+    /// Readies a new log above `last_known`, with what it starts from as its root.
+    pub(super) fn prepare(&mut self, seen: u64, last_known: u64, from: From) -> Result<(), Unavailable> {
         let last_known = last_known.max(seen).max(self.state.position().incarnation);
         let random = getrandom::u32().unwrap_or_default();
         let incarnation = next_incarnation(last_known, self.time, random)
             .ok_or_else(|| Unavailable(format!("no incarnation is left above {last_known}")))?;
-        if known {
-            self.state.begin(incarnation);
-        } else {
-            // Neither the store nor this gate has ever known a log: nothing can have been lost.
-            self.state = State::empty(incarnation, last_known == 0);
+        match from {
+            From::Rooms => self.state.begin(incarnation),
+            From::Nothing { new } => self.state = State::empty(incarnation, new),
         }
         self.beginning = Some(Beginning {
             seen,
@@ -28,7 +26,7 @@ impl Worker {
             sent.append.batch.hello = true;
         }
         self.hello = true;
-        self.root = known;
+        self.root = from == From::Rooms;
         Ok(())
     }
 
@@ -60,7 +58,8 @@ impl Worker {
             incarnation,
             last_known,
             time,
-        } = recover(self.log.as_mut())?;
+            ..
+        } = recover(self.log.as_mut(), self.apply)?;
         let Some(state) = state else {
             return Err(Unavailable("there is nothing to load".into()));
         };
@@ -69,7 +68,7 @@ impl Worker {
         self.hello = true;
         match outcome {
             Outcome::Poisoned => return Ok(Turn::Frozen),
-            Outcome::Ended => self.prepare(incarnation, last_known, true)?,
+            Outcome::Ended => self.prepare(incarnation, last_known, From::Rooms)?,
             Outcome::Complete | Outcome::Unclean => {}
         }
         if let Some(sent) = &mut self.under_way {

@@ -16,7 +16,7 @@ use super::collector::Collector;
 use super::handle::Options;
 use super::inbox::{Changing, Message};
 use super::publish::Shared;
-use super::recover::{Outcome, Recovered, apply, follows};
+use super::recover::{Apply, Outcome, Recovered, follows, guarded};
 use super::rooms;
 use super::waiters::Waiters;
 use crate::log::{Append, Exchanged, Log, Snapshot, Unavailable};
@@ -30,6 +30,7 @@ pub(super) struct Start {
     pub rooms: Vec<(RoomName, Settings)>,
     pub options: Options,
     pub recovered: Recovered,
+    pub apply: Apply,
     pub messages: Receiver<Message>,
     pub shared: Arc<Shared>,
     /// Told when the first batch is read back.
@@ -43,6 +44,7 @@ pub(super) struct Worker {
     messages: Receiver<Message>,
     shared: Arc<Shared>,
     ready: SyncSender<()>,
+    apply: Apply,
     state: State,
     collector: Collector,
     serial: u64,
@@ -72,6 +74,15 @@ struct UnderWay {
 struct Beginning {
     seen: u64,
     root: Snapshot,
+}
+
+/// What a new log starts from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum From {
+    /// The rooms as they are here.
+    Rooms,
+    /// Nothing; `new` when there was never anything.
+    Nothing { new: bool },
 }
 
 /// Since the last snapshot.
@@ -110,6 +121,7 @@ impl Worker {
             rooms,
             options,
             recovered,
+            apply,
             messages,
             shared,
             ready,
@@ -118,10 +130,15 @@ impl Worker {
             state,
             outcome,
             incarnation,
+            new,
             last_known,
             time,
         } = recovered;
-        let known = state.is_some();
+        let from = if state.is_some() {
+            From::Rooms
+        } else {
+            From::Nothing { new }
+        };
         let mut worker = Self {
             log,
             gate,
@@ -129,6 +146,7 @@ impl Worker {
             messages,
             shared,
             ready,
+            apply,
             state: state.unwrap_or_else(|| State::empty(0, false)),
             collector: Collector::default(),
             serial: 0,
@@ -142,12 +160,11 @@ impl Worker {
             backoff: BACKOFF_FIRST,
             rest_until: Duration::ZERO,
         };
-        let view = worker.state.view();
-        worker.shared.publish(Arc::clone(&view));
+        worker.publish();
         if outcome == Outcome::Poisoned {
             return worker.stand_still();
         }
-        for (room, change) in rooms::changes(&view, &rooms) {
+        for (room, change) in rooms::changes(&worker.state, &rooms) {
             // MAX_ROOMS is below what the collector takes.
             worker.collector.change(Changing {
                 room,
@@ -157,7 +174,7 @@ impl Worker {
         }
         if outcome != Outcome::Complete {
             worker.shared.sent();
-            if let Err(reason) = worker.prepare(incarnation, last_known, known) {
+            if let Err(reason) = worker.prepare(incarnation, last_known, from) {
                 tracing::error!(%reason, "no new log can begin");
                 return worker.stand_still();
             }
@@ -249,7 +266,7 @@ impl Worker {
                 era,
                 "a genuine token is of an era above the rooms' own: a new log begins above it"
             );
-            self.prepare(self.state.position().incarnation, era, true)?;
+            self.prepare(self.state.position().incarnation, era, From::Rooms)?;
         }
         if self.beginning.is_some() {
             return self.begin();
@@ -267,7 +284,7 @@ impl Worker {
             }
             Exchanged::Broken { incarnation } if incarnation <= self.state.position().incarnation => {
                 tracing::error!("the log is not what it was: a new one begins with the rooms as this gate has them");
-                self.prepare(incarnation, 0, true)?;
+                self.prepare(incarnation, 0, From::Rooms)?;
                 Ok(Turn::Done)
             }
             Exchanged::Moved | Exchanged::Broken { .. } => self.reload(),
@@ -307,7 +324,7 @@ impl Worker {
                 tracing::error!(position = ?entry.position, "the log tells another history: loading it anew");
                 return self.reload();
             }
-            let Some(effects) = apply(&mut self.state, &entry) else {
+            let Some(effects) = guarded(self.apply, &mut self.state, &entry) else {
                 tracing::error!(position = ?entry.position, "an entry cannot be applied: the rooms stand still before it");
                 return Ok(Turn::Frozen);
             };
