@@ -1,5 +1,7 @@
 //! What every log must do, tried on each of them, and what only the embedded one does: its files.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
+
 mod contract;
 mod damage;
 mod embedded;

@@ -1,0 +1,150 @@
+//! A log that does not answer, answers late, or answers twice.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anteroom::replica::{JoinOutcome, Note, Unrecorded};
+use anteroom::room::{Era, LaneId, LineName, PendingId, Standing};
+
+use crate::gate::{Site, hold, main, number, visitor};
+
+#[test]
+fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    let gate = site.start();
+    gate.numbered();
+    gate.faults.swallow.store(true, Ordering::Relaxed);
+    gate.faults.sent.lock().unwrap().clear();
+    let replica = gate.replica.clone();
+    let joined = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(replica.join(&main(), &LineName::ONLY, LaneId(0), None))
+    });
+    gate.until("the third try", |_| gate.faults.sent.lock().unwrap().len() >= 3);
+    gate.faults.swallow.store(false, Ordering::Relaxed);
+    let second = number(joined.join().unwrap());
+    let figures = gate.replica.view().rooms[&main()]
+        .line(&LineName::ONLY)
+        .unwrap()
+        .figures;
+    assert_eq!(figures.joins, 2, "two visitors, whatever the log holds");
+    assert!(matches!(gate.standing(second), Standing::Waiting(waiting) if waiting.ahead == 1));
+    let sent = gate.faults.sent.lock().unwrap();
+    assert!(sent[..3].iter().all(|append| *append == sent[0]), "{sent:?}");
+    drop(sent);
+    gate.stop();
+    let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
+    assert!(report.proved() && report.joins == 2, "{report:?}");
+}
+
+#[test]
+fn cut_off_joins_are_put_off_and_then_numbered_by_arrival() {
+    let mut site = Site::new(5);
+    hold(&mut site);
+    let gate = site.start();
+    let before = gate.numbered();
+    gate.faults.refuse.store(true, Ordering::Relaxed);
+    let inside = gate.replica.view();
+    assert_eq!(gate.join(), JoinOutcome::Later, "it waits two seconds");
+    gate.until("being cut off", |replica| replica.cut_off().is_some());
+    assert_eq!(gate.join(), JoinOutcome::Later, "and then not at all");
+    // Newcomers are given ids; a reload says the same id again.
+    for id in [9, 3, 200, 3, 9, 1] {
+        assert_eq!(gate.join_with(id), JoinOutcome::Later);
+    }
+    assert_eq!(
+        gate.wait(gate.replica.record(visitor(before), Note::Mark)),
+        Err(Unrecorded::CutOff)
+    );
+    assert_eq!(gate.replica.view().position, inside.position, "the view stands");
+    assert!(
+        matches!(gate.standing(before), Standing::Waiting(_)),
+        "those waiting keep their place"
+    );
+    gate.faults.refuse.store(false, Ordering::Relaxed);
+    gate.until("the log", |replica| replica.cut_off().is_none());
+    let numbers = [9, 3, 200, 1].map(|id| number(gate.join_with(id)));
+    assert!(
+        before < numbers[0] && numbers.windows(2).all(|pair| pair[0] < pair[1]),
+        "{numbers:?}"
+    );
+    let stats = gate.replica.stats();
+    assert_eq!((stats.outages, stats.pending_joins), (1, 0));
+    assert!(stats.outage > Duration::ZERO && stats.failures > 1);
+    gate.stop();
+}
+
+#[test]
+fn a_join_given_up_while_cut_off_leaves_nobody_in_line() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    let gate = site.start();
+    gate.numbered();
+    gate.faults.refuse.store(true, Ordering::Relaxed);
+    // One batch may be under way with the first of them; the rest wait behind it.
+    gate.join_many(1);
+    gate.until("being cut off", |replica| replica.cut_off().is_some());
+    gate.faults.refuse.store(false, Ordering::Relaxed);
+    gate.until("the log", |replica| replica.cut_off().is_none());
+    let id = Some(PendingId([1; 12]));
+    let next = number(gate.wait(gate.replica.join(&main(), &LineName::ONLY, LaneId(0), id)));
+    let figures = gate.replica.view().rooms[&main()]
+        .line(&LineName::ONLY)
+        .unwrap()
+        .figures;
+    assert!(figures.joins <= 3, "{figures:?}");
+    assert!(matches!(gate.standing(next), Standing::Waiting(_)));
+    gate.stop();
+}
+
+#[test]
+fn a_history_that_ends_goes_on_as_a_new_log_with_everybody_in_it() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    let gate = site.start();
+    let old: Vec<_> = gate.join_many(10).into_iter().map(number).collect();
+    let incarnation = gate.incarnation();
+    gate.faults.broken.store(true, Ordering::Relaxed);
+    let new = gate.numbered();
+    assert!(gate.incarnation() > incarnation);
+    assert_eq!(new.era, Era(gate.incarnation()));
+    gate.check_in(&[&old[..], &[new]].concat());
+    gate.stop();
+    let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
+    assert!(
+        report.proved() && report.gaps.is_empty() && report.incarnations == 2,
+        "{report:?}"
+    );
+}
+
+#[test]
+fn an_era_from_elsewhere_begins_a_log_above_it() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    let gate = site.start();
+    let old = gate.numbered();
+    let incarnation = gate.incarnation();
+    gate.replica.foreign_era(Era(incarnation - 1));
+    gate.replica.foreign_era(Era(incarnation));
+    assert_eq!(
+        gate.numbered().era,
+        Era(incarnation),
+        "lower and equal eras change nothing"
+    );
+    gate.replica.foreign_era(Era(u64::MAX));
+    assert_eq!(gate.numbered().era, Era(incarnation), "nothing can stand above that");
+    gate.stop();
+    let gate = site.start();
+    gate.replica.foreign_era(Era(incarnation + (1 << 40)));
+    gate.until("the new log", |replica| {
+        replica.view().position.incarnation > incarnation + (1 << 40)
+    });
+    let new = gate.numbered();
+    assert!(new.era.0 > incarnation + (1 << 40));
+    assert!(matches!(gate.standing(old), Standing::Waiting(waiting) if waiting.ahead == 0));
+    gate.stop();
+}

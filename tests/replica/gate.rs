@@ -1,0 +1,245 @@
+//! A gate's replica for tests: a folder that outlives it, a clock that can be moved, a log that can be made to fail.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anteroom::log::{self, Append, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable};
+use anteroom::replica::{JoinOutcome, Note, Options, Replica, ReplicaThread};
+use anteroom::room::{
+    LaneId, LineName, Mode, Number, PendingId, Position, RoomName, Settings, Standing, Visitor, Waiting, Wall,
+};
+use anteroom::time;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// The folder and all that stays when a gate ends.
+pub struct Site {
+    dir: TempDir,
+    /// Milliseconds that the store's clock is ahead.
+    pub ahead: Arc<AtomicU64>,
+    pub log: log::Options,
+    pub options: Options,
+    pub rooms: Vec<(RoomName, Settings)>,
+}
+
+/// One life of a gate.
+pub struct Gate {
+    pub replica: Replica,
+    thread: Option<ReplicaThread>,
+    pub faults: Faults,
+    runtime: Runtime,
+}
+
+/// What a test does to the log, and sees of it.
+#[derive(Clone, Default)]
+pub struct Faults {
+    /// Every exchange fails, before or after it was carried out.
+    pub refuse: Arc<AtomicBool>,
+    pub swallow: Arc<AtomicBool>,
+    /// The history ends: as when the store came back without its data.
+    pub broken: Arc<AtomicBool>,
+    /// Every batch, as often as it was sent.
+    pub sent: Arc<Mutex<Vec<Append>>>,
+}
+
+impl Site {
+    /// One room, `main`, of `capacity`.
+    pub fn new(capacity: u32) -> Self {
+        let ahead = Arc::new(AtomicU64::new(0));
+        let wall = {
+            let ahead = Arc::clone(&ahead);
+            Arc::new(move || Wall(time::wall().0 + ahead.load(Ordering::Relaxed)))
+        };
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            ahead,
+            log: log::Options {
+                wall,
+                ..log::Options::default()
+            },
+            options: Options::default(),
+            rooms: vec![(
+                main(),
+                Settings {
+                    capacity,
+                    lane_weights: vec![1, 1],
+                    ..Settings::default()
+                },
+            )],
+        }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    pub fn start(&self) -> Gate {
+        let faults = Faults::default();
+        let inner = Embedded::open(&self.path(), self.log.clone()).unwrap();
+        let log = Box::new(Faulty {
+            inner,
+            faults: faults.clone(),
+        });
+        let (replica, thread) = Replica::start(log, self.rooms.clone(), self.options.clone()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        Gate {
+            replica,
+            thread: Some(thread),
+            faults,
+            runtime,
+        }
+    }
+}
+
+impl Gate {
+    pub fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    pub fn join(&self) -> JoinOutcome {
+        self.wait(self.replica.join(&main(), &LineName::ONLY, LaneId(0), None))
+    }
+
+    pub fn join_with(&self, id: u8) -> JoinOutcome {
+        self.wait(
+            self.replica
+                .join(&main(), &LineName::ONLY, LaneId(0), Some(PendingId([id; 12]))),
+        )
+    }
+
+    pub fn numbered(&self) -> Number {
+        number(self.join())
+    }
+
+    /// Joins `count` at once, in order: each as a task of its own, as requests are.
+    pub fn join_many(&self, count: usize) -> Vec<JoinOutcome> {
+        self.wait(async {
+            let join = |replica: Replica| async move { replica.join(&main(), &LineName::ONLY, LaneId(0), None).await };
+            let tasks: Vec<_> = (0..count).map(|_| tokio::spawn(join(self.replica.clone()))).collect();
+            let mut outcomes = Vec::new();
+            for task in tasks {
+                outcomes.push(task.await.unwrap());
+            }
+            outcomes
+        })
+    }
+
+    pub fn record(&self, number: Number, note: Note) {
+        self.wait(self.replica.record(visitor(number), note)).unwrap();
+    }
+
+    pub fn standing(&self, number: Number) -> Standing {
+        let view = self.replica.load();
+        view.standing(&visitor(number), view.now())
+    }
+
+    /// All of them check in, as their pages do every few seconds; then they stand in line in this order, and nobody before.
+    pub fn check_in(&self, numbers: &[Number]) {
+        for number in numbers {
+            self.replica.note(visitor(*number), Note::Mark);
+        }
+        let Some(last) = numbers.last() else { return };
+        self.record(*last, Note::Mark);
+        for (ahead, number) in (0..).zip(numbers) {
+            let standing = self.standing(*number);
+            let in_place = |waiting: Waiting| waiting.present && waiting.ahead == ahead;
+            assert!(
+                matches!(standing, Standing::Waiting(waiting) if in_place(waiting)),
+                "{number:?} with {ahead} ahead: {standing:?}"
+            );
+        }
+    }
+
+    /// Waits for something that has to come, for as long as a slow machine may take.
+    pub fn until(&self, what: &str, mut seen: impl FnMut(&Replica) -> bool) {
+        self.wait(async {
+            for _ in 0..6_000 {
+                if seen(&self.replica) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            panic!("{what} did not come in a minute");
+        });
+    }
+
+    /// The operator's stop.
+    pub fn stop(mut self) {
+        self.thread.take().unwrap().stop();
+    }
+
+    /// An end without goodbye.
+    pub fn crash(mut self) {
+        drop(self.thread.take());
+    }
+
+    pub fn incarnation(&self) -> u64 {
+        self.replica.view().position.incarnation
+    }
+}
+
+pub fn main() -> RoomName {
+    RoomName::new("main").unwrap()
+}
+
+pub fn visitor(number: Number) -> Visitor {
+    Visitor {
+        room: main(),
+        line: LineName::ONLY,
+        lane: LaneId(0),
+        number,
+    }
+}
+
+pub fn number(outcome: JoinOutcome) -> Number {
+    let JoinOutcome::Numbered(number) = outcome else {
+        panic!("{outcome:?}")
+    };
+    number
+}
+
+/// A room where everybody waits.
+pub fn hold(site: &mut Site) {
+    site.rooms[0].1.mode = Mode::Hold;
+}
+
+struct Faulty {
+    inner: Embedded,
+    faults: Faults,
+}
+
+impl Log for Faulty {
+    fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
+        self.faults.sent.lock().unwrap().extend(append.cloned());
+        if self.faults.refuse.load(Ordering::Relaxed) {
+            return Err(Unavailable("a test refuses".into()));
+        }
+        if self.faults.broken.swap(false, Ordering::Relaxed) {
+            return Ok(Exchanged::Broken {
+                incarnation: at.incarnation,
+            });
+        }
+        let answer = self.inner.exchange(at, append);
+        if self.faults.swallow.load(Ordering::Relaxed) {
+            return Err(Unavailable("a test swallowed the answer".into()));
+        }
+        answer
+    }
+
+    fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable> {
+        self.inner.save(snapshot, occasion)
+    }
+
+    fn load(&mut self) -> Result<Loaded, Unavailable> {
+        self.inner.load()
+    }
+
+    fn begin(&mut self, seen: u64, root: &Snapshot) -> Result<Begun, Unavailable> {
+        self.inner.begin(seen, root)
+    }
+}
