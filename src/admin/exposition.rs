@@ -5,7 +5,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::Handles;
-use super::figures::{GateFigures, ProxyFigures, RoomFigures};
+use super::gate_figures::{GateFigures, ProxyFigures};
+use super::room_figures::RoomFigures;
 use crate::metrics::Process;
 use crate::room::Wall;
 

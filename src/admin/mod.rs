@@ -6,11 +6,12 @@
 pub mod api;
 mod entrance;
 mod exposition;
-mod figures;
+mod gate_figures;
 mod health;
 mod patch;
 mod problem;
 mod readiness;
+mod room_figures;
 mod rooms;
 mod serve;
 mod shape;
