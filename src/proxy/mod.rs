@@ -1,6 +1,6 @@
 //! The proxy: listeners, connections, and the way to the shop and back, HTTP/1.1 on both sides.
 //!
-//! [`serve`] accepts and hands each request to a service with its [`Conn`]; [`Upstream::forward`] carries one request to
+//! [`serve()`] accepts and hands each request to a service with its [`Conn`]; [`Upstream::forward`] carries one request to
 //! the shop and streams the answer back. What hyper leaves to a proxy is done here: framing checks, header hygiene,
 //! deadlines, bounds, draining. Who may pass is the gate's decision; nothing here knows rooms, tickets or pages.
 //!

@@ -30,7 +30,7 @@ pub struct ServerSettings {
     pub connections: usize,
     /// Most connections per listener.
     pub connections_per_listener: usize,
-    /// Length of the kernel's queue of connections not yet accepted, for [`super::serve`] and [`ServerSettings::bind`].
+    /// Length of the kernel's queue of connections not yet accepted, for [`super::serve()`] and [`ServerSettings::bind`].
     pub backlog: u32,
 }
 
