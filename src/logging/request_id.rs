@@ -19,6 +19,12 @@ impl RequestId {
         })
     }
 
+    /// Sixteen of its random bits, for what wants a little chance and no more.
+    #[must_use]
+    pub fn low_bits(self) -> u16 {
+        (self.0 & 0xffff) as u16
+    }
+
     /// The id as the twelve characters that are shown.
     #[must_use]
     pub fn as_bytes(self) -> [u8; 12] {

@@ -31,11 +31,6 @@ pub enum LineOf {
 }
 
 impl Per {
-    /// The line that a decoded path segment names.
-    pub(super) fn of_segment(&self, segment: &[u8]) -> LineOf {
-        self.of_value(segment)
-    }
-
     /// The line that the query names; doubtful when the shop may take one of several values.
     pub(super) fn of_query(&self, name: &str, query: Option<&str>) -> Result<LineOf, Doubtful> {
         let query = query.unwrap_or_default();
@@ -44,10 +39,12 @@ impl Per {
         if query.contains(';') && sole_value(name, query.split(['&', ';']))? != value {
             return Err(Doubtful);
         }
-        Ok(value.map_or(LineOf::Unknown, |v| self.of_value(&v)))
+        Ok(value.map_or(LineOf::Unknown, |v| self.line(&v)))
     }
 
-    fn of_value(&self, value: &[u8]) -> LineOf {
+    /// The line that a decoded value names.
+    #[must_use]
+    pub fn line(&self, value: &[u8]) -> LineOf {
         let Some(line) = std::str::from_utf8(value)
             .ok()
             .filter(|text| !text.is_empty())

@@ -242,7 +242,7 @@ impl Router {
             None => LineOf::Line(LineName::ONLY),
             Some(per) => match &per.source {
                 PerSource::Query(name) => per.of_query(name, target.query())?,
-                PerSource::Path(_) => per.of_segment(segment(path, rule.segment).unwrap_or_default()),
+                PerSource::Path(_) => per.line(segment(path, rule.segment).unwrap_or_default()),
             },
         };
         let returning = found.returns.contains(index);
