@@ -1,1 +1,216 @@
-//! gate
+//! The gate: one request from its head to its answer.
+//!
+//! [`decide()`] holds the rows of the outside contract and is pure; what stands around it reads the request, asks the view,
+//! and carries the verdict out with `proxy`, `waiting` and `limit`.
+//!
+//! ```text
+//! Visit::of        who sent it, from where, what kind of request
+//! Router::route    which room and line, which limits; 400 where it can be read in two ways
+//! Limits           429
+//! Seat::of         the genuine tokens it carries
+//! Seat::worth      what they are worth by the newest view
+//! decide           the row of the contract
+//! forward | join | page | refusal
+//! finish           metrics, access log: every answer passes it
+//! ```
+
+mod answers;
+mod cacheable;
+mod cookies;
+mod decide;
+mod endpoints;
+mod forward;
+mod in_flight;
+mod inside;
+mod join;
+mod keeper;
+mod kind;
+mod limits;
+mod line_page;
+mod pages;
+mod rules;
+mod seat;
+mod seat_answers;
+mod shared;
+mod visit;
+mod who;
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Request, Response, StatusCode};
+
+use crate::config::routes::{InRoom, LineOf};
+use crate::metrics::Outcome;
+use crate::proxy::{Body, Conn, RequestBody, Upstream};
+use crate::waiting::PageKind;
+
+use answers::{Answer, Refusal};
+use decide::{Ground, Verdict, decide};
+use in_flight::InFlight;
+use kind::Kind;
+use line_page::LinePage;
+use seat::{Seat, Worth};
+use visit::Visit;
+
+pub use shared::{Parts as GateParts, Shared};
+
+/// One core's gate.
+pub struct Gate {
+    shared: Arc<Shared>,
+    upstream: Upstream,
+    in_flight: Arc<InFlight>,
+}
+
+impl Gate {
+    /// Must be called inside the core's runtime: it keeps sessions with something under way alive from there.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>, upstream: Upstream) -> Self {
+        let in_flight = Arc::new(InFlight::default());
+        tokio::spawn(keeper::keep_alive(Arc::clone(&shared), Arc::downgrade(&in_flight)));
+        Self {
+            shared,
+            upstream,
+            in_flight,
+        }
+    }
+
+    /// Answers one request.
+    pub async fn handle(&self, conn: Arc<Conn>, request: Request<RequestBody>) -> Response<Body> {
+        let (head, body) = request.into_parts();
+        let visit = Visit::of(&conn, &head, &self.shared.trusted);
+        let record = self.shared.record(&head);
+        let (room, answer) = self.route(&conn, &visit, head, body).await;
+        self.shared.finish(&visit, record, room, answer)
+    }
+
+    /// Finds where a request belongs; what belongs nowhere in particular is answered here.
+    async fn route(&self, conn: &Arc<Conn>, visit: &Visit, head: Parts, body: RequestBody) -> (Option<usize>, Answer) {
+        let shared = &*self.shared;
+        let Some(routed) = shared.route(&head) else {
+            conn.close();
+            let refusal = Refusal::new(
+                StatusCode::BAD_REQUEST,
+                "malformed",
+                PageKind::BadRequest,
+                Outcome::Malformed,
+            );
+            return (None, refusal.answer(&shared.pages, visit));
+        };
+        if routed.own {
+            return self.endpoint(conn, visit, &head).await;
+        }
+        let room = routed.room.as_ref().map(|place| place.index);
+        let pages = room.map_or(&shared.pages, |at| &shared.rules[at].pages);
+        if let Err(over) = shared.limits.routes(&routed.limits, visit.client) {
+            return (room, over.answer(pages, visit));
+        }
+        if visit.kind == Kind::Preflight {
+            return (room, self.preflight(visit, head, body).await);
+        }
+        match routed.room {
+            Some(place) if !shared.bypasses(place.index, visit.client) => {
+                (room, self.in_room(visit, head, body, place).await)
+            }
+            _ => (
+                room,
+                self.forward(visit, head, body, pages, Outcome::Outside, None).await,
+            ),
+        }
+    }
+
+    /// A request to a protected route: reads its tokens, decides, carries out.
+    async fn in_room(&self, visit: &Visit, head: Parts, body: RequestBody, place: InRoom) -> Answer {
+        let rules = &self.shared.rules[place.index];
+        let LineOf::Line(line) = place.line else {
+            let refusal = Refusal::new(
+                StatusCode::NOT_FOUND,
+                "unknown_line",
+                PageKind::UnknownLine,
+                Outcome::TurnedAway,
+            );
+            return refusal.answer(&rules.pages, visit);
+        };
+        let seat = Seat::of(&self.shared, rules, line, &head, visit);
+        let Some(worth) = self.worth(&seat, visit).await else {
+            return self.shared.unavailable(&rules.pages, visit);
+        };
+        let ground = if place.returning {
+            Ground::Return
+        } else {
+            Ground::Protected
+        };
+        match decide(&worth.facts(visit, ground)) {
+            Verdict::Forward => {
+                let outcome = if worth.mode == crate::room::Mode::Off {
+                    Outcome::Outside
+                } else {
+                    Outcome::Open
+                };
+                self.forward(visit, head, body, &rules.pages, outcome, None).await
+            }
+            Verdict::ForwardPreflight => self.preflight(visit, head, body).await,
+            Verdict::ForwardReturn => self.return_route(visit, head, body, rules).await,
+            Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,
+            Verdict::Claim => self.claim(&seat, visit, head, body, &worth).await,
+            Verdict::Join { pending, told } => {
+                self.join(&seat, visit, (head, body), worth.edition, (pending, told))
+                    .await
+            }
+            Verdict::Wait => self.wait(&seat, visit, &worth),
+            Verdict::Closed => seat.closed(visit),
+            Verdict::SameSiteLink => {
+                Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite)
+                    .answer(&rules.pages, visit)
+            }
+            Verdict::NotNow | Verdict::NotNowJson => seat.not_now(visit, &worth),
+        }
+    }
+
+    /// What the request's tokens are worth. A genuine ticket that the room does not know is proof of a place that was
+    /// lost: it is given back first, if the room can.
+    async fn worth(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Worth> {
+        let worth = seat.worth(visit)?;
+        if !worth.ticket.as_ref().is_some_and(|ticket| ticket.unknown) {
+            return Some(worth);
+        }
+        seat.give_back().await;
+        Some(
+            seat.worth(visit)?
+                .without_unknown(self.shared.replica.cut_off().is_some()),
+        )
+    }
+
+    /// The row "navigation, waiting ticket": the page, and the word that the visitor is there.
+    fn wait(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+        let Some(ticket) = &worth.ticket else {
+            return self.shared.unavailable(&seat.rules.pages, visit);
+        };
+        seat.note(ticket.note, seat.ticket_visitor());
+        LinePage {
+            seat,
+            visit,
+            notice: None,
+            fresh: false,
+            ticket: &ticket.ticket,
+        }
+        .answer(Outcome::Waiting)
+    }
+
+    async fn preflight(&self, visit: &Visit, head: Parts, body: RequestBody) -> Answer {
+        let pages = &self.shared.pages;
+        match self.shared.limits.preflight(visit.client) {
+            Ok(()) => self.forward(visit, head, body, pages, Outcome::Preflight, None).await,
+            Err(over) => over.answer(pages, visit),
+        }
+    }
+
+    async fn return_route(&self, visit: &Visit, head: Parts, mut body: RequestBody, rules: &rules::Rules) -> Answer {
+        if let Err(over) = self.shared.limits.returns(visit.client) {
+            return over.answer(&rules.pages, visit);
+        }
+        body.limit(self.shared.limits.return_body);
+        self.forward(visit, head, body, &rules.pages, Outcome::Returned, None)
+            .await
+    }
+}

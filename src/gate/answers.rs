@@ -1,0 +1,136 @@
+//! The gate's own answers: pages for people, problem details for programs, a few bytes for everything else.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+
+use crate::metrics::Outcome;
+use crate::proxy::Body;
+use crate::waiting::problem::{self, Problem};
+use crate::waiting::{Page, PageFacts, PageKind};
+
+use super::pages::Pages;
+use super::visit::Visit;
+
+/// Says on every answer of the gate's own what it is about.
+pub const ANTEROOM_STATUS: HeaderName = HeaderName::from_static("anteroom-status");
+
+/// An answer and what became of the request.
+pub struct Answer {
+    pub response: Response<Body>,
+    pub outcome: Outcome,
+    /// How long the upstream took to the head of its answer.
+    pub upstream: Option<Duration>,
+}
+
+impl Answer {
+    #[must_use]
+    pub fn new(outcome: Outcome, response: Response<Body>) -> Self {
+        Self {
+            response,
+            outcome,
+            upstream: None,
+        }
+    }
+}
+
+/// A refusal: its status, the word for it, and which page says it to a person.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal<'a> {
+    pub status: StatusCode,
+    pub word: &'static str,
+    pub page: PageKind,
+    pub outcome: Outcome,
+    pub retry_after_secs: Option<u32>,
+    pub room: Option<&'a str>,
+    pub message: Option<&'a str>,
+}
+
+impl Refusal<'_> {
+    #[must_use]
+    pub fn new(status: StatusCode, word: &'static str, page: PageKind, outcome: Outcome) -> Self {
+        Self {
+            status,
+            word,
+            page,
+            outcome,
+            retry_after_secs: None,
+            room: None,
+            message: None,
+        }
+    }
+
+    /// The refusal as the requester can read it: a page, JSON, or a line of text.
+    #[must_use]
+    pub fn answer(&self, pages: &Pages, visit: &Visit) -> Answer {
+        let id = visit.id.to_string();
+        let mut response = if visit.kind.is_navigation() {
+            let facts = PageFacts {
+                message: self.message,
+                retry_after_secs: self.retry_after_secs,
+                not_sent: visit.kind != super::kind::Kind::Navigation,
+                ..PageFacts::new(&id, visit.wall, visit.here())
+            };
+            page(self.status, self.word, pages.render(self.page, &facts, visit))
+        } else if visit.kind == super::kind::Kind::Passive {
+            plain(self.status, self.word)
+        } else {
+            let body = Problem::new(self.status, self.word, &id).detail(self.message);
+            let body = self.room.map_or(body.clone(), |room| body.room(room));
+            let body = self
+                .retry_after_secs
+                .map_or(body.clone(), |secs| body.retry_after(secs));
+            json(self.status, self.word, problem::CONTENT_TYPE, body.to_json())
+        };
+        if let Some(secs) = self.retry_after_secs {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(secs));
+        }
+        Answer::new(self.outcome, response)
+    }
+}
+
+/// A rendered page as an answer.
+#[must_use]
+pub fn page(status: StatusCode, word: &'static str, page: Page) -> Response<Body> {
+    let mut response = Response::new(Body::full(page.body));
+    *response.status_mut() = status;
+    *response.headers_mut() = page.headers;
+    response
+        .headers_mut()
+        .insert(ANTEROOM_STATUS, HeaderValue::from_static(word));
+    response
+}
+
+/// JSON that no cache may keep.
+#[must_use]
+pub fn json(status: StatusCode, word: &'static str, content_type: &'static str, body: String) -> Response<Body> {
+    bytes(status, word, content_type, Bytes::from(body))
+}
+
+/// A word and a line feed, for what nobody reads.
+#[must_use]
+pub fn plain(status: StatusCode, word: &'static str) -> Response<Body> {
+    bytes(
+        status,
+        word,
+        "text/plain; charset=utf-8",
+        Bytes::from_static(word.as_bytes()),
+    )
+}
+
+fn bytes(status: StatusCode, word: &'static str, content_type: &'static str, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::full(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(VARY, HeaderValue::from_static("Accept, Cookie"));
+    headers.insert(
+        HeaderName::from_static("x-content-type-options"),
+        HeaderValue::from_static("nosniff"),
+    );
+    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static(word));
+    response
+}

@@ -1,0 +1,197 @@
+//! The gate's two cookies on the wire: their full names, their attributes, and keeping them from the shop.
+//!
+//! Over TLS the names carry the `__Host-` prefix, or `__Secure-` where sub-domains share a room (RFC 6265bis, section
+//! 4.1.3), so that no neighbour and no plain connection can plant one. The signed date alone decides; `Max-Age` only
+//! lets a browser forget.
+
+use cookie::{Cookie, SameSite};
+use http::header::COOKIE;
+use http::{HeaderMap, HeaderValue};
+
+/// Cookies of one request looked at under one name; more are ignored.
+const MAX_VALUES: usize = 4;
+
+/// How a room's cookies are set, for one scheme.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    pub secure: bool,
+    pub same_site: SameSite,
+    pub domain: Option<String>,
+    pub max_age_secs: i64,
+}
+
+impl Policy {
+    /// The name on the wire of the cookie with this base name.
+    #[must_use]
+    pub fn name(&self, base: &str) -> String {
+        match (self.secure, &self.domain) {
+            (true, None) => format!("__Host-{base}"),
+            (true, Some(_)) => format!("__Secure-{base}"),
+            (false, _) => base.to_owned(),
+        }
+    }
+
+    /// A `Set-Cookie` value.
+    #[must_use]
+    pub fn set(&self, base: &str, value: String) -> HeaderValue {
+        self.header(base, value, self.max_age_secs)
+    }
+
+    /// A `Set-Cookie` value that makes the browser forget the cookie.
+    #[must_use]
+    pub fn clear(&self, base: &str) -> HeaderValue {
+        self.header(base, String::new(), 0)
+    }
+
+    fn header(&self, base: &str, value: String, max_age_secs: i64) -> HeaderValue {
+        let mut cookie = Cookie::build((self.name(base), value))
+            .path("/")
+            .http_only(true)
+            .same_site(self.same_site)
+            .max_age(cookie::time::Duration::seconds(max_age_secs));
+        if self.secure {
+            cookie = cookie.secure(true);
+        }
+        if let Some(domain) = &self.domain {
+            cookie = cookie.domain(domain.clone());
+        }
+        HeaderValue::try_from(cookie.build().to_string())
+            .expect("names, base64url values and checked domains are header text")
+    }
+}
+
+/// The values of every cookie called `name`, a few at most: a planted one must not hide the genuine one.
+pub fn values<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    pairs(headers)
+        .filter_map(move |(key, value)| (key == name).then_some(value))
+        .take(MAX_VALUES)
+}
+
+fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    let lines = headers
+        .get_all(COOKIE)
+        .into_iter()
+        .filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(';')).filter_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        Some((name.trim(), value.trim()))
+    })
+}
+
+/// Takes the gate's own cookies out of a request on its way to the shop; the others keep their bytes and order.
+pub fn strip(headers: &mut HeaderMap) {
+    let ours = |line: &HeaderValue| {
+        line.as_bytes()
+            .windows(OURS.len())
+            .any(|bytes| bytes == OURS.as_bytes())
+    };
+    if !headers.get_all(COOKIE).iter().any(ours) {
+        return;
+    }
+    let lines: Vec<HeaderValue> = headers.get_all(COOKIE).iter().filter_map(without_ours).collect();
+    headers.remove(COOKIE);
+    for line in lines {
+        headers.append(COOKIE, line);
+    }
+}
+
+const OURS: &str = "anteroom-";
+
+fn without_ours(line: &HeaderValue) -> Option<HeaderValue> {
+    let is_ours = |pair: &&[u8]| {
+        let name = pair.trim_ascii_start();
+        let bare = name
+            .strip_prefix(b"__Host-")
+            .or(name.strip_prefix(b"__Secure-"))
+            .unwrap_or(name);
+        bare.starts_with(OURS.as_bytes())
+    };
+    let kept: Vec<&[u8]> = line
+        .as_bytes()
+        .split(|byte| *byte == b';')
+        .filter(|pair| !is_ours(pair))
+        .collect();
+    let joined = kept.join(&b';');
+    let trimmed = joined.trim_ascii();
+    if trimmed.is_empty() {
+        None
+    } else {
+        HeaderValue::from_bytes(trimmed).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Policy = Policy {
+        secure: false,
+        same_site: SameSite::Lax,
+        domain: None,
+        max_age_secs: 7200,
+    };
+
+    fn headers(lines: &[&'static str]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for line in lines {
+            map.append(COOKIE, HeaderValue::from_static(line));
+        }
+        map
+    }
+
+    #[test]
+    fn over_tls_the_name_is_bound_to_the_host_or_the_domain() {
+        assert_eq!(PLAIN.name("anteroom-pass-shop"), "anteroom-pass-shop");
+        let secure = Policy { secure: true, ..PLAIN };
+        assert_eq!(
+            secure.set("anteroom-pass-shop", "v".into()),
+            "__Host-anteroom-pass-shop=v; HttpOnly; SameSite=Lax; Secure; Path=/; Max-Age=7200"
+        );
+        let shared = Policy {
+            domain: Some("shop.example".into()),
+            ..secure
+        };
+        assert!(
+            shared
+                .set("a", "v".into())
+                .to_str()
+                .unwrap()
+                .starts_with("__Secure-a=v;")
+        );
+        assert!(
+            shared
+                .set("a", "v".into())
+                .to_str()
+                .unwrap()
+                .contains("Domain=shop.example")
+        );
+    }
+
+    #[test]
+    fn a_cleared_cookie_is_empty_and_over() {
+        assert_eq!(
+            PLAIN.clear("anteroom-ticket-shop"),
+            "anteroom-ticket-shop=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"
+        );
+    }
+
+    #[test]
+    fn every_value_of_a_name_is_found_up_to_the_limit() {
+        let map = headers(&["a=1; b=2; a=3", "a=4; a=5; a=6"]);
+        assert_eq!(values(&map, "a").collect::<Vec<_>>(), ["1", "3", "4", "5"]);
+        assert_eq!(values(&map, "c").count(), 0);
+    }
+
+    #[test]
+    fn the_shop_never_sees_the_gates_cookies_and_keeps_its_own() {
+        let mut map = headers(&[
+            "sid=\"x\"; anteroom-ticket-shop=t; __Host-anteroom-pass-shop=p;lang=ko",
+            "anteroom-pass-a=1",
+        ]);
+        strip(&mut map);
+        assert_eq!(map.get_all(COOKIE).iter().collect::<Vec<_>>(), ["sid=\"x\";lang=ko"]);
+        let mut other = headers(&["a=anteroom-1; b = 2"]);
+        strip(&mut other);
+        assert_eq!(other.get(COOKIE).unwrap(), "a=anteroom-1; b = 2");
+    }
+}

@@ -1,0 +1,302 @@
+//! What happens to a request: the outside contract's rows, tried top to bottom. Pure; the shell in `mod.rs` carries it out.
+
+use crate::room::{Mode, PendingId};
+
+use super::kind::Kind;
+
+/// Where a path stands, as the configuration says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ground {
+    /// In no room, in an `except`, or never queued.
+    Free,
+    /// Where a payment provider sends the visitor back.
+    Return,
+    Protected,
+}
+
+/// What the request's pass is worth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PassState {
+    /// None sent, or none that is ours and in force.
+    None,
+    /// A genuine one whose session is over, or of an older edition.
+    Void,
+    Valid,
+}
+
+/// What the request's ticket is worth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TicketState {
+    /// None sent, or none that is ours.
+    None,
+    /// The visitor arrived while no number could be given.
+    Pending(PendingId),
+    Waiting,
+    /// Called, or inside and no request has carried the pass yet: the ticket yields the pass.
+    Called,
+    /// Void, and the visitor is told why.
+    Void(Void),
+}
+
+/// Why a genuine token is no longer worth anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Void {
+    /// Two turns missed, or back after the late window.
+    Late,
+    /// The session is over.
+    Ended,
+    /// The operator reset the room.
+    Reset,
+}
+
+/// All that the decision rests on.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    pub kind: Kind,
+    pub ground: Ground,
+    pub mode: Mode,
+    /// Somebody who came now would be called at once.
+    pub open: bool,
+    /// The request carries any cookie at all.
+    pub cookies: bool,
+    pub pass: PassState,
+    pub ticket: TicketState,
+}
+
+/// What to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Forward without a session.
+    Forward,
+    /// Forward under the limit for preflights.
+    ForwardPreflight,
+    /// Forward under the limit and body cap for return routes.
+    ForwardReturn,
+    /// Forward as the session of the pass.
+    ForwardInside,
+    /// Set the pass and forward: the ticket's number has been called.
+    Claim,
+    /// Number the visitor; forward if called at once, else show the page.
+    Join {
+        pending: Option<PendingId>,
+        told: Option<Void>,
+    },
+    /// Show the waiting page.
+    Wait,
+    /// Show the page that says the room is closed.
+    Closed,
+    /// Offer a link to the same path, since the visitor's cookies were held back.
+    SameSiteLink,
+    /// 503 with a few bytes.
+    NotNow,
+    /// 503 with JSON.
+    NotNowJson,
+}
+
+/// The rows from the preflight on; malformed requests, the reserved path and limits have been answered before.
+#[must_use]
+pub fn decide(facts: &Facts) -> Verdict {
+    if facts.kind == Kind::Preflight {
+        return Verdict::ForwardPreflight;
+    }
+    if facts.ground == Ground::Free || facts.mode == Mode::Off {
+        return Verdict::Forward;
+    }
+    if facts.pass == PassState::Valid {
+        return Verdict::ForwardInside;
+    }
+    if facts.ground == Ground::Return {
+        return Verdict::ForwardReturn;
+    }
+    match facts.kind {
+        Kind::CrossSitePost if !facts.cookies => Verdict::SameSiteLink,
+        Kind::Passive | Kind::Api if facts.open => Verdict::Forward,
+        Kind::Passive | Kind::Preflight => Verdict::NotNow,
+        Kind::Api => Verdict::NotNowJson,
+        Kind::Navigation | Kind::Post | Kind::CrossSitePost if facts.mode == Mode::Closed => Verdict::Closed,
+        Kind::Navigation | Kind::Post | Kind::CrossSitePost => by_ticket(facts),
+    }
+}
+
+fn by_ticket(facts: &Facts) -> Verdict {
+    match facts.ticket {
+        TicketState::Called => Verdict::Claim,
+        TicketState::Waiting => Verdict::Wait,
+        TicketState::Pending(id) => Verdict::Join {
+            pending: Some(id),
+            told: None,
+        },
+        TicketState::Void(why) => Verdict::Join {
+            pending: None,
+            told: Some(why),
+        },
+        TicketState::None => {
+            let told = (facts.pass == PassState::Void).then_some(Void::Ended);
+            Verdict::Join { pending: None, told }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACTS: Facts = Facts {
+        kind: Kind::Navigation,
+        ground: Ground::Protected,
+        mode: Mode::Auto,
+        open: false,
+        cookies: true,
+        pass: PassState::None,
+        ticket: TicketState::None,
+    };
+    const JOIN: Verdict = Verdict::Join {
+        pending: None,
+        told: None,
+    };
+    const KINDS: [Kind; 6] = [
+        Kind::Preflight,
+        Kind::Navigation,
+        Kind::Post,
+        Kind::CrossSitePost,
+        Kind::Passive,
+        Kind::Api,
+    ];
+
+    #[test]
+    fn outside_a_room_or_with_the_room_off_everything_is_forwarded() {
+        for kind in KINDS.into_iter().filter(|kind| *kind != Kind::Preflight) {
+            assert_eq!(
+                decide(&Facts {
+                    kind,
+                    ground: Ground::Free,
+                    ..FACTS
+                }),
+                Verdict::Forward
+            );
+            assert_eq!(
+                decide(&Facts {
+                    kind,
+                    mode: Mode::Off,
+                    ..FACTS
+                }),
+                Verdict::Forward
+            );
+        }
+    }
+
+    #[test]
+    fn a_valid_pass_is_forwarded_whatever_the_mode() {
+        for mode in [Mode::Auto, Mode::Hold, Mode::Closed] {
+            for kind in [
+                Kind::Navigation,
+                Kind::Post,
+                Kind::CrossSitePost,
+                Kind::Passive,
+                Kind::Api,
+            ] {
+                let facts = Facts {
+                    kind,
+                    mode,
+                    pass: PassState::Valid,
+                    ..FACTS
+                };
+                assert_eq!(decide(&facts), Verdict::ForwardInside);
+            }
+        }
+    }
+
+    #[test]
+    fn a_return_route_is_forwarded_without_a_session_even_when_closed() {
+        let facts = Facts {
+            kind: Kind::CrossSitePost,
+            ground: Ground::Return,
+            cookies: false,
+            mode: Mode::Closed,
+            ..FACTS
+        };
+        assert_eq!(decide(&facts), Verdict::ForwardReturn);
+    }
+
+    #[test]
+    fn a_form_from_another_site_without_cookies_gets_a_link_and_never_a_place() {
+        let facts = Facts {
+            kind: Kind::CrossSitePost,
+            cookies: false,
+            ..FACTS
+        };
+        assert_eq!(decide(&facts), Verdict::SameSiteLink);
+        assert_eq!(decide(&Facts { open: true, ..facts }), Verdict::SameSiteLink);
+        assert_eq!(decide(&Facts { cookies: true, ..facts }), JOIN);
+    }
+
+    #[test]
+    fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
+        for (kind, refused) in [(Kind::Passive, Verdict::NotNow), (Kind::Api, Verdict::NotNowJson)] {
+            for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
+                assert_eq!(
+                    decide(&Facts {
+                        kind,
+                        open: true,
+                        ticket,
+                        ..FACTS
+                    }),
+                    Verdict::Forward
+                );
+                assert_eq!(decide(&Facts { kind, ticket, ..FACTS }), refused);
+            }
+        }
+    }
+
+    #[test]
+    fn a_navigation_goes_by_its_ticket() {
+        let by = |ticket| decide(&Facts { ticket, ..FACTS });
+        assert_eq!(by(TicketState::None), JOIN);
+        assert_eq!(by(TicketState::Called), Verdict::Claim);
+        assert_eq!(by(TicketState::Waiting), Verdict::Wait);
+        assert_eq!(
+            by(TicketState::Void(Void::Late)),
+            Verdict::Join {
+                pending: None,
+                told: Some(Void::Late)
+            }
+        );
+        let id = PendingId([7; 12]);
+        assert_eq!(
+            by(TicketState::Pending(id)),
+            Verdict::Join {
+                pending: Some(id),
+                told: None
+            }
+        );
+    }
+
+    #[test]
+    fn a_pass_whose_session_is_over_joins_anew_and_says_so() {
+        let facts = Facts {
+            pass: PassState::Void,
+            ..FACTS
+        };
+        assert_eq!(
+            decide(&facts),
+            Verdict::Join {
+                pending: None,
+                told: Some(Void::Ended)
+            }
+        );
+    }
+
+    #[test]
+    fn a_closed_room_shows_its_page_to_navigations_and_nobody_joins() {
+        for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
+            assert_eq!(
+                decide(&Facts {
+                    mode: Mode::Closed,
+                    ticket,
+                    ..FACTS
+                }),
+                Verdict::Closed
+            );
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The event stream of one visitor.
+
+use std::sync::{Arc, Weak};
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+
+use crate::metrics::Outcome;
+use crate::proxy::{Body, Conn};
+use crate::replica::{Note, Replica};
+use crate::room::Visitor;
+use crate::waiting::{EVENT_STREAM, EventStream, Link, PageKind};
+
+use super::super::Gate;
+use super::super::answers::{ANTEROOM_STATUS, Answer, Refusal, plain};
+use super::super::seat::Seat;
+use super::super::visit::Visit;
+
+/// What a stream knows of its connection, and whom it speaks for.
+struct Listening {
+    conn: Weak<Conn>,
+    /// The socket is the visitor's own: behind a proxy an acknowledged heartbeat proves nothing.
+    direct: bool,
+    replica: Replica,
+    visitor: Visitor,
+}
+
+impl Link for Listening {
+    fn acknowledged(&self) -> bool {
+        self.direct && self.conn.upgrade().is_some_and(|conn| conn.acknowledged())
+    }
+
+    fn present(&self) {
+        self.replica.note(self.visitor.clone(), Note::Mark);
+    }
+}
+
+impl Gate {
+    /// `GET events`: for a ticket with a number. Without one there is nothing to say: 204 tells a browser to stop asking.
+    pub(super) fn events(&self, conn: &Arc<Conn>, seat: &Seat<'_>, visit: &Visit) -> Answer {
+        let Some(visitor) = seat.ticket_visitor() else {
+            return Answer::new(Outcome::Own, plain(StatusCode::NO_CONTENT, "none"));
+        };
+        let Some(guard) = self.shared.limits.stream(&visitor) else {
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            let refusal = Refusal::new(status, "limited", PageKind::Limited, Outcome::Limited);
+            return Refusal {
+                retry_after_secs: Some(30),
+                ..refusal
+            }
+            .answer(&seat.rules.pages, visit);
+        };
+        self.shared.replica.note(visitor.clone(), Note::Mark);
+        let link = Listening {
+            conn: Arc::downgrade(conn),
+            direct: !visit.peer_trusted,
+            replica: self.shared.replica.clone(),
+            visitor: visitor.clone(),
+        };
+        let views = self.shared.replica.subscribe();
+        let stream = EventStream::new(visitor, views, &self.shared.feeds, link, conn.closing().clone());
+        let raised = self.shared.metrics.streams.raise();
+        let mut response = Response::new(Body::stream(stream).hold(guard).hold(raised));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(
+            HeaderName::from_static("x-accel-buffering"),
+            HeaderValue::from_static("no"),
+        );
+        headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("stream"));
+        Answer::new(Outcome::Stream, response)
+    }
+}

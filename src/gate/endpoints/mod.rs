@@ -1,0 +1,188 @@
+//! The gate's own endpoints below `/.anteroom/`, on every host and never forwarded.
+//!
+//! ```text
+//! GET  health
+//! GET  rooms/{room}/status     where a visitor stands, as JSON
+//! GET  rooms/{room}/events     the same as an event stream
+//! GET  rooms/{room}/check      the page's way of finding out whether the browser kept its ticket
+//! POST rooms/{room}/join       for apps
+//! POST rooms/{room}/check-in   "I am here", and the status
+//! POST rooms/{room}/leave      leaves the line or ends the session
+//! ```
+//!
+//! A line of a `per` room is addressed by `?line=VALUE`.
+
+mod actions;
+mod check;
+mod events;
+mod status;
+
+use std::sync::Arc;
+
+use http::header::ALLOW;
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode};
+
+use crate::config::routes::{LineOf, OWN_PREFIX};
+use crate::metrics::Outcome;
+use crate::proxy::Conn;
+use crate::room::LineName;
+use crate::waiting::PageKind;
+
+use super::Gate;
+use super::answers::{Answer, Refusal, json};
+use super::seat::Seat;
+use super::visit::Visit;
+
+#[derive(Clone, Copy)]
+enum Endpoint {
+    Status,
+    Events,
+    Check,
+    Join,
+    CheckIn,
+    Leave,
+}
+
+impl Endpoint {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "status" => Self::Status,
+            "events" => Self::Events,
+            "check" => Self::Check,
+            "join" => Self::Join,
+            "check-in" => Self::CheckIn,
+            "leave" => Self::Leave,
+            _ => return None,
+        })
+    }
+
+    fn method(self) -> Method {
+        match self {
+            Self::Status | Self::Events | Self::Check => Method::GET,
+            Self::Join | Self::CheckIn | Self::Leave => Method::POST,
+        }
+    }
+}
+
+impl Gate {
+    /// Answers a request below the reserved path; also says which room it was about.
+    pub(super) async fn endpoint(&self, conn: &Arc<Conn>, visit: &Visit, head: &Parts) -> (Option<usize>, Answer) {
+        let path = head.uri.path().strip_prefix(OWN_PREFIX).unwrap_or_default();
+        let parts: Vec<&str> = path.split('/').skip(1).take(4).collect();
+        match parts.as_slice() {
+            ["health"] => (None, Self::health()),
+            ["rooms", room, endpoint] => {
+                let named = self
+                    .shared
+                    .rules
+                    .iter()
+                    .position(|rules| rules.room.name.as_str() == *room);
+                match (named, Endpoint::of(endpoint)) {
+                    (Some(at), Some(endpoint)) => (named, self.of_room(conn, visit, head, at, endpoint).await),
+                    _ => (named, self.not_found(visit)),
+                }
+            }
+            _ => (None, self.not_found(visit)),
+        }
+    }
+
+    async fn of_room(&self, conn: &Arc<Conn>, visit: &Visit, head: &Parts, at: usize, endpoint: Endpoint) -> Answer {
+        let rules = &self.shared.rules[at];
+        let method = endpoint.method();
+        if head.method != method {
+            let refusal = refusal(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed");
+            let mut answer = refusal.answer(&rules.pages, visit);
+            let allow = HeaderValue::from_str(method.as_str()).expect("methods are plain");
+            answer.response.headers_mut().insert(ALLOW, allow);
+            return answer;
+        }
+        let LineOf::Line(line) = self.line(at, head.uri.query()) else {
+            let refusal = Refusal::new(
+                StatusCode::NOT_FOUND,
+                "unknown_line",
+                PageKind::UnknownLine,
+                Outcome::Own,
+            );
+            return refusal.answer(&rules.pages, visit);
+        };
+        if method == Method::POST && is_cross_site(head) {
+            return refusal(StatusCode::FORBIDDEN, "cross_site").answer(&rules.pages, visit);
+        }
+        let seat = Seat::of(&self.shared, rules, line, head, visit);
+        match endpoint {
+            Endpoint::Status => self.status(&seat, visit, false).await,
+            Endpoint::CheckIn => self.status(&seat, visit, true).await,
+            Endpoint::Events => self.events(conn, &seat, visit),
+            Endpoint::Check => Self::check(&seat, visit, head.uri.query().unwrap_or_default()),
+            Endpoint::Join => self.join_app(&seat, visit).await,
+            Endpoint::Leave => self.leave(&seat, visit).await,
+        }
+    }
+
+    fn line(&self, room: usize, query: Option<&str>) -> LineOf {
+        let Some(per) = &self.shared.rules[room].room.per else {
+            return LineOf::Line(LineName::ONLY);
+        };
+        parameter(query.unwrap_or_default(), "line").map_or(LineOf::Unknown, |value| per.line(&value))
+    }
+
+    /// For load balancers: the gate answers. No detail, and nothing that a stranger could learn from.
+    fn health() -> Answer {
+        Answer::new(
+            Outcome::Own,
+            json(StatusCode::OK, "ok", "application/json", "{\"ok\":true}".to_owned()),
+        )
+    }
+
+    fn not_found(&self, visit: &Visit) -> Answer {
+        refusal(StatusCode::NOT_FOUND, "not_found").answer(&self.shared.pages, visit)
+    }
+}
+
+fn refusal(status: StatusCode, word: &'static str) -> Refusal<'static> {
+    Refusal::new(status, word, PageKind::BadRequest, Outcome::Own)
+}
+
+/// A form or script of another site: it could only act for a visitor who did not ask for it.
+fn is_cross_site(head: &Parts) -> bool {
+    let site = head.headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    match site {
+        Some(site) => site == b"cross-site",
+        None => super::kind::is_cross_site(&head.headers),
+    }
+}
+
+/// A query parameter's value, decoded; the first where there are several.
+fn parameter(query: &str, name: &str) -> Option<Vec<u8>> {
+    let value = query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))?;
+    let mut decoded = Vec::with_capacity(value.len());
+    let mut bytes = value.bytes();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'%' => {
+                let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                digit(bytes.next()?)? * 16 + digit(bytes.next()?)?
+            }
+            b'+' => b' ',
+            plain => plain,
+        });
+    }
+    Some(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parameter;
+
+    #[test]
+    fn a_parameter_is_decoded_and_a_broken_one_is_none() {
+        assert_eq!(parameter("a=1&line=x%20y+z", "line").as_deref(), Some(&b"x y z"[..]));
+        assert_eq!(parameter("line=%EA%B0%80", "line").as_deref(), Some("가".as_bytes()));
+        for broken in ["line=%", "line=%g0", "line=%1", "lines=1", ""] {
+            assert_eq!(parameter(broken, "line"), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Carrying a request to the shop, and what the gate adds to the answer on its way back.
+
+use std::sync::Arc;
+
+use http::header::{HeaderName, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use tokio_util::sync::CancellationToken;
+
+use crate::metrics::{Outcome, UpstreamFault};
+use crate::proxy::{self, Body, Fault, Forward, ForwardError, RequestBody, SessionWord};
+use crate::replica::Note;
+use crate::room::Visitor;
+use crate::time;
+use crate::token::Pass;
+use crate::waiting::PageKind;
+
+use super::Gate;
+use super::answers::{Answer, Refusal};
+use super::cacheable;
+use super::cookies;
+use super::pages::Pages;
+use super::rules::Rules;
+use super::seat::Seat;
+use super::visit::Visit;
+
+const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
+
+/// A request that is forwarded as somebody's session.
+pub struct Session<'a> {
+    pub rules: &'a Rules,
+    pub visitor: Visitor,
+    /// What the shop is told the session is called.
+    pub name: String,
+    /// Cookies to set on the answer.
+    pub cookies: Vec<HeaderValue>,
+    /// The cookies are the visitor's only proof of the place: an answer that caches may share is made private for them.
+    pub must_set: bool,
+    /// The request carried the pass, so the shop's answer to it can end the session; bits of the `ends_on` rules it met.
+    pub carried: Option<u32>,
+}
+
+impl<'a> Session<'a> {
+    /// The session of a pass, with cookies to set if the answer allows it.
+    #[must_use]
+    pub fn of(seat: &Seat<'a>, pass: &Pass, cookies: Vec<HeaderValue>) -> Self {
+        Self {
+            rules: seat.rules,
+            visitor: seat.visitor(pass.lane, pass.number),
+            name: pass.session_header(),
+            cookies,
+            must_set: false,
+            carried: None,
+        }
+    }
+}
+
+impl Gate {
+    /// Forwards a request, as a session's or as nobody's, and gives the answer or the page that says why there is none.
+    pub async fn forward(
+        &self,
+        visit: &Visit,
+        mut head: Parts,
+        body: RequestBody,
+        pages: &Pages,
+        outcome: Outcome,
+        session: Option<Session<'_>>,
+    ) -> Answer {
+        cookies::strip(&mut head.headers);
+        let method = head.method.clone();
+        let cancel = session.as_ref().map(|_| CancellationToken::new());
+        let held = session.as_ref().zip(cancel.clone());
+        let guard = held.map(|(s, cancel)| self.in_flight.raise(Arc::new(s.visitor.clone()), cancel));
+        let ours = session
+            .as_ref()
+            .and_then(|s| Some((SESSION_HEADER, HeaderValue::from_str(&s.name).ok()?)));
+        let forward = Forward {
+            peer: visit.peer,
+            peer_trusted: visit.peer_trusted,
+            proto: visit.proto,
+            port: visit.port,
+            headers: ours.as_slice(),
+            cancel,
+        };
+        self.shared.metrics.gate.observe(visit.elapsed());
+        let asked = time::uptime();
+        let result = self.upstream.forward(Request::from_parts(head, body), &forward).await;
+        let took = time::uptime().saturating_sub(asked);
+        let mut answer = match result {
+            Ok(response) => Answer::new(outcome, response.map(|body| body.hold(guard))),
+            Err(error) => self.failed(error, pages, visit),
+        };
+        answer.upstream = Some(took);
+        self.shared.metrics.upstream.observe(took);
+        if let Some(session) = session {
+            self.close_step(&session, &method, &mut answer.response);
+        }
+        answer
+    }
+
+    /// What a session's answer is given, and what it does to the session.
+    fn close_step(&self, session: &Session<'_>, method: &Method, response: &mut Response<Body>) {
+        if let Some(matched) = session.carried
+            && (session.rules.ends(matched, response.status()) || says_end(response))
+        {
+            let after_ms = session.rules.room.end_grace_ms;
+            self.shared
+                .replica
+                .note(session.visitor.clone(), Note::End { after_ms });
+        }
+        if session.cookies.is_empty() {
+            return;
+        }
+        if cacheable::by_shared_caches(method, response.status(), response.headers()) {
+            if !session.must_set && cacheable::is_explicit(response.headers()) {
+                return;
+            }
+            cacheable::make_private(response.headers_mut());
+        }
+        for cookie in &session.cookies {
+            response.headers_mut().append(SET_COOKIE, cookie.clone());
+        }
+    }
+
+    fn failed(&self, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
+        let (status, word, page) = match error.kind {
+            proxy::Kind::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large", PageKind::TooLarge),
+            proxy::Kind::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "too_slow", PageKind::BadRequest),
+            proxy::Kind::BodyBroken => (StatusCode::BAD_REQUEST, "malformed", PageKind::BadRequest),
+            proxy::Kind::Loop => (StatusCode::LOOP_DETECTED, "loop", PageKind::BadGateway),
+            proxy::Kind::ConnectTimeout | proxy::Kind::ResponseTimeout => (
+                StatusCode::GATEWAY_TIMEOUT,
+                "upstream_timeout",
+                PageKind::GatewayTimeout,
+            ),
+            proxy::Kind::Exhausted => (StatusCode::SERVICE_UNAVAILABLE, "exhausted", PageKind::Unavailable),
+            _ => (StatusCode::BAD_GATEWAY, "upstream_unreachable", PageKind::BadGateway),
+        };
+        let outcome = match error.fault {
+            Fault::Client => Outcome::Malformed,
+            Fault::Upstream => Outcome::Upstream,
+            Fault::Ours => Outcome::Failed,
+        };
+        if error.fault != Fault::Client {
+            self.shared.metrics.upstream_fault(fault(error.kind));
+            tracing::warn!(request_id = %visit.id, %error, "not forwarded");
+        }
+        Refusal::new(status, word, page, outcome).answer(pages, visit)
+    }
+}
+
+/// The failure as the metrics tell them apart.
+fn fault(kind: proxy::Kind) -> UpstreamFault {
+    match kind {
+        proxy::Kind::Unreachable | proxy::Kind::ConnectTimeout | proxy::Kind::Exhausted => UpstreamFault::Connect,
+        proxy::Kind::ResponseTimeout => UpstreamFault::Timeout,
+        _ => UpstreamFault::Broken,
+    }
+}
+
+/// The shop's own word, which needs no configured route.
+fn says_end(response: &Response<Body>) -> bool {
+    let word = response
+        .extensions()
+        .get::<SessionWord>()
+        .map(|word| word.0.as_bytes().trim_ascii());
+    word.is_some_and(|word| word.eq_ignore_ascii_case(b"end") || word.eq_ignore_ascii_case(b"complete"))
+}

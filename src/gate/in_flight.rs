@@ -1,0 +1,107 @@
+//! Requests and sockets under way, which keep their sessions alive.
+//!
+//! One registry per core, so its lock is never contended. An entry is raised when a request of a session is forwarded and
+//! lowered by its guard when the answer's body, or the socket, has ended, however it ended.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::room::Visitor;
+
+/// The sessions with something under way on one core.
+#[derive(Debug, Default)]
+pub struct InFlight {
+    slots: Mutex<Slots>,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    entries: Vec<Option<Held>>,
+    free: Vec<usize>,
+}
+
+/// A session with something under way.
+#[derive(Clone, Debug)]
+pub struct Held {
+    pub visitor: Arc<Visitor>,
+    /// Ends a socket when the session is over; answers in flight finish.
+    pub cancel: CancellationToken,
+}
+
+/// Lowers its entry when dropped.
+#[derive(Debug)]
+pub struct Guard {
+    registry: Arc<InFlight>,
+    slot: usize,
+}
+
+impl InFlight {
+    /// Raises an entry; it stays until the guard is dropped.
+    #[must_use]
+    pub fn raise(self: &Arc<Self>, visitor: Arc<Visitor>, cancel: CancellationToken) -> Guard {
+        let mut slots = self.lock();
+        let slot = slots.free.pop().unwrap_or_else(|| {
+            slots.entries.push(None);
+            slots.entries.len() - 1
+        });
+        slots.entries[slot] = Some(Held { visitor, cancel });
+        Guard {
+            registry: Arc::clone(self),
+            slot,
+        }
+    }
+
+    /// Everything under way now, one item per request or socket.
+    #[must_use]
+    pub fn held(&self) -> Vec<Held> {
+        self.lock().entries.iter().flatten().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let mut slots = self.registry.lock();
+        slots.entries[self.slot] = None;
+        slots.free.push(self.slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{Era, LaneId, LineName, Number, RoomName};
+
+    fn visitor(n: u32) -> Arc<Visitor> {
+        Arc::new(Visitor {
+            room: RoomName::new("shop").unwrap(),
+            line: LineName::ONLY,
+            lane: LaneId(0),
+            number: Number { era: Era(1), n },
+        })
+    }
+
+    #[test]
+    fn an_entry_lives_as_long_as_its_guard_and_its_slot_is_used_again() {
+        let registry = Arc::new(InFlight::default());
+        let first = registry.raise(visitor(1), CancellationToken::new());
+        let second = registry.raise(visitor(2), CancellationToken::new());
+        drop(first);
+        assert_eq!(
+            registry
+                .held()
+                .iter()
+                .map(|held| held.visitor.number.n)
+                .collect::<Vec<_>>(),
+            [2]
+        );
+        let third = registry.raise(visitor(3), CancellationToken::new());
+        assert_eq!(registry.lock().entries.len(), 2);
+        drop((second, third));
+        assert!(registry.held().is_empty());
+    }
+}

@@ -1,0 +1,148 @@
+//! A navigation without a place: numbering the visitor, and going on from there.
+
+use http::StatusCode;
+use http::header::SET_COOKIE;
+use http::request::Parts;
+
+use crate::metrics::Outcome;
+use crate::proxy::RequestBody;
+use crate::replica::JoinOutcome;
+use crate::room::{Edition, LaneId, Number, PendingId};
+use crate::token::{Pass, Ticket, TicketPlace};
+use crate::waiting::{Notice, PageKind};
+
+use super::answers::{Answer, Refusal};
+use super::decide::Void;
+use super::forward::Session;
+use super::line_page::LinePage;
+use super::seat::Seat;
+use super::visit::Visit;
+use super::{Gate, limits};
+
+/// What became of a newcomer.
+pub enum Joined {
+    /// Called while joining.
+    Called(Box<(Ticket, Pass)>),
+    /// In line, or noted for when the log can be reached again.
+    InLine(Box<Ticket>),
+    /// Nobody is numbered here.
+    Refused,
+    /// Too many joins from this client.
+    Limited(limits::Over),
+}
+
+impl Gate {
+    /// Gives the visitor a number and, if it is called at once, a pass; a pending ticket while the log cannot be reached.
+    pub async fn number(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition, pending: Option<PendingId>) -> Joined {
+        if let Err(over) = self.shared.limits.join(visit.client) {
+            return Joined::Limited(over);
+        }
+        let lane = LaneId(0);
+        let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());
+        let mut pending = pending;
+        let mut outcome = self.shared.replica.join(&room, &line, lane, pending).await;
+        if outcome == JoinOutcome::Later && pending.is_none() {
+            // Noted under an id at once, so that the order of arrival is kept however long it takes.
+            pending = Some(fresh_pending());
+            outcome = self.shared.replica.join(&room, &line, lane, pending).await;
+        }
+        let place = match (outcome, pending) {
+            (JoinOutcome::Numbered(number), _) => TicketPlace::Numbered(number),
+            (JoinOutcome::Later, Some(id)) => TicketPlace::Pending(id),
+            (JoinOutcome::Later, None) | (JoinOutcome::Refused, _) => return Joined::Refused,
+        };
+        let ticket = Ticket {
+            room,
+            line,
+            lane,
+            edition,
+            place,
+            joined_at: visit.wall,
+            identity: None,
+        };
+        let pass = match place {
+            TicketPlace::Numbered(number) => seat.pass_for(lane, number, edition, visit.wall),
+            TicketPlace::Pending(_) => None,
+        };
+        match pass {
+            Some(pass) => Joined::Called(Box::new((ticket, pass))),
+            None => Joined::InLine(Box::new(ticket)),
+        }
+    }
+
+    /// The row "navigation, no ticket": forwarded if called at once, else the waiting page.
+    pub async fn join(
+        &self,
+        seat: &Seat<'_>,
+        visit: &Visit,
+        (head, body): (Parts, RequestBody),
+        edition: Edition,
+        (pending, told): (Option<PendingId>, Option<Void>),
+    ) -> Answer {
+        match self.number(seat, visit, edition, pending).await {
+            Joined::Called(tokens) => {
+                let (ticket, pass) = *tokens;
+                let session = Session::of(seat, &pass, vec![seat.set_ticket(&ticket), seat.set_pass(&pass)]);
+                let session = Session {
+                    must_set: true,
+                    ..session
+                };
+                self.forward(visit, head, body, &seat.rules.pages, Outcome::Admitted, Some(session))
+                    .await
+            }
+            Joined::InLine(ticket) => {
+                let page = LinePage {
+                    seat,
+                    visit,
+                    notice: told.map(notice),
+                    fresh: true,
+                    ticket: &ticket,
+                };
+                let mut answer = page.answer(Outcome::Joined);
+                answer
+                    .response
+                    .headers_mut()
+                    .append(SET_COOKIE, seat.set_ticket(&ticket));
+                answer
+            }
+            Joined::Refused if seat.line.is_only() => seat.closed(visit),
+            Joined::Refused => {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                let refusal = Refusal::new(status, "too_many_lines", PageKind::TooManyLines, Outcome::TurnedAway);
+                Refusal {
+                    retry_after_secs: Some(60),
+                    ..refusal
+                }
+                .answer(&seat.rules.pages, visit)
+            }
+            Joined::Limited(over) => over.answer(&seat.rules.pages, visit),
+        }
+    }
+}
+
+/// What a visitor who joins anew is told.
+#[must_use]
+pub fn notice(void: Void) -> Notice {
+    match void {
+        Void::Late => Notice::Late,
+        Void::Ended => Notice::Ended,
+        Void::Reset => Notice::Reset,
+    }
+}
+
+/// Random, so that two gates that are cut off never give the same.
+fn fresh_pending() -> PendingId {
+    let mut id = [0; 12];
+    // Without randomness two newcomers share a place, which is better than having none.
+    let _ = getrandom::fill(&mut id);
+    PendingId(id)
+}
+
+/// The number of a ticket, if it has one.
+#[must_use]
+pub fn number_of(ticket: &Ticket) -> Option<Number> {
+    match ticket.place {
+        TicketPlace::Numbered(number) => Some(number),
+        TicketPlace::Pending(_) => None,
+    }
+}

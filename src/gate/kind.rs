@@ -1,0 +1,249 @@
+//! What sort of request this is, from its method and headers alone.
+//!
+//! Navigations are told by Fetch Metadata (`Sec-Fetch-Mode`, `Sec-Fetch-Dest`; W3C Fetch Metadata Request Headers), and by
+//! `Accept` where a client sends none (old web views, command-line tools). A mistake here costs a visitor a page or an app
+//! a JSON body; it never admits anybody.
+
+use http::header::{ACCEPT, HeaderName, ORIGIN, UPGRADE, USER_AGENT};
+use http::{HeaderMap, Method};
+
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The row of the outside contract that a request is tried against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A CORS preflight.
+    Preflight,
+    /// A page a person asked for, by GET.
+    Navigation,
+    /// A form a person sent.
+    Post,
+    /// A form sent from another site: its cookies may have been held back (SameSite=Lax).
+    CrossSitePost,
+    /// Fetched ahead of need, by HEAD, as a part of a page, or by a crawler: never a ticket.
+    Passive,
+    /// An app, a script, a webhook, a socket: wants JSON, never a ticket.
+    Api,
+}
+
+impl Kind {
+    /// Tells the kind of a request.
+    #[must_use]
+    pub fn of(method: &Method, headers: &HeaderMap) -> Self {
+        if is_preflight(method, headers) {
+            return Self::Preflight;
+        }
+        if method == Method::HEAD || is_ahead_of_need(headers) {
+            return Self::Passive;
+        }
+        if headers.contains_key(UPGRADE) {
+            return Self::Api;
+        }
+        match (wants_document(headers), method) {
+            (Want::Document, &Method::GET) if is_crawler(headers) => Self::Passive,
+            (Want::Document, &Method::GET) => Self::Navigation,
+            (Want::Document, &Method::POST) if is_cross_site(headers) => Self::CrossSitePost,
+            (Want::Document, &Method::POST) => Self::Post,
+            (Want::Part, &Method::GET) => Self::Passive,
+            _ => Self::Api,
+        }
+    }
+
+    /// A person is looking at the answer.
+    #[must_use]
+    pub fn is_navigation(self) -> bool {
+        matches!(self, Self::Navigation | Self::Post | Self::CrossSitePost)
+    }
+}
+
+enum Want {
+    Document,
+    Part,
+    Data,
+}
+
+fn wants_document(headers: &HeaderMap) -> Want {
+    let dest = text(headers, &SEC_FETCH_DEST);
+    match text(headers, &SEC_FETCH_MODE) {
+        Some("navigate" | "nested-navigate") if dest != Some("object") && dest != Some("embed") => {
+            return Want::Document;
+        }
+        Some("navigate" | "nested-navigate") => return Want::Part,
+        Some(_) if matches!(dest, None | Some("empty" | "worker" | "sharedworker" | "serviceworker")) => {
+            return Want::Data;
+        }
+        Some(_) => return Want::Part,
+        None => {}
+    }
+    let accept = text(headers, &ACCEPT).unwrap_or_default();
+    if headers.contains_key("x-requested-with") {
+        // In-app browsers put the app's name here and are navigations all the same; scripts say XMLHttpRequest.
+        if text(headers, &HeaderName::from_static("x-requested-with")) == Some("XMLHttpRequest") {
+            return Want::Data;
+        }
+    }
+    if accept.contains("text/html") || accept.contains("application/xhtml+xml") {
+        return Want::Document;
+    }
+    let part = ["image/", "text/css", "font/", "audio/", "video/"]
+        .iter()
+        .any(|kind| accept.starts_with(kind));
+    if part { Want::Part } else { Want::Data }
+}
+
+/// Fetch standard, "CORS-preflight request": OPTIONS with an Origin and the method that is to come.
+fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
+    method == Method::OPTIONS && headers.contains_key(ORIGIN) && headers.contains_key("access-control-request-method")
+}
+
+fn is_ahead_of_need(headers: &HeaderMap) -> bool {
+    ["sec-purpose", "purpose", "x-purpose", "x-moz"].iter().any(|name| {
+        let value = headers.get(*name).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        ["prefetch", "prerender", "preview"]
+            .iter()
+            .any(|word| value.contains(word))
+    })
+}
+
+/// Sent from another site; without Fetch Metadata, an Origin whose host is not the request's own is another site's.
+pub fn is_cross_site(headers: &HeaderMap) -> bool {
+    if let Some(site) = text(headers, &SEC_FETCH_SITE) {
+        return site == "cross-site";
+    }
+    let Some(origin) = text(headers, &ORIGIN) else {
+        return false;
+    };
+    let host = text(headers, &http::header::HOST).unwrap_or_default();
+    origin
+        .split_once("://")
+        .is_none_or(|(_, theirs)| !theirs.eq_ignore_ascii_case(host))
+}
+
+/// Crawlers that say so. They get a 503 with `Retry-After` instead of a place nobody would use.
+fn is_crawler(headers: &HeaderMap) -> bool {
+    const NAMES: [&str; 9] = [
+        "googlebot",
+        "bingbot",
+        "yandex",
+        "baiduspider",
+        "duckduckbot",
+        "yeti/",
+        "applebot",
+        "crawler",
+        "spider",
+    ];
+    let agent = text(headers, &USER_AGENT).unwrap_or_default().to_ascii_lowercase();
+    NAMES.iter().any(|name| agent.contains(name))
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(method: &str, headers: &[(&str, &str)]) -> Kind {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+        }
+        Kind::of(&method.parse().unwrap(), &map)
+    }
+
+    #[test]
+    fn a_browser_that_sends_fetch_metadata_is_told_by_it() {
+        let navigate = [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        assert_eq!(kind("GET", &navigate), Kind::Navigation);
+        assert_eq!(kind("POST", &navigate), Kind::Post);
+        assert_eq!(kind("HEAD", &navigate), Kind::Passive);
+        assert_eq!(
+            kind("GET", &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")]),
+            Kind::Passive
+        );
+        assert_eq!(
+            kind("GET", &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")]),
+            Kind::Api
+        );
+        assert_eq!(
+            kind(
+                "GET",
+                &[
+                    ("sec-fetch-mode", "cors"),
+                    ("sec-fetch-dest", "empty"),
+                    ("accept", "text/html")
+                ]
+            ),
+            Kind::Api
+        );
+        assert_eq!(
+            kind(
+                "GET",
+                &[("sec-fetch-mode", "navigate"), ("sec-purpose", "prefetch;prerender")]
+            ),
+            Kind::Passive
+        );
+    }
+
+    #[test]
+    fn a_client_without_fetch_metadata_is_told_by_accept() {
+        assert_eq!(kind("GET", &[("accept", "text/html,*/*;q=0.8")]), Kind::Navigation);
+        assert_eq!(
+            kind(
+                "GET",
+                &[("accept", "text/html"), ("x-requested-with", "com.example.app")]
+            ),
+            Kind::Navigation
+        );
+        assert_eq!(
+            kind(
+                "GET",
+                &[("accept", "text/html"), ("x-requested-with", "XMLHttpRequest")]
+            ),
+            Kind::Api
+        );
+        assert_eq!(kind("GET", &[("accept", "image/avif,image/webp,*/*")]), Kind::Passive);
+        assert_eq!(kind("GET", &[("accept", "*/*")]), Kind::Api);
+        assert_eq!(kind("POST", &[]), Kind::Api);
+        assert_eq!(kind("DELETE", &[("accept", "text/html")]), Kind::Api);
+    }
+
+    #[test]
+    fn a_form_from_another_site_is_told_apart() {
+        let cross = [("sec-fetch-mode", "navigate"), ("sec-fetch-site", "cross-site")];
+        assert_eq!(kind("POST", &cross), Kind::CrossSitePost);
+        let old = [
+            ("accept", "text/html"),
+            ("origin", "https://pay.example"),
+            ("host", "shop.example"),
+        ];
+        assert_eq!(kind("POST", &old), Kind::CrossSitePost);
+        let own = [
+            ("accept", "text/html"),
+            ("origin", "https://shop.example"),
+            ("host", "shop.example"),
+        ];
+        assert_eq!(kind("POST", &own), Kind::Post);
+    }
+
+    #[test]
+    fn preflights_sockets_and_crawlers_have_their_rows() {
+        let preflight = [
+            ("origin", "https://a.example"),
+            ("access-control-request-method", "PUT"),
+        ];
+        assert_eq!(kind("OPTIONS", &preflight), Kind::Preflight);
+        assert_eq!(kind("OPTIONS", &[]), Kind::Api);
+        assert_eq!(
+            kind("GET", &[("upgrade", "websocket"), ("accept", "text/html")]),
+            Kind::Api
+        );
+        assert_eq!(
+            kind("GET", &[("accept", "text/html"), ("user-agent", "Googlebot/2.1")]),
+            Kind::Passive
+        );
+    }
+}

@@ -1,0 +1,254 @@
+//! The limits in force: the operator's on routes, and those of the gate's own endpoints. A 429 never costs a place.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue, StatusCode};
+use prometheus_client::metrics::counter::Counter;
+
+use crate::config::routes::Hits;
+use crate::config::{Limit, OwnLimits, Rate};
+use crate::limit::{ClientKey, Decision, Limiter};
+use crate::metrics::{Metrics, Outcome};
+use crate::room::Visitor;
+use crate::waiting::PageKind;
+
+use super::answers::{Answer, Refusal};
+use super::pages::Pages;
+use super::visit::Visit;
+
+const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Every limit of a gate.
+pub struct Limits {
+    routes: Vec<Rule>,
+    join: Rule,
+    join_network: Rule,
+    status: Rule,
+    status_network: Rule,
+    preflight: Rule,
+    returns: Rule,
+    streams: Arc<Streams>,
+    /// Longest body of a request to a return route, in bytes.
+    pub return_body: u64,
+}
+
+struct Rule {
+    limiter: Limiter,
+    policy: HeaderValue,
+    name: String,
+    refused: Counter,
+}
+
+/// Over a limit: what to say.
+#[derive(Clone, Debug)]
+pub struct Over {
+    retry_after: Duration,
+    policy: HeaderValue,
+    state: HeaderValue,
+}
+
+impl Limits {
+    #[must_use]
+    pub fn new(limits: &[Limit], own: &OwnLimits, metrics: &Metrics) -> Self {
+        let rule = |name: &str, rate: Rate| Rule::new(name, rate, own.clients, metrics);
+        Self {
+            routes: limits.iter().map(|limit| rule(&limit.name, limit.rate)).collect(),
+            join: rule("join", own.join),
+            join_network: rule("join-network", own.join_network),
+            status: rule("status", own.status),
+            status_network: rule("status-network", own.status_network),
+            preflight: rule("preflight", own.preflight),
+            returns: rule("returns", own.returns),
+            streams: Arc::new(Streams {
+                most: own.streams,
+                open: Mutex::default(),
+            }),
+            return_body: own.return_body,
+        }
+    }
+
+    /// Counts a request against the operator's limits that it met.
+    pub fn routes(&self, hits: &Hits, client: IpAddr) -> Result<(), Over> {
+        hits.iter()
+            .filter_map(|at| self.routes.get(at))
+            .try_for_each(|rule| rule.check(client.into()))
+    }
+
+    /// Counts a join.
+    pub fn join(&self, client: IpAddr) -> Result<(), Over> {
+        self.join.check(client.into())?;
+        self.join_network.check(ClientKey::network(client))
+    }
+
+    /// Counts a question of a ticket's holder, or of somebody without one.
+    pub fn status(&self, visitor: Option<&Visitor>, client: IpAddr) -> Result<(), Over> {
+        let key = visitor.map_or_else(|| client.into(), |visitor| ClientKey::named(visitor, client));
+        self.status.check(key)?;
+        self.status_network.check(ClientKey::network(client))
+    }
+
+    pub fn preflight(&self, client: IpAddr) -> Result<(), Over> {
+        self.preflight.check(client.into())
+    }
+
+    pub fn returns(&self, client: IpAddr) -> Result<(), Over> {
+        self.returns.check(client.into())
+    }
+
+    /// Counts an event stream until the guard drops; `None` when the ticket has as many as it may.
+    #[must_use]
+    pub fn stream(&self, visitor: &Visitor) -> Option<StreamGuard> {
+        self.streams.raise(visitor.clone())
+    }
+
+    /// Forgets idle clients; to be called now and then.
+    pub fn forget_idle(&self) {
+        let own = [
+            &self.join,
+            &self.join_network,
+            &self.status,
+            &self.status_network,
+            &self.preflight,
+            &self.returns,
+        ];
+        self.routes
+            .iter()
+            .chain(own)
+            .for_each(|rule| rule.limiter.forget_idle());
+    }
+}
+
+impl Rule {
+    fn new(name: &str, rate: Rate, clients: usize, metrics: &Metrics) -> Self {
+        let window = Duration::from_millis(rate.window_ms);
+        let policy = format!("\"{name}\";q={};w={}", rate.requests, window.as_secs().max(1));
+        Self {
+            limiter: Limiter::new(rate.requests, window, clients),
+            policy: HeaderValue::try_from(policy).expect("a limit's name is plain"),
+            name: name.to_owned(),
+            refused: metrics.limited(name),
+        }
+    }
+
+    fn check(&self, client: ClientKey) -> Result<(), Over> {
+        let Decision::Refused { retry_after } = self.limiter.check(client) else {
+            return Ok(());
+        };
+        self.refused.inc();
+        let state = format!("\"{}\";r=0;t={}", self.name, secs(retry_after));
+        let state = HeaderValue::try_from(state).expect("a limit's name is plain");
+        Err(Over {
+            retry_after,
+            policy: self.policy.clone(),
+            state,
+        })
+    }
+}
+
+impl Over {
+    /// 429 with `Retry-After` and the `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers-11).
+    #[must_use]
+    pub fn answer(&self, pages: &Pages, visit: &Visit) -> Answer {
+        let refusal = Refusal::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "limited",
+            PageKind::Limited,
+            Outcome::Limited,
+        );
+        let refusal = Refusal {
+            retry_after_secs: Some(secs(self.retry_after)),
+            ..refusal
+        };
+        let mut answer = refusal.answer(pages, visit);
+        let headers = answer.response.headers_mut();
+        headers.insert(RATELIMIT_POLICY, self.policy.clone());
+        headers.insert(RATELIMIT, self.state.clone());
+        answer
+    }
+}
+
+/// Whole seconds, rounded up: a client that waits so long is not refused again.
+fn secs(wait: Duration) -> u32 {
+    let up = u64::from(wait.subsec_nanos() > 0);
+    u32::try_from(wait.as_secs() + up).unwrap_or(u32::MAX).max(1)
+}
+
+/// Event streams by visitor; as large as there are streams.
+struct Streams {
+    most: u32,
+    open: Mutex<HashMap<Visitor, u32>>,
+}
+
+/// Lowers its visitor's count when dropped.
+pub struct StreamGuard {
+    streams: Arc<Streams>,
+    visitor: Visitor,
+}
+
+impl Streams {
+    fn raise(self: &Arc<Self>, visitor: Visitor) -> Option<StreamGuard> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(visitor.clone()).or_insert(0);
+        if *count >= self.most {
+            return None;
+        }
+        *count += 1;
+        Some(StreamGuard {
+            streams: Arc::clone(self),
+            visitor,
+        })
+    }
+}
+
+impl Drop for StreamGuard {
+    fn drop(&mut self) {
+        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Entry::Occupied(mut entry) = open.entry(self.visitor.clone()) else {
+            return;
+        };
+        *entry.get_mut() -= 1;
+        if *entry.get() == 0 {
+            entry.remove();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{Era, LaneId, LineName, Number, RoomName};
+
+    #[test]
+    fn a_ticket_has_its_streams_and_no_more_until_one_ends() {
+        let streams = Arc::new(Streams {
+            most: 2,
+            open: Mutex::default(),
+        });
+        let visitor = |n| Visitor {
+            room: RoomName::new("shop").unwrap(),
+            line: LineName::ONLY,
+            lane: LaneId(0),
+            number: Number { era: Era(1), n },
+        };
+        let first = streams.raise(visitor(1)).unwrap();
+        let second = streams.raise(visitor(1)).unwrap();
+        assert!(streams.raise(visitor(1)).is_none());
+        assert!(streams.raise(visitor(2)).is_some());
+        drop(first);
+        assert!(streams.raise(visitor(1)).is_some());
+        drop(second);
+        assert!(streams.open.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_wait_is_told_in_whole_seconds_rounded_up() {
+        assert_eq!(secs(Duration::from_millis(1)), 1);
+        assert_eq!(secs(Duration::from_millis(2_001)), 3);
+        assert_eq!(secs(Duration::from_secs(2)), 2);
+    }
+}

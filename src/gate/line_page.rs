@@ -1,0 +1,128 @@
+//! The waiting page of one visitor: the facts from the view, the answer around them.
+
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, StatusCode};
+
+use crate::metrics::Outcome;
+use crate::room::{Standing, Visitor, pace};
+use crate::token::{Reference, Ticket};
+use crate::waiting::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
+
+use super::answers::{Answer, page};
+use super::join::number_of;
+use super::kind::Kind;
+use super::seat::Seat;
+use super::visit::Visit;
+
+/// A page for a visitor with a ticket, numbered or pending.
+pub struct LinePage<'a> {
+    pub seat: &'a Seat<'a>,
+    pub visit: &'a Visit,
+    /// Why the place is not what the visitor remembers, beyond what the room knows.
+    pub notice: Option<Notice>,
+    /// The request came without a ticket.
+    pub fresh: bool,
+    pub ticket: &'a Ticket,
+}
+
+impl LinePage<'_> {
+    /// The page as an answer: with the room's waiting status, or 503 when what was sent cannot be delivered.
+    #[must_use]
+    pub fn answer(&self, outcome: Outcome) -> Answer {
+        let (seat, visit) = (self.seat, self.visit);
+        let view = seat.shared.replica.load();
+        let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
+            return seat.shared.unavailable(&seat.rules.pages, visit);
+        };
+        let line_view = room_view.line(&seat.line);
+        let number = number_of(self.ticket);
+        let lane = self.ticket.lane;
+        let standing = line_view
+            .zip(number)
+            .map(|(line, number)| line.standing(lane, number, view.clock));
+        let waiting = match standing {
+            Some(Standing::Waiting(waiting)) => Some(waiting),
+            _ => None,
+        };
+        let reference = number.map(|number| reference(&seat.visitor(lane, number)));
+        let stall = line_view.and_then(|line| Stall::of(&view, room_view, line, visit.wall));
+        let ahead = waiting.map(|waiting| waiting.ahead);
+        let turn = TurnFacts {
+            joined_at: self.ticket.joined_at,
+            reference: reference.as_deref().unwrap_or("-"),
+            place: line_view
+                .zip(number)
+                .and_then(|(line, number)| line.place(lane, number)),
+            ahead,
+            waiting: line_view.map_or(0, |line| line.figures.waiting),
+            estimate: line_view
+                .zip(ahead)
+                .and_then(|(line, ahead)| line.estimate(lane, ahead, view.clock)),
+            notice: self
+                .notice
+                .or(waiting.and_then(|waiting| waiting.missed_at).map(Notice::Missed)),
+            stall: if seat.shared.replica.cut_off().is_some() {
+                Some(Stall::CutOff)
+            } else {
+                stall
+            },
+        };
+        let settings = &room_view.settings;
+        let id = visit.id.to_string();
+        let facts = PageFacts {
+            not_sent: visit.kind != Kind::Navigation,
+            message: seat.rules.message(room_view),
+            line: Some(LineFacts {
+                room: &seat.rules.room.name,
+                line: &seat.line,
+                settings,
+                revision: room_view.revision,
+                refresh_ms: pace::refresh_ms(settings, ahead.filter(|_| !self.fresh), jitter()),
+                reload: self.reload(),
+                check_in_ms: visit.peer_trusted.then_some(settings.grace_ms / 4),
+                fresh: self.fresh,
+                opens_at: None,
+                turn: Some(turn),
+            }),
+            ..PageFacts::new(&id, visit.wall, visit.here())
+        };
+        let (kind, word) = match waiting {
+            Some(_) => (PageKind::Waiting, "waiting"),
+            None => (PageKind::Joining, "joining"),
+        };
+        let status = self.status();
+        let mut response = page(status, word, seat.rules.pages.render(kind, &facts, visit));
+        if status != StatusCode::OK {
+            let secs = pace::refresh_ms(settings, ahead, jitter()).div_ceil(1_000);
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(secs));
+        }
+        Answer::new(outcome, response)
+    }
+
+    fn status(&self) -> StatusCode {
+        match self.visit.kind {
+            Kind::Navigation => self.seat.rules.room.waiting_status,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    fn reload(&self) -> Reload {
+        match (self.seat.rules.room.page.refresh, self.seat.reload_stopped) {
+            (false, _) => Reload::Off,
+            (true, true) => Reload::Stopped,
+            (true, false) => Reload::Automatic,
+        }
+    }
+}
+
+/// The visitor's name for support.
+#[must_use]
+pub fn reference(visitor: &Visitor) -> String {
+    Reference::of(visitor).to_string()
+}
+
+/// Spreads people's questions; nothing depends on its quality.
+#[must_use]
+pub fn jitter() -> u16 {
+    crate::logging::RequestId::fresh().low_bits()
+}

@@ -1,0 +1,90 @@
+//! The gate's rules for each room, made from the configuration once and shared by all cores.
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+
+use crate::config;
+use crate::metrics::{Metrics, Requests};
+use crate::room::{LineName, RoomName, RoomView};
+use crate::token::{pass_cookie, ticket_cookie};
+use crate::waiting::{Language, TemplateError};
+
+use super::cookies::Policy;
+use super::pages::Pages;
+
+/// What the request path needs of one room's configuration; what an operator can change lives in the room's view.
+pub struct Rules {
+    pub room: config::Room,
+    pub pages: Pages,
+    pub requests: Requests,
+    only: Names,
+}
+
+/// The base names of a line's two cookies.
+#[derive(Clone, Debug)]
+pub struct Names {
+    pub ticket: String,
+    pub pass: String,
+}
+
+impl Rules {
+    /// # Errors
+    /// When the room's page template cannot be used.
+    pub fn new(room: config::Room, metrics: &Metrics) -> Result<Self, TemplateError> {
+        let template = room.page.template.as_ref().map(|template| template.text.as_str());
+        let languages = room.page.languages.iter().filter_map(|tag| Language::from_tag(tag));
+        Ok(Self {
+            pages: Pages::new(template, languages.collect())?,
+            requests: metrics.requests(Some(&room.name)),
+            only: Names::of(&room.name, &LineName::ONLY),
+            room,
+        })
+    }
+
+    /// The cookies of one of the room's lines.
+    #[must_use]
+    pub fn names(&self, line: &LineName) -> Cow<'_, Names> {
+        if line.is_only() {
+            Cow::Borrowed(&self.only)
+        } else {
+            Cow::Owned(Names::of(&self.room.name, line))
+        }
+    }
+
+    /// How the room's cookies are set for a visitor whose connection is encrypted, or is not.
+    #[must_use]
+    pub fn policy(&self, secure: bool) -> Policy {
+        Policy {
+            secure,
+            same_site: self.room.same_site,
+            domain: self.room.cookie_domain.clone(),
+            max_age_secs: i64::try_from(self.room.settings.session_max_ms / 1_000).unwrap_or(i64::MAX),
+        }
+    }
+
+    /// The operator's message: the one set live, or the configured one.
+    #[must_use]
+    pub fn message<'a>(&'a self, view: &'a RoomView) -> Option<&'a str> {
+        view.overrides.message.as_deref().or(self.room.message.as_deref())
+    }
+
+    /// The shop's answer with this status ends the session of the request, if it matched these of the room's rules.
+    #[must_use]
+    pub fn ends(&self, matched: u32, status: StatusCode) -> bool {
+        let rules = self.room.ends_on.iter().enumerate();
+        rules
+            .filter(|(at, _)| matched >> at & 1 == 1)
+            .any(|(_, rule)| rule.status == status)
+    }
+}
+
+impl Names {
+    #[must_use]
+    pub fn of(room: &RoomName, line: &LineName) -> Self {
+        Self {
+            ticket: ticket_cookie(room, line),
+            pass: pass_cookie(room, line),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! One visitor before one line: the tokens that came with a request, and what they are worth now.
+
+use std::borrow::Cow;
+
+use http::header::HeaderName;
+use http::request::Parts;
+
+use crate::replica::ViewGuard;
+use crate::room::{Clock, Edition, LaneId, LineName, LineView, Mode, Number, RoomView, Standing, Visitor, Wall};
+use crate::token::{Pass, PassId, Ticket, TicketPlace};
+
+use super::Shared;
+use super::cookies::{self, Policy};
+use super::decide::{Facts, Ground, PassState, TicketState, Void};
+use super::rules::{Names, Rules};
+use super::visit::Visit;
+use super::who::{PassWorth, Reader, TicketWorth};
+
+/// Apps may carry their tokens in these instead of cookies.
+pub const TICKET_HEADER: HeaderName = HeaderName::from_static("anteroom-ticket");
+pub const PASS_HEADER: HeaderName = HeaderName::from_static("anteroom-pass");
+
+/// Says that the visitor stopped the reload without a script; of no worth to anybody, so it is not signed.
+pub const RELOAD_COOKIE: &str = "anteroom-reload";
+
+/// A request before a line of a room.
+pub struct Seat<'a> {
+    pub shared: &'a Shared,
+    pub rules: &'a Rules,
+    pub line: LineName,
+    pub names: Cow<'a, Names>,
+    pub policy: Policy,
+    /// The tokens came in headers: an app that keeps them itself.
+    pub app: bool,
+    /// The visitor stopped the reload of the page without a script.
+    pub reload_stopped: bool,
+    ticket: Option<Ticket>,
+    pass: Option<Pass>,
+}
+
+/// What a request's tokens are worth at one moment.
+pub struct Worth {
+    pub ticket: Option<TicketWorth>,
+    pub pass: Option<PassWorth>,
+    pub mode: Mode,
+    pub open: bool,
+    pub edition: Edition,
+}
+
+impl<'a> Seat<'a> {
+    /// Reads the genuine tokens that a request carries for this line.
+    #[must_use]
+    pub fn of(shared: &'a Shared, rules: &'a Rules, line: LineName, head: &Parts, visit: &Visit) -> Self {
+        let names = rules.names(&line);
+        let policy = rules.policy(visit.secure);
+        let header = |name: &HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
+        let (ticket_name, pass_name) = (policy.name(&names.ticket), policy.name(&names.pass));
+        let tickets = header(&TICKET_HEADER)
+            .into_iter()
+            .chain(cookies::values(&head.headers, &ticket_name));
+        let passes = header(&PASS_HEADER)
+            .into_iter()
+            .chain(cookies::values(&head.headers, &pass_name));
+        let room = &rules.room.name;
+        let (mut some_ticket, mut some_pass) = (false, false);
+        let ticket = shared
+            .keyring
+            .newest_ticket(room, &line, tickets.inspect(|_| some_ticket = true));
+        let pass = shared
+            .keyring
+            .newest_pass(room, &line, passes.inspect(|_| some_pass = true));
+        if some_ticket && ticket.is_none() {
+            shared.metrics.tickets_refused.inc();
+        }
+        if some_pass && pass.is_none() {
+            shared.metrics.passes_refused.inc();
+        }
+        let app = head.headers.contains_key(TICKET_HEADER) || head.headers.contains_key(PASS_HEADER);
+        let reload_stopped = cookies::values(&head.headers, &policy.name(RELOAD_COOKIE)).any(|value| value == "off");
+        Self {
+            shared,
+            rules,
+            line,
+            names,
+            policy,
+            app,
+            reload_stopped,
+            ticket,
+            pass,
+        }
+    }
+
+    /// The same visitor, with the tokens just made.
+    #[must_use]
+    pub fn with(&self, ticket: Ticket, pass: Option<Pass>) -> Self {
+        let (shared, rules, line, names) = (self.shared, self.rules, self.line.clone(), self.names.clone());
+        let (policy, ticket) = (self.policy.clone(), Some(ticket));
+        Self {
+            shared,
+            rules,
+            line,
+            names,
+            policy,
+            app: self.app,
+            reload_stopped: self.reload_stopped,
+            ticket,
+            pass,
+        }
+    }
+
+    /// What the tokens are worth by the newest view; `None` while the room is not in it.
+    #[must_use]
+    pub fn worth(&self, visit: &Visit) -> Option<Worth> {
+        let view = self.shared.replica.load();
+        let room_view = view.rooms.get(&self.rules.room.name)?;
+        let line_view = room_view.line(&self.line).map(AsRef::as_ref);
+        let reader = self.reader(&view, room_view, line_view, visit.wall);
+        let pass = self.pass.clone().map(|pass| reader.pass(pass));
+        let ticket = self.ticket.clone().map(|ticket| reader.ticket(ticket));
+        let mode = room_view.settings.mode;
+        let cut_off = reader.extension_ms.is_some();
+        let open = !cut_off
+            && line_view.map_or(mode == Mode::Auto && view.healing_until.is_none(), |line| {
+                line.open(reader.now)
+            });
+        Some(Worth {
+            ticket,
+            pass,
+            mode,
+            open,
+            edition: room_view.edition,
+        })
+    }
+
+    fn reader<'v>(
+        &'v self,
+        view: &ViewGuard,
+        room_view: &'v RoomView,
+        line_view: Option<&'v LineView>,
+        wall: Wall,
+    ) -> Reader<'v> {
+        let cut_off = self.shared.replica.cut_off();
+        Reader {
+            keyring: &self.shared.keyring,
+            room: &self.rules.room.name,
+            line: &self.line,
+            room_view,
+            line_view,
+            clock: view.clock,
+            now: view.now(),
+            wall,
+            extension_ms: cut_off.map(|_| self.rules.room.outage_extension_ms),
+        }
+    }
+
+    /// The visitor that a number of this line names.
+    #[must_use]
+    pub fn visitor(&self, lane: LaneId, number: Number) -> Visitor {
+        Visitor {
+            room: self.rules.room.name.clone(),
+            line: self.line.clone(),
+            lane,
+            number,
+        }
+    }
+
+    /// The visitor of the ticket, if it is numbered.
+    #[must_use]
+    pub fn ticket_visitor(&self) -> Option<Visitor> {
+        let ticket = self.ticket.as_ref()?;
+        match ticket.place {
+            TicketPlace::Numbered(number) => Some(self.visitor(ticket.lane, number)),
+            TicketPlace::Pending(_) => None,
+        }
+    }
+
+    /// The visitor of the pass.
+    #[must_use]
+    pub fn pass_visitor(&self) -> Option<Visitor> {
+        self.pass.as_ref().map(|pass| self.visitor(pass.lane, pass.number))
+    }
+
+    /// The request carries a genuine ticket.
+    #[must_use]
+    pub fn has_ticket(&self) -> bool {
+        self.ticket.is_some()
+    }
+
+    /// The request carries a genuine pass.
+    #[must_use]
+    pub fn has_pass(&self) -> bool {
+        self.pass.is_some()
+    }
+
+    /// The pass that a number's standing entitles to; `None` unless it is called or inside.
+    ///
+    /// Its date is the slot's in wall time, never later: the room frees a slot two seconds after its own date.
+    #[must_use]
+    pub fn pass_for(&self, lane: LaneId, number: Number, edition: Edition, wall: Wall) -> Option<Pass> {
+        let view = self.shared.replica.load();
+        let line = view.rooms.get(&self.rules.room.name)?.line(&self.line)?;
+        let (call, until): (_, Clock) = match line.standing(lane, number, view.clock) {
+            Standing::Called(called) => (called.call, called.deadline),
+            Standing::Inside(inside) => (inside.call, inside.expires),
+            _ => return None,
+        };
+        let id: PassId = self
+            .shared
+            .keyring
+            .pass_id(&self.rules.room.name, &self.line, edition, call);
+        let expires_at = wall.plus(until.since(view.now()));
+        let (room, line) = (self.rules.room.name.clone(), self.line.clone());
+        Some(Pass {
+            room,
+            line,
+            lane,
+            edition,
+            number,
+            id,
+            expires_at,
+        })
+    }
+}
+
+impl Worth {
+    /// What the decision rests on.
+    #[must_use]
+    pub fn facts(&self, visit: &Visit, ground: Ground) -> Facts {
+        Facts {
+            kind: visit.kind,
+            ground,
+            mode: self.mode,
+            open: self.open,
+            cookies: visit.cookies,
+            pass: self.pass.as_ref().map_or(PassState::None, |pass| pass.state),
+            ticket: self.ticket.as_ref().map_or(TicketState::None, |ticket| ticket.state),
+        }
+    }
+
+    /// After the room was asked to give an unknown place back: what it still does not know is worth nothing, unless the
+    /// log could not be asked.
+    #[must_use]
+    pub fn without_unknown(mut self, cut_off: bool) -> Self {
+        if let Some(ticket) = self.ticket.as_mut().filter(|ticket| ticket.unknown && !cut_off) {
+            ticket.state = TicketState::Void(Void::Late);
+        }
+        self
+    }
+}

@@ -1,0 +1,134 @@
+//! What all cores share: the rules, the keys, the replica, the limits; and the two steps that every request passes.
+
+use std::net::IpAddr;
+
+use http::request::Parts as Head;
+use http::{HeaderValue, Method, Response, StatusCode, Uri};
+use ipnet::IpNet;
+
+use crate::config::Config;
+use crate::config::routes::{Routed, Router, Target};
+use crate::logging::{Access, AccessLog};
+use crate::metrics::{Metrics, Outcome, Requests};
+use crate::proxy::{Body, is_trusted};
+use crate::replica::Replica;
+use crate::token::Keyring;
+use crate::waiting::{Feeds, Language, PageKind, TemplateError};
+
+use super::answers::{Answer, Refusal};
+use super::limits::Limits;
+use super::pages::Pages;
+use super::rules::Rules;
+use super::visit::{self, Visit};
+
+/// What a gate is made of, besides its configuration.
+pub struct Parts {
+    pub keyring: Keyring,
+    pub replica: Replica,
+    pub metrics: Metrics,
+    pub access: Option<AccessLog>,
+}
+
+/// Shared by all cores of a gate; nothing in it is locked on the way of a request but limits and counters.
+pub struct Shared {
+    pub router: Router,
+    pub rules: Vec<Rules>,
+    pub limits: Limits,
+    pub keyring: Keyring,
+    pub replica: Replica,
+    pub metrics: Metrics,
+    /// For answers that have nothing to do with a room.
+    pub pages: Pages,
+    pub trusted: Vec<IpNet>,
+    pub feeds: Feeds,
+    outside: Requests,
+    access: Option<AccessLog>,
+}
+
+/// What the access log wants to know of a request that is given away with its head.
+pub struct Record {
+    method: Method,
+    uri: Uri,
+    user_agent: Option<HeaderValue>,
+}
+
+impl Shared {
+    /// # Errors
+    /// When a room's page template cannot be used; `check` has told so before.
+    pub fn new(config: &Config, parts: Parts) -> Result<Self, TemplateError> {
+        let rules = config.rooms.iter().map(|room| Rules::new(room.clone(), &parts.metrics));
+        Ok(Self {
+            router: config.router(),
+            rules: rules.collect::<Result<_, _>>()?,
+            limits: Limits::new(&config.limits, &config.own_limits, &parts.metrics),
+            keyring: parts.keyring,
+            replica: parts.replica,
+            pages: Pages::new(None, Language::all().collect())?,
+            trusted: config.server.trusted_proxies.clone(),
+            feeds: Feeds::default(),
+            outside: parts.metrics.requests(None),
+            metrics: parts.metrics,
+            access: parts.access,
+        })
+    }
+
+    /// Where a request belongs; `None` when its target is malformed or can be read in two ways where it matters.
+    #[must_use]
+    pub fn route(&self, head: &Head) -> Option<Routed> {
+        let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        let target = Target::parse(visit::host(head), target).ok()?;
+        self.router.route(&head.method, &target).ok()
+    }
+
+    /// A client that never waits in this room.
+    #[must_use]
+    pub fn bypasses(&self, room: usize, client: IpAddr) -> bool {
+        is_trusted(client, &self.rules[room].room.bypass_networks)
+    }
+
+    /// Something that should never be missing is.
+    #[must_use]
+    pub fn unavailable(&self, pages: &Pages, visit: &Visit) -> Answer {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let refusal = Refusal::new(status, "unavailable", PageKind::Unavailable, Outcome::Failed);
+        Refusal {
+            retry_after_secs: Some(5),
+            ..refusal
+        }
+        .answer(pages, visit)
+    }
+
+    /// Keeps what the access log will want; nothing when there is none.
+    #[must_use]
+    pub fn record(&self, head: &Head) -> Option<Record> {
+        self.access.as_ref().map(|_| Record {
+            method: head.method.clone(),
+            uri: head.uri.clone(),
+            user_agent: visit::user_agent(head),
+        })
+    }
+
+    /// The closing step of every request.
+    pub fn finish(&self, visit: &Visit, record: Option<Record>, room: Option<usize>, answer: Answer) -> Response<Body> {
+        let requests = room.map_or(&self.outside, |at| &self.rules[at].requests);
+        requests.count(answer.outcome);
+        if answer.upstream.is_none() {
+            self.metrics.gate.observe(visit.elapsed());
+        }
+        if let (Some(log), Some(record)) = (&self.access, record) {
+            log.record(&Access {
+                id: visit.id,
+                client: visit.client,
+                method: &record.method,
+                path: record.uri.path(),
+                status: answer.response.status(),
+                duration: visit.elapsed(),
+                upstream: answer.upstream,
+                room: room.map(|at| &self.rules[at].room.name),
+                outcome: answer.outcome,
+                user_agent: record.user_agent.as_ref().and_then(|agent| agent.to_str().ok()),
+            });
+        }
+        answer.response
+    }
+}

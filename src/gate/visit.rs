@@ -1,0 +1,109 @@
+//! One request's circumstances: who sent it, how, and what it wants; and the closing step that every answer passes.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, HeaderName, USER_AGENT};
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderValue};
+use ipnet::IpNet;
+
+use crate::logging::RequestId;
+use crate::proxy::{Conn, Proto, client_address, is_trusted};
+use crate::room::Wall;
+use crate::time;
+
+use super::kind::Kind;
+
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// What is known of a request before anything is decided.
+pub struct Visit {
+    pub id: RequestId,
+    pub started: Duration,
+    pub wall: Wall,
+    pub client: IpAddr,
+    pub peer: IpAddr,
+    pub port: u16,
+    pub peer_trusted: bool,
+    /// The visitor's own connection is encrypted, here or at a trusted proxy.
+    pub secure: bool,
+    pub proto: Proto,
+    pub kind: Kind,
+    pub cookies: bool,
+    languages: Option<HeaderValue>,
+    target: Option<PathAndQuery>,
+}
+
+impl Visit {
+    /// Reads a request's circumstances.
+    #[must_use]
+    pub fn of(conn: &Conn, head: &Parts, trusted: &[IpNet]) -> Self {
+        let headers = &head.headers;
+        let peer = conn.peer().ip();
+        let peer_trusted = is_trusted(peer, trusted);
+        Self {
+            id: RequestId::fresh(),
+            started: time::uptime(),
+            wall: time::wall(),
+            client: client_address(conn, headers, trusted),
+            peer,
+            port: conn.local().port(),
+            peer_trusted,
+            secure: conn.proto() == Proto::Https || (peer_trusted && says_https(headers)),
+            proto: conn.proto(),
+            kind: Kind::of(&head.method, headers),
+            cookies: headers.contains_key(COOKIE),
+            languages: headers.get(ACCEPT_LANGUAGE).cloned(),
+            target: head.uri.path_and_query().cloned(),
+        }
+    }
+
+    /// The languages asked for, as they were sent.
+    #[must_use]
+    pub fn languages(&self) -> &str {
+        self.languages
+            .as_ref()
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    }
+
+    /// Path and query as asked for.
+    #[must_use]
+    pub fn here(&self) -> &str {
+        self.target.as_ref().map_or("/", PathAndQuery::as_str)
+    }
+
+    /// The gate's own share of the time so far.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        time::uptime().saturating_sub(self.started)
+    }
+}
+
+/// What the nearest proxy says of the visitor's connection: the last value, as each hop appends its own.
+fn says_https(headers: &HeaderMap) -> bool {
+    let last = headers
+        .get_all(FORWARDED_PROTO)
+        .iter()
+        .next_back()
+        .and_then(|value| value.to_str().ok());
+    last.and_then(|list| list.rsplit(',').next())
+        .is_some_and(|proto| proto.trim().eq_ignore_ascii_case("https"))
+}
+
+/// The host asked for; the proxy has made sure that there is exactly one.
+#[must_use]
+pub fn host(head: &Parts) -> &str {
+    head.headers
+        .get(HOST)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default()
+}
+
+/// What the access log says about the sender's program.
+#[must_use]
+pub fn user_agent(head: &Parts) -> Option<HeaderValue> {
+    head.headers.get(USER_AGENT).cloned()
+}
