@@ -1,9 +1,76 @@
 //! The command line.
 
+mod check;
+mod demo;
+mod healthcheck;
+mod own_key;
+mod page;
+mod replay;
 pub mod rooms;
+mod run;
+mod start;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Exit code for a configuration that cannot be used (`EX_CONFIG` of `sysexits.h`).
+const EXIT_CONFIG: u8 = 78;
+
+const EXAMPLES: &str = "\
+Examples:
+  anteroom demo                                     try it: a shop, a gate, a room of two
+  anteroom run --upstream http://127.0.0.1:3000     a room with the default values over a whole shop
+  anteroom run --config config.toml                 everything as you set it
+  anteroom check config.toml                        every mistake at once, before a sale
+  anteroom rooms --watch                            see the lines while they move";
+
+/// A waiting room in front of a shop that nobody has to change.
+#[derive(Debug, Parser)]
+#[command(name = "anteroom", version, about, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Stand in front of a shop
+    Run(run::RunArgs),
+    /// Tell every mistake of a configuration at once
+    Check(check::CheckArgs),
+    /// A shop, a gate and a room of two on this machine, to try it out
+    Demo(demo::DemoArgs),
+    /// Look at the rooms of a running gate, and change them
+    Rooms(rooms::RoomsArgs),
+    /// Run the kept log again and prove that it gives the same rooms
+    Replay(replay::ReplayArgs),
+    /// Show every page that visitors can see, before they do
+    Page(page::PageArgs),
+    /// Ask a running gate whether it is ready; for containers
+    Healthcheck(healthcheck::HealthcheckArgs),
+}
 
 /// Runs the command that the process was started with.
 #[must_use]
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+pub fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Rooms(args) => rooms::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Page(args) => page::run(&args),
+        Command::Healthcheck(args) => healthcheck::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        super::Cli::command().debug_assert();
+    }
 }

@@ -3,21 +3,119 @@
 //! What it prints for people goes to standard output as a table, or as the API's JSON with `--json`; what went wrong goes
 //! to standard error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
-mod args;
 mod client;
 mod table;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 
 use crate::admin::api;
-use args::{AdminArgs, Command, patch};
 use client::{Client, Failure, Raw};
 
-pub use args::{DEFAULT_ADMIN, RoomsArgs};
+/// Where the admin listener is when nothing else is said.
+pub const DEFAULT_ADMIN: &str = "http://127.0.0.1:9925";
+
+/// Arguments of `anteroom rooms`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RoomsArgs {
+    #[command(flatten)]
+    admin: AdminArgs,
+    /// Redraw every second until interrupted
+    #[arg(long)]
+    watch: bool,
+    /// Print the admin API's JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// How to reach the admin listener.
+#[derive(Debug, Args)]
+struct AdminArgs {
+    /// The gate's admin listener
+    #[arg(long, global = true, value_name = "URL", env = "ANTEROOM_ADMIN", default_value = DEFAULT_ADMIN)]
+    admin: String,
+    /// A file with the admin token; or set `ANTEROOM_ADMIN_TOKEN`
+    #[arg(long, global = true, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    // Only for the environment: a token among the arguments could be read by every user of the machine.
+    #[arg(
+        long = "admin-token",
+        global = true,
+        env = "ANTEROOM_ADMIN_TOKEN",
+        hide = true,
+        hide_env_values = true
+    )]
+    token: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Change a room at once; kept over a restart
+    #[command(after_help = SET_EXAMPLES)]
+    Set(SetArgs),
+    /// The lines of a room that has one for each event or product
+    Lines {
+        /// The room's name
+        room: String,
+    },
+    /// Find one visitor by the reference on their page
+    #[command(after_help = VISITOR_EXAMPLES)]
+    Visitor {
+        /// The room's name
+        room: String,
+        /// What the visitor reads out, in any case, with or without hyphens
+        reference: String,
+        /// Which line, where the room has many
+        #[arg(long)]
+        line: Option<String>,
+        /// End the session, or take the visitor out of the line
+        #[arg(long)]
+        end: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+struct SetArgs {
+    /// The room's name
+    room: String,
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+struct ChangeArgs {
+    /// auto, hold (everybody new waits, nobody is called), closed, off (no line), or default
+    #[arg(long, value_parser = ["auto", "hold", "closed", "off", "default"])]
+    mode: Option<String>,
+    /// Most visitors inside at once, or default
+    #[arg(long, value_name = "N|default")]
+    capacity: Option<String>,
+    /// Most visitors called per minute, none, or default
+    #[arg(long, value_name = "N|none|default")]
+    rate: Option<String>,
+    /// What everybody waiting is told
+    #[arg(long, value_name = "TEXT", conflicts_with = "no_message")]
+    message: Option<String>,
+    /// Tell nothing, even if the configuration has a message
+    #[arg(long)]
+    no_message: bool,
+    /// Tell what the configuration has
+    #[arg(long, conflicts_with_all = ["message", "no_message"])]
+    default_message: bool,
+    /// Back to the configured values in everything that is not given here
+    #[arg(long)]
+    configured: bool,
+}
 
 /// Runs `anteroom rooms`.
 #[must_use]
@@ -75,6 +173,36 @@ fn token(args: &AdminArgs) -> Result<Option<String>, Failure> {
     let text =
         read.map_err(|error| Failure::Local(format!("the token file {} cannot be read: {error}", file.display())))?;
     Ok(Some(text.trim().to_owned()))
+}
+
+/// The merge patch: null is the configured value.
+fn patch(change: &ChangeArgs) -> Value {
+    let mut patch = Map::new();
+    if change.configured {
+        patch.extend(
+            ["mode", "total_active_users", "new_users_per_minute", "message"].map(|key| (key.to_owned(), Value::Null)),
+        );
+    }
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            patch.insert(key.to_owned(), value);
+        }
+    };
+    set("mode", change.mode.as_deref().map(word));
+    set("total_active_users", change.capacity.as_deref().map(word));
+    set("new_users_per_minute", change.rate.as_deref().map(word));
+    set("message", change.message.as_deref().map(Value::from));
+    set("message", change.no_message.then(|| json!("")));
+    set("message", change.default_message.then_some(Value::Null));
+    Value::Object(patch)
+}
+
+/// A number as a number; `default` as null; what is neither goes as it is, and the gate says what would be right.
+fn word(text: &str) -> Value {
+    match text {
+        "default" => Value::Null,
+        text => text.parse::<u64>().map_or_else(|_| Value::from(text), Value::from),
+    }
 }
 
 /// Every line of a room, however many pages they take.
@@ -160,9 +288,80 @@ fn encoded(text: &str) -> String {
     text.bytes().map(encode).collect()
 }
 
+const EXAMPLES: &str = "Examples:
+  anteroom rooms                                  every room once
+  anteroom rooms --watch                          redrawn every second
+  anteroom rooms set main --mode hold             stop calling; everybody new waits
+  anteroom rooms set main --capacity 200 --rate 600
+  anteroom rooms visitor main K7D-4D2-XA          where one visitor stands
+  anteroom rooms --json | jq '.rooms[].waiting'";
+
+const SET_EXAMPLES: &str = "Examples:
+  anteroom rooms set main --mode hold --message 'Back at 14:00'
+  anteroom rooms set main --mode off              kill switch: everybody goes straight through
+  anteroom rooms set main --capacity 50           evicts nobody
+  anteroom rooms set main --rate none             no limit on calls per minute
+  anteroom rooms set main --configured            back to the configuration in everything";
+
+const VISITOR_EXAMPLES: &str = "Examples:
+  anteroom rooms visitor main K7D-4D2-XA
+  anteroom rooms visitor concerts K7D-4D2-XA --line 4711 --end";
+
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        rooms: RoomsArgs,
+    }
+
+    fn patch_of(arguments: &str) -> Value {
+        let cli = Cli::try_parse_from(arguments.split(' ')).expect("right usage");
+        let Some(Command::Set(set)) = cli.rooms.command else {
+            panic!("set")
+        };
+        patch(&set.change)
+    }
+
+    #[test]
+    fn flags_become_a_merge_patch() {
+        let patch = patch_of("rooms set main --mode hold --capacity 50 --rate none --no-message");
+        assert_eq!(
+            patch,
+            json!({"mode": "hold", "total_active_users": 50, "new_users_per_minute": "none", "message": ""})
+        );
+        let patch = patch_of("rooms set main --capacity default --rate 7 --message default");
+        assert_eq!(
+            patch,
+            json!({"total_active_users": null, "new_users_per_minute": 7, "message": "default"})
+        );
+        let patch = patch_of("rooms set main --configured --mode off");
+        assert_eq!(
+            patch,
+            json!({"mode": "off", "total_active_users": null, "new_users_per_minute": null, "message": null})
+        );
+    }
+
+    #[test]
+    fn the_configured_message_can_come_back_alone() {
+        assert_eq!(patch_of("rooms set main --default-message"), json!({"message": null}));
+    }
+
+    #[test]
+    fn nothing_to_change_and_contradictions_are_wrong_usage() {
+        for wrong in [
+            "rooms set main",
+            "rooms set main --mode open",
+            "rooms set main --message x --no-message",
+            "rooms set",
+        ] {
+            assert!(Cli::try_parse_from(wrong.split(' ')).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn names_cannot_leave_their_segment() {

@@ -1,0 +1,51 @@
+//! `anteroom healthcheck`: asks a running gate's `/readyz`, for containers that have no other program.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+
+/// Arguments of `anteroom healthcheck`.
+#[derive(Debug, Args)]
+pub struct HealthcheckArgs {
+    /// The gate's admin listener
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:9925",
+        env = "ANTEROOM_HEALTHCHECK"
+    )]
+    admin: SocketAddr,
+}
+
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Runs `anteroom healthcheck`: exit code 0 when ready, 1 otherwise.
+#[must_use]
+pub fn run(args: &HealthcheckArgs) -> ExitCode {
+    match ask(args.admin) {
+        Ok(status) if status.starts_with("HTTP/1.1 200") => ExitCode::SUCCESS,
+        Ok(status) => {
+            eprintln!("not ready: {}", status.lines().last().unwrap_or_default());
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("nothing answers at {}: {error}", args.admin);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn ask(admin: SocketAddr) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect_timeout(&admin, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "GET /readyz HTTP/1.1\r\nHost: {admin}\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut answer = String::new();
+    stream.take(64 * 1024).read_to_string(&mut answer)?;
+    Ok(answer)
+}

@@ -1,0 +1,101 @@
+//! `anteroom replay`: runs the kept log again and says whether it gives the rooms that were written down.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::replica::{Progress, Report, replay};
+
+/// Arguments of `anteroom replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The gate must be stopped, or the folder be a copy. Nothing is changed.
+
+Examples:
+  anteroom replay
+  cp -r anteroom-data /tmp/copy && anteroom replay /tmp/copy
+
+Exit codes: 0 the log gives the same rooms again, 1 it does not, or cannot be read")]
+pub struct ReplayArgs {
+    /// The data folder
+    #[arg(default_value = "anteroom-data")]
+    folder: PathBuf,
+}
+
+/// Runs `anteroom replay`.
+#[must_use]
+pub fn run(args: &ReplayArgs) -> ExitCode {
+    let terminal = std::io::stderr().is_terminal();
+    let outcome = replay(&args.folder, &mut |progress| show(progress, terminal));
+    if terminal {
+        eprint!("\r\x1b[K");
+    }
+    match outcome {
+        Ok(report) => {
+            print!("{}", text(&report));
+            if report.proved() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+        Err(error) => {
+            eprintln!("anteroom replay: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn show(progress: &Progress<'_>, terminal: bool) {
+    if terminal {
+        eprint!(
+            "\r\x1b[Kpart {} of {}, {} entries",
+            progress.part, progress.parts, progress.entries
+        );
+        // A terminal that cannot be written to is nobody watching.
+        let _ = std::io::stderr().flush();
+    }
+}
+
+fn text(report: &Report) -> String {
+    let mut text = format!(
+        "entries      {}\njoins        {}\nskipped      {}\nincarnations {}\nfiles        {}\nsnapshots    {} as written\n\
+         position     {}-{}\nstate        {}\ntook         {:.2} s\n",
+        report.entries,
+        report.joins,
+        report.skipped,
+        report.incarnations,
+        report.parts,
+        report.snapshots_matched,
+        report.position.incarnation,
+        report.position.sequence,
+        hex(&report.hash),
+        report.took.as_secs_f64(),
+    );
+    for gap in &report.gaps {
+        text += "gap          history is missing before ";
+        text += &gap.file;
+        text += "\n";
+    }
+    for fault in &report.faults {
+        text += "fault        ";
+        text += &fault.to_string();
+        text += "\n";
+    }
+    text += if report.proved() {
+        "the log gives the same rooms again\n"
+    } else {
+        "the log does NOT give the same rooms\n"
+    };
+    text
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('?');
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}

@@ -1,0 +1,140 @@
+//! `anteroom run`: a gate in front of a shop, until it is told to stop.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::{Config, Overrides};
+use crate::logging;
+use crate::metrics::Metrics;
+
+use super::start::{Running, StartError, start};
+use super::{EXIT_CONFIG, check};
+
+/// Arguments of `anteroom run`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  anteroom run --upstream http://127.0.0.1:3000
+  anteroom run --config /etc/anteroom/config.toml
+  anteroom run --upstream http://127.0.0.1:3000 --listen 127.0.0.1:8080
+
+Without --config the config.toml in this folder is used, if there is one and no --upstream is given.
+Exit codes: 0 stopped as told, 1 cannot start, 78 the configuration has mistakes")]
+pub struct RunArgs {
+    /// The configuration file
+    #[arg(long, value_name = "FILE", env = "ANTEROOM_CONFIG")]
+    config: Option<PathBuf>,
+    /// The shop, such as <http://127.0.0.1:3000>; stands over the file's
+    #[arg(long, value_name = "URL")]
+    upstream: Option<String>,
+    /// Where visitors come in; stands over the file's
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<String>,
+}
+
+impl RunArgs {
+    fn file(&self) -> Option<&Path> {
+        let default = Path::new("config.toml");
+        match &self.config {
+            Some(file) => Some(file),
+            None if self.upstream.is_none() && default.exists() => Some(default),
+            None => None,
+        }
+    }
+
+    fn overrides(&self) -> Overrides {
+        let mut overrides = Overrides::none();
+        if let Some(url) = &self.upstream {
+            overrides = overrides.text("upstream.url", "--upstream", url);
+        }
+        if !self.listen.is_empty() {
+            overrides = overrides.texts("server.listen", "--listen", &self.listen);
+        }
+        overrides
+    }
+}
+
+/// Runs `anteroom run`.
+#[must_use]
+pub fn run(args: &RunArgs) -> ExitCode {
+    let report = check::read(args.file(), &args.overrides());
+    if !report.mistakes().is_empty() {
+        eprint!("{report}");
+        return ExitCode::from(EXIT_CONFIG);
+    }
+    for warning in report.warnings() {
+        eprintln!("warning: {warning}");
+    }
+    let config = match report.finish() {
+        Ok((config, _)) => config,
+        Err(mistakes) => {
+            eprintln!("{mistakes}");
+            return ExitCode::from(EXIT_CONFIG);
+        }
+    };
+    println!("{}", config.describe());
+    let metrics = Metrics::new();
+    let options = logging::Options {
+        format: config.log.format,
+        filter: config.log.level.clone(),
+    };
+    let _logging = match logging::init(&options, metrics.log_lines_dropped.clone()) {
+        Ok(logging) => logging,
+        Err(error) => return failed(&error),
+    };
+    match until_told(|| start(&config, metrics), &config) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(error.as_ref()),
+    }
+}
+
+fn failed(error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("anteroom: {error}");
+    ExitCode::FAILURE
+}
+
+/// Starts, waits for SIGTERM or SIGINT, drains. A second signal ends at once.
+fn until_told(
+    start: impl FnOnce() -> Result<Running, StartError>,
+    config: &Config,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // Before anything listens, so that no signal is missed.
+    let _entered = runtime.enter();
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let running = start()?;
+    let addresses: Vec<String> = running.addresses().iter().map(ToString::to_string).collect();
+    tracing::info!(
+        listen = %addresses.join(", "),
+        admin = %running.admin_address(),
+        upstream = %format!("{}:{}", config.upstream.host, config.upstream.port),
+        version = env!("CARGO_PKG_VERSION"),
+        "serving"
+    );
+    runtime.block_on(async {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+    });
+    let patience = config.server.drain_deadline;
+    tracing::info!(
+        seconds = patience.as_secs(),
+        "told to stop: draining; a second signal ends at once"
+    );
+    std::thread::spawn(move || {
+        runtime.block_on(async {
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = int.recv() => {}
+            }
+        });
+        std::process::exit(1);
+    });
+    let drained = running.stop(patience);
+    tracing::info!(cut = drained.cut, "stopped");
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! Putting a gate together from its configuration, and taking it down again.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::admin::{self, AdminServer, Entrance, Handles, Readiness, Token};
+use crate::config::{Admin, Config, Server, Upstream};
+use crate::gate::{Gate, GateParts, Shared};
+use crate::log::{Embedded, OpenError, Options as LogOptions};
+use crate::logging::AccessLog;
+use crate::metrics::Metrics;
+use crate::proxy::{self, Drained, ServerSettings, Stats, UpstreamSettings};
+use crate::replica::{self, Replica, ReplicaThread};
+use crate::token::{Key, KeyError, KeyId, Keyring, Secret};
+use crate::waiting::TemplateError;
+
+use super::own_key::{self, OwnKeyError};
+
+/// Why a gate cannot start; each says what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("cannot listen on {address}: {source}{}", hint(source))]
+    Listen { address: SocketAddr, source: io::Error },
+    #[error(transparent)]
+    Log(#[from] OpenError),
+    #[error(transparent)]
+    Replica(#[from] replica::StartError),
+    #[error(transparent)]
+    OwnKey(#[from] OwnKeyError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error("the page template cannot be used: {0}")]
+    Template(#[from] TemplateError),
+    #[error("the access log cannot be opened: {0}")]
+    Access(io::Error),
+    #[error(transparent)]
+    Admin(#[from] admin::StartError),
+    #[error("the system gives no threads: {0}")]
+    Threads(io::Error),
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "; something listens there already: stop it, or set [server] listen",
+        io::ErrorKind::PermissionDenied => "; ports below 1024 need the right to bind them (CAP_NET_BIND_SERVICE)",
+        io::ErrorKind::AddrNotAvailable => "; no interface of this machine has that address",
+        _ => "",
+    }
+}
+
+/// A gate at work.
+pub struct Running {
+    server: proxy::Server,
+    admin: AdminServer,
+    replica: ReplicaThread,
+    readiness: Readiness,
+}
+
+impl Running {
+    /// Where visitors come in.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        self.server.addresses()
+    }
+
+    /// Where the operator's side is.
+    #[must_use]
+    pub fn admin_address(&self) -> SocketAddr {
+        self.admin.address()
+    }
+
+    /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
+    pub fn stop(self, patience: Duration) -> Drained {
+        self.readiness.draining();
+        let drained = self.server.drain(patience);
+        self.replica.stop();
+        self.admin.stop();
+        drained
+    }
+}
+
+/// Starts a gate: listeners first, so that a taken port is told before anything is written; the admin listener before the
+/// visitors', so that a load balancer sees it become ready.
+pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
+    let settings = server_settings(&config.server);
+    let listeners = config
+        .server
+        .listen
+        .iter()
+        .map(|address| bind(&settings, *address))
+        .collect::<Result<_, _>>()?;
+    let admin_listener = bind(&settings, config.admin.listen)?;
+    let log = Embedded::open(
+        &config.store.folder,
+        LogOptions {
+            keep: config.store.log_keep,
+            ..LogOptions::default()
+        },
+    )?;
+    let keyring = keyring(config, log.folder())?;
+    let access = config
+        .log
+        .access
+        .as_ref()
+        .map(|target| AccessLog::open(target, config.log.full_addresses, metrics.log_lines_dropped.clone()));
+    let access = access.transpose().map_err(StartError::Access)?;
+    let rooms = config
+        .rooms
+        .iter()
+        .map(|room| (room.name.clone(), room.settings.clone()))
+        .collect();
+    let (replica, thread) = Replica::start(Box::new(log), rooms, replica::Options::default())?;
+
+    let readiness = Readiness::new();
+    let stats = Arc::new(Stats::default());
+    let handles = Handles {
+        replica: replica.clone(),
+        metrics: metrics.clone(),
+        proxy: Arc::clone(&stats),
+        readiness: readiness.clone(),
+    };
+    let admin = admin::serve(admin_listener, handles, admin_options(config))?;
+    let shared = Arc::new(Shared::new(
+        config,
+        GateParts {
+            keyring,
+            replica,
+            metrics,
+            access,
+        },
+    )?);
+    let server = serve(config, listeners, &settings, stats, shared).map_err(StartError::Threads)?;
+    readiness.serving();
+    Ok(Running {
+        server,
+        admin,
+        replica: thread,
+        readiness,
+    })
+}
+
+fn bind(settings: &ServerSettings, address: SocketAddr) -> Result<TcpListener, StartError> {
+    settings
+        .bind(address)
+        .map_err(|source| StartError::Listen { address, source })
+}
+
+fn keyring(config: &Config, folder: &std::path::Path) -> Result<Keyring, StartError> {
+    if !config.keys.is_empty() {
+        return Ok(Keyring::new(config.keys.clone())?);
+    }
+    let own = own_key::load_or_make(folder)?;
+    let path = own.path.display();
+    if own.new {
+        tracing::info!(%path, "no [tokens] keys are configured: made a key of this gate's own; keep it with the data folder");
+    } else {
+        tracing::info!(%path, "tickets and passes are signed with this gate's own key");
+    }
+    let id = KeyId::new("own").expect("a plain word is a key id");
+    Ok(Keyring::new(vec![Key {
+        id,
+        secret: Secret::new(own.secret),
+    }])?)
+}
+
+fn serve(
+    config: &Config,
+    listeners: Vec<TcpListener>,
+    settings: &ServerSettings,
+    stats: Arc<Stats>,
+    shared: Arc<Shared>,
+) -> io::Result<proxy::Server> {
+    let upstream = upstream_settings(&config.upstream);
+    let cores = config.server.threads.map_or_else(cores, NonZeroUsize::get);
+    let per_core = Arc::clone(&stats);
+    proxy::serve(listeners, cores, settings, stats, move |_core| {
+        let upstream = proxy::Upstream::new(upstream.clone(), Arc::clone(&per_core));
+        let gate = Arc::new(Gate::new(Arc::clone(&shared), upstream));
+        move |conn, request| {
+            let gate = Arc::clone(&gate);
+            async move { gate.handle(conn, request).await }
+        }
+    })
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+fn server_settings(server: &Server) -> ServerSettings {
+    ServerSettings {
+        first_byte: server.first_byte_timeout,
+        head: server.head_timeout,
+        keep_alive: server.keep_alive,
+        body_idle: server.body_timeout,
+        body_rate: server.body_rate,
+        write: server.write_timeout,
+        head_bytes: server.max_head,
+        body_bytes: server.max_body,
+        connections: server.max_connections,
+        connections_per_listener: server.max_connections,
+        backlog: server.backlog,
+        ..ServerSettings::default()
+    }
+}
+
+fn upstream_settings(upstream: &Upstream) -> UpstreamSettings {
+    UpstreamSettings {
+        connect: upstream.connect_timeout,
+        response: upstream.response_timeout,
+        body_idle: upstream.body_timeout,
+        write: upstream.write_timeout,
+        tunnel_idle: upstream.tunnel_timeout,
+        idle: upstream.keep_alive,
+        ..UpstreamSettings::new(upstream.host.clone(), upstream.port)
+    }
+}
+
+fn admin_options(config: &Config) -> admin::Options {
+    let Admin { token, .. } = &config.admin;
+    let messages = config
+        .rooms
+        .iter()
+        .filter_map(|room| Some((room.name.clone(), room.message.clone()?)));
+    admin::Options {
+        entrance: Entrance {
+            token: token.as_ref().map(|secret| Token::new(secret.expose())),
+        },
+        messages: messages.collect(),
+        ..admin::Options::default()
+    }
+}
