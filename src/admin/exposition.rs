@@ -5,8 +5,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::Handles;
-use super::gate_figures::{GateFigures, ProxyFigures};
-use super::room_figures::RoomFigures;
+use super::figures::{GateFigures, ProxyFigures, RoomFigures};
 use crate::metrics::Process;
 use crate::room::Wall;
 

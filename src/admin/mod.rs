@@ -6,12 +6,11 @@
 pub mod api;
 mod entrance;
 mod exposition;
-mod gate_figures;
+mod figures;
 mod health;
 mod patch;
 mod problem;
 mod readiness;
-mod room_figures;
 mod rooms;
 mod serve;
 mod shape;

@@ -2,15 +2,14 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anteroom::admin::{AdminServer, Handles, Options, Readiness, StartError, serve};
-use anteroom::log::{self, Append, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable};
+use anteroom::log::{self, Embedded};
 use anteroom::metrics::Metrics;
 use anteroom::proxy::Stats;
 use anteroom::replica::{self, JoinOutcome, Note, Replica, ReplicaThread};
-use anteroom::room::{LaneId, LineName, LineView, Number, Position, RoomName, Settings, Standing, Visitor};
+use anteroom::room::{LaneId, LineName, LineView, Number, RoomName, Settings, Standing, Visitor};
 use anteroom::token::Reference;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyExt as _, Full};
@@ -27,8 +26,6 @@ pub struct Gate {
     pub metrics: Metrics,
     pub readiness: Readiness,
     pub address: SocketAddr,
-    /// While true the log takes nothing, as on a full disk.
-    pub full: Arc<AtomicBool>,
     admin: Option<AdminServer>,
     thread: Option<ReplicaThread>,
     folder: Arc<TempDir>,
@@ -47,8 +44,7 @@ impl Gate {
     }
 
     pub fn on(folder: Arc<TempDir>, options: Options, listen: &str) -> Result<Self, StartError> {
-        let full = Arc::new(AtomicBool::new(false));
-        let (replica, thread) = open(&folder, Arc::clone(&full));
+        let (replica, thread) = open(&folder);
         let (metrics, readiness) = (Metrics::new(), Readiness::new());
         let handles = Handles {
             replica: replica.clone(),
@@ -68,7 +64,6 @@ impl Gate {
             metrics,
             readiness,
             address,
-            full,
             admin: Some(admin),
             thread: Some(thread),
             folder,
@@ -126,12 +121,12 @@ impl Gate {
         self.replica.view().rooms[&visitor.room].line(&visitor.line).cloned()
     }
 
-    /// Looks again with each view, and every moment without one, until `condition` holds.
+    /// Keeps everybody waiting checked in and looks again with each view until `condition` holds.
     pub fn until(&self, what: &str, condition: impl Fn() -> bool) {
         let mut views = self.replica.subscribe();
         let seen = async {
             while !condition() {
-                let _ = tokio::time::timeout(Duration::from_millis(100), views.changed()).await;
+                let _ = tokio::time::timeout(Duration::from_secs(1), views.changed()).await;
             }
         };
         let patience = async { tokio::time::timeout(PATIENCE, seen).await };
@@ -190,7 +185,7 @@ pub fn path_of(visitor: &Visitor) -> String {
     format!("/api/v1/rooms/{}/visitors/{}", visitor.room, Reference::of(visitor))
 }
 
-fn open(folder: &TempDir, full: Arc<AtomicBool>) -> (Replica, ReplicaThread) {
+fn open(folder: &TempDir) -> (Replica, ReplicaThread) {
     let log = Embedded::open(folder.path(), log::Options::default()).expect("a log");
     let main = Settings {
         capacity: 1,
@@ -202,46 +197,7 @@ fn open(folder: &TempDir, full: Arc<AtomicBool>) -> (Replica, ReplicaThread) {
         ..Settings::default()
     };
     let rooms = vec![(room_name("main"), main), (room_name("events"), events)];
-    let log = Disk { log, full };
     Replica::start(Box::new(log), rooms, replica::Options::default()).expect("a replica")
-}
-
-/// The embedded log on a disk that can be full.
-struct Disk {
-    log: Embedded,
-    full: Arc<AtomicBool>,
-}
-
-impl Disk {
-    fn room(&self) -> Result<(), Unavailable> {
-        let full = self.full.load(Ordering::Relaxed);
-        if full {
-            Err(Unavailable("no space left on device".to_owned()))
-        } else {
-            Ok(())
-        }
-    }
-}
-
-impl Log for Disk {
-    fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
-        self.room()?;
-        self.log.exchange(at, append)
-    }
-
-    fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable> {
-        self.room()?;
-        self.log.save(snapshot, occasion)
-    }
-
-    fn load(&mut self) -> Result<Loaded, Unavailable> {
-        self.log.load()
-    }
-
-    fn begin(&mut self, seen: u64, root: &Snapshot) -> Result<Begun, Unavailable> {
-        self.room()?;
-        self.log.begin(seen, root)
-    }
 }
 
 async fn exchange(address: SocketAddr, request: Request<Full<bytes::Bytes>>) -> Answer {
