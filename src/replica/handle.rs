@@ -192,7 +192,8 @@ impl Replica {
         }
     }
 
-    /// Leaves word of what a visitor did, and does not wait. Said twice before a batch goes, it goes once. When too much is
+    /// Leaves word of what a visitor did, and does not wait. Said twice before a batch goes, it goes once; a mark or a
+    /// renewal goes with whatever goes next, within a quarter of a second, anything else at once. When too much is
     /// waiting it is dropped and counted: what matters is said again by the visitor's next request.
     pub fn note(&self, visitor: Visitor, note: Note) {
         let noted = Noted {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anteroom::replica::{JoinOutcome, Note, Unrecorded};
 use anteroom::room::{Era, LaneId, LineName, PendingId, Standing};
 
-use crate::gate::{Site, hold, main, number, visitor};
+use crate::gate::{Faults, Site, hold, main, number, visitor};
 
 #[test]
 fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
@@ -146,5 +146,45 @@ fn an_era_from_elsewhere_begins_a_log_above_it() {
     let new = gate.numbered();
     assert!(new.era.0 > incarnation + (1 << 40));
     assert!(matches!(gate.standing(old), Standing::Waiting(waiting) if waiting.ahead == 0));
+    gate.stop();
+}
+
+#[test]
+fn a_start_on_a_log_that_takes_nothing_serves_what_it_could_read_and_goes_on_when_it_can() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    let gate = site.start();
+    let early: Vec<_> = gate.join_many(10).into_iter().map(number).collect();
+    gate.crash();
+    let faults = Faults::default();
+    faults.refuse.store(true, Ordering::Relaxed);
+    let gate = site.start_with(faults);
+    gate.until("being cut off", |replica| replica.cut_off().is_some());
+    assert!(
+        early
+            .iter()
+            .all(|number| matches!(gate.standing(*number), Standing::Waiting(_)))
+    );
+    assert_eq!(gate.join_with(4), JoinOutcome::Later);
+    gate.faults.refuse.store(false, Ordering::Relaxed);
+    gate.until("the log", |replica| replica.cut_off().is_none());
+    let next = number(gate.join_with(4));
+    assert!(early.iter().all(|number| *number < next));
+    gate.stop();
+}
+
+#[test]
+fn a_stop_with_a_log_that_takes_nothing_ends_and_the_next_start_begins_a_new_log() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    site.options.goodbye_within = Duration::from_millis(300);
+    let gate = site.start();
+    let first = gate.numbered();
+    let incarnation = gate.incarnation();
+    gate.faults.refuse.store(true, Ordering::Relaxed);
+    gate.stop();
+    let gate = site.start();
+    assert!(gate.incarnation() > incarnation);
+    assert!(matches!(gate.standing(first), Standing::Waiting(_)));
     gate.stop();
 }

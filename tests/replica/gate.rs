@@ -35,7 +35,7 @@ pub struct Gate {
 /// What a test does to the log, and sees of it.
 #[derive(Clone, Default)]
 pub struct Faults {
-    /// Every exchange fails, before or after it was carried out.
+    /// Every append and every begin fails, before or after it was carried out.
     pub refuse: Arc<AtomicBool>,
     pub swallow: Arc<AtomicBool>,
     /// The history ends: as when the store came back without its data.
@@ -76,7 +76,10 @@ impl Site {
     }
 
     pub fn start(&self) -> Gate {
-        let faults = Faults::default();
+        self.start_with(Faults::default())
+    }
+
+    pub fn start_with(&self, faults: Faults) -> Gate {
         let inner = Embedded::open(&self.path(), self.log.clone()).unwrap();
         let log = Box::new(Faulty {
             inner,
@@ -216,7 +219,7 @@ struct Faulty {
 impl Log for Faulty {
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
         self.faults.sent.lock().unwrap().extend(append.cloned());
-        if self.faults.refuse.load(Ordering::Relaxed) {
+        if append.is_some() && self.faults.refuse.load(Ordering::Relaxed) {
             return Err(Unavailable("a test refuses".into()));
         }
         if self.faults.broken.swap(false, Ordering::Relaxed) {
@@ -240,6 +243,9 @@ impl Log for Faulty {
     }
 
     fn begin(&mut self, seen: u64, root: &Snapshot) -> Result<Begun, Unavailable> {
+        if self.faults.refuse.load(Ordering::Relaxed) {
+            return Err(Unavailable("a test refuses".into()));
+        }
         self.inner.begin(seen, root)
     }
 }

@@ -65,6 +65,20 @@ fn the_same_word_goes_once_a_batch() {
 }
 
 #[test]
+fn a_mark_that_nobody_waits_for_is_in_the_view_by_itself() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    site.rooms[0].1.grace_ms = 100;
+    let gate = site.start();
+    let number = gate.numbered();
+    let marked = || matches!(gate.standing(number), Standing::Waiting(waiting) if !waiting.mark_due);
+    gate.until("a mark being due", |_| !marked());
+    gate.replica.note(visitor(number), Note::Mark);
+    gate.until("the mark", |_| marked());
+    gate.stop();
+}
+
+#[test]
 fn more_notes_than_a_batch_holds_go_with_the_next_ones() {
     let mut site = Site::new(1);
     hold(&mut site);

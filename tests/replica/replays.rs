@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use anteroom::log::Snapshot;
 use anteroom::replica::{Fault, Note, ReplayError, Report, replay};
+use anteroom::room::{Entry, Position};
+
+use redb::ReadableTable;
+use sha2::{Digest, Sha256};
 
 use crate::gate::{Gate, Site, number, visitor};
 
@@ -155,6 +159,29 @@ fn an_entry_taken_out_or_put_in_is_found() {
         table.insert(4, record.as_slice()).unwrap();
     });
     assert!(!doubled.proved(), "{doubled:?}");
+    // An entry that was changed with care, checksum and all: the next one still names the nonce it had.
+    let changed = edit(|table| {
+        let record = table.get(3).unwrap().unwrap().value().to_vec();
+        let mut entry = Entry::decode(&record[..record.len() - 8]).unwrap();
+        entry.nonce = [7; 8];
+        let mut record = entry.encode();
+        let sum = Sha256::digest(&record);
+        record.extend_from_slice(&sum[..8]);
+        table.insert(3, record.as_slice()).unwrap();
+    });
+    assert!(
+        matches!(
+            changed.faults[..],
+            [
+                Fault::Chain {
+                    position: Position { sequence: 4, .. },
+                    ..
+                },
+                ..
+            ]
+        ),
+        "{changed:?}"
+    );
     assert!(edit(|_| ()).proved());
 }
 

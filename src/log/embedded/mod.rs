@@ -26,10 +26,11 @@ pub use self::kept::{Damage, Kept, KeptPart, ReadError};
 
 /// The embedded log.
 pub struct Embedded {
+    // Dropped in this order: the folder is let go when nothing writes to it any more.
+    keeper: Keeper,
+    part: InUse,
     folder: Folder,
     options: Options,
-    part: InUse,
-    keeper: Keeper,
     /// The highest snapshot handed over, so that an older one never takes its place.
     saved: Position,
     /// Bytes of the closed parts.

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::recover::{Outcome, Recovered, recover, snapshot};
 use super::{Beginning, From, Saved, Turn, Worker};
 use crate::log::{Begun, Unavailable, next_incarnation};
+use crate::replica::recover::{Outcome, Recovered, recover, snapshot};
 use crate::room::State;
 
 impl Worker {

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::recover::snapshot;
 use super::{Saved, Turn, Worker};
 use crate::log::Occasion;
+use crate::replica::recover::snapshot;
 use crate::time;
 
 impl Worker {

@@ -5,6 +5,7 @@
 
 mod begin;
 mod checkpoint;
+mod exchange;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,11 +17,11 @@ use super::collector::Collector;
 use super::handle::Options;
 use super::inbox::{Changing, Message};
 use super::publish::Shared;
-use super::recover::{Apply, Outcome, Recovered, follows, guarded};
+use super::recover::{Apply, Outcome, Recovered};
 use super::rooms;
 use super::waiters::Waiters;
-use crate::log::{Append, Exchanged, Log, Snapshot, Unavailable};
-use crate::room::{Clock, Effects, Entry, GateId, RoomName, Settings, State, VERSION, Wall};
+use crate::log::{Append, Log, Snapshot, Unavailable};
+use crate::room::{Clock, GateId, RoomName, Settings, State, Wall};
 use crate::time;
 
 /// All that the thread starts from.
@@ -223,11 +224,18 @@ impl Worker {
         if self.rest_until > now {
             return self.rest_until;
         }
-        let waiting = self.under_way.is_some() || self.beginning.is_some() || self.hello || !self.collector.is_empty();
+        let waiting = self.under_way.is_some() || self.beginning.is_some() || self.hello || self.collector.is_urgent();
         if waiting || self.foreign().is_some() {
             return now;
         }
-        self.heard + Duration::from_millis(self.state.tick_ms())
+        let tick = Duration::from_millis(self.state.tick_ms());
+        // PERF: marks and renewals come one by one, hundreds a second; a commit for each would wear out a disk.
+        self.heard
+            + if self.collector.is_empty() {
+                tick
+            } else {
+                tick.min(COMPANY)
+            }
     }
 
     fn take(&mut self, message: Message) {
@@ -254,131 +262,6 @@ impl Worker {
             Ok(turn) => turn,
             Err(reason) => Turn::Wait(reason),
         }
-    }
-
-    fn speak(&mut self, goodbye: bool) -> Result<Turn, Unavailable> {
-        self.shared.sent();
-        if let Some(era) = self
-            .foreign()
-            .filter(|_| self.under_way.is_none() && self.beginning.is_none())
-        {
-            tracing::warn!(
-                era,
-                "a genuine token is of an era above the rooms' own: a new log begins above it"
-            );
-            self.prepare(self.state.position().incarnation, era, From::Rooms)?;
-        }
-        if self.beginning.is_some() {
-            return self.begin();
-        }
-        if self.under_way.is_none() {
-            self.under_way = Some(self.next(goodbye)?);
-        }
-        let append = self.under_way.as_ref().map(|under_way| &under_way.append);
-        let answer = self.log.exchange(self.state.position(), append)?;
-        self.recovered();
-        match answer {
-            Exchanged::Entries { entries, log_bytes } => {
-                self.shared.counts.log_bytes.store(log_bytes, Ordering::Relaxed);
-                self.read_back(entries)
-            }
-            Exchanged::Broken { incarnation } if incarnation <= self.state.position().incarnation => {
-                tracing::error!("the log is not what it was: a new one begins with the rooms as this gate has them");
-                self.prepare(incarnation, 0, From::Rooms)?;
-                Ok(Turn::Done)
-            }
-            Exchanged::Moved | Exchanged::Broken { .. } => self.reload(),
-        }
-    }
-
-    /// The next batch, for the log to take as often as it must be sent.
-    fn next(&mut self, goodbye: bool) -> Result<UnderWay, Unavailable> {
-        let mut nonce = [0; 8];
-        getrandom::fill(&mut nonce).map_err(|error| Unavailable(error.to_string()))?;
-        let view = self.shared.load();
-        let (mut batch, waiters) = self
-            .collector
-            .cut(|room| view.rooms.get(room).map_or(0, |room| room.revision));
-        batch.hello = self.hello;
-        batch.root = self.root;
-        batch.goodbye = goodbye && self.collector.is_empty();
-        self.serial += 1;
-        let append = Append {
-            gate: self.gate,
-            serial: self.serial,
-            nonce,
-            version: VERSION,
-            batch,
-        };
-        Ok(UnderWay {
-            append,
-            waiters,
-            ignored: 0,
-        })
-    }
-
-    fn read_back(&mut self, entries: Vec<Entry>) -> Result<Turn, Unavailable> {
-        let mut mine = None;
-        for entry in entries {
-            if !follows(&self.state, &entry) {
-                tracing::error!(position = ?entry.position, "the log tells another history: loading it anew");
-                return self.reload();
-            }
-            let Some(effects) = guarded(self.apply, &mut self.state, &entry) else {
-                tracing::error!(position = ?entry.position, "an entry cannot be applied: the rooms stand still before it");
-                return Ok(Turn::Frozen);
-            };
-            self.count(&entry, &effects);
-            let ours = self
-                .under_way
-                .as_ref()
-                .is_some_and(|sent| sent.append.serial == entry.serial);
-            if ours && entry.gate == self.gate && mine.is_none() {
-                mine = Some(effects);
-            }
-        }
-        self.publish();
-        if let Some(effects) = mine {
-            self.settle(&effects);
-        }
-        self.checkpoint();
-        Ok(Turn::Done)
-    }
-
-    fn count(&mut self, entry: &Entry, effects: &Effects) {
-        let counts = &self.shared.counts;
-        counts.entries.fetch_add(1, Ordering::Relaxed);
-        counts.skipped.fetch_add(u64::from(effects.skipped), Ordering::Relaxed);
-        self.time = entry.time;
-        self.heard = time::uptime();
-        let idle = entry.batch.sections.is_empty() && entry.batch.rooms.is_empty();
-        self.saved.bytes += ENTRY_BYTES + if idle { 0 } else { entry.batch.encoded_len() as u64 };
-        self.saved.changed |= !idle || self.state.tick_ms() < IDLE_TICK_MS;
-    }
-
-    /// The batch under way is in the log: answer who waited for it. One that the room passed over, because the gate had
-    /// been silent for so long that it was off the roster, goes again with a hello.
-    fn settle(&mut self, effects: &Effects) {
-        let Some(mut sent) = self.under_way.take() else { return };
-        self.shared.read_back();
-        self.shared.counts.appends.fetch_add(1, Ordering::Relaxed);
-        if effects.ignored && sent.ignored < IGNORED_MAX {
-            self.serial += 1;
-            sent.append.serial = self.serial;
-            sent.append.batch.hello = true;
-            sent.ignored += 1;
-            self.under_way = Some(sent);
-            return;
-        }
-        self.hello = effects.ignored;
-        if effects.ignored {
-            // Dropped waiters are told to come again.
-            self.rest(&Unavailable("the rooms do not know this gate".into()));
-            return;
-        }
-        self.root = false;
-        sent.waiters.resolve(effects, &self.shared.load());
-        let _ = self.ready.try_send(());
     }
 
     fn publish(&mut self) {
@@ -409,14 +292,8 @@ impl Worker {
 const BACKOFF_FIRST: Duration = Duration::from_millis(20);
 const BACKOFF_MOST: Duration = Duration::from_secs(1);
 
+/// Longest that marks and renewals wait after the last entry for company, or for the tick if that is sooner.
+const COMPANY: Duration = Duration::from_millis(250);
+
 /// Most messages taken between two looks at the log.
 const TAKE_MAX: usize = 65_536;
-
-/// Times that a batch goes again because the gate was off the roster.
-const IGNORED_MAX: u8 = 3;
-
-/// Bytes of an entry around its batch, about.
-const ENTRY_BYTES: u64 = 64;
-
-/// A tick as slow as this means that all rooms are empty.
-const IDLE_TICK_MS: u64 = 4_000;

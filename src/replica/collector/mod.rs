@@ -9,8 +9,8 @@ use std::ops::Bound;
 
 use tokio::sync::oneshot;
 
-use super::inbox::{Changing, Join, Joiner, Note, Noted, Unrecorded};
-use super::waiters::{ChangeWaiter, Waiters};
+use crate::replica::inbox::{Changing, Join, Joiner, Note, Noted, Unrecorded};
+use crate::replica::waiters::{ChangeWaiter, Waiters};
 use crate::room::{
     Batch, Change, Claim, End, LaneId, LineName, MAX_BATCH_BYTES, Number, PendingId, RoomChange, RoomName, Section,
 };
@@ -23,6 +23,8 @@ pub(super) struct Collector {
     notes: usize,
     /// The line last served; the next batch starts behind it.
     turn: Option<LineKey>,
+    /// Somebody waits, or a slot may come free: what is here should go at once.
+    urgent: bool,
 }
 
 type LineKey = (RoomName, LineName);
@@ -61,7 +63,13 @@ impl Collector {
         self.lines.is_empty() && self.changes.is_empty()
     }
 
+    /// True when there is more than marks and renewals: those may wait a moment for company.
+    pub fn is_urgent(&self) -> bool {
+        self.urgent
+    }
+
     pub fn join(&mut self, join: Join) {
+        self.urgent = true;
         let work = self.lines.entry((join.room, join.line)).or_default();
         let Some(id) = join.pending else {
             work.joins.entry(join.lane).or_default().push(join.waiter);
@@ -115,6 +123,7 @@ impl Collector {
         said.carried |= carried;
         // The shop's first answer counts; a later one only if it ends the session sooner.
         said.after_ms = said.after_ms.min(after_ms);
+        self.urgent |= recorded.is_some() || !matches!(kind, Kind::Mark | Kind::Renew);
         if let Some(recorded) = recorded {
             said.recorded.retain(|waiter| !waiter.is_closed());
             said.recorded.push(recorded);
@@ -122,12 +131,16 @@ impl Collector {
         true
     }
 
-    /// Refused at once when there is no room for it.
+    /// Refused at once when there is no room for it, or when it would never fit in a batch.
     pub fn change(&mut self, change: Changing) {
-        if self.changes.len() < MAX_CHANGES {
-            self.changes.push_back(change);
-        } else if let Some(answer) = change.answer {
-            let _ = answer.send(Err(Unrecorded::Full));
+        self.urgent = true;
+        let refused = match () {
+            () if change_bytes(&change.change) > MAX_BATCH_BYTES / 2 => Unrecorded::Refused,
+            () if self.changes.len() >= MAX_CHANGES => Unrecorded::Full,
+            () => return self.changes.push_back(change),
+        };
+        if let Some(answer) = change.answer {
+            let _ = answer.send(Err(refused));
         }
     }
 
@@ -151,6 +164,7 @@ impl Collector {
             batch.sections.extend(section);
             self.turn = Some(key);
         }
+        self.urgent = !self.is_empty();
         (batch, waiters)
     }
 
@@ -283,10 +297,12 @@ fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
 }
 
 fn change_bytes(change: &Change) -> usize {
-    match change {
-        Change::Override(overrides) => CHANGE_BYTES + overrides.message.as_ref().map_or(0, String::len),
-        _ => CHANGE_BYTES,
-    }
+    CHANGE_BYTES
+        + match change {
+            Change::Override(overrides) => overrides.message.as_ref().map_or(0, String::len),
+            Change::Configure(settings) => 2 * settings.lane_weights.len(),
+            Change::Reset | Change::Remove => 0,
+        }
 }
 
 /// Bytes left in a batch.
@@ -315,184 +331,4 @@ const ITEM_BYTES: usize = 24;
 const CHANGE_BYTES: usize = 256;
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::super::inbox::{JoinOutcome, Permit};
-    use super::super::publish::Shared;
-    use super::*;
-    use crate::room::{Era, Overrides, Visitor};
-
-    fn name(name: &str) -> RoomName {
-        RoomName::new(name).unwrap()
-    }
-
-    fn line(line: usize) -> LineName {
-        LineName::new(&format!("line-{line}-{}", "x".repeat(50))).unwrap()
-    }
-
-    fn number(n: u32) -> Number {
-        // A new era for each: the worst that a list of numbers can be to write.
-        Number {
-            era: Era(u64::from(n) << 30),
-            n: n.wrapping_mul(0x9E37_79B9),
-        }
-    }
-
-    fn noted(at: usize, n: u32, note: Note) -> Noted {
-        let visitor = Visitor {
-            room: name("main"),
-            line: line(at),
-            lane: LaneId(7),
-            number: number(n),
-        };
-        Noted {
-            visitor,
-            note,
-            recorded: None,
-        }
-    }
-
-    fn joining(at: usize, pending: Option<PendingId>) -> (Join, oneshot::Receiver<JoinOutcome>) {
-        let (answer, outcome) = oneshot::channel();
-        let permit = Permit::take(&Arc::new(Shared::new(Arc::default()))).unwrap();
-        let waiter = Joiner { answer, permit };
-        (
-            Join {
-                room: name("main"),
-                line: line(at),
-                lane: LaneId(0),
-                pending,
-                waiter,
-            },
-            outcome,
-        )
-    }
-
-    #[test]
-    fn a_batch_keeps_under_the_limit_whatever_is_in_it_and_nothing_is_lost() {
-        let mut collector = Collector::default();
-        let kinds = [
-            Note::Mark,
-            Note::Renew,
-            Note::Reopen,
-            Note::Claim { carried: true },
-            Note::Leave,
-        ];
-        for n in 0..20_000 {
-            assert!(collector.note(noted(n as usize % 300, n, kinds[n as usize % kinds.len()])));
-            assert!(collector.note(noted(n as usize % 300, n + 20_000, Note::End { after_ms: u64::MAX })));
-        }
-        for n in 0..5_000_u32 {
-            let mut id = [0; 12];
-            id[..4].copy_from_slice(&n.to_le_bytes());
-            collector.join(joining(n as usize % 300, Some(PendingId(id))).0);
-        }
-        for _ in 0..100 {
-            let message = Some("m".repeat(1_000));
-            let change = Change::Override(Overrides {
-                message,
-                ..Overrides::default()
-            });
-            collector.change(Changing {
-                room: name("main"),
-                change,
-                answer: None,
-            });
-        }
-        let (mut items, mut revision, mut batches) = (0, 0, 0);
-        while !collector.is_empty() {
-            let (batch, _) = collector.cut(|_| revision);
-            assert!(batch.encoded_len() <= MAX_BATCH_BYTES, "{} bytes", batch.encoded_len());
-            for change in &batch.rooms {
-                assert_eq!(change.revision, revision + 1);
-                revision = change.revision;
-            }
-            let count = |s: &Section| {
-                let named = s.leaves.len() + s.reopens.len() + s.renewals.len() + s.marks.len();
-                named + s.ends.len() + s.claims.len() + s.pending_joins.len()
-            };
-            items += batch.sections.iter().map(count).sum::<usize>();
-            batches += 1;
-            assert!(batches < 1_000, "it never ends");
-        }
-        assert_eq!((items, revision), (45_000, 100));
-        assert_eq!(collector.notes, 0);
-    }
-
-    #[test]
-    fn lines_take_turns_when_there_is_not_room_for_all() {
-        let mut collector = Collector::default();
-        for at in 0..1_000 {
-            for n in 0..10 {
-                collector.note(noted(at, n, Note::Mark));
-            }
-        }
-        let served = |batch: Batch| batch.sections.into_iter().map(|s| s.line).collect::<Vec<_>>();
-        let first = served(collector.cut(|_| 0).0);
-        // The first line has more to say at once, and must let the others go first.
-        collector.note(noted(0, 99, Note::Mark));
-        let second = served(collector.cut(|_| 0).0);
-        assert!(first.contains(&line(0)) && !second.contains(&line(0)));
-        assert!(
-            second.iter().filter(|line| first.contains(line)).count() <= 1,
-            "only the line that was cut through"
-        );
-    }
-
-    #[test]
-    fn an_end_waits_until_the_claim_before_it_has_gone() {
-        let mut collector = Collector::default();
-        collector.note(noted(0, 1, Note::End { after_ms: 500 }));
-        collector.note(noted(0, 1, Note::Claim { carried: false }));
-        collector.note(noted(0, 1, Note::Claim { carried: true }));
-        collector.note(noted(0, 2, Note::Leave));
-        collector.note(noted(0, 1, Note::End { after_ms: 900 }));
-        let (first, _) = collector.cut(|_| 0);
-        let section = &first.sections[0];
-        assert_eq!(
-            (section.claims.len(), section.claims[0].carried, section.ends.len()),
-            (1, true, 0)
-        );
-        assert_eq!(section.leaves.len(), 1, "another visitor's leave is not held up");
-        let (second, _) = collector.cut(|_| 0);
-        assert_eq!(
-            second.sections[0].ends,
-            [End {
-                lane: LaneId(7),
-                number: number(1),
-                after_ms: 500
-            }]
-        );
-        assert!(collector.is_empty());
-    }
-
-    #[test]
-    fn joiners_who_gave_up_are_not_numbered_but_pending_ids_are() {
-        let mut collector = Collector::default();
-        let (gone, outcome) = joining(0, None);
-        drop(outcome);
-        collector.join(gone);
-        let (pending, outcome) = joining(0, Some(PendingId([5; 12])));
-        drop(outcome);
-        collector.join(pending);
-        let (here, _outcome) = joining(0, None);
-        collector.join(here);
-        let (batch, waiters) = collector.cut(|_| 0);
-        assert_eq!(batch.sections[0].joins, [(LaneId(0), 1)]);
-        assert_eq!(batch.sections[0].pending_joins, [(LaneId(0), PendingId([5; 12]))]);
-        assert_eq!((waiters.joins[0].len(), waiters.pending[0].len()), (1, 1));
-        assert!(collector.is_empty());
-    }
-
-    #[test]
-    fn a_full_collector_takes_no_more_notes_but_still_a_repeat() {
-        let mut collector = Collector::default();
-        for n in 0..u32::try_from(MAX_NOTES).unwrap() {
-            assert!(collector.note(noted(0, n, Note::Mark)));
-        }
-        assert!(!collector.note(noted(0, u32::MAX, Note::Mark)));
-        assert!(!collector.note(noted(1, 0, Note::Mark)));
-        assert!(collector.note(noted(0, 5, Note::Mark)));
-    }
-}
+mod tests;
