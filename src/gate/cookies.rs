@@ -17,8 +17,12 @@ pub struct Policy {
     pub secure: bool,
     pub same_site: SameSite,
     pub domain: Option<String>,
-    pub max_age_secs: i64,
+    /// How long a browser keeps a pass: `session_max`.
+    pub pass_max_age_secs: i64,
 }
+
+/// How long a browser keeps a ticket: a line can be longer than a session, and the room alone decides what it is worth.
+pub const TICKET_MAX_AGE_SECS: i64 = 7 * 24 * 3_600;
 
 impl Policy {
     /// The name on the wire of the cookie with this base name.
@@ -31,10 +35,16 @@ impl Policy {
         }
     }
 
-    /// A `Set-Cookie` value.
+    /// A `Set-Cookie` value for what a session needs.
     #[must_use]
-    pub fn set(&self, base: &str, value: String) -> HeaderValue {
-        self.header(base, value, self.max_age_secs)
+    pub fn set_pass(&self, base: &str, value: String) -> HeaderValue {
+        self.header(base, value, self.pass_max_age_secs)
+    }
+
+    /// A `Set-Cookie` value for what a wait needs.
+    #[must_use]
+    pub fn set_ticket(&self, base: &str, value: String) -> HeaderValue {
+        self.header(base, value, TICKET_MAX_AGE_SECS)
     }
 
     /// A `Set-Cookie` value that makes the browser forget the cookie.
@@ -128,7 +138,7 @@ mod tests {
         secure: false,
         same_site: SameSite::Lax,
         domain: None,
-        max_age_secs: 7200,
+        pass_max_age_secs: 7200,
     };
 
     fn headers(lines: &[&'static str]) -> HeaderMap {
@@ -144,7 +154,7 @@ mod tests {
         assert_eq!(PLAIN.name("anteroom-pass-shop"), "anteroom-pass-shop");
         let secure = Policy { secure: true, ..PLAIN };
         assert_eq!(
-            secure.set("anteroom-pass-shop", "v".into()),
+            secure.set_pass("anteroom-pass-shop", "v".into()),
             "__Host-anteroom-pass-shop=v; HttpOnly; SameSite=Lax; Secure; Path=/; Max-Age=7200"
         );
         let shared = Policy {
@@ -153,14 +163,14 @@ mod tests {
         };
         assert!(
             shared
-                .set("a", "v".into())
+                .set_pass("a", "v".into())
                 .to_str()
                 .unwrap()
                 .starts_with("__Secure-a=v;")
         );
         assert!(
             shared
-                .set("a", "v".into())
+                .set_pass("a", "v".into())
                 .to_str()
                 .unwrap()
                 .contains("Domain=shop.example")

@@ -28,6 +28,9 @@ impl Gate {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };
         let (lane, number) = (shown.pass.lane, shown.pass.number);
+        if shown.standing == Standing::Unknown {
+            self.shared.replica.foreign_era(number.era);
+        }
         seat.note(shown.note, Some(seat.visitor(lane, number)));
         let mut cookies = Vec::new();
         if !seat.app {

@@ -59,7 +59,7 @@ impl Rules {
             secure,
             same_site: self.room.same_site,
             domain: self.room.cookie_domain.clone(),
-            max_age_secs: i64::try_from(self.room.settings.session_max_ms / 1_000).unwrap_or(i64::MAX),
+            pass_max_age_secs: i64::try_from(self.room.settings.session_max_ms / 1_000).unwrap_or(i64::MAX),
         }
     }
 

@@ -37,12 +37,13 @@ impl Seat<'_> {
     #[must_use]
     pub fn set_ticket(&self, ticket: &Ticket) -> HeaderValue {
         self.policy
-            .set(&self.names.ticket, self.shared.keyring.sign_ticket(ticket))
+            .set_ticket(&self.names.ticket, self.shared.keyring.sign_ticket(ticket))
     }
 
     #[must_use]
     pub fn set_pass(&self, pass: &Pass) -> HeaderValue {
-        self.policy.set(&self.names.pass, self.shared.keyring.sign_pass(pass))
+        self.policy
+            .set_pass(&self.names.pass, self.shared.keyring.sign_pass(pass))
     }
 
     #[must_use]

@@ -41,7 +41,7 @@ impl Gate {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("check"));
         match parameter(query, "reload").as_deref() {
-            Some(b"off") => _ = headers.append(SET_COOKIE, seat.policy.set(RELOAD_COOKIE, "off".to_owned())),
+            Some(b"off") => _ = headers.append(SET_COOKIE, seat.policy.set_ticket(RELOAD_COOKIE, "off".to_owned())),
             Some(b"on") => _ = headers.append(SET_COOKIE, seat.policy.clear(RELOAD_COOKIE)),
             _ => {}
         }
