@@ -4,5 +4,6 @@ mod entrance;
 mod health;
 mod metrics;
 mod rooms;
+mod shell;
 mod support;
 mod visitors;
