@@ -55,6 +55,28 @@ pub fn overridden(overrides: &Overrides) -> Vec<String> {
         .collect()
 }
 
+/// The overrides in words, for the log: what is not named has its configured value.
+#[must_use]
+pub fn described(overrides: &Overrides) -> String {
+    let number = |value: Option<u32>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
+    let set = [
+        overrides.mode.map(|mode| mode_name(mode).to_owned()),
+        overrides.capacity.map(|capacity| capacity.to_string()),
+        overrides.rate_per_minute.map(number),
+        overrides.message.as_ref().map(|message| format!("{message:?}")),
+    ];
+    let named = KEYS
+        .iter()
+        .zip(set)
+        .filter_map(|((key, _), set)| Some(format!("{key} {}", set?)));
+    let all: Vec<String> = named.collect();
+    if all.is_empty() {
+        "as configured".to_owned()
+    } else {
+        all.join(", ")
+    }
+}
+
 /// The overrides that `body` asks for, standing on those in force. The whole of it is checked before any is used.
 ///
 /// # Errors
@@ -283,5 +305,13 @@ mod tests {
             ..Overrides::default()
         };
         assert_eq!(overridden(&all), ["mode", "message"]);
+        let all = Overrides {
+            rate_per_minute: Some(None),
+            capacity: Some(5),
+            ..all
+        };
+        let words = "mode off, total_active_users 5, new_users_per_minute none, message \"\"";
+        assert_eq!(described(&all), words);
+        assert_eq!(described(&Overrides::default()), "as configured");
     }
 }

@@ -104,7 +104,8 @@ pub(super) async fn change(
     shared.metrics.admin_changes.inc();
     tracing::info!(
         room = %room.name, %peer, revision = after.view.revision,
-        before = ?before.view.overrides, after = ?after.view.overrides, "an operator changed a room"
+        before = patch::described(&before.view.overrides),
+        after = patch::described(&after.view.overrides), "an operator changed a room"
     );
     Ok(json(&shown(&shared, &after.name, &after.view)))
 }
