@@ -44,14 +44,9 @@ pub(super) fn decode(input: &[u8], strict: bool, wanted: impl Fn(u8) -> bool) ->
 }
 
 /// The byte of the escape that `input` begins with.
-pub(super) fn escape(input: &[u8]) -> Option<u8> {
+fn escape(input: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = *input else { return None };
     Some(hex(high)? << 4 | hex(low)?)
-}
-
-/// True when there is at least one well-formed escape.
-pub(super) fn has_escape(input: &[u8]) -> bool {
-    (0..input.len()).any(|at| escape(&input[at..]).is_some())
 }
 
 fn hex(digit: u8) -> Option<u8> {

@@ -1,18 +1,19 @@
 //! Every way in which a server in common use would read a path.
 //!
-//! The readings are closed under the usual order of work: decode (not at all, all but delimiters, wholly, twice), fold
-//! look-alikes, cut at a decoded `?` or `#`, take `\` for `/`, take `//host` for an authority, drop `;parameters`, merge
-//! slashes, resolve dot segments; each step done or left out. An ordinary path has one reading and costs no allocation.
+//! A server folds look-alikes, cuts at a decoded `?` or `#`, takes `\` for `/`, `//host` for an authority, drops
+//! `;parameters`, merges slashes, resolves dot segments: each of these or none, before and after it decodes. It decodes all
+//! escapes, all but slashes, or none that were needless. Behind it another server may do the same again. The
+//! readings are what can come of that; an ordinary path has one and costs no allocation.
 
 use super::percent::{self, Fault};
 
 /// Most readings of one path; a path with more is an attack and refused.
-const MAX_READINGS: usize = 64;
+const MAX_READINGS: usize = 128;
 
-/// Longest path that may have several readings, in bytes: bounds the work an attacker can ask for.
-const MAX_DOUBTFUL_BYTES: usize = 4096;
+/// Longest path that may have several readings, in bytes: bounds the work that an attacker can ask for.
+const MAX_DOUBTFUL_BYTES: usize = 2048;
 
-/// Times a path is decoded again to see whether it was encoded more than once.
+/// Times a path is decoded again to see whether it was encoded more than once; still more is refused.
 const MAX_ROUNDS: usize = 3;
 
 /// Why a path has no readings at all.
@@ -32,7 +33,7 @@ impl From<Fault> for Refused {
     }
 }
 
-/// `None` for a plain path, which is its own only reading; else at least one reading, the decoded path first.
+/// `None` for a plain path, which is its own only reading; else at least one reading, the path decoded once first.
 pub(super) fn of(path: &[u8]) -> Result<Option<Vec<Vec<u8>>>, Refused> {
     if path.iter().any(u8::is_ascii_control) {
         return Err(Refused::Control);
@@ -40,15 +41,16 @@ pub(super) fn of(path: &[u8]) -> Result<Option<Vec<Vec<u8>>>, Refused> {
     if is_plain(path) {
         return Ok(None);
     }
-    let mut set = decodings(path)?;
-    for step in [fold, cut, backslashes, authority, parameters, merge, dots, merge] {
-        set.also(step)?;
+    let mut set = Set(vec![percent::decode(path, true, |_| true)?]);
+    set.add(percent::decode(path, true, |b| !is_slash(b))?)?;
+    set.add(percent::decode(path, true, |b| !may_stand_raw(b))?)?;
+    set.close()?;
+    for _ in 0..MAX_ROUNDS {
+        if !set.decode_again()? {
+            return Ok(Some(set.0));
+        }
     }
-    let several = set.0.len() > 1;
-    if several && path.len() > MAX_DOUBTFUL_BYTES {
-        return Err(Refused::Excess);
-    }
-    Ok(Some(set.0))
+    Err(Refused::Excess)
 }
 
 /// Nothing in it that any server would read in another way.
@@ -66,6 +68,12 @@ fn is_plain(path: &[u8]) -> bool {
     !empty_inside && !dotted
 }
 
+/// From one reading to another.
+type Step = fn(&[u8]) -> Vec<u8>;
+
+/// What a server may do to a path beside decoding it.
+const STEPS: [Step; 7] = [fold, cut, backslashes, authority, parameters, merge, dots];
+
 struct Set(Vec<Vec<u8>>);
 
 impl Set {
@@ -73,41 +81,46 @@ impl Set {
         if self.0.contains(&reading) {
             return Ok(());
         }
-        if self.0.len() == MAX_READINGS {
+        let doubtful = !self.0.is_empty();
+        if self.0.len() == MAX_READINGS || (doubtful && reading.len() > MAX_DOUBTFUL_BYTES) {
             return Err(Refused::Excess);
         }
         self.0.push(reading);
         Ok(())
     }
 
-    /// Adds what `step` makes of every reading so far.
-    fn also(&mut self, step: fn(&[u8]) -> Vec<u8>) -> Result<(), Refused> {
-        for at in 0..self.0.len() {
-            let reading = step(&self.0[at]);
-            self.add(reading)?;
+    /// Adds what the steps make of every reading, in any order and as often as they change something.
+    fn close(&mut self) -> Result<(), Refused> {
+        let mut done = 0;
+        while done < self.0.len() {
+            for step in STEPS {
+                let reading = step(&self.0[done]);
+                self.add(reading)?;
+            }
+            done += 1;
         }
         Ok(())
     }
+
+    /// Adds what a further server makes of the readings; false when that is nothing new.
+    fn decode_again(&mut self) -> Result<bool, Refused> {
+        let before = self.0.len();
+        for at in 0..before {
+            let whole = percent::decode(&self.0[at], false, |_| true)?;
+            let kept = percent::decode(&self.0[at], false, |b| !is_slash(b))?;
+            self.add(whole)?;
+            self.add(kept)?;
+        }
+        if self.0.len() == before {
+            return Ok(false);
+        }
+        self.close()?;
+        Ok(true)
+    }
 }
 
-fn decodings(path: &[u8]) -> Result<Set, Refused> {
-    let whole = percent::decode(path, true, |_| true)?;
-    let mut set = Set(vec![whole.clone()]);
-    set.add(percent::decode(path, true, |b| !is_delimiter(b))?)?;
-    set.add(percent::decode(path, true, |b| !may_stand_raw(b))?)?;
-    let mut again = whole;
-    for _ in 1..MAX_ROUNDS {
-        again = percent::decode(&again, false, |_| true)?;
-        set.add(again.clone())?;
-    }
-    if percent::has_escape(&again) {
-        return Err(Refused::Excess);
-    }
-    Ok(set)
-}
-
-fn is_delimiter(byte: u8) -> bool {
-    matches!(byte, b'/' | b'\\' | b';' | b'?' | b'#' | b'%')
+fn is_slash(byte: u8) -> bool {
+    matches!(byte, b'/' | b'\\')
 }
 
 /// Bytes that nobody has to encode, or that mean something else when they are not encoded: a server that compares paths

@@ -1,3 +1,5 @@
+mod laws;
+
 use super::*;
 
 fn routes(list: &[&str]) -> Vec<Route> {
@@ -33,7 +35,7 @@ fn find(router: &Router, path: &str) -> Result<Routed, &'static str> {
 }
 
 /// Spellings of `/seats/1` that some server in common use serves as `/seats/1`, raw or behind a path left outside.
-const SPELLINGS: [&str; 71] = [
+const SPELLINGS: [&str; 77] = [
     "/seats/1",
     "/Seats/1",
     "/SEATS/1",
@@ -105,6 +107,13 @@ const SPELLINGS: [&str; 71] = [
     "/static/%c0%ae%c0%ae/seats/1",
     "/%c0%afseats/1",
     "/%EF%BC%8Fseats/1",
+    // Found by the law over random paths, or by taking a reading out.
+    "/..%2fseats/1;%2f.%2e",
+    "/1%3f/%2e%2e/seats/1%3f",
+    "/a%2fb/%2e%2e/%73eats/1",
+    "/x%252fy/../%2573eats/1",
+    "/..%252fseats/1%3b%2f..",
+    "/..%3b%2f1/seats/1",
 ];
 
 #[test]
