@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::reader::InForce;
+use super::notes::InForce;
 
 /// As TOML, table by table; secrets masked.
 pub(super) fn describe(in_force: &[InForce]) -> String {

@@ -3,9 +3,11 @@
 use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
-use super::reader::{Node, Read, Reader};
+use super::reader::{Node, Read, Reader, Section};
+use super::room::Room;
 use super::routes::{HostPattern, Route};
 use super::value::{both, duration_ms, fields, host, name, number, route, size};
+use crate::room::pace::refresh_ms;
 
 /// A burst of `requests` that comes back evenly over the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,7 +117,7 @@ pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
     limits
 }
 
-pub(super) fn own(reader: &Reader<'_>) -> OwnLimits {
+pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
     let section = reader.table("limits");
     let limits = OwnLimits {
         join: section.need("join", rate),
@@ -128,24 +130,56 @@ pub(super) fn own(reader: &Reader<'_>) -> OwnLimits {
         return_body: section.need("return_body", |node| size(node, 0..=1 << 30)),
         clients: usize::try_from(section.need("clients", |node| number(node, 1_000..=1_000_000))).unwrap_or(usize::MAX),
     };
+    check_pace(&section, &limits, rooms);
+    check_width(&section, &limits);
+    limits
+}
+
+/// Nobody is refused who asks at a room's own pace.
+fn check_pace(section: &Section<'_>, limits: &OwnLimits, rooms: &[Room]) {
+    let mistaken = |at: usize, key: &str| section.reader().has_mistake(&format!("room[{at}].{key}"));
+    let paced = rooms
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !mistaken(*at, "grace") && !mistaken(*at, "claim_deadline"));
+    let Some((_, room)) = paced.max_by_key(|(_, room)| asked_per_second(room)) else {
+        return;
+    };
+    let most = asked_per_second(room);
     for (name, own) in [("status", limits.status), ("status_network", limits.status_network)] {
-        if u64::from(own.requests.get()) * super::pace::MIN_REFRESH_MS < own.window_ms {
-            let wrong = "a page at the front asks every second and would be refused";
-            section.mistake(name, wrong, "one request or more for each second of the window");
+        if per_second(own) < most {
+            let wrong = format!(
+                "pages at the front of \"{}\" ask more often than this and would be refused",
+                room.name
+            );
+            section.mistake(
+                name,
+                wrong,
+                format!("{} or more for each second of the window", most.div_ceil(1_000)),
+            );
         }
     }
-    for (name, wide, narrow) in [
+}
+
+fn check_width(section: &Section<'_>, limits: &OwnLimits) {
+    let pairs = [
         ("join_network", limits.join_network, limits.join),
         ("status_network", limits.status_network, limits.status),
-    ] {
-        if per_hour(wide) < per_hour(narrow) {
+    ];
+    for (name, wide, narrow) in pairs {
+        if per_second(wide) < per_second(narrow) {
             let wrong = "a whole network may do less than one of its clients";
             section.mistake(name, wrong, "a wider limit than the one without \"_network\"");
         }
     }
-    limits
 }
 
-fn per_hour(rate: Rate) -> u64 {
-    u64::from(rate.requests.get()) * 3_600_000 / rate.window_ms
+/// In thousandths, rounded down.
+fn per_second(rate: Rate) -> u64 {
+    u64::from(rate.requests.get()) * 1_000_000 / rate.window_ms
+}
+
+/// How often a page asks at most, in thousandths a second: at the front, where chance makes the wait shortest.
+fn asked_per_second(room: &Room) -> u64 {
+    1_000_000 / refresh_ms(&room.settings, Some(0), u16::MAX)
 }

@@ -2,15 +2,17 @@
 //!
 //! [`check`] tells every mistake and oddity of a text at once, with key, line and what would be right; [`Config::load`]
 //! gives the configuration or all mistakes. What holds when nothing is set stands in [`keys`]. Only this module reads the
-//! environment. Whether a page's template is one, the caller asks `waiting` and adds with [`Report::refuse`].
+//! environment. What only a caller can find, it adds with [`Report::refuse`].
 
 mod describe;
 mod gate;
 pub mod keys;
 mod limit;
 mod mistake;
+mod notes;
 mod overrides;
 mod pace;
+mod page;
 mod reader;
 mod render;
 mod room;
@@ -31,11 +33,13 @@ pub use gate::{Admin, LogConfig, Server, Store};
 pub use limit::{Limit, OwnLimits, Rate};
 pub use mistake::{Mistake, Mistakes, Origin, Report};
 pub use overrides::Overrides;
-pub use room::{EndsOn, Page, Room, Template};
+pub use page::{Page, Template};
+pub use room::{EndsOn, Room};
 pub use upstream::Upstream;
 
 use crate::token::Key;
-use reader::{InForce, Notes, Reader};
+use notes::{InForce, Notes, line};
+use reader::Reader;
 use routes::{RoomRoutes, Router};
 
 /// Largest configuration file, in bytes.
@@ -165,7 +169,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let store = gate::store(reader, &keys);
     let rooms = room::rooms(reader);
     let limits = limit::limits(reader);
-    let own_limits = limit::own(reader);
+    let own_limits = limit::own(reader, &rooms);
     let log = gate::log(reader);
     site::check(reader, &rooms, &limits);
     let upstream = upstream?;
@@ -196,7 +200,7 @@ fn written(mut mistakes: Vec<Mistake>, syntax: &[Mistake]) -> Vec<Mistake> {
 fn syntax(text: &str, error: &Error) -> Mistake {
     let at = error.span().map_or(0, |span| span.start);
     Mistake {
-        origin: Origin::Line(reader::line(text, at)),
+        origin: Origin::Line(line(text, at)),
         key: String::new(),
         wrong: format!("this is no TOML: {}", error.message()),
         right: "lines of key = value below [table], texts in double quotes".to_owned(),

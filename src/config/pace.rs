@@ -1,15 +1,15 @@
 //! Settings that would break what the design promises about the pace of a room are refused, each with the reason.
 //!
-//! A waiting page asks again within the smaller of `grace`/4 and `claim_deadline`/2, the first time within `firm_within`/2, and never faster
-//! than every second. A gate notices after two seconds that it is cut off from its store, and a slot is freed two seconds
-//! after its pass is over.
+//! A waiting page asks again within the smaller of `grace`/4 and `claim_deadline`/2, the first time within `firm_within`/2
+//! (`room::pace`); less than a second of time for that would be a stampede of its own. A gate notices after two seconds
+//! that it is cut off from its store, and a slot is freed two seconds after its pass is over.
 
 use super::reader::Section;
 use super::value::words;
 use crate::room::Settings;
 
-/// The fastest that a waiting page asks again, in milliseconds.
-pub(super) const MIN_REFRESH_MS: u64 = 1_000;
+/// The least time that pages must have to ask again, in milliseconds.
+const MIN_REFRESH_MS: u64 = 1_000;
 
 /// How long a gate may be cut off from its store before it notices, in milliseconds.
 const CUT_OFF_MS: u64 = 2_000;
@@ -24,8 +24,7 @@ fn presence(section: &Section<'_>, settings: &Settings) {
     let (grace, firm) = (settings.grace_ms, settings.firm_within_ms);
     let least = 4 * MIN_REFRESH_MS;
     if grace < least {
-        let wrong =
-            "pages ask again within a quarter of grace and never faster than every second, so all would be absent";
+        let wrong = "pages would have to ask again within a quarter of grace, which is less than a second";
         section.mistake("grace", wrong, at_least(least));
     }
     let least = CUT_OFF_MS + 2 * MIN_REFRESH_MS;

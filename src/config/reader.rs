@@ -2,7 +2,6 @@
 //! default, so that all of them come out at once.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use toml::Spanned;
@@ -10,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::keys::{Key, Preset, Table};
 use super::mistake::{Mistake, Origin};
+use super::notes::{InForce, Notes, Override, line, nearest};
 use super::{render, suggest, value};
 
 pub(super) type Node<'n> = Spanned<DeValue<'n>>;
@@ -22,32 +22,6 @@ pub(super) struct Wrong {
 }
 
 pub(super) type Read<T> = Result<T, Vec<Wrong>>;
-
-/// A value that an option of the command line sets over the file.
-pub(super) struct Override {
-    pub(super) key: &'static str,
-    pub(super) option: &'static str,
-    pub(super) node: Node<'static>,
-}
-
-/// A key with the value in force, as TOML; secrets masked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct InForce {
-    /// `server`, `room[0].page` …
-    pub(super) section: String,
-    pub(super) name: &'static str,
-    pub(super) value: String,
-}
-
-#[derive(Default)]
-pub(super) struct Notes {
-    pub(super) mistakes: Vec<Mistake>,
-    pub(super) warnings: Vec<Mistake>,
-    pub(super) in_force: Vec<InForce>,
-    pub(super) origins: BTreeMap<String, Origin>,
-    /// Keys whose value could not be read, so that the default stands in for it.
-    failed: BTreeSet<String>,
-}
 
 /// One reading of a document.
 pub(super) struct Reader<'r> {
@@ -362,20 +336,6 @@ impl<'s> Section<'s> {
     }
 }
 
-/// Where a key, or else the nearest table above it, is written.
-pub(super) fn nearest(origins: &BTreeMap<String, Origin>, key: &str) -> Origin {
-    let mut key = key;
-    loop {
-        if let Some(origin) = origins.get(key) {
-            return origin.clone();
-        }
-        let Some((above, _)) = key.rsplit_once('.') else {
-            return Origin::Defaults;
-        };
-        key = above;
-    }
-}
-
 fn preset_node(key: &Key) -> Option<Node<'static>> {
     let Preset::Value(text) = key.preset else { return None };
     Some(DeValue::parse(text).expect("the defaults in the table of keys are TOML"))
@@ -395,10 +355,4 @@ fn join(path: &str, name: &str) -> String {
 
 fn last(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, last)| last)
-}
-
-/// The line of a byte, from 1.
-pub(super) fn line(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
-    before.split(|b| *b == b'\n').count()
 }

@@ -1,17 +1,14 @@
 //! A room as the operator describes it.
 
-use std::path::PathBuf;
-
 use cookie::SameSite;
 use http::StatusCode;
 use ipnet::IpNet;
 
 use super::pace;
+use super::page::{Page, page};
 use super::reader::{Node, Read, Reader, Section};
 use super::routes::{HostPattern, Per, PerSource, Route};
-use super::value::{
-    both, duration_ms, fields, host, name, network, number, one_of, route, text, words, wrong, yes_or_no,
-};
+use super::value::{both, duration_ms, fields, host, name, network, number, one_of, route, text, words, wrong};
 use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
 
 /// Routes that are protected together, their line, and how its visitors are treated.
@@ -49,31 +46,10 @@ pub struct EndsOn {
     pub status: StatusCode,
 }
 
-/// A room's waiting page.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Page {
-    /// The file and its text; `None` for the built-in page.
-    pub template: Option<Template>,
-    /// Without JavaScript the page reloads by itself.
-    pub refresh: bool,
-    /// Tags, at least one; the first is the default.
-    pub languages: Vec<String>,
-}
-
-/// An operator's template as read; whether it is one is for `waiting` to say.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Template {
-    pub path: PathBuf,
-    pub text: String,
-}
-
 /// Most rooms, and most of some lists in a room.
 const MAX_ROOMS: usize = 1_000;
 const MAX_ENDS_ON: usize = 32;
 const MAX_LANES: usize = 8;
-
-/// Largest template file, in bytes.
-const MAX_TEMPLATE: u64 = 256 * 1024;
 
 const HOUR: u64 = 3_600_000;
 
@@ -250,39 +226,6 @@ fn per_source(node: &Node<'_>, routes: &[Route]) -> Read<PerSource> {
             wrong(node, format!("the route {without} has no {{{name}}}"), right)
         }
     }
-}
-
-fn page(section: &Section<'_>) -> Page {
-    let languages = section.list("languages", language);
-    if languages.is_empty() && !section.has_mistake("languages") {
-        section.mistake(
-            "languages",
-            "the page needs a language",
-            "at least one, such as [\"en\"]",
-        );
-    }
-    Page {
-        template: section.get("template", template),
-        refresh: section.need("refresh", yes_or_no),
-        languages,
-    }
-}
-
-fn template(node: &Node<'_>) -> Read<Template> {
-    let right = format!("the path of a file of at most {MAX_TEMPLATE} bytes that the gate may read");
-    let path = PathBuf::from(text(node, &right)?);
-    let size = std::fs::metadata(&path).map(|file| file.len());
-    if size.as_ref().is_ok_and(|size| *size > MAX_TEMPLATE) {
-        return wrong(node, format!("{} is too large", path.display()), right);
-    }
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Template { path, text }),
-        Err(e) => wrong(node, format!("{} cannot be read ({e})", path.display()), right),
-    }
-}
-
-fn language(node: &Node<'_>) -> Read<String> {
-    one_of(node, &[("en", "en"), ("ko", "ko")]).map(str::to_owned)
 }
 
 fn lanes(section: &Section<'_>, room: &mut Room) {

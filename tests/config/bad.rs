@@ -71,3 +71,22 @@ fn what_others_find_is_told_at_the_keys_line() {
     );
     assert!(report.finish().is_err());
 }
+
+/// A template's mistakes come out with all the others.
+#[test]
+fn a_broken_template_is_a_mistake_at_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html");
+    std::fs::write(&page, "<p>{{ positoin }}</p>").expect("written");
+    let text = format!(
+        "[upstream]\nurl = \"nowhere\"\n\n[[room]]\nexcept = [\"/static/*\"]\n\n[room.page]\ntemplate = \"{}\"\n",
+        page.display()
+    );
+    let report = config::check(&text, "config.toml");
+    let told = report.to_string();
+    assert_eq!(report.mistakes().len(), 2, "{told}");
+    assert!(
+        told.contains("line 8: room[0].page.template: ") && told.contains("positoin"),
+        "{told}"
+    );
+}
