@@ -72,7 +72,7 @@ impl Pool {
     /// An idle connection, the freshest first.
     pub(super) async fn kept(self: &Arc<Self>) -> Option<Lease> {
         loop {
-            let mut line = self.pop()?;
+            let mut line = self.pop(Instant::now())?;
             // The exchange before may be over for us and not yet for hyper. An error means the shop has closed; silence, that
             // it answered without taking the whole request, whose rest is still being written.
             if matches!(timeout(KEPT_WAIT, line.sender.ready()).await, Ok(Ok(()))) {
@@ -120,10 +120,10 @@ impl Pool {
         })
     }
 
-    fn pop(&self) -> Option<Line> {
+    fn pop(&self, now: Instant) -> Option<Line> {
         let mut idle = self.idle();
         let newest = idle.pop()?;
-        if newest.since.elapsed() < self.settings.idle {
+        if now.duration_since(newest.since) < self.settings.idle {
             return Some(newest.line);
         }
         idle.clear();
@@ -210,3 +210,41 @@ const ENFILE: i32 = rustix::io::Errno::NFILE.raw_os_error();
 const ENOBUFS: i32 = rustix::io::Errno::NOBUFS.raw_os_error();
 /// hyper's smallest buffer; it holds what one write to the shop may carry.
 const BUFFER_BYTES: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pool with one idle connection to a shop that does nothing, and the bound on its age.
+    async fn kept() -> (Arc<Pool>, Duration, std::net::TcpListener) {
+        let shop = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let settings = UpstreamSettings::new("127.0.0.1", shop.local_addr().unwrap().port());
+        let idle = settings.idle;
+        let pool = Pool::new(Arc::new(settings), Arc::default());
+        let mut lease = pool.fresh().await.ok().unwrap();
+        lease.may_be_kept();
+        lease.give_back();
+        (pool, idle, shop)
+    }
+
+    #[tokio::test]
+    async fn young_connection_is_used() {
+        let (pool, ..) = kept().await;
+        assert!(pool.pop(Instant::now()).is_some());
+        assert!(pool.pop(Instant::now()).is_none());
+    }
+
+    #[tokio::test]
+    async fn old_connection_is_not_used_even_before_it_is_swept() {
+        let (pool, idle, _shop) = kept().await;
+        assert!(pool.pop(Instant::now() + idle).is_none());
+        assert!(pool.idle().is_empty());
+    }
+
+    #[tokio::test]
+    async fn lease_that_is_not_given_back_leaves_nothing() {
+        let (pool, ..) = kept().await;
+        drop(pool.kept().await);
+        assert!(pool.idle().is_empty());
+    }
+}

@@ -48,7 +48,8 @@ impl Shop {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let stream = stream.unwrap();
-                stream.set_read_timeout(Some(PATIENCE)).unwrap();
+                // Longer than any client waits: a shop never ends a wait that the gate should have ended.
+                stream.set_read_timeout(Some(3 * PATIENCE)).unwrap();
                 stream.set_nodelay(true).unwrap();
                 let index = records.opened.fetch_add(1, Ordering::SeqCst);
                 let mut line = Line {
