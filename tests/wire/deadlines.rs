@@ -72,11 +72,11 @@ fn idle_connection_is_closed() {
 fn answer_under_way_outlives_every_wait_for_a_request() {
     let shop = Shop::new(|line| {
         line.head();
-        thread::park_timeout(4 * SHORT);
+        thread::park_timeout(30 * SHORT);
         line.send(OK);
     });
     let gate = Gate::with(shop.address, |setup| {
-        (setup.server.first_byte, setup.server.head, setup.server.keep_alive) = (SHORT, SHORT, SHORT);
+        (setup.server.first_byte, setup.server.head, setup.server.keep_alive) = (10 * SHORT, 10 * SHORT, 10 * SHORT);
     });
     assert_eq!(gate.client().ask(GET).status, 200);
 }

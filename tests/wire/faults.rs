@@ -67,11 +67,13 @@ fn shop_that_does_not_answer_is_504_and_hung_up_on() {
 #[test]
 fn slow_upload_does_not_count_as_a_slow_shop() {
     let shop = Shop::answering(OK);
-    let gate = Gate::with(shop.address, |setup| setup.upstream.response = SHORT);
+    let gate = Gate::with(shop.address, |setup| {
+        setup.upstream.response = Duration::from_millis(1500);
+    });
     let mut client = gate.client();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\n");
     for byte in ["1", "2", "3", "4", "5", "6"] {
-        std::thread::park_timeout(SHORT);
+        std::thread::park_timeout(Duration::from_millis(400));
         client.send(byte);
     }
     assert_eq!(client.answer().status, 200);
