@@ -42,6 +42,8 @@ fn answer_under_way_finishes_and_says_close() {
     while !closing.is_cancelled() {
         thread::yield_now();
     }
+    // The shop takes its time: long enough for a server that does not wait to be gone.
+    thread::park_timeout(Duration::from_millis(200));
     go.send(()).unwrap();
     let answer = client.answer();
     assert_eq!(

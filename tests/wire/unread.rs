@@ -102,6 +102,9 @@ fn large_unread_body_is_answered_and_the_connection_closed() {
     ];
     for request in requests {
         let mut client = gate.client();
+        socket2::SockRef::from(&client.stream)
+            .set_send_buffer_size(8192)
+            .unwrap();
         let answer = client.ask(&request);
         assert_eq!(
             (answer.body.as_str(), answer.header("connection").as_deref()),
