@@ -85,6 +85,7 @@ impl Running {
 /// Starts a gate: listeners first, so that a taken port is told before anything is written; the admin listener before the
 /// visitors', so that a load balancer sees it become ready.
 pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
+    let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
     let listeners = config
         .server
@@ -133,6 +134,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         },
     )?);
     let server = serve(config, listeners, &settings, stats, shared).map_err(StartError::Threads)?;
+    warn_of_few(descriptors, config.server.max_connections);
     readiness.serving();
     Ok(Running {
         server,
@@ -140,6 +142,19 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         replica: thread,
         readiness,
     })
+}
+
+/// A forwarded request takes two descriptors; too few turn visitors away before `max_connections` does.
+fn warn_of_few(descriptors: u64, max_connections: usize) {
+    let needed = u64::try_from(max_connections).unwrap_or(u64::MAX).saturating_mul(2);
+    if descriptors < needed {
+        tracing::warn!(
+            descriptors,
+            max_connections,
+            "this process may open fewer descriptors than max_connections can need: raise the hard limit (LimitNOFILE, \
+             ulimit -Hn) or lower max_connections"
+        );
+    }
 }
 
 fn bind(settings: &ServerSettings, address: SocketAddr) -> Result<TcpListener, StartError> {

@@ -1,6 +1,6 @@
 //! The gate: one request from its head to its answer.
 //!
-//! [`decide()`] holds the rows of the outside contract and is pure; what stands around it reads the request, asks the view,
+//! `decide` holds the rows of the outside contract and is pure; what stands around it reads the request, asks the view,
 //! and carries the verdict out with `proxy`, `waiting` and `limit`.
 //!
 //! ```text
