@@ -100,6 +100,11 @@ impl Gate {
         if routed.own {
             return self.endpoint(conn, visit, &head).await;
         }
+        if routed.misdirected {
+            let status = StatusCode::MISDIRECTED_REQUEST;
+            let refusal = Refusal::new(status, "unknown_host", PageKind::BadRequest, Outcome::Malformed);
+            return (None, refusal.answer(&shared.pages, visit));
+        }
         let room = routed.room.as_ref().map(|place| place.index);
         let pages = room.map_or(&shared.pages, |at| &shared.rules[at].pages);
         if let Err(over) = shared.limits.routes(&routed.limits, visit.client) {

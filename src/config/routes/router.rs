@@ -79,6 +79,8 @@ pub struct InRoom {
 pub struct Routed {
     /// Below `/.anteroom`: the gate's own, never forwarded.
     pub own: bool,
+    /// Every room names its hosts and this is none of them: 421, since the shop may serve any host alike.
+    pub misdirected: bool,
     /// `None`: outside every room, in `except`, or never queued.
     pub room: Option<InRoom>,
     /// The limits it counts against, in a room or not.
@@ -162,12 +164,11 @@ impl Router {
                 return Err(Doubtful);
             }
         }
-        Ok(routed)
+        let misdirected = !routed.own && !self.serves(target.host());
+        Ok(Routed { misdirected, ..routed })
     }
 
-    /// False when every room names its hosts and this is none of them: such a request is for somebody else (421).
-    #[must_use]
-    pub fn serves(&self, host: &str) -> bool {
+    fn serves(&self, host: &str) -> bool {
         self.rooms.is_empty() || self.rooms.iter().any(|room| takes_host(&room.hosts, host))
     }
 
@@ -224,9 +225,9 @@ impl Router {
             None => None,
         };
         Ok(Routed {
-            own: false,
             room,
             limits: found.limits,
+            ..Routed::default()
         })
     }
 

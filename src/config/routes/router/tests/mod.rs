@@ -309,7 +309,12 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
     let router = Router::new(&[room], &[]);
     let target = Target::parse("WWW.Shop.Example.:8080", "/").expect("target");
     assert!(router.route(&Method::GET, &target).expect("clear").room.is_some());
-    assert!(router.serves("www.shop.example") && !router.serves("other.example"));
+    let misdirected = |host: &str, path: &str| {
+        let target = Target::parse(host, path).expect("target");
+        router.route(&Method::GET, &target).expect("clear").misdirected
+    };
+    assert!(!misdirected("www.shop.example", "/") && misdirected("other.example", "/"));
+    assert!(!misdirected("other.example", "/.anteroom/health"));
 }
 
 #[test]
