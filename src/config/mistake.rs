@@ -118,7 +118,7 @@ impl Report {
     }
 }
 
-/// A line for each mistake and warning, then their number: what `anteroom check` prints.
+/// A line for each mistake and warning, then one with their number: what `anteroom check` prints.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for mistake in &self.mistakes {
@@ -129,10 +129,10 @@ impl fmt::Display for Report {
         }
         let (mistakes, warnings) = (self.mistakes.len(), self.warnings.len());
         match (mistakes, warnings) {
-            (0, 0) => write!(f, "{}: good", self.path),
-            (0, _) => write!(f, "{}: good, with {}", self.path, count(warnings, "warning")),
-            (_, 0) => write!(f, "{}: {}", self.path, count(mistakes, "mistake")),
-            _ => write!(
+            (0, 0) => writeln!(f, "{}: good", self.path),
+            (0, _) => writeln!(f, "{}: good, with {}", self.path, count(warnings, "warning")),
+            (_, 0) => writeln!(f, "{}: {}", self.path, count(mistakes, "mistake")),
+            _ => writeln!(
                 f,
                 "{}: {}, {}",
                 self.path,
