@@ -191,10 +191,14 @@ impl Room {
 
     fn join(&mut self, line: &LineName, lane: LaneId, count: u32, m: &mut Moment) -> Option<Number> {
         let joinable = matches!(self.settings.mode, Mode::Auto | Mode::Hold);
-        if !joinable || !self.make(line, m) {
+        let configured = usize::from(lane.0) < self.settings.lane_weights.len();
+        let left = m.joins_left.checked_sub(count).filter(|_| count > 0)?;
+        if !joinable || !configured || !self.make(line, m) {
             return None;
         }
-        self.lines.get_mut(line)?.join(lane, count, &self.settings, m)
+        let first = self.lines.get_mut(line)?.join(lane, count, &self.settings, m.clock)?;
+        m.joins_left = left;
+        Some(first)
     }
 
     /// An id that was numbered before is answered with its number, whatever the mode.

@@ -2,7 +2,7 @@
 
 use super::entry::{Claim, End, Section};
 use super::era::Found;
-use super::ids::{LaneId, Number};
+use super::ids::{Clock, LaneId, Number};
 use super::lane::Lane;
 use super::line::Line;
 use super::moment::Moment;
@@ -40,14 +40,8 @@ impl Line {
     }
 
     /// Numbers `count` newcomers and says the first number.
-    pub fn join(&mut self, lane: LaneId, count: u32, settings: &Settings, m: &mut Moment) -> Option<Number> {
-        let left = m.joins_left.checked_sub(count).filter(|_| count > 0)?;
-        let configured = usize::from(lane.0) < settings.lane_weights.len();
-        let first = self
-            .lane(lane)
-            .filter(|_| configured)?
-            .issue(count, settings, m.clock)?;
-        m.joins_left = left;
+    pub fn join(&mut self, lane: LaneId, count: u32, settings: &Settings, now: Clock) -> Option<Number> {
+        let first = self.lane(lane)?.issue(count, settings, now)?;
         self.figures.joins += u64::from(count);
         Some(first)
     }

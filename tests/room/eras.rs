@@ -1,0 +1,272 @@
+//! New logs and lost ones: what the tickets bring back.
+
+use anteroom::room::{Batch, Change, Clock, Entry, Era, GateId, Number, Position, Standing, State};
+
+use super::support::{INCARNATION, Log, room, settings};
+
+fn of(era: u64, n: u32) -> Number {
+    Number { era: Era(era), n }
+}
+
+/// The log ends and a new one begins.
+fn begin(log: &mut Log, incarnation: u64) {
+    log.state.begin(incarnation);
+    log.rejoin();
+}
+
+#[test]
+fn a_new_log_keeps_places_sessions_and_order_and_numbers_anew_behind() {
+    let mut log = Log::new(settings(1));
+    let old = log.join(3);
+    log.claim(old[0], true);
+    log.mark(old[2]);
+    begin(&mut log, INCARNATION + 1);
+    assert!(log.is_inside(old[0]));
+    assert!(!log.is_present(old[1]), "nobody older is present without a mark");
+    let new = log.join(1)[0];
+    assert_eq!((new, log.ahead(new)), (of(INCARNATION + 1, 0), Some(1)));
+    log.mark(old[1]);
+    assert_eq!(
+        [old[1], old[2], new].map(|number| log.ahead(number)),
+        [Some(0), Some(1), Some(2)]
+    );
+}
+
+#[test]
+fn a_ticket_from_behind_an_eras_end_gets_its_place_back() {
+    let mut log = Log::new(settings(1));
+    let old = log.join(3);
+    log.claim(old[0], true);
+    begin(&mut log, INCARNATION + 1);
+    let new = log.join(1)[0];
+    let lost = of(INCARNATION, 5);
+    assert_eq!(log.standing(lost), Standing::Unknown);
+    assert!(log.mark(lost));
+    assert_eq!((log.ahead(lost), log.ahead(new)), (Some(0), Some(1)));
+    assert_eq!(
+        log.standing(of(INCARNATION, 4)),
+        Standing::Unknown,
+        "others in the gap stay as they were"
+    );
+    let beyond = of(INCARNATION, 3 << 20);
+    assert_eq!(log.standing(beyond), Standing::Late);
+    assert!(!log.mark(beyond));
+}
+
+#[test]
+fn a_number_of_the_issuing_era_that_was_not_issued_is_nobodys() {
+    let mut log = Log::new(settings(1));
+    log.join(2);
+    for ahead in [of(INCARNATION, 2), of(INCARNATION + 1, 0)] {
+        assert_eq!(log.standing(ahead), Standing::Unknown);
+        assert!(!log.mark(ahead) && !log.reopen(ahead));
+    }
+}
+
+#[test]
+fn when_everything_is_lost_a_ticket_proves_it_and_nobody_is_called_until_it_healed() {
+    let mut log = Log::new(settings(2));
+    let new = log.join(3);
+    log.claim(new[0], true);
+    let (waited, was_inside) = (of(77, 1_000_000), of(77, 12));
+    assert_eq!(log.standing(waited), Standing::Unknown);
+    assert!(log.mark(waited));
+    let heals = Clock(log.now().0 + 20_000);
+    assert_eq!(
+        log.state.view().healing_until,
+        Some(heals),
+        "a generation or the longest session, whichever is longer"
+    );
+    assert!(log.reopen(was_inside));
+    assert_eq!((log.figures().inside, log.figures().excess), (2, 1));
+    assert_eq!((log.ahead(waited), log.ahead(new[2])), (Some(0), Some(1)));
+    log.leave(new[0]);
+    log.leave(new[1]);
+    log.leave(was_inside);
+    log.mark(new[2]);
+    log.mark(waited);
+    log.pass(19_500);
+    assert_eq!(log.figures().called, 0);
+    log.pass(500);
+    assert!(log.is_called(waited) && log.is_called(new[2]));
+}
+
+#[test]
+fn a_second_ticket_of_the_lost_era_does_not_stop_the_calls_again() {
+    let mut log = Log::new(settings(1));
+    log.mark(of(77, 3));
+    let heals = log.state.view().healing_until;
+    log.pass(5_000);
+    assert!(log.mark(of(77, 2)));
+    assert_eq!(log.state.view().healing_until, heals);
+    assert_eq!((log.ahead(of(77, 2)), log.ahead(of(77, 3))), (Some(0), Some(1)));
+}
+
+#[test]
+fn the_order_of_several_lost_eras_is_theirs_and_not_that_of_their_return() {
+    let mut log = Log::new(settings(0));
+    let newest = log.join(1)[0];
+    let lost = [of(80, 4), of(70, 9), of(75, 0), of(70, 2)];
+    for number in lost {
+        assert!(log.mark(number));
+    }
+    let mut order = lost.to_vec();
+    order.sort();
+    order.push(newest);
+    let aheads: Vec<_> = order.iter().map(|number| log.ahead(*number)).collect();
+    assert_eq!(aheads, (0..5).map(Some).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_ticket_of_a_lost_era_is_no_proof_once_the_longest_session_has_passed() {
+    let mut log = Log::new(settings(1));
+    log.join(1);
+    log.pass(60_000);
+    assert_eq!(log.standing(of(77, 3)), Standing::Late);
+    assert!(!log.mark(of(77, 3)));
+    assert_eq!(log.state.view().healing_until, None);
+}
+
+#[test]
+fn an_ended_number_is_not_given_back_by_a_mark() {
+    let mut log = Log::new(settings(1));
+    begin(&mut log, INCARNATION + 1);
+    log.join(1);
+    let lost = of(77, 3);
+    assert!(log.reopen(lost));
+    log.leave(lost);
+    log.pass(61_000);
+    assert!(!log.mark(lost));
+    assert!(!matches!(log.standing(lost), Standing::Waiting(_)));
+}
+
+#[test]
+fn a_session_outlives_its_era() {
+    let mut log = Log::new(settings(2));
+    let old = log.join(1)[0];
+    log.claim(old, true);
+    begin(&mut log, INCARNATION + 1);
+    for _ in 0..5 {
+        log.pass(11_000);
+        log.renew(old);
+        let new = log.join(1)[0];
+        log.leave(new);
+    }
+    assert!(log.is_inside(old));
+    log.leave(old);
+    assert_eq!(log.standing(old), Standing::Ended, "and is remembered as ended");
+}
+
+#[test]
+fn the_roots_entry_begins_the_new_log_by_itself() {
+    let mut log = Log::new(settings(1));
+    let old = log.join(2);
+    let mut other = State::decode(&log.state.encode()).unwrap();
+    begin(&mut log, INCARNATION + 5);
+    let root = Entry {
+        position: Position {
+            incarnation: INCARNATION + 5,
+            sequence: 1,
+        },
+        ..log.entry(
+            250,
+            Batch {
+                root: true,
+                hello: true,
+                ..Batch::default()
+            },
+        )
+    };
+    let stray = Entry {
+        batch: Batch {
+            root: false,
+            ..root.batch.clone()
+        },
+        ..root.clone()
+    };
+    assert!(other.apply(&stray).ignored);
+    assert_eq!(other.position().incarnation, INCARNATION);
+    log.state.apply(&root);
+    other.apply(&root);
+    assert_eq!(log.state.hash(), other.hash());
+    assert!(!log.is_present(old[1]));
+}
+
+#[test]
+fn entries_are_applied_once_and_only_of_this_log_and_version() {
+    let mut log = Log::new(settings(1));
+    let entry = log.entry(250, Batch::default());
+    log.state.apply(&entry);
+    let hash = log.state.hash();
+    let next = Position {
+        sequence: entry.position.sequence + 1,
+        ..entry.position
+    };
+    for strange in [
+        entry.clone(),
+        Entry {
+            position: Position {
+                incarnation: INCARNATION + 1,
+                ..next
+            },
+            ..entry.clone()
+        },
+        Entry {
+            position: next,
+            version: 2,
+            ..entry.clone()
+        },
+    ] {
+        assert!(log.state.apply(&strange).ignored);
+        assert_eq!(log.state.hash(), hash);
+    }
+}
+
+#[test]
+fn a_silent_gate_holds_the_horizon_for_an_hour_or_until_it_is_back() {
+    let mut log = Log::new(settings(5));
+    log.join(1);
+    let mut other = GateId(9);
+    std::mem::swap(&mut log.gate, &mut other);
+    log.apply(
+        0,
+        Batch {
+            hello: true,
+            ..Batch::default()
+        },
+    );
+    std::mem::swap(&mut log.gate, &mut other);
+    let absent = log.join(1)[0];
+    log.leave(absent);
+    let gone = log.join(1)[0];
+    log.pass(120_000);
+    assert!(
+        !matches!(log.standing(gone), Standing::Late),
+        "{:?}",
+        log.standing(gone)
+    );
+    std::mem::swap(&mut log.gate, &mut other);
+    log.apply(
+        0,
+        Batch {
+            hello: true,
+            ..Batch::default()
+        },
+    );
+    log.apply(250, Batch::default());
+    assert_eq!(log.standing(gone), Standing::Late);
+}
+
+#[test]
+fn a_reset_after_a_new_log_voids_older_eras_too() {
+    let mut log = Log::new(settings(1));
+    let old = log.join(2);
+    begin(&mut log, INCARNATION + 1);
+    log.change(Change::Reset);
+    assert_eq!(log.standing(old[1]), Standing::Late);
+    assert!(!log.mark(old[1]));
+    let view = log.state.view();
+    assert!(view.rooms[&room()].lines.is_empty());
+    assert!(view.healing_until.is_none());
+    assert!(log.join(1)[0].n == 0 && log.is_called(of(INCARNATION + 1, 0)));
+}
