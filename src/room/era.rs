@@ -41,6 +41,8 @@ struct Span {
     given: u64,
     /// End of the gap.
     limit: u64,
+    /// Places below were void when the horizon came down for an older era, and stay so.
+    void: u64,
 }
 
 /// Where a genuine number stands on the axis.
@@ -68,6 +70,7 @@ impl Eras {
             end: start,
             given: start,
             limit: FIRST_BASE + (1 << 32),
+            void: 0,
         };
         Self {
             spans: vec![span],
@@ -118,6 +121,7 @@ impl Eras {
             end: base,
             given: base,
             limit: base + (1 << 32),
+            void: 0,
         });
         if self.spans.len() > MAX_ERAS {
             self.dropped = Some(self.spans.remove(0).era);
@@ -125,29 +129,40 @@ impl Eras {
         Place(self.spans[0].base)
     }
 
-    /// Makes room for a lost era and says its base; `None` when there is no room or it is known.
-    pub fn insert(&mut self, era: Era) -> Option<Place> {
+    /// Makes room for a lost era and says its base; `None` when there is no room or it is known. Its numbers below
+    /// `first` are late; so stays whatever the `horizon` has passed in the other eras.
+    pub fn insert(&mut self, era: Era, first: u32, horizon: Place) -> Option<Place> {
         let i = self.spans.binary_search_by_key(&era, |span| span.era).err()?;
         if i == self.spans.len() || self.dropped.is_some_and(|dropped| era <= dropped) {
             return None;
         }
         let base = self.room_for(i)?;
         let limit = self.spans[i].base;
+        let start = (base + u64::from(first)).min(limit);
+        for span in &mut self.spans {
+            span.void = span.void.max(horizon.0.min(span.limit));
+        }
         if let Some(before) = i.checked_sub(1).and_then(|i| self.spans.get_mut(i)) {
             before.limit = base;
         }
-        self.spans.insert(
-            i,
-            Span {
-                era,
-                base,
-                start: base,
-                end: base,
-                given: base,
-                limit,
-            },
-        );
+        let span = Span {
+            era,
+            base,
+            start,
+            end: start,
+            given: start,
+            limit,
+            void: 0,
+        };
+        self.spans.insert(i, span);
         Some(Place(base))
+    }
+
+    /// The horizon has passed the place, though it stands lower now.
+    pub fn is_void(&self, place: Place) -> bool {
+        let after = self.spans.partition_point(|span| span.base <= place.0);
+        let span = after.checked_sub(1).and_then(|i| self.spans.get(i));
+        span.is_some_and(|span| place.0 < span.void)
     }
 
     /// Notes that a place in a gap proved to be issued.
@@ -197,7 +212,7 @@ impl Eras {
         w.option(self.dropped, |w, era| w.u64(era.0));
         w.list(&self.spans, |w, span| {
             w.u64(span.era.0);
-            for value in [span.base, span.start, span.end, span.given, span.limit] {
+            for value in [span.base, span.start, span.end, span.given, span.limit, span.void] {
                 w.u64(value);
             }
         });
@@ -205,7 +220,7 @@ impl Eras {
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         let dropped = r.option(Reader::u64)?.map(Era);
-        let spans = r.list(48, Span::read)?;
+        let spans = r.list(56, Span::read)?;
         let apart = spans
             .windows(2)
             .all(|pair| pair[0].era < pair[1].era && pair[0].limit <= pair[1].base);
@@ -241,6 +256,7 @@ impl Span {
             end: r.u64()?,
             given: r.u64()?,
             limit: r.u64()?,
+            void: r.u64()?,
         };
         let rising = [span.base, span.start, span.end, span.given, span.limit, 1 << 54].is_sorted();
         if rising { Ok(span) } else { r.wrong() }
@@ -305,8 +321,8 @@ mod tests {
         eras.issue(100);
         eras.open(Era(20));
         for era in [5, 15, 7, 2, 17] {
-            assert!(eras.insert(Era(era)).is_some(), "{era}");
-            assert!(eras.insert(Era(era)).is_none(), "{era}");
+            assert!(eras.insert(Era(era), 0, Place(0)).is_some(), "{era}");
+            assert!(eras.insert(Era(era), 0, Place(0)).is_none(), "{era}");
         }
         assert_eq!(
             eras.known().map(|era| era.0).collect::<Vec<_>>(),
@@ -314,7 +330,7 @@ mod tests {
         );
         assert!(eras.spans.windows(2).all(|pair| pair[0].limit <= pair[1].base));
         assert!(
-            eras.insert(Era(30)).is_none(),
+            eras.insert(Era(30), 0, Place(0)).is_none(),
             "an era above the issuing one is not lost"
         );
     }
@@ -325,7 +341,7 @@ mod tests {
         eras.open(Era(20));
         let given = Place(FIRST_BASE + GAP - 10);
         eras.give_back(given);
-        let base = eras.insert(Era(15));
+        let base = eras.insert(Era(15), 0, Place(0));
         assert!(base.is_none_or(|base| base > given));
         assert_eq!(
             eras.find(number(10, u32::try_from(GAP - 10).unwrap())),
@@ -334,11 +350,24 @@ mod tests {
     }
 
     #[test]
+    fn a_lost_era_keeps_its_floor_and_revives_nothing_that_the_horizon_passed() {
+        let mut eras = Eras::new(Era(10), 0);
+        eras.issue(100);
+        let horizon = Place(FIRST_BASE + 40);
+        let base = eras.insert(Era(5), 7, horizon).unwrap();
+        assert!(base < horizon);
+        assert_eq!(eras.find(number(5, 6)), Found::Late);
+        assert_eq!(eras.find(number(5, 7)), Found::Gap(Place(base.0 + 7)));
+        let void = [0, 39, 40, 99].map(|n| eras.is_void(Place(FIRST_BASE + n)));
+        assert_eq!((void, eras.is_void(base)), ([true, true, false, false], false));
+    }
+
+    #[test]
     fn lost_eras_without_room_are_late() {
         let mut eras = Eras::new(Era(1_000), 0);
         let fitted = (0..999)
             .rev()
-            .take_while(|era| eras.insert(Era(*era)).is_some())
+            .take_while(|era| eras.insert(Era(*era), 0, Place(0)).is_some())
             .count();
         assert!((30..60).contains(&fitted), "{fitted}");
         assert_eq!(eras.find(number(1, 0)), Found::Late);
@@ -354,7 +383,7 @@ mod tests {
         assert_eq!(eras.known().collect::<Vec<_>>(), [Era(20)]);
         assert_eq!(eras.find(number(10, 50)), Found::Late);
         assert_eq!(eras.find(number(9, 50)), Found::Late);
-        assert_eq!(eras.insert(Era(9)), None);
+        assert_eq!(eras.insert(Era(9), 0, Place(0)), None);
     }
 
     #[test]

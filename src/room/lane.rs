@@ -53,8 +53,14 @@ impl Lane {
         }
     }
 
-    pub fn horizon(&self) -> Place {
-        self.horizon
+    /// The horizon has passed the place.
+    pub fn is_void(&self, place: Place) -> bool {
+        place < self.horizon || self.eras.is_void(place)
+    }
+
+    /// Waiting, or able to: neither void nor taken.
+    pub fn is_in_line(&self, place: Place) -> bool {
+        !self.is_void(place) && !self.presence.is_taken(place)
     }
 
     /// True for a place in a gap that is not known to be issued.
@@ -83,7 +89,7 @@ impl Lane {
     /// Like [`Lane::place`]; a genuine number in a gap is given its place back, unless the horizon has passed it.
     pub fn reclaim(&mut self, number: Number) -> Option<Place> {
         if let Found::Gap(place) = self.eras.find(number)
-            && place >= self.horizon
+            && !self.is_void(place)
         {
             self.back.set(place);
             self.eras.give_back(place);
@@ -91,9 +97,12 @@ impl Lane {
         self.place(number)
     }
 
-    /// Makes room for an era that only a ticket remembers. Its visitors have `late_window` from `from` on to come back.
-    pub fn insert(&mut self, era: Era, settings: &Settings, from: Clock) {
-        let Some(base) = self.eras.insert(era) else { return };
+    /// Makes room for an era that only a ticket remembers, its numbers from `first` on. Its visitors have `late_window`
+    /// from `from` on to come back.
+    pub fn insert(&mut self, era: Era, first: u32, settings: &Settings, from: Clock) {
+        let Some(base) = self.eras.insert(era, first, self.horizon) else {
+            return;
+        };
         self.horizon = self.horizon.min(base);
         self.target = self.target.min(base);
         self.called.clear();
@@ -102,7 +111,7 @@ impl Lane {
 
     /// A visitor in line checks in. False when the place is void or taken.
     pub fn mark(&mut self, place: Place) -> bool {
-        let in_line = place >= self.horizon && !self.presence.is_taken(place);
+        let in_line = self.is_in_line(place);
         if in_line {
             self.presence.mark(place);
         }
@@ -134,12 +143,13 @@ impl Lane {
 
     /// The called visitor did not come: back in line once, spent the second time.
     pub fn miss(&mut self, place: Place, call: Call) {
+        let void = self.is_void(place);
         let again = call.count < 2;
-        if again {
+        if again && !void {
             self.presence.untake(place);
         }
         let record = match again {
-            _ if place < self.horizon => None,
+            _ if void => None,
             true => Some(Record::Missed {
                 at: call.at,
                 count: call.count,

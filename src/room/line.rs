@@ -114,6 +114,9 @@ impl Line {
     /// The settings change from `old` to `new`.
     pub fn resettle(&mut self, old: &Settings, new: &Settings, m: &Moment) {
         self.grow(new, &m.past);
+        if old.lane_weights != new.lane_weights {
+            self.turns = Turns::default();
+        }
         self.bucket = match old.rate_per_minute {
             Some(_) => self.bucket.at(old, m.clock).at(new, m.clock),
             None => Bucket::full(new, m.clock),
@@ -149,7 +152,8 @@ impl Line {
     }
 
     /// A new log begins.
-    pub fn begin(&mut self, era: Era) {
+    pub fn begin(&mut self, era: Era, now: Clock) {
+        self.note_busy(now);
         for lane in &mut self.lanes {
             lane.begin(era);
         }

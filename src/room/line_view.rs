@@ -62,19 +62,23 @@ impl LineView {
     ///
     /// A gate cut off from the log that goes on honouring sessions passes a `now` that is earlier by as much. `Unknown`
     /// waits for the log to be read further or for a mark to give the place back; a number that no mark can bring back
-    /// is `Late`.
+    /// is `Late`, here as far as the line knew when it was last touched ([`super::View::standing`] knows all).
     #[must_use]
     pub fn standing(&self, lane: LaneId, number: Number, now: Clock) -> Standing {
+        self.stands(lane, number, &self.past, now)
+    }
+
+    pub(super) fn stands(&self, lane: LaneId, number: Number, past: &Past, now: Clock) -> Standing {
         let Some(line_lane) = self.lane(lane) else {
             return Standing::Unknown;
         };
         let place = match line_lane.eras.find(number) {
             Found::Issued(place) => place,
             Found::Gap(place) if line_lane.is_back(place) => place,
-            Found::Gap(place) if place >= line_lane.horizon() => return Standing::Unknown,
+            Found::Gap(place) if !line_lane.is_void(place) => return Standing::Unknown,
             Found::Gap(_) | Found::Late => return Standing::Late,
             Found::Ahead => return Standing::Unknown,
-            Found::Lost => return lost(self.past.prove(number, now)),
+            Found::Lost => return lost(past.prove(number, now)),
         };
         let count = |count| CallId { lane, number, count };
         match line_lane.slots.get(place) {
@@ -86,7 +90,7 @@ impl LineView {
             Some(Record::Inside(_) | Record::Over { .. }) => Standing::Ended,
             Some(Record::Called(_) | Record::Spent { .. }) => Standing::Late,
             Some(Record::Missed { at, .. }) => waiting(line_lane, place, Some(*at)),
-            None if place < line_lane.horizon() => Standing::Late,
+            None if line_lane.is_void(place) => Standing::Late,
             None if line_lane.presence.is_taken(place) => Standing::Ended,
             None => waiting(line_lane, place, None),
         }
@@ -204,7 +208,7 @@ pub(super) fn lost(proof: Proof) -> Standing {
 
 fn waiting(lane: &Lane, place: Place, missed_at: Option<Wall>) -> Standing {
     let presence = &lane.presence;
-    if place < lane.horizon() {
+    if lane.is_void(place) {
         return Standing::Late;
     }
     Standing::Waiting(Waiting {

@@ -53,6 +53,11 @@ impl Past {
         self.floors.last_key_value().map_or(0, |(_, floor)| *floor)
     }
 
+    /// Numbers of an era below this are late wherever their line is not known.
+    pub fn floor_of(&self, era: Era) -> u32 {
+        self.floors.get(&era).copied().unwrap_or(0)
+    }
+
     pub fn prove(&self, number: Number, now: Clock) -> Proof {
         if number.era > self.era() {
             return Proof::Ahead;

@@ -112,6 +112,7 @@ impl Presence {
     }
 
     pub fn drop_below(&mut self, horizon: Place) {
+        self.fresh = self.fresh.max(horizon);
         for bits in [
             &mut self.taken,
             &mut self.marked,

@@ -82,7 +82,12 @@ impl Room {
 
     /// A new log begins.
     pub fn begin(&mut self, era: Era, m: &Moment) {
-        self.lines.values_mut().for_each(|line| line.begin(era));
+        for name in self.lines.keys().cloned().collect::<Vec<_>>() {
+            if let Some(line) = self.lines.get_mut(&name) {
+                line.begin(era, m.clock);
+            }
+            self.count(&name);
+        }
         self.reschedule(m);
     }
 
@@ -304,7 +309,7 @@ impl Room {
         room.settings = Arc::new(room.overrides.over(&room.configured));
         room.edition = r.edition()?;
         room.lines = r
-            .list(100, |r| Ok((r.line_name()?, Line::read(r)?)))?
+            .list(64, |r| Ok((r.line_name()?, Line::read(r)?)))?
             .into_iter()
             .collect();
         room.pending = Pending::read(r)?;

@@ -49,7 +49,7 @@ impl Line {
     fn leave(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) -> bool {
         let Some(lane) = self.lane(id) else { return false };
         let Some(place) = lane.place(number) else { return false };
-        let in_line = place >= lane.horizon() && !lane.presence.is_taken(place);
+        let in_line = lane.is_in_line(place);
         match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => self.close((id, place), &session, EndedBy::Word, settings, m),
             Some(Record::Called(call)) => {
@@ -123,7 +123,7 @@ impl Line {
         let Some(place) = lane.reclaim(number) else {
             return false;
         };
-        let in_line = place >= lane.horizon() && !lane.presence.is_taken(place);
+        let in_line = lane.is_in_line(place);
         let session = match lane.slots.get(place).copied() {
             Some(Record::Called(call)) => self.admit(&call, settings, m),
             Some(
@@ -191,7 +191,8 @@ impl Line {
                 Proof::LostLine => {}
                 Proof::Late | Proof::Ahead => return None,
             }
-            lane.insert(number.era, settings, m.clock.max(m.healing_until));
+            let first = m.past.floor_of(number.era);
+            lane.insert(number.era, first, settings, m.clock.max(m.healing_until));
         }
         Some(lane)
     }

@@ -92,7 +92,7 @@ fn read(r: &mut Reader) -> Read<State> {
         joins_left: MAX_JOINS,
         past,
     };
-    let rooms = r.list(100, |r| Ok((r.room_name()?, Room::read(r)?)))?;
+    let rooms = r.list(64, |r| Ok((r.room_name()?, Room::read(r)?)))?;
     if rooms.len() > MAX_ROOMS {
         return r.wrong();
     }

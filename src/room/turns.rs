@@ -5,25 +5,27 @@
 
 use super::codec::{Read, Reader, Writer};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Turns {
     lane: u8,
     credit: u16,
 }
 
 impl Turns {
-    /// The lane that calls next, of those where somebody waits; `None` when nobody waits anywhere.
+    /// The lane that calls next, of those where somebody waits. `None` when nobody waits anywhere: then the turn stays.
     pub fn next(&mut self, weights: &[u16], waits: impl Fn(usize) -> bool) -> Option<usize> {
         let common = weights.iter().copied().fold(0, gcd).max(1);
+        let mut turn = *self;
         for _ in 0..=weights.len() {
-            let lane = usize::from(self.lane);
-            if self.credit > 0 && lane < weights.len() && waits(lane) {
-                self.credit -= 1;
+            let lane = usize::from(turn.lane);
+            if turn.credit > 0 && lane < weights.len() && waits(lane) {
+                turn.credit -= 1;
+                *self = turn;
                 return Some(lane);
             }
-            let next = if lane + 1 < weights.len() { self.lane + 1 } else { 0 };
+            let next = if lane + 1 < weights.len() { turn.lane + 1 } else { 0 };
             let weight = weights.get(usize::from(next)).copied()?;
-            *self = Self {
+            turn = Self {
                 lane: next,
                 credit: (weight / common).max(1),
             };
@@ -41,6 +43,16 @@ impl Turns {
             lane: r.u8()?,
             credit: r.u16()?,
         })
+    }
+}
+
+/// Before the first call: lane 0 comes next.
+impl Default for Turns {
+    fn default() -> Self {
+        Self {
+            lane: u8::MAX,
+            credit: 0,
+        }
     }
 }
 
@@ -80,6 +92,15 @@ mod tests {
     fn every_lane_gets_its_turn_whatever_the_weights() {
         let order = order(&[u16::MAX, 1, 0], 70_000, |_| true);
         assert!(order.contains(&1) && order.contains(&2));
+    }
+
+    #[test]
+    fn looking_for_visitors_in_vain_changes_nothing() {
+        let mut turns = Turns::default();
+        assert_eq!(turns.next(&[2, 1], |_| true), Some(0));
+        let before = turns;
+        assert_eq!(turns.next(&[2, 1], |_| false), None);
+        assert_eq!(turns, before);
     }
 
     #[test]

@@ -133,7 +133,7 @@ impl View {
     #[must_use]
     pub fn standing(&self, visitor: &Visitor, now: Clock) -> Standing {
         match self.rooms.get(&visitor.room).and_then(|room| room.line(&visitor.line)) {
-            Some(line) => line.standing(visitor.lane, visitor.number, now),
+            Some(line) => line.stands(visitor.lane, visitor.number, &self.past, now),
             None => line_view::lost(self.past.prove(visitor.number, now)),
         }
     }

@@ -1,5 +1,12 @@
 //! The room as a whole: laws over random histories, stories of single rules, and its bytes.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod bytes;
 mod eras;
+mod history;
+mod house;
+mod laws;
+mod model;
 mod stories;
 mod support;

@@ -1,0 +1,223 @@
+//! Bytes: entries and snapshots come back as they were, and nothing that is not one is taken for one.
+
+use anteroom::room::{
+    Batch, Change, Claim, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId, Position,
+    RoomChange, RoomName, Section, Settings, State, VERSION, Wall,
+};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use super::support::{LANE, Log, only, settings};
+
+fn room_name() -> impl Strategy<Value = RoomName> {
+    "[a-z0-9-]{1,32}".prop_map(|name| RoomName::new(&name).unwrap())
+}
+
+fn line_name() -> impl Strategy<Value = LineName> {
+    "[^\\pC]{0,16}".prop_map(|name| LineName::new(&name).unwrap())
+}
+
+prop_compose! {
+    fn named()(lane in any::<u8>(), era in 0..3_u64, n in prop_oneof![0..200_u32, any::<u32>()]) -> (LaneId, Number) {
+        (LaneId(lane), Number { era: Era(era), n })
+    }
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    prop_oneof![Just(Mode::Auto), Just(Mode::Hold), Just(Mode::Closed), Just(Mode::Off)]
+}
+
+prop_compose! {
+    fn any_settings()(
+        mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
+        durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
+    ) -> Settings {
+        let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
+            durations;
+        Settings {
+            mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
+            firm_within_ms, late_window_ms, max_lines, lane_weights,
+        }
+    }
+}
+
+prop_compose! {
+    fn overrides()(
+        mode in option::of(mode()), capacity in any::<Option<u32>>(), rate_per_minute in any::<Option<Option<u32>>>(),
+        message in option::of("\\PC{0,40}"),
+    ) -> Overrides {
+        Overrides { mode, capacity, rate_per_minute, message }
+    }
+}
+
+prop_compose! {
+    fn room_change()(room in room_name(), revision in any::<u64>(), change in prop_oneof![
+        any_settings().prop_map(Change::Configure),
+        overrides().prop_map(Change::Override),
+        Just(Change::Reset),
+        Just(Change::Remove),
+    ]) -> RoomChange {
+        RoomChange { room, revision, change }
+    }
+}
+
+prop_compose! {
+    fn section()(
+        room in room_name(), line in line_name(), leaves in vec(named(), 0..5),
+        ends in vec((named(), any::<u64>()), 0..5), claims in vec((named(), any::<bool>()), 0..5),
+        reopens in vec(named(), 0..5), renewals in vec(named(), 0..5), marks in vec(named(), 0..200),
+        joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
+    ) -> Section {
+        Section {
+            room, line, leaves, reopens, renewals, marks,
+            ends: ends.into_iter().map(|((lane, number), after_ms)| End { lane, number, after_ms }).collect(),
+            claims: claims.into_iter().map(|((lane, number), carried)| Claim { lane, number, carried }).collect(),
+            joins: joins.into_iter().map(|(lane, count)| (LaneId(lane), count)).collect(),
+            pending_joins: pending.into_iter().map(|(lane, id)| (LaneId(lane), PendingId(id))).collect(),
+        }
+    }
+}
+
+prop_compose! {
+    fn entry()(
+        flags in any::<[bool; 3]>(), ids in any::<[u64; 5]>(), nonces in any::<[[u8; 8]; 2]>(),
+        rooms in vec(room_change(), 0..3), sections in vec(section(), 0..3),
+    ) -> Entry {
+        Entry {
+            position: Position { incarnation: ids[0], sequence: ids[1] },
+            gate: GateId(ids[2]),
+            serial: ids[3],
+            previous: nonces[0],
+            nonce: nonces[1],
+            time: Wall(ids[4]),
+            version: VERSION,
+            batch: Batch { hello: flags[0], goodbye: flags[1], root: flags[2], rooms, sections },
+        }
+    }
+}
+
+/// A room with some of everything in it.
+fn lived_in() -> State {
+    let mut log = Log::new(Settings {
+        lane_weights: vec![1, 2],
+        rate_per_minute: Some(600),
+        ..settings(4)
+    });
+    let people = log.join(40);
+    log.pass(11_000);
+    for person in &people[6..30] {
+        log.mark(*person);
+    }
+    log.pass(2_000);
+    for person in &people[6..9] {
+        log.claim(*person, true);
+    }
+    log.leave(people[6]);
+    log.end(people[7], 5_000);
+    log.pending(9);
+    log.state.begin(5_000);
+    log.rejoin();
+    log.say(Section {
+        joins: vec![(LANE, 300), (LaneId(1), 3)],
+        ..only()
+    });
+    log.mark(people[35]);
+    log.mark(Number { era: Era(77), n: 5 });
+    log.state
+}
+
+proptest! {
+    #[test]
+    fn an_entry_comes_back_as_it_was(entry in entry()) {
+        let bytes = entry.encode();
+        prop_assert_eq!(Entry::decode(&bytes), Ok(entry.clone()));
+        let head = 2 + 16 + 16 + 16 + 8;
+        prop_assert_eq!(bytes.len(), head + entry.batch.encoded_len());
+    }
+
+    #[test]
+    fn cut_and_altered_entries_are_errors_or_other_entries_and_never_a_panic(
+        entry in entry(), at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = entry.encode();
+        prop_assert!(Entry::decode(&bytes[..cut.index(bytes.len())]).is_err());
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        if let Ok(other) = Entry::decode(&bytes) {
+            prop_assert_eq!(Entry::decode(&other.encode()).as_ref(), Ok(&other));
+            let mut state = lived_in();
+            state.apply(&Entry { position: Position { sequence: u64::MAX, ..state.position() }, ..other });
+            prop_assert!(State::decode(&state.encode()).is_ok());
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_no_entry_and_no_state(bytes in vec(any::<u8>(), 0..400)) {
+        let _ = Entry::decode(&bytes);
+        prop_assert!(State::decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn entries_of_anything_are_applied_without_a_panic(entries in vec(entry(), 1..6)) {
+        let mut state = lived_in();
+        for (sequence, entry) in (1_000..).zip(entries) {
+            let position = Position { sequence, ..state.position() };
+            state.apply(&Entry { position, ..entry });
+            let view = state.view();
+            prop_assert_eq!(view.position, state.position());
+        }
+        let again = State::decode(&state.encode()).unwrap();
+        prop_assert_eq!(again.hash(), state.hash());
+    }
+}
+
+#[test]
+fn a_state_comes_back_as_it_was_and_ends_in_its_hash() {
+    let state = lived_in();
+    let bytes = state.encode();
+    let again = State::decode(&bytes).unwrap();
+    assert_eq!(again.encode(), bytes);
+    assert_eq!(bytes[bytes.len() - 32..], state.hash());
+    assert_eq!(
+        (again.position(), again.nonce(), again.tick_ms()),
+        (state.position(), state.nonce(), state.tick_ms())
+    );
+}
+
+#[test]
+fn any_altered_or_cut_byte_of_a_snapshot_is_noticed() {
+    let bytes = lived_in().encode();
+    for at in 0..bytes.len() {
+        let mut altered = bytes.clone();
+        altered[at] ^= 1;
+        assert!(State::decode(&altered).is_err(), "byte {at}");
+        assert!(State::decode(&bytes[..at]).is_err(), "cut at {at}");
+    }
+}
+
+#[test]
+fn entries_of_another_version_or_beyond_any_size_are_refused() {
+    let mut log = Log::new(settings(1));
+    let entry = log.entry(0, Batch::default());
+    let mut bytes = entry.encode();
+    bytes[0] = 2;
+    assert!(Entry::decode(&bytes).is_err());
+    let message = Overrides {
+        message: Some("x".repeat(200_000)),
+        ..Overrides::default()
+    };
+    let change = RoomChange {
+        room: RoomName::new("a").unwrap(),
+        revision: 1,
+        change: Change::Override(message),
+    };
+    let entry = Entry {
+        batch: Batch {
+            rooms: vec![change],
+            ..Batch::default()
+        },
+        ..entry
+    };
+    assert!(Entry::decode(&entry.encode()).is_err());
+}

@@ -1,0 +1,253 @@
+//! The naive line: what gates say, and what the clock makes of it.
+
+use anteroom::room::{Figures, Mode, Settings};
+
+use super::Lore;
+use super::lane::{Gen, Is, Key, Lane, Now, Person};
+
+const SLACK: u64 = 2_000;
+
+#[derive(Debug)]
+pub struct Line {
+    pub lanes: Vec<Lane>,
+    pub figures: Figures,
+    pub generation: u64,
+    pub began: u64,
+    /// The last entry before which, or after which, somebody was here.
+    pub busy: u64,
+    pub somebody: bool,
+    pub stepped: u64,
+    pub units: u64,
+    /// Lanes in the order of their turns, and who is next.
+    pub turn: usize,
+}
+
+impl Line {
+    pub fn new(now: &Now) -> Self {
+        let mut line = Self {
+            lanes: Vec::new(),
+            figures: Figures::default(),
+            generation: 2,
+            began: now.clock,
+            busy: now.clock,
+            somebody: false,
+            stepped: now.clock,
+            units: most(now.settings),
+            turn: 0,
+        };
+        line.grow(now.settings, now.lore);
+        line
+    }
+
+    pub fn grow(&mut self, settings: &Settings, lore: &Lore) {
+        while self.lanes.len() < settings.lane_weights.len() {
+            self.lanes.push(Lane::new(lore));
+        }
+    }
+
+    pub fn gen_at(&self, clock: u64) -> Gen {
+        Gen {
+            generation: self.generation,
+            clock,
+        }
+    }
+
+    pub fn waiting(&self, clock: u64) -> u64 {
+        let line = self.gen_at(clock);
+        self.lanes.iter().map(|lane| lane.waiting(&line)).sum()
+    }
+
+    pub fn empty(&self, clock: u64) -> bool {
+        self.waiting(clock) == 0 && self.figures.called + self.figures.inside == 0
+    }
+
+    pub fn resettle(&mut self, old: &Settings, new: &Settings, now: u64) {
+        if old.lane_weights != new.lane_weights {
+            self.turn = 0;
+        }
+        if old.rate_per_minute.is_some() {
+            self.accrue(old, now);
+            self.accrue(new, now);
+            self.units = self.units.min(most(new));
+        } else {
+            (self.stepped, self.units) = (now, most(new));
+        }
+    }
+
+    pub fn accrue(&mut self, settings: &Settings, now: u64) {
+        while self.stepped + settings.call_every_ms <= now {
+            self.stepped += settings.call_every_ms;
+            self.units = (self.units + step(settings)).min(most(settings));
+        }
+    }
+
+    pub fn advance(&mut self, now: &Now) {
+        if self.somebody {
+            self.busy = now.clock;
+        }
+        let marked = |lane: &Lane, generation: u64| {
+            let seen = |(key, p): (&Key, &Person)| *key >= lane.horizon && p.mark.is_some_and(|m| m + 1 >= generation);
+            lane.people.iter().any(seen)
+        };
+        if !self.lanes.iter().any(|lane| marked(lane, self.generation)) {
+            self.began = now.clock;
+        } else if now.clock >= self.began + now.settings.grace_ms / 2 {
+            self.generation += 1;
+            self.began = now.clock;
+        }
+        for lane in &mut self.lanes {
+            lane.newcomers = *lane.ends.last_key_value().unwrap().1;
+        }
+    }
+
+    pub fn finish(&mut self, now: &mut Now, held: bool) {
+        self.expire(now);
+        self.call(now);
+        let line = self.gen_at(now.clock);
+        for lane in &mut self.lanes {
+            while !held && lane.heads.first().is_some_and(|(ripe, _)| *ripe <= now.clock) {
+                lane.target = lane.target.max(lane.heads.remove(0).1);
+            }
+            let to = lane.lowest(&line).map_or(lane.target, |low| low.min(lane.target));
+            if to > lane.horizon {
+                now.lore.raise(lane.pass(to));
+            }
+        }
+        self.somebody = !self.empty(now.clock);
+        if self.somebody {
+            self.busy = now.clock;
+        }
+    }
+
+    pub fn expire(&mut self, now: &Now) {
+        let until = now.clock + now.settings.late_window_ms;
+        let figures = &mut self.figures;
+        for lane in &mut self.lanes {
+            let (horizon, voids) = (lane.horizon, &lane.voids);
+            let void = |key: &Key| *key < horizon || voids.get(&key.0).is_some_and(|void| key.1 < *void);
+            for (key, person) in &mut lane.people {
+                match person.is {
+                    Is::Called {
+                        deadline, at, count, ..
+                    } if now.clock >= deadline + SLACK => {
+                        figures.called -= 1;
+                        figures.no_shows += 1;
+                        if count >= 2 {
+                            person.is = if void(key) { Is::Gone } else { Is::Spent };
+                        } else {
+                            person.is = if void(key) { Is::Gone } else { Is::Missed { at, count } };
+                            person.mark = None;
+                        }
+                    }
+                    Is::Inside {
+                        expires,
+                        ends_by,
+                        count,
+                        ending,
+                        excess,
+                        ..
+                    } if now.clock >= expires + if ending { 0 } else { SLACK } => {
+                        figures.inside -= 1;
+                        figures.ends += 1;
+                        figures.excess -= u32::from(excess);
+                        person.is = Is::Over {
+                            idled: !ending && expires < ends_by,
+                            until,
+                            count,
+                        };
+                    }
+                    Is::Over { until, .. } if now.clock >= until => person.is = Is::Gone,
+                    _ => {}
+                }
+            }
+            lane.people.retain(|key, p| !void(key) || !matches!(p.is, Is::Gone));
+        }
+    }
+
+    pub fn call(&mut self, now: &Now) {
+        let settings = now.settings;
+        if settings.mode != Mode::Auto || now.clock < now.lore.healing_until {
+            return;
+        }
+        self.accrue(settings, now.clock);
+        while self.figures.called + self.figures.inside < settings.capacity {
+            if settings.rate_per_minute.is_some() && self.units < 60_000 {
+                return;
+            }
+            let Some(id) = self.whose_turn(settings, now.clock) else {
+                return;
+            };
+            let line = self.gen_at(now.clock);
+            let lane = &mut self.lanes[id];
+            let key = lane.lowest(&line).unwrap();
+            let at_join = key.0 == lane.era() && key.1 >= lane.newcomers;
+            let person = lane.people.get_mut(&key).unwrap();
+            let count = if let Is::Missed { count, .. } = person.is {
+                count + 1
+            } else {
+                1
+            };
+            person.is = Is::Called {
+                deadline: now.clock + settings.claim_deadline_ms,
+                at: now.time,
+                at_join,
+                count,
+            };
+            if key >= lane.head {
+                lane.head = (key.0, key.1 + 1);
+                lane.heads.push((
+                    ripe(settings, now.clock).max(lane.heads.last().map_or(0, |h| h.0)),
+                    lane.head,
+                ));
+            }
+            self.figures.called += 1;
+            self.figures.calls += 1;
+            if settings.rate_per_minute.is_some() {
+                self.units -= 60_000;
+            }
+        }
+    }
+
+    /// Turns written out one by one; a lane where nobody waits loses the rest of its turn.
+    pub fn whose_turn(&mut self, settings: &Settings, clock: u64) -> Option<usize> {
+        let weight = |lane: usize| settings.lane_weights.get(lane).map_or(1, |weight| usize::from(*weight));
+        let turns: Vec<usize> = (0..self.lanes.len())
+            .flat_map(|lane| vec![lane; weight(lane)])
+            .collect();
+        let line = self.gen_at(clock);
+        let waits = |at: &usize| self.lanes[turns[at % turns.len()]].waiting(&line) > 0;
+        let at = (self.turn..self.turn + turns.len()).find(waits)?;
+        self.turn = at + 1;
+        Some(turns[at % turns.len()])
+    }
+
+    pub fn begin(&mut self, era: u64, clock: u64) {
+        if self.somebody {
+            self.busy = clock;
+        }
+        for lane in &mut self.lanes {
+            lane.ends.insert(era, 0);
+            lane.given.insert(era, 0);
+            lane.people.values_mut().for_each(|person| person.fresh_until = 0);
+        }
+        self.somebody = !self.empty(clock);
+    }
+
+    /// One past the highest number of each era.
+    pub fn highest(&self) -> Vec<(u64, u64)> {
+        self.lanes.iter().flat_map(|lane| lane.given.clone()).collect()
+    }
+}
+
+fn step(settings: &Settings) -> u64 {
+    u64::from(settings.rate_per_minute.unwrap_or(0)) * settings.call_every_ms
+}
+
+fn most(settings: &Settings) -> u64 {
+    step(settings) + 59_999
+}
+
+pub fn ripe(settings: &Settings, at: u64) -> u64 {
+    let step = (settings.late_window_ms / 64).max(1);
+    at - at % step + step + settings.late_window_ms
+}

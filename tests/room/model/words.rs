@@ -1,0 +1,220 @@
+//! What gates say of a naive line's visitors.
+
+use anteroom::room::{LaneId, Number};
+
+use super::Proof;
+use super::lane::{Is, Key, Now, Person, Where, number};
+use super::line::{Line, ripe};
+
+impl Line {
+    pub fn join(&mut self, id: LaneId, count: u32, now: &Now) -> Option<Number> {
+        let lane = &mut self.lanes[usize::from(id.0)];
+        let era = lane.era();
+        let end = lane.ends.get_mut(&era)?;
+        let first = *end;
+        *end += u64::from(count);
+        lane.given.insert(era, *end);
+        let step = (now.settings.firm_within_ms / 64).max(1);
+        let fresh_until = now.clock - now.clock % step + step + now.settings.firm_within_ms;
+        for n in first..*end {
+            lane.people.insert(
+                (era, n),
+                Person {
+                    fresh_until,
+                    mark: None,
+                    is: Is::InLine,
+                },
+            );
+        }
+        self.figures.joins += u64::from(count);
+        Some(number((era, first)))
+    }
+
+    /// The person of a genuine number, given back or from a lost era if need be.
+    fn reclaim(&mut self, id: LaneId, key: Key, now: &mut Now) -> Option<&mut Person> {
+        let lane = self.lanes.get_mut(usize::from(id.0))?;
+        if lane.find(key) == Where::Lost {
+            match now.lore.prove(key, now.clock) {
+                Proof::Lost { cold } => now.lore.learn(key.0, cold, now.clock),
+                Proof::Late | Proof::Ahead => return None,
+            }
+            let first = now.lore.floor_of(key.0);
+            for era in lane.ends.keys() {
+                let passed = match era.cmp(&lane.horizon.0) {
+                    std::cmp::Ordering::Less => u64::MAX,
+                    std::cmp::Ordering::Equal => lane.horizon.1,
+                    std::cmp::Ordering::Greater => 0,
+                };
+                let void = lane.voids.entry(*era).or_default();
+                *void = (*void).max(passed);
+            }
+            lane.ends.insert(key.0, first);
+            lane.given.insert(key.0, first);
+            lane.firsts.insert(key.0, first);
+            let start = (key.0, 0);
+            lane.horizon = lane.horizon.min(start);
+            lane.target = lane.target.min(start);
+            lane.heads = vec![(ripe(now.settings, now.clock.max(now.lore.healing_until)), lane.head)];
+        }
+        if lane.find(key) == Where::Gap {
+            lane.people.insert(
+                key,
+                Person {
+                    fresh_until: 0,
+                    mark: None,
+                    is: Is::InLine,
+                },
+            );
+            let given = lane.given.entry(key.0).or_default();
+            *given = (*given).max(key.1 + 1);
+        }
+        self.person(id, key)
+    }
+
+    fn person(&mut self, id: LaneId, key: Key) -> Option<&mut Person> {
+        let lane = self.lanes.get_mut(usize::from(id.0))?;
+        let known = lane.find(key) == Where::Issued;
+        lane.people.get_mut(&key).filter(|_| known)
+    }
+
+    pub fn mark(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
+        let generation = self.generation;
+        let Some(person) = self.reclaim(id, key, now) else {
+            return false;
+        };
+        let in_line = matches!(person.is, Is::InLine | Is::Missed { .. });
+        if in_line {
+            person.mark = Some(generation);
+        }
+        in_line
+    }
+
+    pub fn leave(&mut self, id: LaneId, key: Key, now: &Now) -> bool {
+        let until = now.clock + now.settings.late_window_ms;
+        let Some(person) = self.person(id, key) else {
+            return false;
+        };
+        let before = person.is.clone();
+        person.is = match before {
+            Is::InLine | Is::Missed { .. } => Is::Gone,
+            Is::Called { count, .. } | Is::Inside { count, .. } | Is::Over { idled: true, count, .. } => Is::Over {
+                idled: false,
+                until,
+                count,
+            },
+            Is::Spent | Is::Over { .. } | Is::Gone => return false,
+        };
+        match before {
+            Is::Inside { excess, .. } => {
+                self.figures.inside -= 1;
+                self.figures.ends += 1;
+                self.figures.excess -= u32::from(excess);
+            }
+            Is::Called { .. } => {
+                self.figures.called -= 1;
+                self.figures.left += 1;
+            }
+            Is::InLine | Is::Missed { .. } => self.figures.left += 1,
+            _ => {}
+        }
+        true
+    }
+
+    fn open(now: &Now, count: u8, carried: bool, excess: bool) -> Is {
+        let ends_by = now.clock + now.settings.session_max_ms;
+        let expires = (now.clock + now.settings.session_ms).min(ends_by);
+        Is::Inside {
+            expires,
+            ends_by,
+            renewed: now.clock,
+            since: now.time,
+            carried,
+            count,
+            ending: false,
+            excess,
+        }
+    }
+
+    pub fn claim(&mut self, id: LaneId, key: Key, with_pass: bool, now: &Now) -> bool {
+        let Some(person) = self.person(id, key) else {
+            return false;
+        };
+        match &mut person.is {
+            Is::Called { at_join: true, .. } if !with_pass => false,
+            Is::Called { count, .. } => {
+                person.is = Self::open(now, *count, with_pass, false);
+                self.figures.called -= 1;
+                self.figures.inside += 1;
+                self.figures.claims += 1;
+                true
+            }
+            Is::Inside { carried, .. } => {
+                *carried |= with_pass;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub fn end(&mut self, id: LaneId, key: Key, after: u64, now: &Now) -> bool {
+        if matches!(self.person(id, key).map(|p| &p.is), Some(Is::Called { .. })) {
+            self.claim(id, key, true, now);
+            if let Some(Person {
+                is: Is::Inside { carried, .. },
+                ..
+            }) = self.person(id, key)
+            {
+                *carried = false;
+            }
+        }
+        let Some(Person {
+            is: Is::Inside { expires, ending, .. },
+            ..
+        }) = self.person(id, key)
+        else {
+            return false;
+        };
+        *expires = (*expires).min(now.clock + after);
+        *ending = true;
+        true
+    }
+
+    pub fn renew(&mut self, id: LaneId, key: Key, now: &Now) -> bool {
+        let Some(Person {
+            is:
+                Is::Inside {
+                    expires,
+                    ends_by,
+                    renewed,
+                    ending: false,
+                    ..
+                },
+            ..
+        }) = self.person(id, key)
+        else {
+            return false;
+        };
+        *expires = (now.clock + now.settings.session_ms).min(*ends_by).max(*expires);
+        *renewed = now.clock;
+        true
+    }
+
+    pub fn reopen(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
+        if matches!(self.person(id, key).map(|p| &p.is), Some(Is::Called { .. })) {
+            return self.claim(id, key, true, now);
+        }
+        let Some(person) = self.reclaim(id, key, now) else {
+            return false;
+        };
+        let count = match person.is {
+            Is::InLine => 1,
+            Is::Missed { count, .. } | Is::Over { idled: true, count, .. } => count,
+            Is::Spent => 2,
+            _ => return false,
+        };
+        person.is = Self::open(now, count, true, true);
+        self.figures.inside += 1;
+        self.figures.excess += 1;
+        true
+    }
+}
