@@ -145,7 +145,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         if let Ok(other) = Entry::decode(&bytes) {
-            prop_assert_eq!(Entry::decode(&other.encode()).as_ref(), Ok(&other));
+            prop_assert_eq!(Entry::decode(&other.encode()), Ok(other.clone()));
             let mut state = lived_in();
             state.apply(&Entry { position: Position { sequence: u64::MAX, ..state.position() }, ..other });
             prop_assert!(State::decode(&state.encode()).is_ok());
