@@ -5,3 +5,7 @@
 mod harness;
 
 mod browsers;
+mod hall;
+mod line;
+mod looks;
+mod missed;

@@ -2,6 +2,8 @@
 //! and the gate as a process of its own. Nothing here knows a shop or a room's rule.
 
 pub mod browser;
+pub mod gate;
+pub mod guest;
 pub mod look;
 pub mod process;
 

@@ -1,0 +1,54 @@
+//! The demo's shop with a gate before it, and what visitors do there.
+
+use std::future::pending;
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+
+use crate::harness::browser::Browser;
+use crate::harness::gate::Gate;
+use crate::harness::guest::Guest;
+
+/// The room's name.
+pub const ROOM: &str = "hall";
+
+/// Starts the shop, which ends with the test's runtime, and a gate with a room of `capacity` before it. `extra` are
+/// further lines of the room.
+pub async fn open(capacity: u32, extra: &str) -> Gate {
+    let shop = shop().await;
+    let room = format!(
+        "[[room]]\nname = \"{ROOM}\"\nroutes = [\"/*\"]\nexcept = [\"/static/*\"]\nreturn_routes = [\"/checkout/return\"]\n\
+         total_active_users = {capacity}\nends_on = [{{ route = \"/checkout/complete\", status = 200 }}]\n\
+         end_grace = \"1s\"\n{extra}"
+    );
+    Gate::start(shop, &room)
+}
+
+async fn shop() -> SocketAddr {
+    let bind = async || TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let (shop, provider) = (bind().await, bind().await);
+    let address = shop.local_addr().expect("bound above");
+    tokio::spawn(anteroom::demo::serve(shop, provider, pending()));
+    address
+}
+
+/// Takes a slot and keeps it, for tests that are about those who wait.
+pub async fn insider(gate: &Gate) -> Guest {
+    let mut guest = Guest::new(&gate.address);
+    // The second time with the pass: only that claims the slot for longer than `claim_deadline`.
+    for _ in 0..2 {
+        let answer = guest.visit("/seats").await;
+        assert_eq!(answer.gate, None, "the shop's own page: {}", answer.body);
+    }
+    guest
+}
+
+/// Buys a seat: basket, payment at another site, its way back by POST, receipt.
+pub async fn buy(browser: &Browser, gate: &Gate, seat: u32) {
+    browser.open(&gate.at("/seats")).await;
+    browser.click(&format!("#s{seat} button")).await;
+    browser.open(&gate.at("/checkout")).await;
+    browser.click("form[action='/checkout'] button").await;
+    browser.click("button[name=pay][value=yes]").await;
+    browser.shows("Thank you").await;
+}
