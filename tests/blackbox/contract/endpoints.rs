@@ -1,0 +1,250 @@
+//! The second table: what stands below `/.anteroom/`.
+
+use serde_json::Value;
+
+use crate::gate::{pass_name, ticket_name};
+use crate::guest::{PAGE, SCRIPT, number_of, read_pass, read_ticket};
+use crate::http::Wire;
+
+use super::{House, ONE, eventually};
+
+#[tokio::test]
+async fn status_says_the_state_of_everybody_in_the_designs_words() {
+    let (house, mut inside) = House::full().await;
+    let mut waiting = house.in_line().await;
+    let mut stranger = house.guest();
+    let status = waiting.own("GET", "status").await;
+    assert_eq!((status.status(), status.word()), (200, "waiting"));
+    assert_eq!(status.field("cache-control"), Some("no-store"));
+    let status = status.json();
+    let told: Vec<&Value> = ["state", "position", "ahead", "waiting", "estimate"]
+        .map(|key| &status[key])
+        .to_vec();
+    assert_eq!(told, [&"waiting".into(), &1.into(), &0.into(), &1.into(), &Value::Null]);
+    assert!(status["refresh"].as_f64().unwrap() > 0.0);
+    // A browser keeps its tokens in cookies that scripts cannot read.
+    assert!(status["ticket"].is_null() && status["pass"].is_null());
+
+    assert_eq!(inside.own("GET", "status").await.json()["state"], "inside");
+    assert_eq!(stranger.own("GET", "status").await.json()["state"], "none");
+    assert!(stranger.jar.is_empty());
+
+    inside.own("POST", "leave").await;
+    house.until_state(&mut waiting, "called").await;
+    assert!(waiting.pass().is_none(), "the page comes for the pass itself");
+}
+
+#[tokio::test]
+async fn status_carries_the_operators_message() {
+    let (house, _inside) = House::full().await;
+    let mut waiting = house.in_line().await;
+    house.gate.set("{\"message\": \"Until midnight.\"}").await;
+    assert_eq!(waiting.own("GET", "status").await.json()["message"], "Until midnight.");
+    assert!(waiting.page("/").await.text().contains("Until midnight."));
+}
+
+#[tokio::test]
+async fn an_app_joins_waits_and_comes_in_with_fields_alone() {
+    let (house, mut inside) = House::full().await;
+    let mut app = house.guest();
+    app.keeps = false;
+    let joined = app.own("POST", "join").await.json();
+    assert_eq!(joined["state"], "waiting");
+    assert!(joined["reference"].is_string());
+    let ticket = joined["ticket"].as_str().unwrap().to_owned();
+    let number = number_of(&read_ticket(&ticket).unwrap());
+    app.says("Anteroom-Ticket", &ticket);
+    let again = app.own("POST", "join").await.json();
+    assert_eq!(
+        number_of(&read_ticket(again["ticket"].as_str().unwrap()).unwrap()),
+        number
+    );
+    assert_eq!(house.gate.room().await["joins"], 2);
+    assert_eq!(app.own("POST", "check-in").await.json()["position"], 1);
+
+    inside.own("POST", "leave").await;
+    let pass = eventually("a pass", || {
+        let mut app = app.clone();
+        async move {
+            app.own("GET", "status").await.json()["pass"]
+                .as_str()
+                .map(ToOwned::to_owned)
+        }
+    })
+    .await;
+    app.says("Anteroom-Pass", &pass);
+    let answer = app.script("POST", "/api/seat").await;
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    assert_eq!(answer.field("set-cookie"), None, "an app keeps its tokens itself");
+    let seen = house.shop.seen_of("/api/seat");
+    assert_eq!(
+        seen[0].session(),
+        Some(read_pass(&pass).unwrap().session_header().as_str())
+    );
+    assert!(
+        !seen[0].request.head.to_lowercase().contains("anteroom-ticket"),
+        "{}",
+        seen[0].request.head
+    );
+}
+
+#[tokio::test]
+async fn an_app_that_joins_an_open_room_is_given_its_pass_at_once() {
+    let house = House::open(ONE, "").await;
+    let mut app = house.guest();
+    let joined = app.own("POST", "join").await.json();
+    assert_eq!(joined["state"], "inside");
+    assert!(joined["pass"].is_string() && joined["ticket"].is_string());
+    assert!(app.jar.contains_key(&ticket_name()) && app.jar.contains_key(&pass_name()));
+    assert!(app.script("GET", "/api").await.is_the_shops());
+}
+
+#[tokio::test]
+async fn leaving_the_line_gives_the_place_up() {
+    let (house, mut inside) = House::full().await;
+    let mut waiting = house.in_line().await;
+    let old = waiting.clone();
+    let answer = waiting.own("POST", "leave").await;
+    assert_eq!((answer.status(), &answer.json()["state"]), (200, &"none".into()));
+    assert!(waiting.jar.is_empty());
+    assert_eq!(house.gate.room().await["waiting"], 0);
+    inside.own("POST", "leave").await;
+    assert_eq!(house.gate.room().await["called"], 0);
+    assert_eq!(old.clone().own("GET", "status").await.json()["state"], "ended");
+}
+
+#[tokio::test]
+async fn leaving_from_inside_ends_the_session_for_good() {
+    let (house, mut inside) = House::full().await;
+    let mut old = inside.clone();
+    let answer = inside
+        .send("POST", "/.anteroom/rooms/shop/leave", PAGE, "")
+        .await
+        .unwrap();
+    assert_eq!((answer.status(), answer.word()), (200, "left"));
+    assert!(inside.jar.is_empty());
+    let next = house.inside().await;
+    assert!(next.pass().is_some());
+    let answer = old.script("GET", "/api/again").await;
+    assert_eq!(answer.status(), 503, "{}", answer.head);
+    assert_eq!(old.page("/").await.word(), "waiting");
+}
+
+#[tokio::test]
+async fn a_stream_tells_of_the_line_and_of_the_call_and_sets_no_cookie() {
+    let (house, mut inside) = House::full().await;
+    let waiting = house.in_line().await;
+    let mut wire = Wire::open(house.gate.address).await.unwrap();
+    let request = waiting.request(
+        "GET",
+        "/.anteroom/rooms/shop/events",
+        "Accept: text/event-stream\r\n",
+        "",
+    );
+    wire.send(request.as_bytes()).await.unwrap();
+    let head = wire.head().await.unwrap();
+    assert!(
+        head.starts_with("HTTP/1.1 200") && head.contains("text/event-stream"),
+        "{head}"
+    );
+    assert!(!head.to_lowercase().contains("set-cookie"), "{head}");
+    let first = String::from_utf8(wire.through(b"event: status").await.unwrap()).unwrap();
+    assert!(first.contains("retry:") && first.contains("id:"), "{first}");
+    inside.own("POST", "leave").await;
+    wire.through(b"event: called").await.unwrap();
+    let mut waiting = waiting;
+    assert!(waiting.page("/").await.is_the_shops());
+}
+
+#[tokio::test]
+async fn a_stream_without_a_ticket_is_nothing_to_wait_for() {
+    let (house, mut inside) = House::full().await;
+    assert_eq!(house.guest().own("GET", "events").await.status(), 204);
+    assert_eq!(inside.own("GET", "events").await.status(), 204);
+}
+
+#[tokio::test]
+async fn a_ticket_has_four_streams_and_keeps_its_place_when_refused_a_fifth() {
+    let (house, _inside) = House::full().await;
+    let mut waiting = house.in_line().await;
+    let request = waiting.request("GET", "/.anteroom/rooms/shop/events", "", "");
+    let mut streams = Vec::new();
+    for _ in 0..4 {
+        let mut wire = Wire::open(house.gate.address).await.unwrap();
+        wire.send(request.as_bytes()).await.unwrap();
+        assert!(wire.head().await.unwrap().starts_with("HTTP/1.1 200"));
+        streams.push(wire);
+    }
+    let answer = waiting.own("GET", "events").await;
+    assert_eq!(answer.status(), 429, "{}", answer.head);
+    assert!(answer.field("retry-after").is_some());
+    assert_eq!(waiting.own("GET", "status").await.json()["position"], 1);
+}
+
+#[tokio::test]
+async fn another_sites_page_cannot_act_for_a_visitor() {
+    let (house, _inside) = House::full().await;
+    let mut waiting = house.in_line().await;
+    for endpoint in ["join", "check-in", "leave"] {
+        let target = format!("/.anteroom/rooms/shop/{endpoint}");
+        for fields in ["Sec-Fetch-Site: cross-site\r\n", "Origin: https://evil.test\r\n"] {
+            let answer = waiting
+                .send("POST", &target, &format!("{fields}{SCRIPT}"), "")
+                .await
+                .unwrap();
+            assert_eq!((answer.status(), answer.word()), (403, "cross_site"), "{endpoint}");
+        }
+    }
+    assert_eq!(waiting.own("GET", "status").await.json()["state"], "waiting");
+}
+
+#[tokio::test]
+async fn a_wrong_method_name_or_room_is_told_and_changes_nothing() {
+    let house = House::open(ONE, "").await;
+    let mut guest = house.guest();
+    for (method, endpoint, allow) in [
+        ("GET", "join", "POST"),
+        ("GET", "leave", "POST"),
+        ("POST", "status", "GET"),
+    ] {
+        let answer = guest.own(method, endpoint).await;
+        assert_eq!(
+            (answer.status(), answer.field("allow")),
+            (405, Some(allow)),
+            "{endpoint}"
+        );
+    }
+    for target in [
+        "/.anteroom/rooms/shop/nothing",
+        "/.anteroom/rooms/other/status",
+        "/.anteroom/nothing",
+        "/.anteroom",
+    ] {
+        assert_eq!(guest.script("GET", target).await.status(), 404, "{target}");
+    }
+    assert!(guest.jar.is_empty());
+    assert_eq!(house.gate.room().await["joins"], 0);
+}
+
+#[tokio::test]
+async fn health_is_answered_without_detail() {
+    let (house, _inside) = House::full().await;
+    let answer = house.guest().script("GET", "/.anteroom/health").await;
+    assert_eq!((answer.status(), answer.text().as_str()), (200, "{\"ok\":true}"));
+}
+
+#[tokio::test]
+async fn a_browser_that_refuses_cookies_is_told_so() {
+    let (house, _inside) = House::full().await;
+    let target = "/.anteroom/rooms/shop/check?to=/seats?row=7";
+    let answer = house.guest().page(target).await;
+    assert_eq!((answer.status(), answer.word()), (200, "cookies_refused"));
+    let answer = house.in_line().await.page(target).await;
+    assert_eq!((answer.status(), answer.field("location")), (303, Some("/seats?row=7")));
+    let answer = house
+        .in_line()
+        .await
+        .page("/.anteroom/rooms/shop/check?to=//evil.test/")
+        .await;
+    assert!(!answer.field("location").unwrap().starts_with("//"), "{}", answer.head);
+}

@@ -1,0 +1,256 @@
+//! The first table, upper half: what is refused before anybody asks who it is, and what is forwarded to the shop.
+
+use tokio::net::TcpSocket;
+
+use crate::gate::{pass_name, ticket_name};
+use crate::guest::{PAGE, SCRIPT};
+use crate::http::{Message, Wire};
+use crate::shop::Reply;
+
+use super::{House, ONE, assert_turned_away};
+
+async fn raw(house: &House, request: &str) -> (Message, Wire) {
+    let mut wire = Wire::open(house.gate.address).await.unwrap();
+    let answer = wire.ask(request.as_bytes()).await.unwrap();
+    (answer, wire)
+}
+
+#[tokio::test]
+async fn what_is_malformed_gets_400_and_reaches_nobody() {
+    let house = House::open(ONE, "").await;
+    for request in [
+        "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET /%zz HTTP/1.1\r\nHost: shop.test\r\n\r\n",
+        "GET /a\0b HTTP/1.1\r\nHost: shop.test\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: shop.test\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    ] {
+        let (answer, mut wire) = raw(&house, request).await;
+        assert_eq!(answer.status(), 400, "{request:?}");
+        assert!(wire.closed().await, "{request:?}");
+    }
+    assert!(house.shop.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_path_that_is_protected_or_not_as_it_is_read_gets_400() {
+    let (house, _inside) = House::full().await;
+    let before = house.shop.seen().len();
+    for target in [
+        "/static/..%2fevent",
+        "/static/%2e%2e/event",
+        "/static/..\\event",
+        "/static%2f..%2fevent",
+        "//static/x/../../e",
+    ] {
+        let (answer, mut wire) = raw(
+            &house,
+            &format!("GET {target} HTTP/1.1\r\nHost: shop.test\r\n{SCRIPT}\r\n"),
+        )
+        .await;
+        assert_ne!(answer.status(), 200, "{target}");
+        if answer.status() == 400 {
+            assert!(wire.closed().await, "{target}");
+        } else {
+            assert_turned_away(&answer);
+        }
+    }
+    let (answer, _) = raw(
+        &house,
+        &format!("GET /static/..%2fevent HTTP/1.1\r\nHost: shop.test\r\n{SCRIPT}\r\n"),
+    )
+    .await;
+    assert_eq!(answer.status(), 400);
+    assert_eq!(house.shop.seen().len(), before);
+}
+
+#[tokio::test]
+async fn the_reserved_path_is_never_forwarded_whatever_the_host() {
+    let house = House::open(&format!("{ONE}\nhosts = [\"shop.test\"]"), "").await;
+    for host in ["shop.test", "other.test"] {
+        for target in [
+            "/.anteroom/x",
+            "/.anteroom/rooms/shop/status",
+            "/.anteroom",
+            "/%2eanteroom/x",
+        ] {
+            let (answer, _) = raw(&house, &format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")).await;
+            assert!(!answer.is_the_shops(), "{host}{target}: {}", answer.head);
+        }
+    }
+    assert!(house.shop.seen().is_empty());
+}
+
+#[tokio::test]
+async fn outside_every_room_in_except_and_never_queued_is_forwarded() {
+    let house = House::open(&format!("{ONE}\nhosts = [\"shop.test\"]"), "").await;
+    let _inside = house.inside().await;
+    let mut guest = house.guest();
+    for target in [
+        "/static/app.js",
+        "/robots.txt",
+        "/.well-known/acme-challenge/x",
+        "/favicon.ico",
+    ] {
+        let answer = guest.page(target).await;
+        assert!(answer.is_the_shops(), "{target}: {}", answer.head);
+    }
+    assert!(guest.jar.is_empty());
+    let (answer, _) = raw(&house, &format!("GET / HTTP/1.1\r\nHost: other.test\r\n{PAGE}\r\n")).await;
+    assert!(answer.is_the_shops());
+    assert_turned_away(&guest.script("GET", "/api/x").await);
+}
+
+#[tokio::test]
+async fn a_client_of_a_bypass_network_never_waits_and_takes_no_slot() {
+    let house = House::open(&format!("{ONE}\nbypass_networks = [\"10.77.0.0/16\"]"), "").await;
+    let _inside = house.inside().await;
+    let mut monitor = house.guest();
+    "10.77.1.2".clone_into(&mut monitor.address);
+    for _ in 0..2 {
+        assert!(monitor.page("/").await.is_the_shops());
+    }
+    assert!(monitor.jar.is_empty());
+    assert_eq!(house.gate.room().await["joins"], 1);
+    assert_eq!(house.guest().page("/").await.word(), "waiting");
+}
+
+#[tokio::test]
+async fn an_address_is_not_believed_from_a_stranger() {
+    let house = House::open(&format!("{ONE}\nbypass_networks = [\"10.77.0.0/16\"]"), "").await;
+    let _inside = house.inside().await;
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let mut wire = Wire::new(socket.connect(house.gate.address).await.unwrap());
+    let request = format!("GET / HTTP/1.1\r\nHost: shop.test\r\nX-Forwarded-For: 10.77.1.2\r\n{SCRIPT}\r\n");
+    assert_turned_away(&wire.ask(request.as_bytes()).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_valid_pass_is_forwarded_with_its_session_and_without_the_gates_cookies() {
+    let (house, mut inside) = House::full().await;
+    inside.jar.insert("sid".into(), "7".into());
+    for (method, fields) in [("GET", PAGE), ("POST", PAGE), ("GET", SCRIPT), ("DELETE", SCRIPT)] {
+        let answer = inside.send(method, "/basket", fields, "").await.unwrap();
+        assert!(answer.is_the_shops(), "{method}: {}", answer.head);
+    }
+    let seen = house.shop.seen_of("/basket");
+    let session = inside.pass().unwrap().session_header();
+    for seen in seen {
+        assert_eq!(seen.session(), Some(session.as_str()));
+        assert_eq!(seen.request.field("cookie"), Some("sid=7"));
+        assert!(seen.request.field("anteroom-pass").is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_the_visitor_claims_in_a_field_is_dropped() {
+    let house = House::open(ONE, "").await;
+    let mut guest = house.guest();
+    guest
+        .send(
+            "GET",
+            "/api",
+            &format!("Anteroom-Session: stolen\r\nAnteroom_Session: stolen\r\n{SCRIPT}"),
+            "",
+        )
+        .await
+        .unwrap();
+    let seen = house.shop.seen_of("/api");
+    assert!(!seen[0].request.head.contains("stolen"), "{}", seen[0].request.head);
+}
+
+#[tokio::test]
+async fn the_pass_is_signed_again_once_claimed_and_the_ticket_is_cleared() {
+    let house = House::open(ONE, "").await;
+    let mut guest = house.guest();
+    let answer = guest.page("/").await;
+    assert!(answer.cookie(&ticket_name()).is_some() && answer.cookie(&pass_name()).is_some());
+    let first = guest.pass().unwrap();
+    // The claim must be read back from the log before a pass can last as long as the session.
+    house.until("called", 1).await;
+    let mut longer = None;
+    for _ in 0..200 {
+        let answer = guest.page("/").await;
+        assert!(answer.is_the_shops());
+        assert!(guest.ticket().is_none(), "{}", answer.head);
+        longer = guest.pass().filter(|pass| pass.expires_at > first.expires_at);
+        if longer.is_some() {
+            break;
+        }
+    }
+    let longer = longer.expect("a pass that lasts longer");
+    assert_eq!((longer.number, longer.id), (first.number, first.id));
+}
+
+const CACHEABLE: &[Reply] = &[Reply::new(
+    "/logo",
+    "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nCache-Control: public, max-age=600\r\n",
+    "<svg/>",
+)];
+
+#[tokio::test]
+async fn no_pass_is_set_on_an_answer_that_shared_caches_keep() {
+    let house = House::scripted(CACHEABLE, ONE, "").await;
+    let mut guest = house.guest();
+    assert!(guest.page("/").await.is_the_shops());
+    for _ in 0..3 {
+        let answer = guest.page("/logo").await;
+        assert!(answer.is_the_shops());
+        assert_eq!(answer.field("set-cookie"), None);
+        assert_eq!(answer.field("cache-control"), Some("public, max-age=600"));
+    }
+}
+
+#[tokio::test]
+async fn a_first_admission_on_a_cacheable_page_is_made_private() {
+    let house = House::scripted(CACHEABLE, ONE, "").await;
+    let mut guest = house.guest();
+    let answer = guest.page("/logo").await;
+    assert!(guest.pass().is_some());
+    assert!(
+        answer.field("cache-control").unwrap().contains("private"),
+        "{}",
+        answer.head
+    );
+}
+
+#[tokio::test]
+async fn a_return_route_is_forwarded_without_a_session_under_a_limit_and_a_body_cap() {
+    let limits = "[limits]\nreturns = { requests = 2, window = \"1 min\" }\nreturn_body = \"10 B\"";
+    let house = House::open(&format!("{ONE}\nreturn_routes = [\"/checkout/return\"]"), limits).await;
+    let _inside = house.inside().await;
+    let mut guest = house.guest();
+    let cross = format!("Origin: https://pay.test\r\nSec-Fetch-Site: cross-site\r\n{PAGE}");
+    let answer = guest.send("POST", "/checkout/return", &cross, "ok=1").await.unwrap();
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    assert_eq!(house.shop.seen_of("/checkout/return")[0].session(), None);
+    let answer = guest
+        .send("POST", "/checkout/return", &cross, "more than ten bytes")
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 413);
+    let answer = guest.send("POST", "/checkout/return", &cross, "ok=1").await.unwrap();
+    assert_eq!((answer.status(), answer.word()), (429, "limited"));
+    assert!(guest.jar.is_empty());
+}
+
+#[tokio::test]
+async fn a_preflight_passes_a_full_room_under_a_limit_of_its_own() {
+    let house = House::open(ONE, "[limits]\npreflight = { requests = 2, window = \"1 min\" }").await;
+    let _inside = house.inside().await;
+    let mut guest = house.guest();
+    let fields = "Origin: https://app.test\r\nAccess-Control-Request-Method: PUT\r\n";
+    for _ in 0..2 {
+        let answer = guest.send("OPTIONS", "/api", fields, "").await.unwrap();
+        assert!(answer.is_the_shops(), "{}", answer.head);
+    }
+    let answer = guest.send("OPTIONS", "/api", fields, "").await.unwrap();
+    assert_eq!(answer.status(), 429);
+    let answer = house
+        .guest()
+        .send("OPTIONS", "/api", "Origin: https://app.test\r\n", "")
+        .await
+        .unwrap();
+    assert_turned_away(&answer);
+}

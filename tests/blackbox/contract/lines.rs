@@ -1,0 +1,88 @@
+//! One line for each event: `per`, `allow`, `max_lines`, and tokens that are good for one line only.
+
+use anteroom::room::LineName;
+use anteroom::token::ticket_cookie;
+
+use crate::gate::room;
+
+use super::House;
+
+const EVENTS: &str = "total_active_users = 1\nroutes = [\"/event/{id}/*\"]\nper = \"{id}\"";
+
+fn cookie_of(line: &str) -> String {
+    ticket_cookie(&room(), &LineName::new(line).unwrap())
+}
+
+#[tokio::test]
+async fn each_event_has_a_line_and_a_capacity_of_its_own() {
+    let house = House::open(EVENTS, "").await;
+    let (mut first, mut second, mut third) = (house.guest(), house.guest(), house.guest());
+    assert!(first.page("/event/a/seats").await.is_the_shops());
+    assert!(second.page("/event/b").await.is_the_shops());
+    assert_eq!(third.page("/event/a").await.word(), "waiting");
+    assert!(first.page("/event/a/x").await.is_the_shops());
+    assert_eq!(
+        first.page("/event/b").await.word(),
+        "waiting",
+        "a pass is good for one line"
+    );
+    assert!(first.page("/else").await.is_the_shops());
+    assert_eq!(house.gate.room().await["lines"], 2);
+
+    let status = third.script("GET", "/.anteroom/rooms/shop/status?line=a").await.json();
+    assert_eq!((&status["state"], &status["position"]), (&"waiting".into(), &1.into()));
+    let status = third.script("GET", "/.anteroom/rooms/shop/status?line=b").await.json();
+    assert_eq!(status["state"], "none");
+}
+
+#[tokio::test]
+async fn a_ticket_of_one_line_is_worth_nothing_in_another() {
+    let house = House::open(EVENTS, "").await;
+    for event in ["/event/a", "/event/b"] {
+        assert!(house.guest().page(event).await.is_the_shops());
+    }
+    let mut guest = house.guest();
+    assert_eq!(guest.page("/event/a").await.word(), "waiting");
+    let ticket = guest.jar[&cookie_of("a")].clone();
+    let mut cheat = house.guest();
+    cheat.jar.insert(cookie_of("b"), ticket.clone());
+    assert_eq!(cheat.page("/event/b").await.word(), "waiting");
+    assert_ne!(cheat.jar[&cookie_of("b")], ticket);
+}
+
+#[tokio::test]
+async fn an_event_that_is_not_allowed_is_404() {
+    let house = House::open(&format!("{EVENTS}\nallow = [\"a\", \"b\"]"), "").await;
+    assert!(house.guest().page("/event/a").await.is_the_shops());
+    let mut guest = house.guest();
+    let answer = guest.page("/event/c").await;
+    assert_eq!((answer.status(), answer.word()), (404, "unknown_line"));
+    assert_eq!(guest.script("GET", "/event/c").await.status(), 404);
+    assert_eq!(
+        guest.script("POST", "/.anteroom/rooms/shop/join?line=c").await.status(),
+        404
+    );
+    assert!(guest.jar.is_empty() && house.shop.seen_of("/event/c").is_empty());
+}
+
+#[tokio::test]
+async fn one_line_too_many_is_503() {
+    let house = House::open(&format!("{EVENTS}\nmax_lines = 2"), "").await;
+    for event in ["/event/a", "/event/b"] {
+        assert!(house.guest().page(event).await.is_the_shops());
+    }
+    let mut guest = house.guest();
+    let answer = guest.page("/event/c").await;
+    assert_eq!((answer.status(), answer.word()), (503, "too_many_lines"));
+    assert!(answer.field("retry-after").is_some() && guest.jar.is_empty());
+    assert!(house.shop.seen_of("/event/c").is_empty());
+    assert_eq!(guest.page("/event/a").await.word(), "waiting");
+}
+
+#[tokio::test]
+async fn a_line_of_a_query_parameter_is_the_same_however_it_is_written() {
+    let house = House::open("total_active_users = 1\nroutes = [\"/event\"]\nper = \"?id\"", "").await;
+    assert!(house.guest().page("/event?id=%61&x=1").await.is_the_shops());
+    assert_eq!(house.guest().page("/event?x=1&id=a").await.word(), "waiting");
+    assert_eq!(house.gate.room().await["lines"], 1);
+}

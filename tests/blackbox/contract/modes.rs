@@ -1,0 +1,112 @@
+//! What an operator sets while the room runs, and what is kept over a restart.
+
+use crate::guest::{PAGE, SCRIPT, number_of};
+
+use super::{House, assert_turned_away};
+
+const MANY: &str = "total_active_users = 10\nexcept = [\"/static/*\"]";
+
+#[tokio::test]
+async fn on_hold_everybody_new_waits_and_nobody_is_called_and_those_inside_go_on() {
+    let house = House::open(MANY, "").await;
+    let mut inside = house.inside().await;
+    house.gate.set("{\"mode\": \"hold\"}").await;
+    let mut waiting = house.in_line().await;
+    assert_turned_away(&house.guest().script("GET", "/api").await);
+    assert!(inside.page("/").await.is_the_shops());
+    assert_eq!(waiting.own("GET", "status").await.json()["why"], "held");
+    house.gate.set("{\"mode\": \"auto\"}").await;
+    house.until_state(&mut waiting, "called").await;
+    assert!(waiting.page("/").await.is_the_shops());
+}
+
+#[tokio::test]
+async fn a_closed_room_shows_its_page_and_nobody_joins_and_those_inside_go_on() {
+    let house = House::open(&format!("{MANY}\nreturn_routes = [\"/return\"]"), "").await;
+    let mut inside = house.inside().await;
+    house
+        .gate
+        .set("{\"mode\": \"closed\", \"message\": \"Back at nine.\"}")
+        .await;
+    let mut guest = house.guest();
+    for method in ["GET", "POST"] {
+        let answer = guest.send(method, "/shut", PAGE, "").await.unwrap();
+        assert_eq!((answer.status(), answer.word()), (503, "closed"), "{method}");
+        assert!(answer.text().contains("Back at nine.") && answer.field("retry-after").is_some());
+    }
+    let answer = guest.script("GET", "/shut").await;
+    assert_eq!((answer.status(), answer.word()), (503, "closed"));
+    assert_eq!(guest.own("POST", "join").await.json()["state"], "closed");
+    assert!(guest.jar.is_empty() && house.shop.seen_of("/shut").is_empty());
+    assert_eq!(house.gate.room().await["joins"], 1);
+    assert!(inside.page("/").await.is_the_shops());
+    assert!(guest.send("POST", "/return", PAGE, "").await.unwrap().is_the_shops());
+    assert!(guest.page("/static/x").await.is_the_shops());
+}
+
+#[tokio::test]
+async fn with_the_room_off_everything_is_forwarded_and_nobody_gets_a_ticket() {
+    let (house, _inside) = House::full().await;
+    house.gate.set("{\"mode\": \"off\"}").await;
+    let mut guest = house.guest();
+    for fields in [PAGE, SCRIPT] {
+        assert!(guest.send("GET", "/x", fields, "").await.unwrap().is_the_shops());
+    }
+    assert!(guest.jar.is_empty());
+    assert!(house.shop.seen_of("/x").iter().all(|seen| seen.session().is_none()));
+}
+
+#[tokio::test]
+async fn a_room_can_begin_in_each_mode() {
+    for (mode, word) in [("hold", "waiting"), ("closed", "closed"), ("off", "")] {
+        let house = House::open(&format!("{MANY}\nmode = \"{mode}\""), "").await;
+        assert_eq!(house.guest().page("/").await.word(), word, "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn more_capacity_calls_the_next_and_less_evicts_nobody() {
+    let (house, mut inside) = House::full().await;
+    let (mut second, mut third) = (house.in_line().await, house.in_line().await);
+    house.gate.set("{\"total_active_users\": 2}").await;
+    house.until_state(&mut second, "called").await;
+    assert_eq!(third.own("GET", "status").await.json()["state"], "waiting");
+    assert!(second.page("/").await.is_the_shops());
+    house.gate.set("{\"total_active_users\": 1}").await;
+    assert!(inside.page("/").await.is_the_shops() && second.page("/").await.is_the_shops());
+    inside.own("POST", "leave").await;
+    assert_eq!(third.own("GET", "status").await.json()["state"], "waiting");
+    second.own("POST", "leave").await;
+    house.until_state(&mut third, "called").await;
+}
+
+#[tokio::test]
+async fn a_restart_keeps_places_sessions_and_what_was_set() {
+    let (mut house, mut inside) = House::full().await;
+    let (mut second, mut third) = (house.in_line().await, house.in_line().await);
+    let number = number_of(&second.ticket().unwrap());
+    house.gate.set("{\"message\": \"Hello.\"}").await;
+    house.gate.stop();
+    house.gate.start();
+    house.gate.ready().await;
+    assert!(inside.page("/").await.is_the_shops());
+    assert_eq!(second.page("/").await.word(), "waiting");
+    assert_eq!(number_of(&second.ticket().unwrap()), number);
+    let status = third.own("GET", "status").await.json();
+    assert_eq!((&status["ahead"], &status["message"]), (&1.into(), &"Hello.".into()));
+    assert_eq!(house.gate.room().await["total_active_users"], 1);
+}
+
+#[tokio::test]
+async fn an_operator_ends_a_visitor_by_reference() {
+    let (house, mut inside) = House::full().await;
+    let mut app = house.guest();
+    let joined = app.own("POST", "join").await.json();
+    let reference = joined["reference"].as_str().unwrap();
+    let target = format!("/api/v1/rooms/shop/visitors/{reference}");
+    let told = house.gate.admin_ask("GET", &target, "").await.json();
+    assert_eq!((&told["state"], &told["position"]), (&"waiting".into(), &1.into()));
+    assert_eq!(house.gate.admin_ask("DELETE", &target, "").await.status(), 200);
+    assert_eq!(app.own("GET", "status").await.json()["state"], "ended");
+    assert!(inside.page("/").await.is_the_shops());
+}

@@ -1,0 +1,226 @@
+//! The gate as a process, with a folder of its own, on ports of its own, before a shop.
+
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use anteroom::room::{LineName, RoomName};
+use anteroom::token::{Key, KeyId, Keyring, Secret};
+use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::http::{Message, PATIENCE, Pool};
+use crate::seed::Seed;
+
+const SECRET: &str = "a secret of the tests, long enough for any key ring there is";
+
+/// The room of every test.
+pub fn room() -> RoomName {
+    RoomName::new("shop").unwrap()
+}
+
+/// The keys that the gates of the tests sign with.
+pub fn keyring() -> Keyring {
+    keyring_of(SECRET)
+}
+
+/// A ring whose one key has this secret.
+pub fn keyring_of(secret: &str) -> Keyring {
+    let id = KeyId::new("test").unwrap();
+    Keyring::new(vec![Key {
+        id,
+        secret: Secret::new(secret.as_bytes().to_vec()),
+    }])
+    .unwrap()
+}
+
+pub fn ticket_name() -> String {
+    anteroom::token::ticket_cookie(&room(), &LineName::ONLY)
+}
+
+pub fn pass_name() -> String {
+    anteroom::token::pass_cookie(&room(), &LineName::ONLY)
+}
+
+/// A gate that can be killed and started again. Dropping it kills it.
+pub struct Gate {
+    child: Option<Child>,
+    pub address: SocketAddr,
+    pub admin: Pool,
+    folder: TempDir,
+}
+
+impl Gate {
+    /// Starts a gate before `shop` with these lines in `[[room]]`, and `tables` behind it.
+    pub async fn open(shop: SocketAddr, room: &str, tables: &str) -> Self {
+        let mut gate = Self::at(shop, room, tables);
+        gate.start();
+        gate.ready().await;
+        gate
+    }
+
+    /// A gate that is not started yet.
+    pub fn at(shop: SocketAddr, room: &str, tables: &str) -> Self {
+        allow_many_sockets();
+        let folder = tempfile::tempdir().unwrap();
+        let (address, admin) = (free_address(), free_address());
+        let data = folder.path().join("data").display().to_string();
+        let config = format!(
+            "[server]\nlisten = [\"{address}\"]\nadmin_listen = \"{admin}\"\ntrusted_proxies = [\"127.0.0.1/32\"]\n\
+             [upstream]\nurl = \"http://{shop}\"\n[store]\nurl = \"embedded:{data}\"\n\
+             [tokens]\nkeys = [{{ id = \"test\", secret = \"{SECRET}\" }}]\n\
+             [[room]]\nname = \"shop\"\n{room}\n{tables}\n"
+        );
+        fs::write(folder.path().join("config.toml"), config).unwrap();
+        Self {
+            child: None,
+            address,
+            admin: Pool::new(admin),
+            folder,
+        }
+    }
+
+    /// What it is told.
+    pub fn config(&self) -> PathBuf {
+        self.folder.path().join("config.toml")
+    }
+
+    /// Where the log is.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Starts the process; [`Self::ready`] waits until it serves.
+    pub fn start(&mut self) {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join("stderr"))
+            .unwrap();
+        let child = Command::new(env!("CARGO_BIN_EXE_anteroom"))
+            .arg("run")
+            .arg("--config")
+            .arg(self.config())
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        self.child = Some(child);
+    }
+
+    /// Waits until visitors are served.
+    pub async fn ready(&mut self) {
+        let pool = Pool::new(self.address);
+        let asked = async {
+            loop {
+                let health = pool
+                    .ask(b"GET /.anteroom/health HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+                    .await;
+                if health.is_ok_and(|answer| answer.status() == 200) {
+                    return;
+                }
+                if let Ok(Some(status)) = self.child.as_mut().unwrap().try_wait() {
+                    panic!("the gate ended with {status}:\n{}", self.said());
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let ready = tokio::time::timeout(PATIENCE, asked).await;
+        assert!(ready.is_ok(), "the gate never served:\n{}", self.said());
+    }
+
+    /// kill -9. Returns when the process is gone.
+    pub fn kill(&mut self) {
+        let mut child = self.child.take().unwrap();
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the gate ended by itself:\n{}",
+            self.said()
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Stops it as an operator does, and waits until it has ended in order.
+    pub fn stop(&mut self) {
+        let mut child = self.child.take().unwrap();
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        let status = child.wait().unwrap();
+        assert!(status.success(), "the gate ended with {status}:\n{}", self.said());
+    }
+
+    /// All lives' standard error.
+    pub fn said(&self) -> String {
+        fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
+    }
+
+    /// Runs another command of the binary in the gate's folder.
+    pub fn command(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .output()
+            .unwrap()
+    }
+
+    /// The room as the admin API tells it.
+    pub async fn room(&self) -> Value {
+        self.admin_ask("GET", "/api/v1/rooms/shop", "").await.json()
+    }
+
+    /// Changes the room as an operator does.
+    pub async fn set(&self, patch: &str) {
+        let answer = self.admin_ask("PATCH", "/api/v1/rooms/shop", patch).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+    }
+
+    pub async fn admin_ask(&self, method: &str, target: &str, body: &str) -> Message {
+        self.admin
+            .ask(admin_request(&self.admin, method, target, body).as_bytes())
+            .await
+            .unwrap()
+    }
+}
+
+/// A request for the admin API.
+pub fn admin_request(admin: &Pool, method: &str, target: &str, body: &str) -> String {
+    let (host, length) = (admin.address, body.len());
+    let fields = format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
+    format!("{method} {target} HTTP/1.1\r\n{fields}\r\n{body}")
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the gate said:\n{}", self.said());
+        }
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// An address that stays free while a gate is down: below the ports that outgoing connections take.
+fn free_address() -> SocketAddr {
+    let mut seed = Seed::fresh();
+    loop {
+        let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(seed.within(10_000, 32_000)).unwrap()));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+}
+
+/// A crowd, and the gate before it, need more sockets than a shell gives by default.
+fn allow_many_sockets() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
+}

@@ -1,0 +1,44 @@
+//! kill -9 at a hundred random moments, while the crowd comes and goes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::crowd::{LIMITS, REPLIES, ROOM, World};
+use crate::gate::Gate;
+use crate::http::Pool;
+use crate::load::{Crowd, MACHINE, judge, people};
+use crate::seed::{Seed, number};
+use crate::shop::Shop;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_many() {
+    let _machine = MACHINE.lock().await;
+    let mut seed = Seed::of_run("kills");
+    let kills = number("ANTEROOM_KILLS").unwrap_or(100);
+    let shop = Shop::open(REPLIES).await;
+    let mut gate = Gate::open(shop.address, ROOM, LIMITS).await;
+    let world = World::new(Arc::new(Pool::new(gate.address)), true, (200, 1_500));
+    // Spread over the kills, so that people join, wait, are called and go all the while.
+    let mut crowd = Crowd::gather(&world, &seed.branch(1 << 40), kills * 900);
+    crowd.watch(Pool::new(gate.admin.address), true);
+    let mut under_load = 0;
+    for _ in 0..kills {
+        // Some lives end before they serve anybody.
+        sleep(Duration::from_millis(seed.within(30, 1_400))).await;
+        under_load += u64::from(crowd.left() > 0);
+        gate.kill();
+        gate.start();
+    }
+    gate.ready().await;
+    crowd.disperse().await;
+    gate.stop();
+    let ledger = judge(&world, &shop, &gate, "kills");
+    println!("kills: {kills}, {under_load} of them with people still to come or in line");
+    assert!(
+        under_load == kills || people() < 2_000,
+        "the crowd was gone before the killing ended"
+    );
+    assert!(ledger.lives > kills / 2, "only {} lives left entries", ledger.lives);
+}
