@@ -12,11 +12,16 @@ use crate::config::{self, Config};
 use crate::metrics::Metrics;
 use crate::{demo, logging};
 
+use super::signals::Signals;
 use super::start::start;
 
 /// Arguments of `anteroom demo`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
+  anteroom demo
+  anteroom demo --capacity 1          a room of one
+
 Open the printed address in three browsers, or in one browser, a private window and a phone's simulator: two get in,
 the third waits and gets in when one of them pays, leaves or idles for two minutes.")]
 pub struct DemoArgs {
@@ -57,6 +62,7 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
         .worker_threads(1)
         .enable_all()
         .build()?;
+    let mut signals = Signals::catch()?;
     let (shop, provider) = (loopback()?, loopback()?);
     let shop_address = shop.local_addr()?;
     let folder = folder(args)?;
@@ -81,7 +87,8 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
             &folder
         )
     );
-    runtime.block_on(tokio::signal::ctrl_c())?;
+    signals.wait();
+    signals.end_at_once();
     closing.cancel();
     let _ = running.stop(Duration::from_secs(2));
     runtime.block_on(shop)??;

@@ -9,6 +9,12 @@ use clap::Args;
 
 /// Arguments of `anteroom healthcheck`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  anteroom healthcheck
+  anteroom healthcheck --admin 127.0.0.1:9925 || echo 'not ready'
+
+Exit codes: 0 ready, 1 not, or nothing answers")]
 pub struct HealthcheckArgs {
     /// The gate's admin listener
     #[arg(

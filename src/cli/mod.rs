@@ -8,6 +8,7 @@ mod page;
 mod replay;
 pub mod rooms;
 mod run;
+mod signals;
 mod start;
 
 use std::process::ExitCode;

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::{Config, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
 
-use super::start::{Running, StartError, start};
+use super::signals::Signals;
+use super::start::start;
 use super::{EXIT_CONFIG, check};
 
 /// Arguments of `anteroom run`.
@@ -33,6 +33,9 @@ pub struct RunArgs {
     /// Where visitors come in; stands over the file's
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<String>,
+    /// The operator's side; stands over the file's
+    #[arg(long, value_name = "ADDRESS")]
+    admin_listen: Option<String>,
 }
 
 impl RunArgs {
@@ -53,6 +56,9 @@ impl RunArgs {
         if !self.listen.is_empty() {
             overrides = overrides.texts("server.listen", "--listen", &self.listen);
         }
+        if let Some(address) = &self.admin_listen {
+            overrides = overrides.text("server.admin_listen", "--admin-listen", address);
+        }
         overrides
     }
 }
@@ -61,15 +67,8 @@ impl RunArgs {
 #[must_use]
 pub fn run(args: &RunArgs) -> ExitCode {
     let report = check::read(args.file(), &args.overrides());
-    if !report.mistakes().is_empty() {
-        eprint!("{report}");
-        return ExitCode::from(EXIT_CONFIG);
-    }
-    for warning in report.warnings() {
-        eprintln!("warning: {warning}");
-    }
-    let config = match report.finish() {
-        Ok((config, _)) => config,
+    let (config, warnings) = match report.finish() {
+        Ok(read) => read,
         Err(mistakes) => {
             eprintln!("{mistakes}");
             return ExitCode::from(EXIT_CONFIG);
@@ -85,7 +84,10 @@ pub fn run(args: &RunArgs) -> ExitCode {
         Ok(logging) => logging,
         Err(error) => return failed(&error),
     };
-    match until_told(|| start(&config, metrics), &config) {
+    for warning in &warnings {
+        tracing::warn!(%warning, "something in the configuration is odd");
+    }
+    match until_told(&config, metrics) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(error.as_ref()),
     }
@@ -97,15 +99,9 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
 }
 
 /// Starts, waits for SIGTERM or SIGINT, drains. A second signal ends at once.
-fn until_told(
-    start: impl FnOnce() -> Result<Running, StartError>,
-    config: &Config,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Before anything listens, so that no signal is missed.
-    let _entered = runtime.enter();
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let running = start()?;
+fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::error::Error>> {
+    let mut signals = Signals::catch()?;
+    let running = start(config, metrics)?;
     let addresses: Vec<String> = running.addresses().iter().map(ToString::to_string).collect();
     tracing::info!(
         listen = %addresses.join(", "),
@@ -114,26 +110,13 @@ fn until_told(
         version = env!("CARGO_PKG_VERSION"),
         "serving"
     );
-    runtime.block_on(async {
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
-        }
-    });
+    signals.wait();
     let patience = config.server.drain_deadline;
     tracing::info!(
         seconds = patience.as_secs(),
         "told to stop: draining; a second signal ends at once"
     );
-    std::thread::spawn(move || {
-        runtime.block_on(async {
-            tokio::select! {
-                _ = term.recv() => {}
-                _ = int.recv() => {}
-            }
-        });
-        std::process::exit(1);
-    });
+    signals.end_at_once();
     let drained = running.stop(patience);
     tracing::info!(cut = drained.cut, "stopped");
     Ok(())
