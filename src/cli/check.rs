@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::config::{self, Config, Overrides, Report};
-use crate::waiting::{Language, Pages};
+use crate::waiting::Pages;
 
 use super::EXIT_CONFIG;
 
@@ -28,7 +28,7 @@ pub struct CheckArgs {
 #[must_use]
 pub fn run(args: &CheckArgs) -> ExitCode {
     let report = read(Some(&args.config), &Overrides::none());
-    print!("{report}");
+    println!("{report}");
     if report.mistakes().is_empty() {
         ExitCode::SUCCESS
     } else {
@@ -40,40 +40,25 @@ pub fn run(args: &CheckArgs) -> ExitCode {
 #[must_use]
 pub fn read(path: Option<&Path>, overrides: &Overrides) -> Report {
     let mut report = config::read(path, overrides);
-    for (key, wrong, right) in report.config().map(pages).unwrap_or_default() {
+    for (key, wrong, right) in report.config().map(templates).unwrap_or_default() {
         report.refuse(&key, wrong, right);
     }
     report
 }
 
-/// What is wrong with the rooms' pages: key, what, and what would be right.
-fn pages(config: &Config) -> Vec<(String, String, String)> {
-    let mut wrong = Vec::new();
-    for (at, room) in config.rooms.iter().enumerate() {
-        if let Some(template) = &room.page.template
-            && let Err(error) = Pages::new(Some(&template.text))
-        {
-            let what = format!("{}: {error}", template.path.display());
-            wrong.push((
+/// What is wrong with the rooms' templates: key, what, and what would be right.
+fn templates(config: &Config) -> Vec<(String, String, &'static str)> {
+    let rooms = config.rooms.iter().enumerate();
+    rooms
+        .filter_map(|(at, room)| {
+            let template = room.page.template.as_ref()?;
+            let error = Pages::new(Some(&template.text)).err()?;
+            let wrong = format!("{}: {error}", template.path.display());
+            Some((
                 format!("room[{at}].page.template"),
-                what,
-                "a template as in docs/page.md".to_owned(),
-            ));
-        }
-        let known: Vec<&str> = Language::all().map(Language::tag).collect();
-        for tag in room
-            .page
-            .languages
-            .iter()
-            .filter(|tag| Language::from_tag(tag).is_none())
-        {
-            let right = format!("one of {}", known.join(", "));
-            wrong.push((
-                format!("room[{at}].page.languages"),
-                format!("there is no language {tag:?}"),
-                right,
-            ));
-        }
-    }
-    wrong
+                wrong,
+                "a template as in docs/page.md",
+            ))
+        })
+        .collect()
 }

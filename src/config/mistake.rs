@@ -66,7 +66,7 @@ impl fmt::Display for Mistakes {
     }
 }
 
-/// What reading a configuration gave: everything wrong with it, everything odd, and itself where nothing is wrong.
+/// What reading a configuration gave: everything wrong with it, everything odd, and itself as far as it goes.
 #[derive(Debug)]
 pub struct Report {
     pub(super) path: String,
@@ -88,7 +88,8 @@ impl Report {
         &self.warnings
     }
 
-    /// The configuration as far as it could be read without a mistake; for what only others can check, such as templates.
+    /// The configuration as it was read, the default in the place of what was wrong; only for telling mistakes that others
+    /// must look for, such as those of templates. `None` when there is too little to go on.
     #[must_use]
     pub fn config(&self) -> Option<&Config> {
         self.config.as_ref()

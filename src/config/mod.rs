@@ -144,7 +144,10 @@ fn report(
     let syntax: Vec<Mistake> = errors.iter().map(|error| syntax(text, error)).collect();
     let mut report = Report {
         path: path.to_owned(),
-        config: None,
+        config: config.map(|config| Config {
+            in_force: notes.in_force,
+            ..config
+        }),
         mistakes: written(notes.mistakes, &syntax),
         warnings: notes.warnings,
         origins: notes.origins,
@@ -152,12 +155,6 @@ fn report(
     report.mistakes.extend(syntax);
     report.mistakes.sort_by(|a, b| a.origin.cmp(&b.origin));
     report.warnings.sort_by(|a, b| a.origin.cmp(&b.origin));
-    if report.mistakes.is_empty() {
-        report.config = config.map(|config| Config {
-            in_force: notes.in_force,
-            ..config
-        });
-    }
     report
 }
 
