@@ -40,7 +40,7 @@ impl Gate {
             {
                 cookies.push(seat.set_pass(&fresh));
             }
-            if seat.has_ticket() {
+            if seat.ticket().is_some() {
                 cookies.push(seat.clear_ticket());
             }
         }

@@ -34,7 +34,12 @@ pub enum Joined {
 impl Gate {
     /// Gives the visitor a number and, if it is called at once, a pass; a pending ticket while the log cannot be reached.
     pub async fn number(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition, pending: Option<PendingId>) -> Joined {
-        if let Err(over) = self.shared.limits.join(visit.client) {
+        let counted = match pending {
+            None => self.shared.limits.join(visit.client),
+            // The join was counted when the ticket was given.
+            Some(_) => self.shared.limits.status(seat.ticket(), visit.client),
+        };
+        if let Err(over) = counted {
             return Joined::Limited(over);
         }
         let lane = LaneId(0);

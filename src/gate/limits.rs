@@ -14,6 +14,7 @@ use crate::config::{Limit, OwnLimits, Rate};
 use crate::limit::{ClientKey, Decision, Limiter};
 use crate::metrics::{Metrics, Outcome};
 use crate::room::Visitor;
+use crate::token::Ticket;
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
@@ -85,9 +86,10 @@ impl Limits {
         self.join_network.check(ClientKey::network(client))
     }
 
-    /// Counts a question of a ticket's holder, or of somebody without one.
-    pub fn status(&self, visitor: Option<&Visitor>, client: IpAddr) -> Result<(), Over> {
-        let key = visitor.map_or_else(|| client.into(), |visitor| ClientKey::named(visitor, client));
+    /// Counts a question of a ticket's holder, from whatever address, or of somebody without one.
+    pub fn status(&self, ticket: Option<&Ticket>, client: IpAddr) -> Result<(), Over> {
+        let name = |ticket: &Ticket| ClientKey::named(&(&ticket.room, &ticket.line, ticket.lane, ticket.place), client);
+        let key = ticket.map_or_else(|| client.into(), name);
         self.status.check(key)?;
         self.status_network.check(ClientKey::network(client))
     }
@@ -220,8 +222,13 @@ impl Drop for StreamGuard {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
+    use super::super::kind::Kind;
     use super::*;
-    use crate::room::{Era, LaneId, LineName, Number, RoomName};
+    use crate::room::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
+    use crate::token::TicketPlace;
+    use crate::waiting::Language;
 
     #[test]
     fn a_ticket_has_its_streams_and_no_more_until_one_ends() {
@@ -243,6 +250,88 @@ mod tests {
         assert!(streams.raise(visitor(1)).is_some());
         drop(second);
         assert!(streams.open.lock().unwrap().is_empty());
+    }
+
+    /// Limits of one question and one join a minute for a client, and three for its network.
+    fn limits() -> Limits {
+        let rate = |requests| Rate {
+            requests: NonZeroU32::new(requests).unwrap(),
+            window_ms: 60_000,
+        };
+        let own = OwnLimits {
+            join: rate(1),
+            join_network: rate(3),
+            status: rate(1),
+            status_network: rate(3),
+            streams: 1,
+            preflight: rate(1),
+            returns: rate(1),
+            return_body: 10,
+            clients: 1_000,
+        };
+        Limits::new(&[], &own, &Metrics::new())
+    }
+
+    fn ticket(n: u32) -> Ticket {
+        Ticket {
+            room: RoomName::new("shop").unwrap(),
+            line: LineName::ONLY,
+            lane: LaneId(0),
+            edition: Edition(0),
+            place: TicketPlace::Numbered(Number { era: Era(1), n }),
+            joined_at: Wall(0),
+            identity: None,
+        }
+    }
+
+    #[test]
+    fn a_ticket_is_counted_wherever_it_comes_from_and_its_network_with_it() {
+        let limits = limits();
+        let [home, phone, far] = [[192, 0, 2, 1], [192, 0, 9, 9], [198, 51, 100, 1]].map(IpAddr::from);
+        assert!(limits.status(Some(&ticket(1)), home).is_ok());
+        assert!(limits.status(Some(&ticket(1)), phone).is_err(), "the same ticket");
+        assert!(
+            limits.status(Some(&ticket(2)), home).is_ok(),
+            "another ticket at the same address"
+        );
+        assert!(limits.status(None, home).is_ok(), "nobody's");
+        assert!(limits.status(Some(&ticket(3)), phone).is_err(), "the network is full");
+        assert!(limits.status(Some(&ticket(4)), far).is_ok(), "another network");
+    }
+
+    #[test]
+    fn joins_are_counted_by_address_and_network() {
+        let limits = limits();
+        let join = |last| limits.join(IpAddr::from([192, 0, 2, last])).is_ok();
+        assert!(join(1) && !join(1));
+        assert!(join(2) && join(3) && !join(4));
+        assert!(limits.join(IpAddr::from([203, 0, 113, 1])).is_ok());
+    }
+
+    #[test]
+    fn who_is_over_is_told_when_to_come_back_in_a_form_they_can_read() {
+        let limits = limits();
+        let client = IpAddr::from([192, 0, 2, 1]);
+        assert!(limits.returns(client).is_ok());
+        let over = limits.returns(client).unwrap_err();
+        let pages = Pages::new(None, Language::all().collect()).unwrap();
+        for (kind, content) in [
+            (Kind::Navigation, "text/html; charset=utf-8"),
+            (Kind::Api, "application/problem+json"),
+            (Kind::Passive, "text/plain; charset=utf-8"),
+        ] {
+            let answer = over.answer(&pages, &Visit::sample(kind));
+            assert_eq!(answer.outcome, Outcome::Limited);
+            let response = answer.response;
+            assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+            let header = |name: &str| response.headers()[name].to_str().unwrap();
+            assert_eq!(header("content-type"), content);
+            assert_eq!(header("retry-after"), "60");
+            assert!(header("cache-control").starts_with("no-store"));
+            assert_eq!(header("ratelimit-policy"), "\"returns\";q=1;w=60");
+            assert_eq!(header("ratelimit"), "\"returns\";r=0;t=60");
+            assert_eq!(header("anteroom-status"), "limited");
+        }
     }
 
     #[test]

@@ -180,10 +180,10 @@ impl<'a> Seat<'a> {
         self.pass.as_ref().map(|pass| self.visitor(pass.lane, pass.number))
     }
 
-    /// The request carries a genuine ticket.
+    /// The genuine ticket that the request carries.
     #[must_use]
-    pub fn has_ticket(&self) -> bool {
-        self.ticket.is_some()
+    pub fn ticket(&self) -> Option<&Ticket> {
+        self.ticket.as_ref()
     }
 
     /// The request carries a genuine pass.

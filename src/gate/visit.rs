@@ -1,4 +1,4 @@
-//! One request's circumstances: who sent it, how, and what it wants; and the closing step that every answer passes.
+//! One request's circumstances: who sent it, how, and what it wants.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -60,6 +60,27 @@ impl Visit {
         }
     }
 
+    /// Somebody of this kind at `/here`, for tests.
+    #[cfg(test)]
+    #[must_use]
+    pub fn sample(kind: Kind) -> Self {
+        Self {
+            id: RequestId::fresh(),
+            started: time::uptime(),
+            wall: time::wall(),
+            client: IpAddr::from([192, 0, 2, 1]),
+            peer: IpAddr::from([192, 0, 2, 1]),
+            port: 80,
+            peer_trusted: false,
+            secure: false,
+            proto: Proto::Http,
+            kind,
+            cookies: false,
+            languages: None,
+            target: Some(PathAndQuery::from_static("/here")),
+        }
+    }
+
     /// The languages asked for, as they were sent.
     #[must_use]
     pub fn languages(&self) -> &str {
@@ -106,4 +127,22 @@ pub fn host(head: &Parts) -> &str {
 #[must_use]
 pub fn user_agent(head: &Parts) -> Option<HeaderValue> {
     head.headers.get(USER_AGENT).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_proxys_word_on_the_scheme_counts() {
+        let https = |lines: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(FORWARDED_PROTO, HeaderValue::from_static(line));
+            }
+            says_https(&headers)
+        };
+        assert!(https(&["https"]) && https(&["HTTP, HTTPS "]) && https(&["http", "https"]));
+        assert!(!https(&["https, http"]) && !https(&["https", "http"]) && !https(&[]) && !https(&["httpss"]));
+    }
 }

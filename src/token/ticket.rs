@@ -6,7 +6,7 @@ use super::{MAX_TRIES, name};
 use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Wall};
 
 /// What a ticket proves its bearer has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TicketPlace {
     Numbered(Number),
     /// The gate could not reach the log when the visitor came; the join will carry this id, so it is numbered once.

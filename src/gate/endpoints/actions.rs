@@ -66,6 +66,9 @@ impl Gate {
 
     /// The status of somebody who has a place already, with the tokens an app may have lost.
     fn with_tokens(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+        if let Err(over) = self.shared.limits.status(seat.ticket(), visit.client) {
+            return over.answer(&seat.rules.pages, visit);
+        }
         let ticket = worth.ticket.as_ref().map(|ticket| &ticket.ticket);
         let number = ticket.and_then(|ticket| Some((ticket.lane, number_of(ticket)?)));
         let called = worth

@@ -21,7 +21,7 @@ impl Gate {
             .and_then(|to| String::from_utf8(to).ok())
             .unwrap_or_default();
         let to = path_on_this_host(&to);
-        if !seat.has_ticket() && !seat.has_pass() {
+        if seat.ticket().is_none() && !seat.has_pass() {
             let id = visit.id.to_string();
             let facts = PageFacts::new(&id, visit.wall, to);
             let page = page(

@@ -63,6 +63,12 @@ impl Endpoint {
             Self::Join | Self::CheckIn | Self::Leave => Method::POST,
         }
     }
+
+    /// Counts as a question of the ticket's holder. A join is counted where it is known what it asks for, and a check
+    /// comes before a page that is not counted either.
+    fn is_counted(self) -> bool {
+        !matches!(self, Self::Join | Self::Check)
+    }
 }
 
 impl Gate {
@@ -110,6 +116,11 @@ impl Gate {
             return refusal(StatusCode::FORBIDDEN, "cross_site").answer(&rules.pages, visit);
         }
         let seat = Seat::of(&self.shared, rules, line, head, visit);
+        if endpoint.is_counted()
+            && let Err(over) = self.shared.limits.status(seat.ticket(), visit.client)
+        {
+            return over.answer(&rules.pages, visit);
+        }
         match endpoint {
             Endpoint::Status => self.status(&seat, visit, false).await,
             Endpoint::CheckIn => self.status(&seat, visit, true).await,
@@ -175,14 +186,56 @@ fn parameter(query: &str, name: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::parameter;
+    use http::Request;
+
+    use super::*;
 
     #[test]
     fn a_parameter_is_decoded_and_a_broken_one_is_none() {
         assert_eq!(parameter("a=1&line=x%20y+z", "line").as_deref(), Some(&b"x y z"[..]));
         assert_eq!(parameter("line=%EA%B0%80", "line").as_deref(), Some("가".as_bytes()));
-        for broken in ["line=%", "line=%g0", "line=%1", "lines=1", ""] {
+        assert_eq!(
+            parameter("line=1&line=2", "line").as_deref(),
+            Some(&b"1"[..]),
+            "the first"
+        );
+        assert_eq!(parameter("line=", "line").as_deref(), Some(&b""[..]));
+        for broken in ["line=%", "line=%g0", "line=%1", "line=%+1", "lines=1", "line", ""] {
             assert_eq!(parameter(broken, "line"), None, "{broken}");
         }
+    }
+
+    #[test]
+    fn only_the_six_endpoints_have_names_and_each_has_one_method() {
+        for (name, method) in [
+            ("status", Method::GET),
+            ("events", Method::GET),
+            ("check", Method::GET),
+            ("join", Method::POST),
+            ("check-in", Method::POST),
+            ("leave", Method::POST),
+        ] {
+            assert_eq!(Endpoint::of(name).map(Endpoint::method), Some(method), "{name}");
+        }
+        for other in ["", "Status", "status ", "checkin", "health"] {
+            assert!(Endpoint::of(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn another_sites_page_cannot_act_for_a_visitor() {
+        let head = |fields: &[(&str, &str)]| {
+            let mut request = Request::post("/").header("host", "shop.example");
+            for (name, value) in fields {
+                request = request.header(*name, *value);
+            }
+            request.body(()).unwrap().into_parts().0
+        };
+        assert!(is_cross_site(&head(&[("sec-fetch-site", "cross-site")])));
+        assert!(is_cross_site(&head(&[("origin", "https://evil.example")])));
+        assert!(is_cross_site(&head(&[("origin", "null")])), "a sandboxed frame");
+        assert!(!is_cross_site(&head(&[("sec-fetch-site", "same-origin")])));
+        assert!(!is_cross_site(&head(&[("origin", "https://shop.example")])));
+        assert!(!is_cross_site(&head(&[])), "an app");
     }
 }

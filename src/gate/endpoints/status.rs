@@ -26,9 +26,6 @@ impl Gate {
     /// `GET status` and `POST check-in`: both count as the visitor's presence.
     pub(super) async fn status(&self, seat: &Seat<'_>, visit: &Visit, check_in: bool) -> Answer {
         let visitor = seat.ticket_visitor();
-        if let Err(over) = self.shared.limits.status(visitor.as_ref(), visit.client) {
-            return over.answer(&seat.rules.pages, visit);
-        }
         let Some(worth) = self.worth(seat, visit).await else {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };

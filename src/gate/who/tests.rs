@@ -1,0 +1,414 @@
+//! Tokens judged by views that the room's own machine made, entry by entry.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::room::{
+    Batch, Change, Claim, Edition, End, Entry, GateId, LaneId, Number, PendingId, Position, RoomChange, Section,
+    Settings, State, VERSION, View,
+};
+use crate::token::{Key, KeyId, PassId, Secret};
+
+const LANE: LaneId = LaneId(0);
+const START: u64 = 1_000_000;
+const SESSION_MS: u64 = 60_000;
+const CLAIM_MS: u64 = 10_000;
+const SHORT: u64 = 100;
+
+/// A room of one, moved on by hand.
+struct Room {
+    name: RoomName,
+    line: LineName,
+    keyring: Keyring,
+    state: State,
+    serial: u64,
+    time: u64,
+    view: Arc<View>,
+}
+
+impl Room {
+    fn new() -> Self {
+        let mut state = State::empty(7, true);
+        let secret = Secret::new(vec![7; 32]);
+        let id = KeyId::new("k").unwrap();
+        let mut room = Self {
+            name: RoomName::new("shop").unwrap(),
+            line: LineName::ONLY,
+            keyring: Keyring::new(vec![Key { id, secret }]).unwrap(),
+            serial: 0,
+            time: START,
+            view: state.view(),
+            state,
+        };
+        let settings = Settings {
+            capacity: 1,
+            session_ms: SESSION_MS,
+            claim_deadline_ms: CLAIM_MS,
+            ..Settings::default()
+        };
+        room.change(Change::Configure(settings));
+        room
+    }
+
+    fn change(&mut self, change: Change) {
+        let revision = self.serial + 1;
+        let room = self.name.clone();
+        self.say(
+            SHORT,
+            Batch {
+                hello: self.serial == 0,
+                rooms: vec![RoomChange { room, revision, change }],
+                ..Batch::default()
+            },
+        );
+    }
+
+    /// Applies a batch, `after_ms` later; the first number it gave.
+    fn say(&mut self, after_ms: u64, batch: Batch) -> Option<Number> {
+        self.serial += 1;
+        self.time += after_ms;
+        let before = self.state.position();
+        let effects = self.state.apply(&Entry {
+            position: Position {
+                sequence: before.sequence + 1,
+                ..before
+            },
+            gate: GateId(1),
+            serial: self.serial,
+            previous: self.state.nonce(),
+            nonce: self.serial.to_le_bytes(),
+            time: Wall(self.time),
+            version: VERSION,
+            batch,
+        });
+        self.view = self.state.view();
+        effects.joined.first().and_then(|joined| joined.first)
+    }
+
+    fn section(&mut self, fill: impl FnOnce(&mut Section)) -> Option<Number> {
+        let mut section = Section::new(self.name.clone(), LineName::ONLY);
+        fill(&mut section);
+        self.say(
+            SHORT,
+            Batch {
+                sections: vec![section],
+                ..Batch::default()
+            },
+        )
+    }
+
+    fn join(&mut self) -> Number {
+        self.section(|section| section.joins = vec![(LANE, 1)]).unwrap()
+    }
+
+    fn claim(&mut self, number: Number, carried: bool) {
+        let claim = Claim {
+            lane: LANE,
+            number,
+            carried,
+        };
+        self.section(|section| section.claims = vec![claim]);
+    }
+
+    fn end(&mut self, number: Number) {
+        let end = End {
+            lane: LANE,
+            number,
+            after_ms: 0,
+        };
+        self.section(|section| section.ends = vec![end]);
+    }
+
+    /// Lets time go by, with everybody in `marked` checking in.
+    fn pass_time(&mut self, ms: u64, marked: &[Number]) {
+        let step = 1_000;
+        for _ in 0..ms / step {
+            let mut section = Section::new(self.name.clone(), LineName::ONLY);
+            section.marks = marked.iter().map(|number| (LANE, *number)).collect();
+            self.say(
+                step,
+                Batch {
+                    sections: vec![section],
+                    ..Batch::default()
+                },
+            );
+        }
+    }
+
+    /// A number called while it waited, by the end of the session before it.
+    fn called(&mut self) -> Number {
+        let (first, second) = (self.join(), self.join());
+        self.claim(first, true);
+        self.end(first);
+        self.say(SHORT, Batch::default());
+        second
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        let room_view = &self.view.rooms[&self.name];
+        Reader {
+            keyring: &self.keyring,
+            room: &self.name,
+            line: &self.line,
+            room_view,
+            line_view: room_view.line(&LineName::ONLY).map(AsRef::as_ref),
+            clock: self.view.clock,
+            now: self.view.clock,
+            wall: Wall(self.time),
+            extension_ms: None,
+        }
+    }
+
+    fn standing(&self, number: Number) -> Standing {
+        self.reader().line_view.unwrap().standing(LANE, number, self.view.clock)
+    }
+
+    fn ticket(&self, place: TicketPlace) -> Ticket {
+        Ticket {
+            room: self.name.clone(),
+            line: LineName::ONLY,
+            lane: LANE,
+            edition: Edition(0),
+            place,
+            joined_at: Wall(START),
+            identity: None,
+        }
+    }
+
+    /// The pass of a number's `count`th call, good for `ms` from now.
+    fn pass(&self, number: Number, count: u8, ms: u64) -> Pass {
+        let call = CallId {
+            lane: LANE,
+            number,
+            count,
+        };
+        Pass {
+            room: self.name.clone(),
+            line: LineName::ONLY,
+            lane: LANE,
+            edition: Edition(0),
+            number,
+            id: self.keyring.pass_id(&self.name, &LineName::ONLY, Edition(0), call),
+            expires_at: Wall(self.time + ms),
+        }
+    }
+
+    fn by_pass(&self, pass: Pass) -> (PassState, Option<Note>) {
+        let worth = self.reader().pass(pass);
+        (worth.state, worth.note)
+    }
+
+    fn by_ticket(&self, number: Number) -> (TicketState, Option<Note>) {
+        let worth = self.reader().ticket(self.ticket(TicketPlace::Numbered(number)));
+        assert_eq!(worth.unknown, worth.standing == Some(Standing::Unknown));
+        (worth.state, worth.note)
+    }
+}
+
+const CARRIED: Option<Note> = Some(Note::Claim { carried: true });
+const VOID: (PassState, Option<Note>) = (PassState::Void, None);
+
+#[test]
+fn the_pass_of_a_call_is_good_until_its_deadline_and_claims() {
+    let mut room = Room::new();
+    let number = room.join();
+    assert!(matches!(room.standing(number), Standing::Called(_)));
+    assert_eq!(
+        room.by_pass(room.pass(number, 1, CLAIM_MS)),
+        (PassState::Valid, CARRIED)
+    );
+    assert_eq!(room.by_pass(room.pass(number, 2, CLAIM_MS)), VOID, "of another call");
+}
+
+#[test]
+fn the_pass_of_a_session_is_good_as_long_as_the_room_says_whatever_its_own_date() {
+    let mut room = Room::new();
+    let number = room.join();
+    room.claim(number, false);
+    assert_eq!(
+        room.by_pass(room.pass(number, 1, 0)),
+        (PassState::Valid, CARRIED),
+        "nothing has carried it yet"
+    );
+    room.claim(number, true);
+    assert_eq!(room.by_pass(room.pass(number, 1, 0)), (PassState::Valid, None));
+    assert_eq!(room.by_pass(room.pass(number, 2, SESSION_MS)), VOID, "of another call");
+    room.pass_time(SESSION_MS / 10, &[]);
+    assert_eq!(
+        room.by_pass(room.pass(number, 1, 0)),
+        (PassState::Valid, Some(Note::Renew))
+    );
+    room.end(number);
+    assert_eq!(
+        room.by_pass(room.pass(number, 1, SESSION_MS)),
+        VOID,
+        "ended, though it is in date"
+    );
+}
+
+#[test]
+fn a_pass_outlives_its_session_by_the_slack_alone_or_by_the_extension_when_cut_off() {
+    let mut room = Room::new();
+    let number = room.join();
+    room.claim(number, true);
+    let Standing::Inside(inside) = room.standing(number) else {
+        panic!("inside")
+    };
+    let at = |past_ms, extension_ms| {
+        let now = inside.expires.plus(past_ms);
+        let reader = Reader {
+            now,
+            extension_ms,
+            ..room.reader()
+        };
+        reader.pass(room.pass(number, 1, 0)).state
+    };
+    assert_eq!(at(SLOT_OUTLIVES_PASS_MS, None), PassState::Valid);
+    assert_eq!(at(SLOT_OUTLIVES_PASS_MS + 1, None), PassState::Void);
+    assert_eq!(at(SLOT_OUTLIVES_PASS_MS + 5_000, Some(5_000)), PassState::Valid);
+    assert_eq!(at(SLOT_OUTLIVES_PASS_MS + 5_001, Some(5_000)), PassState::Void);
+}
+
+#[test]
+fn where_the_room_has_never_heard_of_the_call_the_passs_date_decides() {
+    let mut room = Room::new();
+    let never = Number { n: 500, ..room.join() };
+    let reopened = (PassState::Valid, Some(Note::Reopen));
+    assert_eq!(room.by_pass(room.pass(never, 1, 1)), reopened);
+    assert_eq!(room.by_pass(room.pass(never, 1, 0)), VOID);
+    let no_line = |ms| {
+        let reader = Reader {
+            line_view: None,
+            ..room.reader()
+        };
+        reader.pass(room.pass(never, 1, ms)).state
+    };
+    assert_eq!((no_line(1), no_line(0)), (PassState::Valid, PassState::Void));
+    // A call that the log lost: to the room the number still waits.
+    let waiting = room.join();
+    assert_eq!(room.by_pass(room.pass(waiting, 1, 1)), reopened);
+    assert_eq!(room.by_pass(room.pass(waiting, 1, 0)), VOID);
+}
+
+#[test]
+fn a_reset_voids_tickets_and_passes_of_the_edition_before() {
+    let mut room = Room::new();
+    let number = room.join();
+    room.claim(number, true);
+    let pass = room.pass(number, 1, SESSION_MS);
+    room.change(Change::Reset);
+    assert_eq!(room.by_pass(pass.clone()), VOID);
+    assert_eq!(room.by_ticket(number), (TicketState::Void(Void::Reset), None));
+    let newer = Pass {
+        edition: Edition(9),
+        ..pass
+    };
+    assert_eq!(
+        room.by_pass(newer).0,
+        PassState::Valid,
+        "of an edition that the log lost"
+    );
+}
+
+#[test]
+fn a_ticket_waits_and_marks_once_a_generation() {
+    let mut room = Room::new();
+    room.join();
+    let number = room.join();
+    assert_eq!(room.by_ticket(number), (TicketState::Waiting, Some(Note::Mark)));
+    room.section(|section| section.marks = vec![(LANE, number)]);
+    assert_eq!(room.by_ticket(number), (TicketState::Waiting, None));
+}
+
+#[test]
+fn a_called_ticket_claims_unless_only_the_pass_can() {
+    let mut room = Room::new();
+    let at_join = room.join();
+    assert_eq!(
+        room.by_ticket(at_join),
+        (TicketState::Called, None),
+        "no cookie has come back yet"
+    );
+    let mut room = Room::new();
+    let number = room.called();
+    assert_eq!(
+        room.by_ticket(number),
+        (TicketState::Called, Some(Note::Claim { carried: false }))
+    );
+    room.claim(number, false);
+    assert_eq!(
+        room.by_ticket(number),
+        (TicketState::Called, None),
+        "the answer with the pass may have been lost"
+    );
+    room.claim(number, true);
+    assert_eq!(
+        room.by_ticket(number),
+        (TicketState::Void(Void::Ended), None),
+        "a session without its pass"
+    );
+}
+
+#[test]
+fn a_ticket_whose_session_is_over_is_void_whether_or_not_its_pass_was_seen() {
+    let mut room = Room::new();
+    let number = room.called();
+    room.claim(number, false);
+    let Standing::Inside(inside) = room.standing(number) else {
+        panic!("inside")
+    };
+    let later = Reader {
+        now: inside.expires.plus(SLOT_OUTLIVES_PASS_MS + 1),
+        ..room.reader()
+    };
+    let ticket = room.ticket(TicketPlace::Numbered(number));
+    assert_eq!(later.ticket(ticket).state, TicketState::Void(Void::Ended));
+    room.end(number);
+    assert_eq!(room.by_ticket(number), (TicketState::Void(Void::Ended), None));
+}
+
+#[test]
+fn a_missed_turn_waits_again_and_a_second_one_is_late() {
+    let mut room = Room::new();
+    let number = room.called();
+    room.pass_time(CLAIM_MS + 5_000, &[]);
+    let Standing::Waiting(waiting) = room.standing(number) else {
+        panic!("{:?}", room.standing(number))
+    };
+    assert!(waiting.missed_at.is_some());
+    assert_eq!(room.by_ticket(number), (TicketState::Waiting, Some(Note::Mark)));
+    room.section(|section| section.marks = vec![(LANE, number)]);
+    room.say(SHORT, Batch::default());
+    assert_eq!(room.by_ticket(number).0, TicketState::Called);
+    assert_eq!(
+        room.by_pass(room.pass(number, 1, 0)),
+        VOID,
+        "the pass of the turn that was missed"
+    );
+    room.pass_time(CLAIM_MS + 5_000, &[]);
+    assert_eq!(room.by_ticket(number), (TicketState::Void(Void::Late), None));
+}
+
+#[test]
+fn a_number_unknown_to_the_room_asks_for_its_place_and_a_pending_one_for_a_number() {
+    let mut room = Room::new();
+    let number = Number { n: 500, ..room.join() };
+    assert_eq!(room.by_ticket(number), (TicketState::Waiting, Some(Note::Mark)));
+    let id = PendingId([3; 12]);
+    let worth = room.reader().ticket(room.ticket(TicketPlace::Pending(id)));
+    assert_eq!(
+        (worth.state, worth.note, worth.unknown),
+        (TicketState::Pending(id), None, false)
+    );
+}
+
+#[test]
+fn a_pass_id_of_no_call_is_void() {
+    let mut room = Room::new();
+    let number = room.join();
+    let forged = Pass {
+        id: PassId([0; 8]),
+        ..room.pass(number, 1, CLAIM_MS)
+    };
+    assert_eq!(room.by_pass(forged), VOID);
+}
