@@ -1,0 +1,79 @@
+//! `anteroom check`: every mistake at once, and nothing where there is none.
+
+use std::fs;
+use std::path::Path;
+
+use crate::gate::Site;
+
+#[test]
+fn the_shipped_configuration_and_a_good_one_pass() {
+    let site = Site::new("except = [\"/static/*\"]", "");
+    let good = site.run(&["check"]);
+    assert_eq!((good.code, good.err.as_str()), (Some(0), ""), "{good:?}");
+    assert_eq!(good.out, "config.toml: good\n");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("config.toml");
+    let ended = site.run(&["check", shipped.to_str().unwrap()]);
+    assert!(ended.code == Some(0) && ended.out.contains(": good"), "{ended:?}");
+}
+
+#[test]
+fn a_warning_is_told_and_is_no_mistake() {
+    let site = Site::new("", "");
+    let ended = site.run(&["check"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.out.contains("warning: ") && ended.out.contains("except"),
+        "{ended:?}"
+    );
+    assert!(ended.out.ends_with("good, with 1 warning\n"), "{ended:?}");
+}
+
+#[test]
+fn every_mistake_is_told_with_its_line_and_what_would_be_right() {
+    let site = Site::new("grace = 5\ntotal_users = 3\nwaiting_status = 404", "");
+    let ended = site.run(&["check"]);
+    assert_eq!(ended.code, Some(78), "{ended:?}");
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), 5, "{lines:#?}");
+    let config = fs::read_to_string(site.path("config.toml")).unwrap();
+    for key in ["grace", "total_users", "waiting_status"] {
+        let line = 1 + config.lines().position(|line| line.starts_with(key)).unwrap();
+        let start = format!("config.toml: line {line}: room[0].{key}: ");
+        let told = lines.iter().find(|told| told.starts_with(&start));
+        assert!(
+            told.is_some_and(|told| told.contains("; right: ")),
+            "{start}\n{lines:#?}"
+        );
+    }
+    assert!(lines[4].starts_with("config.toml: 3 mistakes"), "{lines:#?}");
+}
+
+#[test]
+fn a_broken_template_and_an_unknown_language_are_mistakes_with_their_lines() {
+    let room = "[room.page]\ntemplate = \"page.html\"\nlanguages = [\"en\", \"tlh\"]";
+    let site = Site::new(room, "");
+    fs::write(site.path("page.html"), "<h1>{{ heading }}</h1>{% if %}").unwrap();
+    let ended = site.run(&["check"]);
+    assert_eq!(ended.code, Some(78), "{ended:?}");
+    let config = fs::read_to_string(site.path("config.toml")).unwrap();
+    let line = |key: &str| 1 + config.lines().position(|line| line.starts_with(key)).unwrap();
+    for (key, wrong) in [("template", "page.html"), ("languages", "\"tlh\"")] {
+        let start = format!("config.toml: line {}: room[0].page.{key}: ", line(key));
+        let told = ended.out.lines().find(|told| told.starts_with(&start));
+        assert!(told.is_some_and(|told| told.contains(wrong)), "{start}\n{}", ended.out);
+    }
+    assert!(ended.out.contains(r#"one of "en", "ko""#), "{ended:?}");
+    let run = site.run(&["run"]);
+    assert!(run.code == Some(78) && run.err.contains("\"tlh\""), "{run:?}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = crate::program::Program::run(folder.path(), &["check"]);
+    assert_eq!(ended.code, Some(78), "{ended:?}");
+    assert!(
+        ended.out.contains("config.toml: the file cannot be opened"),
+        "{ended:?}"
+    );
+}

@@ -1,0 +1,98 @@
+//! Help, and the pages before anybody sees them.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+
+use crate::program::Program;
+
+/// An address that was free a moment ago.
+pub fn nobody_listens() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+#[test]
+fn the_help_of_every_command_holds_an_example() {
+    let folder = tempfile::tempdir().unwrap();
+    let commands: [&[&str]; 9] = [
+        &[],
+        &["run"],
+        &["check"],
+        &["demo"],
+        &["rooms"],
+        &["rooms", "set"],
+        &["replay"],
+        &["page"],
+        &["healthcheck"],
+    ];
+    for command in commands {
+        let ended = Program::run(folder.path(), &[command, &["--help"]].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let (_, examples) = ended
+            .out
+            .split_once("Examples:\n")
+            .unwrap_or_else(|| panic!("no example: {}", ended.out));
+        let wanted = format!("  anteroom {}", command.first().unwrap_or(&"run"));
+        assert!(
+            examples.lines().any(|line| line.starts_with(&wanted)),
+            "{command:?}: {examples}"
+        );
+    }
+    let listed = Program::run(folder.path(), &["--help"]).out;
+    for command in commands.iter().filter_map(|command| command.first()) {
+        assert!(
+            listed.contains(&format!("\n  {command} ")),
+            "{command} is not listed:\n{listed}"
+        );
+    }
+    assert_eq!(Program::run(folder.path(), &["sell"]).code, Some(2));
+}
+
+#[test]
+fn every_page_is_written_before_a_visitor_sees_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = Program::run(folder.path(), &["page", "--preview", "pages"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let index = fs::read_to_string(folder.path().join("pages/index.html")).unwrap();
+    let links: Vec<&str> = index
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert!(
+        links.contains(&"waiting.en.html") && links.contains(&"waiting.ko.html"),
+        "{links:?}"
+    );
+    for link in &links {
+        let page = fs::read_to_string(folder.path().join("pages").join(link)).unwrap();
+        assert!(
+            page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"),
+            "{link}"
+        );
+    }
+    assert!(ended.out.starts_with(&format!("{} pages; ", links.len())), "{ended:?}");
+}
+
+#[test]
+fn a_template_of_ones_own_is_shown_and_its_mistake_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = folder.path().join("mine.html");
+    let args = ["page", "--preview", "pages", "--template", "mine.html"];
+
+    fs::write(&template, include_str!("../../examples/page/page.html")).unwrap();
+    let ended = Program::run(folder.path(), &args);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+
+    fs::write(&template, "<h1>{{ heading }</h1>").unwrap();
+    let ended = Program::run(folder.path(), &args);
+    assert!(
+        ended.code == Some(1) && ended.err.starts_with("anteroom page: "),
+        "{ended:?}"
+    );
+
+    fs::remove_file(&template).unwrap();
+    let ended = Program::run(folder.path(), &args);
+    assert!(
+        ended.code == Some(1) && ended.err.contains("mine.html cannot be read"),
+        "{ended:?}"
+    );
+}

@@ -1,0 +1,122 @@
+//! A gate at work: the binary before a shop, on ports that the system chooses, with a folder that outlives it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{Ended, Program};
+use crate::shop::Shop;
+use crate::until;
+use crate::visitor::{Answer, Visitor};
+
+/// A folder with a configuration, and a shop.
+pub struct Site {
+    folder: TempDir,
+    pub shop: Shop,
+}
+
+/// A gate that serves.
+pub struct Gate {
+    pub program: Program,
+    pub address: SocketAddr,
+    pub admin: SocketAddr,
+}
+
+impl Site {
+    /// A room of one over the whole shop, with these lines more in `[[room]]`, and `tables` behind it.
+    pub fn new(room: &str, tables: &str) -> Self {
+        let (folder, shop) = (tempfile::tempdir().unwrap(), Shop::open());
+        let config = format!(
+            "[server]\nlisten = [\"127.0.0.1:0\"]\nadmin_listen = \"127.0.0.1:0\"\nthreads = 1\n\
+             [upstream]\nurl = \"{}\"\n[store]\nurl = \"embedded:data\"\n\
+             [limits]\nstatus = {{ requests = 1000, window = \"1s\" }}\n\
+             [[room]]\nname = \"shop\"\ntotal_active_users = 1\n{room}\n{tables}\n",
+            shop.url()
+        );
+        std::fs::write(folder.path().join("config.toml"), config).unwrap();
+        Self { folder, shop }
+    }
+
+    pub fn path(&self, file: &str) -> PathBuf {
+        self.folder.path().join(file)
+    }
+
+    /// Starts a gate, and waits until it serves.
+    pub fn start(&self) -> Gate {
+        Gate::serving(Program::start(self.folder.path(), &["run"]))
+    }
+
+    /// As [`Site::start`], with a disk that a test can fill.
+    pub fn start_on_small_disk(&self) -> Gate {
+        Gate::serving(Program::start_on_small_disk(self.folder.path(), &["run"]))
+    }
+
+    /// Runs another command in the folder, to its end.
+    pub fn run(&self, args: &[&str]) -> Ended {
+        Program::run(self.folder.path(), args)
+    }
+}
+
+impl Gate {
+    /// Waits until the program says where it listens.
+    pub fn serving(program: Program) -> Self {
+        let serving = until("word that it serves", || line_with(&program.err(), "serving"));
+        let address = |name: &str| serving[name].as_str().unwrap().parse().unwrap();
+        Self {
+            address: address("listen"),
+            admin: address("admin"),
+            program,
+        }
+    }
+
+    pub fn visitor(&self) -> Visitor {
+        Visitor::new(self.address)
+    }
+
+    /// Somebody who comes in at once.
+    pub fn insider(&self) -> Visitor {
+        let mut visitor = self.visitor();
+        let answer = visitor.goes_to("/");
+        assert!(answer.is_the_shops(), "{answer:?}\n{}", self.program.err());
+        // The second request carries the pass, so the session is on record.
+        assert!(visitor.goes_to("/").is_the_shops());
+        visitor
+    }
+
+    /// Somebody who has to wait at this position.
+    pub fn waits(&self, position: u64) -> Visitor {
+        let mut visitor = self.visitor();
+        let answer = visitor.goes_to("/");
+        assert_eq!((answer.status, answer.word()), (200, "waiting"), "{answer:?}");
+        assert_eq!(visitor.position(), Some(position));
+        visitor
+    }
+
+    /// Asks the operator's side.
+    pub fn asks_admin(&self, target: &str) -> Answer {
+        Visitor::new(self.admin).asks(&format!("GET {target}"), "", "")
+    }
+
+    /// Tells it to stop, and waits until it has.
+    pub fn stop(self) -> Ended {
+        self.program.signal(Signal::TERM);
+        self.program.ended()
+    }
+
+    /// Ends it at once, as a power cut would.
+    pub fn kill(self) {
+        self.program.signal(Signal::KILL);
+        self.program.ended();
+    }
+}
+
+/// The fields of the first log line with this message.
+pub fn line_with(log: &str, message: &str) -> Option<Value> {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines
+        .into_iter()
+        .find(|line| line["message"].as_str().is_some_and(|text| text.contains(message)))
+}

@@ -1,0 +1,36 @@
+//! The program as an operator runs it: the real binary, its arguments, its words, its exit codes, and what its visitors
+//! meet while it starts, stops, and runs out of disk.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
+
+mod check;
+mod commands;
+mod demo;
+mod drain;
+mod folder;
+mod gate;
+mod logs;
+mod outage;
+mod program;
+mod replay;
+mod rooms;
+mod run;
+mod shop;
+mod visitor;
+
+use std::time::Duration;
+
+/// How long anything may take before a test gives up. Far above what it takes, since the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Asks until there is an answer; panics with `what` when none came.
+fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let step = Duration::from_millis(20);
+    for _ in 0..PATIENCE.as_millis() / step.as_millis() {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        std::thread::park_timeout(step);
+    }
+    panic!("never came: {what}");
+}

@@ -1,0 +1,95 @@
+//! A disk that is full: a real limit on the size of files, set on the running gate from outside and lifted again.
+
+use rustix::process::{Resource, Rlimit, prlimit};
+
+use crate::gate::{Gate, Site};
+use crate::until;
+use crate::visitor::Visitor;
+
+/// The log is beyond this many bytes, so that nothing more can be written to it.
+const FULL: u64 = 4_096;
+
+fn fill_disk(gate: &Gate) -> Rlimit {
+    let full = Rlimit {
+        current: Some(FULL),
+        maximum: None,
+    };
+    prlimit(Some(gate.program.pid()), Resource::Fsize, full).expect("a limit may be lowered")
+}
+
+fn free_disk(gate: &Gate, before: Rlimit) {
+    prlimit(Some(gate.program.pid()), Resource::Fsize, before).expect("back to what it was");
+}
+
+#[test]
+fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_numbered_later() {
+    let site = Site::new("firm_within = \"6s\"", "");
+    let gate = site.start_on_small_disk();
+    let mut inside = gate.insider();
+    let mut first = gate.waits(1);
+    let before = fill_disk(&gate);
+
+    let mut newcomers: Vec<Visitor> = Vec::new();
+    for _ in 0..3 {
+        let mut newcomer = gate.visitor();
+        let page = newcomer.goes_to("/");
+        assert_eq!((page.status, page.word()), (200, "joining"), "{page:?}");
+        assert!(newcomer.jar.contains_key("anteroom-ticket-shop"), "{:?}", newcomer.jar);
+        assert_eq!(newcomer.status()["state"], "joining");
+        newcomers.push(newcomer);
+    }
+    let ready = gate.asks_admin("/readyz");
+    assert!(
+        ready.status == 200 && ready.body.contains("cut off from the store"),
+        "{ready:?}"
+    );
+    assert!(inside.goes_to("/basket").is_the_shops());
+    assert_eq!((first.goes_to("/").word(), first.position()), ("waiting", Some(1)));
+    let api = gate
+        .visitor()
+        .asks("GET /api/stock", "Accept: application/json\r\n", "");
+    assert_eq!(api.status, 503, "{api:?}");
+
+    // A slot that nobody can be told of stays empty.
+    assert_eq!(inside.leaves().status, 200);
+    for _ in 0..5 {
+        assert_eq!((first.goes_to("/").word(), first.position()), ("waiting", Some(1)));
+        assert_eq!(newcomers[0].goes_to("/").word(), "joining");
+    }
+
+    free_disk(&gate, before);
+    until("the log", || {
+        (!gate.asks_admin("/readyz").body.contains("cut off")).then_some(())
+    });
+    until("the first's turn", || first.goes_to("/").is_the_shops().then_some(()));
+    // The one who came last asks first.
+    for newcomer in newcomers.iter_mut().rev() {
+        until("a number", || (newcomer.goes_to("/").word() == "waiting").then_some(()));
+    }
+    // What was under way when the disk filled up is a visitor whom nobody has seen since: soon gone from the line.
+    until("the order of arrival", || {
+        let positions: Vec<_> = newcomers.iter_mut().map(Visitor::position).collect();
+        assert!(
+            positions.is_sorted() && positions.iter().all(Option::is_some),
+            "{positions:?}"
+        );
+        (positions == [Some(1), Some(2), Some(3)]).then_some(())
+    });
+    gate.waits(4);
+    first.leaves();
+    until("the next turn", || {
+        newcomers[0].goes_to("/").is_the_shops().then_some(())
+    });
+
+    let ended = gate.stop();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended
+            .err
+            .contains("the log takes nothing: nobody is called until it does"),
+        "{}",
+        ended.err
+    );
+    let proved = site.run(&["replay", "data"]);
+    assert_eq!(proved.code, Some(0), "{proved:?}");
+}

@@ -1,0 +1,89 @@
+//! `anteroom rooms` and `anteroom healthcheck` against a running gate; more of the former is in `tests/admin`.
+
+use serde_json::Value;
+
+use crate::gate::{Gate, Site};
+use crate::program::Ended;
+
+fn rooms(site: &Site, gate: &Gate, args: &[&str]) -> Ended {
+    let admin = format!("http://{}", gate.admin);
+    site.run(&[&["rooms", "--admin", &admin][..], args].concat())
+}
+
+/// The fields of the one room.
+fn room(site: &Site, gate: &Gate) -> Value {
+    let ended = rooms(site, gate, &["--json"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let all: Value = serde_json::from_str(&ended.out).unwrap();
+    all["rooms"][0].clone()
+}
+
+#[test]
+fn rooms_are_shown_and_a_change_is_kept_over_a_restart() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    let _inside = gate.insider();
+    let mut waiting = gate.waits(1);
+
+    let table = rooms(&site, &gate, &[]);
+    assert!(table.code == Some(0) && table.out.contains("shop"), "{table:?}");
+    let before = room(&site, &gate);
+    assert_eq!(
+        (&before["name"], &before["waiting"]),
+        (&"shop".into(), &1.into()),
+        "{before}"
+    );
+
+    let set = rooms(
+        &site,
+        &gate,
+        &[
+            "set",
+            "shop",
+            "--message",
+            "Doors at eight",
+            "--mode",
+            "hold",
+            "--capacity",
+            "7",
+        ],
+    );
+    assert_eq!(set.code, Some(0), "{set:?}");
+    assert_eq!(waiting.status()["message"], "Doors at eight");
+    assert_eq!(
+        waiting.goes_to("/").word(),
+        "waiting",
+        "with the room on hold, free slots call nobody"
+    );
+    assert_eq!(gate.stop().code, Some(0));
+
+    let gate = site.start();
+    let kept = room(&site, &gate);
+    assert_eq!(
+        (&kept["mode"], &kept["capacity"]),
+        (&"hold".into(), &7.into()),
+        "{kept}"
+    );
+    waiting.at = gate.address;
+    assert_eq!(waiting.status()["message"], "Doors at eight");
+    assert!(waiting.goes_to("/").body.contains("Doors at eight"));
+
+    let back = rooms(&site, &gate, &["set", "shop", "--configured"]);
+    assert_eq!(back.code, Some(0), "{back:?}");
+    assert_eq!(room(&site, &gate)["capacity"], 1);
+}
+
+#[test]
+fn the_health_check_tells_a_ready_gate_from_none() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    let admin = gate.admin.to_string();
+    let ready = site.run(&["healthcheck", "--admin", &admin]);
+    assert_eq!((ready.code, ready.err.as_str()), (Some(0), ""), "{ready:?}");
+    assert_eq!(gate.stop().code, Some(0));
+    let gone = site.run(&["healthcheck", "--admin", &admin]);
+    assert!(
+        gone.code == Some(1) && gone.err.contains("nothing answers at"),
+        "{gone:?}"
+    );
+}

@@ -1,0 +1,113 @@
+//! `anteroom run`: what it needs, what it says, and when it refuses.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::gate::{Gate, Site, line_with};
+use crate::program::Program;
+use crate::shop::Shop;
+
+/// Any free port, on both sides.
+const ANYWHERE: [&str; 4] = ["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
+
+#[test]
+fn an_upstream_is_all_it_needs() {
+    let (folder, shop) = (tempfile::tempdir().unwrap(), Shop::open());
+    let url = shop.url();
+    let args = [&["run", "--upstream", &url][..], &ANYWHERE].concat();
+    let gate = Gate::serving(Program::start(folder.path(), &args));
+
+    let said = gate.program.out();
+    for line in [
+        &format!("url = \"{}\"", shop.url())[..],
+        "name = \"shop\"",
+        "routes = [\"/*\"]",
+        "total_active_users = 100",
+        "mode = \"auto\"",
+        "listen = [\"127.0.0.1:0\"]",
+    ] {
+        assert!(said.lines().any(|said| said == line), "{line} is not said:\n{said}");
+    }
+
+    let key = folder.path().join("anteroom-data/token.key");
+    assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let log = gate.program.err();
+    let made = line_with(&log, "made a key").unwrap_or_else(|| panic!("nothing about the key:\n{log}"));
+    assert!(made["path"].as_str().unwrap().ends_with("token.key"), "{made}");
+    let secret = std::fs::read_to_string(&key).unwrap();
+    assert!(!said.contains(secret.trim()) && !log.contains(secret.trim()));
+
+    let mut visitor = gate.visitor();
+    for page in ["/", "/deep/link?a=b"] {
+        let answer = visitor.goes_to(page);
+        assert!(answer.is_the_shops() && answer.body.contains(page), "{answer:?}");
+    }
+    assert!(
+        visitor.jar.keys().any(|name| name == "anteroom-pass-shop"),
+        "{:?}",
+        visitor.jar
+    );
+    assert_eq!(gate.stop().code, Some(0));
+}
+
+#[test]
+fn the_values_in_force_are_printed_and_secrets_masked() {
+    let secret = "do not print this secret of many bytes";
+    let tables = format!(
+        "[tokens]\nkeys = [{{ id = \"first\", secret = \"{secret}\" }}]\n[[limit]]\nname = \"seats\"\n\
+         routes = [\"/seats/*\"]\nrequests = 5\nwindow = \"10s\""
+    );
+    let site = Site::new("claim_deadline = \"80s\"", &tables);
+    let gate = site.start();
+    let said = gate.program.out();
+    for line in ["claim_deadline = \"80s\"", "window = \"10s\"", "total_active_users = 1"] {
+        assert!(said.lines().any(|said| said == line), "{line} is not said:\n{said}");
+    }
+    assert!(said.contains("first") && !said.contains(secret), "{said}");
+    assert!(!site.path("data/token.key").exists(), "a configured key is enough");
+    let ended = gate.stop();
+    assert!(!ended.err.contains(secret) && ended.code == Some(0), "{ended:?}");
+}
+
+#[test]
+fn mistakes_are_told_all_at_once_and_nothing_starts() {
+    let site = Site::new(
+        "capacity = 3\ngrace = \"5\"",
+        "[tokens]\nkeys = [{ id = \"k\", secret = \"short\" }]",
+    );
+    let ended = site.run(&["run"]);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(78), ""), "{ended:?}");
+    for told in ["capacity", "grace", "keys", "3 mistakes"] {
+        assert!(ended.err.contains(told), "{told} is not told:\n{}", ended.err);
+    }
+    assert!(!site.path("data").exists());
+
+    let ended = site.run(&["run", "--config", "elsewhere.toml"]);
+    assert_eq!(ended.code, Some(78));
+    assert!(ended.err.contains("elsewhere.toml"), "{ended:?}");
+
+    let ended = site.run(&["run", "--upstream", "shop"]);
+    assert_eq!(ended.code, Some(78));
+    assert!(ended.err.contains("--upstream: upstream.url"), "{ended:?}");
+}
+
+#[test]
+fn a_taken_port_is_told_with_what_to_do_and_the_first_gate_goes_on() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    for side in ["--listen", "--admin-listen"] {
+        let (mut args, folder) = (ANYWHERE, tempfile::tempdir().unwrap());
+        let taken = if side == "--listen" { gate.address } else { gate.admin }.to_string();
+        let at = args.iter().position(|arg| *arg == side).unwrap();
+        args[at + 1] = &taken;
+        let url = site.shop.url();
+        let ended = Program::run(folder.path(), &[&["run", "--upstream", &url][..], &args].concat());
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let told = format!("cannot listen on {taken}");
+        assert!(
+            ended.err.contains(&told) && ended.err.contains("stop it, or set"),
+            "{ended:?}"
+        );
+        assert!(!folder.path().join("anteroom-data").exists(), "nothing was written");
+    }
+    gate.insider();
+}

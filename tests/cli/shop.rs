@@ -1,0 +1,97 @@
+//! A shop of a few lines: says what it was asked, and holds the answer to `/hold` until it is let go.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+
+/// Serves until the test's process ends.
+pub struct Shop {
+    pub address: SocketAddr,
+    gate: Arc<Gate>,
+}
+
+/// Opened once; whoever came to `/hold` before waits there.
+#[derive(Default)]
+struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    held: usize,
+    open: bool,
+}
+
+impl Shop {
+    pub fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let gate = Arc::new(Gate::default());
+        let shared = Arc::clone(&gate);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let gate = Arc::clone(&shared);
+                std::thread::spawn(move || serve(stream, &gate));
+            }
+        });
+        Self { address, gate }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Waits until this many requests are held.
+    pub fn holds(&self, count: usize) {
+        let state = self.gate.state.lock().unwrap();
+        let wait = self
+            .gate
+            .changed
+            .wait_timeout_while(state, crate::PATIENCE, |state| state.held < count);
+        assert!(!wait.unwrap().1.timed_out(), "nothing came to be held");
+    }
+
+    /// Answers what is held.
+    pub fn let_go(&self) {
+        self.gate.state.lock().unwrap().open = true;
+        self.gate.changed.notify_all();
+    }
+}
+
+fn serve(stream: TcpStream, gate: &Gate) {
+    let mut reader = BufReader::new(stream);
+    while let Some(head) = request(&mut reader) {
+        if head.starts_with("GET /hold") {
+            let mut state = gate.state.lock().unwrap();
+            state.held += 1;
+            gate.changed.notify_all();
+            drop(gate.changed.wait_while(state, |state| !state.open).unwrap());
+        }
+        let body = format!("the shop\n{head}");
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Shop: yes\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        if reader.get_mut().write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// The head of the next request, its body read; none at the end of the connection.
+fn request(reader: &mut BufReader<TcpStream>) -> Option<String> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let length = head.to_ascii_lowercase().lines().find_map(|line| {
+        line.strip_prefix("content-length:")
+            .and_then(|length| length.trim().parse().ok())
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body).ok()?;
+    Some(head)
+}
