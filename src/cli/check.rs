@@ -28,7 +28,7 @@ pub struct CheckArgs {
 #[must_use]
 pub fn run(args: &CheckArgs) -> ExitCode {
     let report = read(Some(&args.config), &Overrides::none());
-    println!("{report}");
+    print!("{report}");
     if report.mistakes().is_empty() {
         ExitCode::SUCCESS
     } else {

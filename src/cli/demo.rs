@@ -123,6 +123,7 @@ fn config(args: &DemoArgs, shop: SocketAddr, folder: &Path) -> Result<Config, Bo
 listen = ["{listen}"]
 admin_listen = "{admin}"
 threads = 1
+max_connections = 1000
 
 [upstream]
 url = "http://{shop}"
