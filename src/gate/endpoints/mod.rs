@@ -64,10 +64,10 @@ impl Endpoint {
         }
     }
 
-    /// Counts as a question of the ticket's holder. A join is counted where it is known what it asks for, and a check
-    /// comes before a page that is not counted either.
+    /// Counts as a question of the ticket's holder. Streams have a bound of their own, a join is counted where it is known
+    /// what it asks for, and a check comes before a page that is not counted either.
     fn is_counted(self) -> bool {
-        !matches!(self, Self::Join | Self::Check)
+        matches!(self, Self::Status | Self::CheckIn | Self::Leave)
     }
 }
 
