@@ -1,4 +1,6 @@
 # The gate alone in an image: one static binary, no shell, no root. `scripts/check-static` proves the same without a container.
+# Mount a config at /data/config.toml, or say `run --upstream http://shop:3000`. Who maps the admin listener to the outside
+# sets `admin_listen` and `admin_token`; the health check then wants ANTEROOM_HEALTHCHECK.
 FROM rust:1.95-bookworm AS build
 WORKDIR /source
 COPY . .
