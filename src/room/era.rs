@@ -63,15 +63,7 @@ impl Eras {
     /// A table with one era, whose first number is `first`.
     pub fn new(era: Era, first: u32) -> Self {
         let start = FIRST_BASE + u64::from(first);
-        let span = Span {
-            era,
-            base: FIRST_BASE,
-            start,
-            end: start,
-            given: start,
-            limit: FIRST_BASE + (1 << 32),
-            void: 0,
-        };
+        let span = Span::new(era, FIRST_BASE, start, FIRST_BASE + (1 << 32));
         Self {
             spans: vec![span],
             dropped: None,
@@ -114,15 +106,7 @@ impl Eras {
         let span = self.spans.last_mut().expect("a lane has an era");
         let base = (span.end + GAP).next_multiple_of(ALIGN);
         span.limit = base;
-        self.spans.push(Span {
-            era,
-            base,
-            start: base,
-            end: base,
-            given: base,
-            limit: base + (1 << 32),
-            void: 0,
-        });
+        self.spans.push(Span::new(era, base, base, base + (1 << 32)));
         if self.spans.len() > MAX_ERAS {
             self.dropped = Some(self.spans.remove(0).era);
         }
@@ -145,16 +129,7 @@ impl Eras {
         if let Some(before) = i.checked_sub(1).and_then(|i| self.spans.get_mut(i)) {
             before.limit = base;
         }
-        let span = Span {
-            era,
-            base,
-            start,
-            end: start,
-            given: start,
-            limit,
-            void: 0,
-        };
-        self.spans.insert(i, span);
+        self.spans.insert(i, Span::new(era, base, start, limit));
         Some(Place(base))
     }
 
@@ -232,6 +207,19 @@ impl Eras {
 }
 
 impl Span {
+    /// An era that has issued nothing yet.
+    fn new(era: Era, base: u64, start: u64, limit: u64) -> Self {
+        Self {
+            era,
+            base,
+            start,
+            end: start,
+            given: start,
+            limit,
+            void: 0,
+        }
+    }
+
     fn find(&self, n: u32, issuing: bool) -> Found {
         let place = self.base + u64::from(n);
         match place {

@@ -1,0 +1,204 @@
+//! The house rules that a reader of the source can check: purity, reachability, size, and no loose ends.
+//!
+//! It reads `src` and `tests` as text. A rule that a line breaks for a good reason is changed here, with the reason.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Longest source file, its tests included.
+const MOST_LINES: usize = 400;
+
+/// Longest file that holds tests only: tables of cases may run on.
+const MOST_TEST_LINES: usize = 500;
+
+/// What a pure module may not name: clocks, chance, I/O, locks, threads, floats, unordered collections, async.
+const IMPURE: [&str; 24] = [
+    "tokio",
+    "hyper",
+    "redis",
+    "redb",
+    "getrandom",
+    "rand::",
+    "HashMap",
+    "HashSet",
+    "RandomState",
+    "Mutex",
+    "RwLock",
+    "Condvar",
+    "Instant",
+    "SystemTime",
+    "crate::time",
+    "std::fs",
+    "std::net",
+    "std::env",
+    "std::thread",
+    "std::io",
+    "async",
+    ".await",
+    "f32",
+    "f64",
+];
+
+/// Words that mark something left to do.
+const LOOSE_ENDS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
+
+struct Source {
+    path: PathBuf,
+    text: String,
+}
+
+#[test]
+fn pure_modules_name_nothing_impure() {
+    let pure = sources("src").filter(|s| s.path.starts_with("src/room") || s.path.starts_with("src/token"));
+    let found: Vec<String> = pure.flat_map(|source| impure(&source)).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn every_file_is_reached_by_a_mod() {
+    let roots = ["src/lib.rs", "src/main.rs"].map(PathBuf::from);
+    let files = sources("src").chain(sources("tests"));
+    let lost: Vec<_> = files
+        .map(|s| s.path)
+        .filter(|path| !roots.contains(path) && !is_reached(path))
+        .collect();
+    assert!(lost.is_empty(), "no mod reaches {lost:#?}");
+}
+
+#[test]
+fn nothing_is_left_to_do_without_an_owner() {
+    let files = sources("src")
+        .chain(sources("tests"))
+        .filter(|s| s.path != Path::new("tests/tidy/main.rs"));
+    let found: Vec<String> = files.flat_map(|source| loose_ends(&source)).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn files_stay_short() {
+    let files = sources("src").chain(sources("tests")).chain(sources("examples"));
+    let long: Vec<_> = files
+        .map(|source| (source.text.lines().count(), source.path))
+        .filter(|(lines, path)| *lines > if is_test(path) { MOST_TEST_LINES } else { MOST_LINES })
+        .collect();
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn the_rules_see_what_they_should() {
+    let source = |text: &str| Source {
+        path: PathBuf::from("src/room/x.rs"),
+        text: text.to_owned(),
+    };
+    assert_eq!(impure(&source("let a = HashMap::new();")).len(), 1);
+    assert_eq!(impure(&source("let share = 0.5_f64;")).len(), 1);
+    assert!(impure(&source("/// No HashMap here.\nlet wasync_done = 1; // Mutex")).is_empty());
+    assert!(
+        impure(&source(
+            "let a = 1;\n#[cfg(test)]\nmod tests { use std::collections::HashSet; }"
+        ))
+        .is_empty()
+    );
+    assert_eq!(loose_ends(&source("// TODO: later")).len(), 1);
+    assert_eq!(loose_ends(&source("    todo!()")).len(), 1);
+    assert!(loose_ends(&source("// TODO(issue 5): identity tags")).is_empty());
+    assert!(!is_reached(Path::new("src/room/nowhere.rs")));
+    assert!(sources("src").count() > 50 && sources("tests").count() > 20);
+}
+
+/// Lines of code, tests left out, that name something impure as a word of its own.
+fn impure(source: &Source) -> Vec<String> {
+    let code = source
+        .text
+        .lines()
+        .take_while(|line| !line.contains("#[cfg(test)]"))
+        .enumerate();
+    let code = code.filter(|_| !is_test(&source.path));
+    code.filter_map(|(i, line)| {
+        let code = line.split("//").next()?;
+        let named = IMPURE.iter().find(|word| has_word(code, word))?;
+        Some(format!("{}:{}: {named}", source.path.display(), i + 1))
+    })
+    .collect()
+}
+
+fn has_word(code: &str, word: &str) -> bool {
+    let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
+    code.match_indices(word).any(|(at, _)| {
+        let (before, after) = (code[..at].chars().next_back(), code[at + word.len()..].chars().next());
+        !part(before) && !part(after)
+            || (word.starts_with('f') && before == Some('_') && !part(after))
+            || word.ends_with(':') && !part(before)
+    })
+}
+
+/// The file that should declare it does: `mod.rs` of its folder, or the file named like the folder.
+fn is_reached(path: &Path) -> bool {
+    let folder = path.parent().unwrap();
+    let stem = path.file_stem().unwrap().to_str().unwrap();
+    let crate_root = folder.parent() == Some(Path::new("tests")) && stem == "main";
+    let (name, home) = match stem {
+        "mod" => (folder.file_name().unwrap().to_str().unwrap(), folder.parent().unwrap()),
+        _ => (stem, folder),
+    };
+    let declared = |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| declares(&text, name));
+    let shared = || path.starts_with("tests/harness") && name == "harness";
+    crate_root
+        || ["mod.rs", "lib.rs", "main.rs"]
+            .iter()
+            .any(|root| declared(home.join(root)))
+        || declared(home.with_extension("rs"))
+        || shared()
+}
+
+fn declares(text: &str, name: &str) -> bool {
+    let end = format!("mod {name};");
+    text.lines().any(|line| {
+        let line = line.trim();
+        let visibility = line.strip_suffix(&end).map(str::trim);
+        visibility.is_some_and(|before| before.is_empty() || before.starts_with("pub"))
+    })
+}
+
+fn loose_ends(source: &Source) -> Vec<String> {
+    let lines = source.text.lines().enumerate();
+    let loose = |line: &str| {
+        let word = LOOSE_ENDS
+            .iter()
+            .find_map(|word| line.find(word).map(|at| &line[at + word.len()..]));
+        let unowned = line.contains("//") && word.is_some_and(|rest| !rest.starts_with('('));
+        unowned || line.contains("todo!(") || line.contains("unimplemented!(")
+    };
+    lines
+        .filter(|(_, line)| loose(line))
+        .map(|(i, line)| format!("{}:{}: {line}", source.path.display(), i + 1))
+        .collect()
+}
+
+/// A file that holds tests only.
+fn is_test(path: &Path) -> bool {
+    path.starts_with("tests") || path.iter().any(|part| part == "tests" || part == "tests.rs")
+}
+
+/// Every `.rs` file below a folder of the repository; none if the folder is not there.
+fn sources(folder: &str) -> impl Iterator<Item = Source> {
+    let mut folders = vec![PathBuf::from(folder)];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files.into_iter().map(|path| Source {
+        text: fs::read_to_string(&path).unwrap(),
+        path,
+    })
+}
