@@ -125,7 +125,7 @@ fn impure(source: &Source) -> Vec<String> {
 }
 
 fn has_word(code: &str, word: &str) -> bool {
-    let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
+    let part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     code.match_indices(word).any(|(at, _)| {
         let (before, after) = (code[..at].chars().next_back(), code[at + word.len()..].chars().next());
         !part(before) && !part(after)
