@@ -4,16 +4,6 @@ use crate::room::{Mode, PendingId};
 
 use super::kind::Kind;
 
-/// Where a path stands, as the configuration says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ground {
-    /// In no room, in an `except`, or never queued.
-    Free,
-    /// Where a payment provider sends the visitor back.
-    Return,
-    Protected,
-}
-
 /// What the request's pass is worth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PassState {
@@ -53,7 +43,8 @@ pub enum Void {
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     pub kind: Kind,
-    pub ground: Ground,
+    /// On one of the room's `return_routes`, where a payment provider sends the visitor back.
+    pub returning: bool,
     pub mode: Mode,
     /// Somebody who came now would be called at once.
     pub open: bool,
@@ -68,8 +59,6 @@ pub struct Facts {
 pub enum Verdict {
     /// Forward without a session.
     Forward,
-    /// Forward under the limit for preflights.
-    ForwardPreflight,
     /// Forward under the limit and body cap for return routes.
     ForwardReturn,
     /// Forward as the session of the pass.
@@ -87,32 +76,27 @@ pub enum Verdict {
     Closed,
     /// Offer a link to the same path, since the visitor's cookies were held back.
     SameSiteLink,
-    /// 503 with a few bytes.
+    /// 503, in a form that suits the asker.
     NotNow,
-    /// 503 with JSON.
-    NotNowJson,
 }
 
-/// The rows from the preflight on; malformed requests, the reserved path and limits have been answered before.
+/// The rows for a request to one of a room's routes; those above, up to preflights, and what belongs to no room have been
+/// answered before.
 #[must_use]
 pub fn decide(facts: &Facts) -> Verdict {
-    if facts.kind == Kind::Preflight {
-        return Verdict::ForwardPreflight;
-    }
-    if facts.ground == Ground::Free || facts.mode == Mode::Off {
+    if facts.mode == Mode::Off {
         return Verdict::Forward;
     }
     if facts.pass == PassState::Valid {
         return Verdict::ForwardInside;
     }
-    if facts.ground == Ground::Return {
+    if facts.returning {
         return Verdict::ForwardReturn;
     }
     match facts.kind {
         Kind::CrossSitePost if !facts.cookies => Verdict::SameSiteLink,
-        Kind::Passive | Kind::Api if facts.open => Verdict::Forward,
-        Kind::Passive | Kind::Preflight => Verdict::NotNow,
-        Kind::Api => Verdict::NotNowJson,
+        Kind::Passive | Kind::Api | Kind::Preflight if facts.open => Verdict::Forward,
+        Kind::Passive | Kind::Api | Kind::Preflight => Verdict::NotNow,
         Kind::Navigation | Kind::Post | Kind::CrossSitePost if facts.mode == Mode::Closed => Verdict::Closed,
         Kind::Navigation | Kind::Post | Kind::CrossSitePost => by_ticket(facts),
     }
@@ -143,7 +127,7 @@ mod tests {
 
     const FACTS: Facts = Facts {
         kind: Kind::Navigation,
-        ground: Ground::Protected,
+        returning: false,
         mode: Mode::Auto,
         open: false,
         cookies: true,
@@ -154,8 +138,7 @@ mod tests {
         pending: None,
         told: None,
     };
-    const KINDS: [Kind; 6] = [
-        Kind::Preflight,
+    const KINDS: [Kind; 5] = [
         Kind::Navigation,
         Kind::Post,
         Kind::CrossSitePost,
@@ -164,37 +147,21 @@ mod tests {
     ];
 
     #[test]
-    fn outside_a_room_or_with_the_room_off_everything_is_forwarded() {
-        for kind in KINDS.into_iter().filter(|kind| *kind != Kind::Preflight) {
-            assert_eq!(
-                decide(&Facts {
-                    kind,
-                    ground: Ground::Free,
-                    ..FACTS
-                }),
-                Verdict::Forward
-            );
-            assert_eq!(
-                decide(&Facts {
-                    kind,
-                    mode: Mode::Off,
-                    ..FACTS
-                }),
-                Verdict::Forward
-            );
+    fn with_the_room_off_everything_is_forwarded() {
+        for kind in KINDS {
+            let facts = Facts {
+                kind,
+                mode: Mode::Off,
+                ..FACTS
+            };
+            assert_eq!(decide(&facts), Verdict::Forward);
         }
     }
 
     #[test]
     fn a_valid_pass_is_forwarded_whatever_the_mode() {
         for mode in [Mode::Auto, Mode::Hold, Mode::Closed] {
-            for kind in [
-                Kind::Navigation,
-                Kind::Post,
-                Kind::CrossSitePost,
-                Kind::Passive,
-                Kind::Api,
-            ] {
+            for kind in KINDS {
                 let facts = Facts {
                     kind,
                     mode,
@@ -210,7 +177,7 @@ mod tests {
     fn a_return_route_is_forwarded_without_a_session_even_when_closed() {
         let facts = Facts {
             kind: Kind::CrossSitePost,
-            ground: Ground::Return,
+            returning: true,
             cookies: false,
             mode: Mode::Closed,
             ..FACTS
@@ -232,7 +199,7 @@ mod tests {
 
     #[test]
     fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
-        for (kind, refused) in [(Kind::Passive, Verdict::NotNow), (Kind::Api, Verdict::NotNowJson)] {
+        for kind in [Kind::Passive, Kind::Api] {
             for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
                 assert_eq!(
                     decide(&Facts {
@@ -243,7 +210,7 @@ mod tests {
                     }),
                     Verdict::Forward
                 );
-                assert_eq!(decide(&Facts { kind, ticket, ..FACTS }), refused);
+                assert_eq!(decide(&Facts { kind, ticket, ..FACTS }), Verdict::NotNow);
             }
         }
     }

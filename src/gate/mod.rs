@@ -46,7 +46,7 @@ use crate::proxy::{Body, Conn, RequestBody, Upstream};
 use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
-use decide::{Ground, Verdict, decide};
+use decide::{Verdict, decide};
 use in_flight::InFlight;
 use kind::Kind;
 use line_page::LinePage;
@@ -140,12 +140,7 @@ impl Gate {
         let Some(worth) = self.worth(&seat, visit).await else {
             return self.shared.unavailable(&rules.pages, visit);
         };
-        let ground = if place.returning {
-            Ground::Return
-        } else {
-            Ground::Protected
-        };
-        match decide(&worth.facts(visit, ground)) {
+        match decide(&worth.facts(visit, place.returning)) {
             Verdict::Forward => {
                 let outcome = if worth.mode == crate::room::Mode::Off {
                     Outcome::Outside
@@ -154,7 +149,6 @@ impl Gate {
                 };
                 self.forward(visit, head, body, &rules.pages, outcome, None).await
             }
-            Verdict::ForwardPreflight => self.preflight(visit, head, body).await,
             Verdict::ForwardReturn => self.return_route(visit, head, body, rules).await,
             Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,
             Verdict::Claim => self.claim(&seat, visit, head, body, &worth).await,
@@ -168,7 +162,7 @@ impl Gate {
                 Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite)
                     .answer(&rules.pages, visit)
             }
-            Verdict::NotNow | Verdict::NotNowJson => seat.not_now(visit, &worth),
+            Verdict::NotNow => seat.not_now(visit, &worth),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::token::{Pass, PassId, Ticket, TicketPlace};
 
 use super::Shared;
 use super::cookies::{self, Policy};
-use super::decide::{Facts, Ground, PassState, TicketState, Void};
+use super::decide::{Facts, PassState, TicketState, Void};
 use super::rules::{Names, Rules};
 use super::visit::Visit;
 use super::who::{PassWorth, Reader, TicketWorth};
@@ -225,10 +225,10 @@ impl<'a> Seat<'a> {
 impl Worth {
     /// What the decision rests on.
     #[must_use]
-    pub fn facts(&self, visit: &Visit, ground: Ground) -> Facts {
+    pub fn facts(&self, visit: &Visit, returning: bool) -> Facts {
         Facts {
             kind: visit.kind,
-            ground,
+            returning,
             mode: self.mode,
             open: self.open,
             cookies: visit.cookies,
