@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::inbox::{JoinOutcome, Joiner, Unrecorded};
-use crate::room::{Effects, Joined, Number, RoomName, View};
+use crate::room::{Effects, Joined, Number, RoomName, View, Visitor};
 
 /// The waiters of one batch.
 #[derive(Default)]
@@ -23,16 +23,21 @@ pub(super) struct ChangeWaiter {
 }
 
 impl Waiters {
-    /// Tells everybody what became of them; `view` is the one published with the entry.
-    pub fn resolve(self, effects: &Effects, view: &View) {
+    /// Tells everybody what became of them; `view` is the one published with the entry. Gives back whoever was numbered
+    /// and is not there to hear it: nobody will ever come with that number.
+    pub fn resolve(self, effects: &Effects, view: &View) -> Vec<Visitor> {
+        let mut gone = Vec::new();
         for (joiners, joined) in self.joins.into_iter().zip(&effects.joined) {
             for (index, joiner) in joiners.into_iter().enumerate() {
-                answer(joiner, numbered(joined, index));
+                if let Err(JoinOutcome::Numbered(number)) = answer(joiner, numbered(joined, index)) {
+                    gone.push(visitor(joined, number));
+                }
             }
         }
         for (joiners, joined) in self.pending.into_iter().zip(&effects.pending_joined) {
             for joiner in joiners {
-                answer(joiner, numbered(joined, 0));
+                // Whoever gave up comes again with the same id.
+                let _ = answer(joiner, numbered(joined, 0));
             }
         }
         for record in self.records {
@@ -50,14 +55,24 @@ impl Waiters {
                 Err(Unrecorded::Refused)
             });
         }
+        gone
     }
 }
 
-/// Somebody who gave up meanwhile leaves a ghost, gone after `firm_within`.
-fn answer(joiner: Joiner, outcome: JoinOutcome) {
+/// The outcome comes back when nobody waits for it any more.
+fn answer(joiner: Joiner, outcome: JoinOutcome) -> Result<(), JoinOutcome> {
     let Joiner { answer, permit } = joiner;
     drop(permit);
-    let _ = answer.send(outcome);
+    answer.send(outcome)
+}
+
+fn visitor(joined: &Joined, number: Number) -> Visitor {
+    Visitor {
+        room: joined.room.clone(),
+        line: joined.line.clone(),
+        lane: joined.lane,
+        number,
+    }
 }
 
 fn numbered(joined: &Joined, index: usize) -> JoinOutcome {

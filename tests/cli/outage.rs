@@ -23,7 +23,7 @@ fn free_disk(gate: &Gate, before: Rlimit) {
 
 #[test]
 fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_numbered_later() {
-    let site = Site::new("firm_within = \"6s\"", "");
+    let site = Site::new("", "");
     let gate = site.start_on_small_disk();
     let mut inside = gate.insider();
     let mut first = gate.waits(1);
@@ -66,7 +66,7 @@ fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_nu
     for newcomer in newcomers.iter_mut().rev() {
         until("a number", || (newcomer.goes_to("/").word() == "waiting").then_some(()));
     }
-    // What was under way when the disk filled up is a visitor whom nobody has seen since: soon gone from the line.
+    // The number that was under way when the disk filled up is given up as soon as it is read back.
     until("the order of arrival", || {
         let positions: Vec<_> = newcomers.iter_mut().map(Visitor::position).collect();
         assert!(

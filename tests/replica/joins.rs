@@ -1,6 +1,7 @@
 //! Numbers: in order of arrival, each once, and none before it is durable and in the view.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use anteroom::replica::JoinOutcome;
 use anteroom::room::{Change, Settings};
@@ -145,5 +146,19 @@ fn an_operators_change_answers_with_the_revision_that_the_view_shows() {
         gate.wait(nowhere).is_ok(),
         "a room that is not there has nothing to refuse with"
     );
+    gate.stop();
+}
+
+#[test]
+fn a_number_that_nobody_hears_of_is_given_up_and_holds_no_slot() {
+    let gate = Site::new(1).start();
+    gate.faults.refuse.store(true, Ordering::Relaxed);
+    assert_eq!(gate.join(), JoinOutcome::Later, "the batch is under way");
+    gate.faults.refuse.store(false, Ordering::Relaxed);
+    gate.until("the slot that it was called to", |replica| {
+        let view = replica.view();
+        let figures = view.rooms[&main()].line(&LineName::ONLY).map(|line| line.figures);
+        figures.is_some_and(|figures| (figures.joins, figures.left, figures.called) == (1, 1, 0))
+    });
     gate.stop();
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::{From, Turn, UnderWay, Worker};
 use crate::log::{Append, Exchanged, Unavailable};
+use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{follows, guarded};
 use crate::room::{Effects, Entry, VERSION};
 use crate::time;
@@ -130,7 +131,14 @@ impl Worker {
             return;
         }
         self.root = false;
-        sent.waiters.resolve(effects, &self.shared.load());
+        for visitor in sent.waiters.resolve(effects, &self.shared.load()) {
+            // Where there is no room for it, the place is gone after `firm_within` all the same.
+            let _ = self.collector.note(Noted {
+                visitor,
+                note: Note::Leave,
+                recorded: None,
+            });
+        }
         let _ = self.ready.try_send(());
     }
 }
