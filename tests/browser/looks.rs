@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::hall;
 use crate::harness::browser::Browser;
+use crate::harness::guest::Guest;
 use crate::harness::look::Look;
 
 #[tokio::test]
@@ -25,17 +26,24 @@ async fn a_korean_browser_reads_korean_on_a_phone_in_the_dark() {
     browser.screenshot("waiting-korean-phone-dark").await;
 }
 
+/// Makes the picture of the README too: `docs/waiting.png` is its `waiting-phone.png`.
 #[tokio::test]
-async fn an_english_browser_in_light_colours_reads_english_on_a_phone() {
-    let gate = hall::open(1, "").await;
-    let _inside = hall::insider(&gate).await;
+async fn an_english_browser_in_light_colours_reads_the_estimate_on_a_phone() {
+    let message = "Doors open at eight. There are seats for everyone in this line.";
+    let pace = "new_users_per_minute = 12\ncall_every = \"5s\"\nfirm_within = \"2 min\"";
+    let gate = hall::open(100, &format!("{pace}\nmessage = \"{message}\"")).await;
+    for _ in 0..26 {
+        Guest::new(&gate.address).visit("/seats").await;
+    }
     let browser = Browser::start(Look {
         phone: true,
         ..Look::default()
     })
     .await;
     browser.open(&gate.at("/seats")).await;
-    browser.shows("You are in line").await;
+    // Told once calls have been seen for long enough.
+    let page = browser.shows("Estimated wait: 1 to").await;
+    assert!(page.contains("people ahead of you") && page.contains(message), "{page}");
     assert_eq!(browser.run("return document.documentElement.lang").await, json!("en"));
     assert!(brightness(&browser, "main").await > 0.9, "a light card");
     fits(&browser).await;
