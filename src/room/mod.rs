@@ -43,6 +43,7 @@ pub use entry::{
     Batch, Change, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, PendingId, RoomChange, Section, VERSION,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Wall};
+pub use record::SLACK_MS;
 pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings};
 pub use state::{MAX_ROOMS, State};
 pub use view::{Called, Estimate, Figures, Frame, Inside, LineView, RoomView, Standing, View, Visitor, Waiting};

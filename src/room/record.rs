@@ -3,8 +3,9 @@
 use super::codec::{Read, Reader, Writer};
 use super::ids::{Clock, Wall};
 
-/// How much longer than its pass a slot is held, so that no gate honours a pass whose slot is gone.
-pub(super) const SLACK_MS: u64 = 2_000;
+/// How much longer than its pass a slot is held, in milliseconds of the room's clock, so that no gate honours a pass whose
+/// slot is gone. Whoever asks whether a session is still alive adds it to the session's expiry.
+pub const SLACK_MS: u64 = 2_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Record {
