@@ -260,6 +260,7 @@ pub fn only_a_last_word_makes_the_next_start_clean(store: &impl Store) {
     let mut log = store.open();
     assert!(log.load().unwrap().clean);
     exchange(log.as_mut(), end, Some(&append(3)));
+    assert!(!log.load().unwrap().clean, "something followed");
     drop(log);
     assert!(!store.open().load().unwrap().clean, "something followed");
 }

@@ -56,7 +56,7 @@ fn nobody_else_may_read_the_folder() {
     log.save(checkpoint(&folder, after(start, 1)), Occasion::Last).unwrap();
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(folder.path()), 0o700);
-    assert_eq!(names(&folder), ["lock", "log.redb", "snapshot"]);
+    assert_eq!(names(&folder), ["lock", "log.redb", "snapshot", "stopped"]);
     for name in names(&folder) {
         assert_eq!(mode(folder.path().join(&name)), 0o600, "{name}");
     }

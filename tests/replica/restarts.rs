@@ -43,6 +43,38 @@ fn after_a_crash_a_new_log_begins_and_nobody_loses_their_place() {
 }
 
 #[test]
+fn an_older_copy_put_back_begins_a_new_log_so_that_no_number_is_issued_again() {
+    // The folder is put back whole, or its files are written over.
+    for whole in [true, false] {
+        let mut site = Site::new(1);
+        hold(&mut site);
+        let gate = site.start();
+        let early = gate.numbered();
+        gate.stop();
+        let files = fs::read_dir(site.path()).unwrap().map(|file| file.unwrap().path());
+        let copies: Vec<_> = files.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+        let gate = site.start();
+        let late: Vec<_> = gate.join_many(5).into_iter().map(number).collect();
+        gate.stop();
+        if whole {
+            fs::remove_dir_all(site.path()).unwrap();
+            fs::create_dir(site.path()).unwrap();
+        }
+        for (path, bytes) in copies {
+            fs::write(path, bytes).unwrap();
+        }
+        let gate = site.start();
+        assert!(matches!(gate.standing(early), Standing::Waiting(_)));
+        let next = gate.numbered();
+        assert!(
+            late.iter().all(|number| number.era < next.era),
+            "whole {whole}: {next:?}"
+        );
+        gate.stop();
+    }
+}
+
+#[test]
 fn sessions_outlive_a_crash_and_hold_their_slots() {
     let site = Site::new(2);
     let gate = site.start();

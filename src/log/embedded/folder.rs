@@ -49,6 +49,31 @@ impl Folder {
         found(OpenOptions::new().read(true).write(true).open(self.path.join(CURRENT)))
     }
 
+    /// Leaves word that nothing followed in the current part, which must be closed.
+    pub fn mark_stopped(&self) -> io::Result<()> {
+        let mut file = private().truncate(true).open(self.path.join(STOPPED))?;
+        file.write_all(self.identity()?.as_bytes())?;
+        file.sync_all()?;
+        self.sync()
+    }
+
+    /// Whether such word was left, and takes it away: it holds for one start, and only for the very file it was said of.
+    pub fn take_stopped(&self) -> io::Result<bool> {
+        let Some(word) = found(fs::read_to_string(self.path.join(STOPPED)))? else {
+            return Ok(false);
+        };
+        fs::remove_file(self.path.join(STOPPED))?;
+        self.sync()?;
+        Ok(word == self.identity()?)
+    }
+
+    /// Tells the current part from any copy of it. An older copy put back must not go on where it stopped: what was
+    /// numbered since would be numbered again.
+    fn identity(&self) -> io::Result<String> {
+        let file = fs::metadata(self.path.join(CURRENT))?;
+        Ok(format!("{} {} {}", file.ino(), file.ctime(), file.ctime_nsec()))
+    }
+
     /// Bytes on disk of the part in use.
     pub fn current_bytes(&self) -> u64 {
         disk_bytes(&self.path.join(CURRENT))
@@ -220,6 +245,7 @@ pub(super) const SNAPSHOT: &str = "snapshot";
 pub(super) const LOCK: &str = "lock";
 const NEXT: &str = "log.redb.next";
 const SNAPSHOT_NEXT: &str = "snapshot.next";
+const STOPPED: &str = "stopped";
 const PROBE: &str = "probe";
 const ASIDE: &str = ".damaged-";
 

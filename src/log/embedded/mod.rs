@@ -33,6 +33,8 @@ pub struct Embedded {
     options: Options,
     /// The highest snapshot handed over, so that an older one never takes its place.
     saved: Position,
+    /// The last life said that nothing followed, and nothing has since.
+    stopped: bool,
     /// Bytes of the closed parts.
     closed_bytes: u64,
 }
@@ -104,6 +106,7 @@ impl Embedded {
             part: InUse::Closed,
             keeper,
             saved: Position::default(),
+            stopped: false,
             closed_bytes: 0,
         };
         match log.reopen() {
@@ -145,6 +148,8 @@ impl Embedded {
             self.part = InUse::Nothing;
             return Ok(());
         };
+        // Before it is opened, which alters the file.
+        self.stopped = self.folder.take_stopped().map_err(io)?;
         match Part::open(file) {
             Ok(part) => self.part = InUse::Open(part),
             Err(Fault::Damaged(reason)) => self.set_aside(&reason)?,
@@ -154,6 +159,7 @@ impl Embedded {
     }
 
     fn set_aside(&mut self, reason: &str) -> Result<(), Fault> {
+        self.stopped = false;
         self.part = InUse::Closed;
         let aside = self.folder.set_aside(CURRENT, (self.options.wall)()).map_err(io)?;
         tracing::error!(
@@ -206,7 +212,9 @@ impl Log for Embedded {
             return Ok(Exchanged::Moved);
         }
         let appended = append.map_or(Ok(()), |append| part.append(&entry(part, append, time)));
-        match appended.and_then(|()| part.read(at.sequence)) {
+        let read = appended.and_then(|()| part.read(at.sequence));
+        self.stopped &= append.is_none();
+        match read {
             Ok(entries) => {
                 let log_bytes = self.closed_bytes + self.folder.current_bytes();
                 Ok(Exchanged::Entries { entries, log_bytes })
@@ -239,16 +247,11 @@ impl Log for Embedded {
             return Ok(());
         }
         self.keeper.write(snapshot).map_err(Unavailable)?;
-        let Some(part) = self.part()? else {
-            return Err(Unavailable("there is no log".into()));
-        };
-        if !complete {
-            return Ok(());
-        }
-        part.mark_clean().map_err(|fault| {
+        if complete {
             self.part = InUse::Closed;
-            unavailable(fault)
-        })
+            self.folder.mark_stopped().map_err(io).map_err(unavailable)?;
+        }
+        Ok(())
     }
 
     fn load(&mut self) -> Result<Loaded, Unavailable> {
@@ -274,7 +277,6 @@ impl Log for Embedded {
         };
         loaded.incarnation = part.head.incarnation;
         loaded.last_known = loaded.last_known.max(part.head.incarnation);
-        loaded.clean = part.clean;
         let base = part.base();
         let fits = |file: &Snapshot| {
             file.position.incarnation == part.head.incarnation && file.position.sequence >= part.head.base
@@ -284,6 +286,7 @@ impl Log for Embedded {
             Ok(base) => loaded.snapshots.push(base),
             Err(fault) => tracing::error!(?fault, "the snapshot in the log file cannot be read"),
         }
+        loaded.clean = self.stopped;
         Ok(loaded)
     }
 

@@ -20,8 +20,6 @@ pub(super) struct Part {
     /// Sequence and nonce of the last entry.
     pub tail: u64,
     pub nonce: [u8; 8],
-    /// Nothing followed the last snapshot of the last life.
-    pub clean: bool,
     /// Bytes of entries, about.
     pub bytes: u64,
 }
@@ -61,14 +59,12 @@ impl Part {
                     .map_err(fault)?
                     .insert((), base_bytes.as_slice())
                     .map_err(fault)?;
-                tx.open_table(CLEAN).map_err(fault)?.insert((), false).map_err(fault)?;
                 tx.open_table(ENTRIES).map_err(fault)?;
                 Ok(())
             })?;
             Ok(Self {
                 db: Closing(Some(db)),
                 head,
-                clean: false,
                 tail: head.base,
                 nonce: head.nonce,
                 bytes: 0,
@@ -100,8 +96,6 @@ impl Part {
         let tx = db.begin_read().map_err(fault)?;
         let head = tx.open_table(HEAD).map_err(fault)?.get(()).map_err(fault)?;
         let head = Head::decode(head.ok_or_else(|| Fault::Damaged("it has no head".into()))?.value())?;
-        let clean = tx.open_table(CLEAN).map_err(fault)?.get(()).map_err(fault)?;
-        let clean = clean.is_some_and(|clean| clean.value());
         let entries = tx.open_table(ENTRIES).map_err(fault)?;
         let tail = head.base + entries.len().map_err(fault)?;
         let last = entries
@@ -117,7 +111,6 @@ impl Part {
         Ok(Self {
             db: Closing(Some(db)),
             head,
-            clean,
             tail,
             nonce,
             bytes,
@@ -147,9 +140,6 @@ impl Part {
         let record = seal(entry.encode());
         guarded(|| {
             write(&self.db, |tx| {
-                if self.clean {
-                    tx.open_table(CLEAN).map_err(fault)?.insert((), false).map_err(fault)?;
-                }
                 let mut entries = tx.open_table(ENTRIES).map_err(fault)?;
                 entries
                     .insert(entry.position.sequence, record.as_slice())
@@ -157,22 +147,9 @@ impl Part {
                 Ok(())
             })
         })?;
-        self.clean = false;
         self.tail = entry.position.sequence;
         self.nonce = entry.nonce;
         self.bytes += record.len() as u64;
-        Ok(())
-    }
-
-    /// Notes that nothing follows.
-    pub fn mark_clean(&mut self) -> Result<(), Fault> {
-        guarded(|| {
-            write(&self.db, |tx| {
-                tx.open_table(CLEAN).map_err(fault)?.insert((), true).map_err(fault)?;
-                Ok(())
-            })
-        })?;
-        self.clean = true;
         Ok(())
     }
 
@@ -269,4 +246,3 @@ const CACHE_BYTES: usize = 8 * 1024 * 1024;
 const ENTRIES: TableDefinition<u64, &[u8]> = TableDefinition::new("entries");
 const BASE: TableDefinition<(), &[u8]> = TableDefinition::new("base");
 const HEAD: TableDefinition<(), &[u8]> = TableDefinition::new("head");
-const CLEAN: TableDefinition<(), bool> = TableDefinition::new("clean");

@@ -27,6 +27,7 @@ impl Embedded {
         };
         self.part = InUse::Closed;
         self.folder.turn(name.as_ref()).map_err(io).map_err(unavailable)?;
+        self.stopped = false;
         self.part = InUse::Open(next);
         self.trim(base.time);
         Ok(())
