@@ -28,7 +28,7 @@ async fn the_second_waits_for_the_firsts_order_and_lands_on_its_deep_link() {
     );
     assert!(second.title().await.starts_with("(1)"), "{}", second.title().await);
     second.screenshot("waiting").await;
-    hall::buy(&first, &gate, 7).await;
+    hall::buy(&first, &gate.address, 7).await;
     second.shows("Choose your seats").await;
     assert_eq!(second.address().await, link);
 }
@@ -113,6 +113,10 @@ async fn two_tabs_share_one_place() {
     browser.open(&gate.at("/seats?tab=2")).await;
     assert_eq!(self::reference(&browser).await, reference);
     assert!(browser.text().await.contains("You are next"), "not behind itself");
+    eventually("one stream for both tabs", async || {
+        (gate.metric("anteroom_streams").await == 1).then_some(())
+    })
+    .await;
     inside.leave(ROOM).await;
     browser.shows("Choose your seats").await;
     assert!(browser.address().await.ends_with("/seats?tab=2"));

@@ -5,7 +5,9 @@
 mod harness;
 
 mod browsers;
+mod demo;
 mod hall;
+mod inside;
 mod line;
 mod looks;
 mod missed;

@@ -6,6 +6,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use super::guest::Guest;
 use super::process::Process;
 
 /// A running gate with a data folder of its own.
@@ -50,6 +51,18 @@ impl Gate {
     /// The whole address of a path.
     pub fn at(&self, path: &str) -> String {
         format!("{}{path}", self.address)
+    }
+
+    /// A whole figure of `/metrics`: the first sample whose name begins so.
+    pub async fn metric(&self, name: &str) -> u64 {
+        let metrics = Guest::new(&format!("http://{}", self.admin))
+            .visit("/metrics")
+            .await
+            .body;
+        let sample = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.rsplit_once(' ')?.1.parse().ok());
+        sample.unwrap_or_else(|| panic!("no {name} in:\n{metrics}"))
     }
 
     /// Everything it has written so far.
