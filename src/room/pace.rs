@@ -16,7 +16,7 @@ const PER_VISITOR_MS: u64 = 20;
 /// `firm_within`/2 either; at least 1. `jitter` takes off up to a half: a random number of 0 to 65,535.
 #[must_use]
 pub fn refresh_ms(settings: &Settings, ahead: Option<u64>, jitter: u16) -> u64 {
-    let most = (settings.grace_ms / 4).min(settings.claim_deadline_ms / 2);
+    let most = slowest_ms(settings);
     let wanted = match ahead {
         None => settings.firm_within_ms / 2,
         Some(ahead) => FRONT_MS.saturating_add(ahead.saturating_mul(PER_VISITOR_MS)),
@@ -24,6 +24,12 @@ pub fn refresh_ms(settings: &Settings, ahead: Option<u64>, jitter: u16) -> u64 {
     let base = wanted.min(most);
     let off = (base / 2).saturating_mul(u64::from(jitter)) / u64::from(u16::MAX);
     (base - off).max(1)
+}
+
+/// The slowest that a waiting visitor may ask, in milliseconds: who does stays present and hears of a call in time.
+#[must_use]
+pub fn slowest_ms(settings: &Settings) -> u64 {
+    (settings.grace_ms / 4).min(settings.claim_deadline_ms / 2)
 }
 
 #[cfg(test)]
