@@ -38,27 +38,35 @@ impl Policy {
     /// A `Set-Cookie` value for what a session needs.
     #[must_use]
     pub fn set_pass(&self, base: &str, value: String) -> HeaderValue {
-        self.header(base, value, self.pass_max_age_secs)
+        self.header(base, value, Some(self.pass_max_age_secs))
     }
 
     /// A `Set-Cookie` value for what a wait needs.
     #[must_use]
     pub fn set_ticket(&self, base: &str, value: String) -> HeaderValue {
-        self.header(base, value, TICKET_MAX_AGE_SECS)
+        self.header(base, value, Some(TICKET_MAX_AGE_SECS))
+    }
+
+    /// A `Set-Cookie` value for what the browser may forget when it is closed.
+    #[must_use]
+    pub fn set_for_now(&self, base: &str, value: &str) -> HeaderValue {
+        self.header(base, value.to_owned(), None)
     }
 
     /// A `Set-Cookie` value that makes the browser forget the cookie.
     #[must_use]
     pub fn clear(&self, base: &str) -> HeaderValue {
-        self.header(base, String::new(), 0)
+        self.header(base, String::new(), Some(0))
     }
 
-    fn header(&self, base: &str, value: String, max_age_secs: i64) -> HeaderValue {
+    fn header(&self, base: &str, value: String, max_age_secs: Option<i64>) -> HeaderValue {
         let mut cookie = Cookie::build((self.name(base), value))
             .path("/")
             .http_only(true)
-            .same_site(self.same_site)
-            .max_age(cookie::time::Duration::seconds(max_age_secs));
+            .same_site(self.same_site);
+        if let Some(secs) = max_age_secs {
+            cookie = cookie.max_age(cookie::time::Duration::seconds(secs));
+        }
         if self.secure {
             cookie = cookie.secure(true);
         }
@@ -182,6 +190,10 @@ mod tests {
         assert_eq!(
             PLAIN.clear("anteroom-ticket-shop"),
             "anteroom-ticket-shop=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"
+        );
+        assert_eq!(
+            PLAIN.set_for_now("anteroom-reload", "bare"),
+            "anteroom-reload=bare; HttpOnly; SameSite=Lax; Path=/"
         );
     }
 

@@ -107,10 +107,10 @@ impl LinePage<'_> {
     }
 
     fn reload(&self) -> Reload {
-        match (self.seat.rules.room.page.refresh, self.seat.reload_stopped) {
-            (false, _) => Reload::Off,
-            (true, true) => Reload::Stopped,
-            (true, false) => Reload::Automatic,
+        if self.seat.rules.room.page.refresh {
+            self.seat.reload
+        } else {
+            Reload::Off
         }
     }
 }

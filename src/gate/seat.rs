@@ -8,6 +8,7 @@ use http::request::Parts;
 use crate::replica::ViewGuard;
 use crate::room::{Clock, Edition, LaneId, LineName, LineView, Mode, Number, RoomView, Standing, Visitor, Wall};
 use crate::token::{Pass, PassId, Ticket, TicketPlace};
+use crate::waiting::Reload;
 
 use super::Shared;
 use super::cookies::{self, Policy};
@@ -20,7 +21,7 @@ use super::who::{PassWorth, Reader, TicketWorth};
 pub const TICKET_HEADER: HeaderName = HeaderName::from_static("anteroom-ticket");
 pub const PASS_HEADER: HeaderName = HeaderName::from_static("anteroom-pass");
 
-/// Says that the visitor stopped the reload without a script; of no worth to anybody, so it is not signed.
+/// How the page without a script is reloaded, `off` or `bare`; of no worth to anybody, so it is not signed.
 pub const RELOAD_COOKIE: &str = "anteroom-reload";
 
 /// A request before a line of a room.
@@ -32,8 +33,8 @@ pub struct Seat<'a> {
     pub policy: Policy,
     /// The tokens came in headers: an app that keeps them itself.
     pub app: bool,
-    /// The visitor stopped the reload of the page without a script.
-    pub reload_stopped: bool,
+    /// How the visitor's page without a script is reloaded.
+    pub reload: Reload,
     ticket: Option<Ticket>,
     pass: Option<Pass>,
 }
@@ -76,7 +77,7 @@ impl<'a> Seat<'a> {
             shared.metrics.passes_refused.inc();
         }
         let app = head.headers.contains_key(TICKET_HEADER) || head.headers.contains_key(PASS_HEADER);
-        let reload_stopped = cookies::values(&head.headers, &policy.name(RELOAD_COOKIE)).any(|value| value == "off");
+        let reload = cookies::values(&head.headers, &policy.name(RELOAD_COOKIE)).find_map(Reload::marked);
         Self {
             shared,
             rules,
@@ -84,7 +85,7 @@ impl<'a> Seat<'a> {
             names,
             policy,
             app,
-            reload_stopped,
+            reload: reload.unwrap_or_default(),
             ticket,
             pass,
         }
@@ -102,7 +103,7 @@ impl<'a> Seat<'a> {
             names,
             policy,
             app: self.app,
-            reload_stopped: self.reload_stopped,
+            reload: self.reload,
             ticket,
             pass,
         }

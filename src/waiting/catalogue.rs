@@ -93,6 +93,7 @@ pub(super) struct Words {
     pub moves_by_itself: String,
     pub reload_stop: String,
     pub reload_start: String,
+    pub whole_page: String,
     pub your_turn: String,
     pub offline: String,
     pub first: String,

@@ -9,8 +9,8 @@ use super::catalogue::{Catalogue, fill};
 use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
 use super::language::Language;
 use super::script;
-use super::text::{Markup, escape, path_on_this_host, percent_encode, time};
-use crate::room::Estimate;
+use super::text::{Markup, bare_time, beginning, escape, path_on_this_host, percent_encode, time};
+use crate::room::{Estimate, Wall, pace};
 
 /// The variables of a template; those that do not apply are none, and lists are empty.
 #[derive(Serialize, Default)]
@@ -24,6 +24,8 @@ pub(super) struct Content<'a> {
     /// Sentences about why the place is not what the visitor remembers.
     notices: Vec<Markup>,
     message: Option<&'a str>,
+    /// As much of it as a bare page has room for.
+    message_start: Option<String>,
     request_id: &'a str,
     retry: Option<String>,
     opens: Option<Markup>,
@@ -31,8 +33,12 @@ pub(super) struct Content<'a> {
     pub here: &'a str,
     /// What the link under the text says, where there is one.
     go_on: Option<&'static str>,
-    /// Where "check now" and the reload without JavaScript lead.
+    /// Where "check now" leads.
     pub check_url: String,
+    /// Where the reload without JavaScript leads.
+    reload_url: String,
+    /// No more than what changes: for who has seen the whole page and runs no script.
+    pub bare: bool,
     reload_secs: Option<u64>,
     reload_text: Option<String>,
     reload_stop_url: Option<String>,
@@ -61,6 +67,9 @@ pub(super) struct Shared {
     pub script_words: String,
 }
 
+/// Bytes of a message that a bare page shows, as markup.
+const MESSAGE_START: usize = 170;
+
 /// The content of one page.
 pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Language, shared: &Shared) -> Content<'a> {
     let catalogue = language.catalogue();
@@ -81,9 +90,11 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
         here,
         go_on: link(kind, catalogue),
         check_url: here.to_owned(),
+        reload_url: here.to_owned(),
         words: shared.words.clone(),
         ..Content::default()
     };
+    content.message_start = content.message.map(|message| beginning(message, MESSAGE_START));
     if facts.not_sent && kind.follows() {
         content.notices.push(Markup(escape(&catalogue.words.notice_not_sent)));
     }
@@ -107,6 +118,9 @@ fn link(kind: PageKind, catalogue: &'static Catalogue) -> Option<&'static str> {
     }
 }
 
+/// How a moment is shown, with or without its date.
+type Time = fn(Wall, bool) -> String;
+
 fn add_line<'a>(
     content: &mut Content<'a>,
     kind: PageKind,
@@ -114,6 +128,8 @@ fn add_line<'a>(
     line: &LineFacts<'a>,
     catalogue: &'static Catalogue,
 ) {
+    content.bare = kind.follows() && line.reload == Reload::Bare;
+    let time: Time = if content.bare { bare_time } else { time };
     content.opens = line.opens_at.map(|at| timed(&catalogue.words.opens, &time(at, true)));
     if !kind.follows() {
         return;
@@ -123,46 +139,71 @@ fn add_line<'a>(
     if let Some(turn) = &line.turn {
         content.leave_url = Some(format!("{}/leave{}", api(line), query(line)));
         content.good_to_know = good_to_know(line, catalogue);
-        add_turn(content, facts, turn, catalogue);
+        add_turn(content, facts, turn, (catalogue, time));
     }
 }
 
 /// A longer address than this is not carried through the check: without JavaScript the page then reloads where it is.
 const MAX_CARRIED: usize = 2_000;
+/// The links of a bare page carry no longer one than this, encoded; behind it `check` goes by the `Referer`.
+const MAX_BARE_CARRIED: usize = 80;
 
 fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catalogue) {
     let carried = content.here.len() <= MAX_CARRIED;
-    let switch = |to| carried.then(|| format!("{}&reload={to}", check_url(line, content.here)));
+    let brief = content.bare && percent_encode(content.here).len() > MAX_BARE_CARRIED;
+    let switch = |to| match (brief, carried) {
+        (true, _) => Some(format!("{}reload={to}", check(line))),
+        (false, true) => Some(format!("{}&reload={to}", check_url(line, content.here))),
+        (false, false) => None,
+    };
+    let unsure = line.fresh && line.turn.is_some();
+    if unsure && carried {
+        content.check_url = check_url(line, content.here);
+        content.reload_url.clone_from(&content.check_url);
+    }
     match line.reload {
         Reload::Automatic => {
-            let secs = reload_secs(line);
-            let shown = catalogue.number(secs);
-            content.reload_secs = Some(secs);
-            content.reload_text = Some(fill(&catalogue.words.moves_by_itself, &[("n", &shown)]));
-            content.reload_stop_url = switch("off");
+            // Only a page that has just given a ticket leads to where one is asked for.
+            let any = if unsure { "" } else { "&ticket=any" };
+            if let Some(url) = switch("bare") {
+                content.reload_url = url + any;
+            }
         }
-        Reload::Stopped => content.reload_start_url = switch("on"),
+        Reload::Bare | Reload::Stopped => content.reload_start_url = switch("on"),
         Reload::Off => {}
     }
-    if line.fresh && line.turn.is_some() && carried {
-        content.check_url = check_url(line, content.here);
+    if matches!(line.reload, Reload::Automatic | Reload::Bare) {
+        let secs = reload_secs(line);
+        let shown = catalogue.number(secs);
+        content.reload_secs = Some(secs);
+        content.reload_text = Some(fill(&catalogue.words.moves_by_itself, &[("n", &shown)]));
+        content.reload_stop_url = switch("off");
     }
 }
 
 /// Not faster than reading allows (WCAG 2.2, F41), never slower than half a claim deadline; a new ticket is looked for
-/// within ten seconds.
+/// within ten seconds. The bare page is there to be small over an hour, so it keeps to the slowest pace there is.
 fn reload_secs(line: &LineFacts<'_>) -> u64 {
     let most = (line.settings.claim_deadline_ms / 2_000).max(1);
     let least = if line.fresh { 10 } else { 30 };
-    (line.refresh_ms / 1_000).clamp(least.min(most), most)
+    let wanted_ms = match (line.reload, line.fresh) {
+        (Reload::Bare, false) => pace::slowest_ms(line.settings),
+        _ => line.refresh_ms,
+    };
+    (wanted_ms / 1_000).clamp(least.min(most), most)
 }
 
-fn add_turn<'a>(content: &mut Content<'a>, facts: &PageFacts<'a>, turn: &TurnFacts<'a>, catalogue: &'static Catalogue) {
+fn add_turn<'a>(
+    content: &mut Content<'a>,
+    facts: &PageFacts<'a>,
+    turn: &TurnFacts<'a>,
+    (catalogue, time): (&'static Catalogue, Time),
+) {
     let words = &catalogue.words;
     content.reference = Some(turn.reference);
     content
         .notices
-        .extend(turn.notice.map(|notice| notice_text(notice, catalogue)));
+        .extend(turn.notice.map(|notice| notice_text(notice, catalogue, time)));
     content.why = turn.stall.map(|stall| why(stall, catalogue));
     let Some(ahead) = turn.ahead else { return };
     let position = catalogue.number(ahead.saturating_add(1));
@@ -204,7 +245,7 @@ fn progress(waited_secs: u64, estimate: Option<Estimate>) -> u64 {
     waited_secs.saturating_mul(100) / whole
 }
 
-fn notice_text(notice: Notice, catalogue: &Catalogue) -> Markup {
+fn notice_text(notice: Notice, catalogue: &Catalogue, time: Time) -> Markup {
     let words = &catalogue.words;
     match notice {
         Notice::Missed(at) => timed(&words.notice_missed, &time(at, false)),
@@ -263,7 +304,12 @@ pub(super) fn query(line: &LineFacts<'_>) -> String {
 /// Where the gate looks whether the browser kept its ticket and sends it back to `here`.
 pub(super) fn check_url(line: &LineFacts<'_>, here: &str) -> String {
     let here = if here.len() > MAX_CARRIED { "/" } else { here };
+    format!("{}to={}", check(line), percent_encode(here))
+}
+
+/// The same, up to where its own parameters begin.
+fn check(line: &LineFacts<'_>) -> String {
     let query = query(line);
     let join = if query.is_empty() { '?' } else { '&' };
-    format!("{}/check{query}{join}to={}", api(line), percent_encode(here))
+    format!("{}/check{query}{join}", api(line))
 }

@@ -163,10 +163,25 @@ pub enum Reload {
     /// By the page itself; it shows a link that stops it.
     #[default]
     Automatic,
+    /// The same for who came by such a reload and so has seen the whole page and runs no script: a bare page, so that an
+    /// hour of reloads stays small.
+    Bare,
     /// The visitor stopped it; the page shows a link that starts it again.
     Stopped,
     /// The operator switched it off; only the "check now" link is left.
     Off,
+}
+
+impl Reload {
+    /// What a visitor's mark says; `None` for one that nobody sets.
+    #[must_use]
+    pub fn marked(mark: &str) -> Option<Self> {
+        match mark {
+            "off" => Some(Self::Stopped),
+            "bare" => Some(Self::Bare),
+            _ => None,
+        }
+    }
 }
 
 /// Why somebody's place is not what they remember.

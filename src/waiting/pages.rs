@@ -1,4 +1,4 @@
-//! Rendering: the built-in page, or an operator's template with the built-in one behind it.
+//! Rendering: the built-in pages, whole and bare, or an operator's template with the built-in ones behind it.
 //!
 //! A template is proved when it is loaded: every kind and state is rendered in every language. Should one fail later all
 //! the same, the visitor gets the built-in page and the log says so.
@@ -27,6 +27,8 @@ const MAX_PAGE: usize = 512 * 1024;
 
 const BUILT_IN: &str = include_str!("../../static/page.html");
 const STYLE: &str = include_str!("../../static/page.css");
+const BARE: &str = include_str!("../../static/bare.html");
+const BARE_STYLE: &str = include_str!("../../static/bare.css");
 const SCRIPT: &str = include_str!("../../static/page.js");
 
 /// Why a template cannot be used; `line` counts from 1.
@@ -41,6 +43,7 @@ pub struct TemplateError {
 #[derive(Debug)]
 pub struct Pages {
     built_in: Template,
+    bare: Template,
     custom: Option<Template>,
     shared: Vec<Shared>,
 }
@@ -60,11 +63,13 @@ impl Pages {
     pub fn new(custom: Option<&str>) -> Result<Self, TemplateError> {
         let shared: Vec<Shared> = Language::all().map(share).collect();
         let built_in = Template::prove(BUILT_IN, &shared, policy::BUILT_IN)?;
+        let bare = Template::prove(BARE, &shared, policy::BUILT_IN)?;
         let custom = custom
             .map(|source| Template::prove(source, &shared, policy::CUSTOM))
             .transpose()?;
         Ok(Self {
             built_in,
+            bare,
             custom,
             shared,
         })
@@ -78,7 +83,7 @@ impl Pages {
             let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "own template failed");
             Some((template.render(&content).inspect_err(failed).ok()?, template))
         });
-        let (body, template) = own.unwrap_or_else(|| (self.fallback(&content), &self.built_in));
+        let (body, template) = own.unwrap_or_else(|| self.fallback(&content));
         Page {
             body,
             headers: headers(template.policy.clone(), language),
@@ -86,12 +91,11 @@ impl Pages {
     }
 
     /// The built-in page proved itself when this was made, with every kind and state; plain text if it fails even so.
-    fn fallback(&self, content: &Content<'_>) -> Bytes {
+    fn fallback(&self, content: &Content<'_>) -> (Bytes, &Template) {
         let failed = |error: &TemplateError| tracing::error!(%error, page = content.kind, "built-in page failed");
-        self.built_in
-            .render(content)
-            .inspect_err(failed)
-            .unwrap_or_else(|_| Bytes::from(content.title.clone()))
+        let template = if content.bare { &self.bare } else { &self.built_in };
+        let body = template.render(content).inspect_err(failed);
+        (body.unwrap_or_else(|_| Bytes::from(content.title.clone())), template)
     }
 }
 
@@ -185,6 +189,7 @@ fn environment(source: &str) -> Result<Environment<'static>, TemplateError> {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(RECURSION);
     environment.add_global("style", Value::from_safe_string(squeeze::lines(STYLE)));
+    environment.add_global("bare_style", Value::from_safe_string(squeeze::lines(BARE_STYLE)));
     environment.add_global("script", Value::from_safe_string(squeeze::script(SCRIPT)));
     environment
         .add_template_owned(NAME, source.to_owned())

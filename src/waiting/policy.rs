@@ -36,10 +36,14 @@ pub(super) struct Inline {
 
 impl Rules {
     pub fn policy(self, inline: &Inline) -> String {
+        // What a page without a script would connect for falls under the default, which is nothing.
+        let scripts = if inline.scripts.is_empty() {
+            String::new()
+        } else {
+            format!("script-src {}; connect-src 'self'; ", sources(&inline.scripts))
+        };
         format!(
-            "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; form-action 'self'; \
-             frame-ancestors 'none'; base-uri 'none'{}",
-            sources(&inline.scripts),
+            "default-src 'none'; {scripts}style-src {}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'{}",
             sources(&inline.styles),
             self.images
         )

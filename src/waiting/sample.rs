@@ -130,6 +130,27 @@ fn waiting() -> Vec<Case> {
         ..line(Some(somewhere(91)))
     };
     cases.push(case("waiting-reload-stopped", PageKind::Waiting, None, stopped));
+    let bare = LineFacts {
+        reload: Reload::Bare,
+        ..line(Some(stall(
+            Stall::Full,
+            notice(
+                Notice::Missed(Wall(NOW.0 - 180_000)),
+                turn(1_203, "7K2M-9QX5", some(260, 410)),
+            ),
+        )))
+    };
+    cases.push(case("waiting-bare", PageKind::Waiting, Some(MESSAGE), bare));
+    let bare_fresh = LineFacts {
+        reload: Reload::Bare,
+        fresh: true,
+        ..line(Some(TurnFacts {
+            place: None,
+            ahead: None,
+            ..turn(0, "P7K2-9QXN", None)
+        }))
+    };
+    cases.push(case("joining-bare", PageKind::Joining, None, bare_fresh));
     let off = LineFacts {
         reload: Reload::Off,
         ..line(Some(somewhere(92)))

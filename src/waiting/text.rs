@@ -23,6 +23,16 @@ pub(super) fn escape(text: &str) -> String {
     minijinja::HtmlEscape(text).to_string()
 }
 
+/// The beginning of a text that takes at most `most` bytes once it is escaped, and `…` where it was cut.
+pub(super) fn beginning(text: &str, most: usize) -> String {
+    let mut taken = 0;
+    let cut = text.char_indices().find(|(_, c)| {
+        taken += escape(c.encode_utf8(&mut [0; 4])).len();
+        taken > most
+    });
+    cut.map_or_else(|| text.to_owned(), |(at, _)| format!("{}…", text[..at].trim_end()))
+}
+
 /// JSON for a `<script>` block: the same value, with nothing in it that could end the block or begin a comment.
 pub(super) fn json_for_script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
@@ -71,15 +81,25 @@ pub fn path_on_this_host(target: &str) -> &str {
 
 /// A `<time>` element in UTC; the script shows the visitor's own time instead.
 pub(super) fn time(at: Wall, with_date: bool) -> String {
-    let Some(stamp) = i64::try_from(at.0)
-        .ok()
-        .and_then(|ms| Timestamp::from_second(ms / 1_000).ok())
-    else {
-        return String::new();
-    };
-    let shown = stamp.strftime(if with_date { "%Y-%m-%d %H:%M" } else { "%H:%M" });
     let day = if with_date { " data-day" } else { "" };
-    format!("<time datetime=\"{stamp}\"{day}>{shown} UTC</time>")
+    stamp(at)
+        .map(|stamp| format!("<time datetime=\"{stamp}\"{day}>{}</time>", shown(stamp, with_date)))
+        .unwrap_or_default()
+}
+
+/// The same without the element, for where no script looks for it.
+pub(super) fn bare_time(at: Wall, with_date: bool) -> String {
+    stamp(at).map(|stamp| shown(stamp, with_date)).unwrap_or_default()
+}
+
+fn stamp(at: Wall) -> Option<Timestamp> {
+    let ms = i64::try_from(at.0).ok()?;
+    Timestamp::from_second(ms / 1_000).ok()
+}
+
+fn shown(stamp: Timestamp, with_date: bool) -> String {
+    let format = if with_date { "%Y-%m-%d %H:%M UTC" } else { "%H:%M UTC" };
+    stamp.strftime(format).to_string()
 }
 
 #[cfg(test)]
@@ -123,11 +143,21 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_cut_between_letters_and_by_what_it_takes_as_markup() {
+        assert_eq!(beginning("Doors open", 10), "Doors open");
+        assert_eq!(beginning("Doors open", 9), "Doors ope…");
+        assert_eq!(beginning("Doors open", 6), "Doors…");
+        assert_eq!(beginning("개막", 5), "개…");
+        assert_eq!(beginning("<<", 7), "<…");
+    }
+
+    #[test]
     fn times_are_marked_up_and_an_impossible_one_is_nothing() {
         assert_eq!(
             time(Wall(1_793_192_643_000), false),
             "<time datetime=\"2026-10-28T13:04:03Z\">13:04 UTC</time>"
         );
         assert_eq!(time(Wall(u64::MAX), false), "");
+        assert_eq!(bare_time(Wall(1_793_192_643_000), true), "2026-10-28 13:04 UTC");
     }
 }

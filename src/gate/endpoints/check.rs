@@ -1,8 +1,13 @@
 //! Without a script, a page finds out here whether the browser kept its ticket, and goes back to where it was.
+//!
+//! The page's Refresh passes here too, and only where no script runs, since it stands in a `noscript`: whoever comes by it
+//! is marked and gets the bare page from then on, so that an hour of reloads stays small.
 
-use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
-use http::{HeaderValue, Response, StatusCode};
+use http::header::{CACHE_CONTROL, LOCATION, REFERER, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
+use crate::config::routes::OWN_PREFIX;
 use crate::metrics::Outcome;
 use crate::proxy::Body;
 use crate::waiting::{PageFacts, PageKind, path_on_this_host};
@@ -14,14 +19,17 @@ use super::super::visit::Visit;
 use super::parameter;
 
 impl Gate {
-    /// `GET check?to=PATH[&reload=on|off]`: back to `to` with a ticket, the page about cookies without one. SECURITY: `to`
-    /// is only ever a path on this host.
-    pub(super) fn check(seat: &Seat<'_>, visit: &Visit, query: &str) -> Answer {
+    /// `GET check?to=PATH[&reload=on|off|bare][&ticket=any]`: back to `to`, or to the page that led here, with a ticket; the
+    /// page about cookies without one, unless any will do. SECURITY: `to` is only ever a path on this host.
+    pub(super) fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
+        let query = head.uri.query().unwrap_or_default();
         let to = parameter(query, "to")
             .and_then(|to| String::from_utf8(to).ok())
+            .or_else(|| came_from(&head.headers))
             .unwrap_or_default();
         let to = path_on_this_host(&to);
-        if seat.ticket().is_none() && !seat.has_pass() {
+        let any = parameter(query, "ticket").as_deref() == Some(b"any");
+        if !any && seat.ticket().is_none() && !seat.has_pass() {
             let id = visit.id.to_string();
             let facts = PageFacts::new(&id, visit.wall, to);
             let page = page(
@@ -41,10 +49,41 @@ impl Gate {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("check"));
         match parameter(query, "reload").as_deref() {
-            Some(b"off") => _ = headers.append(SET_COOKIE, seat.policy.set_ticket(RELOAD_COOKIE, "off".to_owned())),
+            Some(b"off") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(RELOAD_COOKIE, "off")),
+            Some(b"bare") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(RELOAD_COOKIE, "bare")),
             Some(b"on") => _ = headers.append(SET_COOKIE, seat.policy.clear(RELOAD_COOKIE)),
             _ => {}
         }
         Answer::new(Outcome::Own, response)
+    }
+}
+
+/// The path of the page that led here; never one of the gate's own, or a browser would go round in a circle.
+fn came_from(headers: &HeaderMap) -> Option<String> {
+    let referer = headers.get(REFERER)?.to_str().ok()?;
+    let (_, rest) = referer.split_once("://")?;
+    let path = &rest[rest.find('/')?..];
+    (!path.starts_with(OWN_PREFIX)).then(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_referer_leads_back_to_its_path_and_never_in_a_circle() {
+        let from = |referer: &'static str| {
+            let value = HeaderValue::from_static(referer);
+            came_from(&HeaderMap::from_iter([(REFERER, value)]))
+        };
+        assert_eq!(from("https://shop.example/a?b=c"), Some("/a?b=c".to_owned()));
+        for nowhere in [
+            "https://shop.example",
+            "about:blank",
+            "https://shop.example/.anteroom/rooms/shop/check",
+        ] {
+            assert_eq!(from(nowhere), None);
+        }
+        assert_eq!(came_from(&HeaderMap::new()), None);
     }
 }

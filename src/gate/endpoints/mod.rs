@@ -125,7 +125,7 @@ impl Gate {
             Endpoint::Status => self.status(&seat, visit, false).await,
             Endpoint::CheckIn => self.status(&seat, visit, true).await,
             Endpoint::Events => self.events(conn, &seat, visit),
-            Endpoint::Check => Self::check(&seat, visit, head.uri.query().unwrap_or_default()),
+            Endpoint::Check => Self::check(&seat, visit, head),
             Endpoint::Join => self.join_app(&seat, visit).await,
             Endpoint::Leave => self.leave(&seat, visit).await,
         }

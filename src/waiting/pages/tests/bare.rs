@@ -1,0 +1,138 @@
+//! The bare page: what it holds, and what an hour of it costs.
+
+use super::*;
+use crate::waiting::{LineFacts, Notice, Reload, Stall, TurnFacts};
+
+#[test]
+fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
+    let all = previews(&built_in());
+    let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
+    let whole = page("waiting.en");
+    assert!(whole.contains("&amp;reload=bare&amp;ticket=any\""), "{whole}");
+    // Only by the reload, never by a click, which may come from a browser with scripts.
+    assert_eq!(whole.matches("reload=bare").count(), 1, "{whole}");
+    assert!(page("waiting-line.en").contains("&amp;reload=bare\""));
+    let bare = page("waiting-bare.en");
+    assert!(!bare.contains("script") && !bare.contains("progress"), "{bare}");
+    // The slowest that the settings allow, and of no address: that it has already.
+    assert!(bare.contains("<meta http-equiv=\"refresh\" content=\"45\">"), "{bare}");
+    for part in [
+        "1,204",
+        "1,203 people ahead",
+        "4 to 7 minutes",
+        "Last updated",
+        "Doors open",
+        "7K2M-9QX5",
+        "Your turn came at",
+        "Everyone inside is still busy",
+        "/rooms/shop/leave\"",
+        "Check now",
+        "reload=off",
+        "reload=on",
+        "Whole page",
+    ] {
+        assert!(bare.contains(part), "{part}: {bare}");
+    }
+    // A long address is left to the Referer.
+    let facts = sample::cases()
+        .into_iter()
+        .find(|case| case.name == "waiting")
+        .unwrap()
+        .facts;
+    let long = format!("/{}", "x".repeat(100));
+    let facts = in_bare(PageFacts { here: &long, ..facts });
+    let brief = built_in().render(PageKind::Waiting, &facts, Language::ENGLISH);
+    assert!(text(&brief).contains("/check?reload=off\"") && !text(&brief).contains(&long));
+    // A ticket just given is looked for, on time.
+    let fresh = page("joining-bare.en");
+    let check = "content=\"20;url=&#x2f;.anteroom&#x2f;rooms&#x2f;shop&#x2f;check?to=";
+    assert!(fresh.contains(check) && !fresh.contains("reload=bare"), "{fresh}");
+}
+
+/// 200 KB while waiting, as issue and documents promise.
+const HOUR: usize = 200_000;
+
+/// The fields on the wire, and what the server puts before them: status line, date, length, the gate's word.
+fn head(headers: &HeaderMap) -> usize {
+    const REST: &str = "HTTP/1.1 200 OK\r\nanteroom-status: waiting\r\ncontent-length: 12345\r\n\
+                        date: Tue, 28 Oct 2026 13:07:00 GMT\r\n\r\n";
+    let line = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": \r\n".len();
+    REST.len() + headers.iter().map(line).sum::<usize>()
+}
+
+/// Everything that a page can have to say, at its longest.
+fn wordy<'a>(facts: PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<PageFacts<'a>> {
+    let facts = PageFacts {
+        here,
+        message: Some(message),
+        request_id: "0123456789abcdef",
+        ..facts
+    };
+    let line = facts.line.expect("a page in a room");
+    let Some(turn) = line.turn else { return vec![facts] };
+    let notices = [Notice::Missed(Wall(0)), Notice::Late, Notice::Ended, Notice::Reset];
+    let stalls = [Stall::Held, Stall::Full, Stall::Healing, Stall::CutOff];
+    let all = notices
+        .into_iter()
+        .flat_map(|notice| stalls.map(|stall| (notice, stall)));
+    let say = |(notice, stall)| {
+        let turn = TurnFacts {
+            notice: Some(notice),
+            stall: Some(stall),
+            ..turn
+        };
+        let line = LineFacts {
+            fresh: true,
+            turn: Some(turn),
+            ..line
+        };
+        PageFacts {
+            line: Some(line),
+            ..facts
+        }
+    };
+    all.map(say).collect()
+}
+
+fn in_bare(facts: PageFacts<'_>) -> PageFacts<'_> {
+    let line = facts.line.map(|line| LineFacts {
+        reload: Reload::Bare,
+        fresh: false,
+        ..line
+    });
+    PageFacts { line, ..facts }
+}
+
+/// The seconds that a page reloads after.
+fn reload_secs(page: &Page) -> usize {
+    let (_, rest) = text(page).split_once("\"refresh\" content=\"").unwrap();
+    rest.split(['"', ';']).next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn an_hour_without_javascript_stays_small_whatever_there_is_to_say() {
+    // The longest address that the bare page's links carry, and the longest that any does.
+    let heres = [65, 1_900].map(|more| format!("/event/7?seats={}", "2".repeat(more - 7)));
+    let message = "개막".repeat(166);
+    let pages = built_in();
+    let mut most = (0, String::new());
+    for (language, here) in Language::all().flat_map(|language| heres.iter().map(move |here| (language, here))) {
+        for case in sample::cases().into_iter().filter(|case| case.kind.follows()) {
+            for facts in wordy(case.facts, here, &message) {
+                let whole = pages.render(case.kind, &facts, language);
+                let bare = pages.render(case.kind, &in_bare(facts), language);
+                // The way through `check` is taken once; its answer is a head with the address, and less of one than a page's.
+                let first = whole.body.len() + 2 * head(&whole.headers) + here.len();
+                let each = bare.body.len() + head(&bare.headers);
+                let bytes = first + 3_600_usize.div_ceil(reload_secs(&bare)) * each;
+                if bytes > most.0 {
+                    most = (
+                        bytes,
+                        format!("{first} at first and {each} each time:\n{}", text(&bare)),
+                    );
+                }
+            }
+        }
+    }
+    assert!(most.0 <= HOUR, "{} bytes in an hour: {}", most.0, most.1);
+}
