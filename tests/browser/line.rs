@@ -71,6 +71,87 @@ async fn without_scripts_the_page_reloads_and_gets_in() {
 }
 
 #[tokio::test]
+async fn without_scripts_the_second_page_is_bare_and_leads_back_to_the_whole_one() {
+    let gate = hall::open(1, "message = \"Doors open at 14:00.\"").await;
+    let _inside = hall::insider(&gate).await;
+    let browser = Browser::start(Look {
+        scripts: false,
+        phone: true,
+        ..Look::default()
+    })
+    .await;
+    let link = gate.at("/seats?from=mail");
+    browser.open(&link).await;
+    browser.shows("Good to know").await;
+    let page = browser.shows("Whole page").await;
+    assert_eq!(browser.address().await, link);
+    for part in [
+        "You are in line",
+        "You are next",
+        "Last updated",
+        "Doors open",
+        "Leave the line",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("Good to know"), "{page}");
+    let size = "return getComputedStyle(document.querySelector('.n')).fontSize";
+    assert_eq!(browser.run(size).await, "48px", "its style is allowed");
+    browser.screenshot("waiting-bare-phone").await;
+    let whole = browser.client.find(Locator::LinkText("Whole page")).await;
+    whole.expect("the link").click().await.expect("a click");
+    browser.shows("Good to know").await;
+    assert_eq!(browser.address().await, link);
+}
+
+#[tokio::test]
+async fn without_scripts_a_long_address_survives_the_bare_pages_links() {
+    let gate = hall::open(1, "").await;
+    let _inside = hall::insider(&gate).await;
+    let browser = Browser::start(Look {
+        scripts: false,
+        language: "ko-KR,ko",
+        dark: true,
+        phone: true,
+        ..Look::default()
+    })
+    .await;
+    let link = gate.at(&format!("/seats?from={}", "mail".repeat(100)));
+    browser.open(&link).await;
+    browser.shows("전체 페이지").await;
+    browser.screenshot("waiting-bare-korean-phone-dark").await;
+    let stop = browser.client.find(Locator::LinkText("자동 새로 고침 끄기")).await;
+    stop.expect("the link").click().await.expect("a click");
+    browser.shows("자동 새로 고침 켜기").await;
+    assert_eq!(browser.address().await, link);
+}
+
+#[tokio::test]
+async fn an_hour_without_scripts_stays_small_on_the_wire() {
+    let gate = hall::open(1, "message = \"Doors open at 14:00.\"").await;
+    let _inside = hall::insider(&gate).await;
+    let mut guest = Guest::new(&gate.address);
+    let whole = guest.visit("/seats").await;
+    let check = format!("/.anteroom/rooms/{ROOM}/check?to=%2Fseats&reload=bare");
+    let marked = guest.visit(&check).await;
+    assert_eq!((marked.status, marked.gate.as_deref()), (303, Some("check")));
+    let bare = guest.visit("/seats").await;
+    assert_eq!(bare.gate.as_deref(), Some("waiting"), "{}", bare.body);
+    assert!(
+        bare.body.contains("<meta http-equiv=\"refresh\" content=\"45\">"),
+        "{}",
+        bare.body
+    );
+    let hour = whole.bytes + marked.bytes + 3_600 / 45 * bare.bytes;
+    assert!(
+        hour <= 200_000,
+        "{hour} bytes, {} each time:\n{}",
+        bare.bytes,
+        bare.body
+    );
+}
+
+#[tokio::test]
 async fn without_scripts_reloading_can_be_switched_off_and_a_link_checks() {
     let gate = hall::open(1, "").await;
     let mut inside = hall::insider(&gate).await;

@@ -22,6 +22,8 @@ pub struct Answer {
     /// The gate's own word on its answer; none on the shop's.
     pub gate: Option<String>,
     pub body: String,
+    /// Bytes of head and body on the wire.
+    pub bytes: usize,
 }
 
 impl Guest {
@@ -118,6 +120,7 @@ impl Guest {
             status,
             gate,
             body: body.to_owned(),
+            bytes: text.len(),
         }
     }
 
