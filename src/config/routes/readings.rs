@@ -7,11 +7,14 @@
 
 use super::percent::{self, Fault};
 
-/// Most readings of one path; a path with more is an attack and refused.
-const MAX_READINGS: usize = 128;
+/// Work that one path may ask for, in bytes gone through; a path that asks for more is an attack and refused.
+///
+/// SECURITY: it is done before any limit is looked at. Some 50 readings of a short path keep within it, or a
+/// path of 4 KB with one.
+const MAX_WORK: usize = 20 * 1024;
 
-/// Longest path that may have several readings, in bytes: bounds the work that an attacker can ask for.
-const MAX_DOUBTFUL_BYTES: usize = 2048;
+/// What a reading that is tried costs beside its bytes: to allocate it and to compare it with the others.
+const TRY_COST: usize = 64;
 
 /// Times a path is decoded again to see whether it was encoded more than once; still more is refused.
 const MAX_ROUNDS: usize = 3;
@@ -41,16 +44,9 @@ pub(super) fn of(path: &[u8]) -> Result<Option<Vec<Vec<u8>>>, Refused> {
     if is_plain(path) {
         return Ok(None);
     }
-    let mut set = Set(vec![percent::decode(path, true, |_| true)?]);
-    set.add(percent::decode(path, true, |b| !is_slash(b))?)?;
-    set.add(percent::decode(path, true, |b| !may_stand_raw(b))?)?;
-    set.close()?;
-    for _ in 0..MAX_ROUNDS {
-        if !set.decode_again()? {
-            return Ok(Some(set.0));
-        }
-    }
-    Err(Refused::Excess)
+    let mut set = Set::default();
+    set.read(path)?;
+    Ok(Some(set.readings))
 }
 
 /// Nothing in it that any server would read in another way.
@@ -71,51 +67,118 @@ fn is_plain(path: &[u8]) -> bool {
 /// From one reading to another.
 type Step = fn(&[u8]) -> Vec<u8>;
 
-/// What a server may do to a path beside decoding it.
-const STEPS: [Step; 7] = [fold, cut, backslashes, authority, parameters, merge, dots];
+/// What a server may do to a path beside decoding it, and the marks of which a path has at least one if that changes it.
+const STEPS: [(u8, Step); 7] = [
+    (LOOK_ALIKE, fold),
+    (END, cut),
+    (BACKSLASH, backslashes),
+    (EMPTY, authority),
+    (SEMICOLON, parameters),
+    (EMPTY, merge),
+    (DOT, dots),
+];
 
-struct Set(Vec<Vec<u8>>);
+const LOOK_ALIKE: u8 = 1;
+const END: u8 = 1 << 1;
+const BACKSLASH: u8 = 1 << 2;
+const EMPTY: u8 = 1 << 3;
+const SEMICOLON: u8 = 1 << 4;
+const DOT: u8 = 1 << 5;
+
+/// The marks of a path, found in one pass: most steps change most readings in nothing and need not be tried.
+fn marks(path: &[u8]) -> u8 {
+    let mut marks = 0;
+    let mut before = b'/';
+    for &byte in path.strip_prefix(b"/").unwrap_or(path) {
+        marks |= match byte {
+            0xC0 | 0xC1 | 0xE0 | 0xEF | 0xF0 => LOOK_ALIKE,
+            b'?' | b'#' => END,
+            b'\\' => BACKSLASH,
+            b'/' if before == b'/' => EMPTY,
+            b';' => SEMICOLON,
+            b'.' if before == b'/' => DOT,
+            _ => 0,
+        };
+        before = byte;
+    }
+    marks
+}
+
+/// The readings found yet, in the order they were found.
+#[derive(Default)]
+struct Set {
+    readings: Vec<Vec<u8>>,
+    /// How many of them the steps have been applied to.
+    closed: usize,
+    /// How many of them have been decoded again.
+    decoded: usize,
+    /// Done yet, in bytes.
+    work: usize,
+}
 
 impl Set {
-    fn add(&mut self, reading: Vec<u8>) -> Result<(), Refused> {
-        if self.0.contains(&reading) {
-            return Ok(());
+    fn read(&mut self, path: &[u8]) -> Result<(), Refused> {
+        self.pay(3 * (path.len() + TRY_COST))?;
+        self.add(percent::decode(path, true, |_| true)?);
+        self.add(percent::decode(path, true, |b| !is_slash(b))?);
+        self.add(percent::decode(path, true, |b| !may_stand_raw(b))?);
+        self.close()?;
+        for _ in 0..MAX_ROUNDS {
+            if !self.decode_again()? {
+                return Ok(());
+            }
         }
-        let doubtful = !self.0.is_empty();
-        if self.0.len() == MAX_READINGS || (doubtful && reading.len() > MAX_DOUBTFUL_BYTES) {
+        Err(Refused::Excess)
+    }
+
+    /// To be called before work is done, never after.
+    fn pay(&mut self, work: usize) -> Result<(), Refused> {
+        if work > MAX_WORK - self.work {
             return Err(Refused::Excess);
         }
-        self.0.push(reading);
+        self.work += work;
         Ok(())
+    }
+
+    fn add(&mut self, reading: Vec<u8>) {
+        if !self.readings.contains(&reading) {
+            self.readings.push(reading);
+        }
     }
 
     /// Adds what the steps make of every reading, in any order and as often as they change something.
     fn close(&mut self) -> Result<(), Refused> {
-        let mut done = 0;
-        while done < self.0.len() {
-            for step in STEPS {
-                let reading = step(&self.0[done]);
-                self.add(reading)?;
+        while self.closed < self.readings.len() {
+            let len = self.readings[self.closed].len();
+            self.pay(len)?;
+            let marks = marks(&self.readings[self.closed]);
+            for (mark, step) in STEPS {
+                if marks & mark != 0 {
+                    self.pay(len + TRY_COST)?;
+                    self.add(step(&self.readings[self.closed]));
+                }
             }
-            done += 1;
+            self.closed += 1;
         }
         Ok(())
     }
 
     /// Adds what a further server makes of the readings; false when that is nothing new.
     fn decode_again(&mut self) -> Result<bool, Refused> {
-        let before = self.0.len();
-        for at in 0..before {
-            let whole = percent::decode(&self.0[at], false, |_| true)?;
-            let kept = percent::decode(&self.0[at], false, |b| !is_slash(b))?;
-            self.add(whole)?;
-            self.add(kept)?;
+        let before = self.readings.len();
+        for at in self.decoded..before {
+            if !self.readings[at].contains(&b'%') {
+                continue;
+            }
+            self.pay(2 * (self.readings[at].len() + TRY_COST))?;
+            let whole = percent::decode(&self.readings[at], false, |_| true)?;
+            let kept = percent::decode(&self.readings[at], false, |b| !is_slash(b))?;
+            self.add(whole);
+            self.add(kept);
         }
-        if self.0.len() == before {
-            return Ok(false);
-        }
+        self.decoded = before;
         self.close()?;
-        Ok(true)
+        Ok(self.readings.len() > before)
     }
 }
 
@@ -275,7 +338,61 @@ mod tests {
         assert_eq!(of(b"/a%2500.css"), Err(Refused::Control));
         assert_eq!(of(b"/a\x01"), Err(Refused::Control));
         assert_eq!(of(b"/%25252541"), Err(Refused::Excess));
-        let long = format!("/a%2F{}", "x".repeat(MAX_DOUBTFUL_BYTES));
-        assert_eq!(of(long.as_bytes()), Err(Refused::Excess));
     }
+
+    /// The work done for a path, and whether it was refused for it.
+    fn work(path: &str) -> (usize, bool) {
+        let mut set = Set::default();
+        let refused = set.read(path.as_bytes()) == Err(Refused::Excess);
+        (set.work, refused)
+    }
+
+    #[test]
+    fn a_path_that_asks_for_much_work_is_refused_before_it_is_done() {
+        let long = "x".repeat(1_800);
+        for path in [
+            format!("/{long}/%2e%5c%2f%3b%61/%252f%255c%253b"),
+            format!("/{}", r";/a\..%2f".repeat(180)),
+            "/%2e%5c%2f%3b%61/%252f%255c%253b".repeat(8),
+            format!("/{}", "%2f".repeat(2_000)),
+            format!("/{}", "%25".repeat(2_000)),
+            format!("/{}", "//../".repeat(2_000)),
+            "/%EA%B3%B5".repeat(2_000),
+        ] {
+            let (work, refused) = work(&path);
+            assert!(refused && work <= MAX_WORK, "{work} bytes for {} {path}", path.len());
+        }
+    }
+
+    #[test]
+    fn a_path_that_people_use_asks_for_little_work() {
+        let name = "%EA%B3%B5%EC%97%B0%20".repeat(20);
+        for path in [
+            format!("/search/{name}"),
+            format!("/events/{name};jsessionid=0123456789abcdef0123456789abcdef/seats"),
+            "/resize/300x200/https://images.example.com//events/2026/poster%20(1).jpg".into(),
+            "/proxy/https%3A%2F%2Fimages.example.com%2Fa%2Fb.jpg%3Fwidth%3D300%26format%3Dwebp".into(),
+        ] {
+            let (work, refused) = work(&path);
+            assert!(!refused && work <= MAX_WORK / 2, "{work} bytes for {path}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_step_that_is_not_tried_would_change_nothing(
+            pieces in proptest::collection::vec(0..PIECES.len(), 0..12),
+        ) {
+            let path = [b"/".to_vec(), pieces.into_iter().flat_map(|at| PIECES[at].to_vec()).collect()].concat();
+            let marks = marks(&path);
+            for (mark, step) in STEPS {
+                proptest::prop_assert!(marks & mark != 0 || step(&path) == path, "{mark} for {path:?}");
+            }
+        }
+    }
+
+    const PIECES: [&[u8]; 22] = [
+        b"/", b"/", b"//", b".", b"..", b"a", b"?", b"#", b"\\", b";", b"%2f", b"%", b"\xC0", b"\xC1", b"\xE0",
+        b"\xEF", b"\xF0", b"\x80", b"\xAF", b"\xBC", b"\xBD", b"\x8F",
+    ];
 }
