@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, EXPECT};
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -213,6 +213,7 @@ fn refusal(malformed: Malformed) -> Response<Body> {
     *response.status_mut() = malformed.status();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static(MALFORMED));
     if malformed == Malformed::Connect {
         headers.insert(
             ALLOW,
@@ -262,6 +263,10 @@ impl http_body::Body for Answer {
     }
 }
 
+/// What an answer of the gate's own says about itself.
+pub const ANTEROOM_STATUS: HeaderName = HeaderName::from_static("anteroom-status");
+/// The word for whatever the proxy refuses by itself.
+const MALFORMED: &str = "malformed";
 /// How long, and for how many bytes, a closed connection is read from.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 1024 * 1024;

@@ -32,6 +32,7 @@ mod upstream;
 pub use address::{client_address, is_trusted};
 pub use body::{Body, BoxError};
 pub use conn::{Conn, Proto};
+pub use connection::ANTEROOM_STATUS;
 pub use error::{Fault, ForwardError, Kind};
 pub use framing::Malformed;
 pub use hygiene::SessionWord;

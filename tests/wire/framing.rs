@@ -188,6 +188,30 @@ fn length_beside_chunked_is_forwarded_as_chunked_alone_and_the_connection_closed
 }
 
 #[test]
+fn what_the_proxy_refuses_carries_the_gates_word_for_it() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    for (request, status) in [
+        ("GET / HTTP/1.1\r\n\r\n", 400),
+        ("GET ftp://shop.test/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+            400,
+        ),
+        ("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", 405),
+        ("GET / HTTP/1.1\r\nHost: a\r\nExpect: gold\r\n\r\n", 417),
+    ] {
+        let answer = gate.client().ask(request);
+        assert_eq!(answer.status, status, "{request:?}");
+        assert_eq!(
+            answer.header("anteroom-status").as_deref(),
+            Some("malformed"),
+            "{request:?}"
+        );
+    }
+}
+
+#[test]
 fn bytes_behind_a_refused_request_are_never_read_as_a_request() {
     let body = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
     refused(
