@@ -53,7 +53,7 @@ pub struct Figures {
     pub called: u64,
     pub sessions: u64,
     pub capacity: u64,
-    /// Sessions above what the room opened by itself.
+    /// Slots taken above `capacity`, or sessions that were opened again after an outage, whichever are more.
     pub excess: u64,
     pub joins: u64,
     pub calls: u64,

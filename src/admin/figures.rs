@@ -96,7 +96,7 @@ const GAUGES: [Gauge; 7] = [
     ("capacity", "Slots", |room| total(room).capacity as f64),
     (
         "excess_sessions",
-        "Sessions above what the room opened by itself",
+        "Slots taken above capacity, or sessions opened again after an outage",
         |room| total(room).excess as f64,
     ),
     ("lines", "Lines", |room| room.lines.len() as f64),

@@ -62,12 +62,14 @@ pub fn line(name: &str, view: &LineView) -> api::Line {
 }
 
 fn figures(figures: &Figures) -> api::Figures {
+    // The room itself counts what it opened again; a lowered capacity shows in the difference.
+    let above = (figures.called.saturating_add(figures.inside)).saturating_sub(figures.capacity);
     api::Figures {
         waiting: figures.waiting,
         called: u64::from(figures.called),
         sessions: u64::from(figures.inside),
         capacity: u64::from(figures.capacity),
-        excess: u64::from(figures.excess),
+        excess: u64::from(figures.excess.max(above)),
         joins: figures.joins,
         calls: figures.calls,
         claims: figures.claims,

@@ -3,7 +3,24 @@
 use anteroom::room::Standing;
 use serde_json::json;
 
-use crate::support::{Gate, room_name};
+use crate::support::{Gate, path_of, room_name};
+
+#[test]
+fn a_lowered_capacity_shows_as_excess_until_the_session_ends() {
+    let gate = Gate::start();
+    let visitor = gate.join("main", "");
+    gate.enter(&visitor);
+    assert_eq!(gate.get("/api/v1/rooms/main").ok()["excess"], 0);
+    gate.patch("main", r#"{"total_active_users": 0}"#).ok();
+    assert_eq!(gate.get("/api/v1/rooms/main").ok()["excess"], 1);
+    let text = gate.get("/metrics").text;
+    assert!(
+        text.contains("\nanteroom_excess_sessions{room=\"main\"} 1.0\n"),
+        "{text}"
+    );
+    gate.delete(&path_of(&visitor)).ok();
+    assert_eq!(gate.get("/api/v1/rooms/main").ok()["excess"], 0);
+}
 
 #[test]
 fn a_room_shows_its_settings_and_what_it_counts() {

@@ -82,7 +82,11 @@ fn notes(room: &api::Room) -> String {
         let _ = writeln!(text, "{name}: message: {}", plain(message));
     }
     if room.figures.excess > 0 {
-        let _ = writeln!(text, "{name}: {} inside above capacity", room.figures.excess);
+        let _ = writeln!(
+            text,
+            "{name}: {} in excess, since capacity was lowered or after an outage",
+            room.figures.excess
+        );
     }
     text
 }
@@ -244,7 +248,10 @@ mod tests {
         assert_eq!(row.find("13:04:05"), head.find("LAST CALL"));
         assert!(row.contains("90 s to 7 min") && row.ends_with("13:04:05 UTC"), "{row}");
         assert!(text.contains("main: set by an operator: mode\n"), "{text}");
-        assert!(text.contains("main: 1 inside above capacity\n"), "{text}");
+        assert!(
+            text.contains("main: 1 in excess, since capacity was lowered or after an outage\n"),
+            "{text}"
+        );
     }
 
     #[test]
