@@ -193,12 +193,12 @@ fn per(section: &Section<'_>, routes: &[Route], settings: &mut Settings) -> Opti
         );
     }
     if allow.is_empty() {
-        let wrong =
-            "every spelling that visitors send makes a line with a capacity of its own, such as \"42\" and \"042\"";
+        let wrong = "visitors may make lines up, each with a capacity of its own, and values led by a digit that are no whole \
+                     numbers, such as UUIDs, are 404";
         section.warning(
             "per",
             wrong,
-            "allow = [\"…\"] with the values there are, wherever they are known",
+            "allow = [\"…\"] with the values there are, wherever they are known, or [\"{uuid}\"]",
         );
     }
     Some(Per { source, allow })

@@ -48,7 +48,8 @@ const ROOM_KEYS: [Key; 26] = [
         "allow",
         "texts",
         "[]",
-        "With `per`, the only values there are: anything else is 404. Name them where you can.",
+        "With `per`, the only values there are: anything else is 404. Name them where you can; `\"{uuid}\"` stands for any UUID. \
+         With none, a value led by a digit or a sign must be a whole number, and letter case makes no difference.",
     ),
     key(
         "max_lines",

@@ -1,4 +1,9 @@
 //! Which line of a `per` room a request belongs to.
+//!
+//! SECURITY: every line has a capacity of its own, so whoever can spell one value in many ways has many capacities. Values
+//! that `allow` does not name have one spelling for each thing that shops may read them as; the others name no line.
+
+use std::ops::RangeInclusive;
 
 use super::percent;
 use super::router::Doubtful;
@@ -17,9 +22,12 @@ pub enum PerSource {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Per {
     pub source: PerSource,
-    /// When not empty, the only values there are.
+    /// When not empty, the only values there are; [`ANY_UUID`] stands for all UUIDs.
     pub allow: Vec<LineName>,
 }
+
+/// In `allow`: any UUID as it is usually written.
+pub const ANY_UUID: &str = "{uuid}";
 
 /// The line a request belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,22 +50,25 @@ impl Per {
         Ok(value.map_or(LineOf::Unknown, |v| self.line(&v)))
     }
 
-    /// The line that a decoded value names.
+    /// The line that a decoded value names; letter case makes no difference unless `allow` has it.
     #[must_use]
     pub fn line(&self, value: &[u8]) -> LineOf {
-        let Some(line) = std::str::from_utf8(value)
-            .ok()
-            .filter(|text| !text.is_empty())
-            .and_then(LineName::new)
-        else {
-            return LineOf::Unknown;
-        };
-        let known = if self.allow.is_empty() {
-            is_plain(line.as_str())
-        } else {
-            self.allow.contains(&line)
-        };
-        if known { LineOf::Line(line) } else { LineOf::Unknown }
+        let text = std::str::from_utf8(value).ok().filter(|text| !text.is_empty());
+        text.and_then(|text| self.name(text))
+            .map_or(LineOf::Unknown, LineOf::Line)
+    }
+
+    fn name(&self, text: &str) -> Option<LineName> {
+        if self.allow.is_empty() {
+            return is_plain(text).then(|| LineName::new(&text.to_lowercase())).flatten();
+        }
+        let own = self.allow.iter().find(|name| name.as_str() == text);
+        if let Some(own) = own.filter(|name| name.as_str() != ANY_UUID) {
+            return Some(own.clone());
+        }
+        let any_uuid = self.allow.iter().any(|name| name.as_str() == ANY_UUID);
+        let uuid = any_uuid && is_uuid(text);
+        uuid.then(|| LineName::new(&text.to_ascii_lowercase())).flatten()
     }
 }
 
@@ -84,15 +95,46 @@ fn decoded(text: &str) -> Vec<u8> {
     percent::decode(spaced.as_bytes(), true, |_| true).unwrap_or_else(|_| b"%".to_vec())
 }
 
-/// SECURITY: without `allow` a value that shops read in several ways must not open a line of its own: no spaces, no
-/// digits or signs beyond ASCII, nothing encoded twice, no dot at the end.
+/// Without `allow`: no spaces, nothing encoded twice, nothing that some database or file system drops at the end; beyond
+/// ASCII only letters that no other letter is compared equal to. What a lenient reader would take for a number must be
+/// written as one: `42`, and not `042`, `+42`, `42.0` or `42-x`.
 fn is_plain(value: &str) -> bool {
     let fits = |c: char| match c {
         '%' | '/' | '\\' | ';' | '?' | '#' => false,
-        _ => c.is_ascii_graphic() || (!c.is_ascii() && c.is_alphabetic()),
+        _ => c.is_ascii_graphic() || (c.is_alphabetic() && !OTHER_FORMS.iter().any(|forms| forms.contains(&c))),
     };
-    value.chars().all(fits) && !value.ends_with('.')
+    let numeric = value.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
+    value.chars().all(fits) && !value.ends_with(['.', '+']) && (!numeric || is_whole_number(value))
 }
+
+/// In its one spelling, and short enough for 64 bits: longer ones wrap around in some shops.
+fn is_whole_number(value: &str) -> bool {
+    let leading = value.len() > 1 && value.starts_with('0');
+    value.len() <= MAX_DIGITS && !leading && value.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Five groups of hexadecimal digits (RFC 9562, section 4).
+fn is_uuid(value: &str) -> bool {
+    let groups = value.split('-').map(str::len);
+    groups.eq([8, 4, 4, 4, 12]) && value.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
+}
+
+const MAX_DIGITS: usize = 18;
+
+/// Letters that compatibility folding (Unicode, annex 15) or a database's usual collation takes for others: Latin ones with
+/// marks, Hangul in pieces, full-width and mathematical forms.
+const OTHER_FORMS: [RangeInclusive<char>; 10] = [
+    '\u{80}'..='\u{36F}',
+    '\u{1100}'..='\u{11FF}',
+    '\u{1D00}'..='\u{2BFF}',
+    '\u{2C60}'..='\u{2C7F}',
+    '\u{3130}'..='\u{33FF}',
+    '\u{A720}'..='\u{A7FF}',
+    '\u{A960}'..='\u{A97F}',
+    '\u{AB30}'..='\u{AB6F}',
+    '\u{D7B0}'..='\u{1FFFF}',
+    '\u{2F800}'..='\u{10FFFF}',
+];
 
 #[cfg(test)]
 mod tests {
@@ -116,6 +158,77 @@ mod tests {
         assert_eq!(per(&[]).of_query("id", Some("%69d=42")), Ok(line("42")));
         assert_eq!(per(&[]).of_query("id", Some("ID=42")), Ok(line("42")));
         assert_eq!(per(&[]).of_query("id", Some("id=%EA%B3%B5%EC%97%B0")), Ok(line("공연")));
+    }
+
+    #[test]
+    fn spellings_of_one_value_make_no_lines_of_their_own() {
+        let of = |value: &str| per(&[]).line(value.as_bytes());
+        for own in [
+            "42",
+            "0",
+            "7",
+            "abc-2026",
+            "a42",
+            "v1.2",
+            "공연",
+            "концерт",
+            "春祭り",
+            "20261120",
+            "9007199254740993",
+        ] {
+            assert_eq!(of(own), line(own), "{own}");
+        }
+        for (spelt, name) in [("ABC-2026", "abc-2026"), ("Spring", "spring"), ("КОНЦЕРТ", "концерт")] {
+            assert_eq!(of(spelt), line(name), "{spelt}");
+        }
+        for odd in [
+            "042",
+            "00",
+            "+42",
+            "-42",
+            "4_2",
+            "42.0",
+            "42e0",
+            "0x2A",
+            "42-x",
+            "42x",
+            "4,2",
+            ".42",
+            "42+",
+            "a+",
+            "42,",
+            "18446744073709551658",
+            "2026-11-20",
+            "550e8400-e29b-41d4-a716-446655440000",
+            "spríng",
+            "ｓpring",
+            "𝐬pring",
+            "ﬁn",
+            "\u{1100}\u{1161}",
+            "ª",
+            "İ",
+            "\u{212A}",
+        ] {
+            assert_eq!(of(odd), LineOf::Unknown, "{odd}");
+        }
+    }
+
+    #[test]
+    fn values_named_by_allow_are_taken_to_the_letter_and_uuids_in_any_case() {
+        let per = per(&["ABC-2026", "042", "{uuid}"]);
+        let of = |value: &str| per.line(value.as_bytes());
+        let uuid = "550e8400-e29b-41d4-a716-446655440000";
+        assert_eq!((of("ABC-2026"), of("042")), (line("ABC-2026"), line("042")));
+        assert_eq!((of(uuid), of(&uuid.to_uppercase())), (line(uuid), line(uuid)));
+        for odd in [
+            "abc-2026",
+            "42",
+            "{uuid}",
+            "550e8400e29b41d4a716446655440000",
+            "550e8400-e29b-41d4-a716-44665544000g",
+        ] {
+            assert_eq!(of(odd), LineOf::Unknown, "{odd}");
+        }
     }
 
     #[test]
