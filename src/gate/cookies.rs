@@ -78,22 +78,23 @@ impl Policy {
     }
 }
 
-/// The values of every cookie called `name`, a few at most: a planted one must not hide the genuine one.
+/// The values of every cookie called `name`, a few at most: a planted one must not hide the genuine one. Bytes beyond
+/// ASCII, as scripts put into cookies of their own, hide nothing.
 pub fn values<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     pairs(headers)
-        .filter_map(move |(key, value)| (key == name).then_some(value))
+        .filter_map(move |(key, value)| (key == name.as_bytes()).then_some(value))
+        .filter_map(|value| std::str::from_utf8(value).ok())
         .take(MAX_VALUES)
 }
 
-fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
-    let lines = headers
-        .get_all(COOKIE)
-        .into_iter()
-        .filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(';')).filter_map(|pair| {
-        let (name, value) = pair.split_once('=')?;
-        Some((name.trim(), value.trim()))
-    })
+fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let lines = headers.get_all(COOKIE).into_iter().map(HeaderValue::as_bytes);
+    lines
+        .flat_map(|line| line.split(|byte| *byte == b';'))
+        .filter_map(|pair| {
+            let at = pair.iter().position(|byte| *byte == b'=')?;
+            Some((pair[..at].trim_ascii(), pair[at + 1..].trim_ascii()))
+        })
 }
 
 /// Takes the gate's own cookies out of a request on its way to the shop; the others keep their bytes and order.
@@ -202,6 +203,10 @@ mod tests {
         let map = headers(&["a=1; b=2; a=3", "a=4; a=5; a=6"]);
         assert_eq!(values(&map, "a").collect::<Vec<_>>(), ["1", "3", "4", "5"]);
         assert_eq!(values(&map, "c").count(), 0);
+        let mut beyond = HeaderMap::new();
+        let line = "name=\u{d64d}\u{ae38}\u{b3d9}; a=1";
+        beyond.append(COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        assert_eq!(values(&beyond, "a").collect::<Vec<_>>(), ["1"]);
     }
 
     #[test]
