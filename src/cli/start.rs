@@ -191,9 +191,9 @@ fn serve(
     let upstream = upstream_settings(&config.upstream);
     let cores = config.server.threads.map_or_else(cores, NonZeroUsize::get);
     let per_core = Arc::clone(&stats);
-    proxy::serve(listeners, cores, settings, stats, move |_core| {
+    proxy::serve(listeners, cores, settings, stats, move |core| {
         let upstream = proxy::Upstream::new(upstream.clone(), Arc::clone(&per_core));
-        let gate = Arc::new(Gate::new(Arc::clone(&shared), upstream));
+        let gate = Arc::new(Gate::new(Arc::clone(&shared), upstream, core));
         move |conn, request| {
             let gate = Arc::clone(&gate);
             async move { gate.handle(conn, request).await }

@@ -22,6 +22,8 @@ pub enum TicketState {
     /// The visitor arrived while no number could be given.
     Pending(PendingId),
     Waiting,
+    /// Genuine, and the room has never heard of it: its place may have been lost.
+    Unknown,
     /// Called, or inside and no request has carried the pass yet: the ticket yields the pass.
     Called,
     /// Void, and the visitor is told why.
@@ -48,8 +50,8 @@ pub struct Facts {
     pub mode: Mode,
     /// Somebody who came now would be called at once.
     pub open: bool,
-    /// The request carries any cookie at all.
-    pub cookies: bool,
+    /// A form or frame of another site, from where the browser sends none of the room's cookies, or keeps none.
+    pub held_back: bool,
     pub pass: PassState,
     pub ticket: TicketState,
 }
@@ -84,9 +86,6 @@ pub enum Verdict {
 /// answered before.
 #[must_use]
 pub fn decide(facts: &Facts) -> Verdict {
-    if facts.mode == Mode::Off {
-        return Verdict::Forward;
-    }
     if facts.pass == PassState::Valid {
         return Verdict::ForwardInside;
     }
@@ -94,18 +93,18 @@ pub fn decide(facts: &Facts) -> Verdict {
         return Verdict::ForwardReturn;
     }
     match facts.kind {
-        Kind::CrossSitePost if !facts.cookies => Verdict::SameSiteLink,
+        _ if facts.held_back => Verdict::SameSiteLink,
         Kind::Passive | Kind::Api | Kind::Preflight if facts.open => Verdict::Forward,
         Kind::Passive | Kind::Api | Kind::Preflight => Verdict::NotNow,
-        Kind::Navigation | Kind::Post | Kind::CrossSitePost if facts.mode == Mode::Closed => Verdict::Closed,
-        Kind::Navigation | Kind::Post | Kind::CrossSitePost => by_ticket(facts),
+        _ if facts.mode == Mode::Closed => Verdict::Closed,
+        Kind::Navigation | Kind::Post | Kind::CrossSitePost | Kind::CrossSiteFrame => by_ticket(facts),
     }
 }
 
 fn by_ticket(facts: &Facts) -> Verdict {
     match facts.ticket {
         TicketState::Called => Verdict::Claim,
-        TicketState::Waiting => Verdict::Wait,
+        TicketState::Waiting | TicketState::Unknown => Verdict::Wait,
         TicketState::Pending(id) => Verdict::Join {
             pending: Some(id),
             told: None,
@@ -130,7 +129,7 @@ mod tests {
         returning: false,
         mode: Mode::Auto,
         open: false,
-        cookies: true,
+        held_back: false,
         pass: PassState::None,
         ticket: TicketState::None,
     };
@@ -145,18 +144,6 @@ mod tests {
         Kind::Passive,
         Kind::Api,
     ];
-
-    #[test]
-    fn with_the_room_off_everything_is_forwarded() {
-        for kind in KINDS {
-            let facts = Facts {
-                kind,
-                mode: Mode::Off,
-                ..FACTS
-            };
-            assert_eq!(decide(&facts), Verdict::Forward);
-        }
-    }
 
     #[test]
     fn a_valid_pass_is_forwarded_whatever_the_mode() {
@@ -178,7 +165,7 @@ mod tests {
         let facts = Facts {
             kind: Kind::CrossSitePost,
             returning: true,
-            cookies: false,
+            held_back: true,
             mode: Mode::Closed,
             ..FACTS
         };
@@ -189,12 +176,35 @@ mod tests {
     fn a_form_from_another_site_without_cookies_gets_a_link_and_never_a_place() {
         let facts = Facts {
             kind: Kind::CrossSitePost,
-            cookies: false,
+            held_back: true,
             ..FACTS
         };
         assert_eq!(decide(&facts), Verdict::SameSiteLink);
         assert_eq!(decide(&Facts { open: true, ..facts }), Verdict::SameSiteLink);
-        assert_eq!(decide(&Facts { cookies: true, ..facts }), JOIN);
+        assert_eq!(
+            decide(&Facts {
+                held_back: false,
+                ..facts
+            }),
+            JOIN
+        );
+    }
+
+    #[test]
+    fn a_frame_in_another_sites_page_gets_a_link_unless_its_cookies_are_kept() {
+        let facts = Facts {
+            kind: Kind::CrossSiteFrame,
+            held_back: true,
+            ..FACTS
+        };
+        assert_eq!(decide(&facts), Verdict::SameSiteLink);
+        assert_eq!(
+            decide(&Facts {
+                held_back: false,
+                ..facts
+            }),
+            JOIN
+        );
     }
 
     #[test]

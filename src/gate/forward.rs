@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::header::{HeaderName, SET_COOKIE};
+use http::header::{HeaderName, SET_COOKIE, UPGRADE};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,7 @@ use super::Gate;
 use super::answers::{Answer, Refusal};
 use super::cacheable;
 use super::cookies;
+use super::in_flight::Right;
 use super::pages::Pages;
 use super::rules::Rules;
 use super::seat::Seat;
@@ -29,7 +30,7 @@ const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
 /// A request that is forwarded as somebody's session.
 pub struct Session<'a> {
     pub rules: &'a Rules,
-    pub visitor: Visitor,
+    pub visitor: Arc<Visitor>,
     /// What the shop is told the session is called.
     pub name: String,
     /// Cookies to set on the answer.
@@ -46,11 +47,40 @@ impl<'a> Session<'a> {
     pub fn of(seat: &Seat<'a>, pass: &Pass, cookies: Vec<HeaderValue>) -> Self {
         Self {
             rules: seat.rules,
-            visitor: seat.visitor(pass.lane, pass.number),
+            visitor: Arc::new(seat.visitor(pass.lane, pass.number)),
             name: pass.session_header(),
             cookies,
             must_set: false,
             carried: None,
+        }
+    }
+}
+
+/// By what right a request is forwarded.
+pub enum Admission<'a> {
+    /// It belongs to no room, or needs no admission.
+    Free,
+    /// The room is open.
+    Open(&'a Seat<'a>),
+    Session(Session<'a>),
+}
+
+impl<'a> Admission<'a> {
+    /// What is to be looked after while the request is under way: a session, and a socket that the open room let in.
+    fn held(&self, head: &Parts) -> Option<Right> {
+        match self {
+            Self::Session(session) => Some(Right::Session(Arc::clone(&session.visitor))),
+            Self::Open(seat) if head.headers.contains_key(UPGRADE) => {
+                Some(Right::Open(seat.rules.room.name.clone(), seat.line.clone()))
+            }
+            Self::Open(_) | Self::Free => None,
+        }
+    }
+
+    fn session(self) -> Option<Session<'a>> {
+        match self {
+            Self::Session(session) => Some(session),
+            Self::Open(_) | Self::Free => None,
         }
     }
 }
@@ -64,13 +94,14 @@ impl Gate {
         body: RequestBody,
         pages: &Pages,
         outcome: Outcome,
-        session: Option<Session<'_>>,
+        right: Admission<'_>,
     ) -> Answer {
         cookies::strip(&mut head.headers);
         let method = head.method.clone();
-        let cancel = session.as_ref().map(|_| CancellationToken::new());
-        let held = session.as_ref().zip(cancel.clone());
-        let guard = held.map(|(s, cancel)| self.in_flight.raise(Arc::new(s.visitor.clone()), cancel));
+        let held = right.held(&head).map(|by| (by, CancellationToken::new()));
+        let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
+        let guard = held.map(|(by, cancel)| self.in_flight.raise(by, cancel));
+        let session = right.session();
         let ours = session
             .as_ref()
             .and_then(|s| Some((SESSION_HEADER, HeaderValue::from_str(&s.name).ok()?)));
@@ -106,7 +137,7 @@ impl Gate {
             let after_ms = session.rules.room.end_grace_ms;
             self.shared
                 .replica
-                .note(session.visitor.clone(), Note::End { after_ms });
+                .note((*session.visitor).clone(), Note::End { after_ms });
         }
         give(&session.cookies, session.must_set, method, response);
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::room::Visitor;
+use crate::room::{LineName, RoomName, Visitor};
 
 /// The sessions with something under way on one core.
 #[derive(Debug, Default)]
@@ -21,12 +21,20 @@ struct Slots {
     free: Vec<usize>,
 }
 
-/// A session with something under way.
+/// Something under way.
 #[derive(Clone, Debug)]
 pub struct Held {
-    pub visitor: Arc<Visitor>,
-    /// Ends a socket when the session is over; answers in flight finish.
+    pub by: Right,
+    /// Ends a socket when the right to it is over; answers in flight finish.
     pub cancel: CancellationToken,
+}
+
+/// By what right it goes on.
+#[derive(Clone, Debug)]
+pub enum Right {
+    Session(Arc<Visitor>),
+    /// The room was open; for as long as it is.
+    Open(RoomName, LineName),
 }
 
 /// Lowers its entry when dropped.
@@ -39,13 +47,13 @@ pub struct Guard {
 impl InFlight {
     /// Raises an entry; it stays until the guard is dropped.
     #[must_use]
-    pub fn raise(self: &Arc<Self>, visitor: Arc<Visitor>, cancel: CancellationToken) -> Guard {
+    pub fn raise(self: &Arc<Self>, by: Right, cancel: CancellationToken) -> Guard {
         let mut slots = self.lock();
         let slot = slots.free.pop().unwrap_or_else(|| {
             slots.entries.push(None);
             slots.entries.len() - 1
         });
-        slots.entries[slot] = Some(Held { visitor, cancel });
+        slots.entries[slot] = Some(Held { by, cancel });
         Guard {
             registry: Arc::clone(self),
             slot,
@@ -74,32 +82,26 @@ impl Drop for Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Era, LaneId, LineName, Number, RoomName};
+    use crate::room::{Era, LaneId, Number};
 
-    fn visitor(n: u32) -> Arc<Visitor> {
-        Arc::new(Visitor {
+    fn right(n: u32) -> Right {
+        Right::Session(Arc::new(Visitor {
             room: RoomName::new("shop").unwrap(),
             line: LineName::ONLY,
             lane: LaneId(0),
             number: Number { era: Era(1), n },
-        })
+        }))
     }
 
     #[test]
     fn an_entry_lives_as_long_as_its_guard_and_its_slot_is_used_again() {
         let registry = Arc::new(InFlight::default());
-        let first = registry.raise(visitor(1), CancellationToken::new());
-        let second = registry.raise(visitor(2), CancellationToken::new());
+        let first = registry.raise(right(1), CancellationToken::new());
+        let second = registry.raise(right(2), CancellationToken::new());
         drop(first);
-        assert_eq!(
-            registry
-                .held()
-                .iter()
-                .map(|held| held.visitor.number.n)
-                .collect::<Vec<_>>(),
-            [2]
-        );
-        let third = registry.raise(visitor(3), CancellationToken::new());
+        let held = registry.held();
+        assert!(matches!(&held[..], [Held { by: Right::Session(visitor), .. }] if visitor.number.n == 2));
+        let third = registry.raise(right(3), CancellationToken::new());
         assert_eq!(registry.lock().entries.len(), 2);
         drop((second, third));
         assert!(registry.held().is_empty());

@@ -9,7 +9,7 @@ use crate::token::Pass;
 
 use super::Gate;
 use super::answers::Answer;
-use super::forward::Session;
+use super::forward::{Admission, Session};
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
 
@@ -34,30 +34,31 @@ impl Gate {
         seat.note(shown.note, Some(seat.visitor(lane, number)));
         let mut cookies = Vec::new();
         if !seat.app {
-            if let Standing::Inside(_) = shown.standing
-                && let Some(fresh) = seat.pass_for(lane, number, shown.pass.edition, visit.wall)
-                && is_due(&shown.pass, &fresh, visit.wall, seat.session_ms())
-            {
-                cookies.push(seat.set_pass(&fresh));
-            }
-            if seat.ticket().is_some() {
-                cookies.push(seat.clear_ticket());
-            }
+            let due = worth
+                .renewed(visit)
+                .filter(|(fresh, since)| is_due(&shown.pass, fresh, *since, visit.wall, seat.session_ms()));
+            cookies.extend(due.map(|(fresh, _)| seat.set_pass(&fresh)));
+            cookies.extend(seat.ticket().map(|_| seat.clear_ticket()));
         }
         let session = Session {
             carried: Some(ends_on),
             ..Session::of(seat, &shown.pass, cookies)
         };
-        self.forward(visit, head, body, &seat.rules.pages, Outcome::Inside, Some(session))
-            .await
+        self.forward(
+            visit,
+            head,
+            body,
+            &seat.rules.pages,
+            Outcome::Inside,
+            Admission::Session(session),
+        )
+        .await
     }
 
     /// The row "ticket of a called number": the pass is set and the request forwarded.
     pub async fn claim(&self, seat: &Seat<'_>, visit: &Visit, head: Parts, body: RequestBody, worth: &Worth) -> Answer {
         let visitor = seat.ticket_visitor();
-        let pass = visitor
-            .as_ref()
-            .and_then(|v| seat.pass_for(v.lane, v.number, worth.edition, visit.wall));
+        let pass = worth.yields(seat, visit);
         let (Some(ticket), Some(pass)) = (&worth.ticket, pass) else {
             // The view has moved on since the ticket was judged.
             return self.wait(seat, visit, worth);
@@ -68,15 +69,25 @@ impl Gate {
             must_set: true,
             ..session
         };
-        self.forward(visit, head, body, &seat.rules.pages, Outcome::Claimed, Some(session))
-            .await
+        self.forward(
+            visit,
+            head,
+            body,
+            &seat.rules.pages,
+            Outcome::Claimed,
+            Admission::Session(session),
+        )
+        .await
     }
 }
 
-/// A pass is re-signed past half of the session's length, and when the claim has turned its deadline into a session.
-fn is_due(shown: &Pass, fresh: &Pass, now: Wall, session_ms: u64) -> bool {
+/// A pass is re-signed past half of the session's length, and once the claim is read back: until then its date is the claim
+/// deadline, which lies well before a whole session from its beginning.
+fn is_due(shown: &Pass, fresh: &Pass, since: Wall, now: Wall, session_ms: u64) -> bool {
     let gained = fresh.expires_at.since(shown.expires_at);
-    gained > 0 && (shown.expires_at.since(now) < session_ms / 2 || shown.id != fresh.id)
+    let half_gone = shown.expires_at.since(now) < session_ms / 2;
+    let of_the_claim = shown.expires_at < since.plus(session_ms - session_ms / 10);
+    gained > 0 && (half_gone || of_the_claim)
 }
 
 #[cfg(test)]
@@ -99,9 +110,17 @@ mod tests {
 
     #[test]
     fn a_pass_is_resigned_past_half_its_life_and_never_to_an_earlier_date() {
-        assert!(!is_due(&pass(300_000), &pass(310_000), Wall(10_000), 300_000));
-        assert!(is_due(&pass(300_000), &pass(460_000), Wall(160_000), 300_000));
-        assert!(is_due(&pass(90_000), &pass(305_000), Wall(5_000), 300_000));
-        assert!(!is_due(&pass(90_000), &pass(80_000), Wall(60_000), 300_000));
+        let due = |shown, fresh, now| is_due(&pass(shown), &pass(fresh), Wall(0), Wall(now), 300_000);
+        assert!(!due(300_000, 310_000, 10_000));
+        assert!(due(300_000, 460_000, 160_000));
+        assert!(!due(300_000, 290_000, 160_000));
+    }
+
+    #[test]
+    fn a_pass_dated_by_the_claim_deadline_is_resigned_at_once() {
+        let due = |shown, fresh| is_due(&pass(shown), &pass(fresh), Wall(0), Wall(1_000), 100_000);
+        assert!(due(89_000, 100_500));
+        assert!(!due(100_000, 100_500));
+        assert!(!due(89_000, 80_000), "an ending session");
     }
 }

@@ -1,6 +1,5 @@
 //! A navigation without a place: numbering the visitor, and going on from there.
 
-use http::StatusCode;
 use http::header::SET_COOKIE;
 use http::request::Parts;
 
@@ -9,11 +8,11 @@ use crate::proxy::RequestBody;
 use crate::replica::JoinOutcome;
 use crate::room::{Edition, LaneId, Number, PendingId};
 use crate::token::{Pass, Ticket, TicketPlace};
-use crate::waiting::{Notice, PageKind};
+use crate::waiting::Notice;
 
-use super::answers::{Answer, Refusal};
+use super::answers::Answer;
 use super::decide::Void;
-use super::forward::Session;
+use super::forward::{Admission, Session};
 use super::line_page::LinePage;
 use super::seat::Seat;
 use super::visit::Visit;
@@ -34,10 +33,11 @@ pub enum Joined {
 impl Gate {
     /// Gives the visitor a number and, if it is called at once, a pass; a pending ticket while the log cannot be reached.
     pub async fn number(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition, pending: Option<PendingId>) -> Joined {
+        // A pending join was counted when its ticket was given; the room forgets its id after the late window.
+        let lapsed = |ticket: &Ticket| visit.wall.since(ticket.joined_at) > seat.rules.room.settings.late_window_ms;
         let counted = match pending {
-            None => self.shared.limits.join(visit.client),
-            // The join was counted when the ticket was given.
-            Some(_) => self.shared.limits.status(seat.ticket(), visit.client),
+            Some(_) if !seat.ticket().is_some_and(lapsed) => self.shared.limits.status(seat.ticket(), visit.client),
+            _ => self.shared.limits.join(visit.client),
         };
         if let Err(over) = counted {
             return Joined::Limited(over);
@@ -92,8 +92,15 @@ impl Gate {
                     must_set: true,
                     ..session
                 };
-                self.forward(visit, head, body, &seat.rules.pages, Outcome::Admitted, Some(session))
-                    .await
+                self.forward(
+                    visit,
+                    head,
+                    body,
+                    &seat.rules.pages,
+                    Outcome::Admitted,
+                    Admission::Session(session),
+                )
+                .await
             }
             Joined::InLine(ticket) => {
                 let page = LinePage {
@@ -110,16 +117,7 @@ impl Gate {
                     .append(SET_COOKIE, seat.set_ticket(&ticket));
                 answer
             }
-            Joined::Refused if seat.line.is_only() => seat.closed(visit),
-            Joined::Refused => {
-                let status = StatusCode::SERVICE_UNAVAILABLE;
-                let refusal = Refusal::new(status, "too_many_lines", PageKind::TooManyLines, Outcome::TurnedAway);
-                Refusal {
-                    retry_after_secs: Some(60),
-                    ..refusal
-                }
-                .answer(&seat.rules.pages, visit)
-            }
+            Joined::Refused => seat.refused(visit),
             Joined::Limited(over) => over.answer(&seat.rules.pages, visit),
         }
     }

@@ -7,34 +7,38 @@ use crate::replica::Note;
 use crate::room::Standing;
 
 use super::Shared;
-use super::in_flight::InFlight;
+use super::in_flight::{Held, InFlight, Right};
 
 /// How often a core looks; far below a tenth of the shortest session.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Looks after one core's sessions until the core is gone.
-pub async fn keep_alive(shared: Arc<Shared>, in_flight: Weak<InFlight>) {
+pub async fn keep_alive(shared: Arc<Shared>, in_flight: Weak<InFlight>, core: usize) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         let Some(in_flight) = in_flight.upgrade() else { return };
-        for held in in_flight.held() {
-            match standing(&shared, &held.visitor) {
-                Some(Standing::Inside(inside)) if inside.renewal_due => {
-                    shared.replica.note((*held.visitor).clone(), Note::Renew);
-                }
-                // While cut off, those inside go on: only what the log says ends a session.
-                Some(Standing::Ended | Standing::Late) => held.cancel.cancel(),
-                _ => {}
-            }
+        in_flight.held().iter().for_each(|held| look_after(&shared, held));
+        if core == 0 {
+            // The limits are shared by all cores.
+            shared.limits.forget_idle();
         }
-        shared.limits.forget_idle();
     }
 }
 
-fn standing(shared: &Shared, visitor: &crate::room::Visitor) -> Option<Standing> {
+fn look_after(shared: &Shared, held: &Held) {
     let view = shared.replica.load();
-    let line = view.rooms.get(&visitor.room)?.line(&visitor.line)?;
-    Some(line.standing(visitor.lane, visitor.number, view.clock))
+    match &held.by {
+        Right::Session(visitor) => match view.standing(visitor, view.clock) {
+            Standing::Inside(inside) if inside.renewal_due => {
+                shared.replica.note((**visitor).clone(), Note::Renew);
+            }
+            // While cut off, those inside go on: only what the log says ends a session.
+            Standing::Ended | Standing::Late => held.cancel.cancel(),
+            _ => {}
+        },
+        Right::Open(room, line) if !view.open(room, line, view.now()) => held.cancel.cancel(),
+        Right::Open(..) => {}
+    }
 }

@@ -22,6 +22,8 @@ pub enum Kind {
     Post,
     /// A form sent from another site: its cookies may have been held back (SameSite=Lax).
     CrossSitePost,
+    /// A page inside another site's page: Lax cookies are neither sent from there nor kept.
+    CrossSiteFrame,
     /// Fetched ahead of need, by HEAD, as a part of a page, or by a crawler: never a ticket.
     Passive,
     /// An app, a script, a webhook, a socket: wants JSON, never a ticket.
@@ -43,6 +45,7 @@ impl Kind {
         }
         match (wants_document(headers), method) {
             (Want::Document, &Method::GET) if is_crawler(headers) => Self::Passive,
+            (Want::Document, _) if is_frame(headers) && is_cross_site(headers) => Self::CrossSiteFrame,
             (Want::Document, &Method::GET) => Self::Navigation,
             (Want::Document, &Method::POST) if is_cross_site(headers) => Self::CrossSitePost,
             (Want::Document, &Method::POST) => Self::Post,
@@ -54,7 +57,10 @@ impl Kind {
     /// A person is looking at the answer.
     #[must_use]
     pub fn is_navigation(self) -> bool {
-        matches!(self, Self::Navigation | Self::Post | Self::CrossSitePost)
+        matches!(
+            self,
+            Self::Navigation | Self::Post | Self::CrossSitePost | Self::CrossSiteFrame
+        )
     }
 }
 
@@ -105,6 +111,10 @@ fn is_ahead_of_need(headers: &HeaderMap) -> bool {
             .iter()
             .any(|word| value.contains(word))
     })
+}
+
+fn is_frame(headers: &HeaderMap) -> bool {
+    matches!(text(headers, &SEC_FETCH_DEST), Some("iframe" | "frame" | "fencedframe"))
 }
 
 /// Sent from another site; without Fetch Metadata, an Origin whose host is not the request's own is another site's.
@@ -227,6 +237,23 @@ mod tests {
             ("host", "shop.example"),
         ];
         assert_eq!(kind("POST", &own), Kind::Post);
+    }
+
+    #[test]
+    fn a_frame_in_another_sites_page_is_no_navigation_of_its_own() {
+        let frame = |site| {
+            kind(
+                "GET",
+                &[
+                    ("sec-fetch-mode", "navigate"),
+                    ("sec-fetch-dest", "iframe"),
+                    ("sec-fetch-site", site),
+                ],
+            )
+        };
+        assert_eq!(frame("cross-site"), Kind::CrossSiteFrame);
+        assert_eq!(frame("same-site"), Kind::Navigation);
+        assert_eq!(frame("same-origin"), Kind::Navigation);
     }
 
     #[test]

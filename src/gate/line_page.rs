@@ -4,7 +4,7 @@ use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::room::{Standing, Visitor, pace};
+use crate::room::{RoomView, Standing, Visitor, pace};
 use crate::token::{Reference, Ticket};
 use crate::waiting::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
 
@@ -73,16 +73,10 @@ impl LinePage<'_> {
             not_sent: visit.kind != Kind::Navigation,
             message: seat.rules.message(room_view),
             line: Some(LineFacts {
-                room: &seat.rules.room.name,
-                line: &seat.line,
-                settings,
-                revision: room_view.revision,
                 refresh_ms: pace::refresh_ms(settings, ahead.filter(|_| !self.fresh), jitter()),
-                reload: self.reload(),
-                check_in_ms: visit.peer_trusted.then_some(settings.grace_ms / 4),
                 fresh: self.fresh,
-                opens_at: None,
                 turn: Some(turn),
+                ..line_facts(seat, visit, room_view)
             }),
             ..PageFacts::new(&id, visit.wall, visit.here())
         };
@@ -90,7 +84,10 @@ impl LinePage<'_> {
             Some(_) => (PageKind::Waiting, "waiting"),
             None => (PageKind::Joining, "joining"),
         };
-        let status = self.status();
+        let status = match visit.kind {
+            Kind::Navigation => seat.rules.room.waiting_status,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        };
         let mut response = page(status, word, seat.rules.pages.render(kind, &facts, visit));
         if status != StatusCode::OK {
             let secs = pace::refresh_ms(settings, ahead, jitter()).div_ceil(1_000);
@@ -98,20 +95,52 @@ impl LinePage<'_> {
         }
         Answer::new(outcome, response)
     }
+}
 
-    fn status(&self) -> StatusCode {
-        match self.visit.kind {
-            Kind::Navigation => self.seat.rules.room.waiting_status,
-            _ => StatusCode::SERVICE_UNAVAILABLE,
-        }
-    }
+/// The page of a closed room: it stays, and moves on when the room opens.
+#[must_use]
+pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
+    let view = seat.shared.replica.load();
+    let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
+        return seat.shared.unavailable(&seat.rules.pages, visit);
+    };
+    let id = visit.id.to_string();
+    let facts = PageFacts {
+        not_sent: visit.kind != Kind::Navigation,
+        message: seat.rules.message(room_view),
+        retry_after_secs: Some(CLOSED_RETRY_SECS),
+        line: Some(line_facts(seat, visit, room_view)),
+        ..PageFacts::new(&id, visit.wall, visit.here())
+    };
+    let rendered = seat.rules.pages.render(PageKind::Closed, &facts, visit);
+    let mut response = page(StatusCode::SERVICE_UNAVAILABLE, "closed", rendered);
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from(CLOSED_RETRY_SECS));
+    Answer::new(Outcome::Closed, response)
+}
 
-    fn reload(&self) -> Reload {
-        if self.seat.rules.room.page.refresh {
-            self.seat.reload
+/// A closed room rarely opens within the minute.
+pub const CLOSED_RETRY_SECS: u32 = 60;
+
+/// What every page that follows its line is told.
+fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView) -> LineFacts<'a> {
+    let settings = &room_view.settings;
+    LineFacts {
+        room: &seat.rules.room.name,
+        line: &seat.line,
+        settings,
+        revision: room_view.revision,
+        refresh_ms: pace::refresh_ms(settings, None, jitter()),
+        reload: if seat.rules.room.page.refresh {
+            seat.reload
         } else {
             Reload::Off
-        }
+        },
+        check_in_ms: visit.peer_trusted.then_some(settings.grace_ms / 4),
+        fresh: false,
+        opens_at: None,
+        turn: None,
     }
 }
 

@@ -46,7 +46,8 @@ use crate::proxy::{Body, Conn, RequestBody, Upstream};
 use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
-use decide::{Verdict, decide};
+use decide::{TicketState, Verdict, decide};
+use forward::Admission;
 use in_flight::InFlight;
 use kind::Kind;
 use line_page::LinePage;
@@ -65,9 +66,13 @@ pub struct Gate {
 impl Gate {
     /// Must be called inside the core's runtime: it keeps sessions with something under way alive from there.
     #[must_use]
-    pub fn new(shared: Arc<Shared>, upstream: Upstream) -> Self {
+    pub fn new(shared: Arc<Shared>, upstream: Upstream, core: usize) -> Self {
         let in_flight = Arc::new(InFlight::default());
-        tokio::spawn(keeper::keep_alive(Arc::clone(&shared), Arc::downgrade(&in_flight)));
+        tokio::spawn(keeper::keep_alive(
+            Arc::clone(&shared),
+            Arc::downgrade(&in_flight),
+            core,
+        ));
         Self {
             shared,
             upstream,
@@ -114,12 +119,13 @@ impl Gate {
             return (room, self.preflight(visit, head, body).await);
         }
         match routed.room {
-            Some(place) if !shared.bypasses(place.index, visit.client) => {
+            Some(place) if !shared.lets_all_in(place.index, visit.client) => {
                 (room, self.in_room(visit, head, body, place).await)
             }
             _ => (
                 room,
-                self.forward(visit, head, body, pages, Outcome::Outside, None).await,
+                self.forward(visit, head, body, pages, Outcome::Outside, Admission::Free)
+                    .await,
             ),
         }
     }
@@ -137,17 +143,20 @@ impl Gate {
             return refusal.answer(&rules.pages, visit);
         };
         let seat = Seat::of(&self.shared, rules, line, &head, visit);
-        let Some(worth) = self.worth(&seat, visit).await else {
+        let Some(worth) = seat.worth(visit) else {
             return self.shared.unavailable(&rules.pages, visit);
         };
-        match decide(&worth.facts(visit, place.returning)) {
+        let mut verdict = decide(&worth.facts(visit, &seat, place.returning));
+        let mut worth = worth;
+        if verdict == Verdict::Wait && worth.ticket() == TicketState::Unknown {
+            worth = seat.give_back(visit, worth).await;
+            verdict = decide(&worth.facts(visit, &seat, place.returning));
+        }
+        match verdict {
             Verdict::Forward => {
-                let outcome = if worth.mode == crate::room::Mode::Off {
-                    Outcome::Outside
-                } else {
-                    Outcome::Open
-                };
-                self.forward(visit, head, body, &rules.pages, outcome, None).await
+                let right = Admission::Open(&seat);
+                self.forward(visit, head, body, &rules.pages, Outcome::Open, right)
+                    .await
             }
             Verdict::ForwardReturn => self.return_route(visit, head, body, rules).await,
             Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,
@@ -157,27 +166,13 @@ impl Gate {
                     .await
             }
             Verdict::Wait => self.wait(&seat, visit, &worth),
-            Verdict::Closed => seat.closed(visit),
+            Verdict::Closed => closed(&seat, visit, &worth),
             Verdict::SameSiteLink => {
                 Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite)
                     .answer(&rules.pages, visit)
             }
             Verdict::NotNow => seat.not_now(visit, &worth),
         }
-    }
-
-    /// What the request's tokens are worth. A genuine ticket that the room does not know is proof of a place that was
-    /// lost: it is given back first, if the room can.
-    async fn worth(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Worth> {
-        let worth = seat.worth(visit)?;
-        if !worth.ticket.as_ref().is_some_and(|ticket| ticket.unknown) {
-            return Some(worth);
-        }
-        seat.give_back().await;
-        Some(
-            seat.worth(visit)?
-                .without_unknown(self.shared.replica.cut_off().is_some()),
-        )
     }
 
     /// The row "navigation, waiting ticket": the page, and the word that the visitor is there.
@@ -199,7 +194,10 @@ impl Gate {
     async fn preflight(&self, visit: &Visit, head: Parts, body: RequestBody) -> Answer {
         let pages = &self.shared.pages;
         match self.shared.limits.preflight(visit.client) {
-            Ok(()) => self.forward(visit, head, body, pages, Outcome::Preflight, None).await,
+            Ok(()) => {
+                self.forward(visit, head, body, pages, Outcome::Preflight, Admission::Free)
+                    .await
+            }
             Err(over) => over.answer(pages, visit),
         }
     }
@@ -209,7 +207,14 @@ impl Gate {
             return over.answer(&rules.pages, visit);
         }
         body.limit(self.shared.limits.return_body);
-        self.forward(visit, head, body, &rules.pages, Outcome::Returned, None)
+        self.forward(visit, head, body, &rules.pages, Outcome::Returned, Admission::Free)
             .await
     }
+}
+
+/// The row "navigation while closed": who has a place keeps it by being there.
+fn closed(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+    let ticket = worth.ticket.as_ref();
+    seat.note(ticket.and_then(|ticket| ticket.note), seat.ticket_visitor());
+    seat.closed(visit)
 }

@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use http::header::HeaderName;
 use http::request::Parts;
 
-use crate::replica::ViewGuard;
-use crate::room::{Clock, Edition, LaneId, LineName, LineView, Mode, Number, RoomView, Standing, Visitor, Wall};
-use crate::token::{Pass, PassId, Ticket, TicketPlace};
+use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, Standing, Visitor, Wall};
+use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
 
 use super::Shared;
 use super::cookies::{self, Policy};
 use super::decide::{Facts, PassState, TicketState, Void};
+use super::join::number_of;
+use super::kind::Kind;
 use super::rules::{Names, Rules};
 use super::visit::Visit;
 use super::who::{PassWorth, Reader, TicketWorth};
@@ -46,6 +47,8 @@ pub struct Worth {
     pub mode: Mode,
     pub open: bool,
     pub edition: Edition,
+    /// The room's clock when they were judged.
+    pub now: Clock,
 }
 
 impl<'a> Seat<'a> {
@@ -114,44 +117,25 @@ impl<'a> Seat<'a> {
     pub fn worth(&self, visit: &Visit) -> Option<Worth> {
         let view = self.shared.replica.load();
         let room_view = view.rooms.get(&self.rules.room.name)?;
-        let line_view = room_view.line(&self.line).map(AsRef::as_ref);
-        let reader = self.reader(&view, room_view, line_view, visit.wall);
-        let pass = self.pass.clone().map(|pass| reader.pass(pass));
-        let ticket = self.ticket.clone().map(|ticket| reader.ticket(ticket));
-        let mode = room_view.settings.mode;
-        let cut_off = reader.extension_ms.is_some();
-        let open = !cut_off
-            && line_view.map_or(mode == Mode::Auto && view.healing_until.is_none(), |line| {
-                line.open(reader.now)
-            });
-        Some(Worth {
-            ticket,
-            pass,
-            mode,
-            open,
-            edition: room_view.edition,
-        })
-    }
-
-    fn reader<'v>(
-        &'v self,
-        view: &ViewGuard,
-        room_view: &'v RoomView,
-        line_view: Option<&'v LineView>,
-        wall: Wall,
-    ) -> Reader<'v> {
-        let cut_off = self.shared.replica.cut_off();
-        Reader {
+        let cut_off = self.shared.replica.cut_off().is_some();
+        let reader = Reader {
             keyring: &self.shared.keyring,
             room: &self.rules.room.name,
             line: &self.line,
-            room_view,
-            line_view,
-            clock: view.clock,
+            view: &view,
+            edition: room_view.edition,
             now: view.now(),
-            wall,
-            extension_ms: cut_off.map(|_| self.rules.room.outage_extension_ms),
-        }
+            wall: visit.wall,
+            extension_ms: cut_off.then_some(self.rules.room.outage_extension_ms),
+        };
+        Some(Worth {
+            ticket: self.ticket.clone().map(|ticket| reader.ticket(ticket)),
+            pass: self.pass.clone().map(|pass| reader.pass(pass)),
+            mode: room_view.settings.mode,
+            open: !cut_off && view.open(&self.rules.room.name, &self.line, reader.now),
+            edition: room_view.edition,
+            now: reader.now,
+        })
     }
 
     /// The visitor that a number of this line names.
@@ -193,32 +177,27 @@ impl<'a> Seat<'a> {
         self.pass.is_some()
     }
 
-    /// The pass that a number's standing entitles to; `None` unless it is called or inside.
+    /// The pass that a number's standing entitles its ticket to: when it is called, or inside and no request has carried
+    /// the pass yet.
     ///
     /// Its date is the slot's in wall time, never later: the room frees a slot two seconds after its own date.
     #[must_use]
     pub fn pass_for(&self, lane: LaneId, number: Number, edition: Edition, wall: Wall) -> Option<Pass> {
         let view = self.shared.replica.load();
-        let line = view.rooms.get(&self.rules.room.name)?.line(&self.line)?;
-        let (call, until): (_, Clock) = match line.standing(lane, number, view.clock) {
+        let (call, until) = match view.standing(&self.visitor(lane, number), view.clock) {
             Standing::Called(called) => (called.call, called.deadline),
-            Standing::Inside(inside) => (inside.call, inside.expires),
+            Standing::Inside(inside) if !inside.carried => (inside.call, inside.expires),
             _ => return None,
         };
-        let id: PassId = self
-            .shared
-            .keyring
-            .pass_id(&self.rules.room.name, &self.line, edition, call);
-        let expires_at = wall.plus(until.since(view.now()));
-        let (room, line) = (self.rules.room.name.clone(), self.line.clone());
+        let (room, line) = (&self.rules.room.name, &self.line);
         Some(Pass {
-            room,
-            line,
+            id: self.shared.keyring.pass_id(room, line, edition, call),
+            room: room.clone(),
+            line: line.clone(),
             lane,
             edition,
             number,
-            id,
-            expires_at,
+            expires_at: wall.plus(until.since(view.now())),
         })
     }
 }
@@ -226,23 +205,65 @@ impl<'a> Seat<'a> {
 impl Worth {
     /// What the decision rests on.
     #[must_use]
-    pub fn facts(&self, visit: &Visit, returning: bool) -> Facts {
+    pub fn facts(&self, visit: &Visit, seat: &Seat<'_>, returning: bool) -> Facts {
         Facts {
             kind: visit.kind,
             returning,
             mode: self.mode,
             open: self.open,
-            cookies: visit.cookies,
-            pass: self.pass.as_ref().map_or(PassState::None, |pass| pass.state),
-            ticket: self.ticket.as_ref().map_or(TicketState::None, |ticket| ticket.state),
+            held_back: match visit.kind {
+                Kind::CrossSitePost => self.ticket.is_none() && self.pass.is_none(),
+                Kind::CrossSiteFrame => seat.policy.same_site != cookie::SameSite::None,
+                _ => false,
+            },
+            pass: self.pass(),
+            ticket: self.ticket(),
         }
     }
 
-    /// After the room was asked to give an unknown place back: what it still does not know is worth nothing, unless the
-    /// log could not be asked.
     #[must_use]
-    pub fn without_unknown(mut self, cut_off: bool) -> Self {
-        if let Some(ticket) = self.ticket.as_mut().filter(|ticket| ticket.unknown && !cut_off) {
+    pub fn pass(&self) -> PassState {
+        self.pass.as_ref().map_or(PassState::None, |pass| pass.state)
+    }
+
+    #[must_use]
+    pub fn ticket(&self) -> TicketState {
+        self.ticket.as_ref().map_or(TicketState::None, |ticket| ticket.state)
+    }
+
+    /// The pass that the ticket yields now, if its number is called.
+    #[must_use]
+    pub fn yields(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Pass> {
+        let ticket = self
+            .ticket
+            .as_ref()
+            .filter(|ticket| ticket.state == TicketState::Called)?;
+        seat.pass_for(ticket.ticket.lane, number_of(&ticket.ticket)?, self.edition, visit.wall)
+    }
+
+    /// The shown pass with its session's present date, and since when that lasts; `None` unless it is valid and inside.
+    #[must_use]
+    pub fn renewed(&self, visit: &Visit) -> Option<(Pass, Wall)> {
+        let shown = self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
+        let Standing::Inside(inside) = shown.standing else {
+            return None;
+        };
+        let fresh = Pass {
+            expires_at: visit.wall.plus(inside.expires.since(self.now)),
+            ..shown.pass.clone()
+        };
+        Some((fresh, inside.since))
+    }
+
+    /// After the room was asked to give an unknown place back and took its time to answer: what it still does not know
+    /// never was.
+    #[must_use]
+    pub fn without_unknown(mut self) -> Self {
+        if let Some(ticket) = self
+            .ticket
+            .as_mut()
+            .filter(|ticket| ticket.state == TicketState::Unknown)
+        {
             ticket.state = TicketState::Void(Void::Late);
         }
         self

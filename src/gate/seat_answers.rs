@@ -3,13 +3,14 @@
 use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::replica::Note;
+use crate::replica::{Note, Unrecorded};
 use crate::room::{Mode, Visitor};
 use crate::token::{Pass, Ticket};
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
-use super::line_page::jitter;
+use super::decide::TicketState;
+use super::line_page::{self, CLOSED_RETRY_SECS, jitter};
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
 
@@ -21,12 +22,20 @@ impl Seat<'_> {
         }
     }
 
-    /// Asks the room to give a lost place back to the ticket that proves it.
-    pub async fn give_back(&self) {
-        let Some(visitor) = self.ticket_visitor() else { return };
+    /// Asks the room to give a lost place back to the ticket that proves it. Only its answer makes the ticket void: while
+    /// the log cannot be asked, the visitor keeps it.
+    pub async fn give_back(&self, visit: &Visit, worth: Worth) -> Worth {
+        let Some(visitor) = self.ticket_visitor().filter(|_| worth.ticket() == TicketState::Unknown) else {
+            return worth;
+        };
         self.shared.replica.foreign_era(visitor.number.era);
-        // What cannot be recorded now shows in the standing, which is read again.
-        let _ = self.shared.replica.record(visitor, Note::Mark).await;
+        if self.shared.replica.cut_off().is_some() {
+            return worth;
+        }
+        match self.shared.replica.record(visitor, Note::Mark).await {
+            Ok(()) | Err(Unrecorded::Refused) => self.worth(visit).map_or(worth, Worth::without_unknown),
+            Err(Unrecorded::CutOff | Unrecorded::Full) => worth,
+        }
     }
 
     #[must_use]
@@ -56,24 +65,36 @@ impl Seat<'_> {
         self.policy.clear(&self.names.pass)
     }
 
-    /// The page that says the room is closed.
+    /// The answer to who is not numbered: the room is closed, or can have no more lines.
+    #[must_use]
+    pub fn refused(&self, visit: &Visit) -> Answer {
+        if self.line.is_only() {
+            return self.closed(visit);
+        }
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let refusal = Refusal::new(status, "too_many_lines", PageKind::TooManyLines, Outcome::TurnedAway);
+        Refusal {
+            retry_after_secs: Some(CLOSED_RETRY_SECS),
+            ..refusal
+        }
+        .answer(&self.rules.pages, visit)
+    }
+
+    /// The answer of a closed room; to a person a page that stays, and moves on when it opens.
     #[must_use]
     pub fn closed(&self, visit: &Visit) -> Answer {
-        let view = self.shared.replica.load();
-        let room_view = view.rooms.get(&self.rules.room.name);
+        if visit.kind.is_navigation() {
+            return line_page::closed(self, visit);
+        }
         let refusal = Refusal::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "closed",
             PageKind::Closed,
             Outcome::Closed,
         );
-        let message = room_view.and_then(|room| self.rules.message(room));
-        let retry_after_secs = Some(CLOSED_RETRY_SECS);
-        let room = Some(self.rules.room.name.as_str());
         Refusal {
-            retry_after_secs,
-            room,
-            message,
+            retry_after_secs: Some(CLOSED_RETRY_SECS),
+            room: Some(self.rules.room.name.as_str()),
             ..refusal
         }
         .answer(&self.rules.pages, visit)
@@ -106,6 +127,3 @@ impl Seat<'_> {
 /// When a program that was turned away should ask again, spread so that they do not all come at once.
 const RETRY_SECS: u32 = 10;
 const RETRY_SPREAD_SECS: u16 = 10;
-
-/// A closed room rarely opens within the minute.
-const CLOSED_RETRY_SECS: u32 = 60;

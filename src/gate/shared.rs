@@ -12,6 +12,7 @@ use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
 use crate::replica::Replica;
+use crate::room::Mode;
 use crate::token::Keyring;
 use crate::waiting::{Feeds, Language, PageKind, TemplateError};
 
@@ -80,10 +81,16 @@ impl Shared {
         self.router.route(&head.method, &target).ok()
     }
 
-    /// A client that never waits in this room.
+    /// The room holds nobody back: it is off, or the client never waits in it.
     #[must_use]
-    pub fn bypasses(&self, room: usize, client: IpAddr) -> bool {
-        is_trusted(client, &self.rules[room].room.bypass_networks)
+    pub fn lets_all_in(&self, room: usize, client: IpAddr) -> bool {
+        let room = &self.rules[room].room;
+        let view = self.replica.load();
+        let off = view
+            .rooms
+            .get(&room.name)
+            .is_some_and(|view| view.settings.mode == Mode::Off);
+        off || is_trusted(client, &room.bypass_networks)
     }
 
     /// Something that should never be missing is.

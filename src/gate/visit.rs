@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, HeaderName, USER_AGENT};
+use http::header::{ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue};
@@ -31,7 +31,6 @@ pub struct Visit {
     pub secure: bool,
     pub proto: Proto,
     pub kind: Kind,
-    pub cookies: bool,
     languages: Option<HeaderValue>,
     target: Option<PathAndQuery>,
 }
@@ -54,7 +53,6 @@ impl Visit {
             secure: conn.proto() == Proto::Https || (peer_trusted && says_https(headers)),
             proto: conn.proto(),
             kind: Kind::of(&head.method, headers),
-            cookies: headers.contains_key(COOKIE),
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),
             target: head.uri.path_and_query().cloned(),
         }
@@ -75,7 +73,6 @@ impl Visit {
             secure: false,
             proto: Proto::Http,
             kind,
-            cookies: false,
             languages: None,
             target: Some(PathAndQuery::from_static("/here")),
         }

@@ -4,13 +4,12 @@
 //! never heard of the call does the pass's own date decide (design, "Lease").
 
 use crate::replica::Note;
-use crate::room::{CallId, Clock, LineName, LineView, RoomName, RoomView, Standing, Wall};
+use crate::room::{
+    CallId, Clock, Edition, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall,
+};
 use crate::token::{Keyring, Pass, Ticket, TicketPlace};
 
 use super::decide::{PassState, TicketState, Void};
-
-/// How long after a session's expiry the room still holds its slot.
-const SLOT_OUTLIVES_PASS_MS: u64 = 2_000;
 
 /// One line of a room at one moment, and the keys that its tokens are signed with.
 #[derive(Clone, Copy)]
@@ -18,12 +17,10 @@ pub struct Reader<'a> {
     pub keyring: &'a Keyring,
     pub room: &'a RoomName,
     pub line: &'a LineName,
-    pub room_view: &'a RoomView,
-    /// `None` while the line has never had a visitor.
-    pub line_view: Option<&'a LineView>,
-    /// The view's own clock, by which the room's deadlines stand.
-    pub clock: Clock,
-    /// The clock with what has passed since the view was published.
+    pub view: &'a View,
+    /// The room's, in the view.
+    pub edition: Edition,
+    /// The view's clock with what has passed since the view was published.
     pub now: Clock,
     pub wall: Wall,
     /// Set while the gate is cut off from the log: how much longer those inside may go on.
@@ -47,18 +44,26 @@ pub struct TicketWorth {
     pub state: TicketState,
     pub standing: Option<Standing>,
     pub note: Option<Note>,
-    /// The room does not know the number: a mark may give its place back.
-    pub unknown: bool,
+}
+
+impl TicketWorth {
+    /// A ticket that the room is not asked about.
+    fn of(ticket: Ticket, state: TicketState) -> Self {
+        Self {
+            ticket,
+            state,
+            standing: None,
+            note: None,
+        }
+    }
 }
 
 impl Reader<'_> {
     /// Judges a genuine pass.
     #[must_use]
     pub fn pass(&self, pass: Pass) -> PassWorth {
-        let standing = self.line_view.map_or(Standing::Unknown, |line| {
-            line.standing(pass.lane, pass.number, self.clock)
-        });
-        let (state, note) = if pass.edition < self.room_view.edition {
+        let standing = self.standing(pass.edition, pass.lane, pass.number);
+        let (state, note) = if pass.edition < self.edition {
             (PassState::Void, None)
         } else {
             self.by_standing(&pass, standing)
@@ -77,12 +82,14 @@ impl Reader<'_> {
                 let claim = (!inside.carried).then_some(Note::Claim { carried: true });
                 (PassState::Valid, claim.or(inside.renewal_due.then_some(Note::Renew)))
             }
-            Standing::Called(called) if self.is_of(pass, called.call) => {
+            Standing::Called(called) if self.is_of(pass, called.call) && self.alive(called.deadline) => {
                 (PassState::Valid, Some(Note::Claim { carried: true }))
             }
-            Standing::Waiting(_) | Standing::Unknown if pass.expires_at > self.wall => {
+            // A call that the log lost. One that was missed is known, and its pass is over whatever the wall clock says.
+            Standing::Waiting(waiting) if waiting.missed_at.is_none() && pass.expires_at > self.wall => {
                 (PassState::Valid, Some(Note::Reopen))
             }
+            Standing::Unknown if pass.expires_at > self.wall => (PassState::Valid, Some(Note::Reopen)),
             _ => (PassState::Void, None),
         }
     }
@@ -93,56 +100,53 @@ impl Reader<'_> {
     }
 
     fn alive(&self, expires: Clock) -> bool {
-        self.now <= expires.plus(SLOT_OUTLIVES_PASS_MS + self.extension_ms.unwrap_or(0))
+        self.now <= expires.plus(SLACK_MS + self.extension_ms.unwrap_or(0))
+    }
+
+    /// Where a number of the line stands by the view's own clock: while cut off, that stands still.
+    /// Of an edition that the log has lost the room knows nothing.
+    fn standing(&self, edition: Edition, lane: LaneId, number: Number) -> Standing {
+        if edition > self.edition {
+            return Standing::Unknown;
+        }
+        let visitor = Visitor {
+            room: self.room.clone(),
+            line: self.line.clone(),
+            lane,
+            number,
+        };
+        self.view.standing(&visitor, self.view.clock)
     }
 
     /// Judges a genuine ticket.
     #[must_use]
     pub fn ticket(&self, ticket: Ticket) -> TicketWorth {
-        if ticket.edition < self.room_view.edition {
-            let state = TicketState::Void(Void::Reset);
-            return TicketWorth {
-                ticket,
-                state,
-                standing: None,
-                note: None,
-                unknown: false,
-            };
+        if ticket.edition < self.edition {
+            return TicketWorth::of(ticket, TicketState::Void(Void::Reset));
         }
         let number = match ticket.place {
             TicketPlace::Numbered(number) => number,
-            TicketPlace::Pending(id) => {
-                let state = TicketState::Pending(id);
-                return TicketWorth {
-                    ticket,
-                    state,
-                    standing: None,
-                    note: None,
-                    unknown: false,
-                };
-            }
+            TicketPlace::Pending(id) => return TicketWorth::of(ticket, TicketState::Pending(id)),
         };
-        let standing = self
-            .line_view
-            .map_or(Standing::Unknown, |line| line.standing(ticket.lane, number, self.clock));
+        let standing = self.standing(ticket.edition, ticket.lane, number);
         let (state, note) = match standing {
             Standing::Waiting(waiting) => (TicketState::Waiting, waiting.mark_due.then_some(Note::Mark)),
-            Standing::Called(called) => {
+            Standing::Called(called) if self.alive(called.deadline) => {
                 // Called while joining: only its pass proves that a cookie came back, so the ticket yields it once more.
                 let claim = (!called.at_join).then_some(Note::Claim { carried: false });
                 (TicketState::Called, claim)
             }
+            Standing::Called(_) => (TicketState::Waiting, None),
             Standing::Inside(inside) if !inside.carried && self.alive(inside.expires) => (TicketState::Called, None),
             Standing::Inside(_) | Standing::Ended => (TicketState::Void(Void::Ended), None),
             Standing::Late => (TicketState::Void(Void::Late), None),
-            Standing::Unknown => (TicketState::Waiting, Some(Note::Mark)),
+            Standing::Unknown => (TicketState::Unknown, Some(Note::Mark)),
         };
         TicketWorth {
             ticket,
             state,
             standing: Some(standing),
             note,
-            unknown: standing == Standing::Unknown,
         }
     }
 }

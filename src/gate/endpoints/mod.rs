@@ -112,7 +112,7 @@ impl Gate {
             );
             return refusal.answer(&rules.pages, visit);
         };
-        if method == Method::POST && is_cross_site(head) {
+        if method == Method::POST && is_foreign(head) {
             return refusal(StatusCode::FORBIDDEN, "cross_site").answer(&rules.pages, visit);
         }
         let seat = Seat::of(&self.shared, rules, line, head, visit);
@@ -155,11 +155,10 @@ fn refusal(status: StatusCode, word: &'static str) -> Refusal<'static> {
     Refusal::new(status, word, PageKind::BadRequest, Outcome::Own)
 }
 
-/// A form or script of another site: it could only act for a visitor who did not ask for it.
-fn is_cross_site(head: &Parts) -> bool {
-    let site = head.headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    match site {
-        Some(site) => site == b"cross-site",
+/// Sent by another origin, a sibling sub-domain's included: it could only act for a visitor who did not ask for it.
+fn is_foreign(head: &Parts) -> bool {
+    match head.headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
+        Some(site) => !matches!(site, b"same-origin" | b"none"),
         None => super::kind::is_cross_site(&head.headers),
     }
 }
@@ -231,11 +230,11 @@ mod tests {
             }
             request.body(()).unwrap().into_parts().0
         };
-        assert!(is_cross_site(&head(&[("sec-fetch-site", "cross-site")])));
-        assert!(is_cross_site(&head(&[("origin", "https://evil.example")])));
-        assert!(is_cross_site(&head(&[("origin", "null")])), "a sandboxed frame");
-        assert!(!is_cross_site(&head(&[("sec-fetch-site", "same-origin")])));
-        assert!(!is_cross_site(&head(&[("origin", "https://shop.example")])));
-        assert!(!is_cross_site(&head(&[])), "an app");
+        assert!(is_foreign(&head(&[("sec-fetch-site", "cross-site")])));
+        assert!(is_foreign(&head(&[("origin", "https://evil.example")])));
+        assert!(is_foreign(&head(&[("origin", "null")])), "a sandboxed frame");
+        assert!(!is_foreign(&head(&[("sec-fetch-site", "same-origin")])));
+        assert!(!is_foreign(&head(&[("origin", "https://shop.example")])));
+        assert!(!is_foreign(&head(&[])), "an app");
     }
 }

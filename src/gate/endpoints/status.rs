@@ -1,10 +1,10 @@
 //! Where a visitor stands, as JSON: for the page's script, and for apps.
 
 use http::StatusCode;
+use http::header::SET_COOKIE;
 
 use crate::metrics::Outcome;
-use crate::room::{Mode, RoomView, Standing, View, pace};
-use crate::token::Ticket;
+use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
 use crate::waiting::{Stall, State, Status};
 
 use super::super::Gate;
@@ -15,46 +15,55 @@ use super::super::line_page::{jitter, reference};
 use super::super::seat::{Seat, Worth};
 use super::super::visit::Visit;
 
-/// Tokens to hand to an app with its status.
+/// What goes with a status besides the figures.
 #[derive(Default)]
 pub(super) struct Handed {
+    /// Tokens for an app that keeps them itself.
     pub ticket: Option<String>,
     pub pass: Option<String>,
+    /// The visitor has just joined: the next question comes while that alone counts as presence.
+    pub fresh: bool,
 }
 
 impl Gate {
     /// `GET status` and `POST check-in`: both count as the visitor's presence.
     pub(super) async fn status(&self, seat: &Seat<'_>, visit: &Visit, check_in: bool) -> Answer {
-        let visitor = seat.ticket_visitor();
-        let Some(worth) = self.worth(seat, visit).await else {
+        let Some(worth) = seat.worth(visit) else {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };
-        if let Some(ticket) = worth
-            .ticket
-            .as_ref()
-            .filter(|ticket| ticket.state == TicketState::Waiting)
-        {
-            seat.note(ticket.note, visitor);
+        let worth = seat.give_back(visit, worth).await;
+        if worth.ticket() == TicketState::Waiting {
+            seat.note(
+                worth.ticket.as_ref().and_then(|ticket| ticket.note),
+                seat.ticket_visitor(),
+            );
         }
-        let handed = if seat.app {
-            self.handed(seat, visit, &worth)
-        } else {
-            Handed::default()
-        };
-        let outcome = if check_in { Outcome::Own } else { Outcome::Status };
-        self.status_answer(seat, visit, &worth, &handed, outcome)
+        if check_in {
+            return self.with_tokens(seat, visit, &worth);
+        }
+        self.status_answer(seat, visit, &worth, &self.handed(seat, visit, &worth), Outcome::Status)
+    }
+
+    /// The status of somebody who has a place, with the pass when the turn has come: to an app in the answer, else as a
+    /// cookie, which no script can read.
+    pub(super) fn with_tokens(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+        let mut answer = self.status_answer(seat, visit, worth, &self.handed(seat, visit, worth), Outcome::Own);
+        if let Some(pass) = worth.yields(seat, visit).filter(|_| !seat.app) {
+            answer.response.headers_mut().append(SET_COOKIE, seat.set_pass(&pass));
+        }
+        answer
     }
 
     fn handed(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Handed {
-        let called = worth
-            .ticket
-            .as_ref()
-            .filter(|ticket| ticket.state == TicketState::Called);
-        let number = called.and_then(|ticket| Some((ticket.ticket.lane, number_of(&ticket.ticket)?)));
-        let pass = number.and_then(|(lane, number)| seat.pass_for(lane, number, worth.edition, visit.wall));
+        if !seat.app {
+            return Handed::default();
+        }
+        let renewed = || worth.renewed(visit).map(|(pass, _)| pass);
+        let pass = worth.yields(seat, visit).or_else(renewed);
         Handed {
-            ticket: None,
+            ticket: seat.ticket().map(|ticket| self.shared.keyring.sign_ticket(ticket)),
             pass: pass.map(|pass| self.shared.keyring.sign_pass(&pass)),
+            fresh: false,
         }
     }
 
@@ -76,7 +85,7 @@ impl Gate {
         let reference = number.map(|(lane, number)| reference(&seat.visitor(lane, number)));
         let state = state(worth, self.shared.replica.cut_off().is_some());
         let mut status = match state {
-            State::Waiting => self.in_line(seat, &view, room_view, ticket.map(|ticket| &ticket.ticket)),
+            State::Waiting => self.in_line(seat, &view, room_view, number, handed.fresh),
             State::Inside | State::Called => Status::new(state, 0),
             other => Status::new(other, pace::refresh_ms(&room_view.settings, None, jitter())),
         };
@@ -95,8 +104,14 @@ impl Gate {
         )
     }
 
-    fn in_line<'a>(&self, seat: &Seat<'_>, view: &View, room: &RoomView, ticket: Option<&Ticket>) -> Status<'a> {
-        let number = ticket.and_then(|ticket| Some((ticket.lane, number_of(ticket)?)));
+    fn in_line<'a>(
+        &self,
+        seat: &Seat<'_>,
+        view: &View,
+        room: &RoomView,
+        number: Option<(LaneId, Number)>,
+        fresh: bool,
+    ) -> Status<'a> {
         let line = room.line(&seat.line);
         let standing = line
             .zip(number)
@@ -105,7 +120,7 @@ impl Gate {
             return Status::new(State::Joining, pace::refresh_ms(&room.settings, None, jitter()));
         };
         let estimate = line.estimate(lane, waiting.ahead, view.clock);
-        let refresh = pace::refresh_ms(&room.settings, Some(waiting.ahead), jitter());
+        let refresh = pace::refresh_ms(&room.settings, Some(waiting.ahead).filter(|_| !fresh), jitter());
         let stall = Stall::of(view, room, line, view.time);
         let why = if self.shared.replica.cut_off().is_some() {
             Some(Stall::CutOff)
@@ -119,22 +134,20 @@ impl Gate {
     }
 }
 
-/// The design's word for where somebody with these tokens stands.
+/// The design's word for where somebody with these tokens stands; in a room that is off everybody is as good as inside.
 fn state(worth: &Worth, cut_off: bool) -> State {
-    let pass = worth.pass.as_ref().map_or(PassState::None, |pass| pass.state);
-    let ticket = worth.ticket.as_ref().map_or(TicketState::None, |ticket| ticket.state);
-    if pass == PassState::Valid {
+    if worth.pass() == PassState::Valid || worth.mode == Mode::Off {
         return State::Inside;
     }
-    match ticket {
+    match worth.ticket() {
         _ if worth.mode == Mode::Closed => State::Closed,
         TicketState::Called => State::Called,
-        TicketState::Waiting => State::Waiting,
+        TicketState::Waiting | TicketState::Unknown => State::Waiting,
         // As soon as numbers are given again, the page reloads and an app joins, with the ticket it has.
         TicketState::Pending(_) if cut_off => State::Joining,
         TicketState::Void(Void::Late) => State::Late,
         TicketState::Void(Void::Ended) => State::Ended,
-        TicketState::None if pass == PassState::Void => State::Ended,
+        TicketState::None if worth.pass() == PassState::Void => State::Ended,
         TicketState::Pending(_) | TicketState::Void(Void::Reset) | TicketState::None => State::None,
     }
 }

@@ -145,14 +145,12 @@ impl Room {
     }
 
     fn reader(&self) -> Reader<'_> {
-        let room_view = &self.view.rooms[&self.name];
         Reader {
             keyring: &self.keyring,
             room: &self.name,
             line: &self.line,
-            room_view,
-            line_view: room_view.line(&LineName::ONLY).map(AsRef::as_ref),
-            clock: self.view.clock,
+            view: &self.view,
+            edition: self.view.rooms[&self.name].edition,
             now: self.view.clock,
             wall: Wall(self.time),
             extension_ms: None,
@@ -160,7 +158,7 @@ impl Room {
     }
 
     fn standing(&self, number: Number) -> Standing {
-        self.reader().line_view.unwrap().standing(LANE, number, self.view.clock)
+        self.reader().standing(Edition::default(), LANE, number)
     }
 
     fn ticket(&self, place: TicketPlace) -> Ticket {
@@ -200,7 +198,10 @@ impl Room {
 
     fn by_ticket(&self, number: Number) -> (TicketState, Option<Note>) {
         let worth = self.reader().ticket(self.ticket(TicketPlace::Numbered(number)));
-        assert_eq!(worth.unknown, worth.standing == Some(Standing::Unknown));
+        assert_eq!(
+            worth.state == TicketState::Unknown,
+            worth.standing == Some(Standing::Unknown)
+        );
         (worth.state, worth.note)
     }
 }
@@ -263,10 +264,10 @@ fn a_pass_outlives_its_session_by_the_slack_alone_or_by_the_extension_when_cut_o
         };
         reader.pass(room.pass(number, 1, 0)).state
     };
-    assert_eq!(at(SLOT_OUTLIVES_PASS_MS, None), PassState::Valid);
-    assert_eq!(at(SLOT_OUTLIVES_PASS_MS + 1, None), PassState::Void);
-    assert_eq!(at(SLOT_OUTLIVES_PASS_MS + 5_000, Some(5_000)), PassState::Valid);
-    assert_eq!(at(SLOT_OUTLIVES_PASS_MS + 5_001, Some(5_000)), PassState::Void);
+    assert_eq!(at(SLACK_MS, None), PassState::Valid);
+    assert_eq!(at(SLACK_MS + 1, None), PassState::Void);
+    assert_eq!(at(SLACK_MS + 5_000, Some(5_000)), PassState::Valid);
+    assert_eq!(at(SLACK_MS + 5_001, Some(5_000)), PassState::Void);
 }
 
 #[test]
@@ -276,14 +277,6 @@ fn where_the_room_has_never_heard_of_the_call_the_passs_date_decides() {
     let reopened = (PassState::Valid, Some(Note::Reopen));
     assert_eq!(room.by_pass(room.pass(never, 1, 1)), reopened);
     assert_eq!(room.by_pass(room.pass(never, 1, 0)), VOID);
-    let no_line = |ms| {
-        let reader = Reader {
-            line_view: None,
-            ..room.reader()
-        };
-        reader.pass(room.pass(never, 1, ms)).state
-    };
-    assert_eq!((no_line(1), no_line(0)), (PassState::Valid, PassState::Void));
     // A call that the log lost: to the room the number still waits.
     let waiting = room.join();
     assert_eq!(room.by_pass(room.pass(waiting, 1, 1)), reopened);
@@ -358,7 +351,7 @@ fn a_ticket_whose_session_is_over_is_void_whether_or_not_its_pass_was_seen() {
         panic!("inside")
     };
     let later = Reader {
-        now: inside.expires.plus(SLOT_OUTLIVES_PASS_MS + 1),
+        now: inside.expires.plus(SLACK_MS + 1),
         ..room.reader()
     };
     let ticket = room.ticket(TicketPlace::Numbered(number));
@@ -393,13 +386,10 @@ fn a_missed_turn_waits_again_and_a_second_one_is_late() {
 fn a_number_unknown_to_the_room_asks_for_its_place_and_a_pending_one_for_a_number() {
     let mut room = Room::new();
     let number = Number { n: 500, ..room.join() };
-    assert_eq!(room.by_ticket(number), (TicketState::Waiting, Some(Note::Mark)));
+    assert_eq!(room.by_ticket(number), (TicketState::Unknown, Some(Note::Mark)));
     let id = PendingId([3; 12]);
     let worth = room.reader().ticket(room.ticket(TicketPlace::Pending(id)));
-    assert_eq!(
-        (worth.state, worth.note, worth.unknown),
-        (TicketState::Pending(id), None, false)
-    );
+    assert_eq!((worth.state, worth.note), (TicketState::Pending(id), None));
 }
 
 #[test]
