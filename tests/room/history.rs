@@ -102,7 +102,7 @@ fn words() -> impl Strategy<Value = Vec<Word>> {
         3 => who().prop_map(Word::Renew),
         1 => who().prop_map(Word::Leave),
         1 => (who(), 0..4_000_u16).prop_map(|(who, after)| Word::End(who, after)),
-        1 => who().prop_map(Word::Reopen),
+        3 => who().prop_map(Word::Reopen),
     ];
     prop::collection::vec(word, 0..6)
 }
