@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::config::{Config, Overrides};
+use crate::config::{self, Config, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
 
+use super::EXIT_CONFIG;
 use super::signals::Signals;
 use super::start::start;
-use super::{EXIT_CONFIG, check};
 
 /// Arguments of `anteroom run`.
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ impl RunArgs {
 /// Runs `anteroom run`.
 #[must_use]
 pub fn run(args: &RunArgs) -> ExitCode {
-    let report = check::read(args.file(), &args.overrides());
+    let report = config::read(args.file(), &args.overrides());
     let (config, warnings) = match report.finish() {
         Ok(read) => read,
         Err(mistakes) => {

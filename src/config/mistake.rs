@@ -1,6 +1,5 @@
 //! What is wrong with a configuration, in words for the one who writes it.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Config;
@@ -66,15 +65,13 @@ impl fmt::Display for Mistakes {
     }
 }
 
-/// What reading a configuration gave: everything wrong with it, everything odd, and itself as far as it goes.
+/// What reading a configuration gave: everything wrong with it, everything odd, and itself where nothing is wrong.
 #[derive(Debug)]
 pub struct Report {
     pub(super) path: String,
     pub(super) config: Option<Config>,
     pub(super) mistakes: Vec<Mistake>,
     pub(super) warnings: Vec<Mistake>,
-    /// Where each key that is set stands.
-    pub(super) origins: BTreeMap<String, Origin>,
 }
 
 impl Report {
@@ -88,23 +85,10 @@ impl Report {
         &self.warnings
     }
 
-    /// The configuration as it was read, the default in the place of what was wrong; only for telling mistakes that others
-    /// must look for, such as those of templates. `None` when there is too little to go on.
+    /// The configuration, where nothing is wrong with it.
     #[must_use]
     pub fn config(&self) -> Option<&Config> {
         self.config.as_ref()
-    }
-
-    /// Adds a mistake that the reader could not see, at the place where `key` (such as `room[0].page.template`) is set.
-    pub fn refuse(&mut self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
-        let origin = self.origins.get(key).cloned().unwrap_or(Origin::Defaults);
-        self.mistakes.push(Mistake {
-            origin,
-            key: key.to_owned(),
-            wrong: wrong.into(),
-            right: right.into(),
-        });
-        self.mistakes.sort_by(|a, b| a.origin.cmp(&b.origin));
     }
 
     /// The configuration with its warnings, or all mistakes.

@@ -2,7 +2,7 @@
 //!
 //! [`check`] tells every mistake and oddity of a text at once, with key, line and what would be right; [`Config::load`]
 //! gives the configuration or all mistakes. What holds when nothing is set stands in [`keys`]. Only this module reads the
-//! environment. What only a caller can find, it adds with [`Report::refuse`].
+//! environment.
 
 mod describe;
 mod gate;
@@ -38,7 +38,7 @@ pub use room::{EndsOn, Room};
 pub use upstream::Upstream;
 
 use crate::token::Key;
-use notes::{InForce, Notes, line};
+use notes::{InForce, line};
 use reader::Reader;
 use routes::{RoomRoutes, Router};
 
@@ -144,17 +144,19 @@ fn report(
     let syntax: Vec<Mistake> = errors.iter().map(|error| syntax(text, error)).collect();
     let mut report = Report {
         path: path.to_owned(),
-        config: config.map(|config| Config {
-            in_force: notes.in_force,
-            ..config
-        }),
+        config: None,
         mistakes: written(notes.mistakes, &syntax),
         warnings: notes.warnings,
-        origins: notes.origins,
     };
     report.mistakes.extend(syntax);
     report.mistakes.sort_by(|a, b| a.origin.cmp(&b.origin));
     report.warnings.sort_by(|a, b| a.origin.cmp(&b.origin));
+    if report.mistakes.is_empty() {
+        report.config = config.map(|config| Config {
+            in_force: notes.in_force,
+            ..config
+        });
+    }
     report
 }
 
@@ -224,13 +226,11 @@ fn unreadable(path: String, wrong: String) -> Report {
         wrong,
         right,
     };
-    let Notes { warnings, origins, .. } = Notes::default();
     Report {
         path,
         config: None,
         mistakes: vec![mistake],
-        warnings,
-        origins,
+        warnings: Vec::new(),
     }
 }
 

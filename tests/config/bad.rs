@@ -20,6 +20,7 @@ fn every_bad_file_is_refused_with_all_its_mistakes() {
             );
         }
         assert_eq!(mistakes.len(), expected.len(), "{report}");
+        assert!(report.config().is_none(), "{name} gives a configuration");
         assert!(report.finish().is_err(), "{name} is accepted");
     }
 }
@@ -55,20 +56,6 @@ fn a_mistake_in_an_option_names_the_option() {
     let overrides = config::Overrides::none().text("upstream.url", "--upstream", "127.0.0.1:3000");
     let report = config::read(None, &overrides);
     assert!(report.to_string().contains("--upstream: upstream.url: "), "{report}");
-}
-
-#[test]
-fn what_others_find_is_told_at_the_keys_line() {
-    let text =
-        "[upstream]\nurl = \"http://127.0.0.1:3000\"\n\n[[room]]\nexcept = [\"/static/*\"]\nmessage = \"hello\"\n";
-    let mut report = config::check(text, "config.toml");
-    report.refuse("room[0].message", "too friendly", "a shorter one");
-    assert!(
-        report
-            .to_string()
-            .contains("config.toml: line 6: room[0].message: too friendly; right: a shorter one")
-    );
-    assert!(report.finish().is_err());
 }
 
 /// A template's mistakes come out with all the others.
