@@ -26,13 +26,14 @@ pub struct Gate {
 }
 
 impl Site {
-    /// A room of one over the whole shop, with these lines more in `[[room]]`, and `tables` behind it.
+    /// A room of one over the whole shop, with these lines more in `[[room]]`, and `tables` behind it. Ten people may join:
+    /// whatever else they do must not count as that.
     pub fn new(room: &str, tables: &str) -> Self {
         let (folder, shop) = (tempfile::tempdir().unwrap(), Shop::open());
         let config = format!(
             "[server]\nlisten = [\"127.0.0.1:0\"]\nadmin_listen = \"127.0.0.1:0\"\nthreads = 1\n\
              [upstream]\nurl = \"{}\"\n[store]\nurl = \"embedded:data\"\n\
-             [limits]\nstatus = {{ requests = 1000, window = \"1s\" }}\n\
+             [limits]\nstatus = {{ requests = 1000, window = \"1s\" }}\njoin = {{ requests = 10, window = \"1 h\" }}\n\
              [[room]]\nname = \"shop\"\ntotal_active_users = 1\n{room}\n{tables}\n",
             shop.url()
         );
