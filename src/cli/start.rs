@@ -217,6 +217,8 @@ fn server_settings(server: &Server) -> ServerSettings {
         body_bytes: server.max_body,
         connections: server.max_connections,
         connections_per_listener: server.max_connections,
+        connections_per_client: server.max_connections_per_client,
+        trusted: server.trusted_proxies.clone(),
         backlog: server.backlog,
         ..ServerSettings::default()
     }

@@ -34,6 +34,8 @@ pub struct Server {
     /// Bytes.
     pub max_body: u64,
     pub max_connections: usize,
+    /// Of an address or an IPv6 /64 that is no trusted proxy.
+    pub max_connections_per_client: usize,
     pub drain_deadline: Duration,
     pub backlog: u32,
 }
@@ -72,7 +74,8 @@ pub(super) fn duration(section: &Section<'_>, name: &'static str, most: u64) -> 
     Duration::from_millis(section.need(name, |node| duration_ms(node, 1..=most)))
 }
 
-fn count(section: &Section<'_>, name: &'static str, least: u32, most: u32) -> usize {
+/// A key that counts things, within these bounds.
+pub(super) fn count(section: &Section<'_>, name: &'static str, least: u32, most: u32) -> usize {
     let value = section.need(name, |node| number(node, least..=most));
     usize::try_from(value).expect("a usize holds 32 bits on every system the gate runs on")
 }
@@ -100,6 +103,7 @@ pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
         max_head: usize::try_from(bytes(&section, "max_head", 1 << 10, 1 << 20)).unwrap_or(usize::MAX),
         max_body: section.need("max_body", |node| size(node, 0..=1 << 40)),
         max_connections: count(&section, "max_connections", 1, 10_000_000),
+        max_connections_per_client: count(&section, "max_connections_per_client", 1, 10_000_000),
         drain_deadline: duration(&section, "drain_deadline", HOUR),
         backlog: section.need("backlog", |node| number(node, 1..=1 << 20)),
     };

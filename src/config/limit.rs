@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
+use super::gate::count;
 use super::reader::{Node, Read, Reader, Section};
 use super::room::Room;
 use super::routes::{HostPattern, Route};
@@ -37,7 +38,9 @@ pub struct OwnLimits {
     pub status: Rate,
     pub status_network: Rate,
     /// Event streams at once per ticket.
-    pub streams: u32,
+    pub streams: usize,
+    /// Event streams at once per client.
+    pub streams_per_client: usize,
     /// Per client.
     pub preflight: Rate,
     /// Requests to `return_routes`, per client.
@@ -124,11 +127,12 @@ pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
         join_network: section.need("join_network", rate),
         status: section.need("status", rate),
         status_network: section.need("status_network", rate),
-        streams: section.need("streams", |node| number(node, 1..=100)),
+        streams: count(&section, "streams", 1, 100),
+        streams_per_client: count(&section, "streams_per_client", 1, 1_000_000),
         preflight: section.need("preflight", rate),
         returns: section.need("returns", rate),
         return_body: section.need("return_body", |node| size(node, 0..=1 << 30)),
-        clients: usize::try_from(section.need("clients", |node| number(node, 1_000..=1_000_000))).unwrap_or(usize::MAX),
+        clients: count(&section, "clients", 1_000, 1_000_000),
     };
     check_pace(&section, &limits, rooms);
     check_width(&section, &limits);

@@ -1,9 +1,7 @@
 //! The limits in force: the operator's on routes, and those of the gate's own endpoints. A 429 never costs a place.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -11,7 +9,7 @@ use prometheus_client::metrics::counter::Counter;
 
 use crate::config::routes::Hits;
 use crate::config::{Limit, OwnLimits, Rate};
-use crate::limit::{ClientKey, Decision, Limiter};
+use crate::limit::{ClientKey, Decision, Held, Hold, Limiter};
 use crate::metrics::{Metrics, Outcome};
 use crate::room::Visitor;
 use crate::token::Ticket;
@@ -33,7 +31,8 @@ pub struct Limits {
     status_network: Rule,
     preflight: Rule,
     returns: Rule,
-    streams: Arc<Streams>,
+    streams: Arc<Held<Visitor>>,
+    client_streams: Arc<Held<ClientKey>>,
     /// Longest body of a request to a return route, in bytes.
     pub return_body: u64,
 }
@@ -65,10 +64,8 @@ impl Limits {
             status_network: rule("status-network", own.status_network),
             preflight: rule("preflight", own.preflight),
             returns: rule("returns", own.returns),
-            streams: Arc::new(Streams {
-                most: own.streams,
-                open: Mutex::default(),
-            }),
+            streams: Held::new(own.streams),
+            client_streams: Held::new(own.streams_per_client),
             return_body: own.return_body,
         }
     }
@@ -102,10 +99,12 @@ impl Limits {
         self.returns.check(client.into())
     }
 
-    /// Counts an event stream until the guard drops; `None` when the ticket has as many as it may.
+    /// Counts an event stream until the guard drops; `None` when the ticket or the client has as many as it may.
     #[must_use]
-    pub fn stream(&self, visitor: &Visitor) -> Option<StreamGuard> {
-        self.streams.raise(visitor.clone())
+    pub fn stream(&self, visitor: &Visitor, client: IpAddr) -> Option<StreamGuard> {
+        let ticket = self.streams.take(visitor.clone())?;
+        let client = self.client_streams.take(client.into())?;
+        Some((ticket, client))
     }
 
     /// Forgets idle clients; to be called now and then.
@@ -180,45 +179,8 @@ fn secs(wait: Duration) -> u32 {
     u32::try_from(wait.as_secs() + up).unwrap_or(u32::MAX).max(1)
 }
 
-/// Event streams by visitor; as large as there are streams.
-struct Streams {
-    most: u32,
-    open: Mutex<HashMap<Visitor, u32>>,
-}
-
-/// Lowers its visitor's count when dropped.
-pub struct StreamGuard {
-    streams: Arc<Streams>,
-    visitor: Visitor,
-}
-
-impl Streams {
-    fn raise(self: &Arc<Self>, visitor: Visitor) -> Option<StreamGuard> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = open.entry(visitor.clone()).or_insert(0);
-        if *count >= self.most {
-            return None;
-        }
-        *count += 1;
-        Some(StreamGuard {
-            streams: Arc::clone(self),
-            visitor,
-        })
-    }
-}
-
-impl Drop for StreamGuard {
-    fn drop(&mut self) {
-        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let Entry::Occupied(mut entry) = open.entry(self.visitor.clone()) else {
-            return;
-        };
-        *entry.get_mut() -= 1;
-        if *entry.get() == 0 {
-            entry.remove();
-        }
-    }
-}
+/// One event stream, of a visitor and of a client.
+pub type StreamGuard = (Hold<Visitor>, Hold<ClientKey>);
 
 #[cfg(test)]
 mod tests {
@@ -231,25 +193,28 @@ mod tests {
     use crate::waiting::Language;
 
     #[test]
-    fn a_ticket_has_its_streams_and_no_more_until_one_ends() {
-        let streams = Arc::new(Streams {
-            most: 2,
-            open: Mutex::default(),
-        });
-        let visitor = |n| Visitor {
+    fn a_ticket_and_an_address_have_their_streams_and_no_more_until_one_ends() {
+        let limits = limits();
+        let [home, away] = [IpAddr::from([192, 0, 2, 1]), IpAddr::from([198, 51, 100, 1])];
+        let open = |n, client| limits.stream(&visitor(n), client);
+        let first = open(1, home).unwrap();
+        assert!(open(1, away).is_none(), "the ticket's only one");
+        let second = open(2, home).unwrap();
+        assert!(open(3, home).is_none(), "the address has two");
+        let third = open(3, away).unwrap();
+        drop(first);
+        assert!(open(1, home).is_some());
+        drop((second, third));
+        assert_eq!((limits.streams.holders(), limits.client_streams.holders()), (0, 0));
+    }
+
+    fn visitor(n: u32) -> Visitor {
+        Visitor {
             room: RoomName::new("shop").unwrap(),
             line: LineName::ONLY,
             lane: LaneId(0),
             number: Number { era: Era(1), n },
-        };
-        let first = streams.raise(visitor(1)).unwrap();
-        let second = streams.raise(visitor(1)).unwrap();
-        assert!(streams.raise(visitor(1)).is_none());
-        assert!(streams.raise(visitor(2)).is_some());
-        drop(first);
-        assert!(streams.raise(visitor(1)).is_some());
-        drop(second);
-        assert!(streams.open.lock().unwrap().is_empty());
+        }
     }
 
     /// Limits of one question and one join a minute for a client, and three for its network.
@@ -264,6 +229,7 @@ mod tests {
             status: rate(1),
             status_network: rate(3),
             streams: 1,
+            streams_per_client: 2,
             preflight: rate(1),
             returns: rate(1),
             return_body: 10,

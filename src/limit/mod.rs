@@ -6,9 +6,11 @@
 //! over its limit, so that no flood of addresses buys anybody a fresh burst. Where all are over their limit a newcomer
 //! shares one bucket with its network (/16, or /48 in IPv6), which lets a flood starve its own networks only. A shard
 //! can be full some per cent before the whole is; that errs on the strict side. What is *over its limit* is asked of
-//! governor's own rule, and time comes from a clock passed in. Who a client is, is the caller's to say.
+//! governor's own rule, and time comes from a clock passed in. Who a client is, is the caller's to say. [`Held`] bounds what a
+//! client has at once rather than how often it comes.
 
 mod client;
+mod held;
 mod network;
 mod shard;
 mod store;
@@ -25,6 +27,7 @@ use governor::nanos::Nanos;
 use governor::{Quota, RateLimiter};
 
 pub use client::ClientKey;
+pub use held::{Held, Hold};
 use store::Store;
 
 /// How many clients one limit remembers unless told otherwise: about 10 MB when full.

@@ -1,15 +1,19 @@
 //! Accepting: which core a socket goes to, how many there may be, and what happens when there are too many.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use ipnet::IpNet;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::limit::{ClientKey, Held, Hold};
+
+use super::address::is_trusted;
 use super::settings::ServerSettings;
 use super::stats::{Stats, down, up};
 
@@ -71,6 +75,9 @@ pub(super) struct Load {
     ended: Vec<Notify>,
     most: usize,
     most_per_listener: usize,
+    /// SECURITY: without it one address takes every connection there is. Never more entries than connections.
+    clients: Arc<Held<ClientKey>>,
+    trusted: Vec<IpNet>,
     stats: Arc<Stats>,
 }
 
@@ -83,6 +90,8 @@ impl Load {
             ended: (0..cores).map(|_| Notify::new()).collect(),
             most: settings.connections,
             most_per_listener: settings.connections_per_listener,
+            clients: Held::new(settings.connections_per_client),
+            trusted: settings.trusted.clone(),
             stats,
         }
     }
@@ -112,34 +121,56 @@ impl Load {
             up(&self.stats.refused);
             return;
         };
-        let permit = Permit::new(Arc::clone(self), listener, core);
+        let Ok(client) = self.client(peer.ip()) else {
+            up(&self.stats.refused);
+            return;
+        };
+        let permit = Permit::new(Arc::clone(self), listener, core, client);
         if queues[core].try_send(Arrival { stream, peer, permit }).is_err() {
             up(&self.stats.refused);
             return;
         }
         up(&self.stats.accepted);
     }
+
+    /// One more connection of a client; none is counted for a trusted proxy.
+    fn client(&self, peer: IpAddr) -> Result<Option<Hold<ClientKey>>, TooMany> {
+        if is_trusted(peer.to_canonical(), &self.trusted) {
+            return Ok(None);
+        }
+        self.clients.take(peer.into()).map(Some).ok_or(TooMany)
+    }
 }
+
+/// A client has as many connections as it may.
+struct TooMany;
 
 /// One connection, counted until it drops; it lives in the socket, so tunnels stay counted.
 pub(super) struct Permit {
     load: Arc<Load>,
     listener: usize,
     core: usize,
+    client: Option<Hold<ClientKey>>,
 }
 
 impl Permit {
-    fn new(load: Arc<Load>, listener: usize, core: usize) -> Self {
+    fn new(load: Arc<Load>, listener: usize, core: usize, client: Option<Hold<ClientKey>>) -> Self {
         load.all.fetch_add(1, Ordering::Relaxed);
         load.listeners[listener].fetch_add(1, Ordering::Relaxed);
         load.cores[core].fetch_add(1, Ordering::Relaxed);
         up(&load.stats.open);
-        Self { load, listener, core }
+        Self {
+            load,
+            listener,
+            core,
+            client,
+        }
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
+        drop(self.client.take());
         self.load.all.fetch_sub(1, Ordering::Relaxed);
         self.load.listeners[self.listener].fetch_sub(1, Ordering::Relaxed);
         self.load.cores[self.core].fetch_sub(1, Ordering::Relaxed);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 /// Bounds of a set of listeners. All deadlines are enforced by the connection itself, not by hyper's one header timer,
 /// so the wait for a first byte, for the rest of a head and for the next request are three different things.
 #[derive(Clone, Debug)]
@@ -30,6 +32,10 @@ pub struct ServerSettings {
     pub connections: usize,
     /// Most connections per listener.
     pub connections_per_listener: usize,
+    /// Most connections per client address (an IPv6 /64), but for peers in `trusted`.
+    pub connections_per_client: usize,
+    /// Proxies in front, which bring many clients.
+    pub trusted: Vec<IpNet>,
     /// Length of the kernel's queue of connections not yet accepted, for [`super::serve()`] and [`ServerSettings::bind`].
     pub backlog: u32,
 }
@@ -49,6 +55,8 @@ impl Default for ServerSettings {
             drain: Duration::from_secs(1),
             connections: 100_000,
             connections_per_listener: 100_000,
+            connections_per_client: 2_000,
+            trusted: Vec::new(),
             backlog: 4096,
         }
     }

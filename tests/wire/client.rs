@@ -1,7 +1,9 @@
 //! A client made of a raw socket, and just enough of a parser to read answers.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+
+use socket2::{Domain, Socket, Type};
 
 use crate::shop::PATIENCE;
 
@@ -39,7 +41,18 @@ pub fn header(head: &str, name: &str) -> Option<String> {
 
 impl Client {
     pub fn new(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
+        Self::over(TcpStream::connect(address).unwrap())
+    }
+
+    /// From an address of this machine's own, such as any of 127.0.0.0/8.
+    pub fn from(own: IpAddr, address: SocketAddr) -> Self {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::new(own, 0).into()).unwrap();
+        socket.connect(&address.into()).unwrap();
+        Self::over(socket.into())
+    }
+
+    fn over(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();

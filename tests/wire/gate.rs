@@ -76,6 +76,11 @@ impl Gate {
         Client::new(self.address)
     }
 
+    /// A client at another address of this machine.
+    pub fn client_from(&self, own: &str) -> Client {
+        Client::from(own.parse().unwrap(), self.address)
+    }
+
     /// Answers and tunnels under way.
     pub fn guards(&self) -> usize {
         // One is ours, one the setup's.

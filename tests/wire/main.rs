@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
 mod bodies;
+mod bounds;
 mod client;
 mod deadlines;
 mod drain;

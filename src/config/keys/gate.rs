@@ -9,7 +9,7 @@ pub(super) const SERVER: Table = Table {
     keys: &SERVER_KEYS,
 };
 
-const SERVER_KEYS: [Key; 16] = [
+const SERVER_KEYS: [Key; 17] = [
     key(
         "listen",
         "addresses with port",
@@ -93,6 +93,13 @@ const SERVER_KEYS: [Key; 16] = [
         "number",
         "100000",
         "Most connections at once; a further one is closed at once.",
+    ),
+    key(
+        "max_connections_per_client",
+        "number",
+        "2000",
+        "Most connections at once per client, an IPv4 address or an IPv6 /64; a further one is closed at once. Peers in \
+         `trusted_proxies` may have any number: a proxy in front that is not named there shares this one.",
     ),
     key(
         "drain_deadline",

@@ -42,7 +42,7 @@ pub(super) const LIMITS: Table = Table {
 
 const RATE: &str = "{ requests, window }";
 
-const LIMITS_KEYS: [Key; 9] = [
+const LIMITS_KEYS: [Key; 10] = [
     key(
         "join",
         RATE,
@@ -72,6 +72,12 @@ const LIMITS_KEYS: [Key; 9] = [
         "number, 1 to 100",
         "4",
         "Event streams at once per ticket: one is enough for all tabs of a browser.",
+    ),
+    key(
+        "streams_per_client",
+        "number, 1 to 1000000",
+        "500",
+        "Event streams at once per client. Over it a page asks for its status instead.",
     ),
     key(
         "preflight",

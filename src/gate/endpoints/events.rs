@@ -41,7 +41,7 @@ impl Gate {
         let Some(visitor) = seat.ticket_visitor() else {
             return Answer::new(Outcome::Own, plain(StatusCode::NO_CONTENT, "none"));
         };
-        let Some(guard) = self.shared.limits.stream(&visitor) else {
+        let Some(guard) = self.shared.limits.stream(&visitor, visit.client) else {
             let status = StatusCode::TOO_MANY_REQUESTS;
             let refusal = Refusal::new(status, "limited", PageKind::Limited, Outcome::Limited);
             return Refusal {
