@@ -82,7 +82,7 @@ async fn the_reserved_path_is_never_forwarded_whatever_the_host() {
 }
 
 #[tokio::test]
-async fn outside_every_room_in_except_and_never_queued_is_forwarded() {
+async fn in_except_and_never_queued_is_forwarded_and_a_host_of_no_room_is_not() {
     let house = House::open(&format!("{ONE}\nhosts = [\"shop.test\"]"), "").await;
     let _inside = house.inside().await;
     let mut guest = house.guest();
@@ -97,7 +97,7 @@ async fn outside_every_room_in_except_and_never_queued_is_forwarded() {
     }
     assert!(guest.jar.is_empty());
     let (answer, _) = raw(&house, &format!("GET / HTTP/1.1\r\nHost: other.test\r\n{PAGE}\r\n")).await;
-    assert!(answer.is_the_shops());
+    assert_eq!((answer.status(), answer.word()), (421, "unknown_host"));
     assert_turned_away(&guest.script("GET", "/api/x").await);
 }
 
