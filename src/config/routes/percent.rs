@@ -44,7 +44,7 @@ pub(super) fn decode(input: &[u8], strict: bool, wanted: impl Fn(u8) -> bool) ->
 }
 
 /// The byte of the escape that `input` begins with.
-fn escape(input: &[u8]) -> Option<u8> {
+pub(super) fn escape(input: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = *input else { return None };
     Some(hex(high)? << 4 | hex(low)?)
 }
