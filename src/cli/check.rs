@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::config::{self, Overrides};
 
-use super::EXIT_CONFIG;
+use super::{EXIT_CONFIG, say};
 
 /// Arguments of `anteroom check`.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub struct CheckArgs {
 #[must_use]
 pub fn run(args: &CheckArgs) -> ExitCode {
     let report = config::read(Some(&args.config), &Overrides::none());
-    print!("{report}");
+    say(&report.to_string());
     if report.mistakes().is_empty() {
         ExitCode::SUCCESS
     } else {

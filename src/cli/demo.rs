@@ -12,6 +12,7 @@ use crate::config::{self, Config};
 use crate::metrics::Metrics;
 use crate::{demo, logging};
 
+use super::say;
 use super::signals::Signals;
 use super::start::start;
 
@@ -77,16 +78,8 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
             closing.clone().cancelled_owned(),
         )))
     })?;
-    println!(
-        "{}",
-        greeting(
-            args,
-            running.addresses()[0],
-            running.admin_address(),
-            shop_address,
-            &folder
-        )
-    );
+    let (gate, admin) = (running.addresses()[0], running.admin_address());
+    say(&(greeting(args, gate, admin, shop_address, &folder) + "\n"));
     signals.wait();
     signals.end_at_once();
     closing.cancel();

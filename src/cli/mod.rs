@@ -66,6 +66,12 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Prints to standard output; a reader that has gone away, as behind `| head`, is nobody's mistake.
+fn say(text: &str) {
+    use std::io::Write as _;
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;

@@ -7,6 +7,8 @@ use clap::Args;
 
 use crate::waiting::{Pages, index, previews};
 
+use super::say;
+
 /// Arguments of `anteroom page`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -28,7 +30,10 @@ pub struct PageArgs {
 pub fn run(args: &PageArgs) -> ExitCode {
     match write(args) {
         Ok(count) => {
-            println!("{count} pages; open {}", args.preview.join("index.html").display());
+            say(&format!(
+                "{count} pages; open {}\n",
+                args.preview.join("index.html").display()
+            ));
             ExitCode::SUCCESS
         }
         Err(error) => {

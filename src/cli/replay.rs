@@ -8,6 +8,8 @@ use clap::Args;
 
 use crate::replica::{Progress, Report, replay};
 
+use super::say;
+
 /// Arguments of `anteroom replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -34,7 +36,7 @@ pub fn run(args: &ReplayArgs) -> ExitCode {
     }
     match outcome {
         Ok(report) => {
-            print!("{}", text(&report));
+            say(&text(&report));
             if report.proved() {
                 ExitCode::SUCCESS
             } else {

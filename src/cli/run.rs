@@ -9,9 +9,9 @@ use crate::config::{self, Config, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
 
-use super::EXIT_CONFIG;
 use super::signals::Signals;
 use super::start::start;
+use super::{EXIT_CONFIG, say};
 
 /// Arguments of `anteroom run`.
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
             return ExitCode::from(EXIT_CONFIG);
         }
     };
-    println!("{}", config.describe());
+    say(&(config.describe() + "\n"));
     let metrics = Metrics::new();
     let options = logging::Options {
         format: config.log.format,
