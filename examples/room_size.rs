@@ -93,6 +93,7 @@ fn main() {
     let (took, publish) = room.timed_entry(&[]);
     println!("calling {calls} at once: {took:?}, publishing it {publish:?}");
     thousand_renewals(&mut room, calls);
+    many_lines(10_000);
     println!("most in all: {:.1} MB", mega(PEAK.load(Ordering::Relaxed) - before));
 }
 
@@ -135,6 +136,41 @@ fn fill(room: &mut Rehearsal, visitors: u32) {
         );
     }
     assert_eq!(room.line().figures.waiting, u64::from(visitors));
+}
+
+/// A room of many lines, of which an entry names one.
+fn many_lines(lines: u32) {
+    let mut room = Rehearsal::new();
+    let settings = Settings {
+        max_lines: lines,
+        ..Settings::default()
+    };
+    let change = Change::Configure(settings);
+    let rooms = vec![RoomChange {
+        room: name(),
+        revision: 2,
+        change,
+    }];
+    room.apply(
+        0,
+        Batch {
+            rooms,
+            ..Batch::default()
+        },
+    );
+    let named = |i: u32| LineName::new(&format!("event {i}")).expect("a plain name");
+    let join = |i: u32| Section {
+        joins: vec![(LANE, 200)],
+        ..Section::new(name(), named(i))
+    };
+    for i in 0..lines {
+        room.say(0, vec![join(i)]);
+    }
+    let rounds = (0..1_000)
+        .map(|i| room.timed_entry(&[join(i * 7_919 % lines)]))
+        .collect();
+    let (apply, publish) = middle(rounds);
+    println!("{lines} lines, an entry for one of them: {apply:?}, publishing it {publish:?}");
 }
 
 fn position(line: &LineView, visitors: u32) -> Duration {

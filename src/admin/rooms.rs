@@ -149,7 +149,7 @@ pub(super) async fn lines(room: Named, page: Result<Query<Page>, QueryRejection>
         None => Bound::Unbounded,
         Some(name) => Bound::Excluded(LineName::new(&name).ok_or_else(|| no_line_name("after"))?),
     };
-    let mut rest = room.view.lines.range((from, Bound::Unbounded));
+    let mut rest = room.view.lines.iter_from(from.as_ref());
     let lines: Vec<_> = rest
         .by_ref()
         .take(limit)

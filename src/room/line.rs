@@ -10,7 +10,6 @@ use super::codec::{Read, Reader, Writer};
 use super::deadlines::{Deadlines, Due};
 use super::ids::{Clock, Era, LaneId, Wall};
 use super::lane::Lane;
-use super::line_view::LineView;
 use super::moment::Moment;
 use super::past::Past;
 use super::pulse::Pulse;
@@ -37,8 +36,6 @@ pub(super) struct Line {
     pub scheduled: Option<Clock>,
     /// Visitors waiting and slots held, as the room last counted them.
     pub counted: Crowd,
-    /// The published view, until something changes.
-    pub picture: Option<Arc<LineView>>,
 }
 
 /// How many a line or a room holds.
@@ -78,7 +75,6 @@ impl Line {
             deadlines: Deadlines::default(),
             scheduled: None,
             counted: Crowd::default(),
-            picture: None,
         };
         line.grow(settings, past);
         line
@@ -148,7 +144,6 @@ impl Line {
             }
         }
         self.note_busy(m.clock);
-        self.picture = None;
     }
 
     /// A new log begins.
@@ -157,7 +152,6 @@ impl Line {
         for lane in &mut self.lanes {
             lane.begin(era);
         }
-        self.picture = None;
     }
 
     /// When the clock alone changes the line, if nobody says anything.
@@ -293,7 +287,6 @@ impl Line {
             deadlines: Deadlines::default(),
             scheduled: None,
             counted: Crowd::default(),
-            picture: None,
         };
         for (id, lane) in (0..).map(LaneId).zip(&line.lanes) {
             for (place, at) in lane

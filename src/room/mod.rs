@@ -17,6 +17,7 @@ mod ids;
 mod lane;
 mod line;
 mod line_view;
+mod lines;
 mod marks_codec;
 mod moment;
 pub mod pace;
@@ -46,4 +47,4 @@ pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Pla
 pub use record::SLACK_MS;
 pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings};
 pub use state::{MAX_ROOMS, State};
-pub use view::{Called, Estimate, Figures, Frame, Inside, LineView, RoomView, Standing, View, Visitor, Waiting};
+pub use view::{Called, Estimate, Figures, Frame, Inside, LineView, Lines, RoomView, Standing, View, Visitor, Waiting};

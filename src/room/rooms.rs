@@ -9,6 +9,7 @@ use super::entry_codec::{read_overrides, read_settings, write_overrides, write_s
 use super::ids::{Clock, Edition, Era, LaneId, LineName, Number};
 use super::line::{Crowd, Line};
 use super::line_view::LineView;
+use super::lines::Lines;
 use super::moment::Moment;
 use super::past::Proof;
 use super::pending::Pending;
@@ -31,6 +32,9 @@ pub(super) struct Room {
     /// Lines that the entry under way touches.
     active: BTreeSet<LineName>,
     pub crowd: Crowd,
+    /// The lines as last published, and those that have changed since.
+    painted: Lines,
+    stale: BTreeSet<LineName>,
     picture: Option<Arc<RoomView>>,
 }
 
@@ -47,6 +51,8 @@ impl Room {
             schedule: BTreeSet::new(),
             active: BTreeSet::new(),
             crowd: Crowd::default(),
+            painted: Lines::default(),
+            stale: BTreeSet::new(),
             picture: None,
         }
     }
@@ -138,14 +144,15 @@ impl Room {
             let Some(line) = self.lines.get_mut(&name) else {
                 continue;
             };
+            self.picture = None;
             line.finish(&self.settings, m);
             if !name.is_only() && line.is_forgotten(&self.settings, m) {
                 self.forget(&name, m);
             } else {
                 self.count(&name);
                 self.plan(&name, m);
+                self.stale.insert(name);
             }
-            self.picture = None;
         }
     }
 
@@ -159,7 +166,7 @@ impl Room {
 
     /// Publishes every line anew.
     pub fn repaint(&mut self) {
-        self.lines.values_mut().for_each(|line| line.picture = None);
+        self.stale.extend(self.lines.keys().cloned());
         self.picture = None;
     }
 
@@ -167,19 +174,21 @@ impl Room {
         if let Some(picture) = &self.picture {
             return Arc::clone(picture);
         }
-        let mut lines = BTreeMap::new();
-        for (name, line) in &mut self.lines {
-            let seen = line.picture.take();
-            let seen = seen.unwrap_or_else(|| Arc::new(LineView::new(line, self.edition, &self.settings, m)));
-            line.picture = Some(Arc::clone(&seen));
-            lines.insert(name.clone(), seen);
+        for name in std::mem::take(&mut self.stale) {
+            match self.lines.get(&name) {
+                Some(line) => {
+                    let view = LineView::new(line, self.edition, &self.settings, m);
+                    self.painted.put(&name, Arc::new(view));
+                }
+                None => self.painted.remove(&name),
+            }
         }
         let view = RoomView {
             settings: Settings::clone(&self.settings),
             overrides: self.overrides.clone(),
             revision: self.revision,
             edition: self.edition,
-            lines,
+            lines: self.painted.clone(),
         };
         Arc::clone(self.picture.insert(Arc::new(view)))
     }
@@ -251,6 +260,8 @@ impl Room {
             self.schedule.remove(&(at, name.clone()));
         }
         self.active.remove(name);
+        self.stale.insert(name.clone());
+        self.picture = None;
     }
 
     /// Brings what the room counts over all lines up to date with one.

@@ -32,7 +32,7 @@ pub struct RoomView {
     pub overrides: Overrides,
     pub revision: u64,
     pub edition: Edition,
-    pub lines: BTreeMap<LineName, Arc<LineView>>,
+    pub lines: Lines,
 }
 
 /// Where a genuine token's number stands.
@@ -126,6 +126,7 @@ pub struct Frame {
 }
 
 pub use super::line_view::LineView;
+pub use super::lines::Lines;
 
 impl View {
     /// [`LineView::standing`], also for a line that is not there: a number of it is late if the line was forgotten,

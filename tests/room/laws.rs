@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use anteroom::room::{
-    Batch, Change, Entry, Figures, LaneId, LineName, Mode, Number, Overrides, Section, Standing, State, View, Visitor,
+    Batch, Change, Entry, Figures, LaneId, LineName, Lines, Mode, Number, Overrides, Section, Standing, State, View,
+    Visitor,
 };
 use proptest::prelude::*;
 
@@ -128,7 +129,7 @@ impl Run {
             lines.map(|lines| lines.keys().collect::<Vec<_>>()),
             modelled.map(|lines| lines.keys().collect())
         );
-        for (name, line) in lines.into_iter().flatten() {
+        for (name, line) in lines.into_iter().flat_map(Lines::iter) {
             let model = &modelled.unwrap()[name];
             let waiting = model.waiting(self.model.clock);
             let capacity = self.model.room.as_ref().unwrap().settings.capacity;
@@ -184,7 +185,7 @@ impl Run {
 
 /// Whoever was called was called into a free slot.
 fn capacity_is_kept(before: &View, after: &View) {
-    let lines = after.rooms.get(&room()).into_iter().flat_map(|room| &room.lines);
+    let lines = after.rooms.get(&room()).into_iter().flat_map(|room| room.lines.iter());
     for (name, line) in lines {
         let figures = line.figures;
         let earlier = before

@@ -10,3 +10,4 @@ mod laws;
 mod model;
 mod stories;
 mod support;
+mod views;
