@@ -41,6 +41,7 @@ impl Bits {
 
     /// False if the bit was set already.
     pub fn set(&mut self, place: Place) -> bool {
+        // PERF: looking first leaves a page that stays as it is shared with the view.
         !self.get(place)
             && self
                 .pages

@@ -15,6 +15,7 @@ impl Line {
         self.bucket = self.bucket.at(settings, m.clock);
         let budget = self.bucket.tokens(settings).min(self.free(settings));
         let weights = self.weights(settings);
+        // Nothing in the loop frees a slot or brings a token, so the budget is counted once.
         let mut calls = 0;
         while calls < budget {
             let lanes = &self.lanes;

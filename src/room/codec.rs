@@ -185,6 +185,7 @@ impl<'a> Reader<'a> {
         let Ok(count) = usize::try_from(self.var()?) else {
             return self.wrong();
         };
+        // SECURITY: nothing is allocated for a length that the bytes cannot hold.
         match count.checked_mul(item_bytes) {
             Some(least) if least <= self.bytes.len() => Ok(count),
             _ => self.wrong(),

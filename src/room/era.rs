@@ -123,6 +123,7 @@ impl Eras {
         let base = self.room_for(i)?;
         let limit = self.spans[i].base;
         let start = (base + u64::from(first)).min(limit);
+        // The horizon is about to come down below all of them, and what it has passed must not rise again.
         for span in &mut self.spans {
             span.void = span.void.max(horizon.0.min(span.limit));
         }

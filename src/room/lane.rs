@@ -63,7 +63,7 @@ impl Lane {
         !self.is_void(place) && !self.presence.is_taken(place)
     }
 
-    /// True for a place in a gap that is not known to be issued.
+    /// True for a place in a gap that proved to be issued.
     pub fn is_back(&self, place: Place) -> bool {
         self.back.get(place)
     }
@@ -103,6 +103,7 @@ impl Lane {
         let Some(base) = self.eras.insert(era, first, self.horizon) else {
             return;
         };
+        // Its visitors were all to be called before those who are here. What the ring knows would void them at once.
         self.horizon = self.horizon.min(base);
         self.target = self.target.min(base);
         self.called.clear();
@@ -145,6 +146,7 @@ impl Lane {
     pub fn miss(&mut self, place: Place, call: Call) {
         let void = self.is_void(place);
         let again = call.count < 2;
+        // Below the horizon there are no bits left to clear, and nothing would ever take a record away again.
         if again && !void {
             self.presence.untake(place);
         }
@@ -192,6 +194,7 @@ impl Lane {
     /// A new log begins: `era` issues from now on, and nobody older is present without a mark.
     pub fn begin(&mut self, era: Era) {
         let lowest = self.eras.open(era);
+        // Who joined the old log last may never have been answered: a mark shows whether they are there.
         self.issued.clear();
         self.presence.freshen(self.eras.start());
         if lowest > self.horizon {
@@ -216,6 +219,7 @@ impl Lane {
         }
         self.horizon = to;
         self.presence.drop_below(to);
+        // Whoever is still inside keeps the era that tells where they are.
         let kept = self.slots.iter().next().map_or(to, |(place, _)| place.min(to));
         self.back.drop_below(kept);
         self.eras.drop_below(kept)

@@ -110,6 +110,7 @@ impl Line {
     /// The settings change from `old` to `new`.
     pub fn resettle(&mut self, old: &Settings, new: &Settings, m: &Moment) {
         self.grow(new, &m.past);
+        // A turn under way counts calls by the old weights.
         if old.lane_weights != new.lane_weights {
             self.turns = Turns::default();
         }
@@ -129,6 +130,7 @@ impl Line {
             self.lanes.iter_mut().for_each(Lane::turn);
             self.generation = m.clock;
         } else if !self.has_marks() {
+            // A generation begins with its first mark, so that a lone visitor's lasts as long as anybody's.
             self.generation = m.clock;
         }
     }
@@ -206,6 +208,7 @@ impl Line {
     fn expire(&mut self, settings: &Settings, m: &Moment) {
         while let Some(batch) = self.deadlines.pop(m.clock) {
             for due in batch {
+                // The record decides, not the index: a renewal moved the one and not the other.
                 if actual(&self.lanes, due).is_some_and(|at| at <= m.clock) {
                     self.expire_one(due, settings, m);
                 }

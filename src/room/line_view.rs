@@ -244,6 +244,7 @@ fn runs(lane: &Lane, from: Place, next: Place) -> Vec<u16> {
     let mut counts = Vec::new();
     let mut below = lane.presence.ahead(from);
     let mut at = from;
+    // A lost era may lie 2^51 places ahead of the rest: the bound on runs is what ends the frame there.
     while at < next && counts.len() < FRAME_RUNS && below < lane.presence.waiting() {
         at = Place(at.0 + PAGE);
         let up_to = lane.presence.ahead(at);

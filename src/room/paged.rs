@@ -73,6 +73,7 @@ impl<L: Leaf> Paged<L> {
         let at = within(leaf);
         let shared = chunk.leaves[at].get_or_insert_with(Arc::default);
         let result = change(Arc::make_mut(shared));
+        // What is empty is not kept: equal contents must be equal bytes, however they came about.
         let (before, after) = (chunk.counts[at], shared.count());
         chunk.counts[at] = after;
         if after == 0 {

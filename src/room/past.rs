@@ -64,6 +64,7 @@ impl Past {
         }
         match self.floors.get(&number.era) {
             Some(floor) if number.n < *floor => Proof::Late,
+            // This log has lost nothing of its own: whoever holds the number joined after what this replica has read.
             Some(_) if number.era == self.era() => Proof::Ahead,
             Some(_) => Proof::LostLine,
             None if now >= self.trusted_until || self.is_older_than_all(number.era) => Proof::Late,

@@ -211,6 +211,7 @@ impl Room {
             return None;
         }
         let first = self.lines.get_mut(line)?.join(lane, count, &self.settings, m.clock)?;
+        // Only now: a lane that issues no more must not use up the entry's joins for the others.
         m.joins_left = left;
         Some(first)
     }
@@ -289,6 +290,8 @@ impl Room {
         while let Some((_, name)) = self.schedule.first().filter(|(due, _)| *due <= m.clock).cloned() {
             self.plan(&name, m);
             let Some(line) = self.lines.get_mut(&name) else { return };
+            // Planned anew, it may be due later after all: then it is left alone, as on a replica that never had the
+            // earlier date.
             if let Some(due) = line.scheduled.take_if(|due| *due <= m.clock) {
                 self.schedule.remove(&(due, name.clone()));
                 self.active.insert(name);

@@ -33,6 +33,7 @@ impl Roster {
     /// Whether the entry's batch counts: of a gate on the roster, or its hello, and not a repeat.
     pub fn admit(&mut self, entry: &Entry, now: Clock) -> bool {
         if let Some(gate) = self.gates.get_mut(&entry.gate) {
+            // Heard is heard: a repeat keeps a gate on the roster, though its batch does not count.
             gate.last = now;
             let new = entry.serial > gate.serial;
             gate.serial = gate.serial.max(entry.serial);

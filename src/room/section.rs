@@ -15,27 +15,24 @@ impl Line {
     pub fn apply(&mut self, section: &Section, settings: &Settings, m: &mut Moment) -> u32 {
         let mut skipped = 0;
         let mut note = |applied: bool| skipped += u32::from(!applied);
-        section
-            .leaves
-            .iter()
-            .for_each(|(lane, number)| note(self.leave(*lane, *number, settings, m)));
-        section.ends.iter().for_each(|end| note(self.end(end, settings, m)));
-        section
-            .claims
-            .iter()
-            .for_each(|claim| note(self.claim(claim, settings, m)));
-        section
-            .reopens
-            .iter()
-            .for_each(|(lane, number)| note(self.reopen(*lane, *number, settings, m)));
-        section
-            .renewals
-            .iter()
-            .for_each(|(lane, number)| note(self.renew(*lane, *number, settings, m)));
-        section
-            .marks
-            .iter()
-            .for_each(|(lane, number)| note(self.mark(*lane, *number, settings, m)));
+        for (lane, number) in &section.leaves {
+            note(self.leave(*lane, *number, settings, m));
+        }
+        for end in &section.ends {
+            note(self.end(end, settings, m));
+        }
+        for claim in &section.claims {
+            note(self.claim(claim, settings, m));
+        }
+        for (lane, number) in &section.reopens {
+            note(self.reopen(*lane, *number, settings, m));
+        }
+        for (lane, number) in &section.renewals {
+            note(self.renew(*lane, *number, settings, m));
+        }
+        for (lane, number) in &section.marks {
+            note(self.mark(*lane, *number, settings, m));
+        }
         skipped
     }
 
@@ -192,6 +189,7 @@ impl Line {
                 Proof::Late | Proof::Ahead => return None,
             }
             let first = m.past.floor_of(number.era);
+            // Nobody is called while healing: the time to come back counts from its end.
             lane.insert(number.era, first, settings, m.clock.max(m.healing_until));
         }
         Some(lane)

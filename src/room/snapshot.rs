@@ -106,6 +106,7 @@ fn read(r: &mut Reader) -> Read<State> {
         rooms,
         published: None,
     };
+    // What follows from the rest, in the order in which one needs the other.
     state.look_over_rooms();
     state.rooms.values_mut().for_each(|room| room.reschedule(&state.moment));
     Ok(state)

@@ -106,6 +106,7 @@ impl State {
         }
         self.tick(entry);
         effects.ignored = !self.roster.admit(entry, self.moment.clock);
+        // Time passes with every entry, whoever it is of.
         if effects.ignored {
             self.run(&Batch::default(), &mut effects);
         } else {
@@ -190,6 +191,7 @@ impl State {
     }
 
     fn tick(&mut self, entry: &Entry) {
+        // The store's clock may step; only how far it went since the entry before counts, and only forwards.
         let passed = entry.time.since(self.time.unwrap_or(entry.time)).min(MAX_STEP_MS);
         self.time = Some(entry.time);
         self.position = entry.position;
@@ -218,6 +220,7 @@ impl State {
             }
         }
         self.rooms.values_mut().for_each(|room| room.finish(&mut self.moment));
+        // Each line's view says until when nobody is called.
         if self.moment.healing_until != healing_until {
             self.rooms.values_mut().for_each(Room::repaint);
         }
