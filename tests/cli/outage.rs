@@ -1,5 +1,7 @@
 //! A disk that is full: a real limit on the size of files, set on the running gate from outside and lifted again.
 
+use anteroom::room::{LineName, Number, RoomName};
+use anteroom::token::{Key, KeyId, Keyring, Secret, Ticket, TicketPlace};
 use rustix::process::{Resource, Rlimit, prlimit};
 
 use crate::gate::{Gate, Site};
@@ -92,4 +94,60 @@ fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_nu
     );
     let proved = site.run(&["replay", "data"]);
     assert_eq!(proved.code, Some(0), "{proved:?}");
+}
+
+const SECRET: &str = "a secret of the tests, long enough for any key ring there is";
+const TICKET: &str = "anteroom-ticket-shop";
+
+/// A ticket of the same kind, for a number that the room has not given.
+fn unknown(ticket: &str) -> String {
+    let keyring = Keyring::new(vec![Key {
+        id: KeyId::new("test").unwrap(),
+        secret: Secret::new(SECRET.as_bytes().to_vec()),
+    }])
+    .unwrap();
+    let room = RoomName::new("shop").unwrap();
+    let known = keyring.read_ticket(&room, &LineName::ONLY, ticket).unwrap();
+    let TicketPlace::Numbered(number) = known.place else {
+        panic!("not numbered: {known:?}")
+    };
+    let number = Number {
+        n: number.n + 50,
+        ..number
+    };
+    keyring.sign_ticket(&Ticket {
+        place: TicketPlace::Numbered(number),
+        ..known
+    })
+}
+
+/// Such a place may have been lost with the end of the log, and only the log's answer could make its ticket void.
+#[test]
+fn a_ticket_that_the_room_does_not_know_is_kept_while_the_log_cannot_be_asked() {
+    let keys = format!("[tokens]\nkeys = [{{ id = \"test\", secret = \"{SECRET}\" }}]");
+    let site = Site::new("", &keys);
+    let gate = site.start_on_small_disk();
+    gate.insider();
+    let first = gate.waits(1);
+    let before = fill_disk(&gate);
+    assert_eq!(gate.visitor().goes_to("/").word(), "joining");
+
+    let mut lost = gate.visitor();
+    let ticket = unknown(&first.jar[TICKET]);
+    lost.jar.insert(TICKET.to_owned(), ticket.clone());
+    for _ in 0..3 {
+        let page = lost.goes_to("/");
+        assert_eq!((page.status, page.word()), (200, "joining"), "{page:?}");
+        assert_eq!(lost.status()["state"], "joining");
+        let joined = lost.asks(
+            "POST /.anteroom/rooms/shop/join",
+            "Accept: application/json\r\nContent-Length: 0\r\n",
+            "",
+        );
+        assert_eq!(joined.json()["state"], "joining", "{joined:?}");
+    }
+    assert_eq!(lost.jar[TICKET], ticket);
+
+    free_disk(&gate, before);
+    until("a place", || (lost.goes_to("/").word() == "waiting").then_some(()));
 }

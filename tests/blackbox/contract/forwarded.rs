@@ -215,6 +215,36 @@ async fn a_first_admission_on_a_cacheable_page_is_made_private() {
     );
 }
 
+const FOR_CACHES: &[Reply] = &[Reply::new(
+    "/logo",
+    "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nCache-Control: private\r\nCDN-Cache-Control: max-age=600\r\n",
+    "<svg/>",
+)];
+
+/// Such a field stands over `Cache-Control` for the caches it is meant for.
+#[tokio::test]
+async fn a_field_for_caches_alone_goes_for_a_first_pass_and_keeps_a_renewed_one_away() {
+    let house = House::scripted(FOR_CACHES, ONE, "").await;
+    let mut guest = house.guest();
+    let answer = guest.page("/logo").await;
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    let first = guest.pass().unwrap();
+    assert_eq!(answer.field("cdn-cache-control"), None);
+    assert!(answer.field("cache-control").unwrap().contains("private"));
+
+    // With the claim on record, the pass can last as long as the session.
+    for claims in 0..2 {
+        house.until("claims", claims).await;
+        let answer = guest.page("/logo").await;
+        assert!(answer.is_the_shops(), "{}", answer.head);
+        assert_eq!(answer.field("set-cookie"), None);
+        assert_eq!(answer.field("cdn-cache-control"), Some("max-age=600"));
+    }
+    guest.page("/").await;
+    let due = guest.pass().unwrap();
+    assert!(due.expires_at > first.expires_at, "it was due all the same");
+}
+
 #[tokio::test]
 async fn a_return_route_is_forwarded_without_a_session_under_a_limit_and_a_body_cap() {
     let limits = "[limits]\nreturns = { requests = 2, window = \"1 min\" }\nreturn_body = \"10 B\"";

@@ -5,7 +5,7 @@ use anteroom::token::ticket_cookie;
 
 use crate::gate::room;
 
-use super::House;
+use super::{House, assert_turned_away};
 
 const EVENTS: &str = "total_active_users = 1\nroutes = [\"/event/{id}/*\"]\nper = \"{id}\"";
 
@@ -77,6 +77,19 @@ async fn one_line_too_many_is_503() {
     assert!(answer.field("retry-after").is_some() && guest.jar.is_empty());
     assert!(house.shop.seen_of("/event/c").is_empty());
     assert_eq!(guest.page("/event/a").await.word(), "waiting");
+}
+
+/// Nobody has come to it yet, so there is nothing in it to count; whether it is open follows from the room.
+#[tokio::test]
+async fn a_line_that_is_not_made_yet_is_open_only_if_somebody_could_be_called_in_it() {
+    let house = House::open(&format!("{EVENTS}\nmax_lines = 1"), "").await;
+    assert!(house.guest().script("GET", "/event/a/api").await.is_the_shops());
+    house.gate.set("{\"mode\": \"hold\"}").await;
+    assert_turned_away(&house.guest().script("GET", "/event/a/api").await);
+    house.gate.set("{\"mode\": \"auto\"}").await;
+    assert!(house.guest().page("/event/a").await.is_the_shops());
+    assert_turned_away(&house.guest().script("GET", "/event/b/api").await);
+    assert_eq!(house.gate.room().await["lines"], 1);
 }
 
 #[tokio::test]

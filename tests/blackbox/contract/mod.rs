@@ -1,5 +1,7 @@
 //! The design's contract with the outside, a test for each row, in rooms that are empty or full.
 
+mod called;
+mod elsewhere;
 mod empty;
 mod endpoints;
 mod ends;
@@ -7,6 +9,8 @@ mod forwarded;
 mod limits;
 mod lines;
 mod modes;
+mod quiet;
+mod sockets;
 mod tokens;
 mod visitors;
 
@@ -22,6 +26,9 @@ use crate::shop::{Reply, Shop};
 
 /// A room for one.
 pub const ONE: &str = "total_active_users = 1\nexcept = [\"/static/*\"]";
+
+/// Without the bound on how often one visitor asks.
+pub const OFTEN: &str = "[limits]\nstatus = { requests = 1000, window = \"1s\" }";
 
 /// A shop with a gate before it.
 pub struct House {
@@ -51,6 +58,13 @@ impl House {
     /// A room for one with somebody in it.
     pub async fn full() -> (Self, Guest) {
         let house = Self::open(ONE, "").await;
+        let inside = house.inside().await;
+        (house, inside)
+    }
+
+    /// As [`Self::full`], where visitors may ask as often as a test does.
+    pub async fn full_and_patient() -> (Self, Guest) {
+        let house = Self::open(ONE, OFTEN).await;
         let inside = house.inside().await;
         (house, inside)
     }

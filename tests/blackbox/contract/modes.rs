@@ -1,8 +1,12 @@
 //! What an operator sets while the room runs, and what is kept over a restart.
 
-use crate::guest::{PAGE, SCRIPT, number_of};
+use anteroom::room::{LineName, Visitor};
+use anteroom::token::Reference;
 
-use super::{House, assert_turned_away};
+use crate::gate::room;
+use crate::guest::{Guest, PAGE, SCRIPT, number_of};
+
+use super::{House, OFTEN, assert_turned_away};
 
 const MANY: &str = "total_active_users = 10\nexcept = [\"/static/*\"]";
 
@@ -54,6 +58,78 @@ async fn with_the_room_off_everything_is_forwarded_and_nobody_gets_a_ticket() {
     }
     assert!(guest.jar.is_empty());
     assert!(house.shop.seen_of("/x").iter().all(|seen| seen.session().is_none()));
+}
+
+#[tokio::test]
+async fn who_waits_is_let_in_when_the_room_is_off() {
+    let (house, _inside) = House::full_and_patient().await;
+    let mut waiting = house.in_line().await;
+    house.gate.set("{\"mode\": \"off\"}").await;
+    // The page asks, and comes when told that its visitor is as good as inside.
+    assert_eq!(waiting.own("GET", "status").await.json()["state"], "inside");
+    assert_eq!(waiting.own("POST", "check-in").await.json()["state"], "inside");
+    assert!(waiting.page("/seats?row=7").await.is_the_shops());
+    assert_eq!(waiting.own("POST", "join").await.json()["state"], "inside");
+    let mut newcomer = house.guest();
+    assert_eq!(newcomer.own("POST", "join").await.json()["state"], "inside");
+    assert!(newcomer.jar.is_empty());
+    assert_eq!(house.gate.room().await["joins"], 2);
+}
+
+#[tokio::test]
+async fn a_room_that_is_off_asks_for_no_line() {
+    let events = "total_active_users = 1\nroutes = [\"/event/{id}/*\"]\nper = \"{id}\"\nallow = [\"a\"]";
+    let house = House::open(events, "").await;
+    assert_eq!(house.guest().page("/event/c").await.status(), 404);
+    house.gate.set("{\"mode\": \"off\"}").await;
+    for fields in [PAGE, SCRIPT] {
+        let answer = house.guest().send("GET", "/event/c", fields, "").await.unwrap();
+        assert!(answer.is_the_shops(), "{}", answer.head);
+    }
+    assert_eq!(house.gate.room().await["lines"], 0);
+}
+
+#[tokio::test]
+async fn a_closed_rooms_page_follows_the_room_and_keeps_the_place_of_who_stays_on_it() {
+    let pace = "claim_deadline = \"4s\"\nfirm_within = \"4s\"\ngrace = \"8s\"";
+    let house = House::open(&format!("total_active_users = 1\n{pace}"), OFTEN).await;
+    let _inside = house.inside().await;
+    let (mut stays, gone) = (house.in_line().await, house.in_line().await);
+    let number = number_of(&stays.ticket().unwrap());
+    house.gate.set("{\"mode\": \"closed\"}").await;
+    let answer = stays.page("/").await;
+    assert_eq!((answer.status(), answer.word()), (503, "closed"));
+    let page = answer.text();
+    assert!(
+        page.contains("id=\"data\"") && page.contains("http-equiv=\"refresh\""),
+        "{page}"
+    );
+    while is_present(&house, &gone).await {
+        assert_eq!(stays.page("/").await.word(), "closed");
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    }
+    assert!(is_present(&house, &stays).await);
+
+    house.gate.set("{\"mode\": \"auto\"}").await;
+    assert_eq!(stays.page("/").await.word(), "waiting");
+    assert_eq!(number_of(&stays.ticket().unwrap()), number);
+    assert_eq!(stays.own("GET", "status").await.json()["position"], 1);
+    assert_eq!(house.gate.room().await["joins"], 3);
+}
+
+/// Whether the room counts somebody in line as there; asking as an operator marks nobody.
+async fn is_present(house: &House, guest: &Guest) -> bool {
+    let ticket = guest.ticket().unwrap();
+    let visitor = Visitor {
+        room: room(),
+        line: LineName::ONLY,
+        lane: ticket.lane,
+        number: number_of(&ticket).unwrap(),
+    };
+    let target = format!("/api/v1/rooms/shop/visitors/{}", Reference::of(&visitor));
+    let told = house.gate.admin_ask("GET", &target, "").await.json();
+    assert_eq!(told["state"], "waiting", "{told}");
+    told["present"] == true
 }
 
 #[tokio::test]

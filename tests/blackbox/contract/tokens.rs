@@ -144,6 +144,33 @@ async fn a_planted_cookie_does_not_hide_the_genuine_one() {
     assert_eq!(house.gate.room().await["joins"], 2);
 }
 
+/// Any script of the shop may set such cookies, and a browser sends them in the same line.
+#[tokio::test]
+async fn cookies_with_bytes_beyond_ascii_hide_neither_ticket_nor_pass() {
+    let (house, mut inside) = House::full_and_patient().await;
+    let mut waiting = house.in_line().await;
+    let number = waiting.ticket().as_ref().and_then(number_of);
+    let session = inside.pass().unwrap().session_header();
+    for guest in [&mut inside, &mut waiting] {
+        // In the jar's order one comes before the gate's cookies and one after them.
+        for name in ["Name", "zone"] {
+            guest.jar.insert(name.into(), "홍길동".into());
+        }
+    }
+    for _ in 0..2 {
+        assert_eq!(waiting.page("/").await.word(), "waiting");
+        assert_eq!(waiting.own("GET", "status").await.json()["position"], 1);
+        assert!(inside.page("/named").await.is_the_shops());
+        assert!(inside.script("GET", "/named").await.is_the_shops());
+    }
+    assert_eq!(waiting.ticket().as_ref().and_then(number_of), number);
+    assert_eq!(house.gate.room().await["joins"], 2);
+    for seen in house.shop.seen_of("/named") {
+        assert_eq!(seen.session(), Some(session.as_str()));
+        assert_eq!(seen.request.field("cookie"), Some("Name=홍길동; zone=홍길동"));
+    }
+}
+
 /// A session that nobody renewed: its pass is void, and who shows it joins at the back and is told so.
 #[tokio::test]
 async fn an_expired_pass_joins_anew_and_is_told_so() {
