@@ -22,7 +22,7 @@ pub enum PerSource {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Per {
     pub source: PerSource,
-    /// When not empty, the only values there are; [`ANY_UUID`] stands for all UUIDs.
+    /// When not empty, the only values there are; `{uuid}` stands for all UUIDs.
     pub allow: Vec<LineName>,
 }
 
