@@ -7,15 +7,12 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::proxy::Body;
+use crate::proxy::{ANTEROOM_STATUS, Body};
 use crate::waiting::problem::{self, Problem};
 use crate::waiting::{Page, PageFacts, PageKind};
 
 use super::pages::Pages;
 use super::visit::Visit;
-
-/// Says on every answer of the gate's own what it is about.
-pub const ANTEROOM_STATUS: HeaderName = HeaderName::from_static("anteroom-status");
 
 /// An answer and what became of the request.
 pub struct Answer {

@@ -33,6 +33,7 @@ pub struct Limits {
     returns: Rule,
     streams: Arc<Held<Visitor>>,
     client_streams: Arc<Held<ClientKey>>,
+    streams_refused: Counter,
     /// Longest body of a request to a return route, in bytes.
     pub return_body: u64,
 }
@@ -66,6 +67,7 @@ impl Limits {
             returns: rule("returns", own.returns),
             streams: Held::new(own.streams),
             client_streams: Held::new(own.streams_per_client),
+            streams_refused: metrics.limited("streams"),
             return_body: own.return_body,
         }
     }
@@ -102,9 +104,14 @@ impl Limits {
     /// Counts an event stream until the guard drops; `None` when the ticket or the client has as many as it may.
     #[must_use]
     pub fn stream(&self, visitor: &Visitor, client: IpAddr) -> Option<StreamGuard> {
-        let ticket = self.streams.take(visitor.clone())?;
-        let client = self.client_streams.take(client.into())?;
-        Some((ticket, client))
+        let taken = self
+            .streams
+            .take(visitor.clone())
+            .and_then(|ticket| Some((ticket, self.client_streams.take(client.into())?)));
+        if taken.is_none() {
+            self.streams_refused.inc();
+        }
+        taken
     }
 
     /// Forgets idle clients; to be called now and then.

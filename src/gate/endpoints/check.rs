@@ -9,11 +9,11 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::config::routes::OWN_PREFIX;
 use crate::metrics::Outcome;
-use crate::proxy::Body;
+use crate::proxy::{ANTEROOM_STATUS, Body};
 use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::super::Gate;
-use super::super::answers::{ANTEROOM_STATUS, Answer, page};
+use super::super::answers::{Answer, page};
 use super::super::seat::{RELOAD_COOKIE, Seat};
 use super::super::visit::Visit;
 use super::parameter;

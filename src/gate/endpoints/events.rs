@@ -6,13 +6,13 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::proxy::{Body, Conn};
+use crate::proxy::{ANTEROOM_STATUS, Body, Conn};
 use crate::replica::{Note, Replica};
 use crate::room::Visitor;
 use crate::waiting::{EVENT_STREAM, EventStream, Link, PageKind};
 
 use super::super::Gate;
-use super::super::answers::{ANTEROOM_STATUS, Answer, Refusal, plain};
+use super::super::answers::{Answer, Refusal, plain};
 use super::super::seat::Seat;
 use super::super::visit::Visit;
 
