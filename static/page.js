@@ -235,7 +235,12 @@ addEventListener('pageshow', function (e) { if (e.persisted) ask(); });
 document.addEventListener('visibilitychange', function () {
   if (!document.hidden) { if (slept) go(); else if (Date.now() - heard > 2000) ask(); }
 });
-if ($('leave')) $('leave').addEventListener('submit', function () { tell('{"left":1}'); });
+// The line tells that the place is gone before the answer comes: a reload then would cut the answer off and join anew.
+if ($('leave')) $('leave').addEventListener('submit', function () {
+  gone = true;
+  setTimeout(function () { gone = false; }, 15000);
+  tell('{"left":1}');
+});
 plan();
 if (page.place != null && window.EventSource && window.BroadcastChannel && navigator.locks) {
   channel = new BroadcastChannel(key);
