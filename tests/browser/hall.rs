@@ -47,6 +47,8 @@ pub async fn insider(gate: &Gate) -> Guest {
 pub async fn buy(browser: &Browser, address: &str, seat: u32) {
     browser.open(&format!("{address}/seats")).await;
     browser.click(&format!("#s{seat} button")).await;
+    // Opening the next page too early would cut the click's own request off.
+    browser.awaits(&format!("#s{seat} button.mine")).await;
     browser.open(&format!("{address}/checkout")).await;
     browser.click("form[action='/checkout'] button").await;
     browser.click("button[name=pay][value=yes]").await;
