@@ -11,13 +11,17 @@ mod snapshot;
 pub use embedded::{Damage, Embedded, Kept, KeptPart, OpenError, Options, ReadError};
 pub use snapshot::{Snapshot, Unreadable};
 
-use crate::room::{Batch, Entry, GateId, Position, Wall};
+use crate::room::{Batch, Entry, GateId, Position, StateHash, Wall};
 
 /// The log of all rooms of one store. Calls block; the replica makes them from a thread of its own.
 ///
 /// Every call may fail with [`Unavailable`], which says nothing about whether it was carried out: the caller repeats it
 /// unchanged until it has an answer.
 pub trait Log: Send {
+    /// True when no other gate can have this log while this one has it open: then nobody can have read further, and a new
+    /// log has its root at once.
+    fn alone(&self) -> bool;
+
     /// Appends `append`, if any, and reads what follows `at`: one round trip.
     ///
     /// The append is durable when the call returns, and is refused unless the log is `at`'s incarnation and reaches as far
@@ -32,9 +36,14 @@ pub trait Log: Send {
     /// What there is to start from.
     fn load(&mut self) -> Result<Loaded, Unavailable>;
 
-    /// Begins a new log of `root`'s incarnation with `root` as what it starts from, all or nothing, if the log's
-    /// incarnation is still `seen` (0 for none).
-    fn begin(&mut self, seen: u64, root: &Snapshot) -> Result<Begun, Unavailable>;
+    /// A snapshot saved with [`Occasion::Root`], by its hash; `None` when it is not there.
+    fn root(&mut self, hash: &StateHash) -> Result<Option<Snapshot>, Unavailable>;
+
+    /// Begins a new log, all or nothing, if the log's incarnation is still `seen` (0 for none).
+    fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable>;
+
+    /// Notes that the entry at `position` is to be passed over, by every gate and for good.
+    fn skip(&mut self, position: Position) -> Result<(), Unavailable>;
 }
 
 /// What a gate hands to the log; the log adds position, time and the nonce of the entry before.
@@ -47,6 +56,15 @@ pub struct Append {
     pub batch: Batch,
 }
 
+/// What a new log begins with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Beginning {
+    /// For a gate that has the log to itself: the log is of the root's incarnation, and starts from it.
+    Root(Snapshot),
+    /// For gates that share it: no root yet, and this gate's [`Spoke`](crate::room::Spoke) as the first entry.
+    First { incarnation: u64, append: Box<Append> },
+}
+
 /// The log's answer to an exchange.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Exchanged {
@@ -55,6 +73,8 @@ pub enum Exchanged {
         entries: Vec<Entry>,
         /// Bytes that the log holds.
         log_bytes: u64,
+        /// The entry that follows these is of this machine version, which this binary cannot read.
+        newer: Option<u16>,
     },
     /// The entries after the position are gone: load the snapshot.
     Moved,
@@ -66,6 +86,8 @@ pub enum Exchanged {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Occasion {
     Checkpoint,
+    /// What a new log may start from: kept beside the others under its hash, for an hour at least.
+    Root,
     Last,
 }
 
@@ -82,6 +104,8 @@ pub struct Loaded {
     pub clean: bool,
     /// The store's time.
     pub time: Wall,
+    /// Entries to be passed over.
+    pub skips: Vec<Position>,
     /// Snapshots to start from, best first: several, so that one that does not decode costs little.
     pub snapshots: Vec<Snapshot>,
 }

@@ -41,6 +41,7 @@ pub(super) fn recover(log: &mut dyn Log, apply: Apply) -> Result<Recovered, Unav
         clean,
         time,
         snapshots,
+        ..
     } = log.load()?;
     let found = |state, outcome, incarnation| Recovered {
         state,

@@ -3,7 +3,7 @@
 //! The types are plain data; the byte form (`encode`, `decode`) is fixed by version, little-endian, without `usize`, and
 //! decoding is total: what does not decode is an error, never a panic.
 
-use super::ids::{Clock, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::ids::{Clock, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::settings::{Overrides, Settings};
 
 /// The machine version that this binary writes.
@@ -35,11 +35,56 @@ pub struct Batch {
     pub hello: bool,
     /// The gate leaves; last batch of its life.
     pub goodbye: bool,
-    /// The first batch of a new log by a gate that holds its rooms: the state up to here stands, a new era begins. A
-    /// state of the log before that meets it begins the new log by itself ([`super::State::begin`]).
-    pub root: bool,
+    /// The highest machine version that the gate knows; counts with `hello` and `spoke`.
+    pub knows: u16,
+    /// While a log has no root: what its gate has read of the logs before.
+    pub spoke: Option<Spoke>,
+    /// What a new log starts from: the hash of a snapshot ([`State::hash`](super::State::hash)). A state of the log before
+    /// that meets it begins the new log by itself ([`super::State::begin`]).
+    pub root: Option<StateHash>,
+    /// The hash of the gate's own state at a checkpoint.
+    pub vote: Option<Vote>,
+    /// The gate has saved the confirmed snapshot at this sequence.
+    pub saved: Option<u64>,
+    /// From this entry on the rooms run this machine version, if all on the roster know it.
+    pub raise: Option<u16>,
+    /// The gate brings the end of an era that the rooms have lost; what it knew of it is in the sections.
+    pub adopt: Option<Adopt>,
     pub rooms: Vec<RoomChange>,
     pub sections: Vec<Section>,
+}
+
+/// SHA-256 of an encoded state.
+pub type StateHash = [u8; 32];
+
+/// How far a gate has read, said while a log has no root.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Spoke {
+    /// The last entry that its state has applied; zeros for a gate that has nothing.
+    pub position: Position,
+    pub nonce: [u8; 8],
+    /// The gates on the roster of that state, itself among them.
+    pub roster: Vec<GateId>,
+}
+
+/// A gate's word on a checkpoint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Vote {
+    /// The checkpoint's sequence in this log.
+    pub sequence: u64,
+    pub hash: StateHash,
+    /// Worked out anew from the last confirmed snapshot, because the first votes were undecided.
+    pub again: bool,
+}
+
+/// An era that a gate brings back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Adopt {
+    pub era: Era,
+    /// The last entry of that era's log that the gate has read.
+    pub sequence: u64,
+    /// This is the last batch of it; until then nobody is called.
+    pub done: bool,
 }
 
 /// An operator's word about a room; applied before everything else of the entry.
@@ -81,6 +126,10 @@ pub struct Section {
     /// Visitors who checked in; each at most once per generation. Sorted, without repeats. A number in the gap behind a
     /// closed era, or of an era that the room does not know, is proof that it was issued: its place is given back.
     pub marks: Vec<(LaneId, Number)>,
+    /// Numbers of an adopted era that were used up there: ended, left, or spent.
+    pub taken: Vec<(LaneId, Number)>,
+    /// Visitors let past the line since the last batch; only counted.
+    pub bypasses: u32,
     /// Visitors who joined without a pending id, counted per lane.
     pub joins: Vec<(LaneId, u32)>,
     /// Visitors who carry a pending ticket: the same id is answered with the place it already has.
@@ -145,6 +194,8 @@ impl Section {
             reopens: Vec::new(),
             renewals: Vec::new(),
             marks: Vec::new(),
+            taken: Vec::new(),
+            bypasses: 0,
             joins: Vec::new(),
             pending_joins: Vec::new(),
         }
@@ -152,7 +203,7 @@ impl Section {
 
     /// Items other than joins.
     pub(super) fn items(&self) -> u32 {
-        let named = [&self.leaves, &self.reopens, &self.renewals, &self.marks];
+        let named = [&self.leaves, &self.reopens, &self.renewals, &self.marks, &self.taken];
         let items = named.map(Vec::len).iter().sum::<usize>() + self.ends.len() + self.claims.len();
         u32::try_from(items).unwrap_or(u32::MAX)
     }

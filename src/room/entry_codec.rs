@@ -1,8 +1,10 @@
 //! The byte form of entries, batches and settings. Version 1; a later one is refused, so that its gate stops there.
 
 use super::codec::{DecodeError, Read, Reader, Writer};
-use super::entry::{Batch, Change, Claim, End, Entry, MAX_BATCH_BYTES, PendingId, RoomChange, Section, VERSION};
-use super::ids::{GateId, LaneId, Number, Position, Wall};
+use super::entry::{
+    Adopt, Batch, Change, Claim, End, Entry, MAX_BATCH_BYTES, PendingId, RoomChange, Section, Spoke, VERSION, Vote,
+};
+use super::ids::{Era, GateId, LaneId, Number, Position, Wall};
 use super::marks_codec;
 use super::settings::{Mode, Overrides, Settings};
 
@@ -52,19 +54,42 @@ impl Entry {
 }
 
 impl Batch {
+    /// The batch as a log that keeps it apart from the rest of its entry stores it.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::default();
+        write_batch(&mut w, self);
+        w.bytes
+    }
+
+    /// # Errors
+    /// When the bytes are no batch, or longer than twice [`MAX_BATCH_BYTES`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut r = Reader::new(bytes, "batch");
+        if bytes.len() > MAX_ENTRY_BYTES {
+            return r.wrong();
+        }
+        let batch = read_batch(&mut r)?;
+        r.finish().map(|()| batch)
+    }
+
     /// Bytes of the encoded batch, for keeping under [`MAX_BATCH_BYTES`]. Costs an encoding.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        let mut w = Writer::default();
-        write_batch(&mut w, self);
-        w.bytes.len()
+        self.encode().len()
     }
 }
 
 fn write_batch(w: &mut Writer, batch: &Batch) {
     w.flag(batch.hello);
     w.flag(batch.goodbye);
-    w.flag(batch.root);
+    w.u16(batch.knows);
+    w.option(batch.spoke.as_ref(), write_spoke);
+    w.option(batch.root, |w, hash| w.raw(&hash));
+    w.option(batch.vote, write_vote);
+    w.option(batch.saved, Writer::u64);
+    w.option(batch.raise, Writer::u16);
+    w.option(batch.adopt, write_adopt);
     w.list(&batch.rooms, write_room_change);
     w.list(&batch.sections, write_section);
 }
@@ -73,9 +98,69 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
     Ok(Batch {
         hello: r.flag()?,
         goodbye: r.flag()?,
-        root: r.flag()?,
+        knows: r.u16()?,
+        spoke: r.option(read_spoke)?,
+        root: r.option(Reader::array)?,
+        vote: r.option(read_vote)?,
+        saved: r.option(Reader::u64)?,
+        raise: r.option(Reader::u16)?,
+        adopt: r.option(read_adopt)?,
         rooms: r.list(11, read_room_change)?,
         sections: r.list(11, read_section)?,
+    })
+}
+
+fn write_spoke(w: &mut Writer, spoke: &Spoke) {
+    write_position(w, spoke.position);
+    w.raw(&spoke.nonce);
+    w.list(&spoke.roster, |w, gate| w.u64(gate.0));
+}
+
+fn read_spoke(r: &mut Reader) -> Read<Spoke> {
+    Ok(Spoke {
+        position: read_position(r)?,
+        nonce: r.array()?,
+        roster: r.list(8, |r| Ok(GateId(r.u64()?)))?,
+    })
+}
+
+fn write_position(w: &mut Writer, position: Position) {
+    w.u64(position.incarnation);
+    w.u64(position.sequence);
+}
+
+fn read_position(r: &mut Reader) -> Read<Position> {
+    Ok(Position {
+        incarnation: r.u64()?,
+        sequence: r.u64()?,
+    })
+}
+
+fn write_vote(w: &mut Writer, vote: Vote) {
+    w.u64(vote.sequence);
+    w.raw(&vote.hash);
+    w.flag(vote.again);
+}
+
+fn read_vote(r: &mut Reader) -> Read<Vote> {
+    Ok(Vote {
+        sequence: r.u64()?,
+        hash: r.array()?,
+        again: r.flag()?,
+    })
+}
+
+fn write_adopt(w: &mut Writer, adopt: Adopt) {
+    w.u64(adopt.era.0);
+    w.u64(adopt.sequence);
+    w.flag(adopt.done);
+}
+
+fn read_adopt(r: &mut Reader) -> Read<Adopt> {
+    Ok(Adopt {
+        era: Era(r.u64()?),
+        sequence: r.u64()?,
+        done: r.flag()?,
     })
 }
 
@@ -124,6 +209,8 @@ fn write_section(w: &mut Writer, section: &Section) {
     marks_codec::write(w, &section.reopens);
     marks_codec::write(w, &section.renewals);
     marks_codec::write(w, &section.marks);
+    marks_codec::write(w, &section.taken);
+    w.var(u64::from(section.bypasses));
     w.list(&section.joins, |w, (lane, count)| {
         w.u8(lane.0);
         w.var(u64::from(*count));
@@ -144,15 +231,20 @@ fn read_section(r: &mut Reader) -> Read<Section> {
         reopens: marks_codec::read(r)?,
         renewals: marks_codec::read(r)?,
         marks: marks_codec::read(r)?,
+        taken: marks_codec::read(r)?,
+        bypasses: read_count(r)?,
         joins: r.list(2, read_join)?,
         pending_joins: r.list(13, |r| Ok((r.lane()?, PendingId(r.array()?))))?,
     })
 }
 
 fn read_join(r: &mut Reader) -> Read<(LaneId, u32)> {
-    let lane = r.lane()?;
+    Ok((r.lane()?, read_count(r)?))
+}
+
+fn read_count(r: &mut Reader) -> Read<u32> {
     let count = r.var()?;
-    u32::try_from(count).map_or_else(|_| r.wrong(), |count| Ok((lane, count)))
+    u32::try_from(count).or_else(|_| r.wrong())
 }
 
 fn write_named(w: &mut Writer, lane: LaneId, number: Number) {

@@ -41,7 +41,8 @@ mod view;
 
 pub use codec::DecodeError;
 pub use entry::{
-    Batch, Change, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, PendingId, RoomChange, Section, VERSION,
+    Adopt, Batch, Change, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, PendingId, RoomChange, Section, Spoke,
+    StateHash, VERSION, Vote,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Wall};
 pub use record::SLACK_MS;

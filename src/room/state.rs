@@ -97,7 +97,7 @@ impl State {
             ignored: true,
             ..Effects::default()
         };
-        if entry.batch.root && entry.version == VERSION {
+        if entry.batch.root.is_some() && entry.version == VERSION {
             self.begin(entry.position.incarnation);
         }
         let mine = entry.position.incarnation == self.position.incarnation && entry.position > self.position;

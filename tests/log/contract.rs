@@ -2,7 +2,9 @@
 //!
 //! Nothing here looks behind the trait: batches are told apart by their serials, snapshots by their bytes.
 
-use anteroom::log::{Append, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Snapshot, next_incarnation};
+use anteroom::log::{
+    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Snapshot, next_incarnation,
+};
 use anteroom::room::{Batch, Entry, GateId, Position, VERSION, Wall};
 
 /// Where a log is kept, so that it can be opened again; empty at first.
@@ -42,8 +44,9 @@ pub fn begin(log: &mut dyn Log) -> Position {
         ..
     } = log.load().unwrap();
     let root = root(next_incarnation(last_known, time, 7).unwrap());
-    assert_eq!(log.begin(incarnation, &root), Ok(Begun::Begun));
-    root.position
+    let position = root.position;
+    assert_eq!(log.begin(incarnation, &Beginning::Root(root)), Ok(Begun::Begun));
+    position
 }
 
 pub fn after(at: Position, count: u64) -> Position {
@@ -126,7 +129,7 @@ pub fn a_batch_comes_back_byte_for_byte(store: &impl Store) {
     let start = begin(log.as_mut());
     let batch = Batch {
         hello: true,
-        root: true,
+        root: Some([7; 32]),
         ..Batch::default()
     };
     let sent = Append { batch, ..append(1) };
@@ -179,7 +182,10 @@ pub fn a_new_log_ends_the_old_one(store: &impl Store) {
     let start = begin(log.as_mut());
     let end = fill(log.as_mut(), start, 3);
     let next = root(start.incarnation + 99);
-    assert_eq!(log.begin(start.incarnation, &next), Ok(Begun::Begun));
+    assert_eq!(
+        log.begin(start.incarnation, &Beginning::Root(next.clone())),
+        Ok(Begun::Begun)
+    );
     let broken = Exchanged::Broken {
         incarnation: next.position.incarnation,
     };
@@ -197,9 +203,12 @@ pub fn of_two_who_begin_at_once_one_does(store: &impl Store) {
     let mut log = store.open();
     let start = begin(log.as_mut());
     let (one, other) = (root(start.incarnation + 5), root(start.incarnation + 6));
-    assert_eq!(log.begin(start.incarnation, &one), Ok(Begun::Begun));
     assert_eq!(
-        log.begin(start.incarnation, &other),
+        log.begin(start.incarnation, &Beginning::Root(one.clone())),
+        Ok(Begun::Begun)
+    );
+    assert_eq!(
+        log.begin(start.incarnation, &Beginning::Root(other)),
         Ok(Begun::Lost {
             incarnation: one.position.incarnation
         })

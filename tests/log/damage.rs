@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use anteroom::log::{Exchanged, Loaded, Log, Occasion, Snapshot};
+use anteroom::log::{Beginning, Exchanged, Loaded, Log, Occasion, Snapshot};
 use anteroom::room::{Batch, Entry, Position, RoomChange};
 use anteroom::room::{Change, RoomName};
 use redb::ReadableTable;
@@ -90,7 +90,7 @@ fn start_over(folder: &Folder, written: &[Entry]) -> (Loaded, usize) {
     // Whatever was found, a new log can begin above it, and takes entries.
     let seen = log.load().unwrap();
     let next = root(seen.last_known.max(loaded.last_known) + 1);
-    log.begin(seen.incarnation, &next).unwrap();
+    log.begin(seen.incarnation, &Beginning::Root(next.clone())).unwrap();
     assert_eq!(exchange(&mut log, next.position, Some(&append(1))).len(), 1);
     (loaded, usize::try_from(at.sequence).unwrap())
 }
@@ -176,7 +176,8 @@ fn with_log_and_snapshot_gone_the_last_closed_part_is_better_than_nothing() {
     let (start, _) = written(&folder, true);
     let mut log = folder.embedded();
     let loaded = log.load().unwrap();
-    log.begin(loaded.incarnation, &root(loaded.incarnation + 1)).unwrap();
+    log.begin(loaded.incarnation, &Beginning::Root(root(loaded.incarnation + 1)))
+        .unwrap();
     drop(log);
     fs::write(folder.path().join("log.redb"), b"nothing of the kind").unwrap();
     fs::write(folder.path().join("snapshot"), b"nor this").unwrap();

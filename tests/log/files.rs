@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anteroom::log::{Embedded, Kept, Log, Occasion, OpenError, ReadError, Snapshot};
+use anteroom::log::{Beginning, Embedded, Kept, Log, Occasion, OpenError, ReadError, Snapshot};
 use anteroom::room::{Position, Wall};
 
 use crate::contract::{Store, after, append, begin, exchange, fill, root};
@@ -137,7 +137,8 @@ fn a_new_log_leaves_the_old_one_for_replay() {
     let mut log = folder.embedded();
     let start = begin(&mut log);
     let end = fill(&mut log, start, 3);
-    log.begin(start.incarnation, &root(start.incarnation + 1)).unwrap();
+    log.begin(start.incarnation, &Beginning::Root(root(start.incarnation + 1)))
+        .unwrap();
     drop(log);
     let kept = Kept::open(&folder.path()).unwrap();
     assert_eq!(kept.files().len(), 2);

@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anteroom::log::{self, Append, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable};
+use anteroom::log::{
+    self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable,
+};
 use anteroom::replica::{JoinOutcome, Note, Options, Replica, ReplicaThread};
 use anteroom::room::{
-    LaneId, LineName, Mode, Number, PendingId, Position, RoomName, Settings, Standing, Visitor, Waiting, Wall,
+    LaneId, LineName, Mode, Number, PendingId, Position, RoomName, Settings, Standing, StateHash, Visitor, Waiting,
+    Wall,
 };
 use anteroom::time;
 use tempfile::TempDir;
@@ -242,10 +245,22 @@ impl Log for Faulty {
         self.inner.load()
     }
 
-    fn begin(&mut self, seen: u64, root: &Snapshot) -> Result<Begun, Unavailable> {
+    fn alone(&self) -> bool {
+        self.inner.alone()
+    }
+
+    fn root(&mut self, hash: &StateHash) -> Result<Option<Snapshot>, Unavailable> {
+        self.inner.root(hash)
+    }
+
+    fn skip(&mut self, position: Position) -> Result<(), Unavailable> {
+        self.inner.skip(position)
+    }
+
+    fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable> {
         if self.faults.refuse.load(Ordering::Relaxed) {
             return Err(Unavailable("a test refuses".into()));
         }
-        self.inner.begin(seen, root)
+        self.inner.begin(seen, beginning)
     }
 }

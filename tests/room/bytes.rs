@@ -1,8 +1,8 @@
 //! Bytes: entries and snapshots come back as they were, and nothing that is not one is taken for one.
 
 use anteroom::room::{
-    Batch, Change, Claim, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId, Position,
-    RoomChange, RoomName, Section, Settings, State, VERSION, Wall,
+    Adopt, Batch, Change, Claim, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId,
+    Position, RoomChange, RoomName, Section, Settings, Spoke, State, VERSION, Vote, Wall,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -67,10 +67,11 @@ prop_compose! {
         room in room_name(), line in line_name(), leaves in vec(named(), 0..5),
         ends in vec((named(), any::<u64>()), 0..5), claims in vec((named(), any::<bool>()), 0..5),
         reopens in vec(named(), 0..5), renewals in vec(named(), 0..5), marks in vec(named(), 0..200),
+        taken in vec(named(), 0..200), bypasses in any::<u32>(),
         joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
     ) -> Section {
         Section {
-            room, line, leaves, reopens, renewals, marks,
+            room, line, leaves, reopens, renewals, marks, taken, bypasses,
             ends: ends.into_iter().map(|((lane, number), after_ms)| End { lane, number, after_ms }).collect(),
             claims: claims.into_iter().map(|((lane, number), carried)| Claim { lane, number, carried }).collect(),
             joins: joins.into_iter().map(|(lane, count)| (LaneId(lane), count)).collect(),
@@ -80,8 +81,34 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn spoke()(ids in any::<[u64; 2]>(), nonce in any::<[u8; 8]>(), roster in vec(any::<u64>(), 0..5)) -> Spoke {
+        Spoke {
+            position: Position { incarnation: ids[0], sequence: ids[1] },
+            nonce,
+            roster: roster.into_iter().map(GateId).collect(),
+        }
+    }
+}
+
+prop_compose! {
+    /// A batch with what gates say among themselves.
+    fn batch()(
+        flags in any::<[bool; 2]>(), knows in any::<u16>(), spoke in option::of(spoke()),
+        root in any::<Option<[u8; 32]>>(), vote in any::<Option<(u64, [u8; 32], bool)>>(), saved in any::<Option<u64>>(),
+        raise in any::<Option<u16>>(), adopt in any::<Option<(u64, u64, bool)>>(),
+    ) -> Batch {
+        Batch {
+            hello: flags[0], goodbye: flags[1], knows, spoke, root, saved, raise,
+            vote: vote.map(|(sequence, hash, again)| Vote { sequence, hash, again }),
+            adopt: adopt.map(|(era, sequence, done)| Adopt { era: Era(era), sequence, done }),
+            ..Batch::default()
+        }
+    }
+}
+
+prop_compose! {
     fn entry()(
-        flags in any::<[bool; 3]>(), ids in any::<[u64; 5]>(), nonces in any::<[[u8; 8]; 2]>(),
+        batch in batch(), ids in any::<[u64; 5]>(), nonces in any::<[[u8; 8]; 2]>(),
         rooms in vec(room_change(), 0..3), sections in vec(section(), 0..3),
     ) -> Entry {
         Entry {
@@ -92,7 +119,7 @@ prop_compose! {
             nonce: nonces[1],
             time: Wall(ids[4]),
             version: VERSION,
-            batch: Batch { hello: flags[0], goodbye: flags[1], root: flags[2], rooms, sections },
+            batch: Batch { rooms, sections, ..batch },
         }
     }
 }

@@ -171,7 +171,7 @@ fn the_roots_entry_begins_the_new_log_by_itself() {
         ..log.entry(
             250,
             Batch {
-                root: true,
+                root: Some([7; 32]),
                 hello: true,
                 ..Batch::default()
             },
@@ -179,7 +179,7 @@ fn the_roots_entry_begins_the_new_log_by_itself() {
     };
     let stray = Entry {
         batch: Batch {
-            root: false,
+            root: None,
             ..root.batch.clone()
         },
         ..root.clone()

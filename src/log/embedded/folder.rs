@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::room::Wall;
+use crate::room::{Position, Wall};
 
 /// A data folder that this process alone uses while the value lives; the lock ends with the process, however it ends.
 pub(super) struct Folder {
@@ -72,6 +72,27 @@ impl Folder {
     fn identity(&self) -> io::Result<String> {
         let file = fs::metadata(self.path.join(CURRENT))?;
         Ok(format!("{} {} {}", file.ino(), file.ctime(), file.ctime_nsec()))
+    }
+
+    /// Leaves word that the entry at `position` is to be passed over.
+    pub fn add_skip(&self, position: Position) -> io::Result<()> {
+        let mut file = private().append(true).open(self.path.join(SKIPS))?;
+        file.write_all(format!("{}-{}\n", position.incarnation, position.sequence).as_bytes())?;
+        file.sync_all()?;
+        self.sync()
+    }
+
+    /// Entries to be passed over; a line that names none is none.
+    pub fn skips(&self) -> io::Result<Vec<Position>> {
+        let text = found(fs::read_to_string(self.path.join(SKIPS)))?.unwrap_or_default();
+        let position = |line: &str| {
+            let (incarnation, sequence) = line.split_once('-')?;
+            Some(Position {
+                incarnation: incarnation.parse().ok()?,
+                sequence: sequence.parse().ok()?,
+            })
+        };
+        Ok(text.lines().filter_map(position).collect())
     }
 
     /// Bytes on disk of the part in use.
@@ -245,6 +266,7 @@ pub(super) const SNAPSHOT: &str = "snapshot";
 pub(super) const LOCK: &str = "lock";
 const NEXT: &str = "log.redb.next";
 const SNAPSHOT_NEXT: &str = "snapshot.next";
+const SKIPS: &str = "skips";
 const STOPPED: &str = "stopped";
 const PROBE: &str = "probe";
 const ASIDE: &str = ".damaged-";

@@ -18,8 +18,8 @@ use std::time::Duration;
 use self::folder::{CURRENT, Folder, Name};
 use self::keeper::Keeper;
 use self::part::{Fault, Part};
-use super::{Append, Begun, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable};
-use crate::room::{Entry, Position, Wall};
+use super::{Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable};
+use crate::room::{Entry, Position, StateHash, Wall};
 use crate::time;
 
 pub use self::kept::{Damage, Kept, KeptPart, ReadError};
@@ -198,6 +198,10 @@ impl Embedded {
 }
 
 impl Log for Embedded {
+    fn alone(&self) -> bool {
+        true
+    }
+
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
         let time = (self.options.wall)();
         let Some(part) = self.part()? else {
@@ -217,7 +221,11 @@ impl Log for Embedded {
         match read {
             Ok(entries) => {
                 let log_bytes = self.closed_bytes + self.folder.current_bytes();
-                Ok(Exchanged::Entries { entries, log_bytes })
+                Ok(Exchanged::Entries {
+                    entries,
+                    log_bytes,
+                    newer: None,
+                })
             }
             Err(fault) => self.failed(fault),
         }
@@ -235,7 +243,7 @@ impl Log for Embedded {
         let old = u128::from(snapshot.time.since(part.head.since)) >= options.part_age.as_millis();
         let turn = complete && part.tail > part.head.base && (old || part.bytes >= options.part_bytes);
         let known = snapshot.position.cmp(&self.saved);
-        if known.is_lt() || (known.is_eq() && occasion == Occasion::Checkpoint) {
+        if occasion == Occasion::Root || known.is_lt() || (known.is_eq() && occasion == Occasion::Checkpoint) {
             return Ok(());
         }
         if turn {
@@ -268,6 +276,7 @@ impl Log for Embedded {
         let mut loaded = Loaded {
             last_known: known.unwrap_or(0),
             time: (self.options.wall)(),
+            skips: self.folder.skips().map_err(io).map_err(unavailable)?,
             ..Loaded::default()
         };
         let Some(part) = self.part()? else {
@@ -290,7 +299,15 @@ impl Log for Embedded {
         Ok(loaded)
     }
 
-    fn begin(&mut self, seen: u64, root: &Snapshot) -> Result<Begun, Unavailable> {
+    /// A log of its own never needs another gate's root.
+    fn root(&mut self, _: &StateHash) -> Result<Option<Snapshot>, Unavailable> {
+        Ok(None)
+    }
+
+    fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable> {
+        let Beginning::Root(root) = beginning else {
+            return Err(Unavailable("a log of one gate begins with its root".into()));
+        };
         let incarnation = self.part()?.map_or(0, |part| part.head.incarnation);
         if incarnation != seen {
             return Ok(Begun::Lost { incarnation });
@@ -299,6 +316,10 @@ impl Log for Embedded {
         self.saved = root.position;
         self.keeper.offer(root.clone());
         Ok(Begun::Begun)
+    }
+
+    fn skip(&mut self, position: Position) -> Result<(), Unavailable> {
+        self.folder.add_skip(position).map_err(io).map_err(unavailable)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Beginning, From, Saved, Turn, Worker};
-use crate::log::{Begun, Unavailable, next_incarnation};
+use super::{From, NewLog, Saved, Turn, Worker};
+use crate::log::{Beginning, Begun, Unavailable, next_incarnation};
 use crate::replica::recover::{Outcome, Recovered, recover, snapshot};
 use crate::room::State;
 
@@ -18,25 +18,27 @@ impl Worker {
             From::Rooms => self.state.begin(incarnation),
             From::Nothing { new } => self.state = State::empty(incarnation, new),
         }
-        self.beginning = Some(Beginning {
+        let root = snapshot(&self.state, self.time);
+        self.root = (from == From::Rooms).then(|| root.hash());
+        self.beginning = Some(NewLog {
             seen,
-            root: snapshot(&self.state, self.time),
+            incarnation,
+            beginning: Beginning::Root(root),
         });
         if let Some(sent) = &mut self.under_way {
             sent.append.batch.hello = true;
         }
         self.hello = true;
-        self.root = from == From::Rooms;
         Ok(())
     }
 
     pub(super) fn begin(&mut self) -> Result<Turn, Unavailable> {
-        let Some(beginning) = &self.beginning else {
+        let Some(new) = &self.beginning else {
             return Ok(Turn::Done);
         };
-        match self.log.begin(beginning.seen, &beginning.root)? {
+        match self.log.begin(new.seen, &new.beginning)? {
             Begun::Begun => {
-                tracing::info!(incarnation = beginning.root.position.incarnation, "a new log has begun");
+                tracing::info!(incarnation = new.incarnation, "a new log has begun");
                 self.beginning = None;
                 self.saved = Saved {
                     clock: self.shared.load().clock,

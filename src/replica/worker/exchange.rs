@@ -32,7 +32,7 @@ impl Worker {
         let answer = self.log.exchange(self.state.position(), append)?;
         self.recovered();
         match answer {
-            Exchanged::Entries { entries, log_bytes } => {
+            Exchanged::Entries { entries, log_bytes, .. } => {
                 self.shared.counts.log_bytes.store(log_bytes, Ordering::Relaxed);
                 self.read_back(entries)
             }
@@ -130,7 +130,7 @@ impl Worker {
             self.rest(&Unavailable("the rooms do not know this gate".into()));
             return;
         }
-        self.root = false;
+        self.root = None;
         for visitor in sent.waiters.resolve(effects, &self.shared.load()) {
             // Where there is no room for it, the place is gone after `firm_within` all the same.
             let _ = self.collector.note(Noted {

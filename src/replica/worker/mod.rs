@@ -20,8 +20,8 @@ use super::publish::Shared;
 use super::recover::{Apply, Outcome, Recovered};
 use super::rooms;
 use super::waiters::Waiters;
-use crate::log::{Append, Log, Snapshot, Unavailable};
-use crate::room::{Clock, GateId, RoomName, Settings, State, Wall};
+use crate::log::{Append, Beginning, Log, Unavailable};
+use crate::room::{Clock, GateId, RoomName, Settings, State, StateHash, Wall};
 use crate::time;
 
 /// All that the thread starts from.
@@ -51,10 +51,10 @@ pub(super) struct Worker {
     serial: u64,
     under_way: Option<UnderWay>,
     /// A new log to begin before anything else.
-    beginning: Option<Beginning>,
+    beginning: Option<NewLog>,
     /// The next batch puts the gate on the roster; and it is the first of a log that this gate began.
     hello: bool,
-    root: bool,
+    root: Option<StateHash>,
     /// Log time of the last entry, and uptime when it was read.
     time: Wall,
     heard: Duration,
@@ -72,9 +72,10 @@ struct UnderWay {
     ignored: u8,
 }
 
-struct Beginning {
+struct NewLog {
     seen: u64,
-    root: Snapshot,
+    beginning: Beginning,
+    incarnation: u64,
 }
 
 /// What a new log starts from.
@@ -154,7 +155,7 @@ impl Worker {
             under_way: None,
             beginning: None,
             hello: true,
-            root: false,
+            root: None,
             time,
             heard: time::uptime(),
             saved: Saved::default(),

@@ -115,18 +115,7 @@ fn room() -> RoomName {
 }
 
 fn section(fill: impl FnOnce(&mut Section)) -> Batch {
-    let mut section = Section {
-        room: room(),
-        line: LineName::ONLY,
-        leaves: vec![],
-        ends: vec![],
-        claims: vec![],
-        reopens: vec![],
-        renewals: vec![],
-        marks: vec![],
-        joins: vec![],
-        pending_joins: vec![],
-    };
+    let mut section = Section::new(room(), LineName::ONLY);
     fill(&mut section);
     Batch {
         sections: vec![section],
