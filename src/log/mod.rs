@@ -6,6 +6,7 @@
 //! of the same trait, tried by the same suite (`tests/log`).
 
 mod embedded;
+pub mod rootless;
 mod snapshot;
 
 pub use embedded::{Damage, Embedded, Kept, KeptPart, OpenError, Options, ReadError};
