@@ -6,6 +6,7 @@
 //! of the same trait, tried by the same suite (`tests/log`).
 
 mod embedded;
+pub mod redis;
 pub mod rootless;
 mod snapshot;
 
