@@ -229,6 +229,17 @@ impl Replica {
         self.wait(done).await?
     }
 
+    /// Leaves word of visitors who were let past a line, and does not wait; when too much is waiting they are not counted.
+    pub fn bypassed(&self, room: RoomName, line: LineName, count: u32) {
+        if self
+            .inbox
+            .try_send(Message::Bypassed(Box::new((room, line, count))))
+            .is_err()
+        {
+            self.shared.counts.notes_dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Tells of a genuine token of `era`; one above the rooms' own begins a new log above it.
     pub fn foreign_era(&self, era: Era) {
         if era.0 <= self.load().position.incarnation || era.0 <= self.shared.foreign.fetch_max(era.0, Ordering::Relaxed)

@@ -53,6 +53,8 @@ pub(super) enum Message {
     Join(Box<Join>),
     Note(Box<Noted>),
     Change(Box<Changing>),
+    /// Visitors let past a line.
+    Bypassed(Box<(RoomName, LineName, u32)>),
     /// Something outside the queue wants attention: stop, or an era from elsewhere.
     Wake,
 }

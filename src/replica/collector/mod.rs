@@ -38,6 +38,7 @@ struct Work {
     /// Ids in order of arrival, and who asked with each.
     pending: VecDeque<(LaneId, PendingId)>,
     pending_waiters: BTreeMap<(LaneId, PendingId), Vec<Joiner>>,
+    bypasses: u32,
 }
 
 /// What a note is about, in the order in which a batch too full for all takes them.
@@ -131,6 +132,14 @@ impl Collector {
         true
     }
 
+    /// Only counted, so a count that there is no room for is let go.
+    pub fn bypassed(&mut self, (room, line, count): (RoomName, LineName, u32)) {
+        if count > 0 && self.lines.len() < MAX_NOTES {
+            let work = self.lines.entry((room, line)).or_default();
+            work.bypasses = work.bypasses.saturating_add(count);
+        }
+    }
+
     /// Refused at once when there is no room for it, or when it would never fit in a batch.
     pub fn change(&mut self, change: Changing) {
         self.urgent = true;
@@ -211,13 +220,14 @@ impl Collector {
 
 impl Work {
     fn is_empty(&self) -> bool {
-        self.notes.is_empty() && self.joins.is_empty() && self.pending.is_empty()
+        self.notes.is_empty() && self.joins.is_empty() && self.pending.is_empty() && self.bypasses == 0
     }
 
     /// This line's section, as far as there is room; `None` when it would be empty.
     fn cut(&mut self, key: &LineKey, room: &mut Room, waiters: &mut Waiters) -> Option<Section> {
         let mut section = Section::new(key.0.clone(), key.1.clone());
         let empty = section.clone();
+        section.bypasses = std::mem::take(&mut self.bypasses);
         self.cut_joins(&mut section, room, waiters);
         self.cut_notes(&mut section, room, waiters);
         self.cut_pending(&mut section, room, waiters);

@@ -103,6 +103,19 @@ fn a_batch_keeps_under_the_limit_whatever_is_in_it_and_nothing_is_lost() {
 }
 
 #[test]
+fn visitors_let_past_are_summed_by_line_and_told_once() {
+    let mut collector = Collector::default();
+    for (at, count) in [(1, 2), (2, 7), (1, 3), (3, 0)] {
+        collector.bypassed((name("main"), line(at), count));
+    }
+    assert!(!collector.is_urgent() && !collector.is_empty());
+    let (batch, _) = collector.cut(|_| 0);
+    let told: Vec<_> = batch.sections.iter().map(|s| (s.line.clone(), s.bypasses)).collect();
+    assert_eq!(told, [(line(1), 5), (line(2), 7)]);
+    assert!(collector.is_empty());
+}
+
+#[test]
 fn lines_take_turns_when_there_is_not_room_for_all() {
     let mut collector = Collector::default();
     for at in 0..1_000 {

@@ -248,6 +248,7 @@ impl Worker {
                 }
             }
             Message::Change(change) => self.collector.change(*change),
+            Message::Bypassed(past) => self.collector.bypassed(*past),
             Message::Wake => {}
         }
     }
