@@ -86,10 +86,10 @@ impl Reader<'_> {
                 (PassState::Valid, Some(Note::Claim { carried: true }))
             }
             // A call that the log lost. One that was missed is known, and its pass is over whatever the wall clock says.
-            Standing::Waiting(waiting) if waiting.missed_at.is_none() && pass.expires_at > self.wall => {
+            Standing::Waiting(waiting) if waiting.missed_at.is_none() && self.dated(pass) => {
                 (PassState::Valid, Some(Note::Reopen))
             }
-            Standing::Unknown if pass.expires_at > self.wall => (PassState::Valid, Some(Note::Reopen)),
+            Standing::Unknown if self.dated(pass) => (PassState::Valid, Some(Note::Reopen)),
             _ => (PassState::Void, None),
         }
     }
@@ -97,6 +97,11 @@ impl Reader<'_> {
     fn is_of(&self, pass: &Pass, call: CallId) -> bool {
         self.keyring
             .is_pass_id(self.room, self.line, pass.edition, call, pass.id)
+    }
+
+    /// By its own date, which is the only one there is where the room has lost the call.
+    fn dated(&self, pass: &Pass) -> bool {
+        pass.expires_at.plus(self.extension_ms.unwrap_or(0)) > self.wall
     }
 
     fn alive(&self, expires: Clock) -> bool {

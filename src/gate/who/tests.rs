@@ -283,6 +283,24 @@ fn where_the_room_has_never_heard_of_the_call_the_passs_date_decides() {
     assert_eq!(room.by_pass(room.pass(waiting, 1, 0)), VOID);
 }
 
+/// As where a gate was started while its store was away, and knows nobody.
+#[test]
+fn while_cut_off_a_pass_that_the_room_has_never_heard_of_is_good_for_the_extension_too() {
+    let mut room = Room::new();
+    let never = Number { n: 500, ..room.join() };
+    let by = |room: &Room, extension_ms, late_ms| {
+        let reader = Reader {
+            extension_ms: Some(extension_ms),
+            wall: Wall(room.time + late_ms),
+            ..room.reader()
+        };
+        reader.pass(room.pass(never, 1, 0)).state
+    };
+    assert_eq!(by(&room, SESSION_MS, SESSION_MS - 1), PassState::Valid);
+    assert_eq!(by(&room, SESSION_MS, SESSION_MS), PassState::Void);
+    assert_eq!(by(&room, 0, 0), PassState::Void, "strict");
+}
+
 #[test]
 fn a_reset_voids_tickets_and_passes_of_the_edition_before() {
     let mut room = Room::new();
