@@ -37,6 +37,9 @@ pub struct Room {
     /// Grows with each change.
     pub revision: u64,
     pub edition: u32,
+    /// The gate is cut off and the room has `on_outage = "open"`: everybody goes past the line.
+    #[serde(default)]
+    pub let_past: bool,
     pub lines: u64,
     #[serde(flatten)]
     pub figures: Figures,

@@ -16,7 +16,7 @@ mod serve;
 mod shape;
 mod visitors;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::fmt;
 use std::net::SocketAddr;
@@ -66,6 +66,8 @@ pub struct Options {
     pub entrance: Entrance,
     /// The messages of the configuration, shown where no operator has set another.
     pub messages: BTreeMap<RoomName, String>,
+    /// Rooms that let everybody past their line while the gate is cut off.
+    pub open_in_outage: BTreeSet<RoomName>,
     /// How long a connection may stay silent before and in a request's head, in a body, and in taking an answer.
     pub patience: Duration,
 }
@@ -75,6 +77,7 @@ impl Default for Options {
         Self {
             entrance: Entrance::default(),
             messages: BTreeMap::new(),
+            open_in_outage: BTreeSet::new(),
             patience: Duration::from_secs(10),
         }
     }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::problem::json;
 use super::{Peer, Problem, Shared, api, patch, shape};
 use crate::replica::Replica;
-use crate::room::{Change, LineName, RoomName, RoomView, View};
+use crate::room::{Change, LineName, Mode, RoomName, RoomView, View};
 
 /// The room that a path names.
 pub(super) struct Named {
@@ -63,7 +63,12 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
 }
 
 fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
-    shape::room(name, view, shared.configured_message(name), shared.replica.now())
+    let room = shape::room(name, view, shared.configured_message(name), shared.replica.now());
+    let opens = shared.options.open_in_outage.contains(name) && view.settings.mode == Mode::Auto;
+    api::Room {
+        let_past: opens && shared.replica.cut_off().is_some(),
+        ..room
+    }
 }
 
 /// How the gate stands to its log now.

@@ -20,6 +20,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
         overridden: overridden(&view.overrides),
         revision: view.revision,
         edition: view.edition.0,
+        let_past: false,
         lines: view.lines.len() as u64,
         figures: total(view),
         estimate: only

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::admin::{self, AdminServer, Entrance, Handles, Readiness, Token};
-use crate::config::{Admin, Config, Server, Upstream};
+use crate::config::{Admin, Config, OnOutage, Server, Upstream};
 use crate::gate::{Gate, GateParts, Shared};
 use crate::log::{Embedded, OpenError, Options as LogOptions};
 use crate::logging::AccessLog;
@@ -242,7 +242,9 @@ fn admin_options(config: &Config) -> admin::Options {
         .rooms
         .iter()
         .filter_map(|room| Some((room.name.clone(), room.message.clone()?)));
+    let open = config.rooms.iter().filter(|room| room.on_outage == OnOutage::Open);
     admin::Options {
+        open_in_outage: open.map(|room| room.name.clone()).collect(),
         entrance: Entrance {
             token: token.as_ref().map(|secret| Token::new(secret.expose())),
         },

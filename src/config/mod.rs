@@ -34,7 +34,7 @@ pub use limit::{Limit, OwnLimits, Rate};
 pub use mistake::{Mistake, Mistakes, Origin, Report};
 pub use overrides::Overrides;
 pub use page::{Page, Template};
-pub use room::{EndsOn, Room};
+pub use room::{EndsOn, OnOutage, Room};
 pub use upstream::Upstream;
 
 use crate::token::Key;

@@ -27,6 +27,7 @@ pub struct Room {
     pub ends_on: Vec<EndsOn>,
     pub end_grace_ms: u64,
     pub outage_extension_ms: u64,
+    pub on_outage: OnOutage,
     /// Of the waiting page: 200, 202, 429 or 503.
     pub waiting_status: StatusCode,
     pub same_site: SameSite,
@@ -44,6 +45,15 @@ pub struct Room {
 pub struct EndsOn {
     pub route: Route,
     pub status: StatusCode,
+}
+
+/// What becomes of newcomers while the gate is cut off from its store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnOutage {
+    /// They get the page, and are numbered when the store is back.
+    Wait,
+    /// Everybody is forwarded, past the line and the capacity.
+    Open,
 }
 
 /// Most rooms, and most of some lists in a room.
@@ -81,6 +91,7 @@ fn room(section: &Section<'_>) -> Room {
     let (ends_on, end_grace_ms, outage_extension_ms) = endings(section, &settings);
     pace::check(section, &settings, end_grace_ms);
     let statuses = [200_u16, 202, 429, 503];
+    let outages = [("wait", OnOutage::Wait), ("open", OnOutage::Open)];
     let sites = [
         ("lax", SameSite::Lax),
         ("strict", SameSite::Strict),
@@ -96,6 +107,7 @@ fn room(section: &Section<'_>) -> Room {
         ends_on,
         end_grace_ms,
         outage_extension_ms,
+        on_outage: section.need("on_outage", |node| one_of(node, &outages)),
         waiting_status: section.need("waiting_status", |node| status(node, &statuses)),
         same_site: section.need("same_site", |node| one_of(node, &sites)),
         cookie_domain: section.get("cookie_domain", domain),
@@ -107,7 +119,20 @@ fn room(section: &Section<'_>) -> Room {
     };
     lanes(section, &mut room);
     cookies(section, &room);
+    outage(section, &room);
     room
+}
+
+fn outage(section: &Section<'_>, room: &Room) {
+    if room.on_outage == OnOutage::Open && room.settings.mode != Mode::Off {
+        let wrong =
+            "whoever comes while a gate is cut off from its store goes straight to the shop, past capacity and line";
+        section.warning(
+            "on_outage",
+            wrong,
+            "\"wait\", unless the shop can serve everybody at once",
+        );
+    }
 }
 
 /// Everything of the settings but lines and lanes.

@@ -41,6 +41,16 @@ pub enum Void {
     Reset,
 }
 
+/// What somebody without a place meets at the room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Door {
+    Line,
+    /// Who came now would be called at once.
+    Open,
+    /// The gate is cut off, and the room lets everybody past its line meanwhile.
+    LetPast,
+}
+
 /// All that the decision rests on.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
@@ -48,8 +58,7 @@ pub struct Facts {
     /// On one of the room's `return_routes`, where a payment provider sends the visitor back.
     pub returning: bool,
     pub mode: Mode,
-    /// Somebody who came now would be called at once.
-    pub open: bool,
+    pub door: Door,
     /// A form or frame of another site, from where the browser sends none of the room's cookies, or keeps none.
     pub held_back: bool,
     pub pass: PassState,
@@ -65,6 +74,8 @@ pub enum Verdict {
     ForwardReturn,
     /// Forward as the session of the pass.
     ForwardInside,
+    /// Forward past the line, and count it.
+    LetPast,
     /// Set the pass and forward: the ticket's number has been called.
     Claim,
     /// Number the visitor; forward if called at once, else show the page.
@@ -92,9 +103,12 @@ pub fn decide(facts: &Facts) -> Verdict {
     if facts.returning {
         return Verdict::ForwardReturn;
     }
+    if facts.door == Door::LetPast && facts.ticket != TicketState::Called {
+        return Verdict::LetPast;
+    }
     match facts.kind {
         _ if facts.held_back => Verdict::SameSiteLink,
-        Kind::Passive | Kind::Api | Kind::Preflight if facts.open => Verdict::Forward,
+        Kind::Passive | Kind::Api | Kind::Preflight if facts.door == Door::Open => Verdict::Forward,
         Kind::Passive | Kind::Api | Kind::Preflight => Verdict::NotNow,
         _ if facts.mode == Mode::Closed => Verdict::Closed,
         Kind::Navigation | Kind::Post | Kind::CrossSitePost | Kind::CrossSiteFrame => by_ticket(facts),
@@ -128,7 +142,7 @@ mod tests {
         kind: Kind::Navigation,
         returning: false,
         mode: Mode::Auto,
-        open: false,
+        door: Door::Line,
         held_back: false,
         pass: PassState::None,
         ticket: TicketState::None,
@@ -173,6 +187,38 @@ mod tests {
     }
 
     #[test]
+    fn an_outage_that_opens_the_room_lets_everybody_past_but_who_has_a_turn() {
+        for kind in KINDS {
+            let facts = Facts {
+                kind,
+                door: Door::LetPast,
+                held_back: kind == Kind::CrossSitePost,
+                ..FACTS
+            };
+            for ticket in [TicketState::None, TicketState::Waiting, TicketState::Void(Void::Late)] {
+                assert_eq!(decide(&Facts { ticket, ..facts }), Verdict::LetPast, "{kind:?}");
+            }
+            let inside = Facts {
+                pass: PassState::Valid,
+                ..facts
+            };
+            assert_eq!(decide(&inside), Verdict::ForwardInside);
+        }
+        let called = Facts {
+            door: Door::LetPast,
+            ticket: TicketState::Called,
+            ..FACTS
+        };
+        assert_eq!(decide(&called), Verdict::Claim);
+        let returning = Facts {
+            returning: true,
+            door: Door::LetPast,
+            ..FACTS
+        };
+        assert_eq!(decide(&returning), Verdict::ForwardReturn);
+    }
+
+    #[test]
     fn a_form_from_another_site_without_cookies_gets_a_link_and_never_a_place() {
         let facts = Facts {
             kind: Kind::CrossSitePost,
@@ -180,7 +226,13 @@ mod tests {
             ..FACTS
         };
         assert_eq!(decide(&facts), Verdict::SameSiteLink);
-        assert_eq!(decide(&Facts { open: true, ..facts }), Verdict::SameSiteLink);
+        assert_eq!(
+            decide(&Facts {
+                door: Door::Open,
+                ..facts
+            }),
+            Verdict::SameSiteLink
+        );
         assert_eq!(
             decide(&Facts {
                 held_back: false,
@@ -214,7 +266,7 @@ mod tests {
                 assert_eq!(
                     decide(&Facts {
                         kind,
-                        open: true,
+                        door: Door::Open,
                         ticket,
                         ..FACTS
                     }),

@@ -8,6 +8,7 @@ use crate::room::Standing;
 
 use super::Shared;
 use super::in_flight::{Held, InFlight, Right};
+use super::outage;
 
 /// How often a core looks; far below a tenth of the shortest session.
 const EVERY: Duration = Duration::from_secs(1);
@@ -23,6 +24,7 @@ pub async fn keep_alive(shared: Arc<Shared>, in_flight: Weak<InFlight>, core: us
         if core == 0 {
             // The limits are shared by all cores.
             shared.limits.forget_idle();
+            outage::settle(&shared);
         }
     }
 }
@@ -34,7 +36,7 @@ fn look_after(shared: &Shared, held: &Held) {
             Standing::Inside(inside) if inside.renewal_due => {
                 shared.replica.note((**visitor).clone(), Note::Renew);
             }
-            // While cut off, those inside go on: only what the log says ends a session.
+            Standing::Inside(inside) if shared.outlived(&visitor.room, inside.expires) => held.cancel.cancel(),
             Standing::Ended | Standing::Late => held.cancel.cancel(),
             _ => {}
         },

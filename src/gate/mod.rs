@@ -27,6 +27,7 @@ mod keeper;
 mod kind;
 mod limits;
 mod line_page;
+mod outage;
 mod pages;
 mod rules;
 mod seat;
@@ -158,6 +159,7 @@ impl Gate {
                 self.forward(visit, head, body, &rules.pages, Outcome::Open, right)
                     .await
             }
+            Verdict::LetPast => self.let_past(&seat, visit, head, body, &worth, place.index).await,
             Verdict::ForwardReturn => self.return_route(visit, head, body, rules).await,
             Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,
             Verdict::Claim => self.claim(&seat, visit, head, body, &worth).await,

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 
-use crate::config;
+use crate::config::{self, OnOutage};
 use crate::metrics::{Metrics, Requests};
-use crate::room::{LineName, RoomName, RoomView};
+use crate::room::{LineName, Mode, RoomName, RoomView};
 use crate::token::{pass_cookie, ticket_cookie};
 use crate::waiting::{Language, TemplateError};
 
@@ -61,6 +61,12 @@ impl Rules {
             domain: self.room.cookie_domain.clone(),
             pass_max_age_secs: i64::try_from(self.room.settings.session_max_ms / 1_000).unwrap_or(i64::MAX),
         }
+    }
+
+    /// While cut off, everybody goes past the line. What an operator holds or has closed stays so.
+    #[must_use]
+    pub fn opens_in_outage(&self, mode: Mode) -> bool {
+        self.room.on_outage == OnOutage::Open && mode == Mode::Auto
     }
 
     /// The operator's message: the one set live, or the configured one.

@@ -11,7 +11,7 @@ use crate::waiting::Reload;
 
 use super::Shared;
 use super::cookies::{self, Policy};
-use super::decide::{Facts, PassState, TicketState, Void};
+use super::decide::{Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
 use super::kind::Kind;
 use super::rules::{Names, Rules};
@@ -45,7 +45,7 @@ pub struct Worth {
     pub ticket: Option<TicketWorth>,
     pub pass: Option<PassWorth>,
     pub mode: Mode,
-    pub open: bool,
+    pub door: Door,
     pub edition: Edition,
     /// The room's clock when they were judged.
     pub now: Clock,
@@ -118,6 +118,7 @@ impl<'a> Seat<'a> {
         let view = self.shared.replica.load();
         let room_view = view.rooms.get(&self.rules.room.name)?;
         let cut_off = self.shared.replica.cut_off().is_some();
+        let mode = room_view.settings.mode;
         let reader = Reader {
             keyring: &self.shared.keyring,
             room: &self.rules.room.name,
@@ -131,8 +132,12 @@ impl<'a> Seat<'a> {
         Some(Worth {
             ticket: self.ticket.clone().map(|ticket| reader.ticket(ticket)),
             pass: self.pass.clone().map(|pass| reader.pass(pass)),
-            mode: room_view.settings.mode,
-            open: !cut_off && view.open(&self.rules.room.name, &self.line, reader.now),
+            mode,
+            door: match cut_off {
+                true if self.rules.opens_in_outage(mode) => Door::LetPast,
+                false if view.open(&self.rules.room.name, &self.line, reader.now) => Door::Open,
+                _ => Door::Line,
+            },
             edition: room_view.edition,
             now: reader.now,
         })
@@ -210,7 +215,7 @@ impl Worth {
             kind: visit.kind,
             returning,
             mode: self.mode,
-            open: self.open,
+            door: self.door,
             held_back: match visit.kind {
                 Kind::CrossSitePost => self.ticket.is_none() && self.pass.is_none(),
                 Kind::CrossSiteFrame => seat.policy.same_site != cookie::SameSite::None,

@@ -12,12 +12,13 @@ use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
 use crate::replica::Replica;
-use crate::room::Mode;
+use crate::room::{Clock, Mode, RoomName, SLACK_MS};
 use crate::token::Keyring;
 use crate::waiting::{Feeds, Language, PageKind, TemplateError};
 
 use super::answers::{Answer, Refusal};
 use super::limits::Limits;
+use super::outage::LetPast;
 use super::pages::Pages;
 use super::rules::Rules;
 use super::visit::{self, Visit};
@@ -42,6 +43,7 @@ pub struct Shared {
     pub pages: Pages,
     pub trusted: Vec<IpNet>,
     pub feeds: Feeds,
+    pub let_past: LetPast,
     outside: Requests,
     access: Option<AccessLog>,
 }
@@ -67,6 +69,7 @@ impl Shared {
             pages: Pages::new(None, Language::all().collect())?,
             trusted: config.server.trusted_proxies.clone(),
             feeds: Feeds::default(),
+            let_past: LetPast::default(),
             outside: parts.metrics.requests(None),
             metrics: parts.metrics,
             access: parts.access,
@@ -91,6 +94,14 @@ impl Shared {
             .get(&room.name)
             .is_some_and(|view| view.settings.mode == Mode::Off);
         off || is_trusted(client, &room.bypass_networks)
+    }
+
+    /// While cut off: the session has been over for longer than those inside may go on. Otherwise only the log ends it.
+    #[must_use]
+    pub fn outlived(&self, room: &RoomName, expires: Clock) -> bool {
+        let rules = self.rules.iter().find(|rules| rules.room.name == *room);
+        let extension = rules.map_or(0, |rules| rules.room.outage_extension_ms);
+        self.replica.cut_off().is_some() && self.replica.now() > expires.plus(SLACK_MS + extension)
     }
 
     /// Something that should never be missing is.

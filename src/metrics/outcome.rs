@@ -17,6 +17,8 @@ pub enum Outcome {
     Preflight,
     /// Forwarded: outside every room, excepted, never queued, bypassed, or the room is off.
     Outside,
+    /// Forwarded past the line, because the gate is cut off and the room has `on_outage = "open"`.
+    LetPast,
     /// Forwarded with a valid pass.
     Inside,
     /// Forwarded on a return route, without a session.
@@ -45,7 +47,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of its discriminant.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Malformed,
         Self::Limited,
         Self::Status,
@@ -53,6 +55,7 @@ impl Outcome {
         Self::Own,
         Self::Preflight,
         Self::Outside,
+        Self::LetPast,
         Self::Inside,
         Self::Returned,
         Self::Claimed,
@@ -78,6 +81,7 @@ impl Outcome {
             Self::Own => "own",
             Self::Preflight => "preflight",
             Self::Outside => "outside",
+            Self::LetPast => "let_past",
             Self::Inside => "inside",
             Self::Returned => "returned",
             Self::Claimed => "claimed",

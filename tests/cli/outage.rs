@@ -4,7 +4,7 @@ use anteroom::room::{LineName, Number, RoomName};
 use anteroom::token::{Key, KeyId, Keyring, Secret, Ticket, TicketPlace};
 use rustix::process::{Resource, Rlimit, prlimit};
 
-use crate::gate::{Gate, Site};
+use crate::gate::{Gate, Site, line_with};
 use crate::until;
 use crate::visitor::Visitor;
 
@@ -94,6 +94,64 @@ fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_nu
     );
     let proved = site.run(&["replay", "data"]);
     assert_eq!(proved.code, Some(0), "{proved:?}");
+}
+
+#[test]
+fn a_room_that_opens_in_an_outage_lets_everybody_past_until_the_log_is_back() {
+    let site = Site::new("on_outage = \"open\"", "");
+    let gate = site.start_on_small_disk();
+    let mut inside = gate.insider();
+    let mut first = gate.waits(1);
+    let before = fill_disk(&gate);
+    // The join that finds the disk full is answered when the gate knows that it is cut off.
+    let mut newcomer = gate.visitor();
+    assert_eq!(newcomer.goes_to("/").word(), "joining");
+
+    assert!(newcomer.goes_to("/").is_the_shops() && first.goes_to("/").is_the_shops());
+    assert!(gate.visitor().goes_to("/").is_the_shops());
+    assert!(
+        gate.visitor()
+            .asks("GET /api/stock", "Accept: application/json\r\n", "")
+            .is_the_shops()
+    );
+    assert_eq!(first.status()["state"], "inside", "so that its page goes in by itself");
+    assert!(inside.goes_to("/basket").is_the_shops());
+    let metrics = gate.asks_admin("/metrics").body;
+    let counted = "anteroom_requests_total{room=\"shop\",outcome=\"let_past\"} 4";
+    assert!(metrics.contains(counted), "{metrics}");
+    let rooms = gate.asks_admin("/api/v1/rooms").json();
+    assert_eq!(rooms["rooms"][0]["let_past"], true, "{rooms}");
+
+    free_disk(&gate, before);
+    until("the log", || {
+        (!gate.asks_admin("/readyz").body.contains("cut off")).then_some(())
+    });
+    assert_eq!(first.goes_to("/").word(), "waiting");
+    assert_eq!(first.position(), Some(1), "the place is kept");
+    assert_eq!(gate.asks_admin("/api/v1/rooms").json()["rooms"][0]["let_past"], false);
+    let told = until("the count", || {
+        line_with(&gate.program.err(), "the line is in force again")
+    });
+    assert_eq!((&told["room"], &told["visits"]), (&"shop".into(), &3.into()), "{told}");
+    let log = gate.stop().err;
+    assert_eq!(
+        log.matches("everybody is let past the line").count(),
+        1,
+        "once an outage: {log}"
+    );
+}
+
+#[test]
+fn what_an_operator_holds_is_not_opened_by_an_outage() {
+    let site = Site::new("on_outage = \"open\"\nmode = \"hold\"", "");
+    let gate = site.start_on_small_disk();
+    let mut first = gate.waits(1);
+    let before = fill_disk(&gate);
+    for _ in 0..2 {
+        assert_eq!(gate.visitor().goes_to("/").word(), "joining");
+        assert_eq!(first.goes_to("/").word(), "waiting");
+    }
+    free_disk(&gate, before);
 }
 
 const SECRET: &str = "a secret of the tests, long enough for any key ring there is";

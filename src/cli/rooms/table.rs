@@ -81,6 +81,12 @@ fn notes(room: &api::Room) -> String {
     if let Some(message) = &room.message {
         let _ = writeln!(text, "{name}: message: {}", plain(message));
     }
+    if room.let_past {
+        let _ = writeln!(
+            text,
+            "{name}: everybody is let past the line until the store is back (on_outage)"
+        );
+    }
     if room.figures.excess > 0 {
         let _ = writeln!(
             text,
@@ -221,6 +227,7 @@ mod tests {
             overridden: vec!["mode".to_owned()],
             revision: 3,
             edition: 1,
+            let_past: false,
             lines: 1,
             figures: api::Figures {
                 waiting: 12_345,

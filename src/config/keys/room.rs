@@ -10,7 +10,7 @@ pub(super) const ROOM: Table = Table {
     keys: &ROOM_KEYS,
 };
 
-const ROOM_KEYS: [Key; 26] = [
+const ROOM_KEYS: [Key; 27] = [
     key(
         "name",
         "1 to 32 of a-z, 0-9 and \"-\"",
@@ -135,6 +135,13 @@ const ROOM_KEYS: [Key; 26] = [
         "duration",
         "one `session_duration`",
         "How long those inside go on while the gate is cut off from its store; \"0s\" is strict.",
+    ),
+    key(
+        "on_outage",
+        "\"wait\" or \"open\"",
+        "\"wait\"",
+        "What becomes of newcomers while the gate is cut off from its store. wait: they get the page, and are numbered in order \
+         of arrival when it is back. open: in mode auto everybody is forwarded, without line or capacity, and counted.",
     ),
     key(
         "waiting_status",

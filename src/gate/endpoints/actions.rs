@@ -10,7 +10,7 @@ use crate::waiting::{PageFacts, PageKind, State, Status};
 
 use super::super::Gate;
 use super::super::answers::{Answer, json, page};
-use super::super::decide::{PassState, TicketState};
+use super::super::decide::{Door, PassState, TicketState};
 use super::super::join::Joined;
 use super::super::seat::Seat;
 use super::super::visit::Visit;
@@ -27,7 +27,8 @@ impl Gate {
             worth.ticket(),
             TicketState::Waiting | TicketState::Unknown | TicketState::Called
         );
-        if placed || worth.pass() == PassState::Valid || matches!(worth.mode, Mode::Closed | Mode::Off) {
+        let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
+        if placed || no_line || worth.pass() == PassState::Valid {
             if let Err(over) = self.shared.limits.status(seat.ticket(), visit.client) {
                 return over.answer(&seat.rules.pages, visit);
             }

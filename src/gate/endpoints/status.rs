@@ -9,7 +9,7 @@ use crate::waiting::{Stall, State, Status};
 
 use super::super::Gate;
 use super::super::answers::{Answer, json};
-use super::super::decide::{PassState, TicketState, Void};
+use super::super::decide::{Door, PassState, TicketState, Void};
 use super::super::join::number_of;
 use super::super::line_page::{jitter, reference};
 use super::super::seat::{Seat, Worth};
@@ -134,9 +134,10 @@ impl Gate {
     }
 }
 
-/// The design's word for where somebody with these tokens stands; in a room that is off everybody is as good as inside.
+/// The design's word for where somebody with these tokens stands; in a room that is off, or
+/// that an outage has opened, everybody is as good as inside.
 fn state(worth: &Worth, cut_off: bool) -> State {
-    if worth.pass() == PassState::Valid || worth.mode == Mode::Off {
+    if worth.pass() == PassState::Valid || worth.mode == Mode::Off || worth.door == Door::LetPast {
         return State::Inside;
     }
     match worth.ticket() {

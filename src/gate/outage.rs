@@ -1,0 +1,137 @@
+//! Rooms that let everybody past their line while the gate is cut off (`on_outage = "open"`).
+//!
+//! Each such visit is counted here, by line, and told to the log when it can be reached again; the log's queue is left to
+//! those who join. What an outage is, the replica says; who is let past, [`decide`](super::decide).
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use http::request::Parts;
+
+use crate::metrics::Outcome;
+use crate::proxy::RequestBody;
+use crate::room::LineName;
+
+use super::Gate;
+use super::Shared;
+use super::answers::Answer;
+use super::forward::Admission;
+use super::seat::{Seat, Worth};
+use super::visit::Visit;
+
+/// Visits let past, by room and line, since the store was last reached.
+#[derive(Debug, Default)]
+pub struct LetPast(Mutex<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    lines: BTreeMap<(usize, LineName), u32>,
+    /// Of lines that there was no place for.
+    more: u64,
+}
+
+impl LetPast {
+    /// Counts a visit; true for the room's first of this outage.
+    fn count(&self, room: usize, line: &LineName) -> bool {
+        let mut counts = self.lock();
+        let first = counts
+            .lines
+            .range((room, LineName::ONLY)..)
+            .next()
+            .is_none_or(|((at, _), _)| *at != room);
+        let key = (room, line.clone());
+        if counts.lines.len() < MAX_LINES || counts.lines.contains_key(&key) {
+            let count = counts.lines.entry(key).or_default();
+            *count = count.saturating_add(1);
+        } else {
+            counts.more += 1;
+        }
+        first
+    }
+
+    /// Everything counted so far, which then begins anew.
+    fn take(&self) -> Counts {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Gate {
+    /// The row "cut off, in a room that opens then": forwarded as nobody's session. Who has a place keeps it.
+    pub async fn let_past(
+        &self,
+        seat: &Seat<'_>,
+        visit: &Visit,
+        head: Parts,
+        body: RequestBody,
+        worth: &Worth,
+        room: usize,
+    ) -> Answer {
+        seat.note(
+            worth.ticket.as_ref().and_then(|ticket| ticket.note),
+            seat.ticket_visitor(),
+        );
+        if visit.kind.is_navigation() && self.shared.let_past.count(room, &seat.line) {
+            let room = &seat.rules.room.name;
+            tracing::warn!(%room, "cut off from the store: everybody is let past the line until it is back (on_outage)");
+        }
+        self.forward(visit, head, body, &seat.rules.pages, Outcome::LetPast, Admission::Free)
+            .await
+    }
+}
+
+/// Tells the log how many were let past, once it can be reached.
+pub fn settle(shared: &Shared) {
+    if shared.replica.cut_off().is_some() {
+        return;
+    }
+    let counts = shared.let_past.take();
+    let mut rooms: BTreeMap<usize, u64> = BTreeMap::new();
+    for ((room, line), count) in counts.lines {
+        *rooms.entry(room).or_default() += u64::from(count);
+        let name = shared.rules[room].room.name.clone();
+        shared.replica.bypassed(name, line, count);
+    }
+    for (room, visits) in rooms {
+        let room = &shared.rules[room].room.name;
+        tracing::warn!(%room, visits, "the store is back: the line is in force again");
+    }
+    if counts.more > 0 {
+        tracing::warn!(
+            visits = counts.more,
+            "visits to further lines were let past too, and are counted nowhere else"
+        );
+    }
+}
+
+/// Most lines that are counted each by itself.
+const MAX_LINES: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_are_counted_by_line_and_the_first_of_each_room_is_told() {
+        let (past, spring) = (LetPast::default(), LineName::new("spring").unwrap());
+        assert!(past.count(1, &spring) && past.count(0, &LineName::ONLY) && past.count(2, &LineName::ONLY));
+        assert!(!past.count(1, &LineName::ONLY) && !past.count(1, &spring) && !past.count(0, &LineName::ONLY));
+        let counts = past.take();
+        assert_eq!(counts.lines[&(1, spring.clone())], 2);
+        assert_eq!((counts.lines.len(), counts.more), (4, 0));
+        assert!(past.count(1, &spring), "the next outage begins anew");
+    }
+
+    #[test]
+    fn lines_without_end_are_counted_together() {
+        let past = LetPast::default();
+        for line in 0..=MAX_LINES {
+            past.count(0, &LineName::new(&line.to_string()).unwrap());
+        }
+        let counts = past.take();
+        assert_eq!((counts.lines.len(), counts.more), (MAX_LINES, 1));
+    }
+}
