@@ -8,6 +8,7 @@
 
 mod bits;
 mod calling;
+mod chain;
 mod codec;
 mod deadlines;
 mod entry;
@@ -39,6 +40,7 @@ mod state;
 mod turns;
 mod view;
 
+pub use chain::Chain;
 pub use codec::DecodeError;
 pub use entry::{
     Adopt, Batch, Change, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, PendingId, RoomChange, Section, Spoke,

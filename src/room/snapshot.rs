@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::chain::Chain;
 use super::codec::{DecodeError, Read, Reader, Writer};
 use super::ids::{Clock, Position, Wall};
 use super::moment::{MAX_JOINS, Moment};
@@ -29,6 +30,7 @@ impl State {
         w.u64(self.position.incarnation);
         w.u64(self.position.sequence);
         w.raw(&self.nonce);
+        w.raw(&self.chain.0);
         w.option(self.time, Writer::wall);
         w.clock(self.moment.clock);
         w.wall(self.moment.time);
@@ -78,6 +80,7 @@ fn read(r: &mut Reader) -> Read<State> {
         sequence: r.u64()?,
     };
     let nonce = r.array()?;
+    let chain = Chain(r.array()?);
     let time = r.option(Reader::wall)?;
     let (clock, moment_time, healing_until): (Clock, Wall, Clock) = (r.clock()?, r.wall()?, r.clock()?);
     let past = Arc::new(Past::read(r)?);
@@ -100,6 +103,7 @@ fn read(r: &mut Reader) -> Read<State> {
     let mut state = State {
         position,
         nonce,
+        chain,
         time,
         moment,
         roster,

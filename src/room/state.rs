@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::chain::Chain;
 use super::entry::{Batch, Change, Effects, Entry, Joined, RoomChange, Section, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
 use super::moment::{MAX_JOINS, Moment};
@@ -29,6 +30,8 @@ pub const MAX_ROOMS: usize = 1_000;
 pub struct State {
     pub(super) position: Position,
     pub(super) nonce: [u8; 8],
+    /// Over every entry up to the position, and over the logs before.
+    pub(super) chain: Chain,
     /// The store's time of the last entry.
     pub(super) time: Option<Wall>,
     pub(super) moment: Moment,
@@ -59,6 +62,7 @@ impl State {
                 sequence: 0,
             },
             nonce: [0; 8],
+            chain: Chain::begin(incarnation, Chain::default()),
             time: None,
             moment,
             roster: Roster::default(),
@@ -79,6 +83,7 @@ impl State {
             sequence: 0,
         };
         self.nonce = [0; 8];
+        self.chain = Chain::begin(incarnation, self.chain);
         Arc::make_mut(&mut self.moment.past).open(Era(incarnation), self.moment.clock);
         self.roster.begin();
         self.look_over_rooms();
@@ -133,6 +138,12 @@ impl State {
         self.nonce
     }
 
+    /// The chain over all entries applied, from incarnation to incarnation: the same on every replica at this position.
+    #[must_use]
+    pub fn chain(&self) -> Chain {
+        self.chain
+    }
+
     /// The serial of a gate's last batch, and what its joins were given, for a gate that resumes from a snapshot;
     /// `None` for a gate that is not on the roster. (Pending joins are answered again when they are sent again.)
     #[must_use]
@@ -169,6 +180,7 @@ impl State {
             .collect();
         let view = View {
             position: self.position,
+            chain: self.chain,
             clock: moment.clock,
             time: moment.time,
             healing_until: moment.heals().then_some(moment.healing_until),
@@ -196,6 +208,7 @@ impl State {
         self.time = Some(entry.time);
         self.position = entry.position;
         self.nonce = entry.nonce;
+        self.chain = self.chain.then(&entry.encode());
         self.moment.clock = self.moment.clock.plus(passed);
         self.moment.time = entry.time;
         self.moment.joins_left = MAX_JOINS;

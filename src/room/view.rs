@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::chain::Chain;
 use super::ids::{CallId, Clock, Edition, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::line_view;
 use super::past::Past;
@@ -15,6 +16,8 @@ use super::settings::{Mode, Overrides, Settings};
 #[derive(Debug, Default)]
 pub struct View {
     pub position: Position,
+    /// Over every entry up to the position: what an archive of the log must end in.
+    pub chain: Chain,
     pub clock: Clock,
     /// Log time of the last entry.
     pub time: Wall,

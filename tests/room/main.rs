@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod bytes;
+mod chain;
 mod eras;
 mod history;
 mod house;

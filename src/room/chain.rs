@@ -1,0 +1,93 @@
+//! The chain: one hash over every entry of the log, in order, from incarnation to incarnation.
+//!
+//! It is part of the state, so every replica knows it wherever it started from, and a vote on a checkpoint is a word on the
+//! whole history before it. Whoever alters an entry that was filed away has to alter every hash after it.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+/// SHA-256 over (the chain before, the encoded entry); an incarnation begins with a link of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Chain(pub [u8; 32]);
+
+/// What an incarnation's first link is hashed with, so that no entry can pass for one.
+const LABEL: &[u8] = b"anteroom chain 1\n";
+
+impl Chain {
+    /// The chain of an incarnation before its first entry: SHA-256 over a label, the incarnation (8 bytes, little-endian)
+    /// and the chain that its rooms ended with in the log before (zeros for rooms begun from nothing).
+    #[must_use]
+    pub fn begin(incarnation: u64, before: Self) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(LABEL);
+        hash.update(incarnation.to_le_bytes());
+        hash.update(before.0);
+        Self(hash.finalize().into())
+    }
+
+    /// The chain after an entry, given as [`Entry::encode`](super::Entry::encode) writes it.
+    #[must_use]
+    pub fn then(self, entry: &[u8]) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(self.0);
+        hash.update(entry);
+        Self(hash.finalize().into())
+    }
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        let digits = text.as_bytes();
+        let plain = digits.len() == 64 && digits.iter().all(u8::is_ascii_hexdigit);
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        plain.then_some(Self(bytes))
+    }
+}
+
+/// 64 hexadecimal digits.
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_depends_on_what_was_before_and_on_every_byte() {
+        let first = Chain::begin(7, Chain::default());
+        assert_ne!(first, Chain::begin(8, Chain::default()));
+        assert_ne!(first, Chain::begin(7, first));
+        assert_ne!(first.then(b"entry"), first.then(b"entrz"));
+        assert_ne!(first.then(b"a").then(b"b"), first.then(b"b").then(b"a"));
+    }
+
+    /// Worked out with `sha256sum`, so that what is filed today can be checked by others.
+    #[test]
+    fn the_form_of_a_link_is_fixed() {
+        let first = Chain::begin(1, Chain::default());
+        assert_eq!(
+            first.to_string(),
+            "b40748ccfb10dc04c8c6952299b0e8ce7204c72299caddf687464c4ff4244f67"
+        );
+        assert_eq!(
+            first.then(b"an entry").to_string(),
+            "06c301c4ca42e79622a0aebeb5a289eb42298ed218dc62135aa2ad410c7b31c2"
+        );
+    }
+
+    #[test]
+    fn a_chain_is_read_back_and_nothing_else_is() {
+        let chain = Chain::begin(9, Chain::default());
+        assert_eq!(Chain::parse(&chain.to_string()), Some(chain));
+        for other in ["", "00", &"g".repeat(64), &"0".repeat(63), &"é".repeat(32)] {
+            assert_eq!(Chain::parse(other), None, "{other}");
+        }
+    }
+}
