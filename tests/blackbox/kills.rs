@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::crowd::{LIMITS, REPLIES, ROOM, World};
+use crate::crowd::gathering::Crowd;
+use crate::crowd::people::{FIFTY, LIMITS, REPLIES, World};
+use crate::crowd::seed::{Seed, number};
 use crate::gate::Gate;
 use crate::http::Pool;
-use crate::load::{Crowd, MACHINE, judge, people};
-use crate::seed::{Seed, number};
+use crate::load::{BOUND, MACHINE, judge, people};
 use crate::shop::Shop;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -18,11 +19,11 @@ async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_man
     let mut seed = Seed::of_run("kills");
     let kills = number("ANTEROOM_KILLS").unwrap_or(100);
     let shop = Shop::open(REPLIES).await;
-    let mut gate = Gate::open(shop.address, ROOM, LIMITS).await;
-    let world = World::new(Arc::new(Pool::new(gate.address)), true, (200, 1_500));
+    let mut gate = Gate::open(shop.address, &FIFTY.room(), LIMITS).await;
+    let world = Arc::new(World::new(Pool::new(gate.address), FIFTY, true, (200, 1_500)));
     // Spread over the kills, so that people join, wait, are called and go all the while.
-    let mut crowd = Crowd::gather(&world, &seed.branch(1 << 40), kills * 900);
-    crowd.watch(Pool::new(gate.admin.address), true);
+    let mut crowd = Crowd::gather(people(), &world, &seed.branch(1 << 40), kills * 900);
+    crowd.watch(&world, Pool::new(gate.admin.address));
     let mut under_load = 0;
     for _ in 0..kills {
         // Some lives end before they serve anybody.
@@ -32,7 +33,7 @@ async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_man
         gate.start();
     }
     gate.ready().await;
-    crowd.disperse().await;
+    assert_eq!(crowd.disperse(BOUND).await, 0, "some never got in");
     gate.stop();
     let ledger = judge(&world, &shop, &gate, "kills");
     println!("kills: {kills}, {under_load} of them with people still to come or in line");

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anteroom::room::{LineName, Number};
 use anteroom::token::{Pass, Ticket, TicketPlace};
 
-use crate::gate::{keyring, pass_name, room, ticket_name};
-use crate::http::{Message, Pool};
+use super::gate::{keyring, pass_name, room, ticket_name};
+use super::http::{Message, Pool};
 
 /// Fields of a navigation.
 pub const PAGE: &str = "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nAccept: text/html\r\n";

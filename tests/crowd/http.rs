@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -197,22 +198,49 @@ impl Wire {
     }
 }
 
-/// Connections to one address, used by whoever needs one: an admission belongs to a request, never to a connection.
+/// Connections used by whoever needs one: an admission belongs to a request, never to a connection. With several gates
+/// each request goes to the next of them, as a load balancer without a memory sends it.
 pub struct Pool {
+    /// The only gate's, or the first's.
     pub address: SocketAddr,
+    gates: Vec<Kept>,
+    turn: AtomicUsize,
+}
+
+/// Connections to one gate that are not in use.
+struct Kept {
+    address: SocketAddr,
     idle: Mutex<Vec<Wire>>,
 }
 
 impl Pool {
     pub fn new(address: SocketAddr) -> Self {
-        Self {
-            address,
+        Self::over(&[address])
+    }
+
+    /// A pool over several gates, at least one.
+    pub fn over(gates: &[SocketAddr]) -> Self {
+        let kept = |address: &SocketAddr| Kept {
+            address: *address,
             idle: Mutex::default(),
+        };
+        Self {
+            address: gates[0],
+            gates: gates.iter().map(kept).collect(),
+            turn: AtomicUsize::new(0),
         }
     }
 
-    /// Sends a request over a kept connection, or a new one when that was closed meanwhile.
+    /// Sends a request to the gate whose turn it is.
     pub async fn ask(&self, request: &[u8]) -> io::Result<Message> {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        self.gates[turn % self.gates.len()].ask(request).await
+    }
+}
+
+impl Kept {
+    /// Sends a request over a kept connection, or a new one when that was closed meanwhile.
+    async fn ask(&self, request: &[u8]) -> io::Result<Message> {
         let kept = self.idle.lock().unwrap().pop();
         if let Some(mut wire) = kept {
             match wire.ask(request).await {

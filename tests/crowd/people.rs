@@ -1,4 +1,4 @@
-//! Two thousand people, most of them patient: who they are and what they do.
+//! The people of a crowd, most of them patient: who they are and what they do.
 //!
 //! Each person is a task with a jar of cookies and an address. They notice what a person could notice: an answer that
 //! should not have come ends the test. What they remember goes into the [`Tally`], which is compared with the shop's notes
@@ -11,25 +11,50 @@ use std::time::Duration;
 use anteroom::room::Number;
 use tokio::time::sleep;
 
-use crate::guest::{Guest, PAGE, SCRIPT, number_of, read_pass, read_ticket};
-use crate::http::{Message, Pool};
-use crate::seed::Seed;
-use crate::shop::Reply;
+use super::guest::{Guest, PAGE, SCRIPT, number_of, read_pass, read_ticket};
+use super::http::{Message, Pool};
+use super::seed::Seed;
+use super::shop::Reply;
 
-/// Slots of the room that the crowd comes to.
-pub const CAPACITY: u64 = 50;
+/// The room that a crowd comes to, where crowds differ.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Slots.
+    pub capacity: u64,
+    pub session_secs: u64,
+}
 
 /// How long a called visitor has to come, and what the room adds before the slot is free, in milliseconds.
 pub const CLAIM_MS: u64 = 8_000;
 pub const SLACK_MS: u64 = 2_000;
 
+/// How long somebody counts as present after joining, and after checking in, in milliseconds.
+pub const FIRM_MS: u64 = 6_000;
+pub const GENERATION_MS: u64 = 8_000;
+
 /// How often the front asks.
 const FRONT: Duration = Duration::from_millis(400);
 
-/// The room: everything as short as `anteroom check` allows without making pages ask all the time.
-pub const ROOM: &str = "total_active_users = 50\nclaim_deadline = \"8s\"\ngrace = \"16s\"\nfirm_within = \"6s\"\n\
-    session_duration = \"6s\"\nlate_window = \"20 min\"\nend_grace = \"0s\"\n\
-    ends_on = [{ route = \"/receipt\", status = 200 }]\nexcept = [\"/static/*\"]";
+/// Told its turn, a visitor who comes within this time is in time on any machine.
+const AT_ONCE: Duration = Duration::from_millis(CLAIM_MS / 2);
+
+/// The room of one gate's crowd.
+pub const FIFTY: Rules = Rules {
+    capacity: 50,
+    session_secs: 6,
+};
+
+impl Rules {
+    /// The lines of `[[room]]`: everything as short as `anteroom check` allows without making pages ask all the time.
+    pub fn room(&self) -> String {
+        let Self { capacity, session_secs } = self;
+        format!(
+            "total_active_users = {capacity}\nsession_duration = \"{session_secs}s\"\nclaim_deadline = \"8s\"\n\
+             grace = \"16s\"\nfirm_within = \"6s\"\nlate_window = \"20 min\"\nend_grace = \"0s\"\n\
+             ends_on = [{{ route = \"/receipt\", status = 200 }}]\nexcept = [\"/static/*\"]"
+        )
+    }
+}
 
 /// Wide limits: people who ask often at the front are not what is tried here.
 pub const LIMITS: &str = "[limits]\nstatus = { requests = 50, window = \"1s\" }";
@@ -64,10 +89,13 @@ enum Plan {
 /// What all people share.
 pub struct World {
     pub pool: Arc<Pool>,
+    pub rules: Rules,
     /// The gate is killed now and then: who gets no answer asks again.
     pub rough: bool,
     /// How long somebody inside looks at a page, in milliseconds.
     pub stay_ms: (u64, u64),
+    /// How long a pass may still be taken somewhere after its session was ended; none when people should not try.
+    pub void_after: Option<Duration>,
     pub tally: Mutex<Tally>,
 }
 
@@ -80,8 +108,14 @@ pub struct Tally {
     /// People who want to get in, and those who did.
     pub eager: BTreeSet<u32>,
     pub admitted: BTreeSet<u32>,
+    /// Numbers that two people were given.
+    pub twice: Vec<String>,
+    /// Numbers whose visitor was told to come in.
+    pub told: BTreeSet<Number>,
     /// Somebody had the first number and was given another.
     pub rejoined: Vec<Number>,
+    /// Somebody was told to come in, came at once, and was given another number.
+    pub turned_back: Vec<Number>,
     /// Sessions that were over when their visitor was told so.
     pub ended: BTreeMap<String, Duration>,
     /// Sessions that idled out because the machine was slow.
@@ -97,19 +131,23 @@ struct Person {
     world: Arc<World>,
     seed: Seed,
     number: Option<Number>,
+    /// When it was last told to come in.
+    told: Option<Duration>,
     /// An app's tokens.
     ticket: String,
     pass: String,
 }
 
 impl World {
-    pub fn new(pool: Arc<Pool>, rough: bool, stay_ms: (u64, u64)) -> Arc<Self> {
-        Arc::new(Self {
-            pool,
+    pub fn new(pool: Pool, rules: Rules, rough: bool, stay_ms: (u64, u64)) -> Self {
+        Self {
+            pool: Arc::new(pool),
+            rules,
             rough,
             stay_ms,
+            void_after: Some(Duration::ZERO),
             tally: Mutex::default(),
-        })
+        }
     }
 }
 
@@ -135,6 +173,7 @@ pub async fn visit(world: Arc<World>, index: u32, mut seed: Seed, arrive_within_
         world,
         seed,
         number: None,
+        told: None,
         ticket,
         pass,
     };
@@ -248,13 +287,13 @@ impl Person {
         assert_eq!(answer.status(), 200, "{}", answer.head);
         let Some(old) = old else { return };
         let told = anteroom::time::uptime();
-        self.world
-            .tally
-            .lock()
-            .unwrap()
-            .ended
-            .insert(old.session_header(), told);
+        let Some(void_after) = self.world.void_after else {
+            return;
+        };
+        let ended = (old.session_header(), told + void_after);
+        self.world.tally.lock().unwrap().ended.extend([ended]);
         if self.seed.chance(30) {
+            sleep(void_after).await;
             self.guest.jar = cookies;
             self.guest.keeps = false;
             self.ask("GET", "/api/again", SCRIPT, "").await;
@@ -321,6 +360,10 @@ impl Person {
             .ask(method, &format!("/.anteroom/rooms/shop/{endpoint}"), SCRIPT, "")
             .await;
         assert_eq!(answer.status(), 200, "{endpoint}: {}", answer.head);
+        if answer.json()["state"] == "called" {
+            self.told = Some(anteroom::time::uptime());
+            self.world.tally.lock().unwrap().told.extend(self.number);
+        }
         answer
     }
 
@@ -348,8 +391,11 @@ impl Person {
 
     fn look_at(&mut self, answer: &Message) {
         self.world.tally.lock().unwrap().answers += 1;
-        let ticket = answer.cookie(&crate::gate::ticket_name()).unwrap_or_default();
-        let pass = answer.cookie(&crate::gate::pass_name()).unwrap_or_default();
+        if answer.is_the_shops() {
+            self.told = None;
+        }
+        let ticket = answer.cookie(&super::gate::ticket_name()).unwrap_or_default();
+        let pass = answer.cookie(&super::gate::pass_name()).unwrap_or_default();
         self.remember(ticket, pass);
     }
 
@@ -357,14 +403,19 @@ impl Person {
         let mut tally = self.world.tally.lock().unwrap();
         if let Some(number) = read_ticket(ticket).as_ref().and_then(number_of) {
             let owner = tally.owners.insert(number, self.index);
-            let again = self.number == Some(number);
-            assert!(
-                owner.is_none() || again,
-                "{number:?} was given to {owner:?} and to {}",
-                self.index
-            );
+            if let Some(owner) = owner.filter(|owner| *owner != self.index) {
+                let twice = format!("{number:?} was given to {owner} and to {}", self.index);
+                tally.twice.push(twice);
+            }
             if let Some(before) = self.number.replace(number).filter(|before| *before != number) {
-                tally.rejoined.push(before);
+                let told = self.told.take();
+                let at_once = told.is_some_and(|told| anteroom::time::uptime() < told + AT_ONCE);
+                let list = if at_once {
+                    &mut tally.turned_back
+                } else {
+                    &mut tally.rejoined
+                };
+                list.push(before);
             }
         }
         if let Some(pass) = read_pass(pass) {

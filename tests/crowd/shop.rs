@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
-use crate::http::{Message, Wire};
+use super::http::{Message, Wire};
 
 /// A request as the shop saw it.
 #[derive(Clone, Debug)]

@@ -12,8 +12,8 @@ use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit}
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::http::{Message, PATIENCE, Pool};
-use crate::seed::Seed;
+use super::http::{Message, PATIENCE, Pool};
+use super::seed::Seed;
 
 const SECRET: &str = "a secret of the tests, long enough for any key ring there is";
 
@@ -62,15 +62,19 @@ impl Gate {
         gate
     }
 
-    /// A gate that is not started yet.
+    /// A gate with a log of its own that is not started yet.
     pub fn at(shop: SocketAddr, room: &str, tables: &str) -> Self {
+        Self::with_store("embedded:data", shop, room, tables)
+    }
+
+    /// A gate with this store that is not started yet.
+    pub fn with_store(store: &str, shop: SocketAddr, room: &str, tables: &str) -> Self {
         allow_many_sockets();
         let folder = tempfile::tempdir().unwrap();
         let (address, admin) = (free_address(), free_address());
-        let data = folder.path().join("data").display().to_string();
         let config = format!(
             "[server]\nlisten = [\"{address}\"]\nadmin_listen = \"{admin}\"\ntrusted_proxies = [\"127.0.0.1/32\"]\n\
-             [upstream]\nurl = \"http://{shop}\"\n[store]\nurl = \"embedded:{data}\"\n\
+             [upstream]\nurl = \"http://{shop}\"\n[store]\nurl = \"{store}\"\n\
              [tokens]\nkeys = [{{ id = \"test\", secret = \"{SECRET}\" }}]\n\
              [[room]]\nname = \"shop\"\n{room}\n{tables}\n"
         );
