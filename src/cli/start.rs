@@ -3,13 +3,14 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::admin::{self, AdminServer, Entrance, Handles, Readiness, Token};
-use crate::config::{Admin, Config, OnOutage, Server, Upstream};
+use crate::config::{Admin, Config, OnOutage, Server, Store, StoreKind, Upstream};
 use crate::gate::{Gate, GateParts, Shared};
-use crate::log::{Embedded, OpenError, Options as LogOptions};
+use crate::log::{Embedded, Log, OpenError, Options as LogOptions};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
 use crate::proxy::{self, Drained, ServerSettings, Stats, UpstreamSettings};
@@ -26,6 +27,8 @@ pub enum StartError {
     Listen { address: SocketAddr, source: io::Error },
     #[error(transparent)]
     Log(#[from] OpenError),
+    #[error("this version cannot use the shared store {0} yet: set [store] url to a folder")]
+    Shared(String),
     #[error(transparent)]
     Replica(#[from] replica::StartError),
     #[error(transparent)]
@@ -94,14 +97,8 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         .map(|address| bind(&settings, *address))
         .collect::<Result<_, _>>()?;
     let admin_listener = bind(&settings, config.admin.listen)?;
-    let log = Embedded::open(
-        &config.store.folder,
-        LogOptions {
-            keep: config.store.log_keep,
-            ..LogOptions::default()
-        },
-    )?;
-    let keyring = keyring(config, log.folder())?;
+    let (log, folder) = open_log(&config.store)?;
+    let keyring = keyring(config, folder.as_deref())?;
     let access = config
         .log
         .access
@@ -113,7 +110,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         .iter()
         .map(|room| (room.name.clone(), room.settings.clone()))
         .collect();
-    let (replica, thread) = Replica::start(Box::new(log), rooms, replica::Options::default())?;
+    let (replica, thread) = Replica::start(log, rooms, replica::Options::default())?;
 
     let readiness = Readiness::new();
     let stats = Arc::new(Stats::default());
@@ -163,10 +160,26 @@ fn bind(settings: &ServerSettings, address: SocketAddr) -> Result<TcpListener, S
         .map_err(|source| StartError::Listen { address, source })
 }
 
-fn keyring(config: &Config, folder: &std::path::Path) -> Result<Keyring, StartError> {
-    if !config.keys.is_empty() {
+/// The log, and the data folder where there is one.
+fn open_log(store: &Store) -> Result<(Box<dyn Log>, Option<PathBuf>), StartError> {
+    let folder = match &store.kind {
+        StoreKind::Embedded { folder } => folder,
+        StoreKind::Redis(url) => return Err(StartError::Shared(url.to_string())),
+    };
+    let options = LogOptions {
+        keep: store.log_keep,
+        ..LogOptions::default()
+    };
+    let log = Embedded::open(folder, options)?;
+    let folder = log.folder().to_owned();
+    Ok((Box::new(log), Some(folder)))
+}
+
+/// A gate without a data folder always has configured keys.
+fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartError> {
+    let Some(folder) = folder.filter(|_| config.keys.is_empty()) else {
         return Ok(Keyring::new(config.keys.clone())?);
-    }
+    };
     let own = own_key::load_or_make(folder)?;
     let path = own.path.display();
     if own.new {

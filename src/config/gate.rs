@@ -1,4 +1,4 @@
-//! The gate's own part of the configuration: listeners, the way to the shop, the store, the signing keys, the logs.
+//! The gate's own part of the configuration: listeners, the way to the shop, the signing keys, the logs.
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -46,14 +46,6 @@ pub struct Admin {
     pub listen: SocketAddr,
     /// Always there when `listen` is not on loopback.
     pub token: Option<Secret>,
-}
-
-/// Where the rooms are kept.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Store {
-    /// The embedded log's folder.
-    pub folder: PathBuf,
-    pub log_keep: Duration,
 }
 
 /// What is logged, and how.
@@ -157,60 +149,6 @@ fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
     for net in server.trusted_proxies.iter().filter(|net| net.prefix_len() == 0) {
         let wrong = format!("{net} lets every visitor choose the address that limits are counted by");
         section.warning("trusted_proxies", wrong, "only the networks of your own proxies");
-    }
-}
-
-/// Kinds of stores that a URL can name, known to this version or not.
-#[derive(Clone, PartialEq, Eq)]
-enum Kind {
-    Embedded(PathBuf),
-    Redis,
-}
-
-impl Kind {
-    /// Several gates share such a store, so a key that one of them made is worth nothing to the others.
-    fn is_shared(&self) -> bool {
-        *self == Self::Redis
-    }
-}
-
-pub(super) fn store(reader: &Reader<'_>, keys: &[Key]) -> Store {
-    let section = reader.table("store");
-    let kind = section.need("url", store_kind);
-    if kind.is_shared() && keys.is_empty() {
-        let right = "[tokens] keys, the same on every gate, so that each takes the others' tickets and passes";
-        section.mistake("url", "a store that gates share needs shared keys", right);
-    }
-    let folder = match kind {
-        Kind::Embedded(folder) => folder,
-        Kind::Redis => {
-            section.mistake(
-                "url",
-                "this version keeps the log in a file only",
-                "\"embedded:./anteroom-data\"",
-            );
-            PathBuf::new()
-        }
-    };
-    Store {
-        folder,
-        log_keep: Duration::from_millis(section.need("log_keep", |node| duration_ms(node, 60_000..=3650 * DAY))),
-    }
-}
-
-fn store_kind(node: &Node<'_>) -> Read<Kind> {
-    let right = "\"embedded:\" and a folder, such as \"embedded:./anteroom-data\"";
-    let url = text(node, right)?;
-    if ["redis:", "rediss:", "redis+", "valkey:", "valkeys:"]
-        .iter()
-        .any(|scheme| url.starts_with(scheme))
-    {
-        return Ok(Kind::Redis);
-    }
-    match url.strip_prefix("embedded:") {
-        Some(folder) if !folder.is_empty() => Ok(Kind::Embedded(PathBuf::from(folder))),
-        // A URL may carry a password.
-        _ => wrong(node, "this names no store", right),
     }
 }
 

@@ -19,6 +19,7 @@ mod room;
 pub mod routes;
 mod secret;
 mod site;
+mod store;
 mod suggest;
 mod upstream;
 mod value;
@@ -29,12 +30,13 @@ use std::path::Path;
 
 use toml::de::{DeTable, Error};
 
-pub use gate::{Admin, LogConfig, Server, Store};
+pub use gate::{Admin, LogConfig, Server};
 pub use limit::{Limit, OwnLimits, Rate};
 pub use mistake::{Mistake, Mistakes, Origin, Report};
 pub use overrides::Overrides;
 pub use page::{Page, Template};
 pub use room::{EndsOn, OnOutage, Room};
+pub use store::{CaFile, Store, StoreKind};
 pub use upstream::Upstream;
 
 use crate::token::Key;
@@ -165,7 +167,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let (server, admin) = gate::server(reader);
     let upstream = upstream::read(reader, &server);
     let keys = gate::keys(reader);
-    let store = gate::store(reader, &keys);
+    let store = store::store(reader, &keys);
     let rooms = room::rooms(reader);
     let limits = limit::limits(reader);
     let own_limits = limit::own(reader, &rooms);

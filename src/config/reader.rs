@@ -279,6 +279,11 @@ impl<'s> Section<'s> {
         values.into_iter().flatten().collect()
     }
 
+    /// True when the file or an option sets the key.
+    pub(super) fn is_set(&self, name: &'static str) -> bool {
+        self.find(&join(&self.path, name), name).is_some()
+    }
+
     /// True when something is wrong with the key already.
     pub(super) fn has_mistake(&self, name: &str) -> bool {
         self.reader.has_mistake(&join(&self.path, name))

@@ -2,15 +2,23 @@
 
 use toml::de::{DeTable, DeValue};
 
+use crate::log::redis::RedisUrl;
+
 /// Stands for a secret written in the file.
 const MASK: &str = "\"********\"";
 
 /// Keys whose texts are secrets.
-const SECRET: [&str; 2] = ["secret", "admin_token"];
+const SECRET: [&str; 3] = ["secret", "admin_token", "password"];
 
 pub(super) fn value(name: &str, value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(_) if SECRET.contains(&name) => MASK.to_owned(),
+        // SECURITY: a store's URL may carry a password; it masks it by itself.
+        DeValue::String(text) if name == "url" => quoted(
+            &text
+                .parse::<RedisUrl>()
+                .map_or_else(|_| text.to_string(), |url| url.to_string()),
+        ),
         DeValue::String(text) => quoted(text),
         DeValue::Integer(number) => number.to_string(),
         DeValue::Float(number) => number.as_str().to_owned(),

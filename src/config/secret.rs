@@ -30,6 +30,15 @@ pub(super) fn token(reader: &Reader<'_>, node: &Node<'_>) -> Read<Secret> {
     )
 }
 
+/// A password for a server. SECURITY: kept as text only because the protocol's client wants it so.
+pub(super) fn password(reader: &Reader<'_>, node: &Node<'_>) -> Read<String> {
+    let secret = secret(reader, node, 1)?;
+    match String::from_utf8(secret.expose().to_vec()) {
+        Ok(password) => Ok(password),
+        Err(_) => wrong(node, "the password is no text", "a password in UTF-8"),
+    }
+}
+
 /// One `{ id, secret }`.
 pub(super) fn key(reader: &Reader<'_>, node: &Node<'_>) -> Read<Key> {
     let [id, own] = fields(

@@ -29,6 +29,25 @@ fn every_good_file_is_good() {
     }
 }
 
+#[test]
+fn the_passwords_of_a_store_are_not_described() {
+    let text = super::text("tests/config/good/shared-store.toml");
+    let (config, _) = config::check(&text, "shared-store.toml").finish().expect("good");
+    let told = format!("{} {config:?}", config.describe());
+    assert!(
+        told.contains("redis+sentinel://anteroom:***@s1:26379,s2:26380,s3:26379/shop"),
+        "{told}"
+    );
+    assert!(!told.contains("hunter2") && !told.contains("hunter3"), "{told}");
+    let text = super::text("tests/config/good/store-of-one-gate.toml");
+    let (config, _) = config::check(&text, "store-of-one-gate.toml").finish().expect("good");
+    assert!(
+        config.describe().contains("password = \"********\"\n"),
+        "{}",
+        config.describe()
+    );
+}
+
 /// The values in force, with the masks replaced by something that is long enough.
 fn described(config: &config::Config) -> String {
     let mut text = config.describe();

@@ -44,10 +44,14 @@ fn every_example_in_the_shipped_file_works() {
     let page = folder.path().join("page.html");
     std::fs::write(&page, "<html></html>").expect("written");
     let text = with_examples(&shipped()).replace("/etc/anteroom/page.html", &page.display().to_string());
+    let authorities = folder.path().join("ca.pem");
+    std::fs::write(&authorities, "-----BEGIN CERTIFICATE-----\n").expect("written");
+    let text = text.replace("/etc/anteroom/redis-ca.pem", &authorities.display().to_string());
     // The environment of a test always has this one.
     let text = text
         .replace("ANTEROOM_KEY", "CARGO_MANIFEST_DIR")
-        .replace("ANTEROOM_ADMIN_TOKEN", "CARGO_MANIFEST_DIR");
+        .replace("ANTEROOM_ADMIN_TOKEN", "CARGO_MANIFEST_DIR")
+        .replace("ANTEROOM_REDIS_PASSWORD", "CARGO_MANIFEST_DIR");
     let long_enough = env!("CARGO_MANIFEST_DIR").len() >= 32;
     let report = config::check(&text, "config.toml with examples");
     let real = report

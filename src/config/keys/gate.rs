@@ -173,18 +173,52 @@ pub(super) const STORE: Table = Table {
     keys: &STORE_KEYS,
 };
 
-const STORE_KEYS: [Key; 2] = [
+const STORE_KEYS: [Key; 7] = [
     key(
         "url",
-        "\"embedded:\" and a folder",
+        "\"embedded:\" and a folder, or the URL of a Redis or Valkey",
         "\"embedded:./anteroom-data\"",
-        "The log of the rooms: a file in this folder, which is made if missing. One gate at a time can use it.",
+        "The log of the rooms. embedded: a file in this folder, which is made if missing and which one gate at a time can use. \
+         For gates that share their rooms `redis://` or `rediss://` (with TLS), user:password@, host, port and /database; \
+         `redis+cluster://host,host` for nodes of a cluster, `redis+sentinel://host,host/master-name` for sentinels; \
+         `valkey` for `redis` means the same. It needs `[tokens] keys`.",
+    ),
+    key(
+        "prefix",
+        "1 to 64 of letters, digits and \"-\", \"_\", \".\" or \":\"",
+        "\"anteroom\"",
+        "What the names of a shared store's keys begin with: gates with the same url and prefix share their rooms.",
+    ),
+    optional(
+        "password",
+        "secret",
+        "the one in the url, or none",
+        "The shared store's password, where it is not to stand in the url.",
+    ),
+    optional(
+        "ca_file",
+        "path of a PEM file",
+        "the system's authorities",
+        "The authorities that the certificate of a store with TLS is checked against.",
+    ),
+    optional(
+        "archive",
+        "path of a folder",
+        "no archive",
+        "Every entry of the log is kept here for good, in files chained by hashes, for `anteroom report`: a disk, or whatever is \
+         mounted there. Of many gates the one whose turn it is writes; nothing in it is ever deleted.",
     ),
     key(
         "log_keep",
         "duration",
         "\"7 days\"",
-        "How long the log is kept for `anteroom replay`.",
+        "How long an embedded log is kept for `anteroom replay`; a shared store keeps about a minute of it.",
+    ),
+    optional(
+        "machine_version",
+        "number, up to the newest that this binary knows",
+        "the newest that all gates know",
+        "The rooms' machine version that is not gone above: the present one keeps the way back open after an upgrade.",
     ),
 ];
 
