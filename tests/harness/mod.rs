@@ -1,4 +1,4 @@
-//! What tests with real browsers stand on: processes that end with the test, Chromium driven through `ChromeDriver`,
+//! What tests with real processes stand on: processes that end with the test, Chromium driven through `ChromeDriver`,
 //! and the gate as a process of its own. Nothing here knows a shop or a room's rule.
 
 pub mod browser;
@@ -6,6 +6,7 @@ pub mod gate;
 pub mod guest;
 pub mod look;
 pub mod process;
+pub mod redis;
 
 use std::future::Future;
 use std::time::Duration;

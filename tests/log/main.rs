@@ -7,3 +7,7 @@ mod damage;
 mod embedded;
 mod files;
 mod full_disk;
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+#[path = "../harness/mod.rs"]
+mod harness;
+mod stores;
