@@ -5,11 +5,13 @@ mod demo;
 mod healthcheck;
 mod own_key;
 mod page;
+mod remote;
 mod replay;
 pub mod rooms;
 mod run;
 mod signals;
 mod start;
+mod words;
 
 use std::process::ExitCode;
 

@@ -3,23 +3,15 @@
 //! What it prints for people goes to standard output as a table, or as the API's JSON with `--json`; what went wrong goes
 //! to standard error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
-mod client;
 mod table;
 
-use std::io::{self, IsTerminal as _, Write as _};
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::remote::{self, AdminArgs, Client, Failure, encoded, parsed, show};
 use crate::admin::api;
-use client::{Client, Failure, Raw};
-
-/// Where the admin listener is when nothing else is said.
-pub const DEFAULT_ADMIN: &str = "http://127.0.0.1:9925";
 
 /// Arguments of `anteroom rooms`.
 #[derive(Debug, Args)]
@@ -35,26 +27,6 @@ pub struct RoomsArgs {
     json: bool,
     #[command(subcommand)]
     command: Option<Command>,
-}
-
-/// How to reach the admin listener.
-#[derive(Debug, Args)]
-struct AdminArgs {
-    /// The gate's admin listener
-    #[arg(long, global = true, value_name = "URL", env = "ANTEROOM_ADMIN", default_value = DEFAULT_ADMIN)]
-    admin: String,
-    /// A file with the admin token; or set `ANTEROOM_ADMIN_TOKEN`
-    #[arg(long, global = true, value_name = "FILE")]
-    token_file: Option<PathBuf>,
-    // Only for the environment: a token among the arguments could be read by every user of the machine.
-    #[arg(
-        long = "admin-token",
-        global = true,
-        env = "ANTEROOM_ADMIN_TOKEN",
-        hide = true,
-        hide_env_values = true
-    )]
-    token: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -120,25 +92,16 @@ struct ChangeArgs {
 /// Runs `anteroom rooms`.
 #[must_use]
 pub fn run(args: &RoomsArgs) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return failed(&Failure::Local(error.to_string())),
-    };
-    match runtime.block_on(execute(args)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failed(&failure),
-    }
-}
-
-fn failed(failure: &Failure) -> ExitCode {
-    eprintln!("anteroom rooms: {}", table::plain(&failure.to_string()));
-    ExitCode::FAILURE
+    remote::run("rooms", execute(args))
 }
 
 async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
-    let client = Client::new(&args.admin.admin, token(&args.admin)?)?;
+    let client = args.admin.client()?;
     match &args.command {
-        None if args.watch => watch(&client, args.json).await,
+        None if args.watch => {
+            let rooms = remote::Watched("rooms", "/api/v1/rooms");
+            remote::watch(&client, rooms, args.json, table::rooms).await
+        }
         None => show(&client.get("/api/v1/rooms").await?, args.json, table::rooms),
         Some(Command::Set(set)) => {
             let room = client.patch(&path(&[&set.room]), &patch(&set.change)).await?;
@@ -163,16 +126,6 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
             show(&visitor, args.json, table::visitor)
         }
     }
-}
-
-fn token(args: &AdminArgs) -> Result<Option<String>, Failure> {
-    let Some(file) = &args.token_file else {
-        return Ok(args.token.clone());
-    };
-    let read = std::fs::read_to_string(file);
-    let text =
-        read.map_err(|error| Failure::Local(format!("the token file {} cannot be read: {error}", file.display())))?;
-    Ok(Some(text.trim().to_owned()))
 }
 
 /// The merge patch: null is the configured value.
@@ -218,74 +171,10 @@ async fn lines(client: &Client, room: &str, json: bool) -> Result<(), Failure> {
     }
 }
 
-/// Draws the rooms every second until interrupted; a gate that is away for a moment is waited for.
-async fn watch(client: &Client, json: bool) -> Result<(), Failure> {
-    let mut interval = tokio::time::interval(Duration::from_secs(1));
-    let mut seen = false;
-    loop {
-        tokio::select! {
-            _ = interval.tick() => {}
-            _ = tokio::signal::ctrl_c() => return Ok(()),
-        }
-        match client.get("/api/v1/rooms").await {
-            Ok(rooms) => {
-                redraw()?;
-                show(&rooms, json, table::rooms)?;
-                seen = true;
-            }
-            // A wrong address or token at the start does not get better by waiting.
-            Err(failure) if !seen => return Err(failure),
-            Err(failure) => eprintln!("anteroom rooms: {}", table::plain(&failure.to_string())),
-        }
-    }
-}
-
-/// Clears the terminal; where output is no terminal the pictures follow one another.
-fn redraw() -> Result<(), Failure> {
-    let mut out = io::stdout();
-    if out.is_terminal() {
-        out.write_all(b"\x1b[H\x1b[2J").map_err(local)?;
-    }
-    Ok(())
-}
-
-fn show<T: DeserializeOwned>(raw: &Raw, json: bool, draw: impl Fn(&T) -> String) -> Result<(), Failure> {
-    let text = if json { raw.pretty() } else { draw(&parsed(raw)?) };
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads has seen enough (`anteroom rooms --watch | head`).
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        other => other.map_err(local),
-    }
-}
-
-fn parsed<T: DeserializeOwned>(raw: &Raw) -> Result<T, Failure> {
-    raw.parse()
-        .map_err(|error| Failure::Foreign(format!("the answer is not one of this version's: {error}")))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn local(error: io::Error) -> Failure {
-    Failure::Local(error.to_string())
-}
-
 fn path(segments: &[&str]) -> String {
     segments.iter().fold("/api/v1/rooms".to_owned(), |path, segment| {
         format!("{path}/{}", encoded(segment))
     })
-}
-
-/// Percent-encodes everything but RFC 3986's unreserved characters.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
-    let encode = |byte: u8| {
-        if plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    };
-    text.bytes().map(encode).collect()
 }
 
 const EXAMPLES: &str = "Examples:

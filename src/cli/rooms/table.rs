@@ -3,13 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::admin::api;
-
-/// `text` without what could command a terminal.
-pub fn plain(text: &str) -> String {
-    text.chars()
-        .map(|character| if character.is_control() { ' ' } else { character })
-        .collect()
-}
+use crate::cli::words::{aligned, duration, plain, time};
 
 /// All rooms in one table, and under it what is not as usual.
 pub fn rooms(rooms: &api::Rooms) -> String {
@@ -163,54 +157,11 @@ pub fn visitor(visitor: &api::Visitor) -> String {
     shown.collect()
 }
 
-/// Columns padded to their widest: words to the left, figures to the right.
-fn aligned(head: &[&str], rows: &[Vec<String>]) -> String {
-    let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
-    let all = || std::iter::once(&head).chain(rows);
-    let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let mut text = String::new();
-    for row in all() {
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let gap = if column == 0 { "" } else { "  " };
-            let is_word = WORDS.contains(&head[column].as_str());
-            let _ = if is_word {
-                write!(text, "{gap}{cell:<width$}")
-            } else {
-                write!(text, "{gap}{cell:>width$}")
-            };
-        }
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-    }
-    text
-}
-
-/// Columns that hold words; the others hold figures.
-const WORDS: [&str; 5] = ["ROOM", "LINE", "MODE", "WAIT", "LAST CALL"];
-
 fn wait(estimate: api::Estimate) -> String {
     if duration(estimate.low) == duration(estimate.high) {
         return duration(estimate.high);
     }
     format!("{} to {}", duration(estimate.low), duration(estimate.high))
-}
-
-/// Seconds in the unit that a person would choose.
-fn duration(secs: u32) -> String {
-    match secs {
-        0..=119 => format!("{secs} s"),
-        120..=7_199 => format!("{} min", secs.div_ceil(60)),
-        _ => format!("{} h", secs.div_ceil(3_600)),
-    }
-}
-
-/// The clock time of an RFC 3339 date, in UTC as the gate wrote it.
-fn time(date: &str) -> String {
-    let clock = date
-        .get(11..19)
-        .filter(|clock| clock.bytes().all(|byte| byte.is_ascii_digit() || byte == b':'));
-    clock.map_or_else(|| plain(date), |clock| format!("{clock} UTC"))
 }
 
 #[cfg(test)]
