@@ -5,6 +5,7 @@
 //! `waiting` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/architecture.md`).
 
 pub mod admin;
+pub mod archive;
 pub mod cli;
 pub mod config;
 pub mod demo;

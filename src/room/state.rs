@@ -151,6 +151,12 @@ impl State {
         self.roster.answered(gate)
     }
 
+    /// The clock after the last entry.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.moment.clock
+    }
+
     /// Gates on the roster, with the serial of each one's last batch and the clock at which it came.
     pub fn gates(&self) -> impl Iterator<Item = (GateId, u64, Clock)> {
         self.roster.gates()

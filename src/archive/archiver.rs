@@ -1,0 +1,288 @@
+//! What a replica hands its entries to: it cuts them into ranges and leaves the files to a thread of its own.
+//!
+//! The replica never waits for the folder. What is held for a folder that is slow or full is bounded; beyond that ranges
+//! are dropped, counted and told, and the archive shows a gap.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::cutter::{Cut, Cutter};
+use super::filer::{Filer, Order};
+use super::folder::Folder;
+use super::segment::Segment;
+use crate::room::{Entry, GateId, State};
+
+/// Where and how a gate archives.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Made if it is not there; may be shared by gates, or be each gate's own.
+    pub folder: PathBuf,
+    pub gate: GateId,
+    /// Most bytes held for a folder that does not take them.
+    pub most_bytes: u64,
+    /// How long another gate may take to file what was its turn.
+    pub patience: Duration,
+}
+
+/// The replica's end; dropping it leaves what is not filed yet to other gates.
+#[derive(Debug)]
+pub struct Archiver {
+    gate: GateId,
+    /// `None` until the first state is known.
+    cutter: Option<Cutter>,
+    orders: Sender<Order>,
+    counts: Arc<Counts>,
+    most_bytes: u64,
+    /// Entries are being dropped, and that was told.
+    dropping: bool,
+    ended: Receiver<()>,
+}
+
+/// What became of the ranges, for metrics.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Files written by this gate.
+    pub filed: AtomicU64,
+    /// Ranges that another gate had filed.
+    pub found: AtomicU64,
+    /// Times that the folder failed.
+    pub failures: AtomicU64,
+    /// Entries dropped because too much waited for the folder.
+    pub dropped: AtomicU64,
+    /// Bytes waiting for the folder.
+    pub waiting_bytes: AtomicU64,
+    /// Sequence of the last entry that this gate knows to be filed.
+    pub filed_to: AtomicU64,
+}
+
+impl Options {
+    /// At most 16 MB held, and a minute and a half for others to file what was their turn.
+    #[must_use]
+    pub fn new(folder: PathBuf, gate: GateId) -> Self {
+        Self {
+            folder,
+            gate,
+            most_bytes: 16 << 20,
+            patience: Duration::from_secs(90),
+        }
+    }
+}
+
+impl Archiver {
+    /// Starts the thread. A folder that cannot be used is told in the log and tried again; it stops nobody.
+    pub fn start(options: &Options) -> io::Result<Self> {
+        let counts = Arc::<Counts>::default();
+        let (orders, taken) = channel();
+        let (end, ended) = channel();
+        let filer = Filer::new(
+            Folder::new(&options.folder),
+            options.gate,
+            options.patience,
+            Arc::clone(&counts),
+        );
+        thread::Builder::new().name("archive".into()).spawn(move || {
+            filer.run(&taken);
+            // Nobody listens any more where the replica was let go of.
+            let _ = end.send(());
+        })?;
+        Ok(Self {
+            gate: options.gate,
+            cutter: None,
+            orders,
+            counts,
+            most_bytes: options.most_bytes,
+            dropping: false,
+            ended,
+        })
+    }
+
+    /// The replica goes on from `state`: after a start, a reload, and where a new log begins.
+    pub fn begin(&mut self, state: &State) {
+        let Some(cutter) = &mut self.cutter else {
+            self.cutter = Some(Cutter::new(self.gate, state));
+            return;
+        };
+        let cut = cutter.begin(state);
+        self.hand_over(cut, state);
+    }
+
+    /// The replica has applied `entry`, which made `state`. Cost: an encoding of the entry; of the state once an hour.
+    pub fn applied(&mut self, entry: &Entry, state: &State) {
+        self.take(entry, false, state);
+    }
+
+    /// The replica has passed `entry` over ([`crate::log::Log::skip`]).
+    pub fn passed_over(&mut self, entry: &Entry, state: &State) {
+        self.take(entry, true, state);
+    }
+
+    /// For metrics; goes on counting.
+    #[must_use]
+    pub fn counts(&self) -> Arc<Counts> {
+        Arc::clone(&self.counts)
+    }
+
+    /// The gate stops. If it is the last on the roster of `state` (or there is none), what is left is filed before this
+    /// returns, or `within` is over; else the others file it.
+    pub fn stop(mut self, state: &State, within: Duration) {
+        let last = state.gates().all(|(gate, ..)| gate == self.gate);
+        if let Some(segment) = self.cutter.take().and_then(Cutter::end) {
+            self.order(segment, last, state);
+        }
+        if self.orders.send(Order::End { all: last }).is_ok()
+            && self.ended.recv_timeout(within) == Err(RecvTimeoutError::Timeout)
+        {
+            tracing::warn!("the archive's folder is slow: the last entries may not be in it");
+        }
+    }
+
+    fn take(&mut self, entry: &Entry, passed_over: bool, state: &State) {
+        let Some(cutter) = &mut self.cutter else {
+            return self.begin(state);
+        };
+        let cut = cutter.applied(entry, passed_over, state);
+        self.hand_over(cut, state);
+    }
+
+    fn hand_over(&mut self, cut: Option<Cut>, state: &State) {
+        let Some(Cut { segment, mine }) = cut else { return };
+        if !self.order(segment, mine, state)
+            && let Some(cutter) = &mut self.cutter
+        {
+            cutter.lost(state);
+        }
+    }
+
+    /// False when too much is waiting already, and the range is dropped.
+    fn order(&mut self, segment: Segment, mine: bool, state: &State) -> bool {
+        let waiting = self.counts.waiting_bytes.load(Ordering::Relaxed);
+        if waiting > 0 && waiting + segment.bytes() > self.most_bytes {
+            self.counts.dropped.fetch_add(segment.count(), Ordering::Relaxed);
+            if !std::mem::replace(&mut self.dropping, true) {
+                tracing::warn!(position = ?state.position(), "the archive's folder takes nothing: entries are dropped");
+            }
+            return false;
+        }
+        self.dropping = false;
+        self.counts.waiting_bytes.fetch_add(segment.bytes(), Ordering::Relaxed);
+        // A thread that is gone has said why.
+        let _ = self.orders.send(Order::File(Box::new(segment), mine));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::super::folder::Name;
+    use super::*;
+    use crate::room::{Batch, Position, VERSION, Wall};
+
+    /// A state that a gate's entries, a second apart, lead to.
+    struct Log {
+        state: State,
+        gate: GateId,
+    }
+
+    impl Log {
+        fn new(gate: u64) -> Self {
+            Self {
+                state: State::empty(7, true),
+                gate: GateId(gate),
+            }
+        }
+
+        fn next(&mut self) -> Entry {
+            let at = self.state.position();
+            let sequence = at.sequence + 1;
+            let entry = Entry {
+                position: Position { sequence, ..at },
+                gate: self.gate,
+                serial: sequence,
+                previous: self.state.nonce(),
+                nonce: sequence.to_le_bytes(),
+                time: Wall(1_000 * sequence),
+                version: VERSION,
+                batch: Batch {
+                    hello: true,
+                    ..Batch::default()
+                },
+            };
+            self.state.apply(&entry);
+            entry
+        }
+
+        fn run(&mut self, archiver: &mut Archiver, entries: u64) {
+            for _ in 0..entries {
+                let entry = self.next();
+                archiver.applied(&entry, &self.state);
+            }
+        }
+    }
+
+    fn options(folder: &Path, gate: u64) -> Options {
+        Options::new(folder.to_owned(), GateId(gate))
+    }
+
+    fn filed(folder: &Path) -> Vec<(u64, u64)> {
+        let names = Folder::new(folder).names().unwrap();
+        names.iter().map(|Name { first, last, .. }| (*first, *last)).collect()
+    }
+
+    #[test]
+    fn the_last_gate_files_everything_when_it_stops() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut archiver = Archiver::start(&options(dir.path(), 9)).unwrap();
+        let mut log = Log::new(9);
+        archiver.begin(&log.state);
+        log.run(&mut archiver, 150);
+        let counts = archiver.counts();
+        archiver.stop(&log.state, Duration::from_secs(60));
+        let filed = filed(dir.path());
+        assert_eq!(filed.first().map(|(first, _)| *first), Some(1));
+        assert_eq!(filed.last().map(|(_, last)| *last), Some(150));
+        assert!(filed.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0), "{filed:?}");
+        assert_eq!(counts.filed.load(Ordering::Relaxed), filed.len() as u64);
+        assert_eq!(counts.waiting_bytes.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_gate_that_is_not_the_last_leaves_the_rest_to_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut archiver = Archiver::start(&options(dir.path(), 8)).unwrap();
+        let mut log = Log::new(9);
+        archiver.begin(&log.state);
+        log.run(&mut archiver, 150);
+        archiver.stop(&log.state, Duration::from_secs(60));
+        assert_eq!(filed(dir.path()), []);
+    }
+
+    #[test]
+    fn a_folder_that_takes_nothing_costs_a_bounded_memory_and_a_gap_that_a_replay_can_leap() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("archive");
+        fs::write(&folder, "in the way").unwrap();
+        let most = Options {
+            most_bytes: 1,
+            ..options(&folder, 9)
+        };
+        let mut archiver = Archiver::start(&most).unwrap();
+        let mut log = Log::new(9);
+        archiver.begin(&log.state);
+        // An hour: a range in the first minute, one held until the hour, and one dropped.
+        log.run(&mut archiver, 3_700);
+        let counts = archiver.counts();
+        assert_eq!(counts.dropped.load(Ordering::Relaxed), 3_540);
+        fs::remove_file(&folder).unwrap();
+        archiver.stop(&log.state, Duration::from_secs(60));
+        assert_eq!(filed(&folder), [(1, 61)]);
+        assert_eq!(counts.dropped.load(Ordering::Relaxed), 3_540 + 99);
+    }
+}

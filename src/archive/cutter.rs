@@ -1,0 +1,295 @@
+//! Where one file of the archive ends and the next begins: pure, and the same on every gate.
+//!
+//! Ends follow from the state alone, so that gates which began at different entries cut at the same ones: where a minute
+//! of the room's clock turns while anybody is about, where an hour turns, and after 8 MB. A gate that begins between two
+//! ends files a shorter range or two, and is in step from then on.
+
+use super::segment::Segment;
+use crate::room::{Clock, Entry, GateId, Position, State};
+
+/// Collects what the gate applies, and hands it over in pieces.
+#[derive(Debug)]
+pub(super) struct Cutter {
+    gate: GateId,
+    open: Segment,
+    /// The clock when the last entry was applied, and whether anybody was about when a minute last turned; `None` before
+    /// the first did.
+    clock: Clock,
+    busy: Option<bool>,
+}
+
+/// A range that is whole.
+#[derive(Debug)]
+pub(super) struct Cut {
+    pub segment: Segment,
+    /// It is this gate's turn to file.
+    pub mine: bool,
+}
+
+impl Cutter {
+    /// Waits for the entry that follows what `state` has applied.
+    pub fn new(gate: GateId, state: &State) -> Self {
+        Self {
+            gate,
+            open: Segment::behind(state.position(), state.chain(), Some(state.encode())),
+            clock: state.clock(),
+            busy: None,
+        }
+    }
+
+    /// Takes the entry that led to `state`. The range that it ends, if it does.
+    pub fn applied(&mut self, entry: &Entry, passed_over: bool, state: &State) -> Option<Cut> {
+        let next = Position {
+            sequence: self.open.last + 1,
+            incarnation: self.open.incarnation,
+        };
+        if entry.position != next {
+            return self.begin(state);
+        }
+        self.open.push(entry, passed_over, state.chain());
+        let before = std::mem::replace(&mut self.clock, state.clock());
+        let turned = |ms: u64| before.0 / ms != self.clock.0 / ms;
+        let (minute, hour) = (turned(MINUTE_MS), turned(HOUR_MS));
+        let due = minute && self.is_due(state);
+        if !due && !hour && self.open.entry_bytes() < FULL {
+            return None;
+        }
+        // Once an hour a replay can begin: older files may be thrown away.
+        self.cut(state, hour.then(|| state.encode()))
+    }
+
+    /// Goes on from another state: what there is ends here, and a replay can begin again with what follows.
+    pub fn begin(&mut self, state: &State) -> Option<Cut> {
+        self.clock = state.clock();
+        self.busy = None;
+        self.cut(state, Some(state.encode()))
+    }
+
+    /// What there is, when nothing will follow.
+    pub fn end(self) -> Option<Segment> {
+        (!self.open.is_empty()).then_some(self.open)
+    }
+
+    /// The last piece was lost: a replay has to begin anew with the next.
+    pub fn lost(&mut self, state: &State) {
+        self.open.base = Some(state.encode());
+    }
+
+    /// Whether a minute that turns ends a file: not while nobody is about, but the minute in which the last visitor went
+    /// is filed at once too.
+    fn is_due(&mut self, state: &State) -> bool {
+        let busy = state.tick_ms() < IDLE_TICK_MS;
+        let before = self.busy.replace(busy);
+        busy || before != Some(false)
+    }
+
+    fn cut(&mut self, state: &State, base: Option<Vec<u8>>) -> Option<Cut> {
+        let next = Segment::behind(state.position(), state.chain(), base);
+        let segment = std::mem::replace(&mut self.open, next);
+        let mine = self.is_mine(state);
+        (!segment.is_empty()).then_some(Cut { segment, mine })
+    }
+
+    /// Whether the gate's place in the roster has its turn at this position.
+    fn is_mine(&self, state: &State) -> bool {
+        let gates: Vec<GateId> = state.gates().map(|(gate, ..)| gate).collect();
+        let turn = state.position().sequence.checked_rem(gates.len() as u64).unwrap_or(0);
+        let turn = usize::try_from(turn).unwrap_or(0);
+        gates.get(turn).is_none_or(|gate| *gate == self.gate)
+    }
+}
+
+const MINUTE_MS: u64 = 60_000;
+const HOUR_MS: u64 = 60 * MINUTE_MS;
+
+/// A tick as slow as this means that all rooms are empty.
+const IDLE_TICK_MS: u64 = 4_000;
+
+/// Bytes of entries that fill a file.
+const FULL: u64 = 8 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{
+        Batch, Change, Claim, LaneId, LineName, Number, RoomChange, RoomName, Section, Settings, VERSION, Wall,
+    };
+
+    const LANE: LaneId = LaneId(0);
+
+    /// One log, and how gates cut it.
+    struct Log {
+        state: State,
+        time: u64,
+    }
+
+    fn room() -> RoomName {
+        RoomName::new("shop").unwrap()
+    }
+
+    fn section() -> Section {
+        Section::new(room(), LineName::ONLY)
+    }
+
+    impl Log {
+        fn new() -> Self {
+            let mut log = Self {
+                state: State::empty(7, true),
+                time: 1_000_000,
+            };
+            let settings = Settings {
+                capacity: 1,
+                session_ms: 30_000,
+                ..Settings::default()
+            };
+            let change = RoomChange {
+                room: room(),
+                revision: 1,
+                change: Change::Configure(settings),
+            };
+            log.say(
+                0,
+                Batch {
+                    hello: true,
+                    rooms: vec![change],
+                    ..Batch::default()
+                },
+            );
+            log
+        }
+
+        fn say(&mut self, ms: u64, batch: Batch) -> Entry {
+            self.time += ms;
+            let at = self.state.position();
+            let entry = Entry {
+                position: Position {
+                    sequence: at.sequence + 1,
+                    ..at
+                },
+                gate: GateId(1),
+                serial: at.sequence + 1,
+                previous: self.state.nonce(),
+                nonce: (at.sequence + 1).to_le_bytes(),
+                time: Wall(self.time),
+                version: VERSION,
+                batch,
+            };
+            self.state.apply(&entry);
+            entry
+        }
+
+        fn hear(&mut self, ms: u64, section: Section) -> Entry {
+            self.say(
+                ms,
+                Batch {
+                    sections: vec![section],
+                    ..Batch::default()
+                },
+            )
+        }
+    }
+
+    /// Somebody comes in and goes after two minutes; then nobody is about for two hours. Cut by gates that begin at
+    /// `starts`.
+    fn history(starts: &[u64]) -> Vec<Vec<Segment>> {
+        let mut log = Log::new();
+        let mut gates: Vec<Option<Cutter>> = starts.iter().map(|_| None).collect();
+        let mut cut: Vec<Vec<Segment>> = starts.iter().map(|_| Vec::new()).collect();
+        for step in 0..2_000_u64 {
+            for (gate, start) in gates.iter_mut().zip(starts).filter(|(_, start)| **start == step) {
+                *gate = Some(Cutter::new(GateId(*start), &log.state));
+            }
+            let entry = match step {
+                5 => log.hear(
+                    500,
+                    Section {
+                        joins: vec![(LANE, 1)],
+                        ..section()
+                    },
+                ),
+                6 => {
+                    let number = Number {
+                        era: crate::room::Era(7),
+                        n: 0,
+                    };
+                    let claim = Claim {
+                        lane: LANE,
+                        number,
+                        carried: true,
+                    };
+                    log.hear(
+                        500,
+                        Section {
+                            claims: vec![claim],
+                            ..section()
+                        },
+                    )
+                }
+                7..150 => {
+                    let number = Number {
+                        era: crate::room::Era(7),
+                        n: 0,
+                    };
+                    log.hear(
+                        1_000,
+                        Section {
+                            renewals: vec![(LANE, number)],
+                            ..section()
+                        },
+                    )
+                }
+                _ => log.say(4_000, Batch::default()),
+            };
+            for (gate, cut) in gates.iter_mut().zip(&mut cut) {
+                let ended = gate.as_mut().and_then(|gate| gate.applied(&entry, false, &log.state));
+                cut.extend(ended.map(|ended| ended.segment));
+            }
+        }
+        cut
+    }
+
+    #[test]
+    fn gates_that_begin_at_different_entries_soon_cut_alike() {
+        let cut = history(&[0, 40, 90, 700]);
+        // Where nobody is about, a gate that has just begun cannot know whether the minute before was the last busy one.
+        for (of, own) in cut.iter().zip([0, 1, 1, 2]) {
+            assert!(of.len() > own && cut[0].ends_with(&of[own..]), "{own}: {:#?}", ends(of));
+        }
+    }
+
+    #[test]
+    fn a_minute_ends_a_range_while_anybody_is_about_and_an_hour_when_nobody_is() {
+        let cut = &history(&[0])[0];
+        let clocks: Vec<u64> = ends(cut).iter().map(|to| (to.0 - 1_000_000) / 60_000).collect();
+        assert_eq!(clocks, [1, 2, 3, 4, 60, 120]);
+        let bases: Vec<bool> = cut.iter().map(|segment| segment.base.is_some()).collect();
+        assert_eq!(bases, [true, false, false, false, false, true]);
+        assert!(
+            cut.windows(2)
+                .all(|pair| pair[0].last + 1 == pair[1].first && pair[0].after == pair[1].before)
+        );
+    }
+
+    #[test]
+    fn an_entry_that_does_not_follow_begins_anew_with_a_state() {
+        let mut log = Log::new();
+        let mut cutter = Cutter::new(GateId(1), &log.state);
+        assert!(
+            cutter
+                .applied(&log.say(10, Batch::default()), false, &log.state)
+                .is_none()
+        );
+        log.say(10, Batch::default());
+        let entry = log.say(10, Batch::default());
+        let ended = cutter.applied(&entry, false, &log.state).unwrap().segment;
+        assert_eq!((ended.first, ended.last), (2, 2));
+        let entry = log.say(10, Batch::default());
+        assert!(cutter.applied(&entry, false, &log.state).is_none());
+        let left = cutter.end().unwrap();
+        assert_eq!((left.first, left.last, left.base.is_some()), (5, 5, true));
+    }
+
+    fn ends(cut: &[Segment]) -> Vec<Wall> {
+        cut.iter().map(|segment| segment.to).collect()
+    }
+}

@@ -1,0 +1,154 @@
+//! The archive's thread: files what is this gate's turn at once, and what others should have filed after a while.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use super::archiver::Counts;
+use super::folder::{Filed, Folder, Name};
+use super::segment::Segment;
+use crate::room::GateId;
+use crate::time;
+
+pub(super) enum Order {
+    /// File the range; at once where it is this gate's turn.
+    File(Box<Segment>, bool),
+    /// Nothing follows. `all`: nobody else will file what is left.
+    End { all: bool },
+}
+
+pub(super) struct Filer {
+    folder: Folder,
+    gate: GateId,
+    patience: Duration,
+    counts: Arc<Counts>,
+    /// Oldest first.
+    waiting: VecDeque<Waiting>,
+    prepared: bool,
+    backoff: Duration,
+    /// Uptime until which a failing folder is left alone.
+    rest_until: Duration,
+}
+
+struct Waiting {
+    /// Uptime at which it is to be filed.
+    due: Duration,
+    mine: bool,
+    segment: Box<Segment>,
+}
+
+impl Filer {
+    pub fn new(folder: Folder, gate: GateId, patience: Duration, counts: Arc<Counts>) -> Self {
+        Self {
+            folder,
+            gate,
+            patience,
+            counts,
+            waiting: VecDeque::new(),
+            prepared: false,
+            backoff: BACKOFF_FIRST,
+            rest_until: Duration::ZERO,
+        }
+    }
+
+    /// The thread's whole life.
+    pub fn run(mut self, orders: &Receiver<Order>) {
+        loop {
+            let now = time::uptime();
+            let order = match self.due() {
+                Some(due) => orders.recv_timeout(due.saturating_sub(now)),
+                None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match order {
+                Ok(Order::File(segment, mine)) => {
+                    let wait = if mine { Duration::ZERO } else { self.patience };
+                    let due = time::uptime() + wait;
+                    self.waiting.push_back(Waiting { due, mine, segment });
+                }
+                Ok(Order::End { all }) => return self.end(all),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            self.work();
+        }
+    }
+
+    /// Uptime at which there is something to do.
+    fn due(&self) -> Option<Duration> {
+        let first = self.waiting.iter().map(|waiting| waiting.due).min()?;
+        Some(first.max(self.rest_until))
+    }
+
+    /// Files what is due.
+    fn work(&mut self) {
+        while let Some(at) = self.next(time::uptime()) {
+            if let Err(reason) = self.file(at) {
+                return self.rest(&reason);
+            }
+            if self.backoff > BACKOFF_FIRST {
+                tracing::info!(folder = %self.folder.path().display(), "the archive's folder takes files again");
+            }
+            self.backoff = BACKOFF_FIRST;
+        }
+    }
+
+    fn next(&self, now: Duration) -> Option<usize> {
+        let ready = now >= self.rest_until;
+        ready.then(|| self.waiting.iter().position(|waiting| waiting.due <= now))?
+    }
+
+    fn file(&mut self, at: usize) -> io::Result<()> {
+        if !self.prepared {
+            self.folder.prepare()?;
+            self.prepared = true;
+        }
+        let Some(Waiting { mine, segment, .. }) = self.waiting.get(at) else {
+            return Ok(());
+        };
+        // Others may have cut elsewhere; whose turn it is does not look, since a range filed twice does no harm.
+        let filed = if !mine && self.folder.covers(Name::of(segment))? {
+            Filed::Before
+        } else {
+            self.folder.file(segment, self.gate)?
+        };
+        let count = match filed {
+            Filed::Now => &self.counts.filed,
+            Filed::Before => &self.counts.found,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        self.counts.filed_to.store(segment.last, Ordering::Relaxed);
+        let bytes = segment.bytes();
+        self.counts.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.waiting.remove(at);
+        Ok(())
+    }
+
+    /// The folder failed: leave it alone for a moment, and longer each time.
+    fn rest(&mut self, reason: &io::Error) {
+        self.counts.failures.fetch_add(1, Ordering::Relaxed);
+        if self.backoff == BACKOFF_FIRST {
+            tracing::warn!(folder = %self.folder.path().display(), %reason, "the archive's folder takes nothing");
+        }
+        self.prepared = false;
+        self.rest_until = time::uptime() + self.backoff;
+        self.backoff = (self.backoff * 2).min(BACKOFF_MOST);
+    }
+
+    /// Tries everything that nobody else will file once more.
+    fn end(&mut self, all: bool) {
+        let now = time::uptime();
+        while let Some(at) = self.waiting.iter().position(|waiting| all || waiting.due <= now) {
+            if let Err(reason) = self.file(at) {
+                tracing::warn!(%reason, "the last entries could not be filed in the archive");
+                return;
+            }
+        }
+    }
+}
+
+/// First and longest pause before a failing folder is tried again.
+const BACKOFF_FIRST: Duration = Duration::from_secs(1);
+const BACKOFF_MOST: Duration = Duration::from_secs(60);
