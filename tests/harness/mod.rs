@@ -1,5 +1,5 @@
 //! What tests with real processes stand on: processes that end with the test, Chromium driven through `ChromeDriver`,
-//! and the gate as a process of its own. Nothing here knows a shop or a room's rule.
+//! the gate as a process of its own, a proxy before its store. Nothing here knows a shop or a room's rule.
 
 pub mod browser;
 pub mod gate;
@@ -7,6 +7,7 @@ pub mod guest;
 pub mod look;
 pub mod process;
 pub mod redis;
+pub mod toxic;
 
 use std::future::Future;
 use std::time::Duration;

@@ -19,7 +19,9 @@ use tempfile::TempDir;
 use super::PATIENCE;
 use super::process::Process;
 
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
 pub use self::cluster::Cluster;
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
 pub use self::sentinel::Sentinel;
 
 /// How a server is configured; nothing is kept on disk unless it says so.

@@ -1,0 +1,169 @@
+//! A TCP proxy between a gate and its store, on real sockets, that can be told to misbehave while connections are open.
+
+use std::io;
+use std::net::SocketAddr;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+
+/// What becomes of the bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Toxic {
+    Pass,
+    /// Each way takes this much longer.
+    Delay(Duration),
+    /// Requests reach the store, replies are lost. The connection is closed when that is over.
+    Swallow,
+    /// Of the next reply on each connection so many bytes arrive, then it is closed.
+    CutReply(usize),
+    /// Nothing arrives on either side until that is over; connections stay open.
+    Blackhole,
+    /// Open connections are closed, and new ones as soon as they are made.
+    Refuse,
+}
+
+/// A running proxy; dropping it closes everything.
+pub struct Proxy {
+    pub address: SocketAddr,
+    toxic: watch::Sender<Toxic>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Proxy {
+    /// A proxy on a port of its own before `server`, which need not be there yet. It has a thread of its own, so that what
+    /// else a test does makes it no slower.
+    pub fn before(server: SocketAddr) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.expect("a runtime for the proxy");
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"));
+        let listener = listener.expect("a port for the proxy");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let (toxic, told) = watch::channel(Toxic::Pass);
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    _ = stopped => {}
+                    () = accept(listener, server, told) => {}
+                }
+            });
+        });
+        Self {
+            address,
+            toxic,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    /// From now on, for open connections too.
+    pub fn set(&self, toxic: Toxic) {
+        self.toxic.send_replace(toxic);
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Bytes, and when they are due at the other end.
+type Parcel = (Instant, Vec<u8>);
+
+/// Reads under way on one connection and direction; more makes the sender wait, as a full socket does.
+const PARCELS: usize = 256;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Request,
+    Reply,
+}
+
+async fn accept(listener: TcpListener, server: SocketAddr, toxic: watch::Receiver<Toxic>) {
+    while let Ok((client, _)) = listener.accept().await {
+        if *toxic.borrow() == Toxic::Refuse {
+            continue;
+        }
+        tokio::spawn(connect(client, server, toxic.clone()));
+    }
+}
+
+async fn connect(client: TcpStream, server: SocketAddr, toxic: watch::Receiver<Toxic>) -> io::Result<()> {
+    let server = TcpStream::connect(server).await?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
+    // Whichever ends first ends the connection: both sockets are dropped with the other.
+    tokio::select! {
+        done = carry(from_client, to_server, toxic.clone(), Way::Request) => done,
+        done = carry(from_server, to_client, toxic, Way::Reply) => done,
+    }
+}
+
+async fn carry(from: OwnedReadHalf, to: OwnedWriteHalf, toxic: watch::Receiver<Toxic>, way: Way) -> io::Result<()> {
+    let (parcels, due) = mpsc::channel(PARCELS);
+    let (read, written) = tokio::join!(take(from, parcels, toxic, way), deliver(to, due));
+    read.and(written)
+}
+
+/// Reads until the end, or until the toxic closes the connection.
+async fn take(
+    mut from: OwnedReadHalf,
+    parcels: mpsc::Sender<Parcel>,
+    mut toxic: watch::Receiver<Toxic>,
+    way: Way,
+) -> io::Result<()> {
+    let mut swallowed = false;
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let now = *toxic.borrow_and_update();
+        if now == Toxic::Refuse || (swallowed && now != Toxic::Swallow) {
+            return Ok(());
+        }
+        let read = tokio::select! {
+            read = from.read(&mut buffer), if now != Toxic::Blackhole => read?,
+            changed = toxic.changed() => match changed {
+                Ok(()) => continue,
+                Err(_) => return Ok(()),
+            },
+        };
+        let bytes = &buffer[..read];
+        let (delay, bytes) = match (*toxic.borrow(), way) {
+            _ if bytes.is_empty() => return Ok(()),
+            (Toxic::Delay(delay), _) => (delay, bytes),
+            (Toxic::Swallow, Way::Reply) => {
+                swallowed = true;
+                continue;
+            }
+            (Toxic::CutReply(most), Way::Reply) => (Duration::ZERO, &bytes[..most.min(read)]),
+            _ => (Duration::ZERO, bytes),
+        };
+        let cut = bytes.len() < read || matches!((now, way), (Toxic::CutReply(_), Way::Reply));
+        let sent = parcels.send((Instant::now() + delay, bytes.to_vec())).await;
+        if cut || sent.is_err() {
+            return Ok(());
+        }
+    }
+}
+
+async fn deliver(mut to: OwnedWriteHalf, mut parcels: mpsc::Receiver<Parcel>) -> io::Result<()> {
+    while let Some((due, bytes)) = parcels.recv().await {
+        if due > Instant::now() {
+            sleep_until(due).await;
+        }
+        to.write_all(&bytes).await?;
+    }
+    Ok(())
+}
