@@ -130,7 +130,7 @@ impl Archiver {
     /// The gate stops. If it is the last on the roster of `state` (or there is none), what is left is filed before this
     /// returns, or `within` is over; else the others file it.
     pub fn stop(mut self, state: &State, within: Duration) {
-        let last = state.gates().all(|(gate, ..)| gate == self.gate);
+        let last = state.roster().all(|gate| gate.id == self.gate);
         if let Some(segment) = self.cutter.take().and_then(Cutter::end) {
             self.order(segment, last, state);
         }

@@ -92,7 +92,7 @@ impl Cutter {
 
     /// Whether the gate's place in the roster has its turn at this position.
     fn is_mine(&self, state: &State) -> bool {
-        let gates: Vec<GateId> = state.gates().map(|(gate, ..)| gate).collect();
+        let gates: Vec<GateId> = state.roster().map(|gate| gate.id).collect();
         let turn = state.position().sequence.checked_rem(gates.len() as u64).unwrap_or(0);
         let turn = usize::try_from(turn).unwrap_or(0);
         gates.get(turn).is_none_or(|gate| *gate == self.gate)

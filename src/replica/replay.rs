@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::recover::{follows, guarded};
 use crate::log::{Damage, Kept, KeptPart, ReadError, Snapshot};
-use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, State, Wall};
+use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, Root, State, Wall};
 use crate::time;
 
 /// What a replay found. Everything proved means [`Report::proved`].
@@ -172,7 +172,7 @@ impl Run<'_> {
         let reached = reached.map(|mut state| {
             let before = state.position();
             if !same_life {
-                state.begin(position.incarnation);
+                state.begin(position.incarnation, Root::Own);
             }
             (before, state)
         });

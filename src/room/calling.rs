@@ -9,7 +9,7 @@ use super::settings::{Mode, Settings};
 impl Line {
     /// Calls as many present visitors as slots and rate allow, lowest place first within each lane.
     pub fn call(&mut self, settings: &Settings, m: &Moment) {
-        if settings.mode != Mode::Auto || m.heals() {
+        if settings.mode != Mode::Auto || m.is_quiet() {
             return;
         }
         self.bucket = self.bucket.at(settings, m.clock);
@@ -37,7 +37,7 @@ impl Line {
     pub fn call_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
         let able = settings.mode == Mode::Auto && self.free(settings) > 0 && self.waiting() > 0;
         if able {
-            self.bucket.next_token(settings).map(|due| due.max(m.healing_until))
+            self.bucket.next_token(settings).map(|due| due.max(m.quiet_until))
         } else {
             None
         }

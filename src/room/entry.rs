@@ -6,8 +6,11 @@
 use super::ids::{Clock, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::settings::{Overrides, Settings};
 
-/// The machine version that this binary writes.
-pub const VERSION: u16 = 1;
+/// The newest machine version that this binary runs.
+pub const VERSION: u16 = 2;
+
+/// The oldest one: without adopted eras.
+pub const OLDEST: u16 = 1;
 
 /// Most bytes of one encoded batch; more goes with the next.
 pub const MAX_BATCH_BYTES: usize = 64 * 1024;
@@ -37,16 +40,20 @@ pub struct Batch {
     pub goodbye: bool,
     /// The highest machine version that the gate knows; counts with `hello` and `spoke`.
     pub knows: u16,
+    /// The last sequence of this incarnation that the gate had applied when it cut the batch.
+    pub applied: u64,
+    /// How long its last exchange with the log took, in microseconds.
+    pub lag_us: u32,
     /// While a log has no root: what its gate has read of the logs before.
     pub spoke: Option<Spoke>,
-    /// What a new log starts from: the hash of a snapshot ([`State::hash`](super::State::hash)). A state of the log before
-    /// that meets it begins the new log by itself ([`super::State::begin`]).
+    /// What a new log starts from: the hash of a snapshot ([`State::hash`](super::State::hash)). As the first entry of an
+    /// embedded log it makes a state of the log before begin the new one by itself ([`super::State::begin`]).
     pub root: Option<StateHash>,
     /// The hash of the gate's own state at a checkpoint.
     pub vote: Option<Vote>,
     /// The gate has saved the confirmed snapshot at this sequence.
     pub saved: Option<u64>,
-    /// From this entry on the rooms run this machine version, if all on the roster know it.
+    /// From the next entry on the rooms run this machine version, if all on the roster know it.
     pub raise: Option<u16>,
     /// The gate brings the end of an era that the rooms have lost; what it knew of it is in the sections.
     pub adopt: Option<Adopt>,
@@ -83,6 +90,8 @@ pub struct Adopt {
     pub era: Era,
     /// The last entry of that era's log that the gate has read.
     pub sequence: u64,
+    /// Numbers below it belonged to lines that were forgotten there; heeded when it is done.
+    pub floor: u32,
     /// This is the last batch of it; until then nobody is called.
     pub done: bool,
 }
@@ -126,8 +135,12 @@ pub struct Section {
     /// Visitors who checked in; each at most once per generation. Sorted, without repeats. A number in the gap behind a
     /// closed era, or of an era that the room does not know, is proof that it was issued: its place is given back.
     pub marks: Vec<(LaneId, Number)>,
-    /// Numbers of an adopted era that were used up there: ended, left, or spent.
+    /// Numbers of an adopted era that ended or left there.
     pub taken: Vec<(LaneId, Number)>,
+    /// Numbers of an adopted era that were called there for the second and last time: late, unless `reopens` names them.
+    pub spent: Vec<(LaneId, Number)>,
+    /// At most one for each lane: where an adopted era's horizon stood. What is not known here below it is void.
+    pub voids: Vec<(LaneId, Number)>,
     /// Visitors let past the line since the last batch; only counted.
     pub bypasses: u32,
     /// Visitors who joined without a pending id, counted per lane.
@@ -195,6 +208,8 @@ impl Section {
             renewals: Vec::new(),
             marks: Vec::new(),
             taken: Vec::new(),
+            spent: Vec::new(),
+            voids: Vec::new(),
             bypasses: 0,
             joins: Vec::new(),
             pending_joins: Vec::new(),
@@ -203,8 +218,10 @@ impl Section {
 
     /// Items other than joins.
     pub(super) fn items(&self) -> u32 {
-        let named = [&self.leaves, &self.reopens, &self.renewals, &self.marks, &self.taken];
-        let items = named.map(Vec::len).iter().sum::<usize>() + self.ends.len() + self.claims.len();
+        let seen = [&self.leaves, &self.reopens, &self.renewals, &self.marks];
+        let brought = [&self.taken, &self.spent, &self.voids];
+        let named = seen.iter().chain(&brought).map(|list| list.len());
+        let items = named.sum::<usize>() + self.ends.len() + self.claims.len();
         u32::try_from(items).unwrap_or(u32::MAX)
     }
 }

@@ -1,8 +1,10 @@
-//! The byte form of entries, batches and settings. Version 1; a later one is refused, so that its gate stops there.
+//! The byte form of entries, batches and settings: the same in versions 1 and 2. A later one is refused, so that its
+//! gate stops there.
 
 use super::codec::{DecodeError, Read, Reader, Writer};
 use super::entry::{
-    Adopt, Batch, Change, Claim, End, Entry, MAX_BATCH_BYTES, PendingId, RoomChange, Section, Spoke, VERSION, Vote,
+    Adopt, Batch, Change, Claim, End, Entry, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange, Section, Spoke, VERSION,
+    Vote,
 };
 use super::ids::{Era, GateId, LaneId, Number, Position, Wall};
 use super::marks_codec;
@@ -33,7 +35,7 @@ impl Entry {
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(bytes, "entry");
         let version = r.u16()?;
-        if version != VERSION || bytes.len() > MAX_ENTRY_BYTES {
+        if !(OLDEST..=VERSION).contains(&version) || bytes.len() > MAX_ENTRY_BYTES {
             return r.wrong();
         }
         let entry = Self {
@@ -84,6 +86,8 @@ fn write_batch(w: &mut Writer, batch: &Batch) {
     w.flag(batch.hello);
     w.flag(batch.goodbye);
     w.u16(batch.knows);
+    w.var(batch.applied);
+    w.var(u64::from(batch.lag_us));
     w.option(batch.spoke.as_ref(), write_spoke);
     w.option(batch.root, |w, hash| w.raw(&hash));
     w.option(batch.vote, write_vote);
@@ -99,6 +103,8 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
         hello: r.flag()?,
         goodbye: r.flag()?,
         knows: r.u16()?,
+        applied: r.var()?,
+        lag_us: read_count(r)?,
         spoke: r.option(read_spoke)?,
         root: r.option(Reader::array)?,
         vote: r.option(read_vote)?,
@@ -136,13 +142,13 @@ fn read_position(r: &mut Reader) -> Read<Position> {
     })
 }
 
-fn write_vote(w: &mut Writer, vote: Vote) {
+pub(super) fn write_vote(w: &mut Writer, vote: Vote) {
     w.u64(vote.sequence);
     w.raw(&vote.hash);
     w.flag(vote.again);
 }
 
-fn read_vote(r: &mut Reader) -> Read<Vote> {
+pub(super) fn read_vote(r: &mut Reader) -> Read<Vote> {
     Ok(Vote {
         sequence: r.u64()?,
         hash: r.array()?,
@@ -153,6 +159,7 @@ fn read_vote(r: &mut Reader) -> Read<Vote> {
 fn write_adopt(w: &mut Writer, adopt: Adopt) {
     w.u64(adopt.era.0);
     w.u64(adopt.sequence);
+    w.u32(adopt.floor);
     w.flag(adopt.done);
 }
 
@@ -160,6 +167,7 @@ fn read_adopt(r: &mut Reader) -> Read<Adopt> {
     Ok(Adopt {
         era: Era(r.u64()?),
         sequence: r.u64()?,
+        floor: r.u32()?,
         done: r.flag()?,
     })
 }
@@ -209,7 +217,9 @@ fn write_section(w: &mut Writer, section: &Section) {
     marks_codec::write(w, &section.reopens);
     marks_codec::write(w, &section.renewals);
     marks_codec::write(w, &section.marks);
-    marks_codec::write(w, &section.taken);
+    for brought in [&section.taken, &section.spent, &section.voids] {
+        marks_codec::write(w, brought);
+    }
     w.var(u64::from(section.bypasses));
     w.list(&section.joins, |w, (lane, count)| {
         w.u8(lane.0);
@@ -232,6 +242,8 @@ fn read_section(r: &mut Reader) -> Read<Section> {
         renewals: marks_codec::read(r)?,
         marks: marks_codec::read(r)?,
         taken: marks_codec::read(r)?,
+        spent: marks_codec::read(r)?,
+        voids: marks_codec::read(r)?,
         bypasses: read_count(r)?,
         joins: r.list(2, read_join)?,
         pending_joins: r.list(13, |r| Ok((r.lane()?, PendingId(r.array()?))))?,

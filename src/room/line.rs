@@ -321,6 +321,7 @@ fn write_figures(w: &mut Writer, figures: &Figures) {
         figures.no_shows,
         figures.ends,
         figures.left,
+        figures.bypasses,
     ] {
         w.u64(value);
     }
@@ -337,6 +338,7 @@ fn read_figures(r: &mut Reader) -> Read<Figures> {
         no_shows: r.u64()?,
         ends: r.u64()?,
         left: r.u64()?,
+        bypasses: r.u64()?,
         ..Figures::default()
     })
 }

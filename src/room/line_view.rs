@@ -35,7 +35,7 @@ pub struct LineView {
     last_call: Option<Wall>,
     settings: Arc<Settings>,
     past: Arc<Past>,
-    healing_until: Clock,
+    quiet_until: Clock,
 }
 
 impl LineView {
@@ -54,7 +54,7 @@ impl LineView {
             last_call: line.last_call,
             settings: Arc::clone(settings),
             past: Arc::clone(&m.past),
-            healing_until: m.healing_until,
+            quiet_until: m.quiet_until,
         }
     }
 
@@ -100,7 +100,7 @@ impl LineView {
     /// when that cannot be said (nobody is being called, or not for long enough to tell).
     #[must_use]
     pub fn estimate(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
-        if self.settings.mode != Mode::Auto || now < self.healing_until {
+        if self.settings.mode != Mode::Auto || now < self.quiet_until {
             return None;
         }
         let calls = self.calls_until(lane, ahead);
@@ -121,7 +121,7 @@ impl LineView {
     #[must_use]
     pub fn open(&self, now: Clock) -> bool {
         let held = self.figures.called.saturating_add(self.figures.inside);
-        let able = self.settings.mode == Mode::Auto && now >= self.healing_until;
+        let able = self.settings.mode == Mode::Auto && now >= self.quiet_until;
         let free = held < self.figures.capacity && self.figures.waiting == 0;
         able && free && self.bucket.at(&self.settings, now).tokens(&self.settings) > 0
     }

@@ -137,6 +137,8 @@ mod tests {
             clock: Clock(0),
             time: Wall(0),
             healing_until: Clock(0),
+            quiet_until: Clock(0),
+            adopts: None,
             held_until: Clock(0),
             cold_ms: 0,
             joins_left: 0,

@@ -6,9 +6,13 @@
 //! is present (`presence`, over `bits`), and the records of the called (`slots`). The request path reads `view`.
 #![deny(clippy::as_conversions, clippy::float_arithmetic, clippy::unwrap_used)]
 
+mod adopted;
+mod adoption;
+mod beginning;
 mod bits;
 mod calling;
 mod chain;
+mod checks;
 mod codec;
 mod deadlines;
 mod entry;
@@ -38,16 +42,19 @@ mod slots;
 mod snapshot;
 mod state;
 mod turns;
+mod versions;
 mod view;
 
+pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;
 pub use entry::{
-    Adopt, Batch, Change, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, PendingId, RoomChange, Section, Spoke,
-    StateHash, VERSION, Vote,
+    Adopt, Batch, Change, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange, Section,
+    Spoke, StateHash, VERSION, Vote,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Wall};
 pub use record::SLACK_MS;
+pub use roster::RosterGate;
 pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings};
 pub use state::{MAX_ROOMS, State};
 pub use view::{Called, Estimate, Figures, Frame, Inside, LineView, Lines, RoomView, Standing, View, Visitor, Waiting};

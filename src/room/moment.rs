@@ -10,12 +10,16 @@ pub(super) struct Moment {
     pub clock: Clock,
     /// The entry's own time, for dates that people see.
     pub time: Wall,
-    /// Nobody is called before.
+    /// Nobody is called before: something was lost, and whoever was there is coming back.
     pub healing_until: Clock,
+    /// Nobody is called before, for that reason or another; the end of time while the end is not known.
+    pub quiet_until: Clock,
     /// No horizon moves before: a gate fell silent, and its visitors could not check in.
     pub held_until: Clock,
     /// How long calls stop when a ticket proves that everything was lost.
     pub cold_ms: u64,
+    /// The era that the entry under way brings back.
+    pub adopts: Option<Era>,
     /// Numbers that this entry may still issue.
     pub joins_left: u32,
     pub past: Arc<Past>,
@@ -29,6 +33,10 @@ impl Moment {
         self.clock < self.healing_until
     }
 
+    pub fn is_quiet(&self) -> bool {
+        self.clock < self.quiet_until
+    }
+
     pub fn holds(&self) -> bool {
         self.clock < self.held_until
     }
@@ -38,5 +46,6 @@ impl Moment {
     pub fn heal_cold(&mut self, era: Era) {
         Arc::make_mut(&mut self.past).learn(era);
         self.healing_until = self.healing_until.max(self.clock.plus(self.cold_ms));
+        self.quiet_until = self.quiet_until.max(self.healing_until);
     }
 }

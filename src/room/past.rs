@@ -12,13 +12,20 @@ use super::ids::{Clock, Era, Number};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Past {
-    /// Eras the rooms have known, with their floors; the last is the one that issues. At most `MAX_ERAS`.
-    floors: BTreeMap<Era, u32>,
+    /// Eras the rooms have known; the last is the one that issues. At most `MAX_ERAS`.
+    eras: BTreeMap<Era, Known>,
     /// When this log began.
     since: Clock,
     /// Until when a ticket of an era that nobody remembers is taken as proof of a loss: the longest session after the
     /// log began. After that nobody can still be inside on it, and whoever waited is long late.
     trusted_until: Clock,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Known {
+    floor: u32,
+    /// The last sequence of its log that was read; 0 while it issues, or if only a ticket told of it.
+    end: u64,
 }
 
 /// What a genuine number of an era that its line does not know proves.
@@ -37,7 +44,7 @@ pub(super) enum Proof {
 impl Past {
     pub fn new(era: Era) -> Self {
         Self {
-            floors: BTreeMap::from([(era, 0)]),
+            eras: BTreeMap::from([(era, Known::default())]),
             since: Clock(0),
             trusted_until: Clock(0),
         }
@@ -45,25 +52,25 @@ impl Past {
 
     /// The era that issues numbers.
     pub fn era(&self) -> Era {
-        self.floors.last_key_value().map_or(Era(0), |(era, _)| *era)
+        self.eras.last_key_value().map_or(Era(0), |(era, _)| *era)
     }
 
     /// The first number that a new line may issue.
     pub fn floor(&self) -> u32 {
-        self.floors.last_key_value().map_or(0, |(_, floor)| *floor)
+        self.eras.last_key_value().map_or(0, |(_, known)| known.floor)
     }
 
     /// Numbers of an era below this are late wherever their line is not known.
     pub fn floor_of(&self, era: Era) -> u32 {
-        self.floors.get(&era).copied().unwrap_or(0)
+        self.eras.get(&era).map_or(0, |known| known.floor)
     }
 
     pub fn prove(&self, number: Number, now: Clock) -> Proof {
         if number.era > self.era() {
             return Proof::Ahead;
         }
-        match self.floors.get(&number.era) {
-            Some(floor) if number.n < *floor => Proof::Late,
+        match self.eras.get(&number.era) {
+            Some(known) if number.n < known.floor => Proof::Late,
             // This log has lost nothing of its own: whoever holds the number joined after what this replica has read.
             Some(_) if number.era == self.era() => Proof::Ahead,
             Some(_) => Proof::LostLine,
@@ -72,25 +79,49 @@ impl Past {
         }
     }
 
-    /// The log begins anew: `era` issues from now on.
-    pub fn open(&mut self, era: Era, now: Clock) {
+    /// The log begins anew: the era that issued ended at sequence `end`, and `era` issues from now on.
+    pub fn open(&mut self, era: Era, end: u64, now: Clock) {
+        self.note_end(self.era(), end);
         self.learn(era);
         self.since = now;
     }
 
+    /// Notes how far an era went, unless it is known to have gone further.
+    pub fn note_end(&mut self, era: Era, end: u64) {
+        self.learn(era);
+        if let Some(known) = self.eras.get_mut(&era) {
+            known.end = known.end.max(end);
+        }
+    }
+
+    /// The sequence at which an era ended, as far as is known; `None` for one unknown, or that has not.
+    pub fn ended_at(&self, era: Era) -> Option<u64> {
+        let known = self.eras.get(&era).filter(|_| era < self.era())?;
+        Some(known.end)
+    }
+
+    /// Every era with its end and floor; the one that issues has read up to `read`.
+    pub fn ends(&self, read: u64) -> impl Iterator<Item = (Era, u64, u32)> {
+        let issuing = self.era();
+        let end = move |era, known: &Known| if era == issuing { read } else { known.end };
+        self.eras
+            .iter()
+            .map(move |(era, known)| (*era, end(*era, known), known.floor))
+    }
+
     /// Notes that an era exists.
     pub fn learn(&mut self, era: Era) {
-        self.floors.entry(era).or_insert(0);
-        if self.floors.len() > MAX_ERAS {
-            self.floors.pop_first();
+        self.eras.entry(era).or_default();
+        if self.eras.len() > MAX_ERAS {
+            self.eras.pop_first();
         }
     }
 
     /// Notes the numbers that a line may have issued before it goes.
     pub fn raise(&mut self, ends: impl Iterator<Item = (Era, u32)>) {
         for (era, end) in ends {
-            if let Some(floor) = self.floors.get_mut(&era) {
-                *floor = (*floor).max(end);
+            if let Some(known) = self.eras.get_mut(&era) {
+                known.floor = known.floor.max(end);
             }
         }
     }
@@ -102,30 +133,40 @@ impl Past {
 
     /// A full table has forgotten its oldest eras.
     fn is_older_than_all(&self, era: Era) -> bool {
-        self.floors.len() >= MAX_ERAS && self.floors.first_key_value().is_some_and(|(oldest, _)| era < *oldest)
+        self.eras.len() >= MAX_ERAS && self.eras.first_key_value().is_some_and(|(oldest, _)| era < *oldest)
     }
 
     pub fn write(&self, w: &mut Writer) {
-        w.count(self.floors.len());
-        for (era, floor) in &self.floors {
+        w.count(self.eras.len());
+        for (era, known) in &self.eras {
             w.u64(era.0);
-            w.u32(*floor);
+            w.u32(known.floor);
+            w.u64(known.end);
         }
         w.clock(self.since);
         w.clock(self.trusted_until);
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
-        let floors: BTreeMap<_, _> = r.list(12, |r| Ok((Era(r.u64()?), r.u32()?)))?.into_iter().collect();
-        if floors.is_empty() || floors.len() > MAX_ERAS {
+        let eras: BTreeMap<_, _> = r.list(20, read_known)?.into_iter().collect();
+        if eras.is_empty() || eras.len() > MAX_ERAS {
             return r.wrong();
         }
         Ok(Self {
-            floors,
+            eras,
             since: r.clock()?,
             trusted_until: r.clock()?,
         })
     }
+}
+
+fn read_known(r: &mut Reader) -> Read<(Era, Known)> {
+    let era = Era(r.u64()?);
+    let known = Known {
+        floor: r.u32()?,
+        end: r.u64()?,
+    };
+    Ok((era, known))
 }
 
 #[cfg(test)]
@@ -144,7 +185,7 @@ mod tests {
         assert_eq!((past.floor(), past.era()), (7, Era(10)));
         assert_eq!(past.prove(number(10, 6), Clock(0)), Proof::Late);
         assert_eq!(past.prove(number(10, 7), Clock(0)), Proof::Ahead);
-        past.open(Era(20), Clock(0));
+        past.open(Era(20), 0, Clock(0));
         assert_eq!(past.floor(), 0);
         assert_eq!(past.prove(number(10, 6), Clock(0)), Proof::Late);
         assert_eq!(past.prove(number(10, 7), Clock(0)), Proof::LostLine);
@@ -153,7 +194,7 @@ mod tests {
     #[test]
     fn an_unknown_era_is_proof_of_a_loss_for_one_longest_session() {
         let mut past = Past::new(Era(10));
-        past.open(Era(20), Clock(500));
+        past.open(Era(20), 0, Clock(500));
         past.trust(1_000);
         assert_eq!(past.prove(number(15, 0), Clock(1_499)), Proof::LostEra);
         assert_eq!(past.prove(number(15, 0), Clock(1_500)), Proof::Late);
@@ -167,7 +208,7 @@ mod tests {
         let mut past = Past::new(Era(0));
         past.trust(1_000);
         for era in 1..=1_000 {
-            past.open(Era(era), Clock(0));
+            past.open(Era(era), 0, Clock(0));
         }
         assert_eq!(past.prove(number(0, 0), Clock(0)), Proof::Late);
     }

@@ -124,6 +124,9 @@ impl Room {
             None => section.items(),
         };
         effects.skip(skipped);
+        if section.bypasses > 0 {
+            self.bypass(section, m);
+        }
         for (lane, count) in &section.joins {
             let first = self.join(&section.line, *lane, *count, m);
             effects.answer(section, (*lane, *count), first);
@@ -201,6 +204,16 @@ impl Room {
         }
         self.active.extend(self.lines.keys().cloned());
         self.picture = None;
+    }
+
+    /// Counts visitors let past the line. A line of a `per` room that nobody waits at is not made for that.
+    fn bypass(&mut self, section: &Section, m: &Moment) {
+        if section.line.is_only() {
+            self.make(&section.line, m);
+        }
+        if let Some(line) = self.lines.get_mut(&section.line) {
+            line.figures.bypasses += u64::from(section.bypasses);
+        }
     }
 
     fn join(&mut self, line: &LineName, lane: LaneId, count: u32, m: &mut Moment) -> Option<Number> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
-use super::entry::{Entry, Joined};
+use super::entry::{Entry, Joined, Vote};
+use super::entry_codec::{read_vote, write_vote};
 use super::ids::{Clock, GateId};
 
 /// A gate that appends nothing for this long is off the roster.
@@ -15,6 +16,24 @@ const HOLD_MS: u64 = 3_600_000;
 /// Most gates on the roster, and most remembered as silent; a hundred are designed for.
 const MAX_GATES: usize = 1_000;
 
+/// A gate on the roster, as its last batch told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RosterGate {
+    pub id: GateId,
+    /// Of its last batch that counted.
+    pub serial: u64,
+    /// When it was last heard.
+    pub heard: Clock,
+    /// The highest machine version that it knows.
+    pub knows: u16,
+    /// The sequence that it had applied when it cut its last batch.
+    pub applied: u64,
+    /// How long its last exchange with the log took, in microseconds.
+    pub lag_us: u32,
+    /// Its last word on a checkpoint of this log.
+    pub vote: Option<Vote>,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Roster {
     gates: BTreeMap<GateId, Gate>,
@@ -24,34 +43,56 @@ pub(super) struct Roster {
 
 #[derive(Debug)]
 struct Gate {
-    serial: u64,
-    last: Clock,
+    told: RosterGate,
+    /// What the joins of its last batch were given.
     joined: Vec<Joined>,
+    /// Heard in this log: false for a gate of the log before, until it speaks.
+    here: bool,
 }
 
 impl Roster {
     /// Whether the entry's batch counts: of a gate on the roster, or its hello, and not a repeat.
     pub fn admit(&mut self, entry: &Entry, now: Clock) -> bool {
-        if let Some(gate) = self.gates.get_mut(&entry.gate) {
-            // Heard is heard: a repeat keeps a gate on the roster, though its batch does not count.
-            gate.last = now;
-            let new = entry.serial > gate.serial;
-            gate.serial = gate.serial.max(entry.serial);
-            return new;
-        }
-        let welcome = entry.batch.hello && self.gates.len() < MAX_GATES;
-        if welcome {
+        let counts = self.admits(entry);
+        if counts && !self.gates.contains_key(&entry.gate) {
             self.silent.remove(&entry.gate);
-            self.gates.insert(
-                entry.gate,
-                Gate {
-                    serial: entry.serial,
-                    last: now,
-                    joined: Vec::new(),
-                },
-            );
+            self.gates.insert(entry.gate, Gate::new(entry.gate));
         }
-        welcome
+        let Some(gate) = self.gates.get_mut(&entry.gate) else {
+            return false;
+        };
+        // Heard is heard: a repeat keeps a gate on the roster, though its batch does not count.
+        gate.told.heard = now;
+        if counts {
+            gate.tell(entry);
+            gate.told.serial = entry.serial;
+        }
+        counts
+    }
+
+    /// What [`Roster::admit`] would say, without changing anything. Of a gate that only speaks nothing counts: its serial
+    /// is not of the batches that go to rooms.
+    pub fn admits(&self, entry: &Entry) -> bool {
+        if entry.batch.spoke.is_some() {
+            return false;
+        }
+        match self.gates.get(&entry.gate) {
+            Some(gate) => entry.serial > gate.told.serial,
+            None => entry.batch.hello && self.gates.len() < MAX_GATES,
+        }
+    }
+
+    /// A gate speaks while the log has no root: it keeps the serial and the answers of the log before.
+    pub fn speak(&mut self, entry: &Entry, now: Clock) {
+        if entry.batch.spoke.is_some() && self.gates.len() < MAX_GATES {
+            self.silent.remove(&entry.gate);
+            self.gates.entry(entry.gate).or_insert_with(|| Gate::new(entry.gate));
+        }
+        if let Some(gate) = self.gates.get_mut(&entry.gate) {
+            gate.told.heard = now;
+            gate.tell(entry);
+            gate.here |= entry.batch.spoke.is_some();
+        }
     }
 
     /// Keeps what the gate's batch was given, for a gate that resumes from a snapshot.
@@ -63,7 +104,7 @@ impl Roster {
 
     /// The serial of a gate's last batch, and what its joins were given.
     pub fn answered(&self, gate: GateId) -> Option<(u64, &[Joined])> {
-        self.gates.get(&gate).map(|gate| (gate.serial, &*gate.joined))
+        self.gates.get(&gate).map(|gate| (gate.told.serial, &*gate.joined))
     }
 
     pub fn goodbye(&mut self, gate: GateId) {
@@ -72,25 +113,21 @@ impl Roster {
 
     /// Takes gates off that have been silent for too long.
     pub fn sweep(&mut self, now: Clock) {
-        let silent = |gate: &Gate| now.since(gate.last) > SILENCE_MS;
-        let gone: Vec<_> = self
-            .gates
-            .iter()
-            .filter(|(_, gate)| silent(gate))
-            .map(|(id, gate)| (*id, gate.last))
-            .collect();
-        for (id, since) in gone {
-            self.gates.remove(&id);
-            self.fall_silent(id, since);
-        }
+        self.drop_gates(|gate| now.since(gate.told.heard) > SILENCE_MS);
         self.silent.retain(|_, since| since.plus(HOLD_MS) > now);
     }
 
-    /// A new log begins: everybody has to say hello again, and whoever does not is silent.
+    /// A new log begins: everybody has to be heard again.
     pub fn begin(&mut self) {
-        for (id, gate) in std::mem::take(&mut self.gates) {
-            self.fall_silent(id, gate.last);
+        for gate in self.gates.values_mut() {
+            gate.here = false;
+            (gate.told.applied, gate.told.vote) = (0, None);
         }
+    }
+
+    /// The new log has its root: whoever was not heard by now is silent.
+    pub fn close(&mut self) {
+        self.drop_gates(|gate| !gate.here);
     }
 
     /// Until when the silence of gates holds the horizons; the start of time if nothing does.
@@ -98,9 +135,28 @@ impl Roster {
         self.silent.values().max().map_or(Clock(0), |since| since.plus(HOLD_MS))
     }
 
-    /// Gates on the roster, with the serial of the last batch and the clock it came at.
-    pub fn gates(&self) -> impl Iterator<Item = (GateId, u64, Clock)> {
-        self.gates.iter().map(|(id, gate)| (*id, gate.serial, gate.last))
+    /// Gates on the roster of this log, in order of id.
+    pub fn gates(&self) -> impl Iterator<Item = &RosterGate> {
+        self.gates.values().filter(|gate| gate.here).map(|gate| &gate.told)
+    }
+
+    /// Whether every gate on the roster, and there is one, knows a machine version; `or` is a gate that may say something
+    /// else, and what.
+    pub fn knows(&self, version: u16, or: Option<(GateId, u16)>) -> bool {
+        let known = |gate: &RosterGate| {
+            or.filter(|(id, _)| *id == gate.id)
+                .map_or(gate.knows, |(_, knows)| knows)
+        };
+        let mut gates = self.gates().map(known).chain(or.map(|(_, knows)| knows)).peekable();
+        gates.peek().is_some() && gates.all(|knows| knows >= version)
+    }
+
+    fn drop_gates(&mut self, goes: impl Fn(&Gate) -> bool) {
+        let gone = self.gates.values().filter(|gate| goes(gate));
+        for (id, since) in gone.map(|gate| (gate.told.id, gate.told.heard)).collect::<Vec<_>>() {
+            self.gates.remove(&id);
+            self.fall_silent(id, since);
+        }
     }
 
     fn fall_silent(&mut self, id: GateId, since: Clock) {
@@ -114,11 +170,8 @@ impl Roster {
 
     pub fn write(&self, w: &mut Writer) {
         w.count(self.gates.len());
-        for (id, gate) in &self.gates {
-            w.u64(id.0);
-            w.u64(gate.serial);
-            w.clock(gate.last);
-            w.list(&gate.joined, write_joined);
+        for gate in self.gates.values() {
+            gate.write(w);
         }
         w.count(self.silent.len());
         for (id, since) in &self.silent {
@@ -128,21 +181,70 @@ impl Roster {
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(25, |r| {
-            let id = GateId(r.u64()?);
-            Ok((
-                id,
-                Gate {
-                    serial: r.u64()?,
-                    last: r.clock()?,
-                    joined: r.list(8, read_joined)?,
-                },
-            ))
-        })?;
+        let gates = r.list(42, Gate::read)?;
         let silent = r.list(16, |r| Ok((GateId(r.u64()?), r.clock()?)))?;
+        if gates.len() > MAX_GATES || silent.len() > MAX_GATES {
+            return r.wrong();
+        }
         Ok(Self {
-            gates: gates.into_iter().collect(),
+            gates: gates.into_iter().map(|gate| (gate.told.id, gate)).collect(),
             silent: silent.into_iter().collect(),
+        })
+    }
+}
+
+impl Gate {
+    fn new(id: GateId) -> Self {
+        Self {
+            told: RosterGate {
+                id,
+                serial: 0,
+                heard: Clock(0),
+                knows: 0,
+                applied: 0,
+                lag_us: 0,
+                vote: None,
+            },
+            joined: Vec::new(),
+            here: true,
+        }
+    }
+
+    /// What the gate says of itself.
+    fn tell(&mut self, entry: &Entry) {
+        let Entry { batch, .. } = entry;
+        if batch.hello || batch.spoke.is_some() {
+            self.told.knows = batch.knows;
+        }
+        (self.told.applied, self.told.lag_us) = (batch.applied, batch.lag_us);
+        self.told.vote = batch.vote.or(self.told.vote);
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.u64(self.told.id.0);
+        w.u64(self.told.serial);
+        w.clock(self.told.heard);
+        w.u16(self.told.knows);
+        w.u64(self.told.applied);
+        w.u32(self.told.lag_us);
+        w.option(self.told.vote, write_vote);
+        w.list(&self.joined, write_joined);
+        w.flag(self.here);
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            told: RosterGate {
+                id: GateId(r.u64()?),
+                serial: r.u64()?,
+                heard: r.clock()?,
+                knows: r.u16()?,
+                applied: r.u64()?,
+                lag_us: r.u32()?,
+                vote: r.option(read_vote)?,
+            },
+            joined: r.list(8, read_joined)?,
+            here: r.flag()?,
         })
     }
 }
@@ -168,7 +270,7 @@ fn read_joined(r: &mut Reader) -> Read<Joined> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::entry::{Batch, VERSION};
+    use crate::room::entry::{Batch, Spoke, VERSION};
     use crate::room::ids::{Position, Wall};
 
     fn entry(gate: u64, serial: u64, hello: bool) -> Entry {
@@ -225,10 +327,36 @@ mod tests {
     }
 
     #[test]
-    fn a_new_log_takes_everybody_off() {
+    fn a_new_log_takes_off_whoever_it_has_not_heard_when_it_gets_its_root() {
         let mut roster = Roster::default();
-        roster.admit(&entry(1, 1, true), Clock(50));
+        for gate in [1, 2] {
+            roster.admit(&entry(gate, 7, true), Clock(50));
+        }
         roster.begin();
-        assert_eq!((roster.gates().count(), roster.held_until()), (0, Clock(3_600_050)));
+        assert_eq!((roster.gates().count(), roster.held_until()), (0, Clock(0)));
+        let mut spoke = entry(2, 9, false);
+        spoke.batch.spoke = Some(Spoke::default());
+        roster.speak(&spoke, Clock(60));
+        roster.close();
+        assert_eq!((roster.gates().count(), roster.held_until()), (1, Clock(3_600_050)));
+        assert_eq!(roster.answered(GateId(2)).map(|(serial, _)| serial), Some(7));
+        assert!(
+            !roster.admit(&spoke, Clock(70)),
+            "a word that came too late is no batch"
+        );
+        assert!(roster.admit(&entry(2, 8, false), Clock(70)));
+    }
+
+    #[test]
+    fn what_all_know_is_known_and_nobody_knows_nothing() {
+        let mut roster = Roster::default();
+        assert!(!roster.knows(1, None));
+        for (gate, knows) in [(1, 2), (2, 3)] {
+            let mut hello = entry(gate, 1, true);
+            hello.batch.knows = knows;
+            roster.admit(&hello, Clock(0));
+        }
+        assert!(roster.knows(2, None) && !roster.knows(3, None));
+        assert!(roster.knows(3, Some((GateId(1), 3))) && !roster.knows(2, Some((GateId(9), 1))));
     }
 }

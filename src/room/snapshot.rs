@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::adopted::Adopting;
 use super::chain::Chain;
+use super::checks::Checks;
 use super::codec::{DecodeError, Read, Reader, Writer};
 use super::ids::{Clock, Position, Wall};
 use super::moment::{MAX_JOINS, Moment};
@@ -15,9 +17,10 @@ use super::past::Past;
 use super::rooms::Room;
 use super::roster::Roster;
 use super::state::{MAX_ROOMS, State};
+use super::versions::Versions;
 
 /// Version of the snapshot's form.
-const SNAPSHOT: u16 = 1;
+const SNAPSHOT: u16 = 2;
 
 const HASH_BYTES: usize = 32;
 
@@ -32,6 +35,10 @@ impl State {
         w.raw(&self.nonce);
         w.raw(&self.chain.0);
         w.option(self.time, Writer::wall);
+        w.option(self.awaits, |w, hash| w.raw(&hash));
+        self.versions.write(&mut w);
+        self.checks.write(&mut w);
+        self.adopting.write(&mut w);
         w.clock(self.moment.clock);
         w.wall(self.moment.time);
         w.clock(self.moment.healing_until);
@@ -82,15 +89,18 @@ fn read(r: &mut Reader) -> Read<State> {
     let nonce = r.array()?;
     let chain = Chain(r.array()?);
     let time = r.option(Reader::wall)?;
+    let awaits = r.option(Reader::array)?;
+    let (versions, checks, adopting) = (Versions::read(r)?, Checks::read(r)?, Adopting::read(r)?);
     let (clock, moment_time, healing_until): (Clock, Wall, Clock) = (r.clock()?, r.wall()?, r.clock()?);
     let past = Arc::new(Past::read(r)?);
     let roster = Roster::read(r)?;
-    let held_until = roster.held_until();
     let moment = Moment {
         clock,
         time: moment_time,
         healing_until,
-        held_until,
+        quiet_until: Clock(0),
+        held_until: Clock(0),
+        adopts: None,
         cold_ms: 0,
         joins_left: MAX_JOINS,
         past,
@@ -105,6 +115,10 @@ fn read(r: &mut Reader) -> Read<State> {
         nonce,
         chain,
         time,
+        awaits,
+        versions,
+        checks,
+        adopting,
         moment,
         roster,
         rooms,
@@ -112,6 +126,7 @@ fn read(r: &mut Reader) -> Read<State> {
     };
     // What follows from the rest, in the order in which one needs the other.
     state.look_over_rooms();
+    state.settle();
     state.rooms.values_mut().for_each(|room| room.reschedule(&state.moment));
     Ok(state)
 }

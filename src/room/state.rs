@@ -6,14 +6,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::adopted::Adopting;
 use super::chain::Chain;
-use super::entry::{Batch, Change, Effects, Entry, Joined, RoomChange, Section, VERSION};
+use super::checks::Checks;
+use super::entry::{Batch, Change, Effects, Entry, Joined, RoomChange, Section, StateHash, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
 use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
-use super::roster::Roster;
+use super::roster::{Roster, RosterGate};
 use super::settings::{MAX_MESSAGE, Settings};
+use super::versions::Versions;
 use super::view::View;
 
 /// Most that one entry advances the clock: an outage or a clock step costs this much of everybody's time, no more.
@@ -34,6 +37,11 @@ pub struct State {
     pub(super) chain: Chain,
     /// The store's time of the last entry.
     pub(super) time: Option<Wall>,
+    /// The root that is waited for: until it comes the rooms stand still.
+    pub(super) awaits: Option<StateHash>,
+    pub(super) versions: Versions,
+    pub(super) checks: Checks,
+    pub(super) adopting: Adopting,
     pub(super) moment: Moment,
     pub(super) roster: Roster,
     pub(super) rooms: BTreeMap<RoomName, Room>,
@@ -51,7 +59,9 @@ impl State {
             clock: Clock(0),
             time: Wall(0),
             healing_until,
+            quiet_until: healing_until,
             held_until: Clock(0),
+            adopts: None,
             cold_ms: 0,
             joins_left: MAX_JOINS,
             past: Arc::new(Past::new(Era(incarnation))),
@@ -64,6 +74,10 @@ impl State {
             nonce: [0; 8],
             chain: Chain::begin(incarnation, Chain::default()),
             time: None,
+            awaits: None,
+            versions: Versions::new(VERSION),
+            checks: Checks::new(Clock(0)),
+            adopting: Adopting::default(),
             moment,
             roster: Roster::default(),
             rooms: BTreeMap::new(),
@@ -71,60 +85,37 @@ impl State {
         }
     }
 
-    /// The same rooms under a new log: a new era for every lane, its base at least 2^20 places behind the end of the one
-    /// before; roster empty; sessions, marks and places kept. Nothing happens unless `incarnation` is above the present
-    /// one.
-    pub fn begin(&mut self, incarnation: u64) {
-        if incarnation <= self.position.incarnation {
-            return;
-        }
-        self.position = Position {
-            incarnation,
-            sequence: 0,
-        };
-        self.nonce = [0; 8];
-        self.chain = Chain::begin(incarnation, self.chain);
-        Arc::make_mut(&mut self.moment.past).open(Era(incarnation), self.moment.clock);
-        self.roster.begin();
-        self.look_over_rooms();
-        for room in self.rooms.values_mut() {
-            room.begin(Era(incarnation), &self.moment);
-        }
-        self.hold();
-        self.published = None;
-    }
-
-    /// Applies one entry. Total and deterministic. An entry that was applied before, of a version that is not this
-    /// binary's, or of another log (unless it is a new one's root) changes nothing.
+    /// Applies one entry. Total and deterministic. Nothing changes by an entry that was applied before, that is of another
+    /// log (unless it begins an embedded one), or that this binary is too old for ([`State::wants`]).
     pub fn apply(&mut self, entry: &Entry) -> Effects {
         let mut effects = Effects {
             clock: self.moment.clock,
             ignored: true,
             ..Effects::default()
         };
-        if entry.batch.root.is_some() && entry.version == VERSION {
-            self.begin(entry.position.incarnation);
-        }
-        let mine = entry.position.incarnation == self.position.incarnation && entry.position > self.position;
-        if !mine || entry.version != VERSION {
+        if !self.reads(entry) {
             return effects;
         }
-        self.tick(entry);
-        effects.ignored = !self.roster.admit(entry, self.moment.clock);
-        // Time passes with every entry, whoever it is of.
-        if effects.ignored {
-            self.run(&Batch::default(), &mut effects);
+        self.meet(entry);
+        if !self.is_next(entry) {
+            return effects;
+        }
+        let step = self.step(entry);
+        if self.rooted() {
+            self.work(entry, &step, &mut effects);
         } else {
-            self.run(&entry.batch, &mut effects);
-            self.roster.answer(entry.gate, &effects.joined);
+            effects.ignored = !self.gather(entry);
         }
-        if entry.batch.goodbye && !effects.ignored {
-            self.roster.goodbye(entry.gate);
-        }
-        self.roster.sweep(self.moment.clock);
-        self.hold();
+        self.settle();
         effects.clock = self.moment.clock;
         effects
+    }
+
+    /// Passes over an entry that an operator has skipped: its position, nonce and time are noted, and nothing else.
+    pub fn pass_over(&mut self, entry: &Entry) {
+        if self.is_next(entry) {
+            self.step(entry);
+        }
     }
 
     #[must_use]
@@ -157,9 +148,19 @@ impl State {
         self.moment.clock
     }
 
-    /// Gates on the roster, with the serial of each one's last batch and the clock at which it came.
-    pub fn gates(&self) -> impl Iterator<Item = (GateId, u64, Clock)> {
+    /// The gates that share the log, in order of id; without a root those that have spoken.
+    pub fn roster(&self) -> impl Iterator<Item = &RosterGate> {
         self.roster.gates()
+    }
+
+    /// Whose turn it is: (place in the roster - sequence) mod size, 0 for the gate on turn; `None` for one that is not on
+    /// the roster.
+    #[must_use]
+    pub fn rank(&self, gate: GateId, sequence: u64) -> Option<usize> {
+        let place = self.roster.gates().position(|on| on.id == gate)?;
+        let size = self.roster.gates().count();
+        let turns = usize::try_from(sequence % u64::try_from(size).ok()?).ok()?;
+        Some((place + size - turns) % size)
     }
 
     /// A room's settings as configured, without its overrides.
@@ -190,6 +191,13 @@ impl State {
             clock: moment.clock,
             time: moment.time,
             healing_until: moment.heals().then_some(moment.healing_until),
+            quiet_until: moment.quiet_until,
+            adopting: self.adopting.until().filter(|until| moment.clock < *until),
+            version: self.version(),
+            rooted: self.rooted(),
+            alarm: self.alarm(),
+            confirmed: self.confirmed(),
+            roster: self.roster().cloned().collect(),
             rooms,
             past: Arc::clone(&moment.past),
         };
@@ -208,21 +216,69 @@ impl State {
         }
     }
 
-    fn tick(&mut self, entry: &Entry) {
+    /// Whether the entry is a later one of this log.
+    pub(super) fn is_next(&self, entry: &Entry) -> bool {
+        entry.position.incarnation == self.position.incarnation && entry.position > self.position
+    }
+
+    /// Goes on to the entry's position without applying it.
+    fn step(&mut self, entry: &Entry) -> Step {
         // The store's clock may step; only how far it went since the entry before counts, and only forwards.
-        let passed = entry.time.since(self.time.unwrap_or(entry.time)).min(MAX_STEP_MS);
+        let passed_ms = entry.time.since(self.time.unwrap_or(entry.time)).min(MAX_STEP_MS);
         self.time = Some(entry.time);
         self.position = entry.position;
         self.nonce = entry.nonce;
-        self.chain = self.chain.then(&entry.encode());
-        self.moment.clock = self.moment.clock.plus(passed);
+        let encoded = entry.encode();
+        self.chain = self.chain.then(&encoded);
+        self.published = None;
+        Step {
+            passed_ms,
+            bytes: u64::try_from(encoded.len()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// What an entry does to the rooms of a log with a root.
+    fn work(&mut self, entry: &Entry, step: &Step, effects: &mut Effects) {
+        self.tick(entry, step.passed_ms);
+        let clock = self.moment.clock;
+        effects.ignored = !(self.versions.runs(entry) && self.roster.admit(entry, clock));
+        // Time passes with every entry, whoever it is of.
+        if effects.ignored {
+            self.run(&Batch::default(), effects);
+        } else {
+            self.adopt(entry, effects);
+            self.run(&entry.batch, effects);
+            self.adopted(entry);
+            self.heed(entry);
+            self.roster.answer(entry.gate, &effects.joined);
+        }
+        self.roster.sweep(clock);
+        self.versions.agree(&self.roster, clock);
+        self.checks.count(&self.roster, clock);
+        self.checks.pass(self.position.sequence, step.bytes, clock);
+    }
+
+    fn tick(&mut self, entry: &Entry, passed_ms: u64) {
+        self.moment.clock = self.moment.clock.plus(passed_ms);
         self.moment.time = entry.time;
         self.moment.joins_left = MAX_JOINS;
-        self.published = None;
+    }
+
+    /// What gates say among themselves.
+    fn heed(&mut self, entry: &Entry) {
+        if let Some(sequence) = entry.batch.saved {
+            self.checks.save(sequence);
+        }
+        if let Some(version) = self.raised(entry) {
+            self.versions.raise(version);
+        }
+        if entry.batch.goodbye {
+            self.roster.goodbye(entry.gate);
+        }
     }
 
     fn run(&mut self, batch: &Batch, effects: &mut Effects) {
-        let healing_until = self.moment.healing_until;
+        let quiet_until = self.moment.quiet_until;
         for change in &batch.rooms {
             effects.skip(u32::from(!self.change(change)));
         }
@@ -240,7 +296,7 @@ impl State {
         }
         self.rooms.values_mut().for_each(|room| room.finish(&mut self.moment));
         // Each line's view says until when nobody is called.
-        if self.moment.healing_until != healing_until {
+        if self.moment.quiet_until != quiet_until {
             self.rooms.values_mut().for_each(Room::repaint);
         }
     }
@@ -284,13 +340,32 @@ impl State {
         Arc::make_mut(&mut self.moment.past).trust(session_max_ms);
     }
 
-    /// Horizons stand while a silent gate may come back. A hold that ends early is not in the schedules.
-    fn hold(&mut self) {
-        let before = std::mem::replace(&mut self.moment.held_until, self.roster.held_until());
-        if self.moment.held_until < before {
+    /// What holds for all lines until the next entry: horizons stand while a silent gate may come back, and nobody is
+    /// called while something is lost. What ends early is not in the lines' schedules.
+    pub(super) fn settle(&mut self) {
+        self.adopting.forget(&self.roster, self.moment.clock);
+        let held_until = self.roster.held_until();
+        let quiet_until = match self.adopting.until() {
+            _ if !self.rooted() || self.alarm() => Clock(u64::MAX),
+            Some(until) => until.max(self.moment.healing_until),
+            None => self.moment.healing_until,
+        };
+        let m = &mut self.moment;
+        let sooner = held_until < m.held_until || quiet_until < m.quiet_until;
+        let later = quiet_until > m.quiet_until;
+        (m.held_until, m.quiet_until) = (held_until, quiet_until);
+        if sooner {
             self.rooms.values_mut().for_each(|room| room.reschedule(&self.moment));
+        } else if later {
+            self.rooms.values_mut().for_each(Room::repaint);
         }
     }
+}
+
+/// What one entry is, whatever it says.
+struct Step {
+    passed_ms: u64,
+    bytes: u64,
 }
 
 fn too_long(message: Option<&str>) -> bool {

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::chain::Chain;
+use super::entry::StateHash;
 use super::ids::{CallId, Clock, Edition, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::line_view;
 use super::past::Past;
+use super::roster::RosterGate;
 use super::settings::{Mode, Overrides, Settings};
 
 /// All rooms as of one position of the log.
@@ -23,8 +25,22 @@ pub struct View {
     pub time: Wall,
     /// Set while nobody is called because something was lost: the clock at which it ends.
     pub healing_until: Option<Clock>,
+    /// Set while nobody is called because a gate brings back an era: the clock at which that ends at the latest.
+    pub adopting: Option<Clock>,
+    /// Nobody is called because the gates do not agree on their states.
+    pub alarm: bool,
+    /// False while the rooms stand still because the log has no root yet.
+    pub rooted: bool,
+    /// The machine version in force.
+    pub version: u16,
+    /// The gates that share the log, in order of id.
+    pub roster: Vec<RosterGate>,
+    /// The last confirmed checkpoint of this log.
+    pub confirmed: Option<(u64, StateHash)>,
     pub rooms: BTreeMap<RoomName, Arc<RoomView>>,
     pub(super) past: Arc<Past>,
+    /// Nobody is called before, for whatever reason.
+    pub(super) quiet_until: Clock,
 }
 
 /// One room: what is in force, and its lines.
@@ -107,6 +123,8 @@ pub struct Figures {
     /// Sessions that ended, for whatever reason.
     pub ends: u64,
     pub left: u64,
+    /// Visitors let past the line.
+    pub bypasses: u64,
 }
 
 /// How long until the visitor with `ahead` before them is called, in seconds.
@@ -150,7 +168,7 @@ impl View {
             return line.open(now);
         }
         let settings = &room.settings;
-        let able = settings.mode == Mode::Auto && self.healing_until.is_none_or(|until| now >= until);
+        let able = settings.mode == Mode::Auto && now >= self.quiet_until;
         let fits = u32::try_from(room.lines.len()).is_ok_and(|lines| lines < settings.max_lines);
         able && fits && settings.capacity > 0 && settings.rate_per_minute != Some(0)
     }

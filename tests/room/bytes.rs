@@ -2,7 +2,7 @@
 
 use anteroom::room::{
     Adopt, Batch, Change, Claim, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId,
-    Position, RoomChange, RoomName, Section, Settings, Spoke, State, VERSION, Vote, Wall,
+    Position, RoomChange, RoomName, Root, Section, Settings, Spoke, State, VERSION, Vote, Wall,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -67,11 +67,12 @@ prop_compose! {
         room in room_name(), line in line_name(), leaves in vec(named(), 0..5),
         ends in vec((named(), any::<u64>()), 0..5), claims in vec((named(), any::<bool>()), 0..5),
         reopens in vec(named(), 0..5), renewals in vec(named(), 0..5), marks in vec(named(), 0..200),
-        taken in vec(named(), 0..200), bypasses in any::<u32>(),
+        brought in [vec(named(), 0..200), vec(named(), 0..5), vec(named(), 0..5)], bypasses in any::<u32>(),
         joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
     ) -> Section {
+        let [taken, spent, voids] = brought;
         Section {
-            room, line, leaves, reopens, renewals, marks, taken, bypasses,
+            room, line, leaves, reopens, renewals, marks, taken, spent, voids, bypasses,
             ends: ends.into_iter().map(|((lane, number), after_ms)| End { lane, number, after_ms }).collect(),
             claims: claims.into_iter().map(|((lane, number), carried)| Claim { lane, number, carried }).collect(),
             joins: joins.into_iter().map(|(lane, count)| (LaneId(lane), count)).collect(),
@@ -95,12 +96,12 @@ prop_compose! {
     fn batch()(
         flags in any::<[bool; 2]>(), knows in any::<u16>(), spoke in option::of(spoke()),
         root in any::<Option<[u8; 32]>>(), vote in any::<Option<(u64, [u8; 32], bool)>>(), saved in any::<Option<u64>>(),
-        raise in any::<Option<u16>>(), adopt in any::<Option<(u64, u64, bool)>>(),
+        raise in any::<Option<u16>>(), adopt in any::<Option<(u64, u64, u32, bool)>>(), lag in any::<(u64, u32)>(),
     ) -> Batch {
         Batch {
-            hello: flags[0], goodbye: flags[1], knows, spoke, root, saved, raise,
+            hello: flags[0], goodbye: flags[1], knows, applied: lag.0, lag_us: lag.1, spoke, root, saved, raise,
             vote: vote.map(|(sequence, hash, again)| Vote { sequence, hash, again }),
-            adopt: adopt.map(|(era, sequence, done)| Adopt { era: Era(era), sequence, done }),
+            adopt: adopt.map(|(era, sequence, floor, done)| Adopt { era: Era(era), sequence, floor, done }),
             ..Batch::default()
         }
     }
@@ -143,7 +144,7 @@ fn lived_in() -> State {
     log.leave(people[6]);
     log.end(people[7], 5_000);
     log.pending(9);
-    log.state.begin(5_000);
+    log.state.begin(5_000, Root::Own);
     log.rejoin();
     log.say(Section {
         joins: vec![(LANE, 300), (LaneId(1), 3)],
@@ -228,7 +229,7 @@ fn entries_of_another_version_or_beyond_any_size_are_refused() {
     let mut log = Log::new(settings(1));
     let entry = log.entry(0, Batch::default());
     let mut bytes = entry.encode();
-    bytes[0] = 2;
+    bytes[0] = 3;
     assert!(Entry::decode(&bytes).is_err());
     let message = Overrides {
         message: Some("x".repeat(200_000)),

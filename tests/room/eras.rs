@@ -1,6 +1,6 @@
 //! New logs and lost ones: what the tickets bring back.
 
-use anteroom::room::{Batch, Change, Clock, Entry, Era, GateId, Number, Position, Standing, State};
+use anteroom::room::{Batch, Change, Clock, Entry, Era, GateId, Number, Position, Root, Standing, State};
 
 use super::support::{INCARNATION, Log, room, settings};
 
@@ -10,7 +10,7 @@ fn of(era: u64, n: u32) -> Number {
 
 /// The log ends and a new one begins.
 fn begin(log: &mut Log, incarnation: u64) {
-    log.state.begin(incarnation);
+    log.state.begin(incarnation, Root::Own);
     log.rejoin();
 }
 
@@ -213,7 +213,7 @@ fn entries_are_applied_once_and_only_of_this_log_and_version() {
         },
         Entry {
             position: next,
-            version: 2,
+            version: 3,
             ..entry.clone()
         },
     ] {

@@ -234,5 +234,5 @@ fn a_gate_is_heard_only_after_its_hello_and_can_ask_what_it_was_given() {
         ..only()
     });
     assert!(effects.ignored && effects.joined.is_empty());
-    assert_eq!((log.figures().joins, log.state.gates().count()), (2, 1));
+    assert_eq!((log.figures().joins, log.state.roster().count()), (2, 1));
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use anteroom::room::{
-    Batch, Change, Entry, Figures, LaneId, LineName, Lines, Mode, Number, Overrides, Section, Standing, State, View,
-    Visitor,
+    Batch, Change, Entry, Figures, LaneId, LineName, Lines, Mode, Number, Overrides, Root, Section, Standing, State,
+    View, Visitor,
 };
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ impl Run {
         match step {
             Step::Begin(above) => {
                 let incarnation = self.author.incarnation(&self.state, *above);
-                self.state.begin(incarnation);
+                self.state.begin(incarnation, Root::Own);
                 self.model.begin(incarnation);
             }
             Step::Recode => self.state = State::decode(&self.state.encode()).unwrap(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anteroom::room::{
-    Batch, Change, Estimate, LaneId, LineName, LineView, Mode, Number, Overrides, Section, Settings, Wall,
+    Batch, Change, Estimate, LaneId, LineName, LineView, Mode, Number, Overrides, Root, Section, Settings, Wall,
 };
 
 use super::support::{LANE, Log, only, room, settings};
@@ -76,7 +76,7 @@ fn a_frame_of_nobody_is_empty_and_one_beyond_reach_is_cut() {
 fn places_rise_over_eras_and_fit_a_browsers_numbers() {
     let mut log = Log::new(settings(0));
     let old = log.join(2)[1];
-    log.state.begin(5_000);
+    log.state.begin(5_000, Root::Own);
     log.rejoin();
     let new = log.join(1)[0];
     let view = line(&mut log);

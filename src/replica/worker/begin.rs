@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::{From, NewLog, Saved, Turn, Worker};
 use crate::log::{Beginning, Begun, Unavailable, next_incarnation};
 use crate::replica::recover::{Outcome, Recovered, recover, snapshot};
-use crate::room::State;
+use crate::room::{Root, State};
 
 impl Worker {
     /// Readies a new log above `last_known`, with what it starts from as its root.
@@ -15,7 +15,7 @@ impl Worker {
         let incarnation = next_incarnation(last_known, self.time, random)
             .ok_or_else(|| Unavailable(format!("no incarnation is left above {last_known}")))?;
         match from {
-            From::Rooms => self.state.begin(incarnation),
+            From::Rooms => self.state.begin(incarnation, Root::Own),
             From::Nothing { new } => self.state = State::empty(incarnation, new),
         }
         let root = snapshot(&self.state, self.time);

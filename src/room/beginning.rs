@@ -1,0 +1,90 @@
+//! Where a log begins: with the rooms of the one before, at once or from the entry on that names them as its root.
+//!
+//! A log that gates share begins without a root. Until it comes the rooms stand still: no time passes, nobody is called,
+//! no slot is freed; who speaks keeps the serial and the answers of the log before.
+
+use std::sync::Arc;
+
+use super::chain::Chain;
+use super::checks::Checks;
+use super::entry::{Entry, StateHash};
+use super::ids::{Era, Position};
+use super::state::State;
+
+/// What makes a state the start of a new log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Root {
+    /// It is the only one there is: a gate that has the log to itself.
+    Own,
+    /// The entry that names this hash.
+    Hash(StateHash),
+}
+
+impl State {
+    /// The same rooms under a new log: a new era for every lane, its base at least 2^20 places behind the end of the one
+    /// before; sessions, marks and places kept. Gates of the old roster are silent unless they speak before the root
+    /// comes; with [`Root::Own`] all of them are. Nothing happens unless `incarnation` is above the present one.
+    pub fn begin(&mut self, incarnation: u64, root: Root) {
+        if incarnation <= self.position.incarnation {
+            return;
+        }
+        let now = self.moment.clock;
+        Arc::make_mut(&mut self.moment.past).open(Era(incarnation), self.position.sequence, now);
+        self.position = Position {
+            incarnation,
+            sequence: 0,
+        };
+        self.nonce = [0; 8];
+        self.chain = Chain::begin(incarnation, self.chain);
+        self.checks = Checks::new(now);
+        self.adopting.clear();
+        self.roster.begin();
+        self.awaits = match root {
+            Root::Own => None,
+            Root::Hash(hash) => Some(hash),
+        };
+        if self.rooted() {
+            self.roster.close();
+        }
+        self.look_over_rooms();
+        for room in self.rooms.values_mut() {
+            room.begin(Era(incarnation), &self.moment);
+        }
+        self.settle();
+        self.published = None;
+    }
+
+    /// False from the beginning of a log that gates share to its root.
+    #[must_use]
+    pub fn rooted(&self) -> bool {
+        self.awaits.is_none()
+    }
+
+    /// The sequence at which an era ended, as far as these rooms have read it or were told; `None` for one that they do not
+    /// know, and for the one that issues numbers.
+    #[must_use]
+    pub fn ended_at(&self, era: Era) -> Option<u64> {
+        self.moment.past.ended_at(era)
+    }
+
+    /// An embedded log names its root in its first entry, so that a state of the log before can go on into it.
+    pub(super) fn meet(&mut self, entry: &Entry) {
+        if entry.batch.root.is_some() && entry.position.sequence == 1 {
+            self.begin(entry.position.incarnation, Root::Own);
+        }
+    }
+
+    /// Takes an entry of a log without a root. False if it says what only counts in a log with one.
+    pub(super) fn gather(&mut self, entry: &Entry) -> bool {
+        let batch = &entry.batch;
+        self.roster.speak(entry, self.moment.clock);
+        if batch.goodbye {
+            self.roster.goodbye(entry.gate);
+        }
+        if batch.root == self.awaits {
+            self.awaits = None;
+            self.roster.close();
+        }
+        batch.rooms.is_empty() && batch.sections.is_empty()
+    }
+}
