@@ -81,6 +81,14 @@ impl Eras {
         }
     }
 
+    /// The number that stands at a place; `None` where no era lies.
+    pub fn number(&self, place: Place) -> Option<Number> {
+        let after = self.spans.partition_point(|span| span.base <= place.0);
+        let span = after.checked_sub(1).and_then(|i| self.spans.get(i))?;
+        let n = u32::try_from(place.0 - span.base).ok()?;
+        Some(Number { era: span.era, n })
+    }
+
     /// The next place to be issued.
     pub fn next(&self) -> Place {
         Place(self.current().end)
@@ -280,6 +288,9 @@ mod tests {
                 .is_sorted_by(|a, b| a < b)
         );
         assert_eq!(place((10, 5)), Place(FIRST_BASE + 5));
+        let back = [(10, 7), (20, 1)].map(|(era, n)| eras.number(place((era, n))));
+        assert_eq!(back, [Some(number(10, 7)), Some(number(20, 1))]);
+        assert_eq!(eras.number(Place(FIRST_BASE - 1)), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::pulse::Pulse;
 use super::rate::Bucket;
 use super::record::{Call, Record, Session};
 use super::settings::{Mode, Settings};
+use super::slots::Slots;
 use super::view::{Called, Estimate, Figures, Frame, Inside, Standing, Waiting};
 
 /// Bytes of a frame's exact part, and runs counted after it: 33 million places. Who stands further back asks for a status.
@@ -159,6 +160,30 @@ impl LineView {
             bits: exact(of, base),
             counts: runs(of, Place(base + PAGE), next),
         }
+    }
+
+    /// Numbers that were called, came in or were let in again since `before`, an earlier view of the line (`None`: all that
+    /// hold a slot), by lane and place. Where each stands says which of these it was.
+    #[must_use]
+    pub fn seated_since(&self, before: Option<&Self>) -> Vec<CallId> {
+        let nobody = Slots::default();
+        let mut seated = Vec::new();
+        for (id, lane) in (0..).map(LaneId).zip(&self.lanes) {
+            let seen = before
+                .and_then(|line| line.lane(id))
+                .map_or(&nobody, |lane| &lane.slots);
+            for (place, record) in lane.slots.changed_since(seen) {
+                let (Record::Called(Call { count, .. }) | Record::Inside(Session { count, .. })) = record else {
+                    continue;
+                };
+                seated.extend(lane.eras.number(place).map(|number| CallId {
+                    lane: id,
+                    number,
+                    count: *count,
+                }));
+            }
+        }
+        seated
     }
 
     /// When the line last called somebody.

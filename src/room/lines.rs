@@ -61,6 +61,26 @@ impl Lines {
             .skip_while(move |(name, _)| before(name))
     }
 
+    /// Lines that are new or changed since `before`, with what they were. Cost: a look at each leaf, and at the lines of
+    /// those that changed.
+    pub fn changed_since<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = (&'a LineName, &'a Arc<LineView>, Option<&'a Arc<LineView>>)> {
+        let shared = |leaf: &&Arc<Vec<Entry>>| {
+            let other = leaf
+                .first()
+                .and_then(|(name, _)| before.leaves.get(before.leaf_of(name)));
+            other.is_some_and(|other| Arc::ptr_eq(other, leaf))
+        };
+        let changed = self.leaves.iter().filter(move |leaf| !shared(leaf));
+        changed.flat_map(|leaf| leaf.iter()).filter_map(|(name, view)| {
+            let was = before.get(name);
+            let same = was.is_some_and(|was| Arc::ptr_eq(was, view));
+            (!same).then_some((name, view, was))
+        })
+    }
+
     pub fn keys(&self) -> impl Iterator<Item = &LineName> {
         self.iter().map(|(name, _)| name)
     }
@@ -212,5 +232,12 @@ mod tests {
             .filter(|(a, b)| !Arc::ptr_eq(a, b))
             .count();
         assert_eq!((copied, seen[&name(500)].edition.0), (1, 500));
+        lines.put(&name(2_000), view(2));
+        let changed: Vec<_> = lines
+            .changed_since(&seen)
+            .map(|(name, view, was)| (name.clone(), view.edition.0, was.map(|was| was.edition.0)))
+            .collect();
+        assert_eq!(changed, [(name(500), 1, Some(500)), (name(2_000), 2, None)]);
+        assert_eq!(lines.changed_since(&lines).count(), 0);
     }
 }

@@ -124,6 +124,19 @@ impl<L: Leaf> Paged<L> {
         self.chunks.iter().flat_map(Slot::iter)
     }
 
+    /// Leaves that are not the very ones that `before` holds. Cost: a look at each chunk, and at each leaf of those that
+    /// changed since `before` was cloned.
+    pub fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (u64, &'a L)> {
+        let shared = |slot: &&Slot<L>| match before.find(slot.index * CHUNK) {
+            Ok(i) => Arc::ptr_eq(&before.chunks[i].chunk, &slot.chunk),
+            Err(_) => false,
+        };
+        let changed = self.chunks.iter().filter(move |slot| !shared(slot));
+        changed
+            .flat_map(Slot::iter)
+            .filter(|(index, leaf)| !before.get(*index).is_some_and(|other| std::ptr::eq(other, *leaf)))
+    }
+
     /// Leaves from `leaf` on, in order.
     pub fn iter_from(&self, leaf: u64) -> impl Iterator<Item = (u64, &L)> {
         let start = self.find(leaf).unwrap_or_else(|i| i);
@@ -244,6 +257,18 @@ mod tests {
         paged.change(3, |c| *c = 9);
         assert_eq!((before.get(3), paged.get(3)), (Some(&5), Some(&9)));
         assert_eq!((before.total(), paged.total()), (6, 10));
+    }
+
+    #[test]
+    fn only_what_changed_since_a_clone_is_listed() {
+        let mut paged = filled(&[(3, 5), (4, 1), (200, 1)]);
+        let before = paged.clone();
+        paged.change(4, |c| *c = 2);
+        paged.change(1 << 40, |c| *c = 3);
+        let changed = |before| paged.changed_since(before).map(|(index, _)| index).collect::<Vec<_>>();
+        assert_eq!(changed(&before), [4, 1 << 40]);
+        assert!(changed(&paged).is_empty());
+        assert_eq!(changed(&Paged::default()), [3, 4, 200, 1 << 40]);
     }
 
     #[test]

@@ -44,6 +44,14 @@ impl Slots {
             .skip_while(move |(place, _)| *place < from)
     }
 
+    /// Records that are new or other than in `before`.
+    pub fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (Place, &'a Record)> {
+        let pieces = self.pieces.changed_since(&before.pieces);
+        pieces
+            .flat_map(|(index, piece)| piece.iter(index))
+            .filter(|(place, record)| before.get(*place) != Some(record))
+    }
+
     pub fn write(&self, w: &mut Writer) {
         w.u64(self.pieces.total());
         for (place, record) in self.iter() {

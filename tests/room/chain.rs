@@ -1,8 +1,10 @@
 //! The chain in the state: over every entry, whoever applied it and wherever they began.
 
-use anteroom::room::{Batch, Chain, Section, State};
+use std::sync::Arc;
 
-use super::support::{INCARNATION, LANE, Log, only, settings};
+use anteroom::room::{Batch, CallId, Chain, LineName, Section, State};
+
+use super::support::{INCARNATION, LANE, Log, only, room, settings};
 
 #[test]
 fn every_entry_is_chained_in_order_also_through_a_snapshot() {
@@ -44,4 +46,22 @@ fn states_that_differ_in_nothing_but_the_past_have_different_hashes() {
         log.state.hash()
     };
     assert_ne!(ended([1, 2]), ended([2, 1]));
+}
+
+#[test]
+fn who_was_called_or_came_in_since_an_earlier_view_is_listed() {
+    let mut log = Log::new(settings(2));
+    let line = |log: &mut Log| Arc::clone(&log.state.view().rooms[&room()].lines[&LineName::ONLY]);
+    let numbers = log.join(3);
+    let first = line(&mut log);
+    let seated = |since: Vec<CallId>| since.iter().map(|call| (call.number, call.count)).collect::<Vec<_>>();
+    assert_eq!(seated(first.seated_since(None)), [(numbers[0], 1), (numbers[1], 1)]);
+    log.claim(numbers[0], true);
+    log.mark(numbers[2]);
+    let second = line(&mut log);
+    assert_eq!(seated(second.seated_since(Some(&first))), [(numbers[0], 1)]);
+    log.leave(numbers[0]);
+    let third = line(&mut log);
+    assert_eq!(seated(third.seated_since(Some(&second))), [(numbers[2], 1)]);
+    assert_eq!(third.seated_since(Some(&third)), []);
 }
