@@ -7,10 +7,11 @@
 
 mod embedded;
 pub mod redis;
-pub mod rootless;
+mod rootless;
 mod snapshot;
 
 pub use embedded::{Damage, Embedded, Kept, KeptPart, OpenError, Options, ReadError};
+pub use rootless::Rootless;
 pub use snapshot::{Snapshot, Unreadable};
 
 use crate::room::{Batch, Entry, GateId, Position, StateHash, Wall};

@@ -1,5 +1,6 @@
 //! The handle that the request path and the operator's side hold, and the start and end of the thread behind it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -11,11 +12,17 @@ use tokio::time::timeout;
 
 use super::CUT_OFF_AFTER;
 use super::inbox::{Changing, INBOX, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
-use super::publish::{Shared, Stats, ViewGuard};
-use super::recover::{Apply, recover};
-use super::worker::{Start, Worker};
+use super::protocol::{Protocol, Setup, placeholder};
+use super::publish::{Condition, Shared, Stats, ViewGuard};
+use super::recover::Apply;
+use super::worker::Worker;
+use crate::archive::{self, Archiver};
 use crate::log::{Log, Unavailable};
-use crate::room::{Change, Clock, Era, GateId, LaneId, LineName, PendingId, RoomName, Settings, State, View, Visitor};
+use crate::room::{
+    Change, Clock, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Settings, State, VERSION, View,
+    Visitor,
+};
+use crate::time;
 
 /// A handle to the replica; cheap to clone, for any thread. Nothing it shows or answers is ahead of what is durable.
 #[derive(Clone)]
@@ -38,6 +45,10 @@ pub struct Options {
     pub snapshot_every: Duration,
     /// Bytes of entries between snapshots.
     pub snapshot_bytes: u64,
+    /// The highest machine version that this gate agrees to.
+    pub knows: u16,
+    /// Where the log is archived, if it is.
+    pub archive: Option<PathBuf>,
     /// How long a stop tries to say goodbye to a log that does not answer.
     pub goodbye_within: Duration,
 }
@@ -48,6 +59,8 @@ impl Default for Options {
         Self {
             snapshot_every: Duration::from_secs(10),
             snapshot_bytes: 4_000_000,
+            knows: VERSION,
+            archive: None,
             goodbye_within: Duration::from_secs(5),
         }
     }
@@ -87,7 +100,7 @@ impl Replica {
     }
 
     fn start_with(
-        mut log: Box<dyn Log>,
+        log: Box<dyn Log>,
         rooms: Vec<(RoomName, Settings)>,
         options: Options,
         apply: Apply,
@@ -96,39 +109,46 @@ impl Replica {
             return Err(StartError::TooManyRooms(rooms.len()));
         }
         let gate = GateId(getrandom::u64().map_err(StartError::Randomness)?);
-        let recovered = recover(log.as_mut(), apply)?;
-        let shared = Arc::new(Shared::new(Arc::default()));
+        let archive = options
+            .archive
+            .as_ref()
+            .map(|folder| archive::Options::new(folder.clone(), gate));
+        let archiver = archive.map(|options| Archiver::start(&options)).transpose();
+        let archiver = archiver.map_err(StartError::Thread)?;
+        let shared = Arc::new(Shared::new(placeholder(&rooms)));
         let (inbox, messages) = sync_channel(INBOX);
         let (ready, started) = sync_channel(1);
-        let start = Start {
-            log,
+        let setup = Setup {
             gate,
             rooms,
             options,
-            recovered,
+            alone: log.alone(),
             apply,
+            archiver,
+            random: Box::new(random),
+        };
+        let worker = Worker {
+            log,
+            protocol: Protocol::sharing(setup, Arc::clone(&shared)),
             messages,
             shared: Arc::clone(&shared),
             ready,
         };
         let thread = thread::Builder::new()
             .name("replica".into())
-            .spawn(move || Worker::run(start));
-        let thread = thread.map_err(StartError::Thread)?;
-        // An answer that does not come in time is the cut-off case; the thread goes on trying.
-        let _ = started.recv_timeout(CUT_OFF_AFTER);
-        let handle = Self {
+            .spawn(move || worker.run());
+        let thread = ReplicaThread {
             inbox: inbox.clone(),
             shared: Arc::clone(&shared),
+            thread: Some(thread.map_err(StartError::Thread)?),
         };
-        Ok((
-            handle,
-            ReplicaThread {
-                inbox,
-                shared,
-                thread: Some(thread),
-            },
-        ))
+        // An answer that does not come in time is the cut-off case; the thread goes on trying.
+        let _ = started.recv_timeout(CUT_OFF_AFTER);
+        if let Some(reason) = shared.failed() {
+            return Err(StartError::Log(reason.clone()));
+        }
+        let handle = Self { inbox, shared };
+        Ok((handle, thread))
     }
 
     /// The view in force, for the length of one request.
@@ -249,10 +269,49 @@ impl Replica {
         let _ = self.inbox.try_send(Message::Wake);
     }
 
+    /// How the gate stands to its log.
+    #[must_use]
+    pub fn condition(&self) -> Condition {
+        self.shared.condition()
+    }
+
+    /// Has the entry at `position` passed over by every gate. Takes effect within a second, when the log has taken it.
+    ///
+    /// # Errors
+    /// When the thread has ended, or too much is waiting.
+    pub fn skip(&self, position: Position) -> Result<(), Unrecorded> {
+        self.inbox
+            .try_send(Message::Skip(position))
+            .map_err(|_| Unrecorded::Full)
+    }
+
+    /// Has the rooms run machine version `version` from now on, if all gates on the roster know it.
+    ///
+    /// # Errors
+    /// When the thread has ended, or too much is waiting.
+    pub fn raise(&self, version: u16) -> Result<(), Unrecorded> {
+        self.send(Message::Raise(version))
+    }
+
+    /// Ends the wait for silent gates while a new log has no root.
+    ///
+    /// # Errors
+    /// The gate that has read furthest, when it is another: only there it can be said without a loss. `None` when nothing
+    /// is waited for.
+    pub async fn root_now(&self) -> Result<(), Option<GateId>> {
+        let (answer, done) = oneshot::channel();
+        self.inbox.try_send(Message::RootNow(answer)).map_err(|_| None)?;
+        timeout(CUT_OFF_AFTER, done)
+            .await
+            .ok()
+            .and_then(Result::ok)
+            .unwrap_or(Err(None))
+    }
+
     /// For how long the gate has been cut off from its log (or frozen); `None` when it is not.
     #[must_use]
     pub fn cut_off(&self) -> Option<Duration> {
-        self.shared.cut_off()
+        self.shared.cut_off(time::uptime())
     }
 
     /// True once applying an entry panicked: the view stands still, nobody is called, the gate is not ready.
@@ -308,6 +367,12 @@ impl Drop for ReplicaThread {
         self.shared.abandon.store(true, Ordering::Release);
         self.end();
     }
+}
+
+/// Randomness for nonces and jitter. A system without any was refused at the start; should it run out later, a nonce that
+/// comes twice still stands between two others.
+fn random() -> u64 {
+    getrandom::u64().unwrap_or_default()
 }
 
 /// Most rooms of one gate.

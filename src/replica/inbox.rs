@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::MAX_PENDING_JOINS;
 use super::publish::Shared;
-use crate::room::{Change, LaneId, LineName, Number, PendingId, RoomName, Visitor};
+use crate::room::{Change, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Visitor};
 
 /// What a gate saw a visitor do. The room takes each as it finds the visitor; a word that came too late does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +55,10 @@ pub(super) enum Message {
     Change(Box<Changing>),
     /// Visitors let past a line.
     Bypassed(Box<(RoomName, LineName, u32)>),
+    /// An operator's word: an entry to be passed over, a machine version, or the end of a wait for silent gates.
+    Skip(Position),
+    Raise(u16),
+    RootNow(oneshot::Sender<Result<(), Option<GateId>>>),
     /// Something outside the queue wants attention: stop, or an era from elsewhere.
     Wake,
 }

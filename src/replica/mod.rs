@@ -7,6 +7,7 @@
 mod collector;
 mod handle;
 mod inbox;
+pub mod protocol;
 mod publish;
 mod recover;
 mod replay;
@@ -16,7 +17,7 @@ mod worker;
 
 pub use handle::{Options, Replica, ReplicaThread, StartError};
 pub use inbox::{JoinOutcome, Note, Unrecorded};
-pub use publish::{Stats, ViewGuard};
+pub use publish::{Condition, Stats, ViewGuard};
 pub use replay::{Fault, Gap, Progress, ReplayError, Report, replay};
 
 use std::time::Duration;

@@ -1,15 +1,16 @@
 //! What the thread shows to everybody else: the view, how it stands with the log, and the figures.
 
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
 use tokio::sync::watch;
 
 use super::CUT_OFF_AFTER;
-use crate::room::{Clock, View};
+use crate::log::Unavailable;
+use crate::room::{Clock, Effects, Position, View};
 use crate::time;
 
 /// A view and when it was published.
@@ -28,12 +29,36 @@ pub(super) struct Shared {
     /// Uptime in ms plus one when the batch under way was first sent; 0 when none is.
     under_way: AtomicU64,
     frozen: AtomicU64,
+    condition: ArcSwap<Condition>,
+    failed: OnceLock<Unavailable>,
     pub stop: AtomicBool,
     pub abandon: AtomicBool,
     /// The highest era seen on a genuine token from elsewhere.
     pub foreign: AtomicU64,
     pub pending_joins: AtomicUsize,
     pub counts: Counts,
+}
+
+/// How a gate stands to its log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Condition {
+    /// The log is being read.
+    Starting,
+    Live,
+    /// A new log has no root yet: the gates agree on what it starts from. `left` is log time until the `missing` gates are
+    /// waited for no longer.
+    Healing {
+        left: Duration,
+        missing: usize,
+    },
+    /// The entry at `at` cannot be applied: the rooms stand still before it.
+    Frozen {
+        at: Position,
+    },
+    /// The log has gone on with a machine version that this binary lacks, or is told not to run.
+    Behind {
+        version: u16,
+    },
 }
 
 /// Totals of one life of the process.
@@ -49,6 +74,43 @@ pub(super) struct Counts {
     pub lag_us: AtomicU64,
     pub outages: AtomicU64,
     pub outage_ms: AtomicU64,
+    pub outvoted: AtomicU64,
+}
+
+impl Counts {
+    pub fn failed(&self) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn dropped(&self) {
+        self.notes_dropped.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn log_holds(&self, bytes: u64) {
+        self.log_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    pub fn read(&self) {
+        self.entries.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn applied(&self, effects: &Effects) {
+        self.skipped.fetch_add(u64::from(effects.skipped), Ordering::Relaxed);
+    }
+
+    pub fn appended(&self, took: Duration) {
+        self.appends.fetch_add(1, Ordering::Relaxed);
+        let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.lag_us.store(took, Ordering::Relaxed);
+    }
+
+    pub fn saved(&self) {
+        self.snapshots.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn outvoted(&self) {
+        self.outvoted.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// The replica's figures; totals count from the start of the process.
@@ -73,6 +135,8 @@ pub struct Stats {
     /// How often the gate was cut off, and for how long in all, the present time included.
     pub outages: u64,
     pub outage: Duration,
+    /// Times that this gate's rooms were not what most gates had, and were loaded anew.
+    pub outvoted: u64,
 }
 
 impl Shared {
@@ -85,6 +149,8 @@ impl Shared {
             }),
             under_way: AtomicU64::new(0),
             frozen: AtomicU64::new(0),
+            condition: ArcSwap::from_pointee(Condition::Starting),
+            failed: OnceLock::new(),
             stop: AtomicBool::new(false),
             abandon: AtomicBool::new(false),
             foreign: AtomicU64::new(0),
@@ -93,10 +159,10 @@ impl Shared {
         }
     }
 
-    pub fn publish(&self, view: Arc<View>) {
+    pub fn publish(&self, view: Arc<View>, now: Duration) {
         self.published.store(Arc::new(Published {
             view: Arc::clone(&view),
-            at: time::uptime(),
+            at: now,
         }));
         self.watchers.send_replace(view);
     }
@@ -109,19 +175,18 @@ impl Shared {
         self.watchers.subscribe()
     }
 
-    /// A batch was sent, unless one is under way already.
-    pub fn sent(&self) {
+    /// A batch was sent, or the log gave no answer; unless that was so already.
+    pub fn sent(&self, now: Duration) {
         let _ = self
             .under_way
-            .compare_exchange(0, stamp(), Ordering::Relaxed, Ordering::Relaxed);
+            .compare_exchange(0, stamp(now), Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The batch under way was read back.
-    pub fn read_back(&self) {
-        let took = since(self.under_way.swap(0, Ordering::Relaxed)).unwrap_or_default();
-        self.counts
-            .lag_us
-            .store(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    /// The log answers, and no batch is unread.
+    pub fn read_back(&self, now: Duration) {
+        let Some(took) = since(self.under_way.swap(0, Ordering::Relaxed), now) else {
+            return;
+        };
         if let Some(over) = took.checked_sub(CUT_OFF_AFTER) {
             self.counts.outages.fetch_add(1, Ordering::Relaxed);
             self.counts
@@ -130,10 +195,32 @@ impl Shared {
         }
     }
 
-    pub fn freeze(&self) {
+    pub fn freeze(&self, now: Duration) {
         let _ = self
             .frozen
-            .compare_exchange(0, stamp(), Ordering::Relaxed, Ordering::Relaxed);
+            .compare_exchange(0, stamp(now), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    pub fn condition(&self) -> Condition {
+        **self.condition.load()
+    }
+
+    pub fn set_condition(&self, condition: Condition) {
+        if condition == Condition::Live {
+            self.frozen.store(0, Ordering::Relaxed);
+        }
+        if self.condition() != condition {
+            self.condition.store(Arc::new(condition));
+        }
+    }
+
+    /// The log of this gate alone cannot be read at its start.
+    pub fn fail(&self, reason: Unavailable) {
+        let _ = self.failed.set(reason);
+    }
+
+    pub fn failed(&self) -> Option<&Unavailable> {
+        self.failed.get()
     }
 
     pub fn frozen(&self) -> bool {
@@ -141,14 +228,15 @@ impl Shared {
     }
 
     /// For how long the gate has been cut off: two seconds of silence are not counted, a frozen replica counts at once.
-    pub fn cut_off(&self) -> Option<Duration> {
-        let silent = since(self.under_way.load(Ordering::Relaxed)).and_then(|silent| silent.checked_sub(CUT_OFF_AFTER));
-        since(self.frozen.load(Ordering::Relaxed)).max(silent)
+    pub fn cut_off(&self, now: Duration) -> Option<Duration> {
+        let silent =
+            since(self.under_way.load(Ordering::Relaxed), now).and_then(|silent| silent.checked_sub(CUT_OFF_AFTER));
+        since(self.frozen.load(Ordering::Relaxed), now).max(silent)
     }
 
     pub fn stats(&self) -> Stats {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let present = self.cut_off();
+        let present = self.cut_off(time::uptime());
         Stats {
             lag: Duration::from_micros(read(&self.counts.lag_us)),
             log_bytes: read(&self.counts.log_bytes),
@@ -161,6 +249,7 @@ impl Shared {
             snapshots: read(&self.counts.snapshots),
             outages: read(&self.counts.outages) + u64::from(present.is_some()),
             outage: Duration::from_millis(read(&self.counts.outage_ms)) + present.unwrap_or_default(),
+            outvoted: read(&self.counts.outvoted),
         }
     }
 }
@@ -192,13 +281,11 @@ impl Deref for ViewGuard {
 }
 
 /// Uptime in ms plus one, so that 0 can mean "not".
-fn stamp() -> u64 {
-    u64::try_from(time::uptime().as_millis())
-        .unwrap_or(u64::MAX)
-        .saturating_add(1)
+fn stamp(now: Duration) -> u64 {
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-fn since(stamp: u64) -> Option<Duration> {
+fn since(stamp: u64, now: Duration) -> Option<Duration> {
     let at = Duration::from_millis(stamp.checked_sub(1)?);
-    Some(time::uptime().saturating_sub(at))
+    Some(now.saturating_sub(at))
 }

@@ -1,0 +1,239 @@
+//! Snapshots while the gate runs, and the agreement on which of them may be built upon.
+//!
+//! A gate alone saves its own when one is due. Gates that share a log each hash their state at every checkpoint and vote;
+//! the one whose turn it is saves the confirmed snapshot. A gate whose hash is not the confirmed one takes its rooms from
+//! the log again; so do all when no hash has a majority, and vote once more.
+
+use std::time::Duration;
+
+use super::{Ask, Asked, Phase, Protocol, Saving, Step};
+use crate::log::{Occasion, Snapshot, Unavailable};
+use crate::replica::recover::snapshot;
+use crate::room::{Batch, Clock, Entry, State, StateHash, Vote};
+
+/// Where the gate stands with snapshots and votes.
+#[derive(Default)]
+pub(super) struct Checkpoint {
+    /// Since the last snapshot of a gate alone.
+    clock: Clock,
+    bytes: u64,
+    changed: bool,
+    failing: bool,
+    /// What the first batch of a log of its own names as its root.
+    root: Option<StateHash>,
+    /// The state at the last checkpoint of a shared log.
+    own: Option<Own>,
+    vote: Option<Vote>,
+    saved: Option<u64>,
+    /// The checkpoint that was worked out anew, because the votes were undecided.
+    again: Option<u64>,
+    /// Uptime at which the confirmation of a checkpoint was seen.
+    confirmed: Option<(u64, Duration)>,
+}
+
+struct Own {
+    sequence: u64,
+    hash: StateHash,
+    /// `None` once it is saved.
+    snapshot: Option<Snapshot>,
+}
+
+impl Checkpoint {
+    /// A log of its own begins.
+    pub fn begin(&mut self, state: &State, root: Option<StateHash>) {
+        *self = Self {
+            clock: state.clock(),
+            root,
+            ..Self::default()
+        };
+    }
+
+    /// An entry was applied.
+    pub fn entry(&mut self, entry: &Entry, state: &State, alone: bool) {
+        if alone {
+            let idle = entry.batch.sections.is_empty() && entry.batch.rooms.is_empty();
+            self.bytes += ENTRY_BYTES + if idle { 0 } else { entry.batch.encoded_len() as u64 };
+            self.changed |= !idle || state.tick_ms() < IDLE_TICK_MS;
+            return;
+        }
+        if let Some(sequence) = state.checkpoint() {
+            let snapshot = snapshot(state, entry.time);
+            self.own = Some(Own {
+                sequence,
+                hash: snapshot.hash(),
+                snapshot: Some(snapshot),
+            });
+        }
+    }
+
+    /// What the next batch says of checkpoints.
+    pub fn say(&mut self) -> (Option<Vote>, Option<u64>, Option<StateHash>) {
+        (self.vote.take(), self.saved.take(), self.root)
+    }
+
+    pub fn said(&mut self, batch: &Batch) {
+        self.root = self.root.filter(|_| batch.root.is_none());
+    }
+
+    pub fn is_urgent(&self) -> bool {
+        self.vote.is_some() || self.saved.is_some()
+    }
+}
+
+impl Protocol {
+    /// Saves a snapshot if one is due.
+    pub(super) fn keep_snapshot(&mut self, now: Duration) -> Option<Step> {
+        let Phase::Live(state) = &self.phase else { return None };
+        if self.alone {
+            let clock = self.shared.load().clock;
+            let every = u64::try_from(self.options.snapshot_every.as_millis()).unwrap_or(u64::MAX);
+            let kept = &self.checkpoint;
+            let due = (kept.changed && clock.since(kept.clock) >= every) || kept.bytes >= self.options.snapshot_bytes;
+            if !due || self.under_way.is_some() {
+                return None;
+            }
+            let snapshot = snapshot(state, self.time);
+            let saving = Saving::Checkpoint(snapshot.position.sequence);
+            return Some(self.save(saving, snapshot, Occasion::Checkpoint));
+        }
+        let (sequence, hash) = state.confirmed()?;
+        let (seen, at) = self.checkpoint.confirmed?;
+        let own = self
+            .checkpoint
+            .own
+            .as_ref()
+            .filter(|own| own.sequence == sequence && own.hash == hash)?;
+        let rank = u32::try_from(state.rank(self.gate, sequence)?).unwrap_or(u32::MAX);
+        let due = at + SAVE_APART.saturating_mul(rank);
+        if seen != sequence || now < due || state.saved() >= Some(sequence) {
+            return None;
+        }
+        let snapshot = own.snapshot.clone()?;
+        Some(self.save(Saving::Checkpoint(sequence), snapshot, Occasion::Checkpoint))
+    }
+
+    fn save(&mut self, saving: Saving, snapshot: Snapshot, occasion: Occasion) -> Step {
+        self.ask(Asked::Save(saving), Ask::Save { snapshot, occasion })
+    }
+
+    pub(super) fn save_last(&mut self) -> Option<Step> {
+        let Phase::Live(state) = &self.phase else { return None };
+        let last = snapshot(state, self.time);
+        Some(self.save(Saving::Last, last, Occasion::Last))
+    }
+
+    pub(super) fn snapshot_saved(&mut self, saving: Saving) {
+        match saving {
+            Saving::Root(hash) => self.root_saved(hash),
+            Saving::Last => self.end(),
+            Saving::Checkpoint(sequence) => {
+                self.shared.counts.saved();
+                self.start_over(false);
+                if !self.alone {
+                    self.checkpoint.saved = Some(sequence);
+                }
+            }
+        }
+    }
+
+    /// A snapshot was not taken. True when there is nothing more to do about it.
+    pub(super) fn not_saved(&mut self, saving: Saving, reason: &Unavailable) -> bool {
+        match saving {
+            Saving::Root(_) => return false,
+            Saving::Last => {
+                tracing::warn!(%reason, "the last snapshot could not be saved; the next start begins a new log");
+                self.end();
+            }
+            Saving::Checkpoint(_) => {
+                if !self.checkpoint.failing {
+                    tracing::warn!(%reason, "a snapshot could not be saved; the one before is kept");
+                }
+                self.start_over(true);
+            }
+        }
+        true
+    }
+
+    fn end(&mut self) {
+        self.close_archive();
+        self.phase = Phase::Ended;
+    }
+
+    fn start_over(&mut self, failing: bool) {
+        let clock = self.shared.load().clock;
+        let kept = &mut self.checkpoint;
+        (kept.clock, kept.bytes, kept.changed, kept.failing) = (clock, 0, false, failing);
+        if let Some(own) = &mut kept.own {
+            own.snapshot = None;
+        }
+    }
+
+    /// After reading: votes, and takes the rooms from the log again if this gate's are not the others'.
+    pub(super) fn agree_on_checkpoints(&mut self, now: Duration) {
+        let Phase::Live(state) = &self.phase else { return };
+        let Some(own) = self.checkpoint.own.as_ref().filter(|_| !self.alone) else {
+            return;
+        };
+        if let Some((sequence, hash)) = state.confirmed() {
+            if own.sequence == sequence && own.hash != hash {
+                tracing::error!(
+                    sequence,
+                    "this gate's rooms are not what most gates have: loading them anew"
+                );
+                self.shared.counts.outvoted();
+                self.checkpoint.own = None;
+                return self.restart(None, now);
+            }
+            if self.checkpoint.confirmed.is_none_or(|(seen, _)| seen != sequence) {
+                self.checkpoint.confirmed = Some((sequence, now));
+            }
+        }
+        let disputed = state.disputed() == Some(own.sequence);
+        let kept = state.saved() >= Some(own.sequence);
+        if disputed && self.checkpoint.again != Some(own.sequence) {
+            tracing::error!(
+                sequence = own.sequence,
+                "the gates' rooms differ and none has a majority: working them out anew"
+            );
+            self.checkpoint.again = Some(own.sequence);
+            self.checkpoint.own = None;
+            return self.restart(None, now);
+        }
+        let said = state
+            .roster()
+            .find(|gate| gate.id == self.gate)
+            .and_then(|gate| gate.vote);
+        let new = said.is_none_or(|vote| vote.sequence < own.sequence);
+        let anew = disputed && said.is_some_and(|vote| vote.sequence == own.sequence && !vote.again);
+        if (new || anew)
+            && self
+                .under_way
+                .as_ref()
+                .is_none_or(|sent| sent.append.batch.vote.is_none())
+        {
+            self.checkpoint.vote = Some(Vote {
+                sequence: own.sequence,
+                hash: own.hash,
+                again: anew,
+            });
+        }
+        if let Some(own) = self.checkpoint.own.as_mut().filter(|_| kept) {
+            own.snapshot = None;
+        }
+    }
+
+    /// The machine version that all on the roster have known for long enough, if this gate knows it too.
+    pub(super) fn agreed(&self) -> Option<u16> {
+        let version = self.live_state()?.agreed()?;
+        (version <= self.options.knows).then_some(version)
+    }
+}
+
+/// Bytes of an entry around its batch, about.
+const ENTRY_BYTES: u64 = 64;
+
+/// A tick as slow as this means that all rooms are empty.
+const IDLE_TICK_MS: u64 = 4_000;
+
+/// How much later each rank of the roster saves a confirmed snapshot that nobody has saved.
+const SAVE_APART: Duration = Duration::from_secs(1);

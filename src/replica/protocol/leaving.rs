@@ -1,0 +1,66 @@
+//! A gate's last words: what is left, goodbye, and the snapshot that a clean start goes on from.
+
+use std::time::Duration;
+
+use super::{Phase, Protocol, Step};
+use crate::room::State;
+
+/// On the way out.
+pub(super) struct Leaving {
+    /// Uptime at which it leaves without.
+    until: Duration,
+    said: bool,
+}
+
+impl Protocol {
+    /// Begins to leave: what is waiting is appended first. Ends with [`Step::Ended`], after
+    /// [`Options::goodbye_within`](super::Options::goodbye_within) at the latest.
+    pub fn leave(&mut self, now: Duration) {
+        let until = now + self.options.goodbye_within;
+        self.leaving.get_or_insert(Leaving { until, said: false });
+        // The last words are tried at once.
+        self.rest_until = self.rest_until.min(now);
+    }
+
+    /// The next step of a gate that leaves, where that is another than usual.
+    pub(super) fn leave_taking(&mut self, now: Duration) -> Option<Step> {
+        let leaving = self.leaving.as_ref()?;
+        if now >= leaving.until {
+            tracing::warn!("the log did not take the goodbye in time; the next start begins a new log");
+            self.phase = Phase::Ended;
+        }
+        let said = leaving.said;
+        let ends = match &self.phase {
+            Phase::Ended | Phase::Frozen { .. } | Phase::Behind { .. } => true,
+            Phase::Starting(_) => !self.alone,
+            Phase::Rootless(healing) => healing.can_go_without(self.gate),
+            Phase::Live(_) => said && !self.alone,
+            Phase::CatchingUp(_) | Phase::Beginning(_) => false,
+        };
+        if ends {
+            self.close_archive();
+            self.phase = Phase::Ended;
+            return Some(Step::Ended);
+        }
+        if said { self.save_last() } else { None }
+    }
+
+    /// What is not filed yet is, if nobody else is left to do it.
+    pub(super) fn close_archive(&mut self) {
+        let within = self.options.goodbye_within;
+        let nothing = State::empty(0, false);
+        if let Some(archiver) = self.archiver.take() {
+            archiver.stop(self.live_state().unwrap_or(&nothing), within);
+        }
+    }
+
+    pub(super) fn wants_goodbye(&self) -> bool {
+        self.leaving.as_ref().is_some_and(|leaving| !leaving.said)
+    }
+
+    pub(super) fn said_goodbye(&mut self) {
+        if let Some(leaving) = &mut self.leaving {
+            leaving.said = true;
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Life on a log that has its root: one batch's way (cut, sent, read back, applied, published, answered), and time passing.
+
+use std::time::Duration;
+
+use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay};
+use crate::log::{Append, Exchanged, READ_MAX_ENTRIES, Unavailable};
+use crate::replica::inbox::{Note, Noted};
+use crate::replica::recover::{Applied, apply_next};
+use crate::room::{Batch, Effects, Entry, Joined, OLDEST, State};
+
+impl Protocol {
+    /// Speaks to the log if it is time to.
+    pub(super) fn live(&mut self, now: Duration) -> Step {
+        if let Some(step) = self.keep_snapshot(now) {
+            return step;
+        }
+        let due = self.due(now);
+        if due > now {
+            return Step::Wait(due.min(now + IDLE));
+        }
+        if let Some(era) = self.foreign_era() {
+            let Phase::Live(state) = self.take_phase() else {
+                return Step::Wait(now);
+            };
+            tracing::warn!(
+                era,
+                "a genuine token is of an era above the rooms' own: a new log begins above it"
+            );
+            let seen = state.position().incarnation;
+            self.prepare(seen, era, super::begin::From::Rooms(*state), now);
+            return self.next(now);
+        }
+        if self.under_way.is_none() && self.has_something_to_say(now) {
+            self.under_way = Some(self.next_batch(now));
+        }
+        let Phase::Live(state) = &self.phase else {
+            return Step::Wait(now);
+        };
+        let at = state.position();
+        let append = self.under_way.as_ref().filter(|sent| !sent.acknowledged);
+        let append = append.map(|sent| sent.append.clone());
+        self.exchanged = now;
+        if append.is_some() || self.alone {
+            self.shared.sent(now);
+        }
+        self.ask(
+            Asked::Exchange {
+                appended: append.is_some(),
+            },
+            Ask::Exchange { at, append },
+        )
+    }
+
+    /// Uptime at which the log is to be spoken to.
+    fn due(&self, now: Duration) -> Duration {
+        let Phase::Live(state) = &self.phase else { return now };
+        // Its answer is there for the reading.
+        let gates = u32::try_from(state.roster().count()).unwrap_or(u32::MAX);
+        let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
+        let soonest = self.exchanged + apart.min(APART_MOST);
+        if self.is_urgent() || self.foreign_era().is_some() {
+            return soonest.max(now);
+        }
+        let mut due = self.tick_due(state);
+        if !self.collector.is_empty() {
+            due = due.min(self.heard + Duration::from_millis(state.tick_ms()).min(COMPANY));
+        }
+        if !self.alone {
+            due = due.min(self.exchanged + Duration::from_millis(state.tick_ms()).min(READ_EVERY));
+        }
+        due.max(soonest)
+    }
+
+    /// When this gate's turn comes to append an empty entry, so that time goes on.
+    fn tick_due(&self, state: &State) -> Duration {
+        let next = state.position().sequence + 1;
+        let rank = state.rank(self.gate, next).unwrap_or(0);
+        let rank = u32::try_from(rank).unwrap_or(u32::MAX);
+        self.heard + Duration::from_millis(state.tick_ms()) + RANK_APART.saturating_mul(rank)
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.under_way.is_some()
+            || self.hello
+            || self.raise.is_some()
+            || !self.outbox.is_empty()
+            || self.collector.is_urgent()
+            || self.wants_goodbye()
+            || self.checkpoint.is_urgent()
+    }
+
+    fn has_something_to_say(&self, now: Duration) -> bool {
+        let Phase::Live(state) = &self.phase else { return false };
+        let company = Duration::from_millis(state.tick_ms()).min(COMPANY);
+        self.is_urgent() || now >= self.tick_due(state) || (!self.collector.is_empty() && now >= self.heard + company)
+    }
+
+    /// The next batch, for the log to take as often as it must be sent.
+    fn next_batch(&mut self, now: Duration) -> UnderWay {
+        let view = self.shared.load().share();
+        let revision = |room: &_| view.rooms.get(room).map_or(0, |room| room.revision);
+        let (batch, waiters) = match self.outbox.pop_front() {
+            Some(batch) => (batch, super::Waiters::default()),
+            None => self.collector.cut(revision),
+        };
+        let goodbye = self.wants_goodbye() && self.collector.is_empty() && self.outbox.is_empty();
+        let (vote, saved, root) = self.checkpoint.say();
+        let raise = self.raise.take().or_else(|| self.agreed());
+        let at = self.live_state().map(State::position).unwrap_or_default();
+        let incarnation = at.incarnation;
+        let batch = Batch {
+            hello: self.hello,
+            goodbye,
+            root,
+            vote,
+            saved,
+            raise,
+            applied: at.sequence,
+            lag_us: u32::try_from(self.lag.as_micros()).unwrap_or(u32::MAX),
+            ..batch
+        };
+        UnderWay {
+            append: self.append(batch),
+            waiters,
+            incarnation,
+            since: now,
+            acknowledged: false,
+            ignored: 0,
+        }
+    }
+
+    /// The machine version that this gate's entries are of.
+    pub(super) fn version(&self) -> u16 {
+        self.live_state().map_or(OLDEST, State::version)
+    }
+
+    pub(super) fn live_read(&mut self, appended: bool, exchanged: Exchanged, now: Duration) {
+        let Phase::Live(state) = self.take_phase() else {
+            return;
+        };
+        let own = state.position().incarnation;
+        match exchanged {
+            Exchanged::Entries {
+                entries,
+                log_bytes,
+                newer,
+            } => {
+                self.shared.counts.log_holds(log_bytes);
+                if let Some(sent) = self.under_way.as_mut().filter(|_| appended) {
+                    sent.acknowledged = true;
+                }
+                self.take_entries(state, entries, newer, now);
+            }
+            Exchanged::Broken { incarnation } if incarnation <= own => {
+                tracing::error!("the log is not what it was: a new one begins with the rooms as the gates have them");
+                self.prepare(incarnation, 0, super::begin::From::Rooms(*state), now);
+            }
+            Exchanged::Moved if self.alone => self.restart(Some(*state), now),
+            Exchanged::Moved => {
+                tracing::warn!("this gate was away for longer than the log keeps: loading the snapshot");
+                self.restart(Some(*state), now);
+            }
+            Exchanged::Broken { .. } if self.alone => self.restart(None, now),
+            Exchanged::Broken { incarnation } => {
+                tracing::warn!(incarnation, "the log has begun anew");
+                self.follow(incarnation, Some(*state), now);
+            }
+        }
+    }
+
+    fn take_entries(&mut self, mut state: Box<State>, entries: Vec<Entry>, newer: Option<u16>, now: Duration) {
+        let more = entries.len() >= READ_MAX_ENTRIES;
+        let changed = !entries.is_empty();
+        let mut mine = None;
+        for entry in entries {
+            match apply_next(self.apply, &mut state, &entry, &self.skips, self.options.knows) {
+                Applied::Done(effects) => {
+                    let met = mine.is_none() && self.met(&entry);
+                    self.note_entry(&entry, &state, now);
+                    self.shared.counts.applied(&effects);
+                    mine = mine.or(met.then_some(effects));
+                }
+                Applied::AnotherHistory => {
+                    tracing::error!(position = ?entry.position, "the log tells another history");
+                    return self.another_history(state, now);
+                }
+                Applied::Panicked => return self.freeze(entry.position, now),
+                Applied::Newer(version) => return self.fall_behind(version, now),
+            }
+        }
+        if changed {
+            self.publish(&mut state, now);
+        }
+        self.phase = Phase::Live(state);
+        if let Some(version) = newer {
+            return self.fall_behind(version, now);
+        }
+        if let Some(effects) = mine {
+            self.settle(&effects, now);
+        }
+        if self.under_way.is_none() {
+            self.shared.read_back(now);
+        }
+        if !more {
+            self.agree_on_checkpoints(now);
+        }
+    }
+
+    /// The entry after mine names another nonce: this history ends with what was read, and a new one begins.
+    fn another_history(&mut self, state: Box<State>, now: Duration) {
+        if self.alone {
+            return self.restart(None, now);
+        }
+        let seen = state.position().incarnation;
+        self.prepare(seen, 0, super::begin::From::Rooms(*state), now);
+    }
+
+    /// Whether the entry is the batch under way, and the room took it now.
+    pub(super) fn met(&self, entry: &Entry) -> bool {
+        let serial = self.under_way.as_ref().map(|sent| sent.append.serial);
+        entry.gate == self.gate && serial == Some(entry.serial)
+    }
+
+    /// What every entry leaves: its time, its share of the log, and a checkpoint if one falls here.
+    pub(super) fn note_entry(&mut self, entry: &Entry, state: &State, now: Duration) {
+        self.time = entry.time;
+        self.heard = now;
+        self.shared.counts.read();
+        if let Some(archiver) = &mut self.archiver {
+            if self.skips.contains(&entry.position) {
+                archiver.passed_over(entry, state);
+            } else {
+                archiver.applied(entry, state);
+            }
+        }
+        self.checkpoint.entry(entry, state, self.alone);
+    }
+
+    /// The batch under way is in the log: answer who waited for it. One that the room passed over, because the gate had
+    /// been silent for so long that it was off the roster, goes again with a hello.
+    fn settle(&mut self, effects: &Effects, now: Duration) {
+        let Some(mut sent) = self.under_way.take() else { return };
+        self.lag = now.saturating_sub(sent.since);
+        self.shared.read_back(now);
+        self.shared.counts.appended(self.lag);
+        if effects.ignored && sent.ignored < IGNORED_MAX {
+            self.serial += 1;
+            sent.append.serial = self.serial;
+            sent.append.batch.hello = true;
+            sent.acknowledged = false;
+            sent.ignored += 1;
+            self.under_way = Some(sent);
+            return;
+        }
+        self.hello = effects.ignored;
+        if effects.ignored {
+            // Dropped waiters are told to come again.
+            return self.rest(&Unavailable("the rooms do not know this gate".into()), now);
+        }
+        self.joined = true;
+        self.said(&sent.append);
+        for visitor in sent.waiters.resolve(effects, &self.shared.load()) {
+            // Where there is no room for it, the place is gone after `firm_within` all the same.
+            let _ = self.collector.note(Noted {
+                visitor,
+                note: Note::Leave,
+                recorded: None,
+            });
+        }
+    }
+
+    /// After catching up: the batch under way may have been met on the way, or be in the state that this came from.
+    pub(super) fn settle_met(
+        &mut self,
+        mine: Option<Effects>,
+        answered: Option<(u64, Vec<Joined>)>,
+        incarnation: u64,
+        now: Duration,
+    ) {
+        let serial = self.under_way.as_ref().map(|sent| sent.append.serial);
+        let known = answered.filter(|(last, _)| serial.is_some_and(|serial| serial <= *last));
+        match (mine, known) {
+            (Some(effects), _) if !effects.ignored => self.settle(&effects, now),
+            (_, Some((_, joined))) => {
+                let effects = Effects {
+                    joined,
+                    ..Effects::default()
+                };
+                self.settle(&effects, now);
+            }
+            _ => match &mut self.under_way {
+                Some(sent) if sent.incarnation == incarnation => sent.acknowledged = false,
+                Some(_) => self.renew_under_way(incarnation),
+                None => {}
+            },
+        }
+    }
+
+    /// What a batch said that is not to be said again.
+    fn said(&mut self, append: &Append) {
+        if append.batch.goodbye {
+            self.said_goodbye();
+        }
+        self.checkpoint.said(&append.batch);
+    }
+
+    /// The archive goes on from this state.
+    pub(super) fn archive_from(&mut self, state: &State) {
+        if let Some(archiver) = &mut self.archiver {
+            archiver.begin(state);
+        }
+    }
+
+    pub(super) fn publish(&mut self, state: &mut State, now: Duration) {
+        self.shared.publish(state.view(), now);
+    }
+}
+
+/// Gates that share a log keep this far apart, times the square of their number: a hundred take 200 ms.
+const GATES_APART: Duration = Duration::from_micros(20);
+const APART_MOST: Duration = Duration::from_millis(200);
+
+/// How much later each rank of the roster ticks, so that one of them does it.
+const RANK_APART: Duration = Duration::from_millis(20);
+
+/// Longest that a gate with nothing to say leaves the others' words unread.
+const READ_EVERY: Duration = Duration::from_millis(500);
+
+/// Longest that marks and renewals wait after the last entry for company, or for the tick if that is sooner.
+// PERF: they come one by one, hundreds a second; a commit for each would wear out a disk.
+const COMPANY: Duration = Duration::from_millis(250);
+
+/// Times that a batch goes again because the gate was off the roster.
+const IGNORED_MAX: u8 = 3;

@@ -1,0 +1,116 @@
+//! What visitors and operators leave for the log.
+
+use std::sync::atomic::Ordering;
+
+use tokio::sync::oneshot;
+
+use super::{Phase, Protocol};
+use crate::log::next_incarnation;
+use crate::replica::inbox::{Changing, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
+use crate::room::{Change, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Visitor};
+
+impl Protocol {
+    /// Takes word from the queue.
+    pub(in crate::replica) fn take(&mut self, message: Message) {
+        match message {
+            Message::Join(join) => self.collector.join(*join),
+            Message::Note(noted) => {
+                if !self.collector.note(*noted) {
+                    self.shared.counts.dropped();
+                }
+            }
+            Message::Change(change) => self.collector.change(*change),
+            Message::Bypassed(past) => self.collector.bypassed(*past),
+            Message::Skip(position) => self.skip(position),
+            Message::Raise(version) => self.raise(version),
+            Message::RootNow(answer) => {
+                let _ = answer.send(self.root_now());
+            }
+            Message::Wake => {}
+        }
+    }
+
+    /// A visitor joins; resolves once the number is read back. `None` in place of it when too many wait.
+    pub fn join(
+        &mut self,
+        room: RoomName,
+        line: LineName,
+        lane: LaneId,
+        pending: Option<PendingId>,
+    ) -> Option<oneshot::Receiver<JoinOutcome>> {
+        let permit = Permit::take(&self.shared)?;
+        let (answer, outcome) = oneshot::channel();
+        self.collector.join(Join {
+            room,
+            line,
+            lane,
+            pending,
+            waiter: Joiner { answer, permit },
+        });
+        Some(outcome)
+    }
+
+    /// What a visitor did.
+    pub fn note(&mut self, visitor: Visitor, note: Note) {
+        let noted = Noted {
+            visitor,
+            note,
+            recorded: None,
+        };
+        self.take(Message::Note(Box::new(noted)));
+    }
+
+    /// An operator's word about a room.
+    pub fn change(&mut self, room: RoomName, change: Change) -> oneshot::Receiver<Result<u64, Unrecorded>> {
+        let (answer, done) = oneshot::channel();
+        let answer = Some(answer);
+        self.collector.change(Changing { room, change, answer });
+        done
+    }
+
+    /// The entry at `position` is to be passed over, by every gate.
+    pub fn skip(&mut self, position: Position) {
+        self.skip = Some(position);
+    }
+
+    /// The rooms are to run this machine version from now on; takes effect if all on the roster know it.
+    pub fn raise(&mut self, version: u16) {
+        self.raise = Some(version);
+    }
+
+    /// Ends the wait for gates that are silent while the log has no root.
+    ///
+    /// # Errors
+    /// The gate that has read furthest, when it is another: only that one can give the log its root without a loss.
+    pub fn root_now(&mut self) -> Result<(), Option<GateId>> {
+        let Phase::Rootless(healing) = &self.phase else {
+            return Err(None);
+        };
+        match healing.furthest() {
+            Some(gate) if gate == self.gate => {
+                self.root_now = true;
+                Ok(())
+            }
+            other => Err(other),
+        }
+    }
+
+    pub(super) fn skip_noted(&mut self, now: std::time::Duration) {
+        self.skip = None;
+        // A frozen gate looks at once.
+        self.exchanged = now.saturating_sub(std::time::Duration::from_secs(60));
+    }
+
+    /// A genuine token of `era` was seen: one above the rooms' own begins a new log above it.
+    pub fn foreign(&mut self, era: Era) {
+        self.shared.foreign.fetch_max(era.0, Ordering::Relaxed);
+    }
+
+    /// The highest era seen elsewhere, if it is above this log.
+    pub(super) fn foreign_era(&self) -> Option<u64> {
+        let era = self.shared.foreign.load(Ordering::Relaxed);
+        let state = self.live_state()?;
+        let possible = next_incarnation(era, self.time, u32::MAX).is_some();
+        (era > state.position().incarnation && possible).then_some(era)
+    }
+}

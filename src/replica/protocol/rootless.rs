@@ -1,0 +1,204 @@
+//! While a log has no root: this gate says how far it has read, and the furthest names what the log starts from.
+//!
+//! [`Rootless`] is the sum of what was said, the same on every gate. The first root in the order of the log whose snapshot
+//! can be had is the one; from it every gate applies the log from its first entry on.
+
+use std::time::Duration;
+
+use super::{Ask, Asked, Phase, Protocol, Saving, Step};
+use crate::log::{Append, Exchanged, Occasion, Rootless, Snapshot};
+use crate::replica::publish::Condition;
+use crate::replica::recover::{decode, snapshot};
+use crate::room::{Batch, GateId, Root, State, StateHash};
+
+/// A log without a root, as this gate has read it.
+pub(super) struct Healing {
+    sum: Rootless,
+    /// The rooms as this gate had them.
+    pub old: Option<State>,
+    /// Roots that were looked at: their snapshots are not to be had.
+    tried: usize,
+    /// This gate's own snapshot, under its hash, once it is saved.
+    saved: Option<StateHash>,
+    /// What this gate says next, sent unchanged until it is read back.
+    word: Option<Append>,
+    acknowledged: bool,
+}
+
+impl Healing {
+    pub fn new(incarnation: u64, old: Option<State>) -> Self {
+        Self {
+            sum: Rootless::new(incarnation),
+            old,
+            tried: 0,
+            saved: None,
+            word: None,
+            acknowledged: false,
+        }
+    }
+
+    /// The gate that has read furthest.
+    pub fn furthest(&self) -> Option<GateId> {
+        self.sum.furthest()
+    }
+
+    /// The gate has said what it knows, and others have read as far or further.
+    pub fn can_go_without(&self, gate: GateId) -> bool {
+        self.sum.spoken(gate) && self.sum.furthest() != Some(gate)
+    }
+
+    pub fn condition(&self) -> Condition {
+        Condition::Healing {
+            left: Duration::from_millis(self.sum.left_ms()),
+            missing: self.sum.missing().count(),
+        }
+    }
+}
+
+impl Protocol {
+    /// The next step on the way to a root.
+    pub(super) fn find_root(&mut self, now: Duration) -> Step {
+        let gate = self.gate;
+        let Phase::Rootless(healing) = &mut self.phase else {
+            return Step::Wait(now);
+        };
+        if let Some(hash) = healing.sum.roots().get(healing.tried).copied() {
+            return self.ask(Asked::Root(hash), Ask::Root(hash));
+        }
+        let at = healing.sum.position();
+        let read = healing.sum.position().sequence > 0;
+        let mine = healing.sum.may_root(gate) || (self.root_now && healing.sum.furthest() == Some(gate));
+        if read && mine && healing.saved.is_none() {
+            return self.save_root();
+        }
+        if read && healing.word.is_none() {
+            let spoken = healing.sum.spoken(gate);
+            let due = now >= self.heard + TICK + self.tick_apart();
+            self.say_in_healing(spoken, mine, due);
+        }
+        let Phase::Rootless(healing) = &self.phase else {
+            return Step::Wait(now);
+        };
+        let append = healing.word.clone().filter(|_| !healing.acknowledged);
+        let next = self.exchanged + READ_EVERY;
+        if append.is_none() && now < next {
+            return Step::Wait(next);
+        }
+        self.exchanged = now;
+        self.ask(
+            Asked::Exchange {
+                appended: append.is_some(),
+            },
+            Ask::Exchange { at, append },
+        )
+    }
+
+    fn say_in_healing(&mut self, spoken: bool, mine: bool, due: bool) {
+        let Phase::Rootless(mut healing) = self.take_phase() else {
+            return;
+        };
+        healing.acknowledged = false;
+        healing.word = match healing.saved {
+            _ if !spoken => Some(self.word(healing.old.as_ref())),
+            Some(hash) if mine => Some(self.append(Batch {
+                root: Some(hash),
+                ..Batch::default()
+            })),
+            _ => due.then(|| self.append(Batch::default())),
+        };
+        self.phase = Phase::Rootless(healing);
+    }
+
+    /// Gates tick a little apart, so that one of them does it.
+    fn tick_apart(&self) -> Duration {
+        Duration::from_millis(20 * (self.gate.0 % 8))
+    }
+
+    fn save_root(&mut self) -> Step {
+        let Phase::Rootless(healing) = &self.phase else {
+            return Step::Wait(Duration::ZERO);
+        };
+        let snapshot = match &healing.old {
+            Some(state) => snapshot(state, self.time),
+            None => snapshot(&State::empty(0, false).with_version(self.options.knows), self.time),
+        };
+        let saving = Saving::Root(snapshot.hash());
+        let occasion = Occasion::Root;
+        self.ask(Asked::Save(saving), Ask::Save { snapshot, occasion })
+    }
+
+    pub(super) fn root_saved(&mut self, hash: StateHash) {
+        if let Phase::Rootless(healing) = &mut self.phase {
+            healing.saved = Some(hash);
+            // A tick that is waiting to be sent makes way.
+            healing.word = healing.word.take().filter(|_| healing.acknowledged);
+        }
+    }
+
+    pub(super) fn rootless_read(&mut self, appended: bool, exchanged: Exchanged, now: Duration) {
+        let Phase::Rootless(mut healing) = self.take_phase() else {
+            return;
+        };
+        let at = healing.sum.position();
+        match exchanged {
+            Exchanged::Entries { entries, newer, .. } => {
+                healing.acknowledged |= appended;
+                for entry in entries {
+                    let follows = entry.position.sequence == healing.sum.position().sequence + 1
+                        && entry.previous == healing.sum.nonce();
+                    if !follows {
+                        self.restart(healing.old, now);
+                        return;
+                    }
+                    let said = healing.word.as_ref().is_some_and(|word| word.serial == entry.serial);
+                    if said && entry.gate == self.gate {
+                        healing.word = None;
+                    }
+                    healing.sum.apply(&entry);
+                    self.time = entry.time;
+                    self.heard = now;
+                }
+                if let Some(version) = newer.filter(|_| healing.sum.roots().len() == healing.tried) {
+                    self.fall_behind(version, now);
+                    return;
+                }
+                self.enter(Phase::Rootless(healing), now);
+            }
+            // It has a root, and has gone on from it for long.
+            Exchanged::Moved => self.restart(healing.old, now),
+            Exchanged::Broken { incarnation } if incarnation > at.incarnation => {
+                self.follow(incarnation, healing.old, now);
+            }
+            Exchanged::Broken { incarnation } => {
+                let from = healing
+                    .old
+                    .map_or(super::begin::From::Nothing { new: false }, super::begin::From::Rooms);
+                self.prepare(incarnation, at.incarnation, from, now);
+            }
+        }
+    }
+
+    /// The snapshot of a root, if it can be had: then that is what the log starts from.
+    pub(super) fn root_fetched(&mut self, hash: StateHash, root: Option<Snapshot>, now: Duration) {
+        let Phase::Rootless(mut healing) = self.take_phase() else {
+            return;
+        };
+        let state = root.filter(|root| root.hash() == hash).as_ref().and_then(decode);
+        let Some(mut state) = state else {
+            tracing::error!("the snapshot of a root cannot be had; the next is waited for");
+            healing.tried += 1;
+            self.phase = Phase::Rootless(healing);
+            return;
+        };
+        let incarnation = healing.sum.position().incarnation;
+        tracing::info!(incarnation, from = ?state.position(), "the log has its root");
+        let answered = self.answered(&state);
+        state.begin(incarnation, Root::Hash(hash));
+        self.root_now = false;
+        self.apply_from(state, answered, healing.old, now);
+    }
+}
+
+/// A log without a root ticks and is read as one with a line: everybody waits for it.
+const TICK: Duration = Duration::from_millis(250);
+const READ_EVERY: Duration = Duration::from_millis(100);

@@ -1,0 +1,95 @@
+//! The replica's thread: takes what visitors left, carries out what the protocol asks of the log, and tells it the answer.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+
+use super::inbox::Message;
+use super::protocol::{Answer, Ask, Protocol, Step};
+use super::publish::Shared;
+use crate::log::{Log, Unavailable};
+use crate::time;
+
+pub(super) struct Worker {
+    pub log: Box<dyn Log>,
+    pub protocol: Protocol,
+    pub messages: Receiver<Message>,
+    pub shared: Arc<Shared>,
+    /// Told when the first batch is read back, when it cannot be for now, or not at all.
+    pub ready: SyncSender<()>,
+}
+
+impl Worker {
+    /// The thread's whole life.
+    pub fn run(self) {
+        let shared = Arc::clone(&self.shared);
+        // A fault of ours must not take those inside with it: whatever panics here, the last view stands.
+        if catch_unwind(AssertUnwindSafe(|| self.live())).is_err() {
+            tracing::error!("the replica's thread failed; the rooms stand still");
+            shared.freeze(time::uptime());
+        }
+    }
+
+    fn live(mut self) {
+        let mut leaving = false;
+        loop {
+            if self.shared.abandon.load(Ordering::Acquire) {
+                return;
+            }
+            let now = time::uptime();
+            if self.shared.stop.load(Ordering::Acquire) && !leaving {
+                self.protocol.leave(now);
+                leaving = true;
+            }
+            self.collect();
+            match self.protocol.next(now) {
+                Step::Ask(ask) => {
+                    let answer = carry_out(self.log.as_mut(), ask);
+                    self.protocol.answer(time::uptime(), answer);
+                    self.tell_ready();
+                }
+                Step::Wait(until) => match self.messages.recv_timeout(until.saturating_sub(now)) {
+                    Ok(message) => self.protocol.take(message),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return,
+                },
+                Step::Ended => return,
+            }
+        }
+    }
+
+    /// Takes what has come in.
+    fn collect(&mut self) {
+        for _ in 0..TAKE_MAX {
+            let Ok(message) = self.messages.try_recv() else { break };
+            self.protocol.take(message);
+        }
+    }
+
+    fn tell_ready(&self) {
+        if self.protocol.has_joined() || self.shared.frozen() || self.shared.failed().is_some() {
+            let _ = self.ready.try_send(());
+        }
+    }
+}
+
+fn carry_out(log: &mut dyn Log, ask: Ask) -> Result<Answer, Unavailable> {
+    Ok(match ask {
+        Ask::Load => Answer::Loaded(log.load()?),
+        Ask::Root(hash) => Answer::Root(log.root(&hash)?),
+        Ask::Exchange { at, append } => Answer::Exchanged(log.exchange(at, append.as_ref())?),
+        Ask::Save { snapshot, occasion } => {
+            log.save(snapshot, occasion)?;
+            Answer::Saved
+        }
+        Ask::Begin { seen, beginning } => Answer::Begun(log.begin(seen, &beginning)?),
+        Ask::Skip(position) => {
+            log.skip(position)?;
+            Answer::Skipped
+        }
+    })
+}
+
+/// Most messages taken between two looks at the log.
+const TAKE_MAX: usize = 65_536;
