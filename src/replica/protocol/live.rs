@@ -71,12 +71,13 @@ impl Protocol {
         due.max(soonest)
     }
 
-    /// When this gate's turn comes to append an empty entry, so that time goes on.
+    /// When this gate's turn comes to append an empty entry, so that time goes on; or when it must, to stay on the roster.
     fn tick_due(&self, state: &State) -> Duration {
         let next = state.position().sequence + 1;
         let rank = state.rank(self.gate, next).unwrap_or(0);
         let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-        self.heard + Duration::from_millis(state.tick_ms()) + RANK_APART.saturating_mul(rank)
+        let turn = self.heard + Duration::from_millis(state.tick_ms()) + RANK_APART.saturating_mul(rank);
+        turn.min(self.spoke + SILENT_MOST)
     }
 
     fn is_urgent(&self) -> bool {
@@ -258,6 +259,7 @@ impl Protocol {
             return self.rest(&Unavailable("the rooms do not know this gate".into()), now);
         }
         self.joined = true;
+        self.spoke = now;
         self.said(&sent.append);
         for visitor in sent.waiters.resolve(effects, &self.shared.load()) {
             // Where there is no room for it, the place is gone after `firm_within` all the same.
@@ -322,6 +324,9 @@ const APART_MOST: Duration = Duration::from_millis(200);
 
 /// How much later each rank of the roster ticks, so that one of them does it.
 const RANK_APART: Duration = Duration::from_millis(20);
+
+/// Longest that a gate appends nothing: a third of the silence that takes it off the roster.
+const SILENT_MOST: Duration = Duration::from_secs(5);
 
 /// Longest that a gate with nothing to say leaves the others' words unread.
 const READ_EVERY: Duration = Duration::from_millis(500);

@@ -67,6 +67,8 @@ pub struct Protocol {
     time: Wall,
     heard: Duration,
     exchanged: Duration,
+    /// When a batch of this gate was last read back.
+    spoke: Duration,
     /// How long the last batch took to be read back.
     lag: Duration,
     backoff: Duration,

@@ -74,6 +74,7 @@ impl Protocol {
             time: Wall(0),
             heard: Duration::ZERO,
             exchanged: Duration::ZERO,
+            spoke: Duration::ZERO,
             lag: Duration::ZERO,
             backoff: BACKOFF_FIRST,
             rest_until: Duration::ZERO,
