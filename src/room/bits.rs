@@ -106,6 +106,15 @@ impl Bits {
         first_bit(&page.words, 0).map(|bit| Place(index * PAGE + bit))
     }
 
+    /// The places of [from, to) whose bits are set.
+    pub fn ones(&self, from: Place, to: Place) -> impl Iterator<Item = Place> {
+        let pages = self.pages.iter_from(from.0 / PAGE);
+        let pages = pages.take_while(move |(index, _)| index * PAGE < to.0);
+        let places =
+            pages.flat_map(|(index, page)| bits_of(&page.words).map(move |bit| Place(index * PAGE + u64::from(bit))));
+        places.filter(move |place| (from..to).contains(place))
+    }
+
     /// Clears every bit below `place`; pages that end there are dropped whole.
     pub fn drop_below(&mut self, place: Place) {
         let boundary = place.0 / PAGE;

@@ -127,6 +127,10 @@ pub struct Section {
     /// Sessions ended by the shop's answer, `after_ms` from now (`end_grace`, 0 for at once).
     pub ends: Vec<End>,
     pub claims: Vec<Claim>,
+    /// Numbers of an adopted era that ended or left there.
+    pub taken: Vec<(LaneId, Number)>,
+    /// Numbers of an adopted era that were called there for the second and last time: late, unless `reopens` names them.
+    pub spent: Vec<(LaneId, Number)>,
     /// Sessions that a gate cut off from the log went on honouring, or whose genuine, unexpired pass the room does not know
     /// (its era or its call was lost): opened again as excess.
     pub reopens: Vec<(LaneId, Number)>,
@@ -135,11 +139,7 @@ pub struct Section {
     /// Visitors who checked in; each at most once per generation. Sorted, without repeats. A number in the gap behind a
     /// closed era, or of an era that the room does not know, is proof that it was issued: its place is given back.
     pub marks: Vec<(LaneId, Number)>,
-    /// Numbers of an adopted era that ended or left there.
-    pub taken: Vec<(LaneId, Number)>,
-    /// Numbers of an adopted era that were called there for the second and last time: late, unless `reopens` names them.
-    pub spent: Vec<(LaneId, Number)>,
-    /// At most one for each lane: where an adopted era's horizon stood. What is not known here below it is void.
+    /// At most one for each lane: where an adopted era's horizon stood. Numbers below that were not issued here are void.
     pub voids: Vec<(LaneId, Number)>,
     /// Visitors let past the line since the last batch; only counted.
     pub bypasses: u32,
@@ -204,11 +204,11 @@ impl Section {
             leaves: Vec::new(),
             ends: Vec::new(),
             claims: Vec::new(),
+            taken: Vec::new(),
+            spent: Vec::new(),
             reopens: Vec::new(),
             renewals: Vec::new(),
             marks: Vec::new(),
-            taken: Vec::new(),
-            spent: Vec::new(),
             voids: Vec::new(),
             bypasses: 0,
             joins: Vec::new(),
@@ -218,10 +218,16 @@ impl Section {
 
     /// Items other than joins.
     pub(super) fn items(&self) -> u32 {
-        let seen = [&self.leaves, &self.reopens, &self.renewals, &self.marks];
-        let brought = [&self.taken, &self.spent, &self.voids];
-        let named = seen.iter().chain(&brought).map(|list| list.len());
-        let items = named.sum::<usize>() + self.ends.len() + self.claims.len();
+        let named = [
+            &self.leaves,
+            &self.taken,
+            &self.spent,
+            &self.reopens,
+            &self.renewals,
+            &self.marks,
+            &self.voids,
+        ];
+        let items = named.map(Vec::len).iter().sum::<usize>() + self.ends.len() + self.claims.len();
         u32::try_from(items).unwrap_or(u32::MAX)
     }
 }

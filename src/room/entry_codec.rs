@@ -214,11 +214,15 @@ fn write_section(w: &mut Writer, section: &Section) {
         write_named(w, claim.lane, claim.number);
         w.flag(claim.carried);
     });
-    marks_codec::write(w, &section.reopens);
-    marks_codec::write(w, &section.renewals);
-    marks_codec::write(w, &section.marks);
-    for brought in [&section.taken, &section.spent, &section.voids] {
-        marks_codec::write(w, brought);
+    for named in [
+        &section.taken,
+        &section.spent,
+        &section.reopens,
+        &section.renewals,
+        &section.marks,
+        &section.voids,
+    ] {
+        marks_codec::write(w, named);
     }
     w.var(u64::from(section.bypasses));
     w.list(&section.joins, |w, (lane, count)| {
@@ -238,11 +242,11 @@ fn read_section(r: &mut Reader) -> Read<Section> {
         leaves: marks_codec::read(r)?,
         ends: r.list(14, read_end)?,
         claims: r.list(14, read_claim)?,
+        taken: marks_codec::read(r)?,
+        spent: marks_codec::read(r)?,
         reopens: marks_codec::read(r)?,
         renewals: marks_codec::read(r)?,
         marks: marks_codec::read(r)?,
-        taken: marks_codec::read(r)?,
-        spent: marks_codec::read(r)?,
         voids: marks_codec::read(r)?,
         bypasses: read_count(r)?,
         joins: r.list(2, read_join)?,

@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use super::bits::PAGE;
 use super::codec::{Read, Reader, Writer};
 use super::ids::{Era, Number, Place};
@@ -46,6 +48,18 @@ struct Span {
     limit: u64,
     /// Places below were void when the horizon came down for an older era, and stay so.
     void: u64,
+    /// Places behind the end and below this were void in the log that went on with the era elsewhere.
+    gone: u64,
+}
+
+/// Where an era's numbers lie on the axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub base: Place,
+    /// Places below are void.
+    pub from: Place,
+    /// One past the last place that may be one of its numbers.
+    pub limit: Place,
 }
 
 /// Where a genuine number stands on the axis.
@@ -149,7 +163,7 @@ impl Eras {
     pub fn is_void(&self, place: Place) -> bool {
         let after = self.spans.partition_point(|span| span.base <= place.0);
         let span = after.checked_sub(1).and_then(|i| self.spans.get(i));
-        span.is_some_and(|span| place.0 < span.void)
+        span.is_some_and(|span| place.0 < span.void || (span.end..span.gone).contains(&place.0))
     }
 
     /// Notes that a place in a gap proved to be issued.
@@ -158,6 +172,27 @@ impl Eras {
         if let Some(span) = after.checked_sub(1).and_then(|i| self.spans.get_mut(i)) {
             span.given = span.given.max(place.0 + 1);
         }
+    }
+
+    /// Voids the places behind a closed era's end that stand for numbers below `number`, and says them.
+    pub fn void_below(&mut self, number: Number) -> Option<Range<Place>> {
+        let closed = self.spans.len() - 1;
+        let span = self.spans[..closed].iter_mut().find(|span| span.era == number.era)?;
+        let to = (span.base + u64::from(number.n)).min(span.limit).max(span.end);
+        span.gone = span.gone.max(to);
+        span.given = span.given.max(to);
+        Some(Place(span.end)..Place(to))
+    }
+
+    pub fn extent(&self, era: Era) -> Option<Extent> {
+        let span = self.spans.iter().find(|span| span.era == era)?;
+        // Behind numbers of its own, what is gone is no beginning.
+        let gone = if span.end == span.start { span.gone } else { 0 };
+        Some(Extent {
+            base: Place(span.base),
+            from: Place(span.start.max(span.void).max(gone)),
+            limit: Place(span.limit),
+        })
     }
 
     /// Forgets closed eras that lie below `place` with their gaps, and says them with one past their highest number.
@@ -199,7 +234,9 @@ impl Eras {
         w.option(self.dropped, |w, era| w.u64(era.0));
         w.list(&self.spans, |w, span| {
             w.u64(span.era.0);
-            for value in [span.base, span.start, span.end, span.given, span.limit, span.void] {
+            for value in [
+                span.base, span.start, span.end, span.given, span.limit, span.void, span.gone,
+            ] {
                 w.u64(value);
             }
         });
@@ -207,7 +244,7 @@ impl Eras {
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         let dropped = r.option(Reader::u64)?.map(Era);
-        let spans = r.list(56, Span::read)?;
+        let spans = r.list(64, Span::read)?;
         let apart = spans
             .windows(2)
             .all(|pair| pair[0].era < pair[1].era && pair[0].limit <= pair[1].base);
@@ -229,6 +266,7 @@ impl Span {
             given: start,
             limit,
             void: 0,
+            gone: 0,
         }
     }
 
@@ -257,6 +295,7 @@ impl Span {
             given: r.u64()?,
             limit: r.u64()?,
             void: r.u64()?,
+            gone: r.u64()?,
         };
         let rising = [span.base, span.start, span.end, span.given, span.limit, 1 << 54].is_sorted();
         if rising { Ok(span) } else { r.wrong() }

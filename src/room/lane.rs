@@ -110,6 +110,23 @@ impl Lane {
         self.called.note(self.head, settings.late_window_ms, from);
     }
 
+    /// Voids the numbers of a closed era below `number` that were not issued here; false when the era is not known.
+    pub fn void_below(&mut self, number: Number) -> bool {
+        let Some(gone) = self.eras.void_below(number) else {
+            return false;
+        };
+        let present: Vec<Place> = self.presence.present().ones(gone.start, gone.end).collect();
+        for place in present {
+            self.presence.take(place);
+        }
+        true
+    }
+
+    /// The horizon: places below are void.
+    pub fn horizon(&self) -> Place {
+        self.horizon
+    }
+
     /// A visitor in line checks in. False when the place is void or taken.
     pub fn mark(&mut self, place: Place) -> bool {
         let in_line = self.is_in_line(place);

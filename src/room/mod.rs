@@ -26,6 +26,7 @@ mod lines;
 mod marks_codec;
 mod moment;
 pub mod pace;
+mod packer;
 mod paged;
 mod past;
 mod pending;

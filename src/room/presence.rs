@@ -60,6 +60,11 @@ impl Presence {
         &self.present
     }
 
+    /// The bits of places called, inside, ended or left.
+    pub fn taken(&self) -> &Bits {
+        &self.taken
+    }
+
     pub fn has_marks(&self) -> bool {
         !self.marked.is_empty() || !self.marked_before.is_empty()
     }

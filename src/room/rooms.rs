@@ -86,6 +86,18 @@ impl Room {
         self.picture = None;
     }
 
+    pub fn lines(&self) -> impl Iterator<Item = (&LineName, &Line)> {
+        self.lines.iter()
+    }
+
+    pub fn edition(&self) -> Edition {
+        self.edition
+    }
+
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
     /// A new log begins.
     pub fn begin(&mut self, era: Era, m: &Moment) {
         for name in self.lines.keys().cloned().collect::<Vec<_>>() {
@@ -247,9 +259,11 @@ impl Room {
 
     /// Whether the section's tokens prove that the line was there and was lost.
     fn proves_loss(&self, section: &Section, m: &Moment) -> bool {
-        let lost =
-            |(_, number): &(LaneId, Number)| matches!(m.past.prove(*number, m.clock), Proof::LostEra | Proof::LostLine);
-        !self.lines.contains_key(&section.line) && section.marks.iter().chain(&section.reopens).any(lost)
+        let lost = |number: &Number| matches!(m.past.prove(*number, m.clock), Proof::LostEra | Proof::LostLine);
+        let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
+        let brought = brought.filter(|(_, number)| m.adopts == Some(number.era));
+        let mut named = section.marks.iter().chain(&section.reopens).chain(brought);
+        !self.lines.contains_key(&section.line) && named.any(|(_, number)| lost(number))
     }
 
     /// Makes the line if it is not there; false when there are too many.

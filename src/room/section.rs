@@ -24,6 +24,13 @@ impl Line {
         for claim in &section.claims {
             note(self.claim(claim, settings, m));
         }
+        for (lane, number) in &section.taken {
+            note(self.use_up(*lane, *number, None, settings, m));
+        }
+        for (lane, number) in &section.spent {
+            let spent = Record::Spent { at: m.time };
+            note(self.use_up(*lane, *number, Some(spent), settings, m));
+        }
         for (lane, number) in &section.reopens {
             note(self.reopen(*lane, *number, settings, m));
         }
@@ -32,6 +39,9 @@ impl Line {
         }
         for (lane, number) in &section.marks {
             note(self.mark(*lane, *number, settings, m));
+        }
+        for (lane, number) in &section.voids {
+            note(self.void_below(*lane, *number, settings, m));
         }
         skipped
     }
@@ -177,6 +187,51 @@ impl Line {
             return false;
         };
         lane.reclaim(number).is_some_and(|place| lane.mark(place))
+    }
+
+    /// A number that was used up where its era went on: whoever is in line with it here is in line no more, and leaves
+    /// `record`. A session goes on, and a call whose number is spent may still be claimed.
+    fn use_up(
+        &mut self,
+        id: LaneId,
+        number: Number,
+        record: Option<Record>,
+        settings: &Settings,
+        m: &mut Moment,
+    ) -> bool {
+        if m.adopts != Some(number.era) {
+            return false;
+        }
+        let Some(lane) = self.known_lane(id, number, settings, m) else {
+            return false;
+        };
+        let Some(place) = lane.reclaim(number) else {
+            return false;
+        };
+        let in_line = lane.is_in_line(place);
+        match lane.slots.get(place).copied() {
+            Some(Record::Called(call)) if record.is_none() => {
+                self.figures.called -= 1;
+                self.leave_over((id, place), EndedBy::Word, call.count, settings, m);
+            }
+            Some(Record::Missed { .. }) | None if in_line => {
+                lane.slots.put(place, record);
+                lane.presence.take(place);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Where the horizon stood of an era that went on elsewhere.
+    fn void_below(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> bool {
+        let adopts = m.adopts == Some(number.era);
+        let lane = if adopts {
+            self.known_lane(id, number, settings, m)
+        } else {
+            None
+        };
+        lane.is_some_and(|lane| lane.void_below(number))
     }
 
     /// The lane, with the number's era in its table if a genuine token proves that it was lost.

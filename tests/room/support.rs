@@ -2,7 +2,7 @@
 
 use anteroom::room::{
     Batch, Change, Claim, Clock, Effects, End, Entry, Figures, GateId, LaneId, LineName, Number, PendingId, Position,
-    RoomChange, RoomName, Section, Settings, Standing, State, VERSION, Visitor, Wall,
+    RoomChange, RoomName, Section, Settings, Standing, State, Visitor, Wall,
 };
 
 pub const LANE: LaneId = LaneId(0);
@@ -55,6 +55,14 @@ impl Log {
         log
     }
 
+    /// The same log in another replica, from its bytes.
+    pub fn fork(&self) -> Self {
+        Self {
+            state: State::decode(&self.state.encode()).unwrap(),
+            ..*self
+        }
+    }
+
     /// The gate says hello again with its next batch.
     pub fn rejoin(&mut self) {
         self.hello = true;
@@ -76,7 +84,7 @@ impl Log {
             previous: self.state.nonce(),
             nonce,
             time: Wall(self.time),
-            version: VERSION,
+            version: self.state.version(),
             batch: Batch {
                 hello: batch.hello || std::mem::take(&mut self.hello),
                 ..batch

@@ -1,0 +1,386 @@
+//! Eras that a gate brings back from a history that the others lost.
+
+use anteroom::room::{
+    Adopt, Batch, Change, Clock, Era, LaneId, LineName, MAX_BATCH_BYTES, Mode, Number, Overrides, Root, Section,
+    Settings, Standing, State,
+};
+
+use super::support::{INCARNATION, LANE, Log, numbers, only, room, settings};
+
+/// Rooms that waited, and two histories of them: `old` goes on, `new` begins a log with them as they were.
+struct Fork {
+    old: Log,
+    new: Log,
+}
+
+impl Fork {
+    fn of(log: Log) -> Self {
+        let mut new = log.fork();
+        new.state.begin(INCARNATION + 100, Root::Own);
+        new.rejoin();
+        Self { old: log, new }
+    }
+
+    /// Everything was lost but the old gate; `new` was begun from nothing.
+    fn of_nothing(log: Log, settings: Settings) -> Self {
+        let mut new = Log::of(State::empty(INCARNATION + 100, true), settings);
+        new.time = log.time;
+        Self { old: log, new }
+    }
+
+    /// The old gate brings back what it has; says how many items were passed over.
+    fn bring(&mut self) -> u32 {
+        let batches = self.old.state.adoption(&self.new.state);
+        assert!(!batches.is_empty());
+        batches.into_iter().map(|batch| self.new.apply(0, batch).skipped).sum()
+    }
+
+    fn aheads(&mut self, numbers: &[Number]) -> Vec<Option<u64>> {
+        numbers.iter().map(|number| self.new.ahead(*number)).collect()
+    }
+}
+
+fn held(capacity: u32) -> Settings {
+    Settings {
+        mode: Mode::Hold,
+        ..settings(capacity)
+    }
+}
+
+fn go(log: &mut Log) {
+    log.change(Change::Override(Overrides {
+        mode: Some(Mode::Auto),
+        ..Overrides::default()
+    }));
+}
+
+fn adopt(era: u64, done: bool) -> Adopt {
+    Adopt {
+        era: Era(era),
+        sequence: 1_000,
+        floor: 0,
+        done,
+    }
+}
+
+#[test]
+fn a_known_eras_further_numbers_stand_before_the_next_eras() {
+    let mut log = Log::new(held(1));
+    let shared = log.join(3);
+    let mut fork = Fork::of(log);
+    let lost = fork.old.join(2);
+    fork.old.mark(shared[1]);
+    let newer = fork.new.join(2);
+    assert_eq!(fork.bring(), 0);
+    let order: Vec<Number> = [&shared[..], &lost, &newer].concat();
+    assert_eq!(fork.aheads(&order), (0..7).map(Some).collect::<Vec<_>>());
+    assert_eq!(fork.new.state.view().healing_until, None, "nothing is unknown");
+    go(&mut fork.new);
+    assert!(fork.new.is_called(shared[0]));
+}
+
+#[test]
+fn what_was_brought_back_once_is_known() {
+    let mut fork = Fork::of({
+        let mut log = Log::new(held(1));
+        log.join(3);
+        log
+    });
+    fork.old.join(2);
+    let at = fork.old.state.position();
+    fork.bring();
+    assert_eq!(fork.new.state.ended_at(Era(INCARNATION)), Some(at.sequence));
+    assert!(fork.old.state.adoption(&fork.new.state).is_empty());
+    assert!(fork.new.state.adoption(&fork.old.state).is_empty(), "nor the other way");
+    fork.old.join(1);
+    assert!(!fork.old.state.adoption(&fork.new.state).is_empty());
+}
+
+#[test]
+fn an_unknown_era_comes_whole_and_without_healing() {
+    let mut log = Log::new(settings(2));
+    let old = log.join(6);
+    log.claim(old[0], true);
+    log.pass(4_500);
+    log.mark(old[4]);
+    log.mark(old[2]);
+    let mut fork = Fork::of_nothing(log, held(2));
+    let newer = fork.new.join(1)[0];
+    assert_eq!(fork.bring(), 0);
+    assert!(fork.new.is_inside(old[0]));
+    assert_eq!(fork.new.figures().excess, 1, "a session is excess");
+    assert_eq!(
+        fork.aheads(&[old[1], old[2], old[4], newer]),
+        [Some(0), Some(1), Some(2), Some(3)]
+    );
+    assert_eq!(fork.new.state.view().healing_until, None);
+    go(&mut fork.new);
+    assert!(fork.new.is_called(old[1]), "who was called is next");
+    assert!(!fork.new.is_called(old[2]), "and there is one slot only");
+}
+
+#[test]
+fn what_is_used_up_is_never_called_again() {
+    let mut log = Log::new(settings(3));
+    let old = log.join(5);
+    log.claim(old[0], true);
+    log.leave(old[0]);
+    log.leave(old[4]);
+    for unknown in [true, false] {
+        let copy = log.fork();
+        let mut fork = if unknown {
+            Fork::of_nothing(copy, held(9))
+        } else {
+            Fork::of(copy)
+        };
+        fork.old.leave(old[3]);
+        for number in [old[0], old[3], old[4]] {
+            fork.new.mark(number);
+        }
+        fork.bring();
+        go(&mut fork.new);
+        for number in [old[0], old[3], old[4]] {
+            assert!(!fork.new.mark(number) && !fork.new.reopen(number), "{number:?}");
+            assert_eq!(fork.new.standing(number), Standing::Ended, "{number:?}");
+        }
+        // A ticket of an unknown era came before it was brought back: that heals in its own time.
+        fork.new.pass(20_000);
+        fork.new.mark(old[1]);
+        fork.new.apply(0, Batch::default());
+        assert!(fork.new.is_called(old[1]));
+    }
+}
+
+#[test]
+fn what_the_horizon_had_passed_stays_void() {
+    let mut log = Log::new(settings(1));
+    let old = log.join(3);
+    log.leave(old[0]);
+    log.leave(old[1]);
+    log.claim(old[2], true);
+    for _ in 0..9 {
+        log.pass(7_500);
+        log.renew(old[2]);
+    }
+    assert_eq!(log.standing(old[0]), Standing::Late);
+    assert!(log.is_inside(old[2]) || log.standing(old[2]) == Standing::Ended);
+    let mut fork = Fork::of_nothing(log, settings(1));
+    assert!(fork.new.mark(old[0]), "nobody knows yet");
+    fork.bring();
+    assert!(!fork.new.mark(old[0]) && !fork.new.mark(old[1]));
+    assert_eq!(fork.new.standing(old[0]), Standing::Late);
+    assert!(!fork.new.is_present(old[0]));
+    let behind = Number { n: 7, ..old[0] };
+    assert!(
+        fork.new.mark(behind),
+        "who joined after the last entry read has a place"
+    );
+}
+
+#[test]
+fn a_session_of_a_second_call_keeps_its_call() {
+    let mut log = Log::new(settings(1));
+    let person = log.join(1)[0];
+    log.pass(12_500);
+    log.mark(person);
+    log.claim(person, true);
+    let call = |log: &mut Log| match log.standing(person) {
+        Standing::Inside(inside) => inside.call,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(call(&mut log).count, 2);
+    let mut fork = Fork::of_nothing(log, settings(1));
+    fork.bring();
+    assert_eq!(call(&mut fork.new).count, 2);
+}
+
+#[test]
+fn nobody_is_called_until_it_is_done_or_five_seconds_are_over() {
+    let mut log = Log::new(settings(2));
+    let old = log.join(4);
+    log.pass(500);
+    for finishes in [true, false] {
+        let mut fork = Fork::of_nothing(log.fork(), settings(2));
+        let bring = |done, n: usize| Batch {
+            adopt: Some(adopt(INCARNATION, done)),
+            sections: vec![Section {
+                marks: vec![(LANE, old[n])],
+                ..only()
+            }],
+            ..Batch::default()
+        };
+        fork.new.apply(0, bring(false, 3));
+        let view = fork.new.state.view();
+        assert_eq!(view.adopting, Some(Clock(view.clock.0 + 5_000)));
+        assert!(!view.open(&room(), &LineName::ONLY, view.clock));
+        fork.new.pass(4_500);
+        assert_eq!(fork.new.figures().called, 0);
+        if finishes {
+            fork.new.apply(0, bring(true, 2));
+            assert_eq!(fork.new.figures().called, 0, "not in the entry itself");
+        } else {
+            fork.new.pass(500);
+        }
+        fork.new.apply(0, Batch::default());
+        assert_eq!(fork.new.state.view().adopting, None);
+        assert!(fork.new.is_called(old[3]));
+        assert_eq!(fork.new.is_called(old[2]), finishes);
+    }
+}
+
+#[test]
+fn several_gates_bring_the_same_era() {
+    let mut log = Log::new(settings(1));
+    let old = log.join(4);
+    log.claim(old[0], true);
+    let mut further = log.fork();
+    further.leave(old[0]);
+    let more = further.join(1)[0];
+    let mut fork = Fork::of_nothing(log, held(1));
+    let first = fork.old.state.adoption(&fork.new.state);
+    let second = further.state.adoption(&fork.new.state);
+    for batch in first.iter().chain(&second).chain(&first).chain(&second) {
+        fork.new.apply(0, batch.clone());
+    }
+    assert_eq!(
+        fork.aheads(&[old[1], old[2], old[3], more]),
+        (0..4).map(Some).collect::<Vec<_>>()
+    );
+    let figures = fork.new.figures();
+    assert_eq!(
+        (figures.inside, figures.waiting),
+        (1, 4),
+        "the session is the shop's to end"
+    );
+    assert_eq!(
+        fork.new.state.ended_at(Era(INCARNATION)),
+        Some(further.state.position().sequence)
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_passed_over() {
+    let mut log = Log::new(held(1));
+    let mine = log.join(2);
+    let era = INCARNATION;
+    let section = |number: Number| Section {
+        taken: vec![(LANE, number)],
+        spent: vec![(LANE, number)],
+        voids: vec![(LANE, number)],
+        ..only()
+    };
+    let say = |log: &mut Log, adopt: Option<Adopt>, section| {
+        let batch = Batch {
+            adopt,
+            sections: vec![section],
+            ..Batch::default()
+        };
+        log.apply(0, batch).skipped
+    };
+    let before = |n| Number { era: Era(era - 5), n };
+    assert_eq!(say(&mut log, None, section(mine[0])), 3, "of no era");
+    assert_eq!(
+        say(&mut log, Some(adopt(era, true)), section(mine[0])),
+        4,
+        "of the era that issues"
+    );
+    assert_eq!(
+        say(&mut log, Some(adopt(era + 9, true)), section(mine[0])),
+        4,
+        "of the future"
+    );
+    assert_eq!(
+        say(&mut log, Some(adopt(era - 5, true)), section(mine[0])),
+        3,
+        "of another era"
+    );
+    assert_eq!(say(&mut log, Some(adopt(era - 6, true)), section(before(3))), 3);
+    let elsewhere = Section {
+        marks: vec![(LaneId(9), before(3))],
+        ..section(before(3))
+    };
+    assert_eq!(
+        say(&mut log, Some(adopt(era - 5, true)), elsewhere),
+        2,
+        "spent after taken, and no such lane"
+    );
+    let far = before(u32::MAX);
+    say(&mut log, Some(adopt(era - 5, true)), section(far));
+    assert_eq!(log.standing(before(9)), Standing::Late);
+    assert_eq!((log.ahead(mine[0]), log.ahead(mine[1])), (Some(0), Some(1)));
+    assert_eq!(State::decode(&log.state.encode()).unwrap().hash(), log.state.hash());
+}
+
+#[test]
+fn the_first_version_adopts_nothing() {
+    let mut log = Log::new(settings(1));
+    let old = log.join(2);
+    let mut new = Log::of(State::empty(INCARNATION + 100, true).with_version(1), held(1));
+    let batches = log.state.adoption(&new.state);
+    let brought: usize = batches[0]
+        .sections
+        .iter()
+        .map(|s| s.taken.len() + s.marks.len() + 1)
+        .sum();
+    assert!(brought > 0);
+    let effects = new.apply(0, batches[0].clone());
+    assert_eq!(effects.skipped, 1, "marks are what they always were");
+    assert!(new.state.view().healing_until.is_some(), "proof of a loss");
+    assert_eq!(new.ahead(old[1]), Some(1));
+}
+
+#[test]
+fn lines_that_were_forgotten_stay_so() {
+    let mut log = Log::new(settings(1));
+    let name = LineName::new("42").unwrap();
+    let section = || Section::new(room(), name.clone());
+    let join = Section {
+        joins: vec![(LANE, 3)],
+        ..section()
+    };
+    let ended = numbers(log.say(join).joined[0].first, 3);
+    let alive = log.join(2);
+    log.pass(90_000);
+    assert_eq!(log.state.view().rooms[&room()].lines.len(), 1);
+    let mut fork = Fork::of_nothing(log, held(1));
+    fork.bring();
+    let mark = Section {
+        marks: vec![(LANE, ended[2])],
+        ..section()
+    };
+    assert_eq!(fork.new.say(mark).skipped, 1);
+    assert_eq!(fork.new.state.view().rooms[&room()].lines.len(), 1);
+    assert!(fork.new.mark(alive[1]), "though a lower number of the same era");
+}
+
+#[test]
+fn an_operators_later_word_comes_along() {
+    let mut log = Log::new(settings(1));
+    log.join(2);
+    let stop = Overrides {
+        mode: Some(Mode::Hold),
+        ..Overrides::default()
+    };
+    log.change(Change::Override(stop.clone()));
+    let mut fork = Fork::of_nothing(log, settings(1));
+    fork.bring();
+    assert_eq!(fork.new.state.view().rooms[&room()].overrides, stop);
+    fork.new.pass(1_000);
+    assert_eq!(fork.new.figures().called, 0);
+}
+
+#[test]
+fn a_million_waiting_are_some_tens_of_batches() {
+    let mut log = Log::new(held(1));
+    let old = log.join(1 << 20);
+    log.leave(old[77]);
+    let mut fork = Fork::of_nothing(log, held(1));
+    let batches = fork.old.state.adoption(&fork.new.state);
+    assert!(batches.len() < 30, "{}", batches.len());
+    assert!(batches.iter().all(|batch| batch.encoded_len() <= MAX_BATCH_BYTES));
+    let done: Vec<bool> = batches.iter().map(|batch| batch.adopt.unwrap().done).collect();
+    assert_eq!(done.iter().position(|done| *done), Some(done.len() - 1));
+    assert_eq!(fork.bring(), 0);
+    assert_eq!(fork.new.figures().waiting, (1 << 20) - 1);
+    assert_eq!(fork.new.ahead(old[1_000_000]), Some(999_999));
+}
