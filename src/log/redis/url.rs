@@ -41,7 +41,7 @@ pub(super) struct Login {
 }
 
 /// Name or address, IPv6 without brackets, and port.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Node {
     pub host: String,
     pub port: u16,

@@ -1,0 +1,102 @@
+//! The stream's entries as the room knows them.
+
+use redis::Value;
+
+use super::fault::Fault;
+use crate::log::Exchanged;
+use crate::room::{Batch, Entry, GateId, OLDEST, Position, VERSION, Wall};
+
+/// An entry as it stands in the stream: its id, and names and values in turn.
+pub(super) type Raw = (String, Vec<Vec<u8>>);
+
+/// What an exchange that stood at `at` has read, where the log's last sequence is `tail` and it holds `log_bytes`.
+pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Result<Exchanged, Fault> {
+    let mut entries = Vec::with_capacity(raw.len());
+    let mut newer = None;
+    for (entry, sequence) in raw.into_iter().zip(at.sequence + 1..) {
+        let position = Position { sequence, ..at };
+        // A gap: what was between is gone, trimmed or deleted by hand.
+        if entry.0 != id(position) {
+            break;
+        }
+        match decode(position, &entry.1)? {
+            Ok(entry) => entries.push(entry),
+            Err(version) => {
+                newer = Some(version);
+                break;
+            }
+        }
+    }
+    if entries.is_empty() && newer.is_none() && tail > at.sequence {
+        return Ok(Exchanged::Moved);
+    }
+    Ok(Exchanged::Entries {
+        entries,
+        log_bytes,
+        newer,
+    })
+}
+
+/// `incarnation-sequence`.
+pub(super) fn id(position: Position) -> String {
+    format!("{}-{}", position.incarnation, position.sequence)
+}
+
+/// The position that an id names.
+pub(super) fn position(id: &str) -> Option<Position> {
+    let (incarnation, sequence) = id.split_once('-')?;
+    Some(Position {
+        incarnation: incarnation.parse().ok()?,
+        sequence: sequence.parse().ok()?,
+    })
+}
+
+/// A gate's id as it stands in the stream.
+pub(super) fn gate(gate: GateId) -> String {
+    format!("{:016x}", gate.0)
+}
+
+/// An entry, or the version that this binary cannot read.
+fn decode(position: Position, fields: &[Vec<u8>]) -> Result<Result<Entry, u16>, Fault> {
+    let strange = || {
+        Fault::Refused(format!(
+            "entry {} was not written by a gate: delete it with XDEL",
+            id(position)
+        ))
+    };
+    let field = |name: &str| {
+        let mut pairs = fields.chunks_exact(2);
+        pairs
+            .find(|pair| pair[0] == name.as_bytes())
+            .map(|pair| &pair[1][..])
+            .ok_or_else(strange)
+    };
+    let text = |name| field(name).and_then(|value| str::from_utf8(value).map_err(|_| strange()));
+    let number = |name| text(name).and_then(|text| text.parse::<u64>().map_err(|_| strange()));
+    let nonce = |name| field(name).and_then(|value| value.try_into().map_err(|_| strange()));
+    let version = text("version")?.parse::<u16>().map_err(|_| strange())?;
+    if !(OLDEST..=VERSION).contains(&version) {
+        return Ok(Err(version));
+    }
+    let gate = u64::from_str_radix(text("gate")?, 16).map_err(|_| strange())?;
+    // Every gate of this version finds the same bytes unreadable and passes over the same entry.
+    let batch = Batch::decode(field("batch")?).unwrap_or_else(|error| {
+        tracing::error!(entry = id(position), %error, "a batch cannot be read and is passed over");
+        Batch::default()
+    });
+    Ok(Ok(Entry {
+        position,
+        gate: GateId(gate),
+        serial: number("serial")?,
+        previous: nonce("previous")?,
+        nonce: nonce("nonce")?,
+        time: Wall(number("time")?),
+        version,
+        batch,
+    }))
+}
+
+/// The answer to XRANGE.
+pub(super) fn raw(reply: Value) -> Result<Vec<Raw>, Fault> {
+    redis::from_redis_value(reply).map_err(|_| Fault::Refused("the answer to XRANGE is none".into()))
+}

@@ -1,0 +1,64 @@
+//! The scripts: each is one atomic step of the log, and none knows a rule of a room.
+
+use redis::Cmd;
+
+/// A script and its SHA-1, by which a server that has seen it knows it.
+pub(super) struct Script {
+    code: &'static str,
+    hash: String,
+}
+
+/// How a script is named to the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    Hash,
+    /// In full, for a server that has not seen it or was told to forget it.
+    Code,
+}
+
+pub(super) struct Scripts {
+    pub exchange: Script,
+    pub begin: Script,
+    pub save: Script,
+    pub trim: Script,
+    pub skip: Script,
+    pub may: Script,
+}
+
+impl Scripts {
+    pub fn new() -> Self {
+        Self {
+            exchange: Script::new(EXCHANGE),
+            begin: Script::new(BEGIN),
+            save: Script::new(SAVE),
+            trim: Script::new(TRIM),
+            skip: Script::new(SKIP),
+            may: Script::new(MAY),
+        }
+    }
+}
+
+impl Script {
+    fn new(code: &'static str) -> Self {
+        let hash = redis::Script::new(code).get_hash().to_owned();
+        Self { code, hash }
+    }
+
+    /// A call of the script on these keys, whose arguments are still to come.
+    pub fn on(&self, by: By, keys: &[&str]) -> Cmd {
+        let (name, script) = match by {
+            By::Hash => ("EVALSHA", self.hash.as_str()),
+            By::Code => ("EVAL", self.code),
+        };
+        let mut command = redis::cmd(name);
+        command.arg(script).arg(keys.len()).arg(keys);
+        command
+    }
+}
+
+const EXCHANGE: &str = concat!(include_str!("scripts/common.lua"), include_str!("scripts/exchange.lua"));
+const BEGIN: &str = concat!(include_str!("scripts/common.lua"), include_str!("scripts/begin.lua"));
+const SAVE: &str = include_str!("scripts/save.lua");
+const TRIM: &str = concat!(include_str!("scripts/common.lua"), include_str!("scripts/trim.lua"));
+const SKIP: &str = include_str!("scripts/skip.lua");
+const MAY: &str = include_str!("scripts/may.lua");

@@ -1,0 +1,76 @@
+//! Calls that find their server: connects when there is no connection, and reads faults for what to do next.
+
+use redis::{Cmd, Value};
+
+use super::check::{self, Checked};
+use super::fault::Fault;
+use super::keys::Keys;
+use super::link::Link;
+use super::route::Route;
+use super::script::{By, Scripts};
+
+pub(super) struct Wire {
+    pub route: Route,
+    pub scripts: Scripts,
+    pub keys: Keys,
+    link: Option<Link>,
+    /// What the store is like; looked at once, when there is first a connection.
+    checked: Option<Checked>,
+}
+
+impl Wire {
+    pub fn new(route: Route, keys: Keys) -> Self {
+        Self {
+            route,
+            scripts: Scripts::new(),
+            keys,
+            link: None,
+            checked: None,
+        }
+    }
+
+    /// What was found at the first connection; `None` until there was one.
+    pub fn checked(&self) -> Option<&Checked> {
+        self.checked.as_ref()
+    }
+
+    /// Connects, if need be, and has a look at the store, if nobody had.
+    pub fn connect(&mut self) -> Result<(), Fault> {
+        let link = self.take()?;
+        self.link = Some(link);
+        Ok(())
+    }
+
+    /// Sends the commands in one round trip; all are answered, or it is a fault. They may have been carried out all the
+    /// same, once or, where the server had to be told a script, twice.
+    pub fn call(&mut self, commands: impl Fn(&Scripts, &Keys, By) -> Vec<Cmd>) -> Result<Vec<Value>, Fault> {
+        let mut link = self.take()?;
+        let mut answer = link.ask(&commands(&self.scripts, &self.keys, By::Hash));
+        if answer == Err(Fault::NoScript) {
+            answer = link.ask(&commands(&self.scripts, &self.keys, By::Code));
+        }
+        match &answer {
+            Err(fault) if fault.parts() => self.route.learn(fault),
+            _ => self.link = Some(link),
+        }
+        answer
+    }
+
+    /// The connection, for a call that gives it back when all went well.
+    fn take(&mut self) -> Result<Link, Fault> {
+        if let Some(link) = self.link.take() {
+            return Ok(link);
+        }
+        let mut link = self.route.connect().inspect_err(|fault| self.route.learn(fault))?;
+        if self.checked.is_none() {
+            let looked = check::look(&mut link, self.route.url(), &self.scripts, &self.keys);
+            let checked = looked.inspect_err(|fault| self.route.learn(fault))?;
+            tracing::info!(store = %self.route.url(), server = checked.server, "the store is in use");
+            for warning in &checked.warnings {
+                tracing::warn!(store = %self.route.url(), "{warning}");
+            }
+            self.checked = Some(checked);
+        }
+        Ok(link)
+    }
+}
