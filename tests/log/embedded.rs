@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use anteroom::log::{Embedded, Log, Options};
+use anteroom::log::{Beginning, Embedded, Log, Occasion, Options, Snapshot};
 use anteroom::room::Wall;
 use tempfile::TempDir;
 
-use crate::contract::{Store, suite};
+use crate::contract::{Store, append, begin, exchange, fill, root, suite};
 
 /// A folder, with a clock that a test may turn.
 pub struct Folder {
@@ -56,3 +56,37 @@ impl Store for Folder {
 }
 
 suite!(Folder::new());
+
+#[test]
+fn only_a_last_word_makes_the_next_start_clean() {
+    let store = Folder::new();
+    let mut log = store.open();
+    let start = begin(log.as_mut());
+    let end = fill(log.as_mut(), start, 2);
+    drop(log);
+    let mut log = store.open();
+    assert!(!log.load().unwrap().clean, "nobody said it was the last");
+    let last = Snapshot {
+        position: end,
+        nonce: append(2).nonce,
+        ..root(0)
+    };
+    log.save(last, Occasion::Last).unwrap();
+    drop(log);
+    let mut log = store.open();
+    assert!(log.load().unwrap().clean);
+    exchange(log.as_mut(), end, Some(&append(3)));
+    assert!(!log.load().unwrap().clean, "something followed");
+    drop(log);
+    assert!(!store.open().load().unwrap().clean, "something followed");
+}
+
+#[test]
+fn a_new_log_starts_from_its_root() {
+    let store = Folder::new();
+    let mut log = store.open();
+    let start = begin(log.as_mut());
+    let next = root(start.incarnation + 99);
+    log.begin(start.incarnation, &Beginning::Root(next.clone())).unwrap();
+    assert_eq!(log.load().unwrap().snapshots, [next]);
+}

@@ -1,4 +1,5 @@
-//! What every log must do, tried on each of them, and what only the embedded one does: its files.
+//! What every log must do, tried on each of them, and what only one does: the embedded one's files, the faults of a store
+//! that gates share.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
@@ -10,4 +11,5 @@ mod full_disk;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../harness/mod.rs"]
 mod harness;
+mod shared;
 mod stores;

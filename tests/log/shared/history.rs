@@ -1,0 +1,176 @@
+//! One history to a log: order among gates, and its end wherever the store may have lost something.
+
+use anteroom::log::{Beginning, Begun, Exchanged, Log};
+use anteroom::room::VERSION;
+
+use super::{append_of, open, server, until_answered, why};
+use crate::contract::{after, append, begin, exchange, fill};
+use crate::harness::redis::{Options, Server, until};
+
+#[test]
+fn gates_read_one_order_and_each_entry_names_the_one_before() {
+    let server = server();
+    let start = begin(&mut open(&server.url()));
+    std::thread::scope(|scope| {
+        for gate in 1..=3 {
+            let mut log = open(&server.url());
+            scope.spawn(move || {
+                let mut at = start;
+                for serial in 1..=100 {
+                    let read = exchange(&mut log, at, Some(&append_of(gate, serial)));
+                    at = read.last().unwrap().position;
+                }
+            });
+        }
+    });
+    let read = [0, 1].map(|_| {
+        let (mut log, mut at, mut entries) = (open(&server.url()), start, Vec::new());
+        loop {
+            let piece = exchange(&mut log, at, None);
+            let Some(last) = piece.last() else { return entries };
+            at = last.position;
+            entries.extend(piece);
+        }
+    });
+    assert_eq!(read[0], read[1]);
+    assert_eq!(read[0].len(), 300);
+    assert!(read[0].windows(2).all(|pair| pair[1].previous == pair[0].nonce));
+    for gate in 1..=3 {
+        let of_gate = read[0].iter().filter(|entry| entry.gate.0 == gate);
+        assert!(
+            of_gate.map(|entry| entry.serial).eq(1..=100),
+            "gate {gate} is in its own order"
+        );
+    }
+}
+
+#[test]
+fn an_append_sent_twice_stands_twice_under_one_serial() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    exchange(&mut log, start, Some(&append(1)));
+    let entries = exchange(&mut log, start, Some(&append(1)));
+    let serials: Vec<_> = entries.iter().map(|entry| entry.serial).collect();
+    assert_eq!(serials, [1, 1]);
+    assert_eq!(entries[1].previous, entries[0].nonce);
+}
+
+/// What everybody is told who knows the old history, until somebody begins a new log.
+fn ended(url: &str, at: anteroom::room::Position) {
+    let mut log = open(url);
+    let broken = Ok(Exchanged::Broken {
+        incarnation: at.incarnation,
+    });
+    assert_eq!(log.exchange(at, Some(&append(9))), broken);
+    assert_eq!(log.exchange(at, None), broken, "a reader notices as well");
+    let next = Beginning::First {
+        incarnation: at.incarnation + 1,
+        append: Box::new(append(1)),
+    };
+    assert_eq!(log.begin(at.incarnation, &next), Ok(Begun::Begun));
+    let new = anteroom::room::Position {
+        incarnation: at.incarnation + 1,
+        sequence: 1,
+    };
+    fill(&mut log, new, 2);
+}
+
+#[test]
+fn a_restart_ends_the_history_though_nothing_was_lost() {
+    let mut server = Server::start(&Options::durable());
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 5);
+    server.kill();
+    assert!(why(log.exchange(end, None)).contains("127.0.0.1"));
+    server.restart();
+    until("data read", || {
+        server.try_ask::<u64>("XLEN {anteroom}:log").ok() == Some(6)
+    });
+    let broken = Exchanged::Broken {
+        incarnation: end.incarnation,
+    };
+    assert_eq!(until_answered(&mut log, end, None), broken, "over the same log");
+    ended(&server.url(), end);
+}
+
+#[test]
+fn a_promotion_ends_the_history() {
+    let master = server();
+    let replica = Server::start(&Options::default().line(&format!("replicaof 127.0.0.1 {}", master.port())));
+    let mut log = open(&master.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 5);
+    until("a replica in sync", || {
+        replica.try_ask::<u64>("XLEN {anteroom}:log").ok() == Some(6)
+    });
+    let mut there = open(&replica.url());
+    assert!(
+        why(there.exchange(end, None)).contains("replica"),
+        "a replica is no log, nor an empty one"
+    );
+    let _: () = replica.ask("REPLICAOF NO ONE");
+    let _: () = master.ask(&format!("REPLICAOF 127.0.0.1 {}", replica.port()));
+    for ask in [Some(append(6)), None] {
+        let answer = log.exchange(end, ask.as_ref());
+        assert!(answer.is_err(), "the old master is none any more: {answer:?}");
+    }
+    let broken = Exchanged::Broken {
+        incarnation: end.incarnation,
+    };
+    assert_eq!(until_answered(&mut there, end, None), broken);
+    ended(&replica.url(), end);
+}
+
+#[test]
+fn a_store_that_was_emptied_has_no_log() {
+    let server = server();
+    let mut log = open(&server.url());
+    let end = begin(&mut log);
+    let _: () = server.ask("FLUSHALL");
+    assert_eq!(
+        log.exchange(end, Some(&append(1))),
+        Ok(Exchanged::Broken { incarnation: 0 })
+    );
+    assert_eq!(log.exchange(end, None), Ok(Exchanged::Broken { incarnation: 0 }));
+    let loaded = log.load().unwrap();
+    assert_eq!((loaded.incarnation, loaded.last_known, loaded.clean), (0, 0, false));
+}
+
+#[test]
+fn a_store_that_fell_back_is_told_from_one_that_goes_on() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 3);
+    // As after a failover that keeps its id: the last entry is gone.
+    let _: () = server.ask(&format!("XDEL {{anteroom}}:log {}-{}", end.incarnation, end.sequence));
+    let _: () = server.ask(&format!("HSET {{anteroom}}:head sequence {}", end.sequence - 1));
+    let broken = Ok(Exchanged::Broken {
+        incarnation: end.incarnation,
+    });
+    assert_eq!(log.exchange(end, None), broken);
+    assert_eq!(log.exchange(end, Some(&append(4))), broken);
+}
+
+#[test]
+fn an_entry_of_a_later_machine_is_named_and_not_passed() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 2);
+    let mut later = append(3);
+    later.version = VERSION + 1;
+    for _ in 0..2 {
+        let Exchanged::Entries { entries, newer, .. } = log.exchange(start, Some(&later)).unwrap() else {
+            panic!("no entries")
+        };
+        assert_eq!((entries.len(), newer), (2, Some(VERSION + 1)));
+    }
+    let Exchanged::Entries { entries, newer, .. } = log.exchange(end, None).unwrap() else {
+        panic!("no entries")
+    };
+    assert_eq!((entries.len(), newer), (0, Some(VERSION + 1)));
+    assert_eq!(exchange(&mut log, after(end, 2), None), []);
+}

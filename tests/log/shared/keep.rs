@@ -1,0 +1,172 @@
+//! What is kept and for how long: snapshots, roots, skips, and a log that stays short.
+
+use anteroom::log::{Exchanged, Log, Occasion};
+use anteroom::room::{Batch, LineName, MAX_BATCH_BYTES, RoomName, Section};
+use redis::cmd;
+
+use super::{open, server, snapshot, why};
+use crate::contract::{after, append, begin, exchange, fill};
+use crate::harness::redis::Server;
+
+fn log_bytes(log: &mut dyn Log, at: anteroom::room::Position) -> u64 {
+    let Exchanged::Entries { log_bytes, .. } = log.exchange(at, None).unwrap() else {
+        panic!("no entries")
+    };
+    log_bytes
+}
+
+fn entries(server: &Server) -> u64 {
+    server.ask("XLEN {anteroom}:log")
+}
+
+/// An entry: its id, and each field's name and value.
+type Raw = (String, Vec<(String, Vec<u8>)>);
+
+/// Makes every entry older, by writing the stream anew.
+fn age(server: &Server, ms: u64) {
+    let mut connection = server.connect();
+    let key = "{anteroom}:log";
+    let all: Vec<Raw> = cmd("XRANGE").arg(key).arg("-").arg("+").query(&mut connection).unwrap();
+    cmd("DEL").arg(key).exec(&mut connection).unwrap();
+    for (id, fields) in all {
+        let mut add = cmd("XADD");
+        add.arg(key).arg(id);
+        for (name, value) in fields {
+            if name == "time" {
+                let time: u64 = String::from_utf8(value).unwrap().parse().unwrap();
+                add.arg(name).arg(time - ms);
+            } else {
+                add.arg(name).arg(value);
+            }
+        }
+        add.exec(&mut connection).unwrap();
+    }
+}
+
+#[test]
+fn a_snapshot_of_the_future_or_of_another_log_is_not_kept() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 3);
+    for (at, right) in [
+        (after(end, 1), None),
+        (end, Some(end)),
+        (start, Some(end)),
+        (end, Some(end)),
+    ] {
+        log.save(snapshot(at, b"x"), Occasion::Checkpoint).unwrap();
+        let kept = log.load().unwrap().snapshots.pop();
+        assert_eq!(kept.map(|kept| kept.position), right);
+    }
+    let forever: i64 = server.ask("TTL {anteroom}:snapshot");
+    assert_eq!(forever, -1, "what was written for a minute is kept for good");
+    let keys: Vec<String> = server.ask("KEYS *");
+    assert_eq!(keys.len(), 3, "nothing is left beside: {keys:?}");
+}
+
+#[test]
+fn entries_older_than_a_minute_go_but_for_those_behind_the_snapshot() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let old = fill(&mut log, start, 300);
+    let before = log_bytes(&mut log, old);
+    age(&server, 61_000);
+    let end = fill(&mut log, old, 10);
+    log.save(snapshot(after(start, 100), b"x"), Occasion::Checkpoint)
+        .unwrap();
+    assert_eq!(entries(&server), 301 + 10 - 101, "up to the snapshot");
+    assert_eq!(log.exchange(start, None), Ok(Exchanged::Moved));
+    assert_eq!(log.exchange(after(start, 99), None), Ok(Exchanged::Moved));
+    assert_eq!(exchange(&mut log, after(start, 300), None).len(), 10);
+    log.save(snapshot(end, b"x"), Occasion::Checkpoint).unwrap();
+    assert_eq!(entries(&server), 10, "the young stay");
+    let left = log_bytes(&mut log, end);
+    assert!(left > 0 && left < before, "{left} of {before}");
+    assert_eq!(
+        exchange(&mut log, old, None).len(),
+        10,
+        "and are read from where they begin"
+    );
+    assert_eq!(fill(&mut log, end, 1), after(end, 1));
+}
+
+#[test]
+fn more_than_eight_mebibytes_are_not_kept_but_for_those_behind_the_snapshot() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let (room, line) = (RoomName::new("shop").unwrap(), LineName::new(&"x".repeat(64)).unwrap());
+    let mut large = append(1);
+    large.batch = Batch {
+        sections: vec![Section::new(room, line); 600],
+        ..Batch::default()
+    };
+    let size = large.batch.encode().len() as u64;
+    assert!(size > 40_000 && size <= MAX_BATCH_BYTES as u64, "{size}");
+    let count = 10 * 1024 * 1024 / size;
+    for number in 0..count {
+        large.serial = number + 1;
+        exchange(&mut log, after(start, number), Some(&large));
+    }
+    log.save(snapshot(after(start, 5), b"x"), Occasion::Checkpoint).unwrap();
+    assert_eq!(entries(&server), count - 5, "up to the snapshot");
+    log.save(snapshot(after(start, count), b"x"), Occasion::Checkpoint)
+        .unwrap();
+    let bytes = log_bytes(&mut log, after(start, count));
+    let most = 8 << 20;
+    assert!((most - 2 * size..=most + 2 * size).contains(&bytes), "{bytes}");
+    let mut at = after(start, count - entries(&server));
+    let mut read = 0;
+    loop {
+        let piece = exchange(&mut log, at, None);
+        let Some(last) = piece.last() else { break };
+        let bytes: usize = piece.iter().map(|entry| entry.batch.encode().len()).sum();
+        assert!(bytes <= 5 << 20, "{bytes} in one answer");
+        (at, read) = (last.position, read + piece.len() as u64);
+    }
+    assert_eq!(read, entries(&server));
+}
+
+#[test]
+fn a_deleted_stream_is_no_empty_one() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 3);
+    let _: () = server.ask("DEL {anteroom}:log");
+    assert_eq!(log.exchange(start, None), Ok(Exchanged::Moved));
+    assert_eq!(exchange(&mut log, end, None), [], "who has read all misses nothing");
+}
+
+#[test]
+fn a_root_is_found_by_its_hash_for_more_than_an_hour() {
+    let server = server();
+    let mut log = open(&server.url());
+    let at = begin(&mut log);
+    let root = snapshot(at, b"the state of some rooms");
+    assert_eq!(log.root(&root.hash()), Ok(None));
+    log.save(root.clone(), Occasion::Root).unwrap();
+    assert_eq!(open(&server.url()).root(&root.hash()), Ok(Some(root.clone())));
+    assert_eq!(log.root(&[1; 32]), Ok(None));
+    assert_eq!(log.load().unwrap().snapshots, [], "it is none to load from");
+    let keys: Vec<String> = server.ask("KEYS *root*");
+    let secs: i64 = server.ask(&format!("TTL {}", keys[0]));
+    assert!(secs > 3_600, "{secs}");
+    let _: () = server.ask(&format!("SET {} altered", keys[0]));
+    assert_eq!(log.root(&root.hash()), Ok(None));
+}
+
+#[test]
+fn skips_have_an_end() {
+    let server = server();
+    let mut log = open(&server.url());
+    let at = begin(&mut log);
+    for count in 1..=1_000 {
+        log.skip(after(at, count)).unwrap();
+    }
+    log.skip(after(at, 7)).unwrap();
+    assert!(why(log.skip(after(at, 2_000))).contains("skipped already"));
+    assert_eq!(log.load().unwrap().skips.len(), 1_000);
+}

@@ -1,0 +1,47 @@
+//! The log on a master that sentinels watch.
+
+use anteroom::log::{Begun, Exchanged, Log, Occasion};
+
+use super::{open, snapshot, until_answered, why};
+use crate::contract::{append, begin, beginning, exchange, fill, start};
+use crate::harness::redis::Options;
+use crate::harness::redis::Sentinel;
+
+#[test]
+fn the_log_goes_on_from_the_promoted_replica_as_a_new_one() {
+    let mut stores = Sentinel::start(&Options::password("hush"));
+    let mut log = open(&stores.url());
+    let at = begin(&mut log);
+    let end = fill(&mut log, at, 5);
+    log.save(snapshot(end, b"x"), Occasion::Checkpoint).unwrap();
+    stores.until_in_sync();
+    stores.servers[0].kill();
+    assert!(why(log.exchange(end, Some(&append(6)))).contains("127.0.0.1"));
+    stores.until_promoted(1);
+    let broken = Exchanged::Broken {
+        incarnation: end.incarnation,
+    };
+    assert_eq!(until_answered(&mut log, end, Some(&append(6))), broken);
+    let loaded = log.load().unwrap();
+    assert_eq!((loaded.incarnation, loaded.snapshots.len()), (end.incarnation, 1));
+    let next = beginning(&log, end.incarnation + 1);
+    assert_eq!(log.begin(end.incarnation, &next), Ok(Begun::Begun));
+    let (at, _) = start(&next);
+    fill(&mut log, at, 3);
+
+    // The dead master comes back, as the sentinels' replica of the other: nobody takes it for the log.
+    stores.servers[0].restart();
+    stores.until_in_sync();
+    assert_eq!(exchange(&mut open(&stores.url()), at, None).len(), 3);
+}
+
+#[test]
+fn a_dead_sentinel_and_a_wrong_name_are_told_apart() {
+    let mut stores = Sentinel::start(&Options::default());
+    let url = stores.url();
+    stores.sentinels[0].kill();
+    let mut log = open(&url);
+    begin(&mut log);
+    let mut nobody = open(&url.replace("/shop", "/shoop"));
+    assert!(why(nobody.load()).contains("no master \"shoop\""));
+}

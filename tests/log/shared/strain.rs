@@ -1,0 +1,131 @@
+//! A store that forgets scripts, is slow, or does not answer: retries, never an answer that is none.
+
+use anteroom::log::redis::{Options, RedisLog};
+use anteroom::log::{Beginning, Begun, Log, Occasion};
+
+use super::{open, server, snapshot, until_answered, why};
+use crate::contract::{after, append, begin, exchange, fill};
+use crate::harness::redis::until;
+
+#[test]
+fn a_store_that_forgot_the_scripts_is_told_them_within_the_call() {
+    let server = server();
+    let mut log = open(&server.url());
+    let forget = || server.ask::<()>("SCRIPT FLUSH");
+    forget();
+    let start = begin(&mut log);
+    forget();
+    let end = fill(&mut log, start, 3);
+    forget();
+    log.save(snapshot(end, b"x"), Occasion::Checkpoint).unwrap();
+    assert_eq!(log.load().unwrap().snapshots.len(), 1);
+    forget();
+    log.skip(end).unwrap();
+    forget();
+    let next = Beginning::First {
+        incarnation: start.incarnation + 1,
+        append: Box::new(append(1)),
+    };
+    assert_eq!(log.begin(start.incarnation, &next), Ok(Begun::Begun));
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_never_taken_for_the_next() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 3);
+    server.pause();
+    assert!(why(log.exchange(start, Some(&append(4)))).contains("no answer in time"));
+    assert!(log.load().is_err());
+    server.resume();
+    let answer = until_answered(&mut log, end, None);
+    let anteroom::log::Exchanged::Entries { entries, .. } = answer else {
+        panic!("{answer:?}")
+    };
+    // What was sent may have been carried out after all; then it stands once.
+    assert!(
+        entries.len() <= 1 && entries.iter().all(|entry| entry.serial == 4),
+        "{entries:?}"
+    );
+    assert_eq!(log.load().unwrap().incarnation, start.incarnation);
+    let at = after(end, entries.len() as u64);
+    assert_eq!(exchange(&mut log, at, Some(&append(5))).len(), 1);
+}
+
+#[test]
+fn a_store_that_takes_two_seconds_a_call_is_slow_and_not_gone() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 1);
+    let mut other = server.connect();
+    redis::cmd("DEBUG")
+        .arg("SLEEP")
+        .arg(2)
+        .set_no_response(true)
+        .exec(&mut other)
+        .unwrap();
+    assert_eq!(exchange(&mut log, end, Some(&append(2))).len(), 1);
+}
+
+#[test]
+fn a_gate_may_start_before_its_store() {
+    let mut server = server();
+    server.kill();
+    let mut log = open(&server.url());
+    assert_eq!((log.server(), log.warnings()), (None, &[][..]));
+    assert!(why(log.load()).contains("127.0.0.1"));
+    server.restart();
+    until("the store", || log.load().is_ok());
+    begin(&mut log);
+    assert!(
+        log.server()
+            .is_some_and(|server| server.starts_with("Redis") || server.starts_with("Valkey"))
+    );
+}
+
+#[test]
+fn a_connection_that_was_cut_is_made_anew() {
+    let server = server();
+    let mut log = open(&server.url());
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 2);
+    let _: u64 = server.ask("CLIENT KILL TYPE normal");
+    until_answered(&mut log, end, Some(&append(3)));
+    assert_eq!(exchange(&mut log, start, None).len(), 3);
+}
+
+#[test]
+fn a_key_that_became_another_type_is_named_and_never_empty() {
+    let server = server();
+    let mut log = open(&server.url());
+    let end = begin(&mut log);
+    let _: () = server.ask("DEL {anteroom}:head");
+    let _: () = server.ask("SADD {anteroom}:head x");
+    assert!(why(log.exchange(end, None)).contains("another type"));
+    assert!(why(log.load()).contains("another type"));
+    let first = Beginning::First {
+        incarnation: end.incarnation + 1,
+        append: Box::new(append(1)),
+    };
+    assert!(why(log.begin(0, &first)).contains("another type"));
+}
+
+#[test]
+fn logs_of_two_prefixes_know_nothing_of_each_other() {
+    let server = server();
+    let open = |prefix: &str| {
+        let options = Options {
+            prefix: prefix.into(),
+            ..Options::default()
+        };
+        RedisLog::open(&server.url().parse().unwrap(), options).unwrap()
+    };
+    let (mut one, mut other) = (open("one"), open("other:shop"));
+    let start = begin(&mut one);
+    fill(&mut one, start, 2);
+    assert_eq!(other.load().unwrap().incarnation, 0);
+    begin(&mut other);
+    assert_eq!(exchange(&mut one, start, None).len(), 2);
+}
