@@ -14,6 +14,9 @@ impl Protocol {
         if let Some(step) = self.keep_snapshot(now) {
             return step;
         }
+        if self.company_since.is_none() && !self.collector.is_empty() {
+            self.company_since = Some(now);
+        }
         let due = self.due(now);
         if due > now {
             return Step::Wait(due.min(now + IDLE));
@@ -62,8 +65,8 @@ impl Protocol {
             return soonest.max(now);
         }
         let mut due = self.tick_due(state);
-        if !self.collector.is_empty() {
-            due = due.min(self.heard + Duration::from_millis(state.tick_ms()).min(COMPANY));
+        if let Some(departs) = self.company_departs(state) {
+            due = due.min(departs);
         }
         if !self.alone {
             due = due.min(self.exchanged + Duration::from_millis(state.tick_ms()).min(READ_EVERY));
@@ -92,8 +95,15 @@ impl Protocol {
 
     fn has_something_to_say(&self, now: Duration) -> bool {
         let Phase::Live(state) = &self.phase else { return false };
+        let departs = self.company_departs(state);
+        self.is_urgent() || now >= self.tick_due(state) || departs.is_some_and(|departs| now >= departs)
+    }
+
+    /// When marks and renewals go, if there are any: counted from the last entry or from the first of them, whichever is
+    /// earlier, so that other gates' words never hold them up.
+    fn company_departs(&self, state: &State) -> Option<Duration> {
         let company = Duration::from_millis(state.tick_ms()).min(COMPANY);
-        self.is_urgent() || now >= self.tick_due(state) || (!self.collector.is_empty() && now >= self.heard + company)
+        self.company_since.map(|since| since.min(self.heard) + company)
     }
 
     /// The next batch, for the log to take as often as it must be sent.
@@ -104,6 +114,7 @@ impl Protocol {
             Some(batch) => (batch, super::Waiters::default()),
             None => self.collector.cut(revision),
         };
+        self.company_since = None;
         let goodbye = self.wants_goodbye() && self.collector.is_empty() && self.outbox.is_empty();
         let (vote, saved, root) = self.checkpoint.say();
         let raise = self.raise.take().or_else(|| self.agreed());

@@ -75,6 +75,7 @@ impl Protocol {
             heard: Duration::ZERO,
             exchanged: Duration::ZERO,
             spoke: Duration::ZERO,
+            company_since: None,
             lag: Duration::ZERO,
             backoff: BACKOFF_FIRST,
             rest_until: Duration::ZERO,
