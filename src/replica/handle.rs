@@ -14,13 +14,12 @@ use super::CUT_OFF_AFTER;
 use super::inbox::{Changing, INBOX, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
 use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
-use super::recover::Apply;
 use super::worker::Worker;
 use crate::archive::{self, Archiver};
 use crate::log::{Log, Unavailable};
 use crate::room::{
-    Change, Clock, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Settings, State, VERSION, View,
-    Visitor,
+    Change, Clock, Effects, Entry, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Settings, State,
+    VERSION, View, Visitor,
 };
 use crate::time;
 
@@ -29,6 +28,8 @@ use crate::time;
 pub struct Replica {
     inbox: SyncSender<Message>,
     shared: Arc<Shared>,
+    gate: GateId,
+    knows: u16,
 }
 
 /// The replica's thread. Dropped without [`ReplicaThread::stop`], it ends without a goodbye, as a crash would.
@@ -99,16 +100,19 @@ impl Replica {
         Self::start_with(log, rooms, options, State::apply)
     }
 
-    fn start_with(
+    /// As [`Replica::start`], with another way of applying an entry than [`State::apply`]: for tests of what happens when
+    /// that panics.
+    pub fn start_with(
         log: Box<dyn Log>,
         rooms: Vec<(RoomName, Settings)>,
         options: Options,
-        apply: Apply,
+        apply: fn(&mut State, &Entry) -> Effects,
     ) -> Result<(Self, ReplicaThread), StartError> {
         if rooms.len() > MAX_ROOMS {
             return Err(StartError::TooManyRooms(rooms.len()));
         }
         let gate = GateId(getrandom::u64().map_err(StartError::Randomness)?);
+        let knows = options.knows;
         let archive = options
             .archive
             .as_ref()
@@ -147,7 +151,12 @@ impl Replica {
         if let Some(reason) = shared.failed() {
             return Err(StartError::Log(reason.clone()));
         }
-        let handle = Self { inbox, shared };
+        let handle = Self {
+            inbox,
+            shared,
+            gate,
+            knows,
+        };
         Ok((handle, thread))
     }
 
@@ -267,6 +276,24 @@ impl Replica {
             return;
         }
         let _ = self.inbox.try_send(Message::Wake);
+    }
+
+    /// This gate, for this life of the process.
+    #[must_use]
+    pub fn gate(&self) -> GateId {
+        self.gate
+    }
+
+    /// The highest machine version that this gate agrees to.
+    #[must_use]
+    pub fn knows(&self) -> u16 {
+        self.knows
+    }
+
+    /// The gates that are waited for while a new log has no root.
+    #[must_use]
+    pub fn missing(&self) -> Vec<GateId> {
+        self.shared.missing()
     }
 
     /// How the gate stands to its log.
@@ -404,7 +431,7 @@ mod tests {
         state.apply(entry)
     }
 
-    fn start(folder: &std::path::Path, apply: Apply) -> (Replica, ReplicaThread) {
+    fn start(folder: &std::path::Path, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
         let log = Embedded::open(folder, log::Options::default()).unwrap();
         let settings = Settings {
             mode: Mode::Hold,

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::CUT_OFF_AFTER;
 use crate::log::Unavailable;
-use crate::room::{Clock, Effects, Position, View};
+use crate::room::{Clock, Effects, GateId, Position, View};
 use crate::time;
 
 /// A view and when it was published.
@@ -30,6 +30,8 @@ pub(super) struct Shared {
     under_way: AtomicU64,
     frozen: AtomicU64,
     condition: ArcSwap<Condition>,
+    /// The gates that a log without a root waits for.
+    missing: ArcSwap<Vec<GateId>>,
     failed: OnceLock<Unavailable>,
     pub stop: AtomicBool,
     pub abandon: AtomicBool,
@@ -150,6 +152,7 @@ impl Shared {
             under_way: AtomicU64::new(0),
             frozen: AtomicU64::new(0),
             condition: ArcSwap::from_pointee(Condition::Starting),
+            missing: ArcSwap::default(),
             failed: OnceLock::new(),
             stop: AtomicBool::new(false),
             abandon: AtomicBool::new(false),
@@ -203,6 +206,16 @@ impl Shared {
 
     pub fn condition(&self) -> Condition {
         **self.condition.load()
+    }
+
+    pub fn missing(&self) -> Vec<GateId> {
+        self.missing.load().to_vec()
+    }
+
+    pub fn set_missing(&self, missing: Vec<GateId>) {
+        if **self.missing.load() != missing {
+            self.missing.store(Arc::new(missing));
+        }
     }
 
     pub fn set_condition(&self, condition: Condition) {

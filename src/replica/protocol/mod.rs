@@ -295,6 +295,10 @@ impl Protocol {
         if condition != Condition::Live {
             self.shared.sent(now);
         }
+        self.shared.set_missing(match &self.phase {
+            Phase::Rootless(healing) => healing.missing(),
+            _ => Vec::new(),
+        });
         self.shared.set_condition(condition);
     }
 

@@ -47,6 +47,11 @@ impl Healing {
         self.sum.spoken(gate) && self.sum.furthest() != Some(gate)
     }
 
+    /// The gates that are waited for.
+    pub fn missing(&self) -> Vec<GateId> {
+        self.sum.missing().collect()
+    }
+
     pub fn condition(&self) -> Condition {
         Condition::Healing {
             left: Duration::from_millis(self.sum.left_ms()),
