@@ -64,21 +64,21 @@ function time(date, day) {
 function load() { try { return JSON.parse(sessionStorage.getItem(key + page.reference)) || {}; } catch (e) { return {}; } }
 function save() { try { sessionStorage.setItem(key + page.reference, JSON.stringify(kept)); } catch (e) {} }
 
-function waitText(estimate) {
+function waitText(range) {
   var s;
-  if (!estimate) return words.unknown;
-  if (estimate[1] <= 60) return words.soon;
-  s = span(estimate[0], estimate[1]);
+  if (!range) return words.unknown;
+  if (range[1] <= 60) return words.soon;
+  s = span(range[0], range[1]);
   return fill(form(words[(s.hours ? 'hours' : 'minutes') + (s.range ? '_range' : '')], s.high),
     { low: shown(s.low), high: shown(s.high) });
 }
 
 // Shows the lowest place yet: who comes back to a place ahead costs nobody theirs, and the page says so.
-function show(ahead, estimate, why) {
-  var now = Date.now(), waited = page.waited + (now - born) / 1000, done, line, wait = waitText(estimate);
+function show(ahead, range, s) {
+  var now = Date.now(), waited = page.waited + (now - born) / 1000, done, line, wait = waitText(range);
   kept.start = Math.max(kept.start || 0, ahead);
   kept.low = Math.min(kept.low == null ? ahead : kept.low, ahead);
-  done = estimate ? 100 * waited / (waited + estimate[1] + 1) : 100 * (1 - ahead / (kept.start || 1));
+  done = range ? 100 * waited / (waited + range[1] + 1) : 100 * (1 - ahead / (kept.start || 1));
   kept.done = Math.max(kept.done || 0, Math.min(99, Math.floor(done)));
   save();
   line = kept.low ? fill(form(words.ahead, kept.low), { n: shown(kept.low) }) : words.first;
@@ -87,7 +87,7 @@ function show(ahead, estimate, why) {
   text('estimate', wait);
   $('progress').value = kept.done;
   document.title = fill(words.title, { n: shown(kept.low + 1) });
-  text('why', ahead > kept.low ? words.back : why ? words[why] : '');
+  text('why', ahead > kept.low ? words.back : s.why ? words[s.why] + (s.resumes ? ' (' + waitText([0, s.resumes]) + ')' : '') : '');
   if (now - said >= 30000) {
     said = now;
     text('said', line + '. ' + wait);
@@ -134,7 +134,7 @@ function state(s) {
     text('message', s.message || '');
     $('message').parentNode.hidden = !s.message;
   }
-  if (s.ahead != null && hasTurn) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s.why);
+  if (s.ahead != null && hasTurn) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s);
 }
 
 function frame(f) {
@@ -144,7 +144,7 @@ function frame(f) {
     page.revision = f.revision;
     setTimeout(ask, 3000 * Math.random());
   }
-  if (n !== null) show(n, estimateAt(f.estimate, n), f.why);
+  if (n !== null) show(n, estimateAt(f.estimate, n), f);
 }
 
 // From the stream, or from the tab that has it.
@@ -229,7 +229,7 @@ kept = load();
   if (+at) e.textContent = time(at, e.hasAttribute('data-day'));
 });
 if (navigator.cookieEnabled === false && page.check) location.replace(page.check);
-if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page.why);
+if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page);
 addEventListener('online', ask);
 addEventListener('pageshow', function (e) { if (e.persisted) ask(); });
 document.addEventListener('visibilitychange', function () {

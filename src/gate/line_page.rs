@@ -45,7 +45,8 @@ impl LinePage<'_> {
             _ => None,
         };
         let reference = number.map(|number| reference(&seat.visitor(lane, number)));
-        let stall = line_view.and_then(|line| Stall::of(&view, room_view, line, visit.wall));
+        let of_line = line_view.and_then(|line| Stall::of(&view, room_view, line, visit.wall));
+        let (stall, resumes_secs) = seat.shared.stall(&view, of_line);
         let ahead = waiting.map(|waiting| waiting.ahead);
         let turn = TurnFacts {
             joined_at: self.ticket.joined_at,
@@ -61,11 +62,8 @@ impl LinePage<'_> {
             notice: self
                 .notice
                 .or(waiting.and_then(|waiting| waiting.missed_at).map(Notice::Missed)),
-            stall: if seat.shared.replica.cut_off().is_some() {
-                Some(Stall::CutOff)
-            } else {
-                stall
-            },
+            stall,
+            resumes_secs,
         };
         let settings = &room_view.settings;
         let id = visit.id.to_string();

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::header::HeaderName;
 use http::request::Parts;
 
+use crate::replica::Condition;
 use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, Standing, Visitor, Wall};
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
@@ -119,6 +120,8 @@ impl<'a> Seat<'a> {
         let room_view = view.rooms.get(&self.rules.room.name)?;
         let cut_off = self.shared.replica.cut_off().is_some();
         let mode = room_view.settings.mode;
+        // Such a gate is to be taken out of service; the others have a line.
+        let behind = cut_off && matches!(self.shared.replica.condition(), Condition::Behind { .. });
         let reader = Reader {
             keyring: &self.shared.keyring,
             room: &self.rules.room.name,
@@ -134,7 +137,7 @@ impl<'a> Seat<'a> {
             pass: self.pass.clone().map(|pass| reader.pass(pass)),
             mode,
             door: match cut_off {
-                true if self.rules.opens_in_outage(mode) => Door::LetPast,
+                true if self.rules.opens_in_outage(mode) && !behind => Door::LetPast,
                 false if view.open(&self.rules.room.name, &self.line, reader.now) => Door::Open,
                 _ => Door::Line,
             },

@@ -11,10 +11,10 @@ use crate::config::routes::{Routed, Router, Target};
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
-use crate::replica::Replica;
-use crate::room::{Clock, Mode, RoomName, SLACK_MS};
+use crate::replica::{Condition, Replica};
+use crate::room::{Clock, Mode, RoomName, SLACK_MS, View};
 use crate::token::Keyring;
-use crate::waiting::{Feeds, Language, PageKind, TemplateError};
+use crate::waiting::{Feeds, Language, PageKind, Stall, TemplateError, whole_minutes};
 
 use super::answers::{Answer, Refusal};
 use super::limits::Limits;
@@ -94,6 +94,20 @@ impl Shared {
             .get(&room.name)
             .is_some_and(|view| view.settings.mode == Mode::Off);
         off || is_trusted(client, &room.bypass_networks)
+    }
+
+    /// Why a line calls nobody just now, and after how many seconds calls go on at the latest where that can be said.
+    #[must_use]
+    pub fn stall(&self, view: &View, of_line: Option<Stall>) -> (Option<Stall>, Option<u32>) {
+        if let Condition::Healing { left, .. } = self.replica.condition() {
+            let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+            return (Some(Stall::Healing), Some(whole_minutes(left)));
+        }
+        if self.replica.cut_off().is_some() {
+            return (Some(Stall::CutOff), None);
+        }
+        let resumes_secs = Stall::resumes_secs(view).filter(|_| of_line == Some(Stall::Healing));
+        (of_line, resumes_secs)
     }
 
     /// While cut off: the session has been over for longer than those inside may go on. Otherwise only the log ends it.

@@ -52,7 +52,7 @@ pub(super) struct Content<'a> {
     /// 0 to 100.
     progress: Option<u64>,
     updated: Option<Markup>,
-    why: Option<&'static str>,
+    why: Option<String>,
     good_to_know: Vec<String>,
     /// For the script; set on pages that keep themselves up to date.
     data: Option<Markup>,
@@ -204,7 +204,7 @@ fn add_turn<'a>(
     content
         .notices
         .extend(turn.notice.map(|notice| notice_text(notice, catalogue, time)));
-    content.why = turn.stall.map(|stall| why(stall, catalogue));
+    content.why = turn.stall.map(|stall| why(stall, turn.resumes_secs, catalogue));
     let Some(ahead) = turn.ahead else { return };
     let position = catalogue.number(ahead.saturating_add(1));
     content.title = fill(&content.title, &[("n", &position)]);
@@ -255,14 +255,19 @@ fn notice_text(notice: Notice, catalogue: &Catalogue, time: Time) -> Markup {
     }
 }
 
-fn why(stall: Stall, catalogue: &'static Catalogue) -> &'static str {
+fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -> String {
     let words = &catalogue.words;
-    match stall {
+    let why = match stall {
         Stall::Held => &words.why_held,
         Stall::Full => &words.why_full,
         Stall::Healing => &words.why_healing,
         Stall::CutOff => &words.why_cut_off,
-    }
+    };
+    let Some(high_secs) = resumes_secs else {
+        return why.clone();
+    };
+    let left = Estimate { low_secs: 0, high_secs };
+    format!("{why} ({})", estimate_text(Some(left), catalogue))
 }
 
 fn good_to_know(line: &LineFacts<'_>, catalogue: &Catalogue) -> Vec<String> {

@@ -45,6 +45,7 @@ struct Scalars {
     waiting: u64,
     revision: u64,
     why: Option<Stall>,
+    resumes: Option<u32>,
 }
 
 /// Read by `static/page.js`.
@@ -54,6 +55,8 @@ struct Data<'a> {
     revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Stall>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumes: Option<u32>,
     /// `[ahead, low, high]` in rising order; what is between two is between their seconds.
     estimate: Vec<(u64, u32, u32)>,
     base: u64,
@@ -82,6 +85,7 @@ impl StreamFrame {
                 waiting,
                 revision: room.revision,
                 why: Stall::of(view, room, line, view.time),
+                resumes: Stall::resumes_secs(view),
             },
             frame: line.frame(lane),
             points: aheads
@@ -112,6 +116,7 @@ impl StreamFrame {
             waiting: self.scalars.waiting,
             revision: self.scalars.revision,
             why: self.scalars.why,
+            resumes: self.scalars.resumes,
             estimate: points_up_to(&self.points, shown),
             base: self.frame.base,
             bits: STANDARD.encode(bits),
@@ -155,6 +160,7 @@ struct Newest {
     room: Arc<RoomView>,
     line: Arc<LineView>,
     why: Option<Stall>,
+    resumes: Option<u32>,
     frame: Arc<StreamFrame>,
 }
 
@@ -164,10 +170,11 @@ impl Feed {
         let (room, line, lane) = (&self.key.0, &self.key.1, self.key.2);
         let room = view.rooms.get(room)?;
         let line = room.line(line)?;
-        let why = Stall::of(view, room, line, view.time);
+        let (why, resumes) = (Stall::of(view, room, line, view.time), Stall::resumes_secs(view));
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |newest: &Newest| {
-            Arc::ptr_eq(&newest.line, line) && newest.room.revision == room.revision && newest.why == why
+            let told = (newest.room.revision, newest.why, newest.resumes);
+            Arc::ptr_eq(&newest.line, line) && told == (room.revision, why, resumes)
         };
         if let Some(newest) = newest.as_ref().filter(|newest| same(newest)) {
             return Some(newest.frame.clone());
@@ -177,6 +184,7 @@ impl Feed {
             room: room.clone(),
             line: line.clone(),
             why,
+            resumes,
             frame: frame.clone(),
         });
         Some(frame)

@@ -155,6 +155,8 @@ pub struct TurnFacts<'a> {
     pub estimate: Option<Estimate>,
     pub notice: Option<Notice>,
     pub stall: Option<Stall>,
+    /// [`Stall::resumes_secs`], where nobody is called because something was lost.
+    pub resumes_secs: Option<u32>,
 }
 
 /// Reloading without JavaScript.
@@ -217,8 +219,11 @@ impl Stall {
     /// What the views say about a line at `now`; being cut off they cannot know.
     #[must_use]
     pub fn of(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Self> {
-        if view.healing_until.is_some() {
+        if view.healing_until.is_some() || view.adopting.is_some() {
             return Some(Self::Healing);
+        }
+        if view.alarm {
+            return Some(Self::CutOff);
         }
         if room.settings.mode == Mode::Hold {
             return Some(Self::Held);
@@ -227,6 +232,13 @@ impl Stall {
         let full = figures.called.saturating_add(figures.inside) >= figures.capacity;
         let quiet = line.last_call().is_none_or(|last| now.since(last) >= FULL_AFTER_MS);
         (full && quiet).then_some(Self::Full)
+    }
+
+    /// While healing, after how many seconds calls go on at the latest: whole minutes, so that it is news once a minute.
+    #[must_use]
+    pub fn resumes_secs(view: &View) -> Option<u32> {
+        let until = view.healing_until.max(view.adopting)?;
+        Some(whole_minutes(until.since(view.clock)))
     }
 
     #[must_use]
@@ -238,4 +250,12 @@ impl Stall {
             Self::CutOff => "cut_off",
         }
     }
+}
+
+/// Milliseconds as seconds, up to the next whole minute.
+#[must_use]
+pub fn whole_minutes(ms: u64) -> u32 {
+    u32::try_from(ms.div_ceil(60_000))
+        .unwrap_or(u32::MAX)
+        .saturating_mul(60)
 }

@@ -116,6 +116,13 @@ fn waiting() -> Vec<Case> {
             stall(Stall::Full, turn(14, "X1C2-V3B4", some(120, 900))),
         ),
         state("waiting-healing", stall(Stall::Healing, turn(15, "N5M6-Q7W8", None))),
+        state(
+            "waiting-healing-long",
+            TurnFacts {
+                resumes_secs: Some(300),
+                ..stall(Stall::Healing, turn(15, "N5M6-Q7W8", None))
+            },
+        ),
         state("waiting-cut-off", stall(Stall::CutOff, turn(16, "E9R0-T1Y2", None))),
     ];
     let of_many = LineFacts {
@@ -210,5 +217,6 @@ fn turn(ahead: u64, reference: &'static str, estimate: Option<Estimate>) -> Turn
         estimate,
         notice: None,
         stall: None,
+        resumes_secs: None,
     }
 }

@@ -40,6 +40,9 @@ struct Turn<'a> {
     low: Option<u32>,
     high: Option<u32>,
     why: Option<Stall>,
+    /// Seconds until calls go on, at the latest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumes: Option<u32>,
 }
 
 pub(super) fn data(
@@ -68,6 +71,7 @@ pub(super) fn data(
             low: turn.estimate.map(|estimate| estimate.low_secs),
             high: turn.estimate.map(|estimate| estimate.high_secs),
             why: turn.stall,
+            resumes: turn.resumes_secs,
         }),
     };
     let json = json(&data);

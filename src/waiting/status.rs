@@ -46,6 +46,9 @@ pub struct Status<'a> {
     /// Why nobody is called just now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Stall>,
+    /// While healing, after how many seconds calls go on at the latest, in whole minutes.
+    #[serde(rename = "resumes", skip_serializing_if = "Option::is_none")]
+    pub resumes_secs: Option<u32>,
     /// To apps only, which keep their tokens themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ticket: Option<&'a str>,
@@ -68,6 +71,7 @@ impl Status<'_> {
             refresh_ms,
             message: None,
             why: None,
+            resumes_secs: None,
             ticket: None,
             pass: None,
             reference: None,

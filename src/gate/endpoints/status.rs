@@ -121,14 +121,10 @@ impl Gate {
         };
         let estimate = line.estimate(lane, waiting.ahead, view.clock);
         let refresh = pace::refresh_ms(&room.settings, Some(waiting.ahead).filter(|_| !fresh), jitter());
-        let stall = Stall::of(view, room, line, view.time);
-        let why = if self.shared.replica.cut_off().is_some() {
-            Some(Stall::CutOff)
-        } else {
-            stall
-        };
+        let (why, resumes_secs) = self.shared.stall(view, Stall::of(view, room, line, view.time));
         Status {
             why,
+            resumes_secs,
             ..Status::waiting(waiting.ahead, line.figures.waiting, estimate, refresh)
         }
     }

@@ -40,6 +40,7 @@ fn stream_frame(present: &BTreeSet<u64>) -> StreamFrame {
             waiting: present.len() as u64,
             revision: 3,
             why: None,
+            resumes: None,
         },
         frame: frame_of(present),
         points: vec![point(0), point(1), point(16), point(256), point(4_096), point(65_536)],

@@ -79,6 +79,7 @@ fn wordy<'a>(facts: PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<PageF
         let turn = TurnFacts {
             notice: Some(notice),
             stall: Some(stall),
+            resumes_secs: (stall == Stall::Healing).then_some(86_340),
             ..turn
         };
         let line = LineFacts {
