@@ -15,10 +15,22 @@ pub struct Rooms {
 /// How the gate stands to its log.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Gate {
+    /// starting, live, healing, frozen or behind.
+    #[serde(default)]
+    pub condition: String,
     /// Seconds since the log was last heard, when that is too long ago: nobody is called.
     pub cut_off_secs: Option<u64>,
-    /// Seconds until calls go on after something was lost.
+    /// Seconds until calls go on after something was lost, at the latest.
     pub healing_secs: Option<u64>,
+    /// Gates that are waited for while a new log has no root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// The entry that cannot be applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen_at: Option<String>,
+    /// The machine version that the log has gone on with, and that this gate lacks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind_version: Option<u16>,
 }
 
 /// `GET /api/v1/rooms/{room}`, and the answer to a change.
@@ -64,6 +76,9 @@ pub struct Figures {
     pub no_shows: u64,
     pub ends: u64,
     pub left: u64,
+    /// Visits let past the line, while a gate was cut off.
+    #[serde(default)]
+    pub bypasses: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -120,6 +135,74 @@ pub struct Visitor {
     /// Inside: seconds until it ends in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_within_secs: Option<u64>,
+}
+
+/// `GET /api/v1/gates`: the gates that share the rooms, as this one sees them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Gates {
+    pub gate: Gate,
+    pub log: Log,
+    /// The roster, in order of id.
+    pub gates: Vec<RosterGate>,
+}
+
+/// The log as this gate has read it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Log {
+    /// The last entry read, `INCARNATION-SEQUENCE`: a text, since the numbers are more than JSON's readers keep exactly.
+    pub position: String,
+    /// False while the gates agree on what a new log starts from.
+    pub rooted: bool,
+    /// The machine version in force, and the highest that this gate's binary knows and may run.
+    pub machine_version: u16,
+    pub knows: u16,
+    /// The last checkpoint whose state most gates agree on.
+    pub checkpoint: Option<Checkpoint>,
+    /// Nobody is called because the gates' states differ.
+    pub alarm: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Checkpoint {
+    pub sequence: u64,
+    /// SHA-256 of the state, in hex.
+    pub hash: String,
+}
+
+/// A gate on the roster, as its last batch told.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct RosterGate {
+    /// In hex; another one with each start.
+    pub id: String,
+    /// The one that answers here.
+    pub this: bool,
+    pub heard_ms_ago: u64,
+    /// The sequence it had applied, and how many entries this gate has read since.
+    pub sequence: u64,
+    pub behind: u64,
+    /// Its last round trip to the store, in microseconds.
+    pub lag_us: u32,
+    /// The highest machine version that it knows.
+    pub knows: u16,
+    /// Its last word on a checkpoint.
+    pub vote: Option<Checkpoint>,
+    /// Whether that is what most gates have; null when it is of another checkpoint.
+    pub agrees: Option<bool>,
+}
+
+/// `POST /api/v1/skip`: the entry that every gate is to pass over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skip {
+    /// `INCARNATION-SEQUENCE`, as the frozen gate names it.
+    pub position: String,
+}
+
+/// `POST /api/v1/raise`: the machine version to be in force.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Raise {
+    pub machine_version: u16,
 }
 
 /// A refusal, RFC 9457: `application/problem+json`.

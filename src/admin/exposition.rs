@@ -5,7 +5,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::Handles;
-use super::figures::{GateFigures, ProxyFigures, RoomFigures};
+use super::figures::{ProxyFigures, RoomFigures};
+use super::gate_figures::GateFigures;
 use crate::metrics::Process;
 use crate::room::Wall;
 

@@ -12,7 +12,6 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSe
 use prometheus_client::metrics::MetricType;
 
 use super::patch::mode_name;
-use super::readiness::{Phase, Readiness};
 use super::{api, shape};
 use crate::proxy::Stats;
 use crate::replica::Replica;
@@ -123,15 +122,16 @@ fn last_call_secs(room: &RoomView) -> f64 {
 }
 
 /// What only grows, in the order of [`COUNTERS`].
-type Totals = [u64; 6];
+type Totals = [u64; 7];
 
-const COUNTERS: [(&str, &str); 6] = [
+const COUNTERS: [(&str, &str); 7] = [
     ("joins", "Visitors who joined"),
     ("calls", "Visitors told to come in, again counted again"),
     ("claims", "Called visitors who came"),
     ("no_shows", "Called visitors who did not come in time"),
     ("ends", "Sessions that ended"),
     ("left", "Visitors who left the line"),
+    ("bypasses", "Visits let past the line while a gate was cut off"),
 ];
 
 fn totals(figures: &Figures) -> Totals {
@@ -142,9 +142,10 @@ fn totals(figures: &Figures) -> Totals {
         no_shows,
         ends,
         left,
+        bypasses,
         ..
     } = *figures;
-    [joins, calls, claims, no_shows, ends, left]
+    [joins, calls, claims, no_shows, ends, left, bypasses]
 }
 
 /// A room's totals over lines that come and go: a line that is forgotten takes its own away, and a counter must not fall.
@@ -224,95 +225,18 @@ impl Collector for ProxyFigures {
     }
 }
 
-/// How the gate stands with its log, and whether it takes visitors.
-#[derive(Debug)]
-pub(super) struct GateFigures {
-    pub replica: Replica,
-    pub readiness: Readiness,
-}
-
-impl Collector for GateFigures {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let (stats, view) = (self.replica.stats(), self.replica.view());
-        let ready = self.readiness.phase() == Phase::Serving && !self.replica.frozen();
-        let cut_off = self.replica.cut_off().unwrap_or_default().as_secs_f64();
-        let healing = view
-            .healing_until
-            .map_or(0, |until| until.since(self.replica.now()).div_ceil(1_000));
-        gauge(
-            &mut encoder,
-            "ready",
-            "1 while this gate takes visitors",
-            &u64::from(ready),
-        )?;
-        gauge(
-            &mut encoder,
-            "cut_off_seconds",
-            "How long the gate has been cut off from its store; 0 when it is not",
-            &cut_off,
-        )?;
-        gauge(
-            &mut encoder,
-            "healing_seconds",
-            "Until calls go on after something was lost; 0 when they do",
-            &healing,
-        )?;
-        gauge(
-            &mut encoder,
-            "store_lag_seconds",
-            "From appending the last batch to having read it back",
-            &stats.lag.as_secs_f64(),
-        )?;
-        gauge(
-            &mut encoder,
-            "store_log_bytes",
-            "Size of the log on disk",
-            &stats.log_bytes,
-        )?;
-        gauge(
-            &mut encoder,
-            "pending_joins",
-            "Visitors waiting for their number",
-            &(stats.pending_joins as u64),
-        )?;
-        for (name, help, count) in [
-            ("store_entries", "Entries of the log applied", stats.entries),
-            ("store_appends", "Batches appended", stats.appends),
-            (
-                "store_failures",
-                "Exchanges with the store that failed and were tried again",
-                stats.failures,
-            ),
-            (
-                "store_outages",
-                "Times the gate was cut off from its store",
-                stats.outages,
-            ),
-            ("store_snapshots", "Snapshots written", stats.snapshots),
-            (
-                "items_skipped",
-                "Items of entries that the rooms passed over",
-                stats.skipped,
-            ),
-            (
-                "notes_dropped",
-                "Notes about visitors lost because too many were waiting",
-                stats.notes_dropped,
-            ),
-        ] {
-            counter(&mut encoder, name, help, count)?;
-        }
-        Ok(())
-    }
-}
-
-fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: &impl EncodeGaugeValue) -> fmt::Result {
+pub(super) fn gauge(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    value: &impl EncodeGaugeValue,
+) -> fmt::Result {
     encoder
         .encode_descriptor(name, help, None, MetricType::Gauge)?
         .encode_gauge(value)
 }
 
-fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
+pub(super) fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
     encoder
         .encode_descriptor(name, help, None, MetricType::Counter)?
         .encode_counter::<NoLabelSet, _, f64>(&value, None)
@@ -327,7 +251,7 @@ mod tests {
     }
 
     fn joins(counted: &mut Counted, lines: &[(&LineName, u64)]) -> u64 {
-        counted.advance(lines.iter().map(|(name, joins)| (*name, [*joins, 0, 0, 0, 0, 0])))[0]
+        counted.advance(lines.iter().map(|(name, joins)| (*name, [*joins, 0, 0, 0, 0, 0, 0])))[0]
     }
 
     #[test]

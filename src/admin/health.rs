@@ -10,7 +10,8 @@ use http::{HeaderValue, StatusCode, header};
 use super::exposition::CONTENT_TYPE;
 use super::problem::json;
 use super::readiness::Phase;
-use super::{Shared, api, rooms};
+use super::{Shared, api, gates};
+use crate::replica::{Condition, Replica};
 
 /// `GET /livez`: 503 only when nothing but a restart helps.
 pub(super) async fn live(State(shared): State<Shared>) -> Response {
@@ -21,7 +22,7 @@ pub(super) async fn live(State(shared): State<Shared>) -> Response {
     health(reasons, Vec::new())
 }
 
-/// `GET /readyz`: 503 while starting, draining, frozen or failed.
+/// `GET /readyz`: 503 while starting, draining, frozen, behind or failed.
 pub(super) async fn ready(State(shared): State<Shared>) -> Response {
     let mut reasons = match shared.readiness.phase() {
         Phase::Serving => Vec::new(),
@@ -29,21 +30,37 @@ pub(super) async fn ready(State(shared): State<Shared>) -> Response {
         Phase::Draining => vec!["draining: the process is stopping".to_owned()],
         Phase::Failed(reason) => vec![reason],
     };
-    if shared.replica.frozen() {
-        reasons.push("frozen: an entry of the log could not be applied, and the rooms stand still".to_owned());
-    }
-    health(reasons, degraded(&shared))
+    reasons.extend(unready(&shared.replica));
+    health(reasons, degraded(&shared.replica))
 }
 
-fn degraded(shared: &Shared) -> Vec<String> {
-    let gate = rooms::gate(&shared.replica);
+/// Why another gate would serve visitors better. Not that nothing could be read since the start: with the store away
+/// another has no more to show than this one.
+pub(super) fn unready(replica: &Replica) -> Option<String> {
+    match replica.condition() {
+        Condition::Starting if replica.cut_off().is_none() => Some("starting: the log is being read".to_owned()),
+        Condition::Frozen { at } => Some(format!(
+            "frozen: the entry {} of the log could not be applied, and the rooms stand still",
+            gates::spelled(at)
+        )),
+        Condition::Behind { version } => Some(format!(
+            "behind: the log has gone on with machine version {version}, which this gate does not run"
+        )),
+        _ => None,
+    }
+}
+
+fn degraded(replica: &Replica) -> Vec<String> {
+    let gate = gates::standing(replica);
     let cut_off = gate
         .cut_off_secs
         .map(|secs| format!("cut off from the store for {secs} s: nobody is called"));
     let healing = gate
         .healing_secs
         .map(|secs| format!("healing for {secs} s more: nobody is called"));
-    cut_off.into_iter().chain(healing).collect()
+    let alarm = replica.view().alarm;
+    let alarm = alarm.then(|| "alarm: the gates' states differ: nobody is called".to_owned());
+    cut_off.into_iter().chain(healing).chain(alarm).collect()
 }
 
 fn health(reasons: Vec<String>, degraded: Vec<String>) -> Response {

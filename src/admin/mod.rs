@@ -7,6 +7,8 @@ pub mod api;
 mod entrance;
 mod exposition;
 mod figures;
+mod gate_figures;
+mod gates;
 mod health;
 mod patch;
 mod problem;
@@ -28,7 +30,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRequestParts, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
 
@@ -131,6 +133,10 @@ fn router(shared: Shared) -> Router {
             "/api/v1/rooms/{room}/visitors/{reference}",
             get(visitors::show).delete(visitors::end),
         )
+        .route("/api/v1/gates", get(gates::list))
+        .route("/api/v1/heal", post(gates::heal))
+        .route("/api/v1/skip", post(gates::skip))
+        .route("/api/v1/raise", post(gates::raise))
         .route("/livez", get(health::live))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
@@ -177,7 +183,8 @@ async fn within(answer: impl Future<Output = Response>) -> Response {
 async fn no_such_path() -> Problem {
     Problem::not_found(
         "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
-         /api/v1/rooms/{room}/visitors/{reference}, /livez, /readyz and /metrics",
+         /api/v1/rooms/{room}/visitors/{reference}, /api/v1/gates, /api/v1/heal, /api/v1/skip, \
+         /api/v1/raise, /livez, /readyz and /metrics",
     )
 }
 

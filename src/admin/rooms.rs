@@ -12,8 +12,7 @@ use http::{HeaderMap, header};
 use serde::Deserialize;
 
 use super::problem::json;
-use super::{Peer, Problem, Shared, api, patch, shape};
-use crate::replica::Replica;
+use super::{Peer, Problem, Shared, api, gates, patch, shape};
 use crate::room::{Change, LineName, Mode, RoomName, RoomView, View};
 
 /// The room that a path names.
@@ -57,7 +56,7 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
     let view = shared.replica.view();
     let rooms = view.rooms.iter().map(|(name, view)| shown(&shared, name, view));
     json(&api::Rooms {
-        gate: gate(&shared.replica),
+        gate: gates::standing(&shared.replica),
         rooms: rooms.collect(),
     })
 }
@@ -68,15 +67,6 @@ fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
     api::Room {
         let_past: opens && shared.replica.cut_off().is_some(),
         ..room
-    }
-}
-
-/// How the gate stands to its log now.
-pub(super) fn gate(replica: &Replica) -> api::Gate {
-    let healing = replica.view().healing_until.map(|until| until.since(replica.now()));
-    api::Gate {
-        cut_off_secs: replica.cut_off().map(|since| since.as_secs()),
-        healing_secs: healing.filter(|left| *left > 0).map(|left| left.div_ceil(1_000)),
     }
 }
 
@@ -116,7 +106,7 @@ pub(super) async fn change(
 }
 
 /// SECURITY: a form or a plain-text post of another site's page cannot carry this type without asking first.
-fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
+pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
     let kind = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())

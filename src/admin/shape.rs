@@ -77,6 +77,7 @@ fn figures(figures: &Figures) -> api::Figures {
         no_shows: figures.no_shows,
         ends: figures.ends,
         left: figures.left,
+        bypasses: figures.bypasses,
     }
 }
 
@@ -93,6 +94,7 @@ fn plus(a: api::Figures, b: api::Figures) -> api::Figures {
         no_shows: a.no_shows.saturating_add(b.no_shows),
         ends: a.ends.saturating_add(b.ends),
         left: a.left.saturating_add(b.left),
+        bypasses: a.bypasses.saturating_add(b.bypasses),
     }
 }
 

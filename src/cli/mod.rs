@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+mod gates;
 mod healthcheck;
 mod own_key;
 mod page;
@@ -46,6 +47,10 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Look at the rooms of a running gate, and change them
     Rooms(rooms::RoomsArgs),
+    /// Look at the gates that share the rooms, and at their log
+    Gates(gates::GatesArgs),
+    /// Have every gate pass over an entry of the log that freezes it
+    Skip(gates::SkipArgs),
     /// Run the kept log again and prove that it gives the same rooms
     Replay(replay::ReplayArgs),
     /// Show every page that visitors can see, before they do
@@ -62,6 +67,8 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Rooms(args) => rooms::run(&args),
+        Command::Gates(args) => gates::run(&args),
+        Command::Skip(args) => gates::skip(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),

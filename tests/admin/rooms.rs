@@ -36,7 +36,10 @@ fn a_room_shows_its_settings_and_what_it_counts() {
         .map(|room| room["name"].clone())
         .collect();
     assert_eq!(names, ["events", "main"]);
-    assert_eq!(rooms["gate"], json!({"cut_off_secs": null, "healing_secs": null}));
+    assert_eq!(
+        rooms["gate"],
+        json!({"condition": "live", "cut_off_secs": null, "healing_secs": null})
+    );
     let room = gate.get("/api/v1/rooms/main").ok();
     for (key, value) in [
         ("mode", json!("auto")),

@@ -9,7 +9,9 @@ use anteroom::log::{self, Embedded};
 use anteroom::metrics::Metrics;
 use anteroom::proxy::Stats;
 use anteroom::replica::{self, JoinOutcome, Note, Replica, ReplicaThread};
-use anteroom::room::{LaneId, LineName, LineView, Number, RoomName, Settings, Standing, Visitor};
+use anteroom::room::{
+    Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
+};
 use anteroom::token::Reference;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyExt as _, Full};
@@ -43,8 +45,24 @@ impl Gate {
         Self::on(folder, options, "127.0.0.1:0").expect("starts")
     }
 
+    /// A gate that freezes at an operator's message of this text.
+    pub fn poisoned_by_the_word_poison() -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+        let parts = open(&folder, poisoned);
+        Self::of(folder, parts, Options::default(), "127.0.0.1:0").expect("starts")
+    }
+
     pub fn on(folder: Arc<TempDir>, options: Options, listen: &str) -> Result<Self, StartError> {
-        let (replica, thread) = open(&folder);
+        let parts = open(&folder, State::apply);
+        Self::of(folder, parts, options, listen)
+    }
+
+    fn of(
+        folder: Arc<TempDir>,
+        (replica, thread): (Replica, ReplicaThread),
+        options: Options,
+        listen: &str,
+    ) -> Result<Self, StartError> {
         let (metrics, readiness) = (Metrics::new(), Readiness::new());
         let handles = Handles {
             replica: replica.clone(),
@@ -148,6 +166,11 @@ impl Gate {
         self.ask("DELETE", target, &[("host", "localhost")], "")
     }
 
+    pub fn post(&self, target: &str, body: &str) -> Answer {
+        let headers = [("host", "localhost"), ("content-type", "application/json")];
+        self.ask("POST", target, &headers, body)
+    }
+
     pub fn patch(&self, room: &str, body: &str) -> Answer {
         let headers = [("host", "localhost"), ("content-type", "application/json")];
         self.ask("PATCH", &format!("/api/v1/rooms/{room}"), &headers, body)
@@ -185,7 +208,17 @@ pub fn path_of(visitor: &Visitor) -> String {
     format!("/api/v1/rooms/{}/visitors/{}", visitor.room, Reference::of(visitor))
 }
 
-fn open(folder: &TempDir) -> (Replica, ReplicaThread) {
+/// A fault in the machine that one entry brings out.
+fn poisoned(state: &mut State, entry: &Entry) -> Effects {
+    let message = |change: &Change| match change {
+        Change::Override(overrides) => overrides.message.as_deref() == Some("poison"),
+        _ => false,
+    };
+    assert!(!entry.batch.rooms.iter().any(|room| message(&room.change)), "poison");
+    state.apply(entry)
+}
+
+fn open(folder: &TempDir, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
     let log = Embedded::open(folder.path(), log::Options::default()).expect("a log");
     let main = Settings {
         capacity: 1,
@@ -197,7 +230,7 @@ fn open(folder: &TempDir) -> (Replica, ReplicaThread) {
         ..Settings::default()
     };
     let rooms = vec![(room_name("main"), main), (room_name("events"), events)];
-    Replica::start(Box::new(log), rooms, replica::Options::default()).expect("a replica")
+    Replica::start_with(Box::new(log), rooms, replica::Options::default(), apply).expect("a replica")
 }
 
 async fn exchange(address: SocketAddr, request: Request<Full<bytes::Bytes>>) -> Answer {

@@ -107,6 +107,10 @@ impl Client {
         self.ask(Method::PATCH, target, Some(patch)).await
     }
 
+    pub async fn post(&self, target: &str, body: &Value) -> Result<Raw, Failure> {
+        self.ask(Method::POST, target, Some(body)).await
+    }
+
     async fn ask(&self, method: Method, target: &str, body: Option<&Value>) -> Result<Raw, Failure> {
         let request = self.request(method, target, body)?;
         let (status, kind, body) = tokio::time::timeout(ANSWER_WITHIN, self.exchange(request))

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::admin::api;
+use crate::cli::gates;
 use crate::cli::words::{aligned, duration, plain, time};
 
 /// All rooms in one table, and under it what is not as usual.
@@ -12,14 +13,9 @@ pub fn rooms(rooms: &api::Rooms) -> String {
     if !notes.is_empty() {
         let _ = write!(text, "\n{notes}");
     }
-    if let Some(secs) = rooms.gate.cut_off_secs {
-        let _ = writeln!(
-            text,
-            "\nThe gate has been cut off from its store for {secs} s: nobody is called."
-        );
-    }
-    if let Some(secs) = rooms.gate.healing_secs {
-        let _ = writeln!(text, "\nThe gate is healing for {secs} s more: nobody is called.");
+    let troubles = gates::troubles(&rooms.gate);
+    if !troubles.is_empty() {
+        let _ = write!(text, "\n{troubles}");
     }
     text
 }
@@ -226,7 +222,7 @@ mod tests {
     fn a_gate_that_calls_nobody_says_so() {
         let gate = api::Gate {
             cut_off_secs: Some(7),
-            healing_secs: None,
+            ..api::Gate::default()
         };
         assert!(
             rooms(&api::Rooms {

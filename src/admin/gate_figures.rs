@@ -1,0 +1,154 @@
+//! Figures of the gate itself: its log, the other gates that share it, and whether it takes visitors.
+
+use std::fmt;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::metrics::MetricType;
+
+use super::figures::{counter, gauge};
+use super::readiness::{Phase, Readiness};
+use super::{gates, health};
+use crate::replica::{self, Replica};
+use crate::room::View;
+
+/// How the gate stands with its log and with the other gates, and whether it takes visitors.
+#[derive(Debug)]
+pub(super) struct GateFigures {
+    pub replica: Replica,
+    pub readiness: Readiness,
+}
+
+impl Collector for GateFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let ready = self.readiness.phase() == Phase::Serving && health::unready(&self.replica).is_none();
+        gauge(
+            &mut encoder,
+            "ready",
+            "1 while this gate takes visitors",
+            &u64::from(ready),
+        )?;
+        self.standing(&mut encoder)?;
+        roster(&self.replica.view(), &mut encoder)?;
+        store(&self.replica.stats(), &mut encoder)
+    }
+}
+
+impl GateFigures {
+    fn standing(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let now = gates::word(self.replica.condition());
+        let help = "1 for how the gate stands to its log";
+        let mut conditions = encoder.encode_descriptor("condition", help, None, MetricType::Gauge)?;
+        for word in gates::CONDITIONS {
+            let labels = [("condition", word)];
+            conditions
+                .encode_family(&labels)?
+                .encode_gauge(&u64::from(word == now))?;
+        }
+        gauge(
+            encoder,
+            "cut_off_seconds",
+            "How long the gate has been cut off from its store; 0 when it is not",
+            &self.replica.cut_off().unwrap_or_default().as_secs_f64(),
+        )?;
+        gauge(
+            encoder,
+            "healing_seconds",
+            "Until calls go on after something was lost; 0 when they do",
+            &gates::healing_secs(&self.replica).unwrap_or_default(),
+        )?;
+        gauge(
+            encoder,
+            "machine_version_known",
+            "The highest machine version of the rooms that this gate runs",
+            &u64::from(self.replica.knows()),
+        )
+    }
+}
+
+/// What the log says of the gates that share it.
+fn roster(view: &View, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let differing = view
+        .roster
+        .iter()
+        .filter(|gate| gates::agrees(view, gate) == Some(false));
+    for (name, help, value) in [
+        (
+            "roster_gates",
+            "Gates that share the rooms, as the log knows them",
+            view.roster.len() as u64,
+        ),
+        (
+            "state_differing_gates",
+            "Gates whose state at the last checkpoint is not that of most",
+            differing.count() as u64,
+        ),
+        (
+            "state_alarm",
+            "1 while nobody is called because the gates' states differ",
+            u64::from(view.alarm),
+        ),
+        (
+            "machine_version",
+            "The machine version of the rooms that is in force",
+            u64::from(view.version),
+        ),
+    ] {
+        gauge(encoder, name, help, &value)?;
+    }
+    Ok(())
+}
+
+fn store(stats: &replica::Stats, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    gauge(
+        encoder,
+        "store_lag_seconds",
+        "From appending the last batch to having read it back",
+        &stats.lag.as_secs_f64(),
+    )?;
+    gauge(
+        encoder,
+        "store_log_bytes",
+        "Bytes that the log takes in its store",
+        &stats.log_bytes,
+    )?;
+    gauge(
+        encoder,
+        "pending_joins",
+        "Visitors waiting for their number",
+        &(stats.pending_joins as u64),
+    )?;
+    for (name, help, count) in [
+        ("store_entries", "Entries of the log applied", stats.entries),
+        ("store_appends", "Batches appended", stats.appends),
+        (
+            "store_failures",
+            "Exchanges with the store that failed and were tried again",
+            stats.failures,
+        ),
+        (
+            "store_outages",
+            "Times the gate was cut off from its store",
+            stats.outages,
+        ),
+        ("store_snapshots", "Snapshots written", stats.snapshots),
+        (
+            "state_outvoted",
+            "Times this gate's state was not that of most gates, and was loaded anew",
+            stats.outvoted,
+        ),
+        (
+            "items_skipped",
+            "Items of entries that the rooms passed over",
+            stats.skipped,
+        ),
+        (
+            "notes_dropped",
+            "Notes about visitors lost because too many were waiting",
+            stats.notes_dropped,
+        ),
+    ] {
+        counter(encoder, name, help, count)?;
+    }
+    Ok(())
+}
