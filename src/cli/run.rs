@@ -10,7 +10,7 @@ use crate::logging;
 use crate::metrics::Metrics;
 
 use super::signals::Signals;
-use super::start::start;
+use super::start::{StartError, start};
 use super::{EXIT_CONFIG, say};
 
 /// Arguments of `anteroom run`.
@@ -22,7 +22,7 @@ Examples:
   anteroom run --upstream http://127.0.0.1:3000 --listen 127.0.0.1:8080
 
 Without --config the config.toml in this folder is used, if there is one and no --upstream is given.
-Exit codes: 0 stopped as told, 1 cannot start, 78 the configuration has mistakes")]
+Exit codes: 0 stopped as told, 1 cannot start, 78 the configuration has mistakes, or the store it names cannot be used")]
 pub struct RunArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE", env = "ANTEROOM_CONFIG")]
@@ -89,7 +89,16 @@ pub fn run(args: &RunArgs) -> ExitCode {
     }
     match until_told(&config, metrics) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failed(error.as_ref()),
+        Err(error) => failed_for(error.as_ref()),
+    }
+}
+
+/// A store that refuses will refuse again: a supervisor should not start the gate over and over.
+fn failed_for(error: &(dyn std::error::Error + 'static)) -> ExitCode {
+    let code = failed(error);
+    match error.downcast_ref() {
+        Some(StartError::Store(_)) => ExitCode::from(EXIT_CONFIG),
+        _ => code,
     }
 }
 

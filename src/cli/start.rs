@@ -10,11 +10,13 @@ use std::time::Duration;
 use crate::admin::{self, AdminServer, Entrance, Handles, Readiness, Token};
 use crate::config::{Admin, Config, OnOutage, Server, Store, StoreKind, Upstream};
 use crate::gate::{Gate, GateParts, Shared};
+use crate::log::redis::{self, RedisLog, RedisUrl};
 use crate::log::{Embedded, Log, OpenError, Options as LogOptions};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
 use crate::proxy::{self, Drained, ServerSettings, Stats, UpstreamSettings};
 use crate::replica::{self, Replica, ReplicaThread};
+use crate::room::VERSION;
 use crate::token::{Key, KeyError, KeyId, Keyring, Secret};
 use crate::waiting::TemplateError;
 
@@ -27,8 +29,8 @@ pub enum StartError {
     Listen { address: SocketAddr, source: io::Error },
     #[error(transparent)]
     Log(#[from] OpenError),
-    #[error("this version cannot use the shared store {0} yet: set [store] url to a folder")]
-    Shared(String),
+    #[error("[store] url: {0}")]
+    Store(#[from] redis::OpenError),
     #[error(transparent)]
     Replica(#[from] replica::StartError),
     #[error(transparent)]
@@ -110,7 +112,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         .iter()
         .map(|room| (room.name.clone(), room.settings.clone()))
         .collect();
-    let (replica, thread) = Replica::start(log, rooms, replica::Options::default())?;
+    let (replica, thread) = Replica::start(log, rooms, replica_options(&config.store))?;
 
     let readiness = Readiness::new();
     let stats = Arc::new(Stats::default());
@@ -160,11 +162,19 @@ fn bind(settings: &ServerSettings, address: SocketAddr) -> Result<TcpListener, S
         .map_err(|source| StartError::Listen { address, source })
 }
 
+fn replica_options(store: &Store) -> replica::Options {
+    replica::Options {
+        knows: store.machine_version.unwrap_or(VERSION),
+        archive: store.archive.clone(),
+        ..replica::Options::default()
+    }
+}
+
 /// The log, and the data folder where there is one.
 fn open_log(store: &Store) -> Result<(Box<dyn Log>, Option<PathBuf>), StartError> {
     let folder = match &store.kind {
         StoreKind::Embedded { folder } => folder,
-        StoreKind::Redis(url) => return Err(StartError::Shared(url.to_string())),
+        StoreKind::Redis(url) => return Ok((Box::new(open_shared(store, url)?), None)),
     };
     let options = LogOptions {
         keep: store.log_keep,
@@ -173,6 +183,20 @@ fn open_log(store: &Store) -> Result<(Box<dyn Log>, Option<PathBuf>), StartError
     let log = Embedded::open(folder, options)?;
     let folder = log.folder().to_owned();
     Ok((Box::new(log), Some(folder)))
+}
+
+/// A store that does not answer is no reason not to start: pages are shown, and it is tried again.
+fn open_shared(store: &Store, url: &RedisUrl) -> Result<RedisLog, StartError> {
+    let options = redis::Options {
+        prefix: store.prefix.clone(),
+        ca: store.ca_file.as_ref().map(|file| file.pem.clone()),
+        ..redis::Options::default()
+    };
+    let log = RedisLog::open(url, options)?;
+    if let Some(server) = log.server() {
+        tracing::info!(store = %url, prefix = store.prefix, server, "the rooms are in a store that gates share");
+    }
+    Ok(log)
 }
 
 /// A gate without a data folder always has configured keys.

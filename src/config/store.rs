@@ -9,7 +9,7 @@ use super::reader::{Node, Read, Reader, Section};
 use super::secret;
 use super::value::{duration_ms, number, text, wrong};
 use crate::log::redis::{RedisUrl, UrlError};
-use crate::room::VERSION;
+use crate::room::{OLDEST, VERSION};
 use crate::token::Key;
 
 /// Where the rooms are kept, and what is kept of their log.
@@ -50,7 +50,7 @@ pub(super) fn store(reader: &Reader<'_>, keys: &[Key]) -> Store {
     let section = reader.table("store");
     let kind = section.need("url", kind);
     let password = section.get("password", |node| secret::password(reader, node));
-    let known = 1..=u32::from(VERSION);
+    let known = u32::from(OLDEST)..=u32::from(VERSION);
     let version = section.get("machine_version", |node| number(node, known.clone()));
     let mut store = Store {
         kind,
