@@ -144,7 +144,8 @@ fn judge(info: &Info<'_>, save: Option<&str>, url: &RedisUrl) -> Result<Checked,
 
 /// The server is of the kind that the URL says.
 fn of_the_kind(info: &Info<'_>, url: &RedisUrl) -> Result<(), Fault> {
-    match (info.field("redis_mode"), &url.place) {
+    // Valkey's word for it is another.
+    match (info.field("redis_mode").or(info.field("server_mode")), &url.place) {
         (Some("sentinel"), _) => {
             refuse("the server is a sentinel: redis+sentinel://host:26379/master-name as the url".into())
         }
@@ -240,6 +241,10 @@ mod tests {
             (full.replace("maxmemory:0", "maxmemory:9"), "noeviction"),
             (with("redis_mode", "cluster"), "redis+cluster://h:6379"),
             (with("redis_mode", "sentinel"), "redis+sentinel://"),
+            (
+                GOOD.replace("redis_mode:standalone", "server_mode:cluster"),
+                "redis+cluster://h:6379",
+            ),
         ] {
             let found = look(&info, Some(""));
             assert!(

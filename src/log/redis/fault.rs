@@ -80,7 +80,8 @@ fn by_words(said: String) -> Fault {
     if has("READONLY") || has("MASTERDOWN") || has("LOADING") {
         return Fault::Elsewhere(said);
     }
-    if has("NOPERM") || has("can't run this command") {
+    // Of a script, in the words of 6.2, of 7 and of Valkey.
+    if has("NOPERM") || has("can't run this command") || has("ACL failure") {
         return Fault::Refused(format!("the user may not do all that the log needs: {said}"));
     }
     if has("NOAUTH") {

@@ -99,6 +99,10 @@ fn a_restart_ends_the_history_though_nothing_was_lost() {
 fn a_promotion_ends_the_history() {
     let master = server();
     let replica = Server::start(&Options::default().line(&format!("replicaof 127.0.0.1 {}", master.port())));
+    // Before: a first replica gives its master another replication id, which ends a history as well.
+    until("a replica", || {
+        replica.info("replication", "master_link_status").as_deref() == Some("up")
+    });
     let mut log = open(&master.url());
     let start = begin(&mut log);
     let end = fill(&mut log, start, 5);
@@ -121,6 +125,18 @@ fn a_promotion_ends_the_history() {
     };
     assert_eq!(until_answered(&mut there, end, None), broken);
     ended(&replica.url(), end);
+}
+
+#[test]
+fn a_first_replica_ends_the_history_too() {
+    let master = server();
+    let mut log = open(&master.url());
+    let end = begin(&mut log);
+    let replica = Server::start(&Options::default().line(&format!("replicaof 127.0.0.1 {}", master.port())));
+    until("a replica", || {
+        replica.info("replication", "master_link_status").as_deref() == Some("up")
+    });
+    ended(&master.url(), end);
 }
 
 #[test]
