@@ -192,11 +192,7 @@ fn open_shared(store: &Store, url: &RedisUrl) -> Result<RedisLog, StartError> {
         ca: store.ca_file.as_ref().map(|file| file.pem.clone()),
         ..redis::Options::default()
     };
-    let log = RedisLog::open(url, options)?;
-    if let Some(server) = log.server() {
-        tracing::info!(store = %url, prefix = store.prefix, server, "the rooms are in a store that gates share");
-    }
-    Ok(log)
+    Ok(RedisLog::open(url, options)?)
 }
 
 /// A gate without a data folder always has configured keys.

@@ -41,6 +41,27 @@ impl Site {
         Self { folder, shop }
     }
 
+    /// As [`Site::new`], on the shared store at this URL; several gates can be started on it.
+    pub fn shared(store: &str, room: &str) -> Self {
+        let keys =
+            "[tokens]\nkeys = [{ id = \"test\", secret = \"a secret of the tests, long enough for any key ring\" }]";
+        let site = Self::new(room, keys);
+        site.edit("url = \"embedded:data\"", &format!("url = \"{store}\""));
+        site
+    }
+
+    /// One line more in `[store]`.
+    pub fn set_store(&self, line: &str) {
+        self.edit("[limits]", &format!("{line}\n[limits]"));
+    }
+
+    /// Replaces what stands once in the configuration.
+    pub fn edit(&self, from: &str, to: &str) {
+        let config = std::fs::read_to_string(self.path("config.toml")).unwrap();
+        assert_eq!(config.matches(from).count(), 1, "{from} in {config}");
+        std::fs::write(self.path("config.toml"), config.replace(from, to)).unwrap();
+    }
+
     pub fn path(&self, file: &str) -> PathBuf {
         self.folder.path().join(file)
     }
@@ -64,7 +85,11 @@ impl Site {
 impl Gate {
     /// Waits until the program says where it listens.
     pub fn serving(program: Program) -> Self {
-        let serving = until("word that it serves", || line_with(&program.err(), "serving"));
+        let mut program = program;
+        let serving = until("word that it serves", || {
+            assert!(program.runs(), "{}\n{}", program.out(), program.err());
+            line_with(&program.err(), "serving")
+        });
         let address = |name: &str| serving[name].as_str().unwrap().parse().unwrap();
         Self {
             address: address("listen"),

@@ -9,6 +9,10 @@ mod demo;
 mod drain;
 mod folder;
 mod gate;
+mod gates;
+#[path = "../harness/mod.rs"]
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+mod harness;
 mod logs;
 mod outage;
 mod program;
@@ -16,6 +20,7 @@ mod replay;
 mod rooms;
 mod run;
 mod shop;
+mod store;
 mod visitor;
 
 use std::time::Duration;

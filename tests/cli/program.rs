@@ -75,6 +75,10 @@ impl Program {
         kill_process(self.pid(), signal).expect("it runs");
     }
 
+    pub fn runs(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_none()
+    }
+
     pub fn out(&self) -> String {
         self.out.so_far()
     }

@@ -1,0 +1,163 @@
+//! Gates that share their rooms through a store, as processes: who is there, and what an operator says to them.
+
+use serde_json::{Value, json};
+
+use crate::gate::{Gate, Site};
+use crate::harness::redis::{Options, Server};
+use crate::program::Ended;
+use crate::until;
+use crate::visitor::Visitor;
+
+/// The roster, once it has so many gates.
+fn roster(gate: &Gate, size: usize) -> Value {
+    until("the roster", || {
+        let gates = gate.asks_admin("/api/v1/gates").json();
+        (gates["gates"].as_array().unwrap().len() == size).then_some(gates)
+    })
+}
+
+fn live(gate: &Gate) {
+    until("calls", || {
+        let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];
+        (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
+    });
+}
+
+fn says(site: &Site, gate: &Gate, arguments: &[&str]) -> Ended {
+    let admin = gate.admin.to_string();
+    site.run(&[arguments, &["--admin", &admin]].concat())
+}
+
+#[test]
+fn a_visitor_may_meet_another_gate_on_each_request_and_one_that_dies_takes_nothing_with_it() {
+    let store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    let gates = [site.start(), site.start()];
+    gates.iter().for_each(live);
+    let ids = |gate: &Gate| -> Vec<Value> {
+        let shown = roster(gate, 2);
+        shown["gates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|gate| gate["id"].clone())
+            .collect()
+    };
+    assert_eq!(ids(&gates[0]), ids(&gates[1]));
+    let turn = std::cell::Cell::new(0);
+    let next = |visitor: &mut Visitor| {
+        turn.set(turn.get() + 1);
+        visitor.at = gates[turn.get() % 2].address;
+    };
+    let mut inside = gates[0].insider();
+    let mut waiting = gates[1].visitor();
+    assert_eq!(waiting.goes_to("/").word(), "waiting");
+    for _ in 0..6 {
+        next(&mut inside);
+        assert!(inside.goes_to("/basket").is_the_shops());
+        next(&mut waiting);
+        assert_eq!((waiting.goes_to("/").word(), waiting.position()), ("waiting", Some(1)));
+    }
+    let table = says(&site, &gates[0], &["gates"]);
+    assert_eq!(table.out.matches("this gate\n").count(), 1, "{table:?}");
+    assert_eq!(
+        says(&site, &gates[0], &["rooms", "set", "shop", "--message", "Hello"]).code,
+        Some(0)
+    );
+    until("the change on the other gate", || {
+        (waiting.status()["message"] == "Hello").then_some(())
+    });
+
+    let [one, other] = gates;
+    one.kill();
+    inside.at = other.address;
+    assert!(inside.goes_to("/basket").is_the_shops());
+    waiting.at = other.address;
+    assert_eq!(inside.leaves().status, 200);
+    until("the turn", || waiting.goes_to("/").is_the_shops().then_some(()));
+    roster(&other, 1);
+    assert_eq!(other.stop().code, Some(0));
+}
+
+/// The furthest gate is dead, and only the operator knows that it will not come back.
+#[test]
+fn gates_that_died_with_the_store_are_waited_for_until_an_operator_ends_that() {
+    let mut store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    let (one, other) = (site.start(), site.start());
+    live(&one);
+    roster(&one, 2);
+    let mut waiting = {
+        one.insider();
+        one.waits(1)
+    };
+    until("the other gate to know", || {
+        let rooms = other.asks_admin("/api/v1/rooms").json();
+        (rooms["rooms"][0]["waiting"] == 1).then_some(())
+    });
+    store.kill();
+    one.kill();
+    store.restart();
+    let healing = until("healing", || {
+        let gate = other.asks_admin("/api/v1/gates").json()["gate"].clone();
+        (gate["condition"] == "healing" && gate["missing"].as_array().is_some_and(|gates| gates.len() == 1))
+            .then_some(gate)
+    });
+    assert!(
+        healing["healing_secs"].as_u64().is_some_and(|secs| secs <= 15),
+        "{healing}"
+    );
+    let ready = other.asks_admin("/readyz");
+    assert!(ready.status == 200 && ready.body.contains("healing for"), "{ready:?}");
+    waiting.at = other.address;
+    let told = says(&site, &other, &["gates"]).out;
+    assert!(told.contains("anteroom gates --end-wait"), "{told}");
+    let status = waiting.status();
+    if other.asks_admin("/api/v1/gates").json()["gate"]["condition"] == "healing" {
+        assert_eq!(
+            (&status["why"], &status["resumes"]),
+            (&json!("healing"), &json!(60)),
+            "{status}"
+        );
+    }
+    let ended = says(&site, &other, &["gates", "--end-wait"]);
+    // Unless the wait was over by itself just then.
+    assert!(
+        ended.code == Some(0) || ended.err.contains("no gate is waited for"),
+        "{ended:?}"
+    );
+    live(&other);
+    assert_eq!((waiting.goes_to("/").word(), waiting.position()), ("waiting", Some(1)));
+    let log = other.stop().err;
+    assert!(
+        ended.code != Some(0) || log.contains("an operator ended the wait for silent gates"),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_machine_version_is_raised_when_all_gates_know_it() {
+    let store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    site.set_store("machine_version = 1");
+    let held_back = site.start();
+    live(&held_back);
+    assert_eq!(roster(&held_back, 1)["log"]["machine_version"], 1);
+    site.edit("machine_version = 1\n", "");
+    let newer = site.start();
+    roster(&newer, 2);
+    let refused = says(&site, &newer, &["gates", "--raise", "2"]);
+    assert!(
+        refused.code == Some(1) && refused.err.contains("not all gates know machine version 2"),
+        "{refused:?}"
+    );
+    assert_eq!(held_back.stop().code, Some(0));
+    roster(&newer, 1);
+    let raised = says(&site, &newer, &["gates", "--raise", "2"]);
+    assert!(
+        raised.code == Some(0) && raised.out.contains("machine version 2 in force"),
+        "{raised:?}"
+    );
+    let again = says(&site, &newer, &["gates", "--raise", "2"]);
+    assert!(again.err.contains("it never goes down"), "{again:?}");
+}

@@ -1,0 +1,125 @@
+//! A store that is away when a gate starts, that goes away, or that must not have the log.
+
+use crate::gate::{Site, line_with};
+use crate::harness::redis::{Options, Server};
+use crate::program::Program;
+use crate::until;
+use crate::visitor::Visitor;
+
+#[test]
+fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it_comes() {
+    let mut store = Server::start(&Options::default());
+    store.kill();
+    let site = Site::shared(&store.url(), "");
+    let gate = site.start();
+    let mut newcomers: Vec<Visitor> = Vec::new();
+    for _ in 0..3 {
+        let mut newcomer = gate.visitor();
+        let page = newcomer.goes_to("/");
+        assert_eq!((page.status, page.word()), (200, "joining"), "{page:?}");
+        assert_eq!(newcomer.status()["state"], "joining");
+        newcomers.push(newcomer);
+    }
+    let ready = gate.asks_admin("/readyz");
+    assert!(
+        ready.status == 200 && ready.body.contains("cut off from the store"),
+        "{ready:?}"
+    );
+    assert_eq!(gate.asks_admin("/api/v1/gates").json()["gate"]["condition"], "starting");
+    let told = site.run(&["rooms", "--admin", &gate.admin.to_string()]);
+    assert!(told.out.contains("has not read its log yet"), "{told:?}");
+    assert!(
+        gate.program.err().contains("the store cannot be reached yet"),
+        "{}",
+        gate.program.err()
+    );
+
+    store.restart();
+    // The one who came last asks first.
+    for newcomer in newcomers.iter_mut().rev() {
+        until("a number", || (newcomer.goes_to("/").word() != "joining").then_some(()));
+    }
+    until("the first's turn", || {
+        newcomers[0].goes_to("/").is_the_shops().then_some(())
+    });
+    for (at, newcomer) in newcomers.iter_mut().enumerate().skip(1) {
+        until("the order of arrival", || {
+            (newcomer.position() == Some(at as u64)).then_some(())
+        });
+    }
+    assert_eq!(gate.stop().code, Some(0));
+}
+
+#[test]
+fn a_store_that_must_not_have_the_log_ends_the_start_and_says_what_to_set() {
+    let evicting = Server::start(&Options::default().line("maxmemory 100mb\nmaxmemory-policy allkeys-lru"));
+    let locked = Server::start(&Options::password("kept-from-the-gate"));
+    for (store, part) in [(&evicting, "maxmemory-policy"), (&locked, "[store] password")] {
+        let site = Site::shared(&format!("redis://127.0.0.1:{}", store.port()), "");
+        let ended = Program::run(site.path("").as_path(), &["run"]);
+        assert_eq!(ended.code, Some(78), "{ended:?}");
+        assert!(
+            ended.err.contains("anteroom: [store] url: ") && ended.err.contains(part),
+            "{ended:?}"
+        );
+    }
+    let site = Site::shared(&format!("redis://127.0.0.1:{}", locked.port()), "");
+    std::fs::write(site.path("password"), "kept-from-the-gate\n").unwrap();
+    site.set_store("password = { file = \"password\" }");
+    let gate = site.start();
+    let served = line_with(&gate.program.err(), "the store is in use").expect("the store is named");
+    assert!(
+        served["server"].as_str().is_some_and(|server| !server.is_empty()),
+        "{served}"
+    );
+    let ended = gate.stop();
+    assert!(
+        !(ended.out + &ended.err).contains("kept-from-the-gate"),
+        "the password is printed"
+    );
+}
+
+#[test]
+fn an_outage_of_the_store_opens_a_room_that_says_so_and_is_counted_on_every_gate() {
+    let mut store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "on_outage = \"open\"");
+    let (one, other) = (site.start(), site.start());
+    for gate in [&one, &other] {
+        until("calls", || {
+            let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];
+            (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
+        });
+    }
+    let mut inside = one.insider();
+    let mut first = one.waits(1);
+    store.kill();
+    until("the outage", || gate_is_cut_off(&one).then_some(()));
+    assert!(inside.goes_to("/basket").is_the_shops());
+    assert!(first.goes_to("/").is_the_shops(), "let past");
+    assert!(one.visitor().goes_to("/").is_the_shops(), "let past");
+    let told = site.run(&["rooms", "--admin", &one.admin.to_string()]);
+    assert!(
+        told.out
+            .contains("everybody is let past the line until the store is back"),
+        "{told:?}"
+    );
+
+    store.restart();
+    until("the line", || (!gate_is_cut_off(&one)).then_some(()));
+    assert_eq!(
+        (first.goes_to("/").word(), first.position()),
+        ("waiting", Some(1)),
+        "the place is kept"
+    );
+    for gate in [&one, &other] {
+        until("the count", || {
+            let rooms = gate.asks_admin("/api/v1/rooms").json();
+            (rooms["rooms"][0]["bypasses"] == 2).then_some(())
+        });
+    }
+}
+
+fn gate_is_cut_off(gate: &crate::gate::Gate) -> bool {
+    let shown = gate.asks_admin("/api/v1/gates").json();
+    !shown["gate"]["cut_off_secs"].is_null() || shown["gate"]["condition"] == "healing"
+}
