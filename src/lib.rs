@@ -16,6 +16,7 @@ pub mod logging;
 pub mod metrics;
 pub mod proxy;
 pub mod replica;
+pub mod report;
 pub mod room;
 pub mod time;
 pub mod token;

@@ -5,11 +5,15 @@
 //! touched again, so that a mounted object store will do. `docs/audit.md` has the format; `anteroom report` reads it.
 
 mod archiver;
+mod course;
 mod cutter;
 mod filer;
 mod folder;
+mod history;
 mod segment;
 
 pub use archiver::{Archiver, Counts, Options};
+pub use course::{Course, Joint, Link};
 pub use folder::{Filed, Folder, Name};
+pub use history::{Fault, History, Step};
 pub use segment::{Damaged, Segment, Stored};

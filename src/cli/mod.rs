@@ -8,6 +8,7 @@ mod own_key;
 mod page;
 mod remote;
 mod replay;
+mod report;
 pub mod rooms;
 mod run;
 mod signals;
@@ -53,6 +54,8 @@ enum Command {
     Skip(gates::SkipArgs),
     /// Run the kept log again and prove that it gives the same rooms
     Replay(replay::ReplayArgs),
+    /// Verify a log's archive and say whether it was fair
+    Report(report::ReportArgs),
     /// Show every page that visitors can see, before they do
     Page(page::PageArgs),
     /// Ask a running gate whether it is ready; for containers
@@ -70,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Gates(args) => gates::run(&args),
         Command::Skip(args) => gates::skip(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),
     }

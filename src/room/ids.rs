@@ -138,6 +138,13 @@ pub struct Position {
     pub sequence: u64,
 }
 
+/// As the log's own ids: incarnation, a hyphen, sequence.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.incarnation, self.sequence)
+    }
+}
+
 /// A gate, for one life of its process: random, so that a restart is another gate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct GateId(pub u64);

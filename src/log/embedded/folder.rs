@@ -84,15 +84,7 @@ impl Folder {
 
     /// Entries to be passed over; a line that names none is none.
     pub fn skips(&self) -> io::Result<Vec<Position>> {
-        let text = found(fs::read_to_string(self.path.join(SKIPS)))?.unwrap_or_default();
-        let position = |line: &str| {
-            let (incarnation, sequence) = line.split_once('-')?;
-            Some(Position {
-                incarnation: incarnation.parse().ok()?,
-                sequence: sequence.parse().ok()?,
-            })
-        };
-        Ok(text.lines().filter_map(position).collect())
+        skips_in(&self.path)
     }
 
     /// Bytes on disk of the part in use.
@@ -211,6 +203,19 @@ pub(super) fn closed_in(folder: &Path) -> io::Result<Vec<Name>> {
     let mut closed = files_in(folder, Name::parse)?;
     closed.sort();
     Ok(closed)
+}
+
+/// Entries to be passed over, for readers that do not take the folder.
+pub(super) fn skips_in(folder: &Path) -> io::Result<Vec<Position>> {
+    let text = found(fs::read_to_string(folder.join(SKIPS)))?.unwrap_or_default();
+    let position = |line: &str| {
+        let (incarnation, sequence) = line.split_once('-')?;
+        Some(Position {
+            incarnation: incarnation.parse().ok()?,
+            sequence: sequence.parse().ok()?,
+        })
+    };
+    Ok(text.lines().filter_map(position).collect())
 }
 
 fn files_in<T>(folder: &Path, pick: impl Fn(&str) -> Option<T>) -> io::Result<Vec<T>> {

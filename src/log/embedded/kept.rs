@@ -7,7 +7,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::folder::{CURRENT, LOCK, SNAPSHOT, closed_in};
+use super::folder::{CURRENT, LOCK, SNAPSHOT, closed_in, skips_in};
 use super::part::{Fault, Part};
 use crate::log::Snapshot;
 use crate::room::{Entry, Position, Wall};
@@ -80,6 +80,16 @@ impl Kept {
             files,
             _lock: lock,
         })
+    }
+
+    /// Whether there is a log in the folder.
+    pub fn is_in(folder: &Path) -> io::Result<bool> {
+        Ok(fs::exists(folder.join(CURRENT))? || !closed_in(folder)?.is_empty())
+    }
+
+    /// Entries that an operator has had passed over.
+    pub fn skips(&self) -> io::Result<Vec<Position>> {
+        skips_in(&self.folder)
     }
 
     /// The parts' files, oldest first.

@@ -1,0 +1,187 @@
+//! Whether one piece of history follows another: positions without a gap, and the chain over all of them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::room::{Chain, Position};
+
+/// How far the history has been followed.
+#[derive(Debug, Default)]
+pub struct Course {
+    at: Option<Position>,
+    chain: Chain,
+    /// The chain after each of the last entries of this incarnation, and after each piece.
+    recent: VecDeque<(u64, Chain)>,
+    ends: BTreeMap<u64, Chain>,
+}
+
+/// How a piece stands to what was followed so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Joint {
+    /// It is the next.
+    Follows,
+    /// It claims to be the next, but with another chain.
+    Forks,
+    /// Entries are missing before it.
+    Gap { after: Position },
+    /// Its first entries were seen already.
+    Overlaps,
+    /// It is of the next incarnation.
+    Begins(Link),
+    /// It is of the next incarnation, whose first entries are missing.
+    BeginsLate,
+}
+
+/// What a new log goes on from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Link {
+    /// Nothing was followed before.
+    First,
+    /// The whole of the log before.
+    Whole,
+    /// The log before without its last entries: they were lost with the store, and every gate that had read them.
+    Lost { entries: u64 },
+    /// Nothing: the store and every gate were lost at once, or this is the first log of all.
+    Nothing,
+    /// A history that is not the one followed.
+    Elsewhere,
+}
+
+impl Course {
+    /// Where the history stands, and the chain there.
+    #[must_use]
+    pub fn reached(&self) -> Option<(Position, Chain)> {
+        self.at.map(|at| (at, self.chain))
+    }
+
+    /// How a piece whose first entry is at `first`, with the chain `before` it, stands to what was followed.
+    #[must_use]
+    pub fn joint(&self, first: Position, before: Chain) -> Joint {
+        let Some(at) = self.at.filter(|at| at.incarnation == first.incarnation) else {
+            return if first.sequence == 1 {
+                Joint::Begins(self.link(first.incarnation, before))
+            } else if self.at.is_none() {
+                Joint::Begins(Link::First)
+            } else {
+                Joint::BeginsLate
+            };
+        };
+        match at.sequence + 1 {
+            due if first.sequence > due => Joint::Gap { after: at },
+            due if first.sequence < due => Joint::Overlaps,
+            _ if before != self.chain => Joint::Forks,
+            _ => Joint::Follows,
+        }
+    }
+
+    /// Takes up a piece behind `at`, whatever was before.
+    pub fn enter(&mut self, at: Position, chain: Chain) {
+        if self.at.is_none_or(|before| before.incarnation != at.incarnation) {
+            self.recent.clear();
+            self.ends.clear();
+        }
+        self.ends.insert(at.sequence, chain);
+        (self.at, self.chain) = (Some(at), chain);
+    }
+
+    /// Goes on by one entry.
+    pub fn pass(&mut self, position: Position, chain: Chain) {
+        (self.at, self.chain) = (Some(position), chain);
+        self.recent.push_back((position.sequence, chain));
+        if self.recent.len() > MOST_RECENT {
+            self.recent.pop_front();
+        }
+    }
+
+    /// A piece is over.
+    pub fn leave(&mut self) {
+        if let Some(at) = self.at {
+            self.ends.insert(at.sequence, self.chain);
+        }
+    }
+
+    /// The chain after an entry of this incarnation, where it is remembered: after the last 65,536, and after each piece.
+    #[must_use]
+    pub fn chain_at(&self, sequence: u64) -> Option<Chain> {
+        let recent = self.recent.binary_search_by_key(&sequence, |(sequence, _)| *sequence);
+        match recent {
+            Ok(i) => self.recent.get(i).map(|(_, chain)| *chain),
+            Err(_) => self.ends.get(&sequence).copied(),
+        }
+    }
+
+    fn link(&self, incarnation: u64, before: Chain) -> Link {
+        let from = |chain| Chain::begin(incarnation, chain) == before;
+        let Some(at) = self.at else {
+            return if from(Chain::default()) {
+                Link::Nothing
+            } else {
+                Link::First
+            };
+        };
+        if from(self.chain) {
+            return Link::Whole;
+        }
+        let lost = |(sequence, chain): &(u64, Chain)| from(*chain).then(|| at.sequence - sequence);
+        if let Some(entries) = self.recent.iter().rev().find_map(lost) {
+            return Link::Lost { entries };
+        }
+        if from(Chain::default()) {
+            Link::Nothing
+        } else {
+            Link::Elsewhere
+        }
+    }
+}
+
+/// Entries back to which a new log is seen to go on from: a minute and more of a store's stream.
+const MOST_RECENT: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(incarnation: u64, sequence: u64) -> Position {
+        Position { incarnation, sequence }
+    }
+
+    fn chain(entries: u64) -> Chain {
+        (1..=entries).fold(Chain::begin(7, Chain::default()), |chain, entry| {
+            chain.then(&entry.to_le_bytes())
+        })
+    }
+
+    /// Incarnation 7, to its fifth entry.
+    fn five() -> Course {
+        let mut course = Course::default();
+        course.enter(at(7, 0), chain(0));
+        for sequence in 1..=5 {
+            course.pass(at(7, sequence), chain(sequence));
+        }
+        course.leave();
+        course
+    }
+
+    #[test]
+    fn what_follows_has_the_next_position_and_the_same_chain() {
+        let course = five();
+        assert_eq!(course.joint(at(7, 6), chain(5)), Joint::Follows);
+        assert_eq!(course.joint(at(7, 6), chain(4)), Joint::Forks);
+        assert_eq!(course.joint(at(7, 7), chain(6)), Joint::Gap { after: at(7, 5) });
+        assert_eq!(course.joint(at(7, 5), chain(4)), Joint::Overlaps);
+        assert_eq!((course.chain_at(3), course.chain_at(6)), (Some(chain(3)), None));
+    }
+
+    #[test]
+    fn a_new_log_names_what_it_goes_on_from() {
+        let course = five();
+        let begins = |from: Chain| course.joint(at(9, 1), Chain::begin(9, from));
+        assert_eq!(begins(chain(5)), Joint::Begins(Link::Whole));
+        assert_eq!(begins(chain(3)), Joint::Begins(Link::Lost { entries: 2 }));
+        assert_eq!(begins(Chain::default()), Joint::Begins(Link::Nothing));
+        assert_eq!(begins(chain(6)), Joint::Begins(Link::Elsewhere));
+        assert_eq!(course.joint(at(9, 2), chain(1)), Joint::BeginsLate);
+        let nothing = Course::default();
+        assert_eq!(nothing.joint(at(7, 40), chain(39)), Joint::Begins(Link::First));
+        assert_eq!(nothing.joint(at(7, 1), chain(0)), Joint::Begins(Link::Nothing));
+    }
+}

@@ -1,0 +1,124 @@
+//! `anteroom report`: verifies a log's archive, runs it through the rooms again, and says whether it was fair.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use crate::report::{Findings, Options, Progress, audit, html, text, verdict};
+use crate::room::{Chain, RoomName};
+
+use super::say;
+
+/// Arguments of `anteroom report`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+FOLDER is where gates archive ([store] archive), or the data folder of one gate that is stopped, or a copy of it. Gates
+that archive into folders of their own: give all of them. Nothing is changed.
+
+Examples:
+  anteroom report /var/lib/anteroom/archive
+  anteroom report gate-1 gate-2 gate-3 --format html --output sale.html
+  anteroom report archive --expect 5f1c…      the hash that a gate or an earlier report showed
+
+Exit codes: 0 whole and fair, 1 something is wrong (the last line says what), 64 usage, 66 nothing to read")]
+pub struct ReportArgs {
+    /// Folders of one log
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// Only this room
+    #[arg(long, value_name = "NAME")]
+    room: Option<String>,
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Write to a file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// A hash that must be in the history: what `anteroom gates` or an earlier report showed
+    #[arg(long, value_name = "HASH")]
+    expect: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Html,
+}
+
+/// Runs `anteroom report`.
+#[must_use]
+pub fn run(args: &ReportArgs) -> ExitCode {
+    let options = match options(args) {
+        Ok(options) => options,
+        Err(mistake) => return failed(&mistake, EXIT_USAGE),
+    };
+    let terminal = std::io::stderr().is_terminal();
+    let outcome = audit(&args.folders, &options, &mut |progress| show(progress, terminal));
+    if terminal {
+        eprint!("\r\x1b[K");
+    }
+    let findings = match outcome {
+        Ok(findings) => findings,
+        Err(error) => return failed(&error.to_string(), EXIT_NO_INPUT),
+    };
+    if let Err(error) = put(args, &findings) {
+        return failed(&error, EXIT_CANNOT_CREATE);
+    }
+    if findings.verdict.whole && findings.verdict.fair {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn options(args: &ReportArgs) -> Result<Options, String> {
+    let room = match &args.room {
+        Some(name) => Some(RoomName::new(name).ok_or_else(|| format!("{name:?} cannot be a room's name"))?),
+        None => None,
+    };
+    let expect = match &args.expect {
+        Some(hash) => Some(Chain::parse(hash).ok_or_else(|| format!("{hash:?} is no hash: 64 hexadecimal digits"))?),
+        None => None,
+    };
+    Ok(Options { room, expect })
+}
+
+fn put(args: &ReportArgs, findings: &Findings) -> Result<(), String> {
+    let form = match args.format {
+        Format::Text => text(findings),
+        Format::Json => serde_json::to_string_pretty(findings).map_err(|error| error.to_string())? + "\n",
+        Format::Html => html(findings),
+    };
+    let Some(file) = &args.output else {
+        say(&form);
+        return Ok(());
+    };
+    std::fs::write(file, form).map_err(|error| format!("{}: {error}", file.display()))?;
+    say(&format!("{}\n{}\n", file.display(), verdict(findings)));
+    Ok(())
+}
+
+fn show(progress: &Progress<'_>, terminal: bool) {
+    if terminal {
+        eprint!(
+            "\r\x1b[Kfile {} of {}, {} entries",
+            progress.index + 1,
+            progress.of,
+            progress.entries
+        );
+        // A terminal that cannot be written to is nobody watching.
+        let _ = std::io::stderr().flush();
+    }
+}
+
+fn failed(message: &str, code: u8) -> ExitCode {
+    eprintln!("anteroom report: {message}");
+    ExitCode::from(code)
+}
+
+/// As `sysexits.h` has them: `EX_USAGE`, `EX_NOINPUT`, `EX_CANTCREAT`.
+const EXIT_USAGE: u8 = 64;
+const EXIT_NO_INPUT: u8 = 66;
+const EXIT_CANNOT_CREATE: u8 = 73;

@@ -1,0 +1,203 @@
+//! Entries in words.
+
+use super::advice::in_words;
+use crate::room::{Batch, Chain, Change, GateId, LaneId, Mode, Number, Overrides, Section, Settings};
+
+/// A gate's id, as everywhere.
+#[must_use]
+pub fn gate(gate: GateId) -> String {
+    format!("{:016x}", gate.0)
+}
+
+/// What an operator's word does; `was` are the configured settings before.
+#[must_use]
+pub fn change(change: &Change, was: Option<&Settings>) -> String {
+    match change {
+        Change::Configure(settings) => configured(settings, was),
+        Change::Override(overrides) => overridden(overrides),
+        Change::Reset => "reset: a new edition, every session ends".to_owned(),
+        Change::Remove => "the room is no longer configured".to_owned(),
+    }
+}
+
+fn configured(settings: &Settings, was: Option<&Settings>) -> String {
+    let now = values(settings);
+    let before = was.map(values);
+    let changed = |(i, (name, value)): (usize, &(&str, String))| match &before {
+        Some(before) if before[i].1 == *value => None,
+        Some(before) => Some(format!("{name} {value} (was {})", before[i].1)),
+        None => Some(format!("{name} {value}")),
+    };
+    let parts: Vec<String> = now.iter().enumerate().filter_map(changed).collect();
+    match (parts.is_empty(), was.is_some()) {
+        (true, _) => "configured as before".to_owned(),
+        (false, true) => format!("configured: {}", parts.join(", ")),
+        (false, false) => format!("configured for the first time: {}", parts.join(", ")),
+    }
+}
+
+/// By the names of the configuration.
+fn values(settings: &Settings) -> Vec<(&'static str, String)> {
+    let duration = |ms: u64| {
+        if ms.is_multiple_of(1_000) {
+            in_words(ms / 1_000)
+        } else {
+            format!("{ms} ms")
+        }
+    };
+    let weights: Vec<String> = settings.lane_weights.iter().map(ToString::to_string).collect();
+    vec![
+        ("mode", mode(settings.mode).to_owned()),
+        ("total_active_users", settings.capacity.to_string()),
+        ("new_users_per_minute", rate(settings.rate_per_minute)),
+        ("call_every", duration(settings.call_every_ms)),
+        ("session_duration", duration(settings.session_ms)),
+        ("session_max", duration(settings.session_max_ms)),
+        ("claim_deadline", duration(settings.claim_deadline_ms)),
+        ("grace", duration(settings.grace_ms)),
+        ("firm_within", duration(settings.firm_within_ms)),
+        ("late_window", duration(settings.late_window_ms)),
+        ("max_lines", settings.max_lines.to_string()),
+        ("lane weights", weights.join(":")),
+    ]
+}
+
+fn overridden(overrides: &Overrides) -> String {
+    let parts: Vec<String> = [
+        overrides.mode.map(|value| format!("mode {}", mode(value))),
+        overrides.capacity.map(|value| format!("total_active_users {value}")),
+        overrides
+            .rate_per_minute
+            .map(|value| format!("new_users_per_minute {}", rate(value))),
+        overrides.message.as_ref().map(|message| format!("message {message:?}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if parts.is_empty() {
+        "as configured, nothing overridden".to_owned()
+    } else {
+        format!("overridden: {}", parts.join(", "))
+    }
+}
+
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Auto => "auto",
+        Mode::Hold => "hold",
+        Mode::Closed => "closed",
+        Mode::Off => "off",
+    }
+}
+
+fn rate(rate: Option<u32>) -> String {
+    rate.map_or_else(|| "unlimited".to_owned(), |rate| rate.to_string())
+}
+
+/// All that a batch says, in the order in which it is applied; `only` leaves out other rooms. Empty for a tick.
+#[must_use]
+pub fn batch(batch: &Batch, only: Option<&str>) -> Vec<String> {
+    let mut said = among_gates(batch);
+    let mine = |room: &str| only.is_none_or(|only| only == room);
+    for changed in batch.rooms.iter().filter(|changed| mine(changed.room.as_str())) {
+        let what = change(&changed.change, None);
+        said.push(format!("{} (revision {}): {what}", changed.room, changed.revision));
+    }
+    for section in batch.sections.iter().filter(|section| mine(section.room.as_str())) {
+        let place = if section.line.is_only() {
+            section.room.to_string()
+        } else {
+            format!("{}/{}", section.room, section.line)
+        };
+        said.push(format!("{place}: {}", items(section).join(", ")));
+    }
+    said
+}
+
+fn among_gates(batch: &Batch) -> Vec<String> {
+    let flag = |on: bool, word: &str| on.then(|| word.to_owned());
+    let parts = [
+        flag(batch.hello, "hello"),
+        batch.spoke.as_ref().map(|spoke| {
+            let gates = spoke.roster.len();
+            format!("has read up to {}, with {gates} on the roster", spoke.position)
+        }),
+        batch
+            .root
+            .map(|hash| format!("the log starts from state {}", short(&hash))),
+        batch.vote.map(|vote| {
+            let again = if vote.again { ", worked out anew" } else { "" };
+            format!("state {} at {}{again}", short(&vote.hash), vote.sequence)
+        }),
+        batch.saved.map(|sequence| format!("has saved the state at {sequence}")),
+        batch
+            .raise
+            .map(|version| format!("raises the rooms to version {version}")),
+        batch.adopt.map(|adopt| {
+            let done = if adopt.done { ", all of it" } else { "" };
+            format!("brings back era {} up to {}{done}", adopt.era.0, adopt.sequence)
+        }),
+        flag(batch.goodbye, "goodbye"),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn items(section: &Section) -> Vec<String> {
+    let claims = section.claims.iter().map(|claim| (claim.lane, claim.number));
+    let ends = section.ends.iter().map(|end| (end.lane, end.number));
+    let named = [
+        ("leave", section.leaves.clone()),
+        ("end", ends.collect()),
+        ("claim", claims.collect()),
+        ("let in again", section.reopens.clone()),
+        ("renew", section.renewals.clone()),
+        ("check in", section.marks.clone()),
+        ("used up", section.taken.clone()),
+    ];
+    let mut said: Vec<String> = named
+        .iter()
+        .filter(|(_, who)| !who.is_empty())
+        .map(|(what, who)| format!("{what} {}", numbers(who)))
+        .collect();
+    if section.bypasses > 0 {
+        said.push(format!("{} let past", section.bypasses));
+    }
+    for (lane, count) in &section.joins {
+        said.push(format!("{count} join{}", of_lane(*lane)));
+    }
+    if !section.pending_joins.is_empty() {
+        said.push(format!("{} join after an outage", section.pending_joins.len()));
+    }
+    said
+}
+
+/// The first few, and how many more.
+fn numbers(who: &[(LaneId, Number)]) -> String {
+    let first: Vec<String> = who
+        .iter()
+        .take(SHOWN)
+        .map(|(lane, number)| format!("{}{}", number.n, of_lane(*lane)))
+        .collect();
+    let more = who.len().saturating_sub(SHOWN);
+    let rest = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("{}{rest}", first.join(" "))
+}
+
+fn of_lane(lane: LaneId) -> String {
+    if lane.0 == 0 {
+        String::new()
+    } else {
+        format!(" (lane {})", lane.0)
+    }
+}
+
+fn short(hash: &[u8; 32]) -> String {
+    Chain(*hash).to_string()[..8].to_owned()
+}
+
+/// Numbers shown of each kind.
+const SHOWN: usize = 5;

@@ -1,0 +1,238 @@
+//! What a report says, as data: the names here are those of its JSON form (`docs/audit.md`), and stay.
+
+use serde::Serialize;
+
+use super::histogram::Spread;
+use super::series::{Points, Series};
+use crate::logging::rfc3339;
+use crate::room::{Position, Wall};
+
+/// The whole report.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Findings {
+    /// Version of this form.
+    pub format: u32,
+    pub verdict: Verdict,
+    pub covers: Covers,
+    /// What is not as it was filed, in the order in which it was met; at most 1,000.
+    pub faults: Vec<String>,
+    pub checks: Checks,
+    pub gates: Vec<Gate>,
+    /// Who changed what and when; at most 10,000.
+    pub changes: Vec<Change>,
+    /// When nobody was called, or nothing was said; at most 1,000.
+    pub interruptions: Vec<Interruption>,
+    pub lines: Vec<Line>,
+    /// Lines that were too many to be followed.
+    pub lines_not_followed: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Verdict {
+    /// Nothing is missing or altered between the beginning and the end.
+    pub whole: bool,
+    /// Nobody was called, or let in, before somebody with a lower number who was there.
+    pub fair: bool,
+    /// The first thing that is wrong.
+    pub first_wrong: Option<String>,
+    /// The hash that was asked for: whether it is in this history, and how many entries follow it.
+    pub expected: Option<Expected>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Expected {
+    pub hash: String,
+    pub found: bool,
+    pub position: Option<String>,
+    pub entries_after: Option<u64>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Covers {
+    pub from: Option<Stamp>,
+    pub to: Option<Stamp>,
+    pub files: u64,
+    pub entries: u64,
+    /// Entries behind a gap, up to the next state that was written down: their bytes are checked, they are not replayed.
+    pub entries_not_replayed: u64,
+    /// The chain after the last entry.
+    pub hash: String,
+    pub logs: Vec<Log>,
+}
+
+/// One incarnation of the log.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Log {
+    pub incarnation: u64,
+    pub since: Option<String>,
+    /// `first`, `whole`, `lost`, `nothing` or `elsewhere`: what it goes on from.
+    pub goes_on_from: &'static str,
+    /// Entries of the log before that were lost with the store.
+    pub entries_lost: u64,
+}
+
+/// What the replay was compared with.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Checks {
+    /// States written down that came out again.
+    pub states_matched: u64,
+    /// Gates' words on a state that agree with the replay, and that do not.
+    pub votes_matched: u64,
+    pub votes_against: Vec<Dissent>,
+    /// Visitors' items that the rooms passed over: late, repeated or for nobody.
+    pub items_passed_over: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Dissent {
+    pub gate: String,
+    /// The state that it spoke of.
+    pub position: String,
+}
+
+/// A place in the log, and the log's time there.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Stamp {
+    pub position: String,
+    pub time: String,
+    pub time_ms: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Gate {
+    pub gate: String,
+    pub first: Stamp,
+    pub last: Stamp,
+    pub entries: u64,
+    /// Entries that did not count: repeats, or said while off the roster.
+    pub entries_ignored: u64,
+    pub said_goodbye: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Change {
+    pub at: Stamp,
+    /// The gate that wrote it down: the one that was configured so, or through whose admin API it came.
+    pub gate: String,
+    pub room: String,
+    pub revision: u64,
+    pub what: String,
+    /// False where a later change of the room came first.
+    pub counted: bool,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Interruption {
+    /// `silence`, `no root`, `alarm`, `adopting` or `healing`.
+    pub kind: &'static str,
+    pub from: Stamp,
+    /// `None` where it goes on at the end.
+    pub to: Option<Stamp>,
+    pub secs: f64,
+}
+
+/// One line of one room.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Line {
+    pub room: String,
+    /// Empty in a room with a single line.
+    pub line: String,
+    pub tally: Tally,
+    /// The first hundred.
+    pub inversions: Vec<Inversion>,
+    /// From the number to the first call.
+    pub waits: Spread,
+    pub waits_by_cohort: Vec<Cohort>,
+    pub waits_by_lane: Vec<Cohort>,
+    /// Bars of the waits' distribution: (from second, visitors).
+    pub waits_bars: Vec<(f64, u64)>,
+    pub sessions: Sessions,
+    pub capacity: Capacity,
+    pub advice: Vec<Advice>,
+    pub over_time: Series,
+    pub order: Points,
+}
+
+/// Counts over the whole history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Tally {
+    pub joins: u64,
+    /// Calls, and those of them that were a number's second.
+    pub calls: u64,
+    pub calls_again: u64,
+    pub claims: u64,
+    /// Calls that nobody came for, and those of them that cost the place.
+    pub no_shows: u64,
+    pub places_spent: u64,
+    /// Left the line, or their turn, by the button.
+    pub left: u64,
+    /// Numbers never called, without a word, and not in line at the end.
+    pub gave_up: u64,
+    pub waiting_at_end: u64,
+    /// Marks of visitors whose turn was too long ago.
+    pub late_marks: u64,
+    /// Let past the line by code or network.
+    pub bypasses: u64,
+    /// Sessions beyond what the room gave out, and those of them whose number was never called.
+    pub excess: u64,
+    pub let_in_uncalled: u64,
+    pub inversions: u64,
+    pub numbers_given_twice: u64,
+    /// Calls whose visitor joined before the history at hand.
+    pub waits_unknown: u64,
+}
+
+/// Somebody came before somebody else who was there with a lower number.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Inversion {
+    pub at: Stamp,
+    /// `called`, or `let in` without a call.
+    pub kind: &'static str,
+    pub lane: u8,
+    pub number: String,
+    /// The lowest number that was passed by.
+    pub before: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Cohort {
+    pub name: String,
+    #[serde(flatten)]
+    pub waits: Spread,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Sessions {
+    /// From the claim to the last renewal or the end.
+    pub used: Spread,
+    /// From the claim until the slot was free.
+    pub held: Spread,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Capacity {
+    pub at_end: u32,
+    pub most_slots: u64,
+    /// Share of the slots in use while somebody waited, in percent; `None` if nobody ever did.
+    pub used_while_waiting_percent: Option<f64>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Advice {
+    /// As in the configuration.
+    pub setting: &'static str,
+    pub now: String,
+    pub suggested: String,
+    pub rule: String,
+}
+
+impl Stamp {
+    #[must_use]
+    pub fn new(position: Position, time: Wall) -> Self {
+        Self {
+            position: position.to_string(),
+            time: rfc3339(time),
+            time_ms: time.0,
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! One line's books: what its entries say, against what the room made of them.
+
+use super::findings::{self, Inversion, Stamp, Tally};
+use super::histogram::Histogram;
+use super::order::{Given, Order};
+use super::series::{Point, Points, Series};
+use super::visits::{Missed, Now, Visits, Who};
+use crate::room::{
+    CallId, Clock, Edition, Era, Joined, LaneId, LineView, Mode, Number, Position, Section, Standing, Wall,
+};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    edition: Edition,
+    orders: Vec<Order>,
+    visits: Visits,
+    pub tally: Tally,
+    pub inversions: Vec<Inversion>,
+    pub waits: Histogram,
+    pub by_cohort: [Histogram; COHORTS.len()],
+    pub by_lane: Vec<Histogram>,
+    /// The line's first join.
+    opened: Option<Wall>,
+    pub series: Series,
+    pub points: Points,
+    pub usage: Usage,
+}
+
+/// What happened to a line with one entry.
+pub(super) struct Happened<'a> {
+    pub position: Position,
+    pub now: Now<'a>,
+    /// The clock before the entry.
+    pub before: Clock,
+    pub sections: Vec<&'a Section>,
+    /// What the entry's newcomers were given.
+    pub joined: Vec<&'a Joined>,
+    pub edition: Edition,
+    pub view: &'a LineView,
+    pub was: Option<&'a LineView>,
+}
+
+/// How well slots were used while somebody waited.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    since: Clock,
+    waiting: u64,
+    slots: u64,
+    capacity: u64,
+    slot_ms: u128,
+    capacity_ms: u128,
+    pub most_slots: u64,
+}
+
+impl Ledger {
+    /// `small` for one of very many lines.
+    pub fn new(edition: Edition, small: bool) -> Self {
+        let (steps, points) = if small { (60, 256) } else { (600, 4_096) };
+        Self {
+            edition,
+            orders: Vec::new(),
+            visits: Visits::default(),
+            tally: Tally::default(),
+            inversions: Vec::new(),
+            waits: Histogram::default(),
+            by_cohort: Default::default(),
+            by_lane: Vec::new(),
+            opened: None,
+            series: Series::new(steps),
+            points: Points::new(points),
+            usage: Usage::default(),
+        }
+    }
+
+    /// Takes up a line in the middle of its history: who is called and inside is the room's word.
+    pub fn resume(&mut self, view: &LineView, now: Now<'_>) {
+        self.visits.clear(now.clock);
+        self.orders.iter_mut().for_each(Order::forget);
+        for call in view.seated_since(None) {
+            let who = (call.lane, call.number);
+            self.order(call.lane).call(call.number, u64::MAX, now.clock);
+            match view.standing(call.lane, call.number, now.clock) {
+                Standing::Called(called) => self.visits.call_until(who, call.count, called.at_join, called.deadline),
+                Standing::Inside(inside) => self.visits.resume(who, inside.expires, inside.ends_by, now),
+                _ => {}
+            }
+        }
+    }
+
+    /// A new log begins: whoever is older must check in again.
+    pub fn begin(&mut self) {
+        self.orders.iter_mut().for_each(Order::forget);
+    }
+
+    /// The line is no more, and one of its name begins afresh.
+    pub fn close(&mut self, clock: Clock) {
+        self.visits.clear(clock);
+        self.orders.iter_mut().for_each(Order::close);
+    }
+
+    pub fn entry(&mut self, happened: &Happened<'_>) {
+        let now = happened.now;
+        if happened.edition != self.edition {
+            self.edition = happened.edition;
+            self.close(now.clock);
+        }
+        for lane in 0..happened.now.settings.lane_weights.len() {
+            let lane = LaneId(u8::try_from(lane).unwrap_or(u8::MAX));
+            self.order(lane).settle(now.settings);
+        }
+        self.expire(happened.before);
+        for section in &happened.sections {
+            self.section(section, happened);
+        }
+        self.join(happened);
+        self.expire(now.clock);
+        self.calls(happened);
+        self.stand(happened);
+    }
+
+    fn section(&mut self, section: &Section, happened: &Happened<'_>) {
+        let now = happened.now;
+        self.tally.bypasses += u64::from(section.bypasses);
+        for (lane, number) in &section.leaves {
+            self.leave((*lane, *number), happened);
+        }
+        for end in &section.ends {
+            self.tally.claims += u64::from(self.visits.is_called((end.lane, end.number)));
+            self.visits.end((end.lane, end.number), end.after_ms, now);
+        }
+        for claim in &section.claims {
+            let claimed = self.visits.claim((claim.lane, claim.number), claim.carried, now);
+            self.tally.claims += u64::from(claimed);
+        }
+        for (lane, number) in &section.reopens {
+            self.reopen((*lane, *number), happened);
+        }
+        for (lane, number) in &section.renewals {
+            self.visits.renew((*lane, *number), now);
+        }
+        for (lane, number) in &section.marks {
+            let in_line = || matches!(stands(happened, *lane, *number), Standing::Waiting(waiting) if waiting.present);
+            let in_time = self.order(*lane).mark(*number, now.clock, in_line);
+            self.tally.late_marks += u64::from(!in_time);
+        }
+        for (lane, number) in &section.taken {
+            self.order(*lane).take(*number);
+        }
+    }
+
+    fn leave(&mut self, (lane, number): Who, happened: &Happened<'_>) {
+        let called = self.visits.is_called((lane, number));
+        let inside = self.visits.is_inside((lane, number));
+        self.visits.leave((lane, number), happened.now);
+        let order = self.order(lane);
+        let waiting = !order.is_taken(number) && stands(happened, lane, number) == Standing::Ended;
+        order.take(number);
+        self.tally.left += u64::from(called || (waiting && !inside));
+    }
+
+    /// A gate says that somebody is inside on a genuine pass that the room did not know any more.
+    fn reopen(&mut self, (lane, number): Who, happened: &Happened<'_>) {
+        let (who, now) = ((lane, number), happened.now);
+        let inside = matches!(stands(happened, lane, number), Standing::Inside(_));
+        if self.visits.is_inside(who) || !inside {
+            return;
+        }
+        if self.visits.is_called(who) {
+            self.tally.claims += u64::from(self.visits.claim(who, true, now));
+            return;
+        }
+        self.visits.open(who, now);
+        self.tally.excess += 1;
+        let order = self.order(lane);
+        let uncalled = !order.was_called(number) && order.joined(number).is_some();
+        let passed_by = order.passed_by(number, now.clock);
+        order.call(number, now.settings.late_window_ms, now.clock);
+        if !uncalled {
+            return;
+        }
+        self.tally.let_in_uncalled += 1;
+        // The call of a number of an older log may have been lost with it; of this log nothing is lost.
+        let own = number.era == Era(happened.position.incarnation);
+        if let Some(before) = passed_by.filter(|_| own) {
+            self.invert("let in", who, before, happened);
+        }
+    }
+
+    fn join(&mut self, happened: &Happened<'_>) {
+        let now = happened.now;
+        for joined in &happened.joined {
+            let Some(first) = joined.first else { continue };
+            match self.order(joined.lane).join(first, joined.count, now.clock, now.time) {
+                Given::New => {
+                    self.tally.joins += u64::from(joined.count);
+                    self.opened.get_or_insert(now.time);
+                    self.series.at(now.time).joins += u64::from(joined.count);
+                }
+                Given::Again => {}
+                Given::Twice => self.tally.numbers_given_twice += 1,
+            }
+        }
+    }
+
+    fn expire(&mut self, clock: Clock) {
+        for Missed {
+            who: (lane, number),
+            spent,
+        } in self.visits.expire(clock)
+        {
+            self.tally.no_shows += 1;
+            self.tally.places_spent += u64::from(spent);
+            if !spent {
+                self.order(lane).untake(number);
+            }
+        }
+    }
+
+    fn calls(&mut self, happened: &Happened<'_>) {
+        let now = happened.now;
+        for call in happened.view.seated_since(happened.was) {
+            let CallId { lane, number, count } = call;
+            let Standing::Called(called) = stands(happened, lane, number) else {
+                continue;
+            };
+            if self.visits.is_called((lane, number)) {
+                continue;
+            }
+            self.visits
+                .call_until((lane, number), count, called.at_join, called.deadline);
+            self.tally.calls += 1;
+            self.tally.calls_again += u64::from(count > 1);
+            self.series.at(now.time).calls += 1;
+            self.points.add(Point {
+                at_ms: now.time.0,
+                lane: lane.0,
+                era: number.era.0,
+                number: number.n,
+                again: count > 1,
+            });
+            let late_window = now.settings.late_window_ms;
+            if count == 1 {
+                self.wait(lane, number, now.time);
+            }
+            if let Some(before) = self.order(lane).call(number, late_window, now.clock) {
+                self.invert("called", (lane, number), before, happened);
+            }
+        }
+    }
+
+    fn wait(&mut self, lane: LaneId, number: Number, called: Wall) {
+        let Some(joined) = self.order(lane).joined(number) else {
+            self.tally.waits_unknown += 1;
+            return;
+        };
+        let waited = called.since(joined);
+        self.waits.add(waited);
+        let after = joined.since(self.opened.unwrap_or(joined));
+        let cohort = COHORTS.iter().position(|(_, until)| after < *until);
+        self.by_cohort[cohort.unwrap_or(COHORTS.len() - 1)].add(waited);
+        let lane = usize::from(lane.0);
+        if self.by_lane.len() <= lane {
+            self.by_lane.resize_with(lane + 1, Histogram::default);
+        }
+        self.by_lane[lane].add(waited);
+    }
+
+    fn invert(&mut self, kind: &'static str, (lane, number): Who, before: Number, happened: &Happened<'_>) {
+        self.tally.inversions += 1;
+        if self.inversions.len() < MOST_INVERSIONS {
+            self.inversions.push(Inversion {
+                at: Stamp::new(happened.position, happened.now.time),
+                kind,
+                lane: lane.0,
+                number: said(number),
+                before: said(before),
+            });
+        }
+    }
+
+    /// How many stand where after the entry.
+    fn stand(&mut self, happened: &Happened<'_>) {
+        let now = happened.now;
+        let waiting = happened.view.figures.waiting;
+        let (called, inside) = (self.visits.called() as u64, self.visits.inside() as u64);
+        let capacity = u64::from(now.settings.capacity);
+        self.tally.waiting_at_end = waiting;
+        self.series.stands(now.time, waiting, called + inside, inside, capacity);
+        let able = now.settings.mode == Mode::Auto;
+        self.usage
+            .pass(now.clock, if able { waiting } else { 0 }, called + inside, capacity);
+    }
+
+    fn order(&mut self, lane: LaneId) -> &mut Order {
+        let at = usize::from(lane.0);
+        if self.orders.len() <= at {
+            self.orders.resize_with(at + 1, Order::default);
+        }
+        &mut self.orders[at]
+    }
+
+    /// Sessions by use, and by the slot's whole time.
+    pub fn sessions(&self) -> findings::Sessions {
+        findings::Sessions {
+            used: self.visits.used.spread(),
+            held: self.visits.held.spread(),
+        }
+    }
+}
+
+impl Usage {
+    fn pass(&mut self, clock: Clock, waiting: u64, slots: u64, capacity: u64) {
+        let ms = u128::from(clock.since(self.since));
+        if self.waiting > 0 {
+            self.slot_ms += ms * u128::from(self.slots.min(self.capacity));
+            self.capacity_ms += ms * u128::from(self.capacity);
+        }
+        self.most_slots = self.most_slots.max(slots);
+        (self.since, self.waiting, self.slots, self.capacity) = (clock, waiting, slots, capacity);
+    }
+
+    /// To a tenth of a percent.
+    pub fn percent(&self) -> Option<f64> {
+        let tenths = (self.slot_ms * 1_000).checked_div(self.capacity_ms)?;
+        u32::try_from(tenths).ok().map(|tenths| f64::from(tenths) / 10.0)
+    }
+}
+
+/// Where the number stands after the entry, by the room's word.
+fn stands(happened: &Happened<'_>, lane: LaneId, number: Number) -> Standing {
+    happened.view.standing(lane, number, happened.now.clock)
+}
+
+/// Era and number, as nobody's name.
+fn said(number: Number) -> String {
+    format!("{}/{}", number.era.0, number.n)
+}
+
+/// By how long after the line's first join they joined, in milliseconds.
+pub(super) const COHORTS: [(&str, u64); 6] = [
+    ("first minute", 60_000),
+    ("1 to 5 min", 300_000),
+    ("5 to 15 min", 900_000),
+    ("15 to 60 min", 3_600_000),
+    ("1 to 6 h", 21_600_000),
+    ("after 6 h", u64::MAX),
+];
+
+/// Inversions told one by one.
+const MOST_INVERSIONS: usize = 100;

@@ -1,0 +1,63 @@
+//! The fairness report: a log's history verified, run through the rooms again, and held to the order it promised.
+//!
+//! [`audit`] walks through folders of an archive, or one gate's data folder, one file at a time. The rooms say who was
+//! called; whether somebody with a lower number was there is reckoned here from what the gates said (`order`), so that
+//! a fault of the rooms would show. What comes out is [`Findings`], as text, JSON, or a page.
+
+mod advice;
+mod books;
+pub mod describe;
+mod findings;
+mod histogram;
+mod ledger;
+mod numbers;
+mod order;
+mod page;
+mod plot;
+mod replay;
+mod series;
+mod source;
+mod text;
+mod trail;
+mod visits;
+
+use std::path::PathBuf;
+
+pub use findings::*;
+pub use histogram::Spread;
+pub use page::html;
+pub use series::{Moment, Point, Points, Series};
+pub use source::{OpenError, Source};
+pub use text::{text, verdict};
+
+use crate::room::{Chain, RoomName};
+
+/// What to look at, and what for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only this room's lines.
+    pub room: Option<RoomName>,
+    /// The chain that a gate showed, or that an earlier report ended with: it must be in the history.
+    pub expect: Option<Chain>,
+}
+
+/// Given from time to time while an audit runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress<'a> {
+    pub file: &'a str,
+    pub index: usize,
+    pub of: usize,
+    pub entries: u64,
+}
+
+/// Reads the history in `folders` and reports on it. Nothing is changed.
+pub fn audit(
+    folders: &[PathBuf],
+    options: &Options,
+    progress: &mut dyn FnMut(&Progress<'_>),
+) -> Result<Findings, OpenError> {
+    let source = Source::open(folders)?;
+    let mut replay = replay::Replay::new(options, progress);
+    let end = source.walk(&mut |step| replay.step(step));
+    Ok(replay.end(end))
+}

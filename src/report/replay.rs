@@ -1,0 +1,317 @@
+//! Runs a history through the rooms again and keeps the books: what is not as it was filed, and what it came to.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::books::Books;
+use super::describe;
+use super::findings::{Checks, Covers, Dissent, Expected, Findings, Log, Stamp, Verdict};
+use super::trail::{Trail, Was};
+use super::{Options, Progress};
+use crate::archive::{Link, Step, Stored};
+use crate::room::{Chain, Effects, Entry, Position, State, StateHash, Wall};
+
+/// See the module.
+pub(super) struct Replay<'a> {
+    expect: Option<Chain>,
+    progress: &'a mut dyn FnMut(&Progress<'_>),
+    /// `None` before the first state that is written down, and behind a gap.
+    state: Option<State>,
+    books: Books,
+    trail: Trail,
+    covers: Covers,
+    checks: Checks,
+    faults: Vec<String>,
+    /// Own hashes at the last checkpoints, for the gates' words on them.
+    hashes: BTreeMap<u64, StateHash>,
+    confirmed: Option<u64>,
+    /// What the last log goes on from, until its first state comes.
+    link: Option<Link>,
+    found: Option<(Position, u64)>,
+    last: Option<(Position, Wall)>,
+    file: (usize, usize),
+}
+
+impl<'a> Replay<'a> {
+    pub fn new(options: &Options, progress: &'a mut dyn FnMut(&Progress<'_>)) -> Self {
+        Self {
+            expect: options.expect,
+            progress,
+            state: None,
+            books: Books::new(options.room.clone()),
+            trail: Trail::default(),
+            covers: Covers::default(),
+            checks: Checks::default(),
+            faults: Vec::new(),
+            hashes: BTreeMap::new(),
+            confirmed: None,
+            link: None,
+            found: None,
+            last: None,
+            file: (0, 0),
+        }
+    }
+
+    pub fn step(&mut self, step: Step<'_>) {
+        match step {
+            Step::File { file, index, of } => {
+                self.covers.files += 1;
+                self.file = (index, of);
+                self.tell(file);
+            }
+            Step::Begins { incarnation, link, .. } => self.begin(incarnation, link),
+            Step::Base { file, position, state } => self.base(file, position, state),
+            Step::Entry { file, stored } => {
+                self.entry(file, stored);
+                if self.covers.entries.is_multiple_of(TELL_EVERY) {
+                    self.tell(file);
+                }
+            }
+            Step::Fault(fault) => {
+                // What follows a gap cannot be run until a state comes that was written down.
+                self.state = None;
+                self.fault(fault.to_string());
+            }
+        }
+    }
+
+    fn tell(&mut self, file: &str) {
+        (self.progress)(&Progress {
+            file,
+            index: self.file.0,
+            of: self.file.1,
+            entries: self.covers.entries,
+        });
+    }
+
+    fn fault(&mut self, fault: String) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(fault);
+        }
+    }
+
+    fn begin(&mut self, incarnation: u64, link: Link) {
+        self.state = None;
+        self.link = Some(link);
+        self.hashes.clear();
+        self.confirmed = None;
+        let (goes_on_from, entries_lost) = match link {
+            Link::First => ("first", 0),
+            Link::Whole => ("whole", 0),
+            Link::Lost { entries } => ("lost", entries),
+            Link::Nothing => ("nothing", 0),
+            Link::Elsewhere => ("elsewhere", 0),
+        };
+        if self.covers.logs.len() < MOST_LOGS {
+            self.covers.logs.push(Log {
+                incarnation,
+                since: None,
+                goes_on_from,
+                entries_lost,
+            });
+        }
+    }
+
+    /// A state that was written down: proof of the replay so far, or where it begins again.
+    fn base(&mut self, file: &str, position: Position, bytes: &[u8]) {
+        let state = State::decode(bytes);
+        if let Some(own) = self.state.as_ref().filter(|own| own.position() == position) {
+            if own.encode() == bytes {
+                self.checks.states_matched += 1;
+                return;
+            }
+            self.fault(format!(
+                "{file}: the state at {position} is not the one that the entries lead to"
+            ));
+        }
+        match state {
+            Ok(mut state) => {
+                let view = state.view();
+                match self.link.take() {
+                    Some(Link::Whole) => self.books.begin(&view),
+                    _ => self.books.resume(&view),
+                }
+                self.state = Some(state);
+            }
+            Err(error) => self.fault(format!("{file}: the state at {position} cannot be read: {error}")),
+        }
+    }
+
+    fn entry(&mut self, file: &str, stored: &Stored) {
+        let Stored {
+            entry,
+            passed_over,
+            chain,
+        } = stored;
+        self.cover(entry, *chain);
+        let Some(mut state) = self.state.take() else {
+            self.covers.entries_not_replayed += 1;
+            return;
+        };
+        if entry.previous != state.nonce() || state.position().sequence + 1 != entry.position.sequence {
+            return self.fault(format!(
+                "{file}: entry {} does not follow the one before it",
+                entry.position
+            ));
+        }
+        if *passed_over {
+            state.pass_over(entry);
+            self.state = Some(state);
+            return;
+        }
+        let was = was(&state, entry);
+        let applied = catch_unwind(AssertUnwindSafe(|| state.apply(entry)));
+        let Ok(effects) = applied else {
+            return self.fault(format!("{file}: entry {} cannot be applied", entry.position));
+        };
+        if state.position() != entry.position {
+            return self.fault(format!(
+                "{file}: entry {} is of a version that this one does not know",
+                entry.position
+            ));
+        }
+        self.check(file, &state, entry);
+        self.note(&mut state, entry, &effects, &was);
+        self.state = Some(state);
+    }
+
+    /// Where the history goes, whether or not it can be run.
+    fn cover(&mut self, entry: &Entry, chain: Chain) {
+        let covers = &mut self.covers;
+        covers.entries += 1;
+        if covers.from.is_none() {
+            covers.from = Some(Stamp::new(entry.position, entry.time));
+        }
+        if let Some(log) = covers.logs.last_mut().filter(|log| log.since.is_none()) {
+            log.since = Some(crate::logging::rfc3339(entry.time));
+        }
+        self.last = Some((entry.position, entry.time));
+        if self.expect == Some(chain) {
+            self.found = Some((entry.position, covers.entries));
+        }
+    }
+
+    /// The replay's own hash against what the gates said of theirs.
+    fn check(&mut self, file: &str, state: &State, entry: &Entry) {
+        if let Some(vote) = entry.batch.vote
+            && let Some(own) = self.hashes.get(&vote.sequence)
+        {
+            if *own == vote.hash {
+                self.checks.votes_matched += 1;
+            } else if self.checks.votes_against.len() < MOST_FAULTS {
+                self.checks.votes_against.push(Dissent {
+                    gate: describe::gate(entry.gate),
+                    position: Position {
+                        sequence: vote.sequence,
+                        ..entry.position
+                    }
+                    .to_string(),
+                });
+            }
+        }
+        if let Some((sequence, hash)) = state
+            .confirmed()
+            .filter(|(sequence, _)| Some(*sequence) != self.confirmed)
+        {
+            self.confirmed = Some(sequence);
+            if self.hashes.get(&sequence).is_some_and(|own| *own != hash) {
+                self.fault(format!(
+                    "{file}: most gates confirmed another state at {sequence} than the entries lead to"
+                ));
+            }
+        }
+        if let Some(sequence) = state.checkpoint() {
+            self.hashes.insert(sequence, state.hash());
+            while self.hashes.len() > MOST_HASHES {
+                self.hashes.pop_first();
+            }
+        }
+    }
+
+    fn note(&mut self, state: &mut State, entry: &Entry, effects: &Effects, was: &Was) {
+        let view = state.view();
+        self.checks.items_passed_over += u64::from(effects.skipped);
+        self.trail.entry(entry, effects, &view, was);
+        self.books.entry(entry, effects, &view);
+    }
+
+    /// The findings, when all was walked through; `end` is where the history ends.
+    pub fn end(mut self, end: Option<(Position, Chain)>) -> Findings {
+        if let Some((_, chain)) = end {
+            self.covers.hash = chain.to_string();
+        }
+        self.covers.to = self.last.map(|(position, time)| Stamp::new(position, time));
+        let lines = self.books.lines();
+        let expected = self.expect.map(|hash| Expected {
+            hash: hash.to_string(),
+            found: self.found.is_some(),
+            position: self.found.map(|(position, _)| position.to_string()),
+            entries_after: self.found.map(|(_, entries)| self.covers.entries - entries),
+        });
+        let verdict = verdict(&self.faults, expected, &lines, self.covers.entries);
+        Findings {
+            format: FORMAT,
+            verdict,
+            gates: self.trail.gates(),
+            interruptions: self.trail.interruptions(),
+            changes: self.trail.changes,
+            covers: self.covers,
+            faults: self.faults,
+            checks: self.checks,
+            lines,
+            lines_not_followed: self.books.not_followed,
+        }
+    }
+}
+
+fn verdict(faults: &[String], expected: Option<Expected>, lines: &[super::findings::Line], entries: u64) -> Verdict {
+    let cut = expected.as_ref().filter(|expected| !expected.found).map(|expected| {
+        format!(
+            "the hash {} is nowhere in this history: entries are missing at its end, or it is another one",
+            expected.hash
+        )
+    });
+    let nothing = (entries == 0).then(|| "there is not one entry".to_owned());
+    let unfair = lines.iter().find_map(|line| {
+        let place = if line.line.is_empty() {
+            line.room.clone()
+        } else {
+            format!("{}/{}", line.room, line.line)
+        };
+        let inverted = line.inversions.first().map(|inversion| {
+            format!(
+                "{place}: at {} ({}) number {} was {} before {}, who was there",
+                inversion.at.position, inversion.at.time, inversion.number, inversion.kind, inversion.before
+            )
+        });
+        let twice = (line.tally.numbers_given_twice > 0).then(|| format!("{place}: a number was given twice"));
+        inverted.or(twice)
+    });
+    let fault = faults.first().cloned().or(cut).or(nothing);
+    Verdict {
+        whole: fault.is_none(),
+        fair: unfair.is_none(),
+        first_wrong: fault.or(unfair),
+        expected,
+    }
+}
+
+/// The configured settings of the rooms that an entry changes.
+fn was(state: &State, entry: &Entry) -> Was {
+    let rooms = entry.batch.rooms.iter().map(|change| &change.room);
+    rooms
+        .filter_map(|room| Some((room.clone(), state.configured(room)?.clone())))
+        .collect()
+}
+
+/// Version of the findings' form.
+const FORMAT: u32 = 1;
+
+const MOST_FAULTS: usize = 1_000;
+const MOST_LOGS: usize = 10_000;
+
+/// Checkpoints whose hashes are remembered: votes come within seconds.
+const MOST_HASHES: usize = 64;
+
+/// Entries between words on the progress.
+const TELL_EVERY: u64 = 10_000;

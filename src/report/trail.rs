@@ -1,0 +1,124 @@
+//! Who was there, who changed what, and when nothing moved.
+
+use std::collections::BTreeMap;
+
+use super::describe;
+use super::findings::{Change, Gate, Interruption, Stamp};
+use super::histogram::Histogram;
+use crate::room::{Effects, Entry, GateId, Settings, View, Wall};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Trail {
+    gates: BTreeMap<GateId, Gate>,
+    pub changes: Vec<Change>,
+    interruptions: Vec<Interruption>,
+    /// Why nobody is called since the last interruption began.
+    standing: Option<&'static str>,
+    last: Option<(Stamp, Wall)>,
+}
+
+impl Trail {
+    /// `before` and `after` are the views around the entry; `configured` the configured settings that it replaces.
+    pub fn entry(&mut self, entry: &Entry, effects: &Effects, after: &View, was: &Was) {
+        let stamp = Stamp::new(entry.position, entry.time);
+        self.gate(entry, effects, &stamp);
+        self.silence(entry.time, &stamp);
+        self.stands(after, &stamp);
+        for change in &entry.batch.rooms {
+            if self.changes.len() >= MOST_CHANGES {
+                break;
+            }
+            let revision = after.rooms.get(&change.room).map(|room| room.revision);
+            let removed = matches!(change.change, crate::room::Change::Remove) && revision.is_none();
+            self.changes.push(Change {
+                at: stamp.clone(),
+                gate: describe::gate(entry.gate),
+                room: change.room.to_string(),
+                revision: change.revision,
+                what: describe::change(&change.change, was.get(&change.room)),
+                counted: !effects.ignored && (revision == Some(change.revision) || removed),
+            });
+        }
+        self.last = Some((stamp, entry.time));
+    }
+
+    pub fn gates(&self) -> Vec<Gate> {
+        self.gates.values().cloned().collect()
+    }
+
+    pub fn interruptions(&self) -> Vec<Interruption> {
+        self.interruptions.clone()
+    }
+
+    fn gate(&mut self, entry: &Entry, effects: &Effects, stamp: &Stamp) {
+        if self.gates.len() >= MOST_GATES && !self.gates.contains_key(&entry.gate) {
+            return;
+        }
+        let gate = self.gates.entry(entry.gate).or_insert_with(|| Gate {
+            gate: describe::gate(entry.gate),
+            first: stamp.clone(),
+            last: stamp.clone(),
+            entries: 0,
+            entries_ignored: 0,
+            said_goodbye: false,
+        });
+        gate.last = stamp.clone();
+        gate.entries += 1;
+        gate.entries_ignored += u64::from(effects.ignored);
+        gate.said_goodbye |= entry.batch.goodbye;
+    }
+
+    /// Somebody always says something: a longer pause means that no gate reached the log, or that a clock was set.
+    fn silence(&mut self, time: Wall, stamp: &Stamp) {
+        let Some((from, since)) = &self.last else { return };
+        let ms = time.since(*since);
+        if ms > SILENCE_MS && self.interruptions.len() < MOST_INTERRUPTIONS {
+            self.interruptions.push(Interruption {
+                kind: "silence",
+                from: from.clone(),
+                to: Some(stamp.clone()),
+                secs: Histogram::secs(ms),
+            });
+        }
+    }
+
+    /// Follows why nobody is called.
+    fn stands(&mut self, view: &View, stamp: &Stamp) {
+        let why = match () {
+            () if !view.rooted => Some("no root"),
+            () if view.alarm => Some("alarm"),
+            () if view.adopting.is_some() => Some("adopting"),
+            () if view.healing_until.is_some() => Some("healing"),
+            () => None,
+        };
+        if why == self.standing {
+            return;
+        }
+        let open = |interruption: &&mut Interruption| interruption.to.is_none();
+        if let Some(interruption) = self.interruptions.iter_mut().rev().find(open) {
+            let ms = stamp.time_ms.saturating_sub(interruption.from.time_ms);
+            interruption.to = Some(stamp.clone());
+            interruption.secs = Histogram::secs(ms);
+        }
+        self.standing = why;
+        if let Some(kind) = why.filter(|_| self.interruptions.len() < MOST_INTERRUPTIONS) {
+            self.interruptions.push(Interruption {
+                kind,
+                from: stamp.clone(),
+                to: None,
+                secs: 0.0,
+            });
+        }
+    }
+}
+
+/// The configured settings of rooms that an entry changes, as they were.
+pub(super) type Was = BTreeMap<crate::room::RoomName, Settings>;
+
+/// A gate that has nothing to say speaks every four seconds, and another after it.
+const SILENCE_MS: u64 = 6_000;
+
+const MOST_GATES: usize = 10_000;
+const MOST_CHANGES: usize = 10_000;
+const MOST_INTERRUPTIONS: usize = 1_000;

@@ -1,0 +1,117 @@
+//! A sale that went as it should: the report says so, and its figures are those of the crowd.
+
+use std::fs;
+use std::path::Path;
+
+use anteroom::report::{Findings, Line, Options, audit};
+use tempfile::TempDir;
+
+use super::crowd::{Crowd, Story, settings};
+use super::hall::Hall;
+
+/// Two gates archive into one folder; one comes later and goes earlier.
+fn sale(folder: &TempDir, seed: u64) -> (Hall, Story) {
+    let (mut hall, mut crowd) = (Hall::new(), Crowd::new(seed));
+    hall.archive(1, folder.path());
+    hall.configure(1, settings());
+    crowd.pass(&mut hall, &[1], 70, 4);
+    hall.archive(2, folder.path());
+    crowd.pass(&mut hall, &[1, 2], 100, 4);
+    hall.leave(1);
+    crowd.pass(&mut hall, &[2], 150, 0);
+    (hall, crowd.story)
+}
+
+pub fn report(folder: &TempDir) -> Findings {
+    audit(&[folder.path().to_owned()], &Options::default(), &mut |_| {}).unwrap()
+}
+
+fn only(findings: &Findings) -> &Line {
+    assert_eq!(findings.lines.len(), 1);
+    &findings.lines[0]
+}
+
+#[test]
+fn a_fair_sale_is_reported_with_the_crowds_own_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut hall, story) = sale(&folder, 42);
+    let (figures, chain) = (hall.figures(), hall.state.chain());
+    hall.leave(2);
+    let _ = chain;
+    let findings = report(&folder);
+    assert_eq!(findings.verdict.first_wrong, None, "{findings:#?}");
+    assert!(findings.verdict.whole && findings.verdict.fair);
+    assert_eq!(findings.covers.hash, hall.state.chain().to_string());
+    assert_eq!(findings.covers.entries, hall.state.position().sequence);
+    let line = only(&findings);
+    let tally = &line.tally;
+    assert_eq!(
+        (tally.joins, tally.calls, tally.claims, tally.no_shows, tally.left),
+        (
+            figures.joins,
+            figures.calls,
+            figures.claims,
+            figures.no_shows,
+            figures.left
+        )
+    );
+    assert_eq!((tally.joins, tally.bypasses), (story.joins, story.bypasses));
+    assert!(
+        tally.calls_again > 0 && tally.left > 0 && tally.gave_up > 0,
+        "{tally:#?}"
+    );
+    assert_eq!(line.sessions.held.count, figures.ends);
+    assert!(findings.checks.votes_matched > 20 && findings.checks.votes_against.is_empty());
+}
+
+#[test]
+fn waits_are_those_that_the_crowd_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut hall, mut story) = sale(&folder, 7);
+    hall.leave(2);
+    let findings = report(&folder);
+    let line = only(&findings);
+    story.waits.sort_unstable();
+    assert_eq!(line.waits.count, story.waits.len() as u64);
+    let of = |percent: usize| story.waits[(story.waits.len() * percent).div_ceil(100) - 1];
+    for (percent, told) in [
+        (50, line.waits.p50_secs),
+        (95, line.waits.p95_secs),
+        (99, line.waits.p99_secs),
+    ] {
+        let is = f64::from(u32::try_from(of(percent)).unwrap()) / 1_000.0;
+        assert!((told - is).abs() <= is / 50.0 + 0.1, "p{percent}: {told} is not {is}");
+    }
+    let cohorts: u64 = line.waits_by_cohort.iter().map(|cohort| cohort.waits.count).sum();
+    let lanes: u64 = line.waits_by_lane.iter().map(|lane| lane.waits.count).sum();
+    assert_eq!((cohorts, lanes), (line.waits.count, line.waits.count));
+    assert_eq!((line.waits_by_cohort.len(), line.waits_by_lane.len()), (2, 2));
+}
+
+#[test]
+fn the_page_stands_by_itself_and_names_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut hall, _) = sale(&folder, 3);
+    hall.leave(2);
+    let findings = report(&folder);
+    let page = anteroom::report::html(&findings);
+    // Kept to be looked at in a browser.
+    fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html"), &page).unwrap();
+    assert!(
+        page.contains("Whole and fair") && page.matches("<svg").count() == 6,
+        "{page}"
+    );
+    for outside in ["http:", "https:", "<script", "src=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let json = serde_json::to_string(&findings).unwrap();
+    let told = anteroom::report::text(&findings);
+    for text in [&page, &json, &told] {
+        let address = text.split(|c: char| !c.is_ascii_digit() && c != '.').find(|word| {
+            let parts: Vec<&str> = word.split('.').collect();
+            parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok())
+        });
+        assert_eq!(address, None);
+        assert!(!text.replace("@media", "").contains('@'), "an account");
+    }
+}

@@ -1,0 +1,157 @@
+//! A shared log made by hand: gates that append to it in turn, each with an archive where it is told to have one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use anteroom::archive::{Archiver, Options};
+use anteroom::room::{
+    Batch, Change, Effects, Entry, Figures, GateId, LineName, Position, RoomChange, RoomName, Section, Settings, State,
+    VERSION, Vote, Wall,
+};
+
+pub struct Hall {
+    pub state: State,
+    /// Milliseconds since the epoch.
+    pub time: u64,
+    gates: BTreeMap<GateId, Gate>,
+    revision: u64,
+    /// The last checkpoint's sequence and hash, for votes.
+    checkpoint: Option<(u64, [u8; 32])>,
+}
+
+#[derive(Default)]
+struct Gate {
+    serial: u64,
+    archiver: Option<Archiver>,
+    voted: u64,
+}
+
+pub fn room() -> RoomName {
+    RoomName::new("shop").unwrap()
+}
+
+pub fn section() -> Section {
+    Section::new(room(), LineName::ONLY)
+}
+
+impl Hall {
+    pub fn new() -> Self {
+        Self {
+            state: State::empty(INCARNATION, true),
+            time: 1_800_000_000_000,
+            gates: BTreeMap::new(),
+            revision: 0,
+            checkpoint: None,
+        }
+    }
+
+    /// A gate with an archive in `folder` comes.
+    pub fn archive(&mut self, gate: u64, folder: &Path) {
+        let options = Options {
+            patience: Duration::ZERO,
+            ..Options::new(folder.to_owned(), GateId(gate))
+        };
+        let mut archiver = Archiver::start(&options).unwrap();
+        archiver.begin(&self.state);
+        self.gates.entry(GateId(gate)).or_default().archiver = Some(archiver);
+    }
+
+    /// The gate goes, and files what is left.
+    pub fn leave(&mut self, gate: u64) {
+        self.say(
+            gate,
+            0,
+            Batch {
+                goodbye: true,
+                ..Batch::default()
+            },
+        );
+        let gate = self.gates.remove(&GateId(gate)).unwrap();
+        if let Some(archiver) = gate.archiver {
+            archiver.stop(&self.state, Duration::from_secs(60));
+        }
+    }
+
+    /// One gate's entry, `ms` after the last.
+    pub fn say(&mut self, gate: u64, ms: u64, batch: Batch) -> Effects {
+        let entry = self.entry(gate, ms, batch);
+        let effects = self.state.apply(&entry);
+        for gate in self.gates.values_mut() {
+            if let Some(archiver) = &mut gate.archiver {
+                archiver.applied(&entry, &self.state);
+            }
+        }
+        if let Some(sequence) = self.state.checkpoint() {
+            self.checkpoint = Some((sequence, self.state.hash()));
+        }
+        effects
+    }
+
+    pub fn hear(&mut self, gate: u64, ms: u64, section: Section) -> Effects {
+        self.say(
+            gate,
+            ms,
+            Batch {
+                sections: vec![section],
+                ..Batch::default()
+            },
+        )
+    }
+
+    pub fn change(&mut self, gate: u64, change: Change) {
+        self.revision += 1;
+        let change = RoomChange {
+            room: room(),
+            revision: self.revision,
+            change,
+        };
+        self.say(
+            gate,
+            10,
+            Batch {
+                rooms: vec![change],
+                ..Batch::default()
+            },
+        );
+    }
+
+    pub fn configure(&mut self, gate: u64, settings: Settings) {
+        self.change(gate, Change::Configure(settings));
+    }
+
+    pub fn figures(&mut self) -> Figures {
+        self.state.view().rooms[&room()].lines[&LineName::ONLY].figures
+    }
+
+    fn entry(&mut self, id: u64, ms: u64, batch: Batch) -> Entry {
+        self.time += ms;
+        let gate = self.gates.entry(GateId(id)).or_default();
+        gate.serial += 1;
+        let at = self.state.position();
+        let sequence = at.sequence + 1;
+        let vote = self.checkpoint.filter(|(sequence, _)| *sequence > gate.voted);
+        gate.voted = vote.map_or(gate.voted, |(sequence, _)| sequence);
+        Entry {
+            position: Position { sequence, ..at },
+            gate: GateId(id),
+            serial: gate.serial,
+            previous: self.state.nonce(),
+            nonce: (sequence ^ 0x5a5a).to_le_bytes(),
+            time: Wall(self.time),
+            version: VERSION,
+            batch: Batch {
+                hello: gate.serial == 1,
+                knows: VERSION,
+                vote: vote.map(|(sequence, hash)| Vote {
+                    sequence,
+                    hash,
+                    again: false,
+                }),
+                ..batch
+            },
+        }
+    }
+}
+
+pub const INCARNATION: u64 = 30_198_988_800_000_007;

@@ -1,0 +1,7 @@
+//! The archive and the report on it: real runs of the rooms, and what somebody could do to the files afterwards.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
+
+mod crowd;
+mod fair;
+mod hall;
