@@ -9,8 +9,9 @@ use crate::room::{Batch, Entry, GateId, OLDEST, Position, VERSION, Wall};
 /// An entry as it stands in the stream: its id, and names and values in turn.
 pub(super) type Raw = (String, Vec<Vec<u8>>);
 
-/// What an exchange that stood at `at` has read, where the log's last sequence is `tail` and it holds `log_bytes`.
-pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Result<Exchanged, Fault> {
+/// What an exchange that stood at `at` has read, where the log's last sequence is `tail` and it holds `log_bytes`; `None` when
+/// there is more and the next of it is gone.
+pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Result<Option<Exchanged>, Fault> {
     let mut entries = Vec::with_capacity(raw.len());
     let mut newer = None;
     for (entry, sequence) in raw.into_iter().zip(at.sequence + 1..) {
@@ -28,13 +29,13 @@ pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Re
         }
     }
     if entries.is_empty() && newer.is_none() && tail > at.sequence {
-        return Ok(Exchanged::Moved);
+        return Ok(None);
     }
-    Ok(Exchanged::Entries {
+    Ok(Some(Exchanged::Entries {
         entries,
         log_bytes,
         newer,
-    })
+    }))
 }
 
 /// `incarnation-sequence`.

@@ -147,3 +147,93 @@ impl From<Fault> for Unavailable {
 
 /// Most characters of a server's own words that are passed on.
 const MOST_WORDS: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use redis::Value;
+
+    use super::*;
+
+    fn fault(reply: &str) -> Fault {
+        let Ok(Value::ServerError(error)) = redis::parse_redis_value(format!("-{reply}\r\n").as_bytes()) else {
+            panic!("{reply}")
+        };
+        let asked = Node {
+            host: "here".into(),
+            port: 1,
+        };
+        Fault::reply(&error, &asked)
+    }
+
+    fn to(host: &str, port: u16, asking: bool) -> Fault {
+        let host = host.into();
+        let to = Node { host, port };
+        Fault::Moved { to, asking }
+    }
+
+    #[test]
+    fn a_redirection_names_its_node() {
+        assert_eq!(fault("MOVED 7 10.0.0.1:7001"), to("10.0.0.1", 7001, false));
+        assert_eq!(fault("ASK 7 10.0.0.1:7001"), to("10.0.0.1", 7001, true));
+        assert_eq!(
+            fault("MOVED 7 :7001"),
+            to("here", 7001, false),
+            "no host: the one that was asked"
+        );
+        assert_eq!(
+            fault("MOVED 7 ?:7001"),
+            to("here", 7001, false),
+            "a host that nobody knows"
+        );
+        assert_eq!(fault("MOVED 7 fd00::7:7001"), to("fd00::7", 7001, false));
+        assert!(matches!(fault("MOVED 7"), Fault::Elsewhere(_)));
+    }
+
+    #[test]
+    fn each_error_asks_for_what_helps() {
+        for (reply, right) in [
+            ("READONLY You can't write against a read only replica.", "Elsewhere"),
+            ("LOADING Redis is loading the dataset in memory", "Elsewhere"),
+            ("MASTERDOWN Link with MASTER is down", "Elsewhere"),
+            ("CLUSTERDOWN The cluster is down", "Elsewhere"),
+            ("TRYAGAIN Multiple keys request during rehashing of slot", "Passing"),
+            ("NOREPLICAS Not enough good replicas to write.", "Passing"),
+            ("MISCONF Redis is configured to save RDB snapshots", "Passing"),
+            ("BUSY Redis is busy running a script", "Passing"),
+            ("NOSCRIPT No matching script.", "NoScript"),
+            ("OOM command not allowed when used memory > 'maxmemory'.", "Full"),
+            (
+                "ERR Error running script: @user_script:14: -OOM command not allowed",
+                "Full",
+            ),
+            (
+                "ERR Error running script: @user_script:5: -READONLY You can't write",
+                "Elsewhere",
+            ),
+            (
+                "NOPERM this user has no permissions to run the 'xadd' command",
+                "Refused",
+            ),
+            ("NOAUTH Authentication required.", "Refused"),
+            (
+                "WRONGPASS invalid username-password pair or user is disabled.",
+                "Refused",
+            ),
+            (
+                "WRONGTYPE Operation against a key holding the wrong kind of value",
+                "Refused",
+            ),
+            ("ERR something new", "Refused"),
+        ] {
+            let fault = format!("{:?}", fault(reply));
+            assert!(fault.starts_with(right), "{reply}: {fault}");
+        }
+    }
+
+    #[test]
+    fn a_servers_words_stay_on_one_short_line() {
+        let long = fault(&format!("ERR one\ttwo {}", "x".repeat(1_000)));
+        let Unavailable(why) = long.into();
+        assert!(why.starts_with("ERR one two") && why.len() <= MOST_WORDS, "{why}");
+    }
+}

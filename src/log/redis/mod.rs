@@ -74,6 +74,15 @@ pub struct OpenError {
     pub reason: String,
 }
 
+/// What one round trip of an exchange came to.
+enum Answer {
+    Whole(Exchanged),
+    /// Entries that follow the position are gone; the kept snapshot is of this sequence.
+    Gap {
+        saved: u64,
+    },
+}
+
 impl RedisLog {
     /// Opens the log. A store that does not answer is looked at when it does: a gate may start before its store.
     pub fn open(url: &RedisUrl, options: Options) -> Result<Self, OpenError> {
@@ -127,6 +136,44 @@ impl RedisLog {
         self.wire.checked().map(|checked| checked.server.as_str())
     }
 
+    /// One round trip of an exchange.
+    fn once(&mut self, at: Position, append: Option<&Append>) -> Result<Answer, Unavailable> {
+        let batch = append.map(|append| append.batch.encode());
+        let after = Position {
+            sequence: at.sequence.saturating_add(1),
+            ..at
+        };
+        let count = self.count;
+        let replies = self.wire.call(|scripts, keys, by| {
+            let mut script = scripts.exchange.on(by, &[&keys.head, &keys.log]);
+            script.arg(at.incarnation).arg(at.sequence);
+            if let (Some(append), Some(batch)) = (append, &batch) {
+                entry(&mut script, append, batch);
+            }
+            let mut read = cmd("XRANGE");
+            // An end without a sequence is the incarnation's.
+            read.arg(&keys.log)
+                .arg(id(after))
+                .arg(at.incarnation)
+                .arg("COUNT")
+                .arg(count);
+            vec![script, read]
+        });
+        let mut replies = match replies {
+            Ok(replies) => replies.into_iter(),
+            Err(Fault::Full(why)) => return Err(self.make_room(why)),
+            Err(fault) => return Err(fault.into()),
+        };
+        let (fits, incarnation, tail, bytes, saved): (bool, u64, u64, u64, u64) = parse(replies.next())?;
+        if !fits {
+            return Ok(Answer::Whole(Exchanged::Broken { incarnation }));
+        }
+        let raw = entries::raw(replies.next().unwrap_or(Value::Nil))?;
+        self.pace(&raw);
+        let read = entries::read(at, tail, bytes, raw)?;
+        Ok(read.map_or(Answer::Gap { saved }, Answer::Whole))
+    }
+
     /// Drops entries that the kept snapshot covers, once they are too old or too many.
     fn trim(&mut self, age: Duration, bytes: u64) -> Result<(), Fault> {
         let call = |script: &Script, keys: &Keys, by| trimming(script, keys, by, age, bytes);
@@ -160,39 +207,18 @@ impl Log for RedisLog {
     }
 
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
-        let batch = append.map(|append| append.batch.encode());
-        let after = Position {
-            sequence: at.sequence.saturating_add(1),
-            ..at
-        };
-        let count = self.count;
-        let replies = self.wire.call(|scripts, keys, by| {
-            let mut script = scripts.exchange.on(by, &[&keys.head, &keys.log]);
-            script.arg(at.incarnation).arg(at.sequence);
-            if let (Some(append), Some(batch)) = (append, &batch) {
-                entry(&mut script, append, batch);
+        // What the kept snapshot does not cover is never trimmed, so a gap there is a loss: unless a snapshot came between
+        // the two halves of the call, which shows when it is asked again.
+        for append in [append, None] {
+            match self.once(at, append)? {
+                Answer::Whole(exchanged) => return Ok(exchanged),
+                Answer::Gap { saved } if at.sequence < saved => return Ok(Exchanged::Moved),
+                Answer::Gap { .. } => {}
             }
-            let mut read = cmd("XRANGE");
-            // An end without a sequence is the incarnation's.
-            read.arg(&keys.log)
-                .arg(id(after))
-                .arg(at.incarnation)
-                .arg("COUNT")
-                .arg(count);
-            vec![script, read]
-        });
-        let mut replies = match replies {
-            Ok(replies) => replies.into_iter(),
-            Err(Fault::Full(why)) => return Err(self.make_room(why)),
-            Err(fault) => return Err(fault.into()),
-        };
-        let (fits, incarnation, tail, bytes): (bool, u64, u64, u64) = parse(replies.next())?;
-        if !fits {
-            return Ok(Exchanged::Broken { incarnation });
         }
-        let raw = entries::raw(replies.next().unwrap_or(Value::Nil))?;
-        self.pace(&raw);
-        Ok(entries::read(at, tail, bytes, raw)?)
+        Ok(Exchanged::Broken {
+            incarnation: at.incarnation,
+        })
     }
 
     fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable> {

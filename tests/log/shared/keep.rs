@@ -130,14 +130,21 @@ fn more_than_eight_mebibytes_are_not_kept_but_for_those_behind_the_snapshot() {
 }
 
 #[test]
-fn a_deleted_stream_is_no_empty_one() {
+fn entries_lost_behind_the_snapshot_end_the_history() {
     let server = server();
     let mut log = open(&server.url());
     let start = begin(&mut log);
-    let end = fill(&mut log, start, 3);
+    let saved = fill(&mut log, start, 3);
+    log.save(snapshot(saved, b"x"), Occasion::Checkpoint).unwrap();
+    let end = fill(&mut log, saved, 3);
     let _: () = server.ask("DEL {anteroom}:log");
-    assert_eq!(log.exchange(start, None), Ok(Exchanged::Moved));
+    assert_eq!(log.exchange(start, None), Ok(Exchanged::Moved), "the snapshot has that");
+    let broken = Exchanged::Broken {
+        incarnation: end.incarnation,
+    };
+    assert_eq!(log.exchange(saved, None), Ok(broken), "nobody has this any more");
     assert_eq!(exchange(&mut log, end, None), [], "who has read all misses nothing");
+    assert_eq!(exchange(&mut log, end, Some(&append(7))).len(), 1);
 }
 
 #[test]

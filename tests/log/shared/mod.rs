@@ -2,6 +2,7 @@
 
 mod begin;
 mod cluster;
+mod cost;
 mod full;
 mod history;
 mod keep;

@@ -1,14 +1,20 @@
 //! A user with the rights that `docs/redis.md` names and no more, and what a user with fewer is told.
 
-use anteroom::log::{Log, Occasion};
+use anteroom::log::{Exchanged, Log, Occasion};
 
-use super::{open, refusal, snapshot};
+use super::{open, refusal, snapshot, until_answered};
 use crate::contract::{begin, fill};
-use crate::harness::redis::{Options, Server};
+use crate::harness::redis::{Cluster, Options, Sentinel, Server};
 
 /// The rule of `docs/redis.md`, which a test below holds to it.
 const RULE: &str = "~{anteroom}:* resetchannels +eval +evalsha +info +time +type +get +set +rename +persist +unlink \
                     +hget +hmget +hset +xadd +xrange +xtrim +sadd +scard +sismember +smembers";
+
+/// In a cluster also this.
+const IN_A_CLUSTER: &str = "+cluster|slots +cluster|keyslot +asking";
+
+/// With sentinels also this.
+const WITH_SENTINELS: &str = "+role";
 
 fn with_user(rule: &str) -> (Server, String) {
     let server = Server::start(&Options::default().line(&format!("user gate on >word {rule}")));
@@ -43,8 +49,32 @@ fn each_right_is_missed_at_the_start() {
 }
 
 #[test]
+fn in_a_cluster_the_way_to_the_keys_is_a_right_too() {
+    let rule = |more: &str| Options::default().line(&format!("user gate on >word {RULE} {more}"));
+    let cluster = Cluster::start(&rule(IN_A_CLUSTER));
+    let url = cluster.url().replace("://", "://gate:word@");
+    let mut log = open(&url);
+    let end = begin(&mut log);
+    let (slot, from) = cluster.home("{anteroom}:head");
+    cluster.start_move(slot, from, (from + 1) % cluster.nodes.len());
+    let there = until_answered(&mut log, end, None);
+    assert!(matches!(there, Exchanged::Broken { .. }), "{there:?}");
+    let cluster = Cluster::start(&rule(""));
+    let refused = refusal(&cluster.url().replace("://", "://gate:word@"));
+    assert!(refused.contains("may not"), "{refused}");
+}
+
+#[test]
+fn with_sentinels_the_masters_role_is_a_right_too() {
+    let stores = Sentinel::start(&Options::default().line(&format!("user gate on >word {RULE} {WITH_SENTINELS}")));
+    begin(&mut open(&stores.url().replace("://", "://gate:word@")));
+}
+
+#[test]
 fn the_documentation_names_this_rule() {
     let docs = include_str!("../../../docs/redis.md");
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
-    assert!(words(docs).contains(&words(RULE)), "docs/redis.md lacks: {RULE}");
+    for rule in [RULE, IN_A_CLUSTER, WITH_SENTINELS] {
+        assert!(words(docs).contains(&words(rule)), "docs/redis.md lacks: {rule}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use anteroom::log::{Begun, Exchanged, Log, Occasion};
 
-use super::{open, snapshot, until_answered, why};
+use super::{open, refusal, snapshot, until_answered, why};
 use crate::contract::{append, begin, beginning, exchange, fill, start};
 use crate::harness::redis::Options;
 use crate::harness::redis::Sentinel;
@@ -44,4 +44,15 @@ fn a_dead_sentinel_and_a_wrong_name_are_told_apart() {
     begin(&mut log);
     let mut nobody = open(&url.replace("/shop", "/shoop"));
     assert!(why(nobody.load()).contains("no master \"shoop\""));
+}
+
+#[test]
+fn sentinels_may_have_a_password_of_their_own() {
+    let stores = Sentinel::start(&Options::password("hush"));
+    for sentinel in &stores.sentinels {
+        let _: () = sentinel.ask("ACL SETUSER default resetpass >whisper");
+    }
+    let refused = refusal(&stores.url());
+    assert!(refused.contains("asks for a password"), "{refused}");
+    begin(&mut open(&format!("{}?sentinel_password=whisper", stores.url())));
 }

@@ -1,12 +1,13 @@
 -- Refuses a reader who stands in another history; else appends the batch, if there is one.
 -- KEYS: head, log. ARGV: incarnation, sequence applied; to append also gate, serial, version, nonce, batch.
--- Answers 1 or 0, the log's incarnation, its last sequence, the bytes it holds.
+-- Answers 1 or 0, the log's incarnation, its last sequence, the bytes it holds, and the kept snapshot's sequence.
 local id, fault = history()
 if fault then return fault end
-local head = redis.call('HMGET', KEYS[1], 'incarnation', 'sequence', 'nonce', 'replid', 'bytes', 'dropped')
+local head = redis.call('HMGET', KEYS[1], 'incarnation', 'sequence', 'nonce', 'replid', 'bytes', 'dropped',
+  'saved')
 -- An incarnation is above 2^53: it is compared as text.
 if head[1] ~= ARGV[1] or head[4] ~= id or tonumber(head[2]) < tonumber(ARGV[2]) then
-  return {0, head[1] or '0', head[2] or '0', '0'}
+  return {0, head[1] or '0', '0', '0', '0'}
 end
 local sequence, bytes = head[2], tonumber(head[5])
 if ARGV[3] then
@@ -18,9 +19,9 @@ if ARGV[3] then
     'batch', ARGV[7])
   if type(added) == 'table' and added.err then
     -- Somebody else has written to the stream: a new log will make it anew.
-    if string.find(added.err, 'equal or smaller', 1, true) then return {0, head[1], head[2], '0'} end
+    if string.find(added.err, 'equal or smaller', 1, true) then return {0, head[1], '0', '0', '0'} end
     return added
   end
   redis.call('HSET', KEYS[1], 'sequence', sequence, 'nonce', ARGV[6], 'bytes', digits(bytes))
 end
-return {1, head[1], sequence, digits(bytes - tonumber(head[6]))}
+return {1, head[1], sequence, digits(bytes - tonumber(head[6])), head[7] or '0'}
