@@ -33,10 +33,14 @@ fn look_after(shared: &Shared, held: &Held) {
     let view = shared.replica.load();
     match &held.by {
         Right::Session(visitor) => match view.standing(visitor, view.clock) {
+            // While cut off, those inside go on: only what the log says ends a session, or too long an outage.
+            Standing::Inside(inside) if shared.outlived(&visitor.room, inside.expires) => held.cancel.cancel(),
+            Standing::Inside(_) if shared.replica.cut_off().is_some() => {
+                shared.replica.note((**visitor).clone(), Note::Reopen);
+            }
             Standing::Inside(inside) if inside.renewal_due => {
                 shared.replica.note((**visitor).clone(), Note::Renew);
             }
-            Standing::Inside(inside) if shared.outlived(&visitor.room, inside.expires) => held.cancel.cancel(),
             Standing::Ended | Standing::Late => held.cancel.cancel(),
             _ => {}
         },

@@ -79,11 +79,19 @@ impl Reader<'_> {
     fn by_standing(&self, pass: &Pass, standing: Standing) -> (PassState, Option<Note>) {
         match standing {
             Standing::Inside(inside) if self.is_of(pass, inside.call) && self.alive(inside.expires) => {
+                if self.extension_ms.is_some() {
+                    return (PassState::Valid, Some(Note::Reopen));
+                }
                 let claim = (!inside.carried).then_some(Note::Claim { carried: true });
                 (PassState::Valid, claim.or(inside.renewal_due.then_some(Note::Renew)))
             }
             Standing::Called(called) if self.is_of(pass, called.call) && self.alive(called.deadline) => {
-                (PassState::Valid, Some(Note::Claim { carried: true }))
+                // A turn that the log may have missed for the visitor while the gate could not tell it.
+                let note = match self.extension_ms {
+                    Some(_) => Note::Reopen,
+                    None => Note::Claim { carried: true },
+                };
+                (PassState::Valid, Some(note))
             }
             // A call that the log lost. One that was missed is known, and its pass is over whatever the wall clock says.
             Standing::Waiting(waiting) if waiting.missed_at.is_none() && self.dated(pass) => {

@@ -18,7 +18,8 @@ pub enum Note {
     Claim { carried: bool },
     /// A session seen in use.
     Renew,
-    /// A session that the room does not know, and that its genuine pass says is open.
+    /// A session that the room does not know and that its genuine pass says is open, or one in use while the gate is cut
+    /// off: it may have idled out in the log meanwhile. If it lives, it is renewed.
     Reopen,
     /// Left the line, or ended the session.
     Leave,

@@ -1,7 +1,8 @@
 //! A store that is away when a gate starts, that goes away, or that must not have the log.
 
-use crate::gate::{Site, line_with};
+use crate::gate::{Gate, Site, line_with};
 use crate::harness::redis::{Options, Server};
+use crate::harness::toxic::{Proxy, Toxic};
 use crate::program::Program;
 use crate::until;
 use crate::visitor::Visitor;
@@ -119,7 +120,44 @@ fn an_outage_of_the_store_opens_a_room_that_says_so_and_is_counted_on_every_gate
     }
 }
 
-fn gate_is_cut_off(gate: &crate::gate::Gate) -> bool {
+#[test]
+fn whoever_is_inside_through_a_gate_that_is_cut_off_alone_stands_as_excess_when_it_is_back() {
+    let store = Server::start(&Options::default());
+    let link = Proxy::before(([127, 0, 0, 1], store.port()).into());
+    let site = Site::shared(
+        &store.url(),
+        "session_duration = \"4s\"\nclaim_deadline = \"4s\"\noutage_extension = \"5 min\"",
+    );
+    let other = site.start();
+    site.edit(&store.url(), &format!("redis://{}", link.address));
+    let alone = site.start();
+    let figure = |gate: &Gate, name: &str| gate.asks_admin("/api/v1/rooms").json()["rooms"][0][name].clone();
+    until("calls", || {
+        let gate = &alone.asks_admin("/api/v1/gates").json()["gate"];
+        (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
+    });
+    let mut inside = alone.insider();
+    let mut next = other.visitor();
+    assert_eq!(next.goes_to("/").word(), "waiting");
+    link.set(Toxic::Refuse);
+    until("being cut off", || gate_is_cut_off(&alone).then_some(()));
+    // To the others the session idles out, and its slot goes to the next.
+    until("the next one's turn", || {
+        assert!(inside.goes_to("/basket").is_the_shops());
+        next.goes_to("/").is_the_shops().then_some(())
+    });
+    assert_eq!(figure(&other, "sessions"), 1);
+    link.set(Toxic::Pass);
+    until("the session in excess", || {
+        next.goes_to("/");
+        (figure(&other, "sessions") == 2 && figure(&other, "excess") == 1).then_some(())
+    });
+    assert!(inside.goes_to("/basket").is_the_shops());
+    inside.at = other.address;
+    assert!(inside.goes_to("/basket").is_the_shops());
+}
+
+fn gate_is_cut_off(gate: &Gate) -> bool {
     let shown = gate.asks_admin("/api/v1/gates").json();
     !shown["gate"]["cut_off_secs"].is_null() || shown["gate"]["condition"] == "healing"
 }

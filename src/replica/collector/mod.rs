@@ -96,6 +96,14 @@ impl Collector {
             note,
             recorded,
         } = noted;
+        if note == Note::Reopen {
+            // A session that still lives is not opened again; it has been in use all the same.
+            self.note(Noted {
+                visitor: visitor.clone(),
+                note: Note::Renew,
+                recorded: None,
+            });
+        }
         let (kind, carried, after_ms) = match note {
             Note::Mark => (Kind::Mark, false, 0),
             Note::Claim { carried } => (Kind::Claim, carried, 0),

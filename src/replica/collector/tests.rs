@@ -98,7 +98,7 @@ fn a_batch_keeps_under_the_limit_whatever_is_in_it_and_nothing_is_lost() {
         batches += 1;
         assert!(batches < 1_000, "it never ends");
     }
-    assert_eq!((items, revision), (45_000, 100));
+    assert_eq!((items, revision), (49_000, 100));
     assert_eq!(collector.notes, 0);
 }
 
