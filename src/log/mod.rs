@@ -76,6 +76,8 @@ pub enum Exchanged {
         entries: Vec<Entry>,
         /// Bytes that the log holds.
         log_bytes: u64,
+        /// The log had more than these when it was read.
+        more: bool,
         /// The entry that follows these is of this machine version, which this binary cannot read.
         newer: Option<u16>,
     },

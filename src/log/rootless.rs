@@ -15,6 +15,10 @@ use crate::room::{Entry, GateId, Position, Spoke, StateHash, Wall};
 /// How long the gates of the old rosters are waited for, in log time after the first entry.
 const WAIT_MS: u64 = 15_000;
 
+/// Log time for which a gate that has read nothing does not take its word for all there is: gates that know more may be
+/// a reconnect away.
+const NOTHING_MS: u64 = 2_000;
+
 /// How much later than the gate before it each next furthest may root.
 const TURN_MS: u64 = 3_000;
 
@@ -35,6 +39,8 @@ pub struct Rootless {
     clock_ms: u64,
     /// Where each gate that spoke had read to, as it said first.
     spoken: BTreeMap<GateId, Position>,
+    /// The highest machine version that all who spoke know.
+    known_by_all: Option<u16>,
     /// Gates on somebody's roster that have neither spoken nor left.
     missing: BTreeSet<GateId>,
     gone: BTreeSet<GateId>,
@@ -57,6 +63,7 @@ impl Rootless {
             time: None,
             clock_ms: 0,
             spoken: BTreeMap::new(),
+            known_by_all: None,
             missing: BTreeSet::new(),
             gone: BTreeSet::new(),
             ready_at_ms: None,
@@ -76,18 +83,19 @@ impl Rootless {
         self.time = Some(entry.time);
         self.position = entry.position;
         self.nonce = entry.nonce;
-        if let Some(spoke) = &entry.batch.spoke {
-            self.hear(entry.gate, spoke);
-        }
         if let Some(root) = entry.batch.root {
             self.root(entry.gate, root);
+        }
+        if let Some(spoke) = &entry.batch.spoke {
+            self.hear(entry.gate, spoke, entry.batch.knows);
         }
         if entry.batch.goodbye && self.gone.len() < MAX_GATES {
             self.missing.remove(&entry.gate);
             self.gone.insert(entry.gate);
         }
         // A late speaker's roster may name gates that nobody knew of: then the wait goes on.
-        let over = self.clock_ms >= WAIT_MS || (self.missing.is_empty() && !self.spoken.is_empty());
+        let all = self.missing.is_empty() && (self.clock_ms >= NOTHING_MS || self.anything_is_known());
+        let over = self.clock_ms >= WAIT_MS || (all && !self.spoken.is_empty());
         self.ready_at_ms = over.then_some(self.ready_at_ms.unwrap_or(self.clock_ms));
     }
 
@@ -107,6 +115,12 @@ impl Rootless {
     #[must_use]
     pub fn spoken(&self, gate: GateId) -> bool {
         self.spoken.contains_key(&gate)
+    }
+
+    /// The highest machine version that all who spoke know; `None` when nobody has spoken.
+    #[must_use]
+    pub fn known_by_all(&self) -> Option<u16> {
+        self.known_by_all
     }
 
     /// Gates on the rosters of those who spoke that have neither spoken nor said goodbye, in order of id.
@@ -155,11 +169,12 @@ impl Rootless {
         &self.roots
     }
 
-    fn hear(&mut self, gate: GateId, spoke: &Spoke) {
+    fn hear(&mut self, gate: GateId, spoke: &Spoke, knows: u16) {
         if self.spoken.contains_key(&gate) || self.spoken.len() >= MAX_GATES {
             return;
         }
         self.spoken.insert(gate, spoke.position);
+        self.known_by_all = Some(self.known_by_all.map_or(knows, |known| known.min(knows)));
         self.missing.remove(&gate);
         for other in &spoke.roster {
             let known = self.spoken.contains_key(other) || self.gone.contains(other);
@@ -169,10 +184,17 @@ impl Rootless {
         }
     }
 
+    /// A root counts if it was its gate's to give when it was appended, or if no gate had read further: an operator may end
+    /// the wait.
     fn root(&mut self, gate: GateId, root: StateHash) {
-        if self.spoken.contains_key(&gate) && self.rooted.insert(gate) {
+        let due = self.may_root(gate) || self.furthest() == Some(gate);
+        if due && self.rooted.insert(gate) {
             self.roots.push(root);
         }
+    }
+
+    fn anything_is_known(&self) -> bool {
+        self.spoken.values().any(|position| *position != Position::default())
     }
 
     /// Furthest first. Who left is none, unless there is nobody else.

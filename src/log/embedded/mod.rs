@@ -18,7 +18,7 @@ use std::time::Duration;
 use self::folder::{CURRENT, Folder, Name};
 use self::keeper::Keeper;
 use self::part::{Fault, Part};
-use super::{Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable};
+use super::{Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Snapshot, Unavailable};
 use crate::room::{Entry, Position, StateHash, Wall};
 use crate::time;
 
@@ -222,6 +222,7 @@ impl Log for Embedded {
             Ok(entries) => {
                 let log_bytes = self.closed_bytes + self.folder.current_bytes();
                 Ok(Exchanged::Entries {
+                    more: entries.len() >= READ_MAX_ENTRIES,
                     entries,
                     log_bytes,
                     newer: None,

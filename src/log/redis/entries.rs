@@ -31,7 +31,11 @@ pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Re
     if entries.is_empty() && newer.is_none() && tail > at.sequence {
         return Ok(None);
     }
+    let read_to = entries
+        .last()
+        .map_or(at.sequence, |entry: &Entry| entry.position.sequence);
     Ok(Some(Exchanged::Entries {
+        more: read_to < tail,
         entries,
         log_bytes,
         newer,

@@ -348,7 +348,7 @@ const LONGEST_AGE: Duration = Duration::from_secs(60);
 const MOST_BYTES: u64 = 8 << 20;
 
 /// How long a root can be loaded: an hour is promised.
-const ROOT_SECS: u64 = 2 * 3_600;
+const ROOT_SECS: u64 = 3_600;
 
 /// How long a snapshot may take from being written to taking the kept one's place: both are in one round trip.
 const SAVING_SECS: u64 = 60;

@@ -186,7 +186,7 @@ fn a_gate_that_speaks_twice_counts_with_its_first_word() {
 #[test]
 fn a_late_speaker_who_knows_of_others_prolongs_the_wait_but_not_past_its_end() {
     let mut log = Log::new();
-    assert!(log.speak(1, 0, (0, 0), &[1]).ready());
+    assert!(log.speak(1, 0, (7, 1), &[1]).ready());
     let rootless = log.speak(2, 4_000, (8, 70), &[2, 3]);
     assert_eq!((rootless.ready(), rootless.left_ms()), (false, 11_000));
     log.speak(3, 5_000, (8, 80), &[2, 3]);
@@ -201,10 +201,40 @@ fn roots_are_in_log_order_one_a_gate_and_only_of_those_who_spoke() {
     for gate in [1, 2] {
         log.speak(gate, 0, (8, 70), &[]);
     }
+    log.root(2, 19);
+    assert!(
+        log.root(3, 30).roots().is_empty(),
+        "one is not yet due, the other has not spoken"
+    );
+    log.ticks(0, 3_000);
     log.root(2, 20);
-    log.root(3, 30);
     log.root(2, 21);
     assert_eq!(log.root(1, 10).roots(), [[20; 32], [10; 32]]);
+}
+
+#[test]
+fn a_root_that_raced_with_a_further_gates_word_is_none() {
+    let mut log = Log::new();
+    log.speak(1, 0, (0, 0), &[1]);
+    log.ticks(0, 2_000);
+    assert_eq!(log.may_root(), [1]);
+    log.speak(2, 2_100, (8, 70), &[2, 3]);
+    assert!(log.root(1, 10).roots().is_empty());
+    assert_eq!(
+        log.root(2, 20).roots(),
+        [[20; 32]],
+        "the furthest may at its operator's word"
+    );
+}
+
+#[test]
+fn a_gate_that_knows_nothing_waits_two_seconds_for_others() {
+    let mut log = Log::new();
+    assert!(!log.speak(1, 0, (0, 0), &[1]).ready());
+    log.tick(1_900);
+    assert!(!log.rootless.ready());
+    log.tick(2_000);
+    assert!(log.rootless.ready());
 }
 
 #[test]
@@ -230,8 +260,12 @@ fn no_number_of_gates_takes_more_than_a_thousand_places() {
     log.speak(1, 0, (8, 70), &crowd);
     for gate in 2..2_002 {
         log.speak(gate, 0, (8, 70), &[]);
-        log.root(gate, 1);
         log.leave(gate + 50_000, 0);
+    }
+    // Everybody's turn has come.
+    log.ticks(0, 7_000_000);
+    for gate in 2..2_002 {
+        log.root(gate, 1);
     }
     let rootless = &log.rootless;
     let held = [rootless.spoken.len(), rootless.missing.len(), rootless.gone.len()];

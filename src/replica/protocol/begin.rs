@@ -47,7 +47,7 @@ impl Protocol {
                 incarnation: known,
                 sequence: 0,
             };
-            return self.freeze(at, now);
+            return self.freeze(at, None, now);
         };
         let new = match from {
             from if self.alone => self.own_log(seen, incarnation, from),
@@ -171,6 +171,7 @@ impl Protocol {
 
     /// Goes over to another log, which somebody else began.
     pub(super) fn follow(&mut self, incarnation: u64, old: Option<State>, now: Duration) {
+        self.root_now = false;
         self.enter(Phase::Rootless(Box::new(Healing::new(incarnation, old))), now);
     }
 
@@ -178,8 +179,10 @@ impl Protocol {
     /// words about the other log are left out.
     pub(super) fn renew_under_way(&mut self, incarnation: u64) {
         self.hello = true;
+        let version = self.version();
         if let Some(sent) = &mut self.under_way {
             self.serial += 1;
+            sent.append.version = version;
             sent.append.serial = self.serial;
             sent.acknowledged = false;
             sent.incarnation = incarnation;

@@ -48,6 +48,15 @@ impl Checkpoint {
         };
     }
 
+    /// What was said of another log, or of a state that is no more, is not said again.
+    pub fn forget(&mut self) {
+        let again = self.again.take();
+        *self = Self {
+            again,
+            ..Self::default()
+        };
+    }
+
     /// An entry was applied.
     pub fn entry(&mut self, entry: &Entry, state: &State, alone: bool) {
         if alone {
@@ -171,6 +180,9 @@ impl Protocol {
     /// After reading: votes, and takes the rooms from the log again if this gate's are not the others'.
     pub(super) fn agree_on_checkpoints(&mut self, now: Duration) {
         let Phase::Live(state) = &self.phase else { return };
+        if state.version() > self.options.knows {
+            return self.fall_behind(state.version(), now);
+        }
         let Some(own) = self.checkpoint.own.as_ref().filter(|_| !self.alone) else {
             return;
         };
@@ -197,7 +209,9 @@ impl Protocol {
             );
             self.checkpoint.again = Some(own.sequence);
             self.checkpoint.own = None;
-            return self.restart(None, now);
+            let Phase::Live(state) = self.take_phase() else { return };
+            // Kept in case the store goes in just this moment.
+            return self.restart(Some(*state), now);
         }
         let said = state
             .roster()

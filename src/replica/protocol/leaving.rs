@@ -33,7 +33,7 @@ impl Protocol {
         let ends = match &self.phase {
             Phase::Ended | Phase::Frozen { .. } | Phase::Behind { .. } => true,
             Phase::Starting(_) => !self.alone,
-            Phase::Rootless(healing) => healing.can_go_without(self.gate),
+            Phase::Rootless(healing) => healing.has_left(),
             Phase::Live(_) => said && !self.alone,
             Phase::CatchingUp(_) | Phase::Beginning(_) => false,
         };

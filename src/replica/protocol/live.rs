@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay};
-use crate::log::{Append, Exchanged, READ_MAX_ENTRIES, Unavailable};
+use crate::log::{Append, Exchanged, Unavailable};
 use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{Applied, apply_next};
 use crate::room::{Batch, Effects, Entry, Joined, OLDEST, State};
@@ -21,7 +21,8 @@ impl Protocol {
         if due > now {
             return Step::Wait(due.min(now + IDLE));
         }
-        if let Some(era) = self.foreign_era() {
+        if let Some(era) = self.foreign_era(now) {
+            self.foreign_at = Some(now);
             let Phase::Live(state) = self.take_phase() else {
                 return Step::Wait(now);
             };
@@ -33,6 +34,7 @@ impl Protocol {
             self.prepare(seen, era, super::begin::From::Rooms(*state), now);
             return self.next(now);
         }
+        self.spare_adoption();
         if self.under_way.is_none() && self.has_something_to_say(now) {
             self.under_way = Some(self.next_batch(now));
         }
@@ -43,9 +45,7 @@ impl Protocol {
         let append = self.under_way.as_ref().filter(|sent| !sent.acknowledged);
         let append = append.map(|sent| sent.append.clone());
         self.exchanged = now;
-        if append.is_some() || self.alone {
-            self.shared.sent(now);
-        }
+        self.shared.sent(now);
         self.ask(
             Asked::Exchange {
                 appended: append.is_some(),
@@ -61,7 +61,10 @@ impl Protocol {
         let gates = u32::try_from(state.roster().count()).unwrap_or(u32::MAX);
         let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
         let soonest = self.exchanged + apart.min(APART_MOST);
-        if self.is_urgent() || self.foreign_era().is_some() {
+        if self.more {
+            return now;
+        }
+        if self.is_urgent() || self.foreign_era(now).is_some() {
             return soonest.max(now);
         }
         let mut due = self.tick_due(state);
@@ -111,7 +114,7 @@ impl Protocol {
         let view = self.shared.load().share();
         let revision = |room: &_| view.rooms.get(room).map_or(0, |room| room.revision);
         let (batch, waiters) = match self.outbox.pop_front() {
-            Some(batch) => (batch, super::Waiters::default()),
+            Some(brought) => brought,
             None => self.collector.cut(revision),
         };
         self.company_since = None;
@@ -155,13 +158,14 @@ impl Protocol {
             Exchanged::Entries {
                 entries,
                 log_bytes,
+                more,
                 newer,
             } => {
                 self.shared.counts.log_holds(log_bytes);
                 if let Some(sent) = self.under_way.as_mut().filter(|_| appended) {
                     sent.acknowledged = true;
                 }
-                self.take_entries(state, entries, newer, now);
+                self.take_entries(state, entries, more, newer, now);
             }
             Exchanged::Broken { incarnation } if incarnation <= own => {
                 tracing::error!("the log is not what it was: a new one begins with the rooms as the gates have them");
@@ -180,8 +184,14 @@ impl Protocol {
         }
     }
 
-    fn take_entries(&mut self, mut state: Box<State>, entries: Vec<Entry>, newer: Option<u16>, now: Duration) {
-        let more = entries.len() >= READ_MAX_ENTRIES;
+    fn take_entries(
+        &mut self,
+        mut state: Box<State>,
+        entries: Vec<Entry>,
+        more: bool,
+        newer: Option<u16>,
+        now: Duration,
+    ) {
         let changed = !entries.is_empty();
         let mut mine = None;
         for entry in entries {
@@ -196,7 +206,7 @@ impl Protocol {
                     tracing::error!(position = ?entry.position, "the log tells another history");
                     return self.another_history(state, now);
                 }
-                Applied::Panicked => return self.freeze(entry.position, now),
+                Applied::Panicked => return self.freeze(entry.position, None, now),
                 Applied::Newer(version) => return self.fall_behind(version, now),
             }
         }
@@ -210,9 +220,10 @@ impl Protocol {
         if let Some(effects) = mine {
             self.settle(&effects, now);
         }
-        if self.under_way.is_none() {
+        if self.under_way.is_none() && !more {
             self.shared.read_back(now);
         }
+        self.more = more;
         if !more {
             self.agree_on_checkpoints(now);
         }
@@ -303,9 +314,35 @@ impl Protocol {
             }
             _ => match &mut self.under_way {
                 Some(sent) if sent.incarnation == incarnation => sent.acknowledged = false,
-                Some(_) => self.renew_under_way(incarnation),
+                Some(_) => self.renew_behind_adoption(incarnation),
                 None => {}
             },
+        }
+    }
+
+    /// What visitors did since goes behind what the log has lost: the rooms must know them first.
+    fn renew_behind_adoption(&mut self, incarnation: u64) {
+        self.renew_under_way(incarnation);
+        if self.outbox.is_empty() {
+            return;
+        }
+        if let Some(sent) = self.under_way.take() {
+            self.outbox.push_back((sent.append.batch, sent.waiters));
+        }
+    }
+
+    /// Drops what another gate has brought back meanwhile.
+    fn spare_adoption(&mut self) {
+        let Phase::Live(state) = &self.phase else { return };
+        let brought = |batch: &Batch| {
+            let adopt = batch.adopt.as_ref();
+            adopt.is_some_and(|adopt| state.ended_at(adopt.era) >= Some(adopt.sequence))
+        };
+        while self.outbox.front().is_some_and(|(batch, _)| brought(batch)) {
+            self.outbox.pop_front();
+        }
+        if self.outbox.is_empty() && self.under_way.is_none() {
+            self.lost = None;
         }
     }
 

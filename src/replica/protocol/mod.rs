@@ -53,7 +53,11 @@ pub struct Protocol {
     serial: u64,
     under_way: Option<UnderWay>,
     /// Batches that bring back what the rooms have lost; they go before anything else.
-    outbox: VecDeque<Batch>,
+    outbox: VecDeque<(Batch, Waiters)>,
+    /// The state that they are of, until all is read back: a log that begins anew meanwhile lacks the rest.
+    lost: Option<State>,
+    /// When the last log was begun for a token of a foreign era.
+    foreign_at: Option<Duration>,
     /// The next batch puts the gate on the roster.
     hello: bool,
     /// Entries that are passed over.
@@ -68,6 +72,8 @@ pub struct Protocol {
     time: Wall,
     heard: Duration,
     exchanged: Duration,
+    /// The log had more than was read.
+    more: bool,
     /// When a batch of this gate was last read back.
     spoke: Duration,
     /// Since when marks and renewals have been waiting for company.
@@ -149,6 +155,7 @@ enum Phase {
     /// The entry at `at` cannot be applied.
     Frozen {
         at: Position,
+        old: Option<Box<State>>,
     },
     /// The log has gone on with a machine version that this binary lacks.
     Behind {
@@ -281,6 +288,8 @@ impl Protocol {
     fn enter(&mut self, phase: Phase, now: Duration) {
         self.phase = phase;
         let condition = match &self.phase {
+            // Read anew in the middle of a life, the rooms are as they were a moment ago.
+            Phase::Starting(_) | Phase::CatchingUp(_) if self.joined => self.shared.condition(),
             Phase::Starting(_) | Phase::CatchingUp(_) => Condition::Starting,
             Phase::Beginning(_) => Condition::Healing {
                 left: Duration::from_secs(15),
@@ -288,7 +297,7 @@ impl Protocol {
             },
             Phase::Rootless(healing) => healing.condition(),
             Phase::Live(_) => Condition::Live,
-            Phase::Frozen { at } => Condition::Frozen { at: *at },
+            Phase::Frozen { at, .. } => Condition::Frozen { at: *at },
             Phase::Behind { version } => Condition::Behind { version: *version },
             Phase::Ended => return,
         };
@@ -321,6 +330,10 @@ impl Protocol {
         {
             return;
         }
+        if matches!(asked, Asked::Skip) {
+            tracing::error!(%reason, "the store did not take what is to be passed over: say it again");
+            self.skip = None;
+        }
         if matches!(asked, Asked::Load) && self.alone && !self.joined {
             self.shared.fail(reason.clone());
         }
@@ -340,10 +353,10 @@ impl Protocol {
         self.backoff = (self.backoff * 2).min(BACKOFF_MOST);
     }
 
-    fn freeze(&mut self, at: Position, now: Duration) {
+    fn freeze(&mut self, at: Position, old: Option<Box<State>>, now: Duration) {
         tracing::error!(position = ?at, "an entry cannot be applied: the rooms stand still before it; see `anteroom skip`");
         self.shared.freeze(now);
-        self.enter(Phase::Frozen { at }, now);
+        self.enter(Phase::Frozen { at, old }, now);
         // Whoever waits is told to come again.
         self.under_way = None;
         self.collector = Collector::default();

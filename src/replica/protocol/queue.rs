@@ -1,6 +1,7 @@
 //! What visitors and operators leave for the log.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
@@ -95,10 +96,10 @@ impl Protocol {
         }
     }
 
-    pub(super) fn skip_noted(&mut self, now: std::time::Duration) {
+    pub(super) fn skip_noted(&mut self, now: Duration) {
         self.skip = None;
         // A frozen gate looks at once.
-        self.exchanged = now.saturating_sub(std::time::Duration::from_secs(60));
+        self.exchanged = now.saturating_sub(Duration::from_secs(60));
     }
 
     /// A genuine token of `era` was seen: one above the rooms' own begins a new log above it.
@@ -107,10 +108,19 @@ impl Protocol {
     }
 
     /// The highest era seen elsewhere, if it is above this log.
-    pub(super) fn foreign_era(&self) -> Option<u64> {
+    ///
+    /// With two masters, each with gates and visitors of its own, every visitor who crosses brings one: a new log now and
+    /// then is enough.
+    pub(super) fn foreign_era(&self, now: Duration) -> Option<u64> {
+        if self.foreign_at.is_some_and(|last| now < last + FOREIGN_AGAIN) {
+            return None;
+        }
         let era = self.shared.foreign.load(Ordering::Relaxed);
         let state = self.live_state()?;
         let possible = next_incarnation(era, self.time, u32::MAX).is_some();
         (era > state.position().incarnation && possible).then_some(era)
     }
 }
+
+/// Shortest time between two logs begun for tokens of foreign eras.
+const FOREIGN_AGAIN: Duration = Duration::from_secs(30);

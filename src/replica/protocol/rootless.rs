@@ -6,12 +6,13 @@
 use std::time::Duration;
 
 use super::{Ask, Asked, Phase, Protocol, Saving, Step};
-use crate::log::{Append, Exchanged, Occasion, Rootless, Snapshot};
+use crate::log::{Append, Exchanged, Occasion, Rootless, Snapshot, Unavailable};
 use crate::replica::publish::Condition;
 use crate::replica::recover::{decode, snapshot};
-use crate::room::{Batch, GateId, Root, State, StateHash};
+use crate::room::{Batch, GateId, Root, State, StateHash, VERSION};
 
 /// A log without a root, as this gate has read it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Healing {
     sum: Rootless,
     /// The rooms as this gate had them.
@@ -23,6 +24,11 @@ pub(super) struct Healing {
     /// What this gate says next, sent unchanged until it is read back.
     word: Option<Append>,
     acknowledged: bool,
+    /// It has named its root, and said goodbye.
+    named: bool,
+    left: bool,
+    /// Gates live on the log: it has a root that they could have.
+    gone_on: bool,
 }
 
 impl Healing {
@@ -34,6 +40,9 @@ impl Healing {
             saved: None,
             word: None,
             acknowledged: false,
+            named: false,
+            left: false,
+            gone_on: false,
         }
     }
 
@@ -42,8 +51,13 @@ impl Healing {
         self.sum.furthest()
     }
 
+    /// The gate has said goodbye.
+    pub fn has_left(&self) -> bool {
+        self.left
+    }
+
     /// The gate has said what it knows, and others have read as far or further.
-    pub fn can_go_without(&self, gate: GateId) -> bool {
+    fn can_go_without(&self, gate: GateId) -> bool {
         self.sum.spoken(gate) && self.sum.furthest() != Some(gate)
     }
 
@@ -103,10 +117,15 @@ impl Protocol {
             return;
         };
         healing.acknowledged = false;
+        let leaves = self.wants_goodbye() && healing.can_go_without(self.gate);
         healing.word = match healing.saved {
             _ if !spoken => Some(self.word(healing.old.as_ref())),
-            Some(hash) if mine => Some(self.append(Batch {
+            Some(hash) if mine && !healing.named => Some(self.append(Batch {
                 root: Some(hash),
+                ..Batch::default()
+            })),
+            _ if leaves => Some(self.append(Batch {
+                goodbye: true,
                 ..Batch::default()
             })),
             _ => due.then(|| self.append(Batch::default())),
@@ -123,9 +142,13 @@ impl Protocol {
         let Phase::Rootless(healing) = &self.phase else {
             return Step::Wait(Duration::ZERO);
         };
+        let nothing = || {
+            let version = healing.sum.known_by_all().unwrap_or(self.options.knows);
+            State::empty(0, false).with_version(version)
+        };
         let snapshot = match &healing.old {
             Some(state) => snapshot(state, self.time),
-            None => snapshot(&State::empty(0, false).with_version(self.options.knows), self.time),
+            None => snapshot(&nothing(), self.time),
         };
         let saving = Saving::Root(snapshot.hash());
         let occasion = Occasion::Root;
@@ -152,13 +175,17 @@ impl Protocol {
                     let follows = entry.position.sequence == healing.sum.position().sequence + 1
                         && entry.previous == healing.sum.nonce();
                     if !follows {
-                        self.restart(healing.old, now);
-                        return;
+                        self.rest(&Unavailable("the log tells another history".into()), now);
+                        return self.restart(healing.old, now);
                     }
-                    let said = healing.word.as_ref().is_some_and(|word| word.serial == entry.serial);
-                    if said && entry.gate == self.gate {
-                        healing.word = None;
+                    if entry.gate == self.gate
+                        && let Some(word) = healing.word.take_if(|word| word.serial == entry.serial)
+                    {
+                        healing.named |= word.batch.root.is_some();
+                        healing.left |= word.batch.goodbye;
                     }
+                    let lives = entry.batch.hello || entry.batch.vote.is_some() || !entry.batch.sections.is_empty();
+                    healing.gone_on |= lives && !healing.sum.roots().is_empty();
                     healing.sum.apply(&entry);
                     self.time = entry.time;
                     self.heard = now;
@@ -170,7 +197,10 @@ impl Protocol {
                 self.enter(Phase::Rootless(healing), now);
             }
             // It has a root, and has gone on from it for long.
-            Exchanged::Moved => self.restart(healing.old, now),
+            Exchanged::Moved => {
+                self.rest(&Unavailable("the log without a root has gone on".into()), now);
+                self.restart(healing.old, now);
+            }
             Exchanged::Broken { incarnation } if incarnation > at.incarnation => {
                 self.follow(incarnation, healing.old, now);
             }
@@ -188,8 +218,19 @@ impl Protocol {
         let Phase::Rootless(mut healing) = self.take_phase() else {
             return;
         };
-        let state = root.filter(|root| root.hash() == hash).as_ref().and_then(decode);
-        let Some(mut state) = state else {
+        let root = root.filter(|root| root.hash() == hash);
+        let whole = root.is_some();
+        let Some(mut state) = root.as_ref().and_then(decode) else {
+            if whole {
+                return self.fall_behind(VERSION + 1, now);
+            }
+            if healing.gone_on {
+                self.rest(
+                    &Unavailable("the root of the log is not to be had any more".into()),
+                    now,
+                );
+                return self.restart(healing.old, now);
+            }
             tracing::error!("the snapshot of a root cannot be had; the next is waited for");
             healing.tried += 1;
             self.phase = Phase::Rootless(healing);
@@ -200,6 +241,7 @@ impl Protocol {
         let answered = self.answered(&state);
         state.begin(incarnation, Root::Hash(hash));
         self.root_now = false;
+        self.checkpoint.forget();
         self.apply_from(state, answered, healing.old, now);
     }
 }

@@ -10,7 +10,8 @@ use crate::replica::collector::Collector;
 use crate::replica::inbox::Changing;
 use crate::replica::recover::{Applied, apply_next, decode};
 use crate::replica::rooms;
-use crate::room::{Effects, Joined, Position, State};
+use crate::replica::waiters::Waiters;
+use crate::room::{Change, Effects, Joined, Position, RoomName, State, VERSION};
 
 /// Nothing is known of the log, or it is to be looked at anew.
 #[derive(Default)]
@@ -42,6 +43,7 @@ pub(super) struct CatchingUp {
 impl Protocol {
     /// Looks at the log anew; `old` is what this gate knew.
     pub(super) fn restart(&mut self, old: Option<State>, now: Duration) {
+        self.root_now = false;
         let starting = Starting {
             old,
             ..Starting::default()
@@ -51,10 +53,12 @@ impl Protocol {
 
     pub(super) fn loaded(&mut self, mut loaded: Loaded, now: Duration) {
         self.skips = std::mem::take(&mut loaded.skips);
-        if let Phase::Frozen { at } = self.phase {
-            if self.skips.contains(&at) {
-                tracing::warn!(position = ?at, "the entry is passed over, as the operator asked");
-                self.restart(None, now);
+        if let Phase::Frozen { at, old } = &mut self.phase {
+            let skipped = self.skips.contains(at);
+            if skipped || loaded.incarnation > at.incarnation {
+                tracing::warn!(position = ?at, skipped, "the rooms go on");
+                let old = old.take().map(|old| *old);
+                self.restart(old, now);
             }
             return;
         }
@@ -63,8 +67,14 @@ impl Protocol {
         };
         self.time = loaded.time;
         let snapshots = std::mem::take(&mut loaded.snapshots);
+        // What proves to be whole and cannot be read is of a later version. (Alone, there is another way: a new log.)
+        let unreadable = !self.alone && !snapshots.is_empty();
         let found = snapshots.into_iter().find_map(|base| Some((decode(&base)?, base)));
+        if unreadable && found.is_none() {
+            return self.fall_behind(VERSION + 1, now);
+        }
         if let Some((state, base)) = found {
+            self.checkpoint.forget();
             self.archive_from(&state);
             let catching_up = CatchingUp {
                 answered: self.answered(&state),
@@ -113,8 +123,10 @@ impl Protocol {
         let Phase::CatchingUp(mut going) = self.take_phase() else {
             return;
         };
-        let (entries, newer) = match exchanged {
-            Exchanged::Entries { entries, newer, .. } => (entries, newer),
+        let (entries, more, newer) = match exchanged {
+            Exchanged::Entries {
+                entries, more, newer, ..
+            } => (entries, more, newer),
             Exchanged::Moved if !self.alone => {
                 self.rest(&Unavailable("the log begins behind its snapshot".into()), now);
                 return self.restart(going.old, now);
@@ -125,7 +137,6 @@ impl Protocol {
             Exchanged::Moved => return self.ended_at(*going, 0, now),
             Exchanged::Broken { incarnation } => return self.ended_at(*going, incarnation, now),
         };
-        let end = entries.is_empty();
         for entry in entries {
             if going.stop_before.is_some_and(|poison| entry.position >= poison) {
                 return self.stopped_before(*going, now);
@@ -136,11 +147,7 @@ impl Protocol {
                     going.mine = going.mine.or(mine.then_some(effects));
                     self.note_entry(&entry, &going.state, now);
                 }
-                Applied::AnotherHistory if self.alone => return self.ended_at(*going, entry.position.incarnation, now),
-                Applied::AnotherHistory => {
-                    self.restart(going.old, now);
-                    return;
-                }
+                Applied::AnotherHistory => return self.ended_at(*going, entry.position.incarnation, now),
                 Applied::Panicked => return self.poisoned(*going, entry.position, now),
                 Applied::Newer(version) => {
                     self.fall_behind(version, now);
@@ -152,7 +159,7 @@ impl Protocol {
             self.fall_behind(version, now);
             return;
         }
-        if end {
+        if !more {
             return self.arrived(*going, now);
         }
         self.phase = Phase::CatchingUp(going);
@@ -177,22 +184,37 @@ impl Protocol {
             self.publish(&mut state, now);
             return self.prepare(seen, last_known, From::Rooms(state), now);
         }
-        let incarnation = state.position().incarnation;
-        if let Some(old) = old.filter(|old| old.position().incarnation != incarnation) {
-            self.outbox = old.adoption(&state).into();
-            if !self.outbox.is_empty() {
-                tracing::warn!(
-                    batches = self.outbox.len(),
-                    "bringing back what this gate knows and the log has lost"
-                );
-            }
+        if state.version() > self.options.knows {
+            return self.fall_behind(state.version(), now);
         }
+        let incarnation = state.position().incarnation;
+        self.bring_back(old, &state);
         self.hello |= state.answered(self.gate).is_none();
         self.heard = now;
         self.publish(&mut state, now);
         self.configure(&state);
         self.enter(Phase::Live(Box::new(state)), now);
         self.settle_met(mine, answered, incarnation, now);
+    }
+
+    /// Works out what this gate knows of earlier logs and this one has lost.
+    fn bring_back(&mut self, old: Option<State>, state: &State) {
+        let elsewhere = |old: &State| old.position().incarnation != state.position().incarnation;
+        // A part of an earlier adoption may be what the new log lacks.
+        let lost = [self.lost.take(), old].into_iter().flatten().filter(elsewhere);
+        self.outbox.clear();
+        for lost in lost {
+            let batches = lost.adoption(state);
+            if !batches.is_empty() {
+                tracing::warn!(
+                    batches = batches.len(),
+                    "bringing back what this gate knows and the log has lost"
+                );
+                self.outbox
+                    .extend(batches.into_iter().map(|batch| (batch, Waiters::default())));
+                self.lost = Some(lost);
+            }
+        }
     }
 
     /// A log that goes no further: a new one begins with what was read.
@@ -208,8 +230,7 @@ impl Protocol {
     fn poisoned(&mut self, going: CatchingUp, at: Position, now: Duration) {
         let again = going.base.as_ref().and_then(decode);
         let Some(state) = again.filter(|_| going.stop_before.is_none()) else {
-            self.freeze(at, now);
-            return;
+            return self.freeze(at, None, now);
         };
         let catching_up = CatchingUp {
             state,
@@ -227,7 +248,7 @@ impl Protocol {
         let mut at = state.position();
         at.sequence += 1;
         self.publish(&mut state, now);
-        self.freeze(at, now);
+        self.freeze(at, Some(Box::new(state)), now);
     }
 
     /// The state of a root, from which its log is applied.
@@ -259,12 +280,20 @@ impl Protocol {
             .map(|(serial, joined)| (serial, joined.to_vec()))
     }
 
-    /// Says what differs in the configured rooms.
+    /// Says what differs in the configured rooms: at the start of a life all of it, later on the rooms that a log begun
+    /// from nothing lacks.
     pub(super) fn configure(&mut self, state: &State) {
-        if self.joined {
-            return;
-        }
+        let lacking = |room: &RoomName| state.configured(room).is_none();
+        let started = self.joined;
+        let others = !self.alone && state.roster().any(|gate| gate.id != self.gate);
         for (room, change) in rooms::changes(state, &self.rooms) {
+            if others && change == Change::Remove {
+                tracing::warn!(%room, "a room that is not configured here stays: other gates share the rooms");
+                continue;
+            }
+            if started && !lacking(&room) {
+                continue;
+            }
             // MAX_ROOMS is below what the collector takes.
             self.collector.change(Changing {
                 room,
@@ -299,5 +328,5 @@ fn further(old: Option<State>, read: State) -> Option<State> {
 /// Told that there is nothing, a gate asks again after this.
 const EMPTY_AGAIN: Duration = Duration::from_secs(3);
 
-/// How often a frozen gate asks whether it may go on.
-const SKIP_AGAIN: Duration = Duration::from_secs(1);
+/// How often a frozen gate asks whether it may go on; each time it is given the snapshot as well.
+const SKIP_AGAIN: Duration = Duration::from_secs(3);

@@ -56,6 +56,7 @@ fn a_dead_node_is_passed_over() {
     assert_eq!(
         until_answered(&mut log, start, None),
         Exchanged::Entries {
+            more: false,
             entries: vec![],
             log_bytes: match log.exchange(start, None) {
                 Ok(Exchanged::Entries { log_bytes, .. }) => log_bytes,
