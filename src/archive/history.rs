@@ -29,10 +29,11 @@ pub enum Step<'a> {
         after: Option<Position>,
         link: Link,
     },
-    /// The state after `position`, as it was written down.
+    /// The state after `position`, as it was written down, and the chain there.
     Base {
         file: &'a str,
         position: Position,
+        chain: Chain,
         state: &'a [u8],
     },
     Entry {
@@ -159,6 +160,7 @@ impl Piece<'_> {
             step(Step::Base {
                 file: self.file,
                 position: before,
+                chain: segment.before,
                 state,
             });
         }

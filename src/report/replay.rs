@@ -60,7 +60,12 @@ impl<'a> Replay<'a> {
                 self.tell(file);
             }
             Step::Begins { incarnation, link, .. } => self.begin(incarnation, link),
-            Step::Base { file, position, state } => self.base(file, position, state),
+            Step::Base {
+                file,
+                position,
+                chain,
+                state,
+            } => self.base(file, (position, chain), state),
             Step::Entry { file, stored } => {
                 self.entry(file, stored);
                 if self.covers.entries.is_multiple_of(TELL_EVERY) {
@@ -113,7 +118,7 @@ impl<'a> Replay<'a> {
     }
 
     /// A state that was written down: proof of the replay so far, or where it begins again.
-    fn base(&mut self, file: &str, position: Position, bytes: &[u8]) {
+    fn base(&mut self, file: &str, (position, chain): (Position, Chain), bytes: &[u8]) {
         let state = State::decode(bytes);
         if let Some(own) = self.state.as_ref().filter(|own| own.position() == position) {
             if own.encode() == bytes {
@@ -125,6 +130,11 @@ impl<'a> Replay<'a> {
             ));
         }
         match state {
+            Ok(state) if state.position() != position || state.chain() != chain => {
+                self.fault(format!(
+                    "{file}: the state written down is not the one before the entries"
+                ));
+            }
             Ok(mut state) => {
                 let view = state.view();
                 match self.link.take() {

@@ -101,11 +101,13 @@ impl Parts<'_> {
     ) -> Result<(), String> {
         let at = part.base.position;
         let state = State::decode(&part.base.state).map_err(|error| error.to_string())?;
-        self.enter(file, at, state.chain(), step);
+        let chain = state.chain();
+        self.enter(file, at, chain, step);
         let state = &*part.base.state;
         step(Step::Base {
             file,
             position: at,
+            chain,
             state,
         });
         let mut sequence = at.sequence;

@@ -5,3 +5,5 @@
 mod crowd;
 mod fair;
 mod hall;
+mod tampered;
+mod unfair;
