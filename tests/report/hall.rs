@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anteroom::archive::{Archiver, Options};
 use anteroom::room::{
-    Batch, Change, Effects, Entry, Figures, GateId, LineName, Position, RoomChange, RoomName, Section, Settings, State,
-    VERSION, Vote, Wall,
+    Batch, Change, Effects, Entry, Figures, GateId, LineName, Position, RoomChange, RoomName, Root, Section, Settings,
+    Spoke, State, VERSION, Vote, Wall,
 };
 
 pub struct Hall {
@@ -114,6 +114,46 @@ impl Hall {
                 ..Batch::default()
             },
         );
+    }
+
+    /// The store is lost, and with it what was said after `kept`: a new log begins from there, and the gates speak.
+    pub fn lose_store(&mut self, kept: &[u8]) {
+        let mut state = State::decode(kept).unwrap();
+        let (position, nonce, hash) = (state.position(), state.nonce(), state.hash());
+        state.begin(self.state.position().incarnation + 1_000, Root::Hash(hash));
+        self.state = state;
+        self.checkpoint = None;
+        let gates: Vec<GateId> = self.gates.keys().copied().collect();
+        for gate in self.gates.values_mut() {
+            gate.voted = 0;
+            if let Some(archiver) = &mut gate.archiver {
+                archiver.begin(&self.state);
+            }
+        }
+        for gate in &gates {
+            let spoke = Spoke {
+                position,
+                nonce,
+                roster: gates.clone(),
+            };
+            self.say(
+                gate.0,
+                100,
+                Batch {
+                    spoke: Some(spoke),
+                    ..Batch::default()
+                },
+            );
+        }
+        self.say(
+            gates[0].0,
+            100,
+            Batch {
+                root: Some(hash),
+                ..Batch::default()
+            },
+        );
+        assert!(self.state.rooted());
     }
 
     pub fn configure(&mut self, gate: u64, settings: Settings) {

@@ -5,5 +5,6 @@
 mod crowd;
 mod fair;
 mod hall;
+mod logs;
 mod tampered;
 mod unfair;
