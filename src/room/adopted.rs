@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::codec::{Read, Reader, Writer};
 use super::entry::{Effects, Entry};
 use super::ids::{Clock, GateId};
+use super::rooms::Room;
 use super::roster::Roster;
 use super::state::State;
 
@@ -66,21 +67,25 @@ impl State {
         }
         m.adopts = Some(adopt.era);
         Arc::make_mut(&mut m.past).learn(adopt.era);
+        self.adopting.forget(&self.roster, m.clock);
         let until = m.clock.plus(HOLD_MS);
-        self.adopting.gates.entry(entry.gate).or_insert(until);
-        self.settle();
+        let until = *self.adopting.gates.entry(entry.gate).or_insert(until);
+        m.quiet_until = m.quiet_until.max(until);
+        self.rooms.values_mut().for_each(Room::repaint);
     }
 
-    /// After its sections: if that was the last of it, the calls go on with the next entry.
+    /// After its sections: if that was the last of them, the calls go on with the next entry.
     pub(super) fn adopted(&mut self, entry: &Entry) {
         let brought = self.moment.adopts.take();
-        let Some(adopt) = entry.batch.adopt.filter(|adopt| brought.is_some() && adopt.done) else {
+        let Some(adopt) = entry.batch.adopt.filter(|_| brought.is_some()) else {
             return;
         };
         let past = Arc::make_mut(&mut self.moment.past);
         past.note_end(adopt.era, adopt.sequence);
-        // Only now: a line that it still has may hold lower numbers.
+        // Only now: a line that the gate still has may hold lower numbers.
         past.raise([(adopt.era, adopt.floor)].into_iter());
-        self.adopting.gates.remove(&entry.gate);
+        if adopt.done {
+            self.adopting.gates.remove(&entry.gate);
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::era::Extent;
 use super::ids::{Era, LaneId, Number, Place, RoomName};
 use super::lane::Lane;
 use super::packer::{List, Packer};
-use super::record::Record;
+use super::record::{Record, Session};
 use super::rooms::Room;
 use super::state::State;
 
@@ -25,16 +25,14 @@ impl State {
     pub fn adoption(&self, now: &Self) -> Vec<Batch> {
         let mut batches = Vec::new();
         for (era, sequence, floor) in self.further(now) {
-            let adopt = Adopt {
-                era,
-                sequence,
-                floor,
-                done: false,
-            };
-            batches.extend(self.bring(adopt, now));
+            let mut of_era = self.bring(era, now);
+            if let Some(adopt) = last(&mut of_era) {
+                (adopt.sequence, adopt.floor) = (sequence, floor);
+            }
+            batches.extend(of_era);
         }
         self.bring_overrides(&mut batches, now);
-        if let Some(adopt) = batches.last_mut().and_then(|batch| batch.adopt.as_mut()) {
+        if let Some(adopt) = last(&mut batches) {
             adopt.done = true;
         }
         batches
@@ -49,8 +47,8 @@ impl State {
     }
 
     /// One era, in all lines of the rooms that `now` has in the same edition.
-    fn bring(&self, adopt: Adopt, now: &Self) -> Vec<Batch> {
-        let mut packer = Packer::new(adopt);
+    fn bring(&self, era: Era, now: &Self) -> Vec<Batch> {
+        let mut packer = Packer::new(era);
         for (name, room) in &self.rooms {
             let stands = now
                 .rooms
@@ -59,8 +57,8 @@ impl State {
             for (line, of) in room.lines().filter(|_| stands) {
                 packer.turn_to(name, line);
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
-                    if let Some(extent) = lane.eras.extent(adopt.era) {
-                        bring_lane(&mut packer, id, lane, (adopt.era, extent));
+                    if let Some(extent) = lane.eras.extent(era) {
+                        bring_lane(&mut packer, id, lane, (era, extent));
                     }
                 }
             }
@@ -77,13 +75,22 @@ impl State {
         };
         let changes = self.rooms.iter().filter(|(name, room)| older(*name, room));
         let changes: Vec<RoomChange> = changes.map(|(name, room)| overriding(name, room)).collect();
+        let adopt = first.adopt.map(|adopt| Adopt {
+            sequence: 0,
+            floor: 0,
+            ..adopt
+        });
         let batch = |changes: &[RoomChange]| Batch {
-            adopt: first.adopt,
+            adopt,
             rooms: changes.to_vec(),
             ..Batch::default()
         };
         batches.splice(..0, changes.chunks(CHANGES).map(batch));
     }
+}
+
+fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
+    batches.last_mut().and_then(|batch| batch.adopt.as_mut())
 }
 
 fn overriding(name: &RoomName, room: &Room) -> RoomChange {
@@ -93,6 +100,8 @@ fn overriding(name: &RoomName, room: &Room) -> RoomChange {
         change: Change::Override(room.overrides().clone()),
     }
 }
+
+type Wanted = fn(&Record) -> bool;
 
 /// One lane: what is used up, who is inside, who is present, and at last where the horizon stood.
 fn bring_lane(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era, Extent)) {
@@ -107,49 +116,54 @@ fn bring_lane(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era,
             .iter_from(extent.base)
             .take_while(|(place, _)| *place < extent.limit)
     };
+    let lists: [(List, Wanted); 4] = [
+        (List::Taken, is_over),
+        (List::Spent, is_spent),
+        (List::Reopens, is_open),
+        (List::Marks, is_called),
+    ];
+    for (list, wanted) in lists {
+        for (place, _) in records().filter(|(_, record)| wanted(record)) {
+            put(list, place);
+        }
+    }
     for place in lane.presence.taken().ones(extent.base, extent.limit) {
-        if ended(lane.slots.get(place)) {
+        if lane.slots.get(place).is_none() {
             put(List::Taken, place);
-        }
-    }
-    for (place, record) in records() {
-        if matches!(record, Record::Spent { .. } | Record::Inside(_)) && calls(record) > 1 {
-            put(List::Spent, place);
-        }
-    }
-    for (place, record) in records() {
-        if matches!(record, Record::Inside(session) if !session.ending) {
-            put(List::Reopens, place);
-        }
-    }
-    for (place, record) in records() {
-        if matches!(record, Record::Called(_)) {
-            put(List::Marks, place);
         }
     }
     for place in lane.presence.present().ones(extent.base, extent.limit) {
         put(List::Marks, place);
     }
-    let void = extent.from.max(lane.horizon()).min(extent.limit);
+    // What lies behind may be free still for another era.
+    let void = extent.from.max(lane.horizon()).min(extent.given);
     if void > extent.base {
         put(List::Voids, void);
     }
 }
 
-/// Whether what is known of a number that is taken says no more than that.
-fn ended(record: Option<&Record>) -> bool {
-    match record {
-        None | Some(Record::Over { .. }) => true,
-        Some(Record::Inside(session)) => session.ending,
-        Some(Record::Called(_) | Record::Missed { .. } | Record::Spent { .. }) => false,
-    }
+/// Also a session that ends in a moment.
+fn is_over(record: &Record) -> bool {
+    matches!(
+        record,
+        Record::Over { .. } | Record::Inside(Session { ending: true, .. })
+    )
 }
 
-fn calls(record: &Record) -> u8 {
+fn is_open(record: &Record) -> bool {
+    matches!(record, Record::Inside(session) if !session.ending)
+}
+
+fn is_called(record: &Record) -> bool {
+    matches!(record, Record::Called(_))
+}
+
+/// Called twice. Who still has something of the second call comes in another list too.
+fn is_spent(record: &Record) -> bool {
     match record {
-        Record::Inside(session) => session.count,
-        Record::Spent { .. } => 2,
-        Record::Called(call) => call.count,
-        Record::Missed { count, .. } | Record::Over { count, .. } => *count,
+        Record::Spent { .. } => true,
+        Record::Called(call) => call.count > 1,
+        Record::Inside(session) => session.count > 1 && !session.ending,
+        Record::Missed { .. } | Record::Over { .. } => false,
     }
 }

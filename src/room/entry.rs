@@ -85,14 +85,14 @@ pub struct Vote {
 }
 
 /// An era that a gate brings back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Adopt {
     pub era: Era,
-    /// The last entry of that era's log that the gate has read.
+    /// The last entry of that era's log that the gate has read; 0 while more of the era is to come.
     pub sequence: u64,
-    /// Numbers below it belonged to lines that were forgotten there; heeded when it is done.
+    /// Numbers below it belonged to lines that were forgotten there; comes with the sequence.
     pub floor: u32,
-    /// This is the last batch of it; until then nobody is called.
+    /// This is the gate's last batch of eras; until then nobody is called.
     pub done: bool,
 }
 
@@ -129,7 +129,8 @@ pub struct Section {
     pub claims: Vec<Claim>,
     /// Numbers of an adopted era that ended or left there.
     pub taken: Vec<(LaneId, Number)>,
-    /// Numbers of an adopted era that were called there for the second and last time: late, unless `reopens` names them.
+    /// Numbers of an adopted era that were called there for the second and last time: late, unless `reopens` names them as
+    /// inside, or `marks` as on their way in.
     pub spent: Vec<(LaneId, Number)>,
     /// Sessions that a gate cut off from the log went on honouring, or whose genuine, unexpired pass the room does not know
     /// (its era or its call was lost): opened again as excess.

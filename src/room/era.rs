@@ -58,6 +58,8 @@ pub(super) struct Extent {
     pub base: Place,
     /// Places below are void.
     pub from: Place,
+    /// One past the last place issued or given back.
+    pub given: Place,
     /// One past the last place that may be one of its numbers.
     pub limit: Place,
 }
@@ -191,6 +193,7 @@ impl Eras {
         Some(Extent {
             base: Place(span.base),
             from: Place(span.start.max(span.void).max(gone)),
+            given: Place(span.given),
             limit: Place(span.limit),
         })
     }

@@ -3,6 +3,8 @@
 //! The next called is always the lowest present place; the horizon follows the calls at `late_window` and never passes
 //! anybody who is present. A lane is cheap to clone: the published view is one.
 
+use std::ops::Range;
+
 use super::bits::Bits;
 use super::codec::{Read, Reader, Writer};
 use super::era::{Eras, Found};
@@ -119,6 +121,7 @@ impl Lane {
         for place in present {
             self.presence.take(place);
         }
+        self.drop_missed(gone);
         true
     }
 
@@ -220,20 +223,21 @@ impl Lane {
         }
     }
 
-    /// Moves the horizon and forgets what lies below; sessions keep their records, and their eras, until they end.
-    fn pass(&mut self, to: Place) -> Vec<(Era, u32)> {
-        let void = |(place, record): (Place, &Record)| {
-            (place < to && matches!(record, Record::Missed { .. } | Record::Spent { .. })).then_some(place)
-        };
-        let gone: Vec<Place> = self
+    /// Forgets who missed their turns, in places that are void from now on.
+    fn drop_missed(&mut self, void: Range<Place>) {
+        let records = self
             .slots
-            .iter_from(self.horizon)
-            .take_while(|(place, _)| *place < to)
-            .filter_map(void)
-            .collect();
-        for place in gone {
+            .iter_from(void.start)
+            .take_while(|(place, _)| *place < void.end);
+        let missed = records.filter(|(_, record)| matches!(record, Record::Missed { .. } | Record::Spent { .. }));
+        for place in missed.map(|(place, _)| place).collect::<Vec<_>>() {
             self.slots.put(place, None);
         }
+    }
+
+    /// Moves the horizon and forgets what lies below; sessions keep their records, and their eras, until they end.
+    fn pass(&mut self, to: Place) -> Vec<(Era, u32)> {
+        self.drop_missed(self.horizon..to);
         self.horizon = to;
         self.presence.drop_below(to);
         // Whoever is still inside keeps the era that tells where they are.

@@ -1,7 +1,7 @@
 //! Packs what an adopted era brings into batches of a bounded size, by counting the bytes that numbers will take.
 
 use super::entry::{Adopt, Batch, MAX_BATCH_BYTES, Section};
-use super::ids::{LaneId, LineName, Number, RoomName};
+use super::ids::{Era, LaneId, LineName, Number, RoomName};
 
 /// Bytes of a batch that are left for what stands around its sections.
 const HEAD_BYTES: usize = 256;
@@ -25,7 +25,7 @@ pub(super) enum List {
 /// Batches of one era; the last is being filled.
 #[derive(Debug)]
 pub(super) struct Packer {
-    adopt: Adopt,
+    era: Era,
     batches: Vec<Batch>,
     /// Bytes of the last batch but for the run under way.
     bytes: usize,
@@ -48,9 +48,9 @@ struct Run {
 }
 
 impl Packer {
-    pub fn new(adopt: Adopt) -> Self {
+    pub fn new(era: Era) -> Self {
         let mut packer = Self {
-            adopt,
+            era,
             batches: Vec::new(),
             bytes: 0,
             run: None,
@@ -110,7 +110,10 @@ impl Packer {
 
     fn next_batch(&mut self) {
         self.batches.push(Batch {
-            adopt: Some(self.adopt),
+            adopt: Some(Adopt {
+                era: self.era,
+                ..Adopt::default()
+            }),
             ..Batch::default()
         });
         self.bytes = HEAD_BYTES;
@@ -165,16 +168,9 @@ fn var_bytes(value: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::ids::Era;
 
     fn packed(numbers: impl Iterator<Item = (List, u8, u32)>) -> Vec<Batch> {
-        let adopt = Adopt {
-            era: Era(u64::MAX),
-            sequence: u64::MAX,
-            floor: u32::MAX,
-            done: false,
-        };
-        let mut packer = Packer::new(adopt);
+        let mut packer = Packer::new(Era(u64::MAX));
         let line = LineName::new(&"l".repeat(LineName::MAX_LEN)).unwrap();
         packer.turn_to(&RoomName::new(&"r".repeat(RoomName::MAX_LEN)).unwrap(), &line);
         for (list, lane, n) in numbers {

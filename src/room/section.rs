@@ -186,7 +186,17 @@ impl Line {
         let Some(lane) = self.known_lane(id, number, settings, m) else {
             return false;
         };
-        lane.reclaim(number).is_some_and(|place| lane.mark(place))
+        let Some(place) = lane.reclaim(number) else {
+            return false;
+        };
+        // Its second call was lost with its log: it is called a second time again.
+        if m.adopts == Some(number.era)
+            && let Some(Record::Spent { at }) = lane.slots.get(place).copied()
+        {
+            lane.presence.untake(place);
+            lane.slots.put(place, Some(Record::Missed { at, count: 1 }));
+        }
+        lane.mark(place)
     }
 
     /// A number that was used up where its era went on: whoever is in line with it here is in line no more, and leaves

@@ -27,6 +27,7 @@ pub enum Word {
     Leave(Who),
     End(Who, u16),
     Reopen(Who),
+    Bypass(u8),
 }
 
 #[derive(Clone, Debug)]
@@ -42,8 +43,21 @@ pub enum Step {
     Again,
     Goodbye(u8),
     Change(Change),
-    /// A new log.
+    /// A new log of one gate.
     Begin(u8),
+    /// A new log of several: which gates speak, whether one says what does not count yet, and whether its root comes.
+    Share {
+        above: u8,
+        speak: [bool; 2],
+        noise: bool,
+        rooted: bool,
+    },
+    /// A replica falls behind.
+    Fork,
+    /// The others are lost, and it begins a new log.
+    Lose(u8),
+    /// One of the others is found again.
+    Bring,
     /// The replica goes through its bytes.
     Recode,
 }
@@ -89,8 +103,23 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..2_u8).prop_map(Step::Goodbye),
         8 => change().prop_map(Step::Change),
         2 => (1..20_u8).prop_map(Step::Begin),
+        2 => share(),
+        3 => Just(Step::Fork),
+        2 => (1..20_u8).prop_map(Step::Lose),
+        3 => Just(Step::Bring),
         3 => Just(Step::Recode),
     ]
+}
+
+fn share() -> impl Strategy<Value = Step> {
+    (1..20_u8, any::<[bool; 2]>(), any::<bool>(), prop::bool::weighted(0.8)).prop_map(
+        |(above, speak, noise, rooted)| Step::Share {
+            above,
+            speak,
+            noise,
+            rooted,
+        },
+    )
 }
 
 fn words() -> impl Strategy<Value = Vec<Word>> {
@@ -103,6 +132,7 @@ fn words() -> impl Strategy<Value = Vec<Word>> {
         1 => who().prop_map(Word::Leave),
         1 => (who(), 0..4_000_u16).prop_map(|(who, after)| Word::End(who, after)),
         3 => who().prop_map(Word::Reopen),
+        1 => (0..3_u8).prop_map(Word::Bypass),
     ];
     prop::collection::vec(word, 0..6)
 }
@@ -205,7 +235,7 @@ impl Author {
                     },
                 )
             }
-            Step::Again | Step::Begin(_) | Step::Recode => (0, Batch::default()),
+            _ => (0, Batch::default()),
         };
         let at = state.position();
         let position = Position {
@@ -219,10 +249,19 @@ impl Author {
                 ..last.clone()
             };
         }
+        self.stamp(state, gate, batch)
+    }
+
+    /// The entry of a gate's next batch.
+    pub fn stamp(&mut self, state: &State, gate: u8, batch: Batch) -> Entry {
+        let at = state.position();
         let serial = &mut self.serials[usize::from(gate)];
         *serial += 1;
         let entry = Entry {
-            position,
+            position: Position {
+                sequence: at.sequence + 1,
+                ..at
+            },
             gate: GateId(u64::from(gate)),
             serial: *serial,
             previous: state.nonce(),
@@ -245,6 +284,7 @@ impl Author {
                 Word::Renew(who) => section.renewals.push(self.named(who)),
                 Word::Leave(who) => section.leaves.push(self.named(who)),
                 Word::Reopen(who) => section.reopens.push(self.named(who)),
+                Word::Bypass(count) => section.bypasses += u32::from(*count),
                 Word::Claim(who, carried) => {
                     let (lane, number) = self.named(who);
                     section.claims.push(Claim {

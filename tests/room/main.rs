@@ -10,6 +10,7 @@ mod history;
 mod house;
 mod laws;
 mod model;
+mod run;
 mod stories;
 mod support;
 mod views;

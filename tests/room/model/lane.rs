@@ -42,7 +42,9 @@ pub enum Is {
         ending: bool,
         excess: bool,
     },
-    Spent,
+    Spent {
+        at: u64,
+    },
     /// Ended, and how is still remembered.
     Over {
         idled: bool,
@@ -53,7 +55,7 @@ pub enum Is {
     Gone,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lane {
     pub people: BTreeMap<Key, Person>,
     /// Numbers issued of each era the lane knows; the last issues.
@@ -64,6 +66,8 @@ pub struct Lane {
     pub firsts: BTreeMap<u64, u64>,
     /// Numbers below were passed by the horizon before it came down again.
     pub voids: BTreeMap<u64, u64>,
+    /// Numbers of closed eras that were not issued here are void below these.
+    pub gone: BTreeMap<u64, u64>,
     pub horizon: Key,
     pub target: Key,
     pub head: Key,
@@ -84,6 +88,7 @@ impl Lane {
             ends,
             firsts: BTreeMap::from([first]),
             voids: BTreeMap::new(),
+            gone: BTreeMap::new(),
             horizon: first,
             target: first,
             head: first,
@@ -117,7 +122,8 @@ impl Lane {
     }
 
     pub fn void(&self, key: Key) -> bool {
-        key < self.horizon || self.voids.get(&key.0).is_some_and(|void| key.1 < *void)
+        let below = |floors: &BTreeMap<u64, u64>| floors.get(&key.0).is_some_and(|floor| key.1 < *floor);
+        key < self.horizon || below(&self.voids) || (below(&self.gone) && !below(&self.ends))
     }
 
     pub fn find(&self, key: Key) -> Where {
@@ -182,6 +188,10 @@ pub struct Now<'a> {
     pub clock: u64,
     pub time: u64,
     pub settings: &'a Settings,
+    /// Nobody is called before.
+    pub quiet_until: u64,
+    /// The era that the entry brings back.
+    pub adopts: Option<u64>,
     pub lore: &'a mut Lore,
 }
 

@@ -1,5 +1,7 @@
 //! The naive line: what gates say, and what the clock makes of it.
 
+use std::collections::BTreeSet;
+
 use anteroom::room::{Figures, Mode, Settings};
 
 use super::Lore;
@@ -7,7 +9,7 @@ use super::lane::{Gen, Is, Key, Lane, Now, Person};
 
 const SLACK: u64 = 2_000;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Line {
     pub lanes: Vec<Lane>,
     pub figures: Figures,
@@ -123,8 +125,8 @@ impl Line {
         let until = now.clock + now.settings.late_window_ms;
         let figures = &mut self.figures;
         for lane in &mut self.lanes {
-            let (horizon, voids) = (lane.horizon, &lane.voids);
-            let void = |key: &Key| *key < horizon || voids.get(&key.0).is_some_and(|void| key.1 < *void);
+            let voids: BTreeSet<Key> = lane.people.keys().copied().filter(|key| lane.void(*key)).collect();
+            let void = |key: &Key| voids.contains(key);
             for (key, person) in &mut lane.people {
                 match person.is {
                     Is::Called {
@@ -133,7 +135,7 @@ impl Line {
                         figures.called -= 1;
                         figures.no_shows += 1;
                         if count >= 2 {
-                            person.is = if void(key) { Is::Gone } else { Is::Spent };
+                            person.is = if void(key) { Is::Gone } else { Is::Spent { at } };
                         } else {
                             person.is = if void(key) { Is::Gone } else { Is::Missed { at, count } };
                             person.mark = None;
@@ -166,7 +168,7 @@ impl Line {
 
     pub fn call(&mut self, now: &Now) {
         let settings = now.settings;
-        if settings.mode != Mode::Auto || now.clock < now.lore.healing_until {
+        if settings.mode != Mode::Auto || now.clock < now.quiet_until.max(now.lore.healing_until) {
             return;
         }
         self.accrue(settings, now.clock);

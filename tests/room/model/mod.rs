@@ -2,17 +2,17 @@
 
 mod lane;
 mod line;
+mod room;
 mod standing;
 mod words;
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{
-    Batch, Change, Entry, LaneId, LineName, Mode, Number, Overrides, PendingId, Section, Settings, Standing,
-};
+use anteroom::room::{Batch, Change, Entry, LaneId, LineName, Number, Overrides, Settings, Standing};
 
 use lane::{Key, Now};
 use line::Line;
+use room::{Room, refuse};
 
 /// What entries did, as far as gates are told.
 #[derive(Debug, PartialEq, Eq, Default)]
@@ -25,7 +25,7 @@ pub struct Answer {
 }
 
 /// What outlives lines.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lore {
     floors: BTreeMap<u64, u64>,
     since: u64,
@@ -41,28 +41,27 @@ pub enum Proof {
     Lost { cold: bool },
 }
 
-#[derive(Debug)]
-pub struct Room {
-    configured: Settings,
-    overrides: Overrides,
-    pub settings: Settings,
-    revision: u64,
-    pub edition: u32,
-    pub lines: BTreeMap<LineName, Line>,
-    /// (numbered at, id, line, number)
-    pending: Vec<(u64, PendingId, LineName, Number)>,
-}
-
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Model {
     pub clock: u64,
     time: Option<u64>,
     pub lore: Lore,
     pub room: Option<Room>,
-    /// Last serial, and when.
-    gates: BTreeMap<u64, (u64, u64)>,
+    gates: BTreeMap<u64, Gate>,
     silent: BTreeMap<u64, u64>,
     held_until: u64,
+    /// The hash of the root that is waited for.
+    pub awaits: Option<[u8; 32]>,
+    /// Gates that bring an era back, and until when they are waited for.
+    pub adopting: BTreeMap<u64, u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Gate {
+    serial: u64,
+    last: u64,
+    /// Heard in this log.
+    here: bool,
 }
 
 impl Lore {
@@ -131,14 +130,20 @@ impl Model {
             gates: BTreeMap::new(),
             silent: BTreeMap::new(),
             held_until: 0,
+            awaits: None,
+            adopting: BTreeMap::new(),
         }
     }
 
-    pub fn begin(&mut self, era: u64) {
+    /// Without a root to wait for, the log has one at once.
+    pub fn begin(&mut self, era: u64, awaits: Option<[u8; 32]>) {
         self.lore.floors.insert(era, 0);
         self.lore.since = self.clock;
-        for (gate, (_, last)) in std::mem::take(&mut self.gates) {
-            self.silent.insert(gate, last);
+        self.gates.values_mut().for_each(|gate| gate.here = false);
+        self.adopting.clear();
+        self.awaits = awaits;
+        if awaits.is_none() {
+            self.root();
         }
         if let Some(room) = &mut self.room {
             room.lines.values_mut().for_each(|line| line.begin(era, self.clock));
@@ -148,16 +153,26 @@ impl Model {
 
     pub fn apply(&mut self, entry: &Entry) -> Answer {
         let time = entry.time.0;
-        self.clock += time.saturating_sub(self.time.unwrap_or(time)).min(5_000);
+        let passed = time.saturating_sub(self.time.unwrap_or(time)).min(5_000);
         self.time = Some(time);
+        if self.awaits.is_some() {
+            return self.gather(entry);
+        }
+        self.clock += passed;
         let mut answer = Answer {
             ignored: !self.admit(entry),
             ..Answer::default()
         };
         if answer.ignored {
-            self.run(&Batch::default(), time, &mut answer);
+            self.run(&Batch::default(), None, time, &mut answer);
         } else {
-            self.run(&entry.batch, time, &mut answer);
+            let adopts = self.adopt(entry);
+            answer.skipped += u32::from(entry.batch.adopt.is_some() && adopts.is_none());
+            self.run(&entry.batch, adopts, time, &mut answer);
+            if let Some(adopt) = entry.batch.adopt.filter(|_| adopts.is_some()) {
+                self.adopting.retain(|gate, _| !adopt.done || *gate != entry.gate.0);
+                self.lore.raise(vec![(adopt.era.0, u64::from(adopt.floor))]);
+            }
             if entry.batch.goodbye {
                 self.gates.remove(&entry.gate.0);
             }
@@ -165,29 +180,93 @@ impl Model {
         let gone: Vec<_> = self
             .gates
             .iter()
-            .filter(|(_, (_, last))| self.clock > last + 15_000)
-            .map(|(id, gate)| (*id, gate.1))
+            .filter(|(_, gate)| self.clock > gate.last + 15_000)
+            .map(|(id, gate)| (*id, gate.last))
             .collect();
         for (id, last) in gone {
             self.gates.remove(&id);
             self.silent.insert(id, last);
         }
         self.silent.retain(|_, since| *since + 3_600_000 > self.clock);
+        let (clock, gates) = (self.clock, &self.gates);
+        self.adopting
+            .retain(|gate, until| *until > clock && gates.contains_key(gate));
         self.hold();
         answer.clock = self.clock;
         answer
     }
 
+    /// An entry of a log without a root: time stands, and the rooms with it.
+    fn gather(&mut self, entry: &Entry) -> Answer {
+        let (id, batch) = (entry.gate.0, &entry.batch);
+        if batch.spoke.is_some() {
+            self.silent.remove(&id);
+            let new = Gate {
+                serial: 0,
+                last: 0,
+                here: true,
+            };
+            self.gates.entry(id).or_insert(new).here = true;
+        }
+        if let Some(gate) = self.gates.get_mut(&id) {
+            gate.last = self.clock;
+        }
+        if batch.goodbye {
+            self.gates.remove(&id);
+        }
+        if batch.root == self.awaits {
+            self.awaits = None;
+            self.root();
+        }
+        self.hold();
+        Answer {
+            ignored: !batch.rooms.is_empty() || !batch.sections.is_empty(),
+            clock: self.clock,
+            ..Answer::default()
+        }
+    }
+
+    fn root(&mut self) {
+        for (id, gate) in self.gates.iter().filter(|(_, gate)| !gate.here) {
+            self.silent.insert(*id, gate.last);
+        }
+        self.gates.retain(|_, gate| gate.here);
+    }
+
+    /// The era that an entry brings back.
+    fn adopt(&mut self, entry: &Entry) -> Option<u64> {
+        let era = entry.batch.adopt?.era.0;
+        if era >= self.lore.era() {
+            return None;
+        }
+        self.lore.floors.entry(era).or_insert(0);
+        let until = self.clock + 5_000;
+        self.adopting.retain(|_, until| *until > self.clock);
+        self.adopting.entry(entry.gate.0).or_insert(until);
+        Some(era)
+    }
+
+    /// Until when nobody is called because an era is being brought back.
+    pub fn adopted_by(&self) -> u64 {
+        self.adopting.values().max().copied().unwrap_or(0)
+    }
+
     fn admit(&mut self, entry: &Entry) -> bool {
         match self.gates.get_mut(&entry.gate.0) {
             Some(gate) => {
-                let new = entry.serial > gate.0;
-                *gate = (gate.0.max(entry.serial), self.clock);
+                let new = entry.serial > gate.serial && entry.batch.spoke.is_none();
+                gate.serial = if new { entry.serial } else { gate.serial };
+                gate.last = self.clock;
                 new
             }
-            None if entry.batch.hello => {
+            None if entry.batch.hello && entry.batch.spoke.is_none() => {
                 self.silent.remove(&entry.gate.0);
-                self.gates.insert(entry.gate.0, (entry.serial, self.clock));
+                let gate = Gate {
+                    serial: entry.serial,
+                    last: self.clock,
+                    here: true,
+                };
+                self.gates.insert(entry.gate.0, gate);
                 true
             }
             None => false,
@@ -198,7 +277,8 @@ impl Model {
         self.held_until = self.silent.values().max().map_or(0, |since| since + 3_600_000);
     }
 
-    fn run(&mut self, batch: &Batch, time: u64, answer: &mut Answer) {
+    fn run(&mut self, batch: &Batch, adopts: Option<u64>, time: u64, answer: &mut Answer) {
+        let quiet_until = self.adopted_by();
         for change in &batch.rooms {
             answer.skipped += u32::from(!self.change(change.revision, &change.change));
         }
@@ -210,6 +290,8 @@ impl Model {
             clock: self.clock,
             time,
             settings: &settings,
+            quiet_until,
+            adopts,
             lore: &mut self.lore,
         };
         room.pending.retain(|(at, ..)| at + settings.late_window_ms > now.clock);
@@ -282,116 +364,4 @@ impl Model {
             None => self.lore.prove(key, self.clock).standing(),
         }
     }
-}
-
-impl Room {
-    fn settle(&mut self, clock: u64, lore: &Lore) {
-        let old = self.settings.clone();
-        self.settings = Settings {
-            mode: self.overrides.mode.unwrap_or(self.configured.mode),
-            capacity: self.overrides.capacity.unwrap_or(self.configured.capacity),
-            rate_per_minute: self
-                .overrides
-                .rate_per_minute
-                .unwrap_or(self.configured.rate_per_minute),
-            ..self.configured.clone()
-        };
-        for line in self.lines.values_mut() {
-            line.grow(&self.settings, lore);
-            line.resettle(&old, &self.settings, clock);
-        }
-    }
-
-    fn close(&mut self, lore: &mut Lore) {
-        for (_, line) in std::mem::take(&mut self.lines) {
-            lore.raise(line.highest());
-        }
-        self.pending.clear();
-    }
-
-    fn make(&mut self, name: &LineName, now: &Now) -> bool {
-        let room = self.lines.len() < usize::try_from(self.settings.max_lines).unwrap();
-        if room && !self.lines.contains_key(name) {
-            self.lines.insert(name.clone(), Line::new(now));
-        }
-        self.lines.contains_key(name)
-    }
-
-    fn section(&mut self, section: &Section, now: &mut Now, answer: &mut Answer) {
-        let key = |number: &Number| (number.era.0, u64::from(number.n));
-        let mut named = section.marks.iter().chain(&section.reopens);
-        if named.any(|(_, number)| matches!(now.lore.prove(key(number), now.clock), Proof::Lost { .. })) {
-            self.make(&section.line, now);
-        }
-        match self.lines.get_mut(&section.line) {
-            None => answer.skipped += items(section),
-            Some(line) => {
-                let mut note = |done: bool| answer.skipped += u32::from(!done);
-                section
-                    .leaves
-                    .iter()
-                    .for_each(|(lane, n)| note(line.leave(*lane, key(n), now)));
-                section
-                    .ends
-                    .iter()
-                    .for_each(|end| note(line.end(end.lane, key(&end.number), end.after_ms, now)));
-                section
-                    .claims
-                    .iter()
-                    .for_each(|c| note(line.claim(c.lane, key(&c.number), c.carried, now)));
-                section
-                    .reopens
-                    .iter()
-                    .for_each(|(lane, n)| note(line.reopen(*lane, key(n), now)));
-                section
-                    .renewals
-                    .iter()
-                    .for_each(|(lane, n)| note(line.renew(*lane, key(n), now)));
-                section
-                    .marks
-                    .iter()
-                    .for_each(|(lane, n)| note(line.mark(*lane, key(n), now)));
-            }
-        }
-        for (lane, count) in &section.joins {
-            let first = self.join(&section.line, *lane, *count, now);
-            answer.skipped += u32::from(first.is_none());
-            answer.joined.push(first);
-        }
-        for (lane, id) in &section.pending_joins {
-            let known = self
-                .pending
-                .iter()
-                .find(|p| p.1 == *id && p.2 == section.line)
-                .map(|p| p.3);
-            let first = known.or_else(|| self.join(&section.line, *lane, 1, now));
-            if known.is_none() {
-                self.pending
-                    .extend(first.map(|number| (now.clock, *id, section.line.clone(), number)));
-            }
-            answer.skipped += u32::from(first.is_none());
-            answer.pending_joined.push(first);
-        }
-    }
-
-    fn join(&mut self, name: &LineName, lane: LaneId, count: u32, now: &Now) -> Option<Number> {
-        let able = matches!(self.settings.mode, Mode::Auto | Mode::Hold);
-        let configured = usize::from(lane.0) < self.settings.lane_weights.len();
-        if !able || !configured || count == 0 || !self.make(name, now) {
-            return None;
-        }
-        self.lines.get_mut(name)?.join(lane, count, now)
-    }
-}
-
-fn refuse(section: &Section, answer: &mut Answer) {
-    answer.skipped += items(section) + u32::try_from(section.joins.len() + section.pending_joins.len()).unwrap();
-    answer.joined.extend(section.joins.iter().map(|_| None));
-    answer.pending_joined.extend(section.pending_joins.iter().map(|_| None));
-}
-
-fn items(section: &Section) -> u32 {
-    let named = [&section.leaves, &section.reopens, &section.renewals, &section.marks];
-    let items = named.map(Vec::len).iter().sum::<usize>() + section.ends.len() + section.claims.len();
-    u32::try_from(items).unwrap()
 }

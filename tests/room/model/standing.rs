@@ -57,7 +57,7 @@ impl Line {
                 renewal_due: !ending && expires < ends_by && clock - renewed >= settings.session_ms / 10,
                 ending,
             }),
-            Is::Called { .. } | Is::Spent => Standing::Late,
+            Is::Called { .. } | Is::Spent { .. } => Standing::Late,
             Is::Inside { .. } | Is::Over { .. } | Is::Gone => Standing::Ended,
         }
     }

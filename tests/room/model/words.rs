@@ -30,13 +30,15 @@ impl Line {
         Some(number((era, first)))
     }
 
-    /// The person of a genuine number, given back or from a lost era if need be.
-    fn reclaim(&mut self, id: LaneId, key: Key, now: &mut Now) -> Option<&mut Person> {
-        let lane = self.lanes.get_mut(usize::from(id.0))?;
+    /// Makes room for the era of a genuine number if it was lost; false when that comes too late.
+    fn learn(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
+        let Some(lane) = self.lanes.get_mut(usize::from(id.0)) else {
+            return false;
+        };
         if lane.find(key) == Where::Lost {
             match now.lore.prove(key, now.clock) {
                 Proof::Lost { cold } => now.lore.learn(key.0, cold, now.clock),
-                Proof::Late | Proof::Ahead => return None,
+                Proof::Late | Proof::Ahead => return false,
             }
             let first = now.lore.floor_of(key.0);
             for era in lane.ends.keys() {
@@ -56,6 +58,15 @@ impl Line {
             lane.target = lane.target.min(start);
             lane.heads = vec![(ripe(now.settings, now.clock.max(now.lore.healing_until)), lane.head)];
         }
+        true
+    }
+
+    /// The person of a genuine number, given back or from a lost era if need be.
+    fn reclaim(&mut self, id: LaneId, key: Key, now: &mut Now) -> Option<&mut Person> {
+        if !self.learn(id, key, now) {
+            return None;
+        }
+        let lane = self.lanes.get_mut(usize::from(id.0))?;
         if lane.find(key) == Where::Gap {
             lane.people.insert(
                 key,
@@ -79,14 +90,62 @@ impl Line {
 
     pub fn mark(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
         let generation = self.generation;
+        let adopts = now.adopts == Some(key.0);
         let Some(person) = self.reclaim(id, key, now) else {
             return false;
         };
+        if let (true, Is::Spent { at }) = (adopts, &person.is) {
+            person.is = Is::Missed { at: *at, count: 1 };
+        }
         let in_line = matches!(person.is, Is::InLine | Is::Missed { .. });
         if in_line {
             person.mark = Some(generation);
         }
         in_line
+    }
+
+    /// Ended, left, or (`spent`) called twice, in the log that is brought back.
+    pub fn use_up(&mut self, id: LaneId, key: Key, spent: bool, now: &mut Now) -> bool {
+        let (until, at) = (now.clock + now.settings.late_window_ms, now.time);
+        if now.adopts != Some(key.0) {
+            return false;
+        }
+        let Some(person) = self.reclaim(id, key, now) else {
+            return false;
+        };
+        match person.is {
+            Is::Called { count, .. } if !spent => {
+                person.is = Is::Over {
+                    idled: false,
+                    until,
+                    count,
+                };
+                self.figures.called -= 1;
+            }
+            Is::InLine | Is::Missed { .. } => person.is = if spent { Is::Spent { at } } else { Is::Gone },
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whoever is in line below with a number that was not issued here is not any more.
+    pub fn void_below(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
+        if now.adopts != Some(key.0) || !self.learn(id, key, now) {
+            return false;
+        }
+        let lane = &mut self.lanes[usize::from(id.0)];
+        let Some(end) = lane.ends.get(&key.0).copied().filter(|_| key.0 != lane.era()) else {
+            return false;
+        };
+        let gone = lane.gone.entry(key.0).or_default();
+        *gone = (*gone).max(key.1);
+        let given = lane.given.entry(key.0).or_default();
+        *given = (*given).max(key.1);
+        let held = |is: &Is| matches!(is, Is::Called { .. } | Is::Inside { .. } | Is::Over { .. });
+        let below = (key.0, end)..(key.0, key.1.max(end));
+        lane.people
+            .retain(|other, person| !below.contains(other) || held(&person.is));
+        true
     }
 
     pub fn leave(&mut self, id: LaneId, key: Key, now: &Now) -> bool {
@@ -102,7 +161,7 @@ impl Line {
                 until,
                 count,
             },
-            Is::Spent | Is::Over { .. } | Is::Gone => return false,
+            Is::Spent { .. } | Is::Over { .. } | Is::Gone => return false,
         };
         match before {
             Is::Inside { excess, .. } => {
@@ -209,7 +268,7 @@ impl Line {
         let count = match person.is {
             Is::InLine => 1,
             Is::Missed { count, .. } | Is::Over { idled: true, count, .. } => count,
-            Is::Spent => 2,
+            Is::Spent { .. } => 2,
             _ => return false,
         };
         person.is = Self::open(now, count, true, true);
