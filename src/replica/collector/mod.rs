@@ -161,6 +161,16 @@ impl Collector {
         }
     }
 
+    /// Takes what differs in the configured rooms, at most [`crate::room::MAX_ROOMS`] and as many that are gone. It goes
+    /// before whatever an operator has said since the start: that is about rooms which the log may not have yet.
+    pub fn configure(&mut self, changes: Vec<(RoomName, Change)>) {
+        for (room, change) in changes.into_iter().rev() {
+            let answer = None;
+            self.changes.push_front(Changing { room, change, answer });
+            self.urgent = true;
+        }
+    }
+
     /// The next batch and who waits for it. `revision` is the last of a room.
     pub fn cut(&mut self, revision: impl Fn(&RoomName) -> u64) -> (Batch, Waiters) {
         let mut batch = Batch::default();

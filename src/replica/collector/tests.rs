@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::replica::inbox::{JoinOutcome, Permit};
 use crate::replica::publish::Shared;
-use crate::room::{Era, Overrides, Visitor};
+use crate::room::{Era, Overrides, Settings, Visitor};
 
 fn name(name: &str) -> RoomName {
     RoomName::new(name).unwrap()
@@ -205,6 +205,27 @@ fn a_change_that_fits_in_no_batch_is_refused_and_holds_up_nothing() {
     });
     assert!(collector.is_empty());
     assert_eq!(refused.try_recv(), Ok(Err(Unrecorded::Refused)));
+}
+
+#[test]
+fn the_configured_rooms_go_before_what_an_operator_has_said_of_them() {
+    let mut collector = Collector::default();
+    let overrides = Change::Override(Overrides::default());
+    let (answer, _told) = oneshot::channel();
+    collector.change(Changing {
+        room: name("main"),
+        change: overrides.clone(),
+        answer: Some(answer),
+    });
+    let configured = Change::Configure(Settings::default());
+    collector.configure(vec![(name("main"), configured.clone()), (name("old"), Change::Remove)]);
+    let (batch, _) = collector.cut(|_| 0);
+    let said: Vec<_> = batch
+        .rooms
+        .into_iter()
+        .map(|said| (said.revision, said.change))
+        .collect();
+    assert_eq!(said, [(1, configured), (1, Change::Remove), (2, overrides)]);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use super::rootless::Healing;
 use super::{Ask, Asked, Phase, Protocol, Step};
 use crate::log::{Exchanged, Loaded, Snapshot, Unavailable};
 use crate::replica::collector::Collector;
-use crate::replica::inbox::Changing;
 use crate::replica::recover::{Applied, apply_next, decode};
 use crate::replica::rooms;
 use crate::replica::waiters::Waiters;
@@ -286,21 +285,15 @@ impl Protocol {
         let lacking = |room: &RoomName| state.configured(room).is_none();
         let started = self.joined;
         let others = !self.alone && state.roster().any(|gate| gate.id != self.gate);
-        for (room, change) in rooms::changes(state, &self.rooms) {
-            if others && change == Change::Remove {
+        let mut changes = rooms::changes(state, &self.rooms);
+        changes.retain(|(room, change)| {
+            let kept = others && *change == Change::Remove;
+            if kept {
                 tracing::warn!(%room, "a room that is not configured here stays: other gates share the rooms");
-                continue;
             }
-            if started && !lacking(&room) {
-                continue;
-            }
-            // MAX_ROOMS is below what the collector takes.
-            self.collector.change(Changing {
-                room,
-                change,
-                answer: None,
-            });
-        }
+            !kept && (!started || lacking(room))
+        });
+        self.collector.configure(changes);
     }
 
     /// A poisoned log is looked at now and then: an operator may have said that the entry is to be passed over.
