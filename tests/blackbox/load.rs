@@ -6,12 +6,13 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use crate::crowd::gathering::Crowd;
-use crate::crowd::ledger::{self, Ledger};
+use crate::crowd::ledger::Ledger;
 use crate::crowd::people::{FIFTY, LIMITS, REPLIES, World};
 use crate::crowd::seed::{Seed, number};
 use crate::crowd::verdict::Verdict;
 use crate::gate::Gate;
 use crate::http::Pool;
+use crate::kept;
 use crate::shop::Shop;
 
 /// One crowd at a time: each is all that the machine can do.
@@ -46,7 +47,7 @@ pub fn judge(world: &World, shop: &Shop, gate: &Gate, test: &str) -> Ledger {
     let replay = gate.command(&["replay", "data"]);
     let proof = String::from_utf8_lossy(&replay.stdout).into_owned();
     assert!(replay.status.success() && !proof.contains("\ngap"), "{proof}");
-    let ledger = ledger::read(&gate.data(), FIFTY.capacity);
+    let ledger = kept::read(&gate.data(), FIFTY.capacity);
     let verdict = Verdict::of(world, shop, &ledger);
     println!("{test}: {}", verdict.tells);
     println!("{test}: {}", ledger.tells());

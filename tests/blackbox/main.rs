@@ -10,6 +10,7 @@
 mod crowd;
 
 mod contract;
+mod kept;
 mod kills;
 mod load;
 

@@ -14,9 +14,7 @@
 //! did. Then the ledger goes on from the root, drops what it no longer knows for sure, and judges on.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use anteroom::log::Kept;
 use anteroom::room::{Entry, LaneId, LineName, LineView, Number, PendingId, Section, Standing, State, Wall};
 
 use super::gate::room;
@@ -63,8 +61,8 @@ pub struct Ledger {
     pub faults: Vec<(Kind, String)>,
     /// Entries that gates had read and this ledger had not, as far as it can tell.
     pub unread: u64,
-    /// The store's time of each entry that called somebody, and whether somebody waited still.
-    called_at: Vec<(u64, bool)>,
+    /// The store's time of each entry, and whether it left somebody waiting whom the room might have called by then.
+    kept_waiting: Vec<(u64, bool)>,
     clock: u64,
     time: Option<u64>,
     waiting: BTreeMap<Number, Heard>,
@@ -90,37 +88,6 @@ enum Held {
     Inside,
 }
 
-/// Reads and judges the log of a stopped gate.
-pub fn read(folder: &Path, capacity: u64) -> Ledger {
-    let kept = Kept::open(folder).unwrap();
-    let mut ledger = Ledger {
-        alone: true,
-        ..Ledger::shared(capacity)
-    };
-    let mut state: Option<State> = None;
-    for file in kept.files() {
-        let part = kept.part(file).unwrap();
-        let base = part.base.position;
-        let goes_on = state.as_ref().is_some_and(|state| state.position() == base);
-        if !goes_on {
-            let mut fresh = State::decode(&part.base.state).unwrap();
-            ledger.new_life(&mut fresh);
-            state = Some(fresh);
-        }
-        let state = state.as_mut().unwrap();
-        let mut sequence = base.sequence;
-        loop {
-            let entries = part.read(sequence).unwrap();
-            let Some(last) = entries.last() else { break };
-            sequence = last.position.sequence;
-            for entry in &entries {
-                ledger.entry(state, entry);
-            }
-        }
-    }
-    ledger
-}
-
 impl Ledger {
     /// A ledger of a log that several gates share.
     pub fn shared(capacity: u64) -> Self {
@@ -128,6 +95,19 @@ impl Ledger {
             capacity,
             ..Self::default()
         }
+    }
+
+    /// A ledger of a log that one gate has to itself.
+    pub fn alone(capacity: u64) -> Self {
+        Self {
+            alone: true,
+            ..Self::shared(capacity)
+        }
+    }
+
+    /// The longest time between two entries of one life while somebody waited, by the log's own time.
+    pub fn longest_tick_ms(&self) -> u64 {
+        self.ticks.iter().copied().max().unwrap_or_default()
     }
 
     /// What happened, in one line.
@@ -146,20 +126,22 @@ impl Ledger {
             self.no_shows,
             self.refilled,
             self.most_held,
-            ticks.last().copied().unwrap_or_default(),
+            self.longest_tick_ms(),
             tick(999).unwrap_or_default(),
         )
     }
 
-    /// The longest time between two calls, or between `since` and the first call after it, while somebody waited; by the
-    /// store's clock, and only what lies within `within_ms` after `since`.
+    /// The longest time after `since`, by the store's clock, for which somebody waited and nobody was called, though not for
+    /// want of a slot; only what begins within `within_ms`.
     pub fn pause_ms(&self, since: u64, within_ms: u64) -> u64 {
-        let (mut last, mut longest, mut waited) = (since, 0, true);
-        for (at, waits) in self.called_at.iter().filter(|(at, _)| *at > since) {
-            if waited && last < since + within_ms {
+        let (mut last, mut longest) = (since, 0);
+        for (at, kept_waiting) in self.kept_waiting.iter().filter(|(at, _)| *at > since) {
+            if last < since + within_ms {
                 longest = longest.max(at.saturating_sub(last));
             }
-            (last, waited) = (*at, *waits);
+            if !kept_waiting {
+                last = *at;
+            }
         }
         longest
     }
@@ -214,7 +196,7 @@ impl Ledger {
 
     /// The log begins anew, from the state that the gate came back with: whoever was in line must be in line, in the same
     /// order, and whoever held a slot must hold it.
-    fn new_life(&mut self, state: &mut State) {
+    pub fn new_life(&mut self, state: &mut State) {
         self.lives += 1;
         let view = state.view();
         if self.lives > 1 && view.clock.0 != self.clock {
@@ -321,11 +303,11 @@ impl Ledger {
         let freed = before - self.held.len();
         let calls = self.call(line);
         self.refilled += calls.min(freed as u64);
-        self.judge(line, calls, view.healing_until.is_some());
-        if calls > 0 {
-            let waits = self.waiting.values().any(|heard| self.is_surely_present(heard));
-            self.called_at.push((time.0, waits));
-        }
+        let able = view.rooted && !view.alarm && view.healing_until.is_none() && view.adopting.is_none();
+        self.judge(line, calls, able);
+        let full = u64::from(line.figures.called) + u64::from(line.figures.inside) >= self.capacity;
+        let kept_waiting = calls == 0 && !(able && (full || line.figures.waiting == 0));
+        self.kept_waiting.push((time.0, kept_waiting));
         if self.entries.is_multiple_of(SWEEP_EVERY) {
             self.sweep(line);
         }
@@ -452,7 +434,7 @@ impl Ledger {
     }
 
     /// Capacity holds; and no slot stays free beyond the entry that freed it while somebody is surely there to take it.
-    fn judge(&mut self, line: &LineView, calls: u64, healing: bool) {
+    fn judge(&mut self, line: &LineView, calls: u64, able: bool) {
         let (figures, held) = (&line.figures, self.held.len() as u64);
         let slots = u64::from(figures.called) + u64::from(figures.inside);
         self.most_held = self.most_held.max(slots).max(held);
@@ -478,7 +460,7 @@ impl Ledger {
             );
         }
         let present = self.waiting.iter().find(|(_, heard)| self.is_surely_present(heard));
-        if let Some((number, _)) = present.filter(|_| self.alone && slots < self.capacity && !healing) {
+        if let Some((number, _)) = present.filter(|_| slots < self.capacity && able) {
             self.fault(Kind::Other, &format!("a slot stays free while {number:?} waits"));
         }
     }

@@ -96,6 +96,8 @@ pub struct World {
     pub stay_ms: (u64, u64),
     /// How long a pass may still be taken somewhere after its session was ended; none when people should not try.
     pub void_after: Option<Duration>,
+    /// Hardly anybody wastes a slot by not coming or not leaving: the crowd is through soon.
+    pub swift: bool,
     pub tally: Mutex<Tally>,
 }
 
@@ -146,6 +148,7 @@ impl World {
             rough,
             stay_ms,
             void_after: Some(Duration::ZERO),
+            swift: false,
             tally: Mutex::default(),
         }
     }
@@ -156,12 +159,13 @@ pub async fn visit(world: Arc<World>, index: u32, mut seed: Seed, arrive_within_
     sleep(Duration::from_millis(seed.within(0, arrive_within_ms))).await;
     let guest = Guest::new(&world.pool, index);
     let plan = match seed.within(0, 100) {
-        0..62 => Plan::Patient,
         62..72 => Plan::Reloader,
-        72..76 => Plan::NoShow,
-        76..86 => Plan::Churner,
+        72..76 if !world.swift => Plan::NoShow,
+        76..78 => Plan::Churner,
+        78..86 if !world.swift => Plan::Churner,
         86..92 => Plan::Cookieless,
-        _ => Plan::App,
+        92.. => Plan::App,
+        _ => Plan::Patient,
     };
     if !matches!(plan, Plan::Churner | Plan::Cookieless) {
         world.tally.lock().unwrap().eager.insert(index);
@@ -274,8 +278,8 @@ impl Person {
         }
         match self.seed.within(0, 100) {
             0..45 => drop(self.ask("GET", "/receipt", PAGE, "").await),
-            45..95 => self.leave().await,
-            _ => {}
+            95.. if !self.world.swift => {}
+            _ => self.leave().await,
         }
     }
 

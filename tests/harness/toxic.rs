@@ -39,15 +39,13 @@ impl Proxy {
     /// A proxy on a port of its own before `server`, which need not be there yet. It has a thread of its own, so that what
     /// else a test does makes it no slower.
     pub fn before(server: SocketAddr) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.expect("a runtime for the proxy");
-        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"));
-        let listener = listener.expect("a port for the proxy");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port for the proxy");
         let address = listener.local_addr().expect("a bound listener has an address");
         let (toxic, told) = watch::channel(Toxic::Pass);
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
-            runtime.block_on(async {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime for the proxy").block_on(async {
                 tokio::select! {
                     _ = stopped => {}
                     () = accept(listener, server, told) => {}
@@ -91,7 +89,9 @@ enum Way {
     Reply,
 }
 
-async fn accept(listener: TcpListener, server: SocketAddr, toxic: watch::Receiver<Toxic>) {
+async fn accept(listener: std::net::TcpListener, server: SocketAddr, toxic: watch::Receiver<Toxic>) {
+    listener.set_nonblocking(true).expect("a socket of this process");
+    let listener = TcpListener::from_std(listener).expect("a runtime to listen with");
     while let Ok((client, _)) = listener.accept().await {
         if *toxic.borrow() == Toxic::Refuse {
             continue;

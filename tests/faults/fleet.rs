@@ -1,0 +1,109 @@
+//! Three gates as processes, each behind a proxy of its own to the store, before one shop.
+
+use std::net::SocketAddr;
+
+use crate::crowd::gate::Gate;
+use crate::crowd::http::Pool;
+use crate::crowd::people::{LIMITS, REPLIES, Rules};
+use crate::crowd::shop::Shop;
+use crate::harness::redis::{Cluster, Sentinel, Server};
+use crate::harness::toxic::{Proxy, Toxic};
+
+/// How many gates share a room.
+pub const GATES: usize = 3;
+
+/// What the gates share. Only a single server has proxies before it: of the others the gates learn the servers' own
+/// addresses.
+pub enum Store {
+    Server(Server),
+    Cluster(Cluster),
+    Sentinel(Sentinel),
+}
+
+impl Store {
+    /// The address for whoever asks the store itself.
+    pub fn url(&self) -> String {
+        match self {
+            Self::Server(server) => server.url(),
+            Self::Cluster(cluster) => cluster.url(),
+            Self::Sentinel(sentinel) => sentinel.url(),
+        }
+    }
+}
+
+/// Gates, their store and their shop.
+pub struct Fleet {
+    pub gates: Vec<Gate>,
+    pub proxies: Vec<Proxy>,
+    pub shop: Shop,
+    pub store: Store,
+}
+
+impl Fleet {
+    /// Starts the gates, all at once, and waits until they serve.
+    pub async fn open(store: Store, rules: Rules, tables: &str) -> Self {
+        let shop = Shop::open(REPLIES).await;
+        let proxies: Vec<Proxy> = match &store {
+            Store::Server(server) => (0..GATES).map(|_| before(server)).collect(),
+            Store::Cluster(_) | Store::Sentinel(_) => Vec::new(),
+        };
+        let url = |gate: usize| match proxies.get(gate) {
+            Some(proxy) => format!("redis://{}", proxy.address),
+            None => store.url(),
+        };
+        let tables = format!("{LIMITS}\n{tables}");
+        let gates = (0..GATES).map(|gate| Gate::with_store(&url(gate), shop.address, &rules.room(), &tables));
+        let mut gates: Vec<Gate> = gates.collect();
+        gates.iter_mut().for_each(Gate::start);
+        for gate in &mut gates {
+            gate.ready().await;
+        }
+        Self {
+            gates,
+            proxies,
+            shop,
+            store,
+        }
+    }
+
+    /// Visitors' way to the gates: each request takes the next.
+    pub fn pool(&self) -> Pool {
+        let addresses: Vec<SocketAddr> = self.gates.iter().map(|gate| gate.address).collect();
+        Pool::over(&addresses)
+    }
+
+    /// The one server that the gates share.
+    pub fn server(&mut self) -> &mut Server {
+        match &mut self.store {
+            Store::Server(server) => server,
+            Store::Cluster(_) | Store::Sentinel(_) => panic!("there are several"),
+        }
+    }
+
+    /// What the network does to every gate's connection from now on.
+    pub fn network(&self, toxic: Toxic) {
+        self.proxies.iter().for_each(|proxy| proxy.set(toxic));
+    }
+
+    /// How often the store failed the gates, or all but refused them, since they were started.
+    pub async fn failures(&self) -> u64 {
+        let mut failures = 0;
+        for gate in &self.gates {
+            let text = gate.admin_ask("GET", "/metrics", "").await.text();
+            let count = text
+                .lines()
+                .find_map(|line| line.strip_prefix("anteroom_store_failures_total "));
+            failures += count.and_then(|count| count.parse::<u64>().ok()).unwrap_or_default();
+        }
+        failures
+    }
+
+    /// Stops all gates as an operator does.
+    pub fn stop(&mut self) {
+        self.gates.iter_mut().for_each(Gate::stop);
+    }
+}
+
+fn before(server: &Server) -> Proxy {
+    Proxy::before(SocketAddr::from(([127, 0, 0, 1], server.port())))
+}

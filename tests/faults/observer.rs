@@ -1,0 +1,106 @@
+//! Somebody who reads the log all the while, as a gate does, and writes nothing.
+//!
+//! What a store loses has been read here, nearly always: so the ledger knows what visitors had been given.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anteroom::log::{Exchanged, Log, Snapshot};
+use anteroom::room::{Entry, Position, Root, State};
+
+use crate::crowd::ledger::Ledger;
+
+/// A log from its first entry on.
+struct Life {
+    incarnation: u64,
+    /// What it starts from.
+    root: Option<Snapshot>,
+    entries: Vec<Entry>,
+}
+
+/// The reader's thread.
+pub struct Observer {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Vec<Life>>,
+}
+
+impl Observer {
+    /// Begins to read, from the first entry on.
+    pub fn follow(log: Box<dyn Log>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || follow(log, &stopped));
+        Self { stop, thread }
+    }
+
+    /// Reads to the end of the log and judges what was read.
+    pub fn judge(self, capacity: u64) -> Ledger {
+        self.stop.store(true, Ordering::Release);
+        judge(&self.thread.join().unwrap(), capacity)
+    }
+}
+
+fn follow(mut log: Box<dyn Log>, stop: &AtomicBool) -> Vec<Life> {
+    let (mut lives, mut at): (Vec<Life>, Position) = Default::default();
+    loop {
+        let last_look = stop.load(Ordering::Acquire);
+        match log.exchange(at, None) {
+            Ok(Exchanged::Entries { entries, .. }) if !entries.is_empty() => {
+                at = entries[entries.len() - 1].position;
+                let life = lives.last_mut().unwrap();
+                if life.root.is_none() {
+                    life.root = entries.iter().find_map(|entry| root(log.as_mut(), entry));
+                }
+                life.entries.extend(entries);
+                continue;
+            }
+            Ok(Exchanged::Broken { incarnation }) if incarnation > at.incarnation => {
+                at = Position {
+                    incarnation,
+                    sequence: 0,
+                };
+                lives.push(Life {
+                    incarnation,
+                    root: None,
+                    entries: Vec::new(),
+                });
+                continue;
+            }
+            Ok(Exchanged::Moved) => panic!("the log was trimmed behind {at:?} before it was read"),
+            // Nothing new; or the store is gone, or has forgotten and nobody has begun a new log yet.
+            Ok(_) | Err(_) => {}
+        }
+        if last_look {
+            return lives;
+        }
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+/// The first root that loads is the one that counts.
+fn root(log: &mut dyn Log, entry: &Entry) -> Option<Snapshot> {
+    let hash = entry.batch.root?;
+    let root = log.root(&hash).ok()??;
+    State::decode(&root.state).is_ok().then_some(root)
+}
+
+fn judge(lives: &[Life], capacity: u64) -> Ledger {
+    let mut ledger = Ledger::shared(capacity);
+    let mut read = Position::default();
+    for life in lives {
+        let Some(root) = &life.root else { continue };
+        let mut state = State::decode(&root.state).unwrap();
+        state.begin(life.incarnation, Root::Hash(root.hash()));
+        if root.position.incarnation == read.incarnation {
+            ledger.unread += root.position.sequence.saturating_sub(read.sequence);
+        }
+        ledger.new_root(&mut state, root.position < read);
+        for entry in &life.entries {
+            ledger.entry(&mut state, entry);
+        }
+        read = life.entries.last().map_or(read, |last| last.position);
+    }
+    ledger
+}
