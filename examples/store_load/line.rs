@@ -1,0 +1,170 @@
+//! Three replicas in this process, and the line that they share.
+
+use std::time::{Duration, Instant};
+
+use anteroom::log::redis::{Options as LogOptions, RedisLog};
+use anteroom::replica::{JoinOutcome, Note, Options, Replica, ReplicaThread};
+use anteroom::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use super::store::Store;
+
+const GATES: usize = 3;
+
+/// Joins at once, and how often.
+const WAVE: usize = 10_000;
+const WAVES: usize = 5;
+
+/// How long people wait and check in while commands are counted, and while memory is watched: beyond the minute of log
+/// that the store keeps.
+const COUNTED: Duration = Duration::from_secs(10);
+const WATCHED: Duration = Duration::from_secs(75);
+
+/// A generation of the room: everybody checks in once.
+const GENERATION: Duration = Duration::from_secs(120);
+
+/// Between two handfuls of check-ins.
+const BEAT: Duration = Duration::from_millis(20);
+
+/// Replicas and the numbers of all who wait.
+pub struct Fleet {
+    gates: Vec<(Replica, ReplicaThread)>,
+    waiting: Vec<Number>,
+    /// Whose turn it is to check in.
+    next: usize,
+}
+
+impl Fleet {
+    /// Starts the replicas on one store, with a room on hold.
+    pub fn start(url: &str) -> Self {
+        let start = |_| {
+            let url = url.parse().expect("the store's address");
+            let log = RedisLog::open(&url, LogOptions::default()).expect("the store will do");
+            let settings = Settings {
+                mode: Mode::Hold,
+                // Everybody counts from the first moment on; what is tried is the store, not people's patience.
+                firm_within_ms: 3_600_000,
+                ..Settings::default()
+            };
+            let rooms = vec![(room(), settings)];
+            Replica::start(Box::new(log), rooms, Options::default()).expect("a replica")
+        };
+        Self {
+            gates: (0..GATES).map(start).collect(),
+            waiting: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Lets people join until so many wait.
+    pub async fn fill(&mut self, waiting: usize) {
+        while self.waiting.len() < waiting {
+            let wave = (waiting - self.waiting.len()).min(WAVE);
+            let numbers = self.join(wave).await;
+            self.waiting.extend(numbers);
+        }
+    }
+
+    /// The store's processor time for a join, in microseconds, when thousands join at once. They leave again.
+    pub async fn stampede(&mut self, store: &Store) -> f64 {
+        let mut spent = 0.0;
+        for _ in 0..WAVES {
+            let before = store.cpu_us();
+            let numbers = self.join(WAVE).await;
+            spent += store.cpu_us() - before;
+            let (last, others) = numbers.split_last().expect("a wave has people");
+            for (index, number) in others.iter().enumerate() {
+                self.gate(index).note(visitor(*number), Note::Leave);
+            }
+            let left = self.gate(0).record(visitor(*last), Note::Leave).await;
+            left.expect("on record");
+        }
+        spent / whole(WAVE * WAVES)
+    }
+
+    /// Commands a second while everybody waits and checks in once a generation.
+    pub async fn commands_per_second(&mut self, store: &Store) -> f64 {
+        let (before, began) = (store.commands(), Instant::now());
+        self.check_in(COUNTED, |_| ()).await;
+        whole(usize::try_from(store.commands() - before).expect("a count")) / began.elapsed().as_secs_f64()
+    }
+
+    /// The most memory that the store holds while everybody waits and checks in.
+    pub async fn most_memory(&mut self, store: &Store) -> u64 {
+        let mut most = 0;
+        self.check_in(WATCHED, |beat| {
+            if beat % 10 == 0 {
+                most = most.max(store.figure("memory", "used_memory"));
+            }
+        })
+        .await;
+        most
+    }
+
+    pub fn stop(self) {
+        for (_, thread) in self.gates {
+            thread.stop();
+        }
+    }
+
+    /// Everybody in turn checks in, as many in `time` as would in a generation.
+    async fn check_in(&mut self, time: Duration, mut watch: impl FnMut(u32)) {
+        let beats = u32::try_from(time.as_millis() / BEAT.as_millis()).expect("a minute or so");
+        let mut beat = interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Burst);
+        let mut due = 0.0;
+        for count in 0..beats {
+            beat.tick().await;
+            due += whole(self.waiting.len()) * BEAT.as_secs_f64() / GENERATION.as_secs_f64();
+            while due >= 1.0 {
+                due -= 1.0;
+                let number = self.waiting[self.next % self.waiting.len()];
+                self.gate(self.next).note(visitor(number), Note::Mark);
+                self.next += 1;
+            }
+            watch(count);
+        }
+    }
+
+    /// So many join at once; their numbers.
+    async fn join(&self, people: usize) -> Vec<Number> {
+        let mut joining = JoinSet::new();
+        for index in 0..people {
+            let gate = self.gate(index).clone();
+            joining.spawn(async move {
+                loop {
+                    match gate.join(&room(), &LineName::ONLY, LaneId(0), None).await {
+                        JoinOutcome::Numbered(number) => return number,
+                        // While the log is begun.
+                        JoinOutcome::Later => sleep(Duration::from_millis(100)).await,
+                        JoinOutcome::Refused => panic!("the room refuses"),
+                    }
+                }
+            });
+        }
+        joining.join_all().await
+    }
+
+    fn gate(&self, index: usize) -> &Replica {
+        &self.gates[index % GATES].0
+    }
+}
+
+fn room() -> RoomName {
+    RoomName::new("shop").expect("a plain name")
+}
+
+fn visitor(number: Number) -> Visitor {
+    Visitor {
+        room: room(),
+        line: LineName::ONLY,
+        lane: LaneId(0),
+        number,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn whole(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,141 @@
+//! What a crowd costs the store that gates share: processor time of a join, commands a second, memory, and how long a join
+//! takes. `scripts/load` builds it and runs it.
+//!
+//! `store_load [--gate PATH] [--server PATH] [WAITING …]`: three replicas in this process share a `redis-server` of their
+//! own; for each number waiting the line is filled so far and measured. With `--gate` that binary is started on the same
+//! server and asked for places one after another. It ends with an error when a figure is over its limit.
+
+#![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
+
+mod latency;
+mod line;
+mod store;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use line::Fleet;
+use store::Store;
+
+/// Processor time of the store for one join of a stampede, in microseconds.
+const MOST_CPU_US: f64 = 1.0;
+
+/// Bytes in the store for the largest line, log and snapshots included.
+const MOST_BYTES: u64 = 4_000_000;
+
+/// All but one of a hundred joins of one idle gate.
+const MOST_LATENCY: Duration = Duration::from_millis(5);
+
+/// A figure is the same when it differs by no more than this share.
+const SAME: f64 = 0.25;
+
+/// What was measured with one line.
+struct Row {
+    waiting: usize,
+    cpu_us: f64,
+    commands: f64,
+    bytes: u64,
+}
+
+struct Arguments {
+    gate: Option<String>,
+    server: String,
+    waiting: Vec<usize>,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::read();
+    let store = Store::start(&arguments.server);
+    let baseline = store.figure("memory", "used_memory");
+    let mut fleet = Fleet::start(&store.url());
+    let mut rows = Vec::new();
+    println!("| waiting | store's processor time per join | commands a second | memory |");
+    println!("| --- | --- | --- | --- |");
+    for waiting in arguments.waiting {
+        fleet.fill(waiting).await;
+        let commands = fleet.commands_per_second(&store).await;
+        let cpu_us = fleet.stampede(&store).await;
+        let bytes = fleet.most_memory(&store).await.saturating_sub(baseline);
+        let row = Row {
+            waiting,
+            cpu_us,
+            commands,
+            bytes,
+        };
+        println!("{}", row.tells());
+        rows.push(row);
+    }
+    fleet.stop();
+    let mut faults = judge(&rows);
+    if let Some(gate) = arguments.gate {
+        let (half, most) = latency::of_joins(&gate, &store.url()).await;
+        println!("\njoin of one idle gate: p50 {half:.2?}, p99 {most:.2?}");
+        if most > MOST_LATENCY {
+            faults.push(format!("p99 of a join is {most:?}"));
+        }
+    }
+    for fault in &faults {
+        eprintln!("over the limit: {fault}");
+    }
+    if faults.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+impl Arguments {
+    fn read() -> Self {
+        let mut read = Self {
+            gate: None,
+            server: "redis-server".into(),
+            waiting: Vec::new(),
+        };
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--gate" => read.gate = words.next(),
+                "--server" => read.server = words.next().expect("--server PATH"),
+                number => read.waiting.push(number.parse().expect("a number of people waiting")),
+            }
+        }
+        if read.waiting.is_empty() {
+            read.waiting = vec![1_000, 100_000, 1_000_000];
+        }
+        read
+    }
+}
+
+impl Row {
+    fn tells(&self) -> String {
+        let bytes = self.bytes / 1_000;
+        format!(
+            "| {} | {:.2} µs | {:.1} | {bytes} KB |",
+            self.waiting, self.cpu_us, self.commands
+        )
+    }
+}
+
+fn judge(rows: &[Row]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for row in rows {
+        if row.cpu_us > MOST_CPU_US {
+            faults.push(format!("{:.2} µs per join with {} waiting", row.cpu_us, row.waiting));
+        }
+        if row.bytes > MOST_BYTES {
+            faults.push(format!("{} bytes with {} waiting", row.bytes, row.waiting));
+        }
+    }
+    for (what, of) in [
+        ("processor time per join", (|row| row.cpu_us) as fn(&Row) -> f64),
+        ("commands a second", |row| row.commands),
+    ] {
+        let least = rows.iter().map(of).fold(f64::INFINITY, f64::min);
+        let most = rows.iter().map(of).fold(0.0, f64::max);
+        if most > least * (1.0 + SAME) {
+            faults.push(format!("{what} grows from {least:.2} to {most:.2}"));
+        }
+    }
+    faults
+}
