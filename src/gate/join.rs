@@ -56,6 +56,17 @@ impl Gate {
             (JoinOutcome::Later, Some(id)) => TicketPlace::Pending(id),
             (JoinOutcome::Later, None) | (JoinOutcome::Refused, _) => return Joined::Refused,
         };
+        // Another gate may have reset the room since the visit began: the number is of the edition that the view shows with it.
+        let edition = match place {
+            TicketPlace::Numbered(_) => self
+                .shared
+                .replica
+                .load()
+                .rooms
+                .get(&room)
+                .map_or(edition, |room| room.edition),
+            TicketPlace::Pending(_) => edition,
+        };
         let ticket = Ticket {
             room,
             line,

@@ -47,7 +47,8 @@ impl Checks {
     /// An entry of `bytes` was applied at `sequence`.
     pub fn pass(&mut self, sequence: u64, bytes: u64, now: Clock) {
         self.bytes = self.bytes.saturating_add(bytes);
-        let due = now.since(self.clock) >= EVERY_MS || self.bytes >= EVERY_BYTES;
+        // By bytes only when the last is decided: in a flood each would be outrun by the next before its votes are in.
+        let due = now.since(self.clock) >= EVERY_MS || (self.bytes >= EVERY_BYTES && self.open.is_none());
         // One that is disputed is settled first: else the next would be disputed in its place, and so on.
         if due && self.disputed.is_none() {
             *self = Self {

@@ -1,5 +1,8 @@
 //! The gates that share the log: who may speak, and up to which batch each was heard.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
@@ -37,8 +40,18 @@ pub struct RosterGate {
 #[derive(Debug, Default)]
 pub(super) struct Roster {
     gates: BTreeMap<GateId, Gate>,
-    /// Gates that fell silent without goodbye, and when.
-    silent: BTreeMap<GateId, Clock>,
+    /// Gates that are off it, for an hour.
+    gone: BTreeMap<GateId, Gone>,
+}
+
+/// A gate that left, or fell silent.
+#[derive(Debug)]
+struct Gone {
+    since: Clock,
+    /// Of its last batch: a copy that comes late must not count again.
+    serial: u64,
+    /// It said no goodbye.
+    silent: bool,
 }
 
 #[derive(Debug)]
@@ -55,7 +68,7 @@ impl Roster {
     pub fn admit(&mut self, entry: &Entry, now: Clock) -> bool {
         let counts = self.admits(entry);
         if counts && !self.gates.contains_key(&entry.gate) {
-            self.silent.remove(&entry.gate);
+            self.gone.remove(&entry.gate);
             self.gates.insert(entry.gate, Gate::new(entry.gate));
         }
         let Some(gate) = self.gates.get_mut(&entry.gate) else {
@@ -76,17 +89,22 @@ impl Roster {
         if entry.batch.spoke.is_some() {
             return false;
         }
-        match self.gates.get(&entry.gate) {
-            Some(gate) => entry.serial > gate.told.serial,
-            None => entry.batch.hello && self.gates.len() < MAX_GATES,
+        if let Some(gate) = self.gates.get(&entry.gate) {
+            return entry.serial > gate.told.serial;
         }
+        let copy = self
+            .gone
+            .get(&entry.gate)
+            .is_some_and(|gone| entry.serial <= gone.serial);
+        entry.batch.hello && !copy && self.gates.len() < MAX_GATES
     }
 
     /// A gate speaks while the log has no root: it keeps the serial and the answers of the log before.
     pub fn speak(&mut self, entry: &Entry, now: Clock) {
         if entry.batch.spoke.is_some() && self.gates.len() < MAX_GATES {
-            self.silent.remove(&entry.gate);
-            self.gates.entry(entry.gate).or_insert_with(|| Gate::new(entry.gate));
+            let gone = self.gone.remove(&entry.gate);
+            let gate = self.gates.entry(entry.gate).or_insert_with(|| Gate::new(entry.gate));
+            gate.told.serial = gate.told.serial.max(gone.map_or(0, |gone| gone.serial));
         }
         if let Some(gate) = self.gates.get_mut(&entry.gate) {
             gate.told.heard = now;
@@ -108,13 +126,15 @@ impl Roster {
     }
 
     pub fn goodbye(&mut self, gate: GateId) {
-        self.gates.remove(&gate);
+        if let Some(gate) = self.gates.remove(&gate) {
+            self.remember(&gate.told, false);
+        }
     }
 
     /// Takes gates off that have been silent for too long.
     pub fn sweep(&mut self, now: Clock) {
         self.drop_gates(|gate| now.since(gate.told.heard) > SILENCE_MS);
-        self.silent.retain(|_, since| since.plus(HOLD_MS) > now);
+        self.gone.retain(|_, gone| gone.since.plus(HOLD_MS) > now);
     }
 
     /// A new log begins: everybody has to be heard again.
@@ -132,7 +152,11 @@ impl Roster {
 
     /// Until when the silence of gates holds the horizons; the start of time if nothing does.
     pub fn held_until(&self) -> Clock {
-        self.silent.values().max().map_or(Clock(0), |since| since.plus(HOLD_MS))
+        let silent = self.gone.values().filter(|gone| gone.silent);
+        silent
+            .map(|gone| gone.since)
+            .max()
+            .map_or(Clock(0), |since| since.plus(HOLD_MS))
     }
 
     /// Gates on the roster of this log, in order of id.
@@ -153,18 +177,23 @@ impl Roster {
 
     fn drop_gates(&mut self, goes: impl Fn(&Gate) -> bool) {
         let gone = self.gates.values().filter(|gate| goes(gate));
-        for (id, since) in gone.map(|gate| (gate.told.id, gate.told.heard)).collect::<Vec<_>>() {
-            self.gates.remove(&id);
-            self.fall_silent(id, since);
+        for gate in gone.map(|gate| gate.told.clone()).collect::<Vec<_>>() {
+            self.gates.remove(&gate.id);
+            self.remember(&gate, true);
         }
     }
 
-    fn fall_silent(&mut self, id: GateId, since: Clock) {
-        self.silent.insert(id, since);
-        if self.silent.len() > MAX_GATES
-            && let Some(oldest) = self.silent.iter().min_by_key(|(_, since)| **since).map(|(id, _)| *id)
+    fn remember(&mut self, gate: &RosterGate, silent: bool) {
+        let gone = Gone {
+            since: gate.heard,
+            serial: gate.serial,
+            silent,
+        };
+        self.gone.insert(gate.id, gone);
+        if self.gone.len() > MAX_GATES
+            && let Some(oldest) = self.gone.iter().min_by_key(|(_, gone)| gone.since).map(|(id, _)| *id)
         {
-            self.silent.remove(&oldest);
+            self.gone.remove(&oldest);
         }
     }
 
@@ -173,22 +202,34 @@ impl Roster {
         for gate in self.gates.values() {
             gate.write(w);
         }
-        w.count(self.silent.len());
-        for (id, since) in &self.silent {
+        w.count(self.gone.len());
+        for (id, gone) in &self.gone {
             w.u64(id.0);
-            w.clock(*since);
+            w.clock(gone.since);
+            w.u64(gone.serial);
+            w.flag(gone.silent);
         }
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         let gates = r.list(42, Gate::read)?;
-        let silent = r.list(16, |r| Ok((GateId(r.u64()?), r.clock()?)))?;
-        if gates.len() > MAX_GATES || silent.len() > MAX_GATES {
+        let gone = r.list(25, |r| Ok((GateId(r.u64()?), Gone::read(r)?)))?;
+        if gates.len() > MAX_GATES || gone.len() > MAX_GATES {
             return r.wrong();
         }
         Ok(Self {
             gates: gates.into_iter().map(|gate| (gate.told.id, gate)).collect(),
-            silent: silent.into_iter().collect(),
+            gone: gone.into_iter().collect(),
+        })
+    }
+}
+
+impl Gone {
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            since: r.clock()?,
+            serial: r.u64()?,
+            silent: r.flag()?,
         })
     }
 }
@@ -265,98 +306,4 @@ fn read_joined(r: &mut Reader) -> Read<Joined> {
         first: r.option(Reader::number)?,
         count: r.u32()?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::room::entry::{Batch, Spoke, VERSION};
-    use crate::room::ids::{Position, Wall};
-
-    fn entry(gate: u64, serial: u64, hello: bool) -> Entry {
-        Entry {
-            position: Position::default(),
-            gate: GateId(gate),
-            serial,
-            previous: [0; 8],
-            nonce: [0; 8],
-            time: Wall(0),
-            version: VERSION,
-            batch: Batch {
-                hello,
-                ..Batch::default()
-            },
-        }
-    }
-
-    #[test]
-    fn only_gates_that_said_hello_are_heard_and_each_batch_once() {
-        let mut roster = Roster::default();
-        assert!(!roster.admit(&entry(1, 1, false), Clock(0)));
-        assert!(roster.admit(&entry(1, 1, true), Clock(0)));
-        assert!(!roster.admit(&entry(1, 1, true), Clock(0)));
-        assert!(roster.admit(&entry(1, 2, false), Clock(0)));
-        assert!(!roster.admit(&entry(1, 1, false), Clock(0)));
-        roster.goodbye(GateId(1));
-        assert!(!roster.admit(&entry(1, 3, false), Clock(0)));
-    }
-
-    #[test]
-    fn a_silent_gate_is_off_after_fifteen_seconds_and_holds_for_an_hour() {
-        let mut roster = Roster::default();
-        roster.admit(&entry(1, 1, true), Clock(1_000));
-        roster.sweep(Clock(16_000));
-        assert_eq!((roster.gates().count(), roster.held_until()), (1, Clock(0)));
-        roster.sweep(Clock(16_001));
-        assert_eq!((roster.gates().count(), roster.held_until()), (0, Clock(3_601_000)));
-        roster.sweep(Clock(3_601_000));
-        assert_eq!(roster.held_until(), Clock(0));
-    }
-
-    #[test]
-    fn a_gate_that_says_goodbye_or_comes_back_holds_nothing() {
-        let mut roster = Roster::default();
-        for gate in [1, 2] {
-            roster.admit(&entry(gate, 1, true), Clock(0));
-        }
-        roster.goodbye(GateId(1));
-        roster.sweep(Clock(20_000));
-        assert!(roster.held_until() > Clock(20_000));
-        assert!(roster.admit(&entry(2, 2, true), Clock(20_000)));
-        assert_eq!(roster.held_until(), Clock(0));
-    }
-
-    #[test]
-    fn a_new_log_takes_off_whoever_it_has_not_heard_when_it_gets_its_root() {
-        let mut roster = Roster::default();
-        for gate in [1, 2] {
-            roster.admit(&entry(gate, 7, true), Clock(50));
-        }
-        roster.begin();
-        assert_eq!((roster.gates().count(), roster.held_until()), (0, Clock(0)));
-        let mut spoke = entry(2, 9, false);
-        spoke.batch.spoke = Some(Spoke::default());
-        roster.speak(&spoke, Clock(60));
-        roster.close();
-        assert_eq!((roster.gates().count(), roster.held_until()), (1, Clock(3_600_050)));
-        assert_eq!(roster.answered(GateId(2)).map(|(serial, _)| serial), Some(7));
-        assert!(
-            !roster.admit(&spoke, Clock(70)),
-            "a word that came too late is no batch"
-        );
-        assert!(roster.admit(&entry(2, 8, false), Clock(70)));
-    }
-
-    #[test]
-    fn what_all_know_is_known_and_nobody_knows_nothing() {
-        let mut roster = Roster::default();
-        assert!(!roster.knows(1, None));
-        for (gate, knows) in [(1, 2), (2, 3)] {
-            let mut hello = entry(gate, 1, true);
-            hello.batch.knows = knows;
-            roster.admit(&hello, Clock(0));
-        }
-        assert!(roster.knows(2, None) && !roster.knows(3, None));
-        assert!(roster.knows(3, Some((GateId(1), 3))) && !roster.knows(2, Some((GateId(9), 1))));
-    }
 }
