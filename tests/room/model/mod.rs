@@ -49,6 +49,8 @@ pub struct Model {
     pub room: Option<Room>,
     gates: BTreeMap<u64, Gate>,
     silent: BTreeMap<u64, u64>,
+    /// The last serial of each gate that is off the roster, and when it was heard.
+    gone: BTreeMap<u64, (u64, u64)>,
     held_until: u64,
     /// The hash of the root that is waited for.
     pub awaits: Option<[u8; 32]>,
@@ -129,6 +131,7 @@ impl Model {
             room: None,
             gates: BTreeMap::new(),
             silent: BTreeMap::new(),
+            gone: BTreeMap::new(),
             held_until: 0,
             awaits: None,
             adopting: BTreeMap::new(),
@@ -174,7 +177,7 @@ impl Model {
                 self.lore.raise(vec![(adopt.era.0, u64::from(adopt.floor))]);
             }
             if entry.batch.goodbye {
-                self.gates.remove(&entry.gate.0);
+                self.leave(entry.gate.0);
             }
         }
         let gone: Vec<_> = self
@@ -184,10 +187,11 @@ impl Model {
             .map(|(id, gate)| (*id, gate.last))
             .collect();
         for (id, last) in gone {
-            self.gates.remove(&id);
+            self.leave(id);
             self.silent.insert(id, last);
         }
         self.silent.retain(|_, since| *since + 3_600_000 > self.clock);
+        self.gone.retain(|_, (_, since)| *since + 3_600_000 > self.clock);
         let (clock, gates) = (self.clock, &self.gates);
         self.adopting
             .retain(|gate, until| *until > clock && gates.contains_key(gate));
@@ -202,7 +206,7 @@ impl Model {
         if batch.spoke.is_some() {
             self.silent.remove(&id);
             let new = Gate {
-                serial: 0,
+                serial: self.gone.remove(&id).map_or(0, |(serial, _)| serial),
                 last: 0,
                 here: true,
             };
@@ -212,7 +216,7 @@ impl Model {
             gate.last = self.clock;
         }
         if batch.goodbye {
-            self.gates.remove(&id);
+            self.leave(id);
         }
         if batch.root == self.awaits {
             self.awaits = None;
@@ -227,10 +231,17 @@ impl Model {
     }
 
     fn root(&mut self) {
-        for (id, gate) in self.gates.iter().filter(|(_, gate)| !gate.here) {
-            self.silent.insert(*id, gate.last);
+        let away = self.gates.iter().filter(|(_, gate)| !gate.here);
+        for (id, last) in away.map(|(id, gate)| (*id, gate.last)).collect::<Vec<_>>() {
+            self.leave(id);
+            self.silent.insert(id, last);
         }
-        self.gates.retain(|_, gate| gate.here);
+    }
+
+    fn leave(&mut self, id: u64) {
+        if let Some(gate) = self.gates.remove(&id) {
+            self.gone.insert(id, (gate.serial, gate.last));
+        }
     }
 
     /// The era that an entry brings back.
@@ -260,7 +271,12 @@ impl Model {
                 new
             }
             None if entry.batch.hello && entry.batch.spoke.is_none() => {
+                let copy = |(serial, _): &(u64, u64)| entry.serial <= *serial;
+                if self.gone.get(&entry.gate.0).is_some_and(copy) {
+                    return false;
+                }
                 self.silent.remove(&entry.gate.0);
+                self.gone.remove(&entry.gate.0);
                 let gate = Gate {
                     serial: entry.serial,
                     last: self.clock,
