@@ -128,6 +128,12 @@ impl Gate {
                     .append(SET_COOKIE, seat.set_ticket(&ticket));
                 answer
             }
+            // Switched off on another gate, which this one had not read yet.
+            Joined::Refused if self.shared.is_off(&seat.rules.room.name) => {
+                let pages = &seat.rules.pages;
+                self.forward(visit, head, body, pages, Outcome::Outside, Admission::Free)
+                    .await
+            }
             Joined::Refused => seat.refused(visit),
             Joined::Limited(over) => over.answer(&seat.rules.pages, visit),
         }

@@ -88,12 +88,14 @@ impl Shared {
     #[must_use]
     pub fn lets_all_in(&self, room: usize, client: IpAddr) -> bool {
         let room = &self.rules[room].room;
+        self.is_off(&room.name) || is_trusted(client, &room.bypass_networks)
+    }
+
+    /// The room has no line at present.
+    #[must_use]
+    pub fn is_off(&self, room: &RoomName) -> bool {
         let view = self.replica.load();
-        let off = view
-            .rooms
-            .get(&room.name)
-            .is_some_and(|view| view.settings.mode == Mode::Off);
-        off || is_trusted(client, &room.bypass_networks)
+        view.rooms.get(room).is_some_and(|view| view.settings.mode == Mode::Off)
     }
 
     /// Why a line calls nobody just now, and after how many seconds calls go on at the latest where that can be said.

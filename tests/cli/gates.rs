@@ -1,9 +1,12 @@
 //! Gates that share their rooms through a store, as processes: who is there, and what an operator says to them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
+use crate::harness::toxic::{Proxy, Toxic};
 use crate::program::Ended;
 use crate::until;
 use crate::visitor::Visitor;
@@ -77,6 +80,32 @@ fn a_visitor_may_meet_another_gate_on_each_request_and_one_that_dies_takes_nothi
     until("the turn", || waiting.goes_to("/").is_the_shops().then_some(()));
     roster(&other, 1);
     assert_eq!(other.stop().code, Some(0));
+}
+
+/// The other gate has not read of it yet when somebody comes there, and asks the room for a number in vain.
+#[test]
+fn who_meets_a_gate_that_lags_when_a_room_is_switched_off_goes_straight_in() {
+    let store = Server::start(&Options::default());
+    let link = Proxy::before(([127, 0, 0, 1], store.port()).into());
+    let site = Site::shared(&store.url(), "");
+    let gate = site.start();
+    site.edit(&store.url(), &format!("redis://{}", link.address));
+    let lagging = site.start();
+    live(&lagging);
+    gate.insider();
+    link.set(Toxic::Delay(Duration::from_millis(600)));
+    let slow = lagging.visitor().goes_to("/");
+    assert_eq!(slow.word(), "waiting", "{slow:?}");
+    let off = says(&site, &gate, &["rooms", "set", "shop", "--mode", "off"]);
+    assert_eq!(off.code, Some(0), "{off:?}");
+    assert!(lagging.visitor().goes_to("/").is_the_shops());
+    let mut app = lagging.visitor();
+    let join = app.asks(
+        "POST /.anteroom/rooms/shop/join",
+        "Accept: application/json\r\nContent-Length: 0\r\n",
+        "",
+    );
+    assert_eq!(join.json()["state"], "inside", "{join:?}");
 }
 
 /// The furthest gate is dead, and only the operator knows that it will not come back.

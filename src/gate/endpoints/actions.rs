@@ -42,6 +42,12 @@ impl Gate {
             Joined::Called(tokens) => (tokens.0, Some(tokens.1)),
             Joined::InLine(ticket) => (*ticket, None),
             Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
+            Joined::Refused if self.shared.is_off(&seat.rules.room.name) => {
+                return match seat.worth(visit) {
+                    Some(worth) => self.with_tokens(seat, visit, &worth),
+                    None => self.shared.unavailable(&seat.rules.pages, visit),
+                };
+            }
             Joined::Refused => return seat.refused(visit),
         };
         let seat = seat.with(ticket.clone(), pass.clone());
