@@ -149,7 +149,7 @@ pub struct Gates {
 /// The log as this gate has read it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Log {
-    /// The last entry read, `INCARNATION-SEQUENCE`: a text, since the numbers are more than JSON's readers keep exactly.
+    /// The last entry read, `INCARNATION-SEQUENCE`, empty before the first: a text, since the numbers are more than JSON's readers keep exactly.
     pub position: String,
     /// False while the gates agree on what a new log starts from.
     pub rooted: bool,

@@ -36,15 +36,24 @@ fn shown(replica: &Replica) -> api::Gates {
     api::Gates {
         gate: standing(replica),
         log: api::Log {
-            position: spelled(view.position),
+            position: if has_read(&view) {
+                spelled(view.position)
+            } else {
+                String::new()
+            },
             rooted: view.rooted,
             machine_version: view.version,
             knows: replica.knows(),
             checkpoint: view.confirmed.map(checkpoint),
             alarm: view.alarm,
         },
-        gates: view.roster.iter().map(gate).collect(),
+        gates: view.roster.iter().filter(|_| has_read(&view)).map(gate).collect(),
     }
+}
+
+/// False while the view only stands in for one: the gate has not read its log yet.
+fn has_read(view: &View) -> bool {
+    view.position.incarnation != 0
 }
 
 /// Whether a gate's word on the confirmed checkpoint is what most have; `None` when it has said nothing about that one.
@@ -83,6 +92,7 @@ pub(super) fn standing(replica: &Replica) -> api::Gate {
 pub(super) fn healing_secs(replica: &Replica) -> Option<u64> {
     let (view, now) = (replica.view(), replica.now());
     let of_rooms = [view.healing_until, view.adopting].into_iter().flatten();
+    let of_rooms = of_rooms.filter(|_| has_read(&view));
     let left = of_rooms.map(|until| until.since(now));
     let of_log = match replica.condition() {
         Condition::Healing { left, .. } => u64::try_from(left.as_millis()).ok(),

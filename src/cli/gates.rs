@@ -105,6 +105,22 @@ fn draw_gates(gates: &Raw, json: bool) -> Result<(), Failure> {
 
 /// The roster, and under it the log and what is not as usual.
 fn table(gates: &api::Gates) -> String {
+    let mut text = String::new();
+    if !gates.log.position.is_empty() {
+        text = roster(gates);
+    }
+    let mut troubles = troubles(&gates.gate);
+    if gates.log.alarm {
+        troubles +=
+            "ALARM: the gates' states differ, and no state is that of most. Nobody is called. See docs/runbook.md.\n";
+    }
+    if !text.is_empty() && !troubles.is_empty() {
+        text += "\n";
+    }
+    text + &troubles
+}
+
+fn roster(gates: &api::Gates) -> String {
     let head = [
         "GATE",
         "HEARD",
@@ -127,14 +143,6 @@ fn table(gates: &api::Gates) -> String {
     if let Some(checkpoint) = &log.checkpoint {
         let hash: String = plain(&checkpoint.hash).chars().take(SHOWN_OF_HASH).collect();
         let _ = writeln!(text, "checkpoint {} is {hash}… on most gates", checkpoint.sequence);
-    }
-    let mut troubles = troubles(&gates.gate);
-    if log.alarm {
-        troubles +=
-            "ALARM: the gates' states differ, and no state is that of most. Nobody is called. See docs/runbook.md.\n";
-    }
-    if !troubles.is_empty() {
-        let _ = write!(text, "\n{troubles}");
     }
     text
 }
