@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::iter::successors;
+
 use super::codec::{Read, Reader, Writer};
 use super::ids::Place;
 use super::paged::{Leaf, Paged};
@@ -289,8 +291,14 @@ fn write_page(w: &mut Writer, words: &Words) {
     }
 }
 
+/// The bits that are set, lowest first.
 fn bits_of(words: &Words) -> impl Iterator<Item = u16> {
-    (0_u16..4_096).filter(|bit| words[usize::from(bit / 64)] >> (bit % 64) & 1 == 1)
+    // PERF: from one to the next, since most pages of a snapshot hold a few.
+    let without_lowest = |left: &u64| Some(left & left.wrapping_sub(1));
+    (0_u16..).step_by(64).zip(words).flat_map(move |(base, word)| {
+        let lefts = successors(Some(*word), without_lowest).take_while(|left| *left != 0);
+        lefts.map(move |left| base + u16::try_from(left.trailing_zeros()).expect("a word has 64 bits"))
+    })
 }
 
 fn read_page(r: &mut Reader) -> Read<Words> {
