@@ -61,6 +61,18 @@ impl Protocol {
         self.take(Message::Note(Box::new(noted)));
     }
 
+    /// As [`Protocol::note`]; resolves once the word is read back.
+    pub fn record(&mut self, visitor: Visitor, note: Note) -> oneshot::Receiver<()> {
+        let (recorded, done) = oneshot::channel();
+        let noted = Noted {
+            visitor,
+            note,
+            recorded: Some(recorded),
+        };
+        self.take(Message::Note(Box::new(noted)));
+        done
+    }
+
     /// An operator's word about a room.
     pub fn change(&mut self, room: RoomName, change: Change) -> oneshot::Receiver<Result<u64, Unrecorded>> {
         let (answer, done) = oneshot::channel();
