@@ -75,6 +75,14 @@ impl History {
         Ok(Self { files })
     }
 
+    /// Without the files that hold nothing after `position`.
+    #[must_use]
+    pub fn after(mut self, position: Position) -> Self {
+        let later = |name: &Name| (name.incarnation, name.last) > (position.incarnation, position.sequence);
+        self.files.retain(|(name, _)| later(name));
+        self
+    }
+
     /// Whether the folder holds files of an archive.
     pub fn is_in(folder: &Path) -> io::Result<bool> {
         Folder::new(folder).names().map(|names| !names.is_empty())

@@ -4,6 +4,7 @@ mod check;
 mod demo;
 mod gates;
 mod healthcheck;
+mod log;
 mod own_key;
 mod page;
 mod remote;
@@ -54,6 +55,8 @@ enum Command {
     Skip(gates::SkipArgs),
     /// Run the kept log again and prove that it gives the same rooms
     Replay(replay::ReplayArgs),
+    /// Show what gates said, one entry a line
+    Log(log::LogArgs),
     /// Verify a log's archive and say whether it was fair
     Report(report::ReportArgs),
     /// Show every page that visitors can see, before they do
@@ -73,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Gates(args) => gates::run(&args),
         Command::Skip(args) => gates::skip(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Log(args) => log::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),

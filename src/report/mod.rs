@@ -17,6 +17,7 @@ mod plot;
 mod replay;
 mod series;
 mod source;
+pub mod structured;
 mod text;
 mod trail;
 mod visits;

@@ -1,0 +1,118 @@
+//! The log in a store that gates share: read as a gate reads it, and nothing appended.
+
+use super::{EXIT_FAILED, EXIT_NO_INPUT, EXIT_USAGE, Failure, LogArgs, Show, pause};
+use crate::archive::Stored;
+use crate::log::redis::{self, RedisLog, RedisUrl};
+use crate::log::{Exchanged, Log, Unavailable};
+use crate::room::{Chain, Entry, Position};
+
+pub(super) fn show(args: &LogArgs, show: &mut Show) -> Result<(), Failure> {
+    let url: RedisUrl = args
+        .from_where
+        .parse()
+        .map_err(|error| (format!("{error}"), EXIT_USAGE))?;
+    let url = match &args.password {
+        Some(password) => url.with_password(password),
+        None => url,
+    };
+    let options = redis::Options {
+        prefix: args.prefix.clone(),
+        ..redis::Options::default()
+    };
+    let mut log = RedisLog::open(&url, options).map_err(|error| (error.to_string(), EXIT_FAILED))?;
+    let failed = |reason: Unavailable| (reason.to_string(), EXIT_FAILED);
+    let Some(mut at) = start(&mut log, show).map_err(failed)? else {
+        let nothing = format!("there is no log under {:?} in {url}", args.prefix);
+        return Err((nothing, EXIT_NO_INPUT));
+    };
+    loop {
+        match log.exchange(at, None) {
+            Ok(Exchanged::Entries { entries, newer, .. }) => {
+                let came = !entries.is_empty();
+                for entry in entries {
+                    at = entry.position;
+                    show.entry(&stored(entry));
+                }
+                if let Some(version) = newer {
+                    let unread = format!("what follows {at} is of version {version}, which this one cannot read");
+                    return Err((unread, EXIT_FAILED));
+                }
+                if came {
+                    continue;
+                }
+            }
+            Ok(Exchanged::Moved) => {
+                let gone = at;
+                let saved = saved(&mut log).map_err(failed)?;
+                at = oldest(&mut log, saved).map_err(failed)?;
+                show.note(&format!("entries between {gone} and {at} are gone from the store"));
+                continue;
+            }
+            Ok(Exchanged::Broken { incarnation: 0 }) => show.note("the store has no log any more"),
+            Ok(Exchanged::Broken { incarnation }) => {
+                show.note(&format!("log {incarnation} begins"));
+                at = Position {
+                    incarnation,
+                    sequence: 0,
+                };
+                continue;
+            }
+            Err(reason) if args.follow => show.fault(&reason.to_string()),
+            Err(reason) => return Err(failed(reason)),
+        }
+        if !args.follow {
+            return Ok(());
+        }
+        pause();
+    }
+}
+
+/// Where to begin reading: where asked, or at the oldest entry; `None` when there is no log.
+fn start(log: &mut RedisLog, show: &Show) -> Result<Option<Position>, Unavailable> {
+    let saved = saved(log)?;
+    if saved.incarnation == 0 {
+        return Ok(None);
+    }
+    match show.last {
+        Some(asked) if asked.incarnation == saved.incarnation => Ok(Some(asked)),
+        _ => oldest(log, saved).map(Some),
+    }
+}
+
+/// The position of the snapshot that is kept, 0 for a log without one.
+fn saved(log: &mut RedisLog) -> Result<Position, Unavailable> {
+    let loaded = log.load()?;
+    let of_this = |position: &Position| position.incarnation == loaded.incarnation;
+    let snapshots = loaded.snapshots.iter().map(|snapshot| snapshot.position);
+    Ok(snapshots.filter(of_this).max().unwrap_or(Position {
+        incarnation: loaded.incarnation,
+        sequence: 0,
+    }))
+}
+
+/// Back from the snapshot to about the oldest entry that is still there; entries are kept for a minute behind it.
+fn oldest(log: &mut RedisLog, saved: Position) -> Result<Position, Unavailable> {
+    let (mut at, mut step) = (saved, 1_024);
+    while at.sequence > 0 && step > 0 {
+        let back = Position {
+            sequence: at.sequence.saturating_sub(step),
+            ..at
+        };
+        match log.exchange(back, None)? {
+            Exchanged::Entries { entries, .. } if entries.first().is_some_and(|first| first.position > back) => {
+                (at, step) = (back, step * 2);
+            }
+            _ => step /= 4,
+        }
+    }
+    Ok(at)
+}
+
+/// The store's entries have no chain beside them.
+fn stored(entry: Entry) -> Stored {
+    Stored {
+        entry,
+        passed_over: false,
+        chain: Chain::default(),
+    }
+}
