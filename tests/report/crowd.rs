@@ -68,7 +68,7 @@ impl Crowd {
             let mut said = self.behave(hall);
             let newcomers = if turn % 2 == 0 { self.random(most + 1) } else { 0 };
             for lane in [LaneId(0), LaneId(1)] {
-                let count = u32::try_from((newcomers + u64::from(lane.0)) / 2).unwrap();
+                let count = u32::try_from(newcomers.midpoint(u64::from(lane.0))).unwrap();
                 if count > 0 && newcomers > 0 {
                     said.joins.push((lane, count));
                 }

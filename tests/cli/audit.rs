@@ -1,0 +1,195 @@
+//! An archive made by gates at work, and what `anteroom report` and `anteroom log` make of it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::gate::Site;
+use crate::harness::redis::{Options, Server};
+use crate::until;
+
+/// The files of an archive, in order.
+fn files(site: &Site, folder: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(site.path(folder))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    files.sort();
+    files
+}
+
+fn report(site: &Site, folders: &[&str]) -> Value {
+    let ended = site.run(&[&["report", "--format", "json"], folders].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    serde_json::from_str(&ended.out).unwrap()
+}
+
+#[test]
+fn a_gates_archive_and_its_data_folder_tell_the_same_and_nothing_of_anybody() {
+    let site = Site::new("", "");
+    site.set_store("archive = \"archive\"");
+    let gate = site.start();
+    let mut inside = gate.insider();
+    let mut next = gate.waits(1);
+    gate.waits(2).leaves();
+    inside.leaves();
+    until("the turn", || next.goes_to("/").is_the_shops().then_some(()));
+    assert_eq!(gate.stop().code, Some(0));
+
+    let (archived, kept) = (report(&site, &["archive"]), report(&site, &["data"]));
+    let tally = &archived["lines"][0]["tally"];
+    for (name, count) in [
+        ("joins", 3),
+        ("calls", 2),
+        ("claims", 2),
+        ("left", 1),
+        ("inversions", 0),
+    ] {
+        assert_eq!(tally[name], count, "{name} in {tally}");
+    }
+    assert_eq!(kept["lines"][0]["tally"], *tally);
+    assert_eq!(kept["covers"]["hash"], archived["covers"]["hash"]);
+    let hash = archived["covers"]["hash"].as_str().unwrap();
+    let text = site.run(&["report", "archive", "--expect", hash]);
+    assert!(
+        text.code == Some(0) && text.out.ends_with("who was there\n") && text.out.contains("0 entries before the end"),
+        "{text:?}"
+    );
+    let page = site.run(&["report", "archive", "--format", "html", "--output", "report.html"]);
+    assert_eq!(page.code, Some(0), "{page:?}");
+    let page = fs::read_to_string(site.path("report.html")).unwrap();
+    assert!(page.contains("Whole and fair") && page.ends_with("</html>"), "{page}");
+
+    let said = site.run(&["log", "archive"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(
+        said.out.contains("shop: 1 join") && said.out.contains("goodbye"),
+        "{said:?}"
+    );
+    assert_eq!(site.run(&["log", "data"]).out, said.out);
+    let third = said.out.lines().nth(3).unwrap().split("  ").nth(1).unwrap();
+    let rest = site.run(&["log", "archive", "--from", third, "--json"]);
+    let first: Value = serde_json::from_str(rest.out.lines().next().unwrap()).unwrap();
+    assert_eq!(first["position"], third);
+
+    let mut all = said.out + &rest.out + &page + &archived.to_string();
+    for file in files(&site, "archive") {
+        all += &String::from_utf8_lossy(&fs::read(file).unwrap());
+    }
+    for visitors in ["127.0.0.1", "anteroom-ticket", "user-agent", "Mozilla"] {
+        assert!(!all.contains(visitors), "{visitors}");
+    }
+}
+
+#[test]
+fn an_altered_archive_is_told_and_by_ten_lines_of_python_too() {
+    let site = Site::new("", "");
+    site.set_store("archive = \"archive\"");
+    for visitors in 1..=2 {
+        let gate = site.start();
+        if visitors == 1 {
+            gate.insider();
+        } else {
+            gate.waits(1);
+        }
+        assert_eq!(gate.stop().code, Some(0));
+    }
+    let findings = report(&site, &["archive"]);
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/audit.md")).unwrap();
+    let (_, block) = page
+        .split_once("<!-- check by hand -->\n```python\n")
+        .expect("the program");
+    fs::write(site.path("check.py"), block.split("```").next().unwrap()).unwrap();
+    let by_hand = || {
+        let mut python = Command::new("python3");
+        let ended = python
+            .arg(site.path("check.py"))
+            .args(files(&site, "archive"))
+            .output()
+            .unwrap();
+        (ended.status.success(), String::from_utf8(ended.stdout).unwrap())
+    };
+    let hash = findings["covers"]["hash"].as_str().unwrap().to_owned();
+    assert_eq!(by_hand(), (true, format!("{hash}\n")));
+
+    let file = files(&site, "archive").remove(0);
+    let bytes = fs::read(&file).unwrap();
+    let mut altered = bytes.clone();
+    let at = altered.len() - 140;
+    altered[at] ^= 1;
+    fs::write(&file, altered).unwrap();
+    assert!(!by_hand().0);
+    let told = site.run(&["report", "archive"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert!(told.out.lines().last().unwrap().starts_with("NOT WHOLE: "), "{told:?}");
+    assert_eq!(site.run(&["log", "archive"]).code, Some(1));
+
+    fs::write(&file, bytes).unwrap();
+    let other = "0".repeat(64);
+    let told = site.run(&["report", "archive", "--expect", &other]);
+    assert!(
+        told.code == Some(1) && told.out.contains("is nowhere in this history"),
+        "{told:?}"
+    );
+    for (args, code) in [
+        (["report", "config.toml"].as_slice(), 66),
+        (&["report", "nowhere"], 66),
+        (&["report", "archive", "--expect", "abc"], 64),
+        (&["log", "archive", "--from", "here"], 64),
+        (&["log", "nowhere"], 66),
+        (&["log", "data", "--follow"], 64),
+        (&["log", "redis://127.0.0.1:1/x"], 64),
+    ] {
+        let ended = site.run(args);
+        assert_eq!(ended.code, Some(code), "{args:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn gates_that_share_a_store_and_a_folder_file_one_history_also_when_one_dies() {
+    let store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    site.set_store("archive = \"archive\"");
+    let gates = [site.start(), site.start()];
+    for gate in &gates {
+        until("calls", || {
+            let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];
+            (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
+        });
+    }
+    gates[0].insider();
+    let mut waiting = gates[1].visitor();
+    assert_eq!(waiting.goes_to("/").word(), "waiting");
+
+    let url = store.url();
+    let said = site.run(&["log", &url]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(
+        said.out.contains("has read up to") && said.out.contains("shop: claim 0"),
+        "{said:?}"
+    );
+    let only = site.run(&["log", &url, "--room", "shop"]);
+    assert!(
+        !only.out.contains("  -\n") && only.out.contains("shop: 1 join"),
+        "{only:?}"
+    );
+    assert_eq!(site.run(&["log", &url, "--prefix", "other"]).code, Some(66));
+
+    let [one, other] = gates;
+    one.kill();
+    until("an empty place on the roster", || {
+        let gates = other.asks_admin("/api/v1/gates").json();
+        (gates["gates"].as_array().unwrap().len() == 1).then_some(())
+    });
+    assert_eq!(other.stop().code, Some(0));
+    let findings = report(&site, &["archive"]);
+    assert_eq!(findings["lines"][0]["tally"]["joins"], 2);
+    assert_eq!(findings["gates"].as_array().unwrap().len(), 2);
+    assert!(
+        findings["checks"]["votes_matched"].as_u64() > Some(0),
+        "{}",
+        findings["checks"]
+    );
+}
