@@ -151,6 +151,9 @@ pub struct Gates {
 pub struct Log {
     /// The last entry read, `INCARNATION-SEQUENCE`, empty before the first: a text, since the numbers are more than JSON's readers keep exactly.
     pub position: String,
+    /// The chain over all entries up to there, in hex: what an archive of the log is checked against.
+    #[serde(default)]
+    pub hash: String,
     /// False while the gates agree on what a new log starts from.
     pub rooted: bool,
     /// The machine version in force, and the highest that this gate's binary knows and may run.

@@ -1,6 +1,7 @@
 //! Figures of the gate itself: its log, the other gates that share it, and whether it takes visitors.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
@@ -9,6 +10,7 @@ use prometheus_client::metrics::MetricType;
 use super::figures::{counter, gauge};
 use super::readiness::{Phase, Readiness};
 use super::{gates, health};
+use crate::archive;
 use crate::replica::{self, Replica};
 use crate::room::View;
 
@@ -30,7 +32,8 @@ impl Collector for GateFigures {
         )?;
         self.standing(&mut encoder)?;
         roster(&self.replica.view(), &mut encoder)?;
-        store(&self.replica.stats(), &mut encoder)
+        store(&self.replica.stats(), &mut encoder)?;
+        archived(self.replica.archive(), &mut encoder)
     }
 }
 
@@ -149,6 +152,36 @@ fn store(stats: &replica::Stats, encoder: &mut DescriptorEncoder<'_>) -> fmt::Re
         ),
     ] {
         counter(encoder, name, help, count)?;
+    }
+    Ok(())
+}
+
+fn archived(counts: &archive::Counts, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    gauge(
+        encoder,
+        "archive_waiting_bytes",
+        "Bytes of the log that wait for the archive's folder",
+        &read(&counts.waiting_bytes),
+    )?;
+    for (name, help, count) in [
+        (
+            "archive_files",
+            "Files that this gate wrote to the archive",
+            &counts.filed,
+        ),
+        (
+            "archive_failures",
+            "Times that the archive's folder failed, and was tried again",
+            &counts.failures,
+        ),
+        (
+            "archive_entries_dropped",
+            "Entries missing from the archive because its folder took nothing for too long",
+            &counts.dropped,
+        ),
+    ] {
+        counter(encoder, name, help, read(count))?;
     }
     Ok(())
 }

@@ -41,6 +41,11 @@ fn shown(replica: &Replica) -> api::Gates {
             } else {
                 String::new()
             },
+            hash: if has_read(&view) {
+                view.chain.to_string()
+            } else {
+                String::new()
+            },
             rooted: view.rooted,
             machine_version: view.version,
             knows: replica.knows(),

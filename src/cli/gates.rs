@@ -140,6 +140,9 @@ fn roster(gates: &api::Gates) -> String {
         log.machine_version,
         log.knows
     );
+    if !log.hash.is_empty() {
+        let _ = writeln!(text, "hash {} of all entries up to there", plain(&log.hash));
+    }
     if let Some(checkpoint) = &log.checkpoint {
         let hash: String = plain(&checkpoint.hash).chars().take(SHOWN_OF_HASH).collect();
         let _ = writeln!(text, "checkpoint {} is {hash}… on most gates", checkpoint.sequence);
@@ -236,6 +239,7 @@ mod tests {
         api::Gates {
             log: api::Log {
                 position: "30238513152-1836".to_owned(),
+                hash: "9c41".repeat(16),
                 rooted: true,
                 machine_version: 1,
                 knows: 2,
@@ -266,6 +270,10 @@ mod tests {
         assert!(lines[2].ends_with("DIFFERS") && lines[3].ends_with('-'), "{text}");
         assert!(
             text.contains("log 30238513152-1836, machine version 1 in force, this gate runs up to 2\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("\nhash {} of all entries", "9c41".repeat(16))),
             "{text}"
         );
         assert!(

@@ -30,6 +30,7 @@ pub struct Replica {
     shared: Arc<Shared>,
     gate: GateId,
     knows: u16,
+    archive: Arc<archive::Counts>,
 }
 
 /// The replica's thread. Dropped without [`ReplicaThread::stop`], it ends without a goodbye, as a crash would.
@@ -119,6 +120,7 @@ impl Replica {
             .map(|folder| archive::Options::new(folder.clone(), gate));
         let archiver = archive.map(|options| Archiver::start(&options)).transpose();
         let archiver = archiver.map_err(StartError::Thread)?;
+        let archive = archiver.as_ref().map(Archiver::counts).unwrap_or_default();
         let shared = Arc::new(Shared::new(placeholder(&rooms)));
         let (inbox, messages) = sync_channel(INBOX);
         let (ready, started) = sync_channel(1);
@@ -156,8 +158,15 @@ impl Replica {
             shared,
             gate,
             knows,
+            archive,
         };
         Ok((handle, thread))
+    }
+
+    /// What became of the entries that this gate was to archive; all zeros where it archives nothing.
+    #[must_use]
+    pub fn archive(&self) -> &archive::Counts {
+        &self.archive
     }
 
     /// The view in force, for the length of one request.

@@ -63,7 +63,8 @@ pub struct Covers {
 /// One incarnation of the log.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Log {
-    pub incarnation: u64,
+    /// A text, since it is more than JSON's readers keep exactly.
+    pub incarnation: String,
     pub since: Option<String>,
     /// `first`, `whole`, `lost`, `nothing` or `elsewhere`: what it goes on from.
     pub goes_on_from: &'static str,

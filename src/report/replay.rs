@@ -110,7 +110,7 @@ impl<'a> Replay<'a> {
         };
         if self.covers.logs.len() < MOST_LOGS {
             self.covers.logs.push(Log {
-                incarnation,
+                incarnation: incarnation.to_string(),
                 since: None,
                 goes_on_from,
                 entries_lost,

@@ -1,6 +1,6 @@
 //! What happened over time, in as many steps as fit: when there are too many, two become one.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::room::Wall;
 
@@ -49,10 +49,17 @@ pub struct Points {
 pub struct Point {
     pub at_ms: u64,
     pub lane: u8,
+    /// A text, since it is more than JSON's readers keep exactly.
+    #[serde(serialize_with = "as_text")]
     pub era: u64,
     pub number: u32,
     /// Not the first call of this number.
     pub again: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for this form")]
+fn as_text<S: Serializer>(value: &u64, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(value)
 }
 
 impl Series {

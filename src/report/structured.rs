@@ -60,7 +60,7 @@ fn among_gates(batch: &Batch) -> Value {
     if let Some(adopt) = batch.adopt {
         said.insert(
             "adopt".into(),
-            json!({ "era": adopt.era.0, "sequence": adopt.sequence, "done": adopt.done }),
+            json!({ "era": adopt.era.0.to_string(), "sequence": adopt.sequence, "done": adopt.done }),
         );
     }
     Value::Object(said)
@@ -99,6 +99,6 @@ fn line(section: &Section) -> Value {
 }
 
 fn numbers(who: &[(LaneId, Number)]) -> Vec<Value> {
-    let number = |(lane, number): &(LaneId, Number)| json!([lane.0, number.era.0, number.n]);
+    let number = |(lane, number): &(LaneId, Number)| json!([lane.0, format!("{}/{}", number.era.0, number.n)]);
     who.iter().map(number).collect()
 }
