@@ -2,9 +2,13 @@
 
 mod entrance;
 mod gates;
+#[path = "../harness/mod.rs"]
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+mod harness;
 mod health;
 mod metrics;
 mod rooms;
 mod shell;
+mod states;
 mod support;
 mod visitors;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anteroom::admin::{AdminServer, Handles, Options, Readiness, StartError, serve};
-use anteroom::log::{self, Embedded};
+use anteroom::log::redis::{self, RedisLog};
+use anteroom::log::{self, Embedded, Log};
 use anteroom::metrics::Metrics;
 use anteroom::proxy::Stats;
 use anteroom::replica::{self, JoinOutcome, Note, Replica, ReplicaThread};
@@ -49,6 +50,15 @@ impl Gate {
     pub fn poisoned_by_the_word_poison() -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let parts = open(&folder, poisoned);
+        Self::of(folder, parts, Options::default(), "127.0.0.1:0").expect("starts")
+    }
+
+    /// A gate that shares the store at `url`, and applies entries like this.
+    pub fn sharing(url: &str, apply: fn(&mut State, &Entry) -> Effects) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+        let url = url.parse().expect("a store's URL");
+        let log = RedisLog::open(&url, redis::Options::default()).expect("a log");
+        let parts = begin(Box::new(log), apply);
         Self::of(folder, parts, Options::default(), "127.0.0.1:0").expect("starts")
     }
 
@@ -220,6 +230,10 @@ fn poisoned(state: &mut State, entry: &Entry) -> Effects {
 
 fn open(folder: &TempDir, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
     let log = Embedded::open(folder.path(), log::Options::default()).expect("a log");
+    begin(Box::new(log), apply)
+}
+
+fn begin(log: Box<dyn Log>, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
     let main = Settings {
         capacity: 1,
         ..Settings::default()
@@ -230,7 +244,7 @@ fn open(folder: &TempDir, apply: fn(&mut State, &Entry) -> Effects) -> (Replica,
         ..Settings::default()
     };
     let rooms = vec![(room_name("main"), main), (room_name("events"), events)];
-    Replica::start_with(Box::new(log), rooms, replica::Options::default(), apply).expect("a replica")
+    Replica::start_with(log, rooms, replica::Options::default(), apply).expect("a replica")
 }
 
 async fn exchange(address: SocketAddr, request: Request<Full<bytes::Bytes>>) -> Answer {

@@ -167,7 +167,7 @@ fn gates_that_died_with_the_store_are_waited_for_until_an_operator_ends_that() {
 #[test]
 fn a_machine_version_is_raised_when_all_gates_know_it() {
     let store = Server::start(&Options::default());
-    let site = Site::shared(&store.url(), "");
+    let site = Site::shared(&store.url(), "on_outage = \"open\"");
     site.set_store("machine_version = 1");
     let held_back = site.start();
     live(&held_back);
@@ -189,4 +189,20 @@ fn a_machine_version_is_raised_when_all_gates_know_it() {
     );
     let again = says(&site, &newer, &["gates", "--raise", "2"]);
     assert!(again.err.contains("it never goes down"), "{again:?}");
+
+    // Back to a binary that does not run it: such a gate takes no visitors, and opens no room for being in no touch.
+    site.set_store("machine_version = 1");
+    let behind = site.start();
+    let ready = until("readiness refused", || {
+        let ready = behind.asks_admin("/readyz");
+        ready.body.contains("behind").then_some(ready)
+    });
+    assert_eq!(ready.status, 503, "{ready:?}");
+    let told = says(&site, &behind, &["gates"]).out;
+    assert!(
+        told.contains("gone on with machine version 2, which this gate does not run: upgrade it"),
+        "{told}"
+    );
+    assert_eq!(behind.visitor().goes_to("/").word(), "joining");
+    assert_eq!(roster(&newer, 1)["log"]["machine_version"], 2);
 }

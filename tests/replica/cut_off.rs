@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anteroom::replica::{JoinOutcome, Note, Unrecorded};
+use anteroom::replica::{JoinOutcome, MAX_PENDING_JOINS, Note, Unrecorded};
 use anteroom::room::{Era, LaneId, LineName, PendingId, Standing};
 
-use crate::gate::{Faults, Site, hold, main, number, visitor};
+use crate::gate::{Faults, Gate, Site, hold, main, number, visitor};
 
 #[test]
 fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
@@ -187,5 +187,51 @@ fn a_stop_with_a_log_that_takes_nothing_ends_and_the_next_start_begins_a_new_log
     let gate = site.start();
     assert!(gate.incarnation() > incarnation);
     assert!(matches!(gate.standing(first), Standing::Waiting(_)));
+    gate.stop();
+}
+
+/// Over the bound a visitor is put off like any other, and comes in once there is room.
+#[test]
+fn joins_beyond_the_bound_are_put_off_and_nobody_within_it_is_forgotten() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    let gate = site.start();
+    gate.numbered();
+    gate.faults.refuse.store(true, Ordering::Relaxed);
+    assert_eq!(gate.join(), JoinOutcome::Later);
+    gate.until("being cut off", |replica| replica.cut_off().is_some());
+    let join = |n: usize| {
+        let mut id = [0xFF; 12];
+        id[..8].copy_from_slice(&n.to_be_bytes());
+        let (room, id) = (main(), Some(PendingId(id)));
+        gate.wait(async { gate.replica.join(&room, &LineName::ONLY, LaneId(0), id).await })
+    };
+    let bound = MAX_PENDING_JOINS;
+    for n in 0..bound + 10 {
+        assert_eq!(join(n), JoinOutcome::Later, "{n}");
+    }
+    gate.until("all of them", |replica| replica.stats().pending_joins == bound);
+    assert_eq!(join(bound + 10), JoinOutcome::Later, "put off, and never an error");
+    gate.faults.refuse.store(false, Ordering::Relaxed);
+    gate.until("the log", |replica| replica.cut_off().is_none());
+    gate.until("their numbers", |replica| replica.stats().pending_joins == 0);
+    let figures = |gate: &Gate| {
+        let view = gate.replica.view();
+        view.rooms[&main()].line(&LineName::ONLY).unwrap().figures
+    };
+    let counted = figures(&gate).joins;
+    assert!(
+        counted >= bound as u64 - 1,
+        "{counted}: a place in the bound may have been another's"
+    );
+    let beyond = number(join(bound + 10));
+    assert_eq!(figures(&gate).joins, counted + 1);
+    let (first, last) = (number(join(0)), number(join(bound - 2)));
+    assert!(first < last && last < beyond, "{first:?}, {last:?}, {beyond:?}");
+    assert_eq!(
+        figures(&gate).joins,
+        counted + 1,
+        "asked for again, they are who they were"
+    );
     gate.stop();
 }
