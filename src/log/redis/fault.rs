@@ -62,6 +62,11 @@ impl Fault {
                 "{asked}: {said}; [store] ca_file names the authorities, and the url a host that is in the certificate"
             ));
         }
+        if said.contains("corrupt message") {
+            return Self::Refused(format!(
+                "{asked} does not speak TLS: redis:// in place of rediss:// as the url"
+            ));
+        }
         let why = if error.is_timeout() {
             "no answer in time".to_owned()
         } else {

@@ -132,14 +132,14 @@ impl Route {
         })
     }
 
-    /// What the first of the nodes that can be used gives, from the one whose turn it is; the last fault if none of a few
-    /// can. The one that could is asked first again.
+    /// What the first of the nodes that can be used gives, from the one whose turn it is; a fault if none of a few can. The
+    /// one that could is asked first again.
     fn first(
         &mut self,
         nodes: &[Node],
         mut attempt: impl FnMut(&mut Self, &Node) -> Result<Link, Fault>,
     ) -> Result<Link, Fault> {
-        let mut fault = Fault::Passing("nobody to ask".into());
+        let mut fault = Fault::Lost("nobody to ask".into());
         for _ in 0..nodes.len().min(ATTEMPTS) {
             let node = &nodes[self.turn % nodes.len()];
             match attempt(self, node) {
@@ -148,6 +148,8 @@ impl Route {
                     self.turn = if self.heard.is_empty() { self.turn } else { 0 };
                     return Ok(link);
                 }
+                // That some did not answer says less than what another said.
+                Err(Fault::Lost(_)) if !matches!(fault, Fault::Lost(_)) => {}
                 Err(failed) => fault = failed,
             }
             self.turn = self.turn.wrapping_add(1);

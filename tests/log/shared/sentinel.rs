@@ -4,8 +4,7 @@ use anteroom::log::{Begun, Exchanged, Log, Occasion};
 
 use super::{open, refusal, snapshot, until_answered, why};
 use crate::contract::{append, begin, beginning, exchange, fill, start};
-use crate::harness::redis::Options;
-use crate::harness::redis::Sentinel;
+use crate::harness::redis::{Options, Sentinel, until};
 
 #[test]
 fn the_log_goes_on_from_the_promoted_replica_as_a_new_one() {
@@ -55,4 +54,22 @@ fn sentinels_may_have_a_password_of_their_own() {
     let refused = refusal(&stores.url());
     assert!(refused.contains("asks for a password"), "{refused}");
     begin(&mut open(&format!("{}?sentinel_password=whisper", stores.url())));
+}
+
+#[test]
+fn who_is_master_in_a_sentinels_memory_only_is_not_taken_for_it() {
+    let mut stores = Sentinel::start(&Options::default());
+    let url = stores.url();
+    // One alone cannot change what it knows.
+    stores.sentinels[1].kill();
+    stores.sentinels[2].kill();
+    let _: () = stores.servers[1].ask("REPLICAOF NO ONE");
+    let _: () = stores.servers[0].ask(&format!("REPLICAOF 127.0.0.1 {}", stores.servers[1].port()));
+    assert_eq!(stores.master(), 0, "so it says");
+    let mut log = open(&url);
+    let mut said = String::new();
+    until("the one that is left to be asked", || {
+        said = why(log.load());
+        said.contains("not yet master")
+    });
 }

@@ -113,6 +113,21 @@ fn a_key_that_became_another_type_is_named_and_never_empty() {
 }
 
 #[test]
+fn an_append_that_is_refused_leaves_no_trace() {
+    let server = server();
+    let mut log = open(&server.url());
+    let end = begin(&mut log);
+    let head = || server.ask::<Vec<String>>("HMGET {anteroom}:head incarnation sequence bytes");
+    let before = head();
+    let _: () = server.ask("RENAME {anteroom}:log aside");
+    let _: () = server.ask("SET {anteroom}:log x");
+    assert!(why(log.exchange(end, Some(&append(1)))).contains("another type"));
+    assert_eq!(head(), before);
+    let _: () = server.ask("RENAME aside {anteroom}:log");
+    assert_eq!(fill(&mut log, end, 2), after(end, 2));
+}
+
+#[test]
 fn logs_of_two_prefixes_know_nothing_of_each_other() {
     let server = server();
     let open = |prefix: &str| {
