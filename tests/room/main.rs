@@ -3,14 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod adoption;
+mod agreement;
 mod bytes;
 mod chain;
 mod eras;
+mod gates;
 mod history;
 mod house;
 mod laws;
 mod model;
 mod run;
+mod shared;
 mod stories;
 mod support;
 mod views;
