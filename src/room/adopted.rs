@@ -80,10 +80,12 @@ impl State {
         let Some(adopt) = entry.batch.adopt.filter(|_| brought.is_some()) else {
             return;
         };
-        let past = Arc::make_mut(&mut self.moment.past);
-        past.note_end(adopt.era, adopt.sequence);
-        // Only now: a line that the gate still has may hold lower numbers.
-        past.raise([(adopt.era, adopt.floor)].into_iter());
+        if adopt.whole {
+            let past = Arc::make_mut(&mut self.moment.past);
+            past.note_end(adopt.era, adopt.sequence);
+            // Only now: a line that the gate still has may hold lower numbers.
+            past.raise([(adopt.era, adopt.floor)].into_iter());
+        }
         if adopt.done {
             self.adopting.gates.remove(&entry.gate);
         }

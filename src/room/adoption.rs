@@ -25,9 +25,15 @@ impl State {
     pub fn adoption(&self, now: &Self) -> Vec<Batch> {
         let mut batches = Vec::new();
         for (era, sequence, floor) in self.further(now) {
-            let mut of_era = self.bring(era, now);
+            let adopt = Adopt {
+                era,
+                sequence,
+                floor,
+                ..Adopt::default()
+            };
+            let mut of_era = self.bring(adopt, now);
             if let Some(adopt) = last(&mut of_era) {
-                (adopt.sequence, adopt.floor) = (sequence, floor);
+                adopt.whole = true;
             }
             batches.extend(of_era);
         }
@@ -47,8 +53,8 @@ impl State {
     }
 
     /// One era, in all lines of the rooms that `now` has in the same edition.
-    fn bring(&self, era: Era, now: &Self) -> Vec<Batch> {
-        let mut packer = Packer::new(era);
+    fn bring(&self, adopt: Adopt, now: &Self) -> Vec<Batch> {
+        let mut packer = Packer::new(adopt);
         for (name, room) in &self.rooms {
             let stands = now
                 .rooms
@@ -57,8 +63,8 @@ impl State {
             for (line, of) in room.lines().filter(|_| stands) {
                 packer.turn_to(name, line);
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
-                    if let Some(extent) = lane.eras.extent(era) {
-                        bring_lane(&mut packer, id, lane, (era, extent));
+                    if let Some(extent) = lane.eras.extent(adopt.era) {
+                        bring_lane(&mut packer, id, lane, (adopt.era, extent));
                     }
                 }
             }
@@ -75,11 +81,7 @@ impl State {
         };
         let changes = self.rooms.iter().filter(|(name, room)| older(*name, room));
         let changes: Vec<RoomChange> = changes.map(|(name, room)| overriding(name, room)).collect();
-        let adopt = first.adopt.map(|adopt| Adopt {
-            sequence: 0,
-            floor: 0,
-            ..adopt
-        });
+        let adopt = first.adopt.map(|adopt| Adopt { whole: false, ..adopt });
         let batch = |changes: &[RoomChange]| Batch {
             adopt,
             rooms: changes.to_vec(),

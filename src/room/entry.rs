@@ -88,10 +88,12 @@ pub struct Vote {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Adopt {
     pub era: Era,
-    /// The last entry of that era's log that the gate has read; 0 while more of the era is to come.
+    /// The last entry of that era's log that the gate has read.
     pub sequence: u64,
-    /// Numbers below it belonged to lines that were forgotten there; comes with the sequence.
+    /// Numbers below it belonged to lines that were forgotten there.
     pub floor: u32,
+    /// This is the last batch of the era: from now on its end and its floor are known.
+    pub whole: bool,
     /// This is the gate's last batch of eras; until then nobody is called.
     pub done: bool,
 }

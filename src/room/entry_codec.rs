@@ -160,6 +160,7 @@ fn write_adopt(w: &mut Writer, adopt: Adopt) {
     w.u64(adopt.era.0);
     w.u64(adopt.sequence);
     w.u32(adopt.floor);
+    w.flag(adopt.whole);
     w.flag(adopt.done);
 }
 
@@ -168,6 +169,7 @@ fn read_adopt(r: &mut Reader) -> Read<Adopt> {
         era: Era(r.u64()?),
         sequence: r.u64()?,
         floor: r.u32()?,
+        whole: r.flag()?,
         done: r.flag()?,
     })
 }

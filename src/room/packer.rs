@@ -1,7 +1,7 @@
 //! Packs what an adopted era brings into batches of a bounded size, by counting the bytes that numbers will take.
 
 use super::entry::{Adopt, Batch, MAX_BATCH_BYTES, Section};
-use super::ids::{Era, LaneId, LineName, Number, RoomName};
+use super::ids::{LaneId, LineName, Number, RoomName};
 
 /// Bytes of a batch that are left for what stands around its sections.
 const HEAD_BYTES: usize = 256;
@@ -25,7 +25,7 @@ pub(super) enum List {
 /// Batches of one era; the last is being filled.
 #[derive(Debug)]
 pub(super) struct Packer {
-    era: Era,
+    adopt: Adopt,
     batches: Vec<Batch>,
     /// Bytes of the last batch but for the run under way.
     bytes: usize,
@@ -48,9 +48,9 @@ struct Run {
 }
 
 impl Packer {
-    pub fn new(era: Era) -> Self {
+    pub fn new(adopt: Adopt) -> Self {
         let mut packer = Self {
-            era,
+            adopt,
             batches: Vec::new(),
             bytes: 0,
             run: None,
@@ -110,10 +110,7 @@ impl Packer {
 
     fn next_batch(&mut self) {
         self.batches.push(Batch {
-            adopt: Some(Adopt {
-                era: self.era,
-                ..Adopt::default()
-            }),
+            adopt: Some(self.adopt),
             ..Batch::default()
         });
         self.bytes = HEAD_BYTES;
@@ -168,9 +165,15 @@ fn var_bytes(value: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::ids::Era;
 
     fn packed(numbers: impl Iterator<Item = (List, u8, u32)>) -> Vec<Batch> {
-        let mut packer = Packer::new(Era(u64::MAX));
+        let adopt = Adopt {
+            era: Era(u64::MAX),
+            sequence: u64::MAX,
+            ..Adopt::default()
+        };
+        let mut packer = Packer::new(adopt);
         let line = LineName::new(&"l".repeat(LineName::MAX_LEN)).unwrap();
         packer.turn_to(&RoomName::new(&"r".repeat(RoomName::MAX_LEN)).unwrap(), &line);
         for (list, lane, n) in numbers {

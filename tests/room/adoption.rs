@@ -59,6 +59,7 @@ fn adopt(era: u64, done: bool) -> Adopt {
         era: Era(era),
         sequence: 1_000,
         floor: 0,
+        whole: done,
         done,
     }
 }

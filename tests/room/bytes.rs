@@ -96,12 +96,12 @@ prop_compose! {
     fn batch()(
         flags in any::<[bool; 2]>(), knows in any::<u16>(), spoke in option::of(spoke()),
         root in any::<Option<[u8; 32]>>(), vote in any::<Option<(u64, [u8; 32], bool)>>(), saved in any::<Option<u64>>(),
-        raise in any::<Option<u16>>(), adopt in any::<Option<(u64, u64, u32, bool)>>(), lag in any::<(u64, u32)>(),
+        raise in any::<Option<u16>>(), adopt in any::<Option<(u64, u64, u32, [bool; 2])>>(), lag in any::<(u64, u32)>(),
     ) -> Batch {
         Batch {
             hello: flags[0], goodbye: flags[1], knows, applied: lag.0, lag_us: lag.1, spoke, root, saved, raise,
             vote: vote.map(|(sequence, hash, again)| Vote { sequence, hash, again }),
-            adopt: adopt.map(|(era, sequence, floor, done)| Adopt { era: Era(era), sequence, floor, done }),
+            adopt: adopt.map(|(era, sequence, floor, [whole, done])| Adopt { era: Era(era), sequence, floor, whole, done }),
             ..Batch::default()
         }
     }

@@ -174,7 +174,9 @@ impl Model {
             self.run(&entry.batch, adopts, time, &mut answer);
             if let Some(adopt) = entry.batch.adopt.filter(|_| adopts.is_some()) {
                 self.adopting.retain(|gate, _| !adopt.done || *gate != entry.gate.0);
-                self.lore.raise(vec![(adopt.era.0, u64::from(adopt.floor))]);
+                if adopt.whole {
+                    self.lore.raise(vec![(adopt.era.0, u64::from(adopt.floor))]);
+                }
             }
             if entry.batch.goodbye {
                 self.leave(entry.gate.0);
