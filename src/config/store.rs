@@ -101,6 +101,10 @@ fn shared(section: &Section<'_>, store: &Store, url: &RedisUrl, (keys, password)
     if url.has_password() && password {
         section.mistake("password", "the url has a password too", "one of the two");
     }
+    if url.lacks_password() && !password && !section.has_mistake("password") {
+        let right = "password = { env = \"ANTEROOM_REDIS_PASSWORD\" }, or user:password@ in the url";
+        section.mistake("url", "there is a user and no password", right);
+    }
     if store.ca_file.is_some() && !url.tls() {
         let wrong = "the url asks for no encryption, so no certificate is looked at";
         section.mistake("ca_file", wrong, "\"rediss://…\" as the url, or no ca_file");

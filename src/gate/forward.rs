@@ -62,6 +62,8 @@ pub enum Admission<'a> {
     Free,
     /// The room is open.
     Open(&'a Seat<'a>),
+    /// An outage has opened the room.
+    LetPast(&'a Seat<'a>),
     Session(Session<'a>),
 }
 
@@ -73,14 +75,17 @@ impl<'a> Admission<'a> {
             Self::Open(seat) if head.headers.contains_key(UPGRADE) => {
                 Some(Right::Open(seat.rules.room.name.clone(), seat.line.clone()))
             }
-            Self::Open(_) | Self::Free => None,
+            Self::LetPast(seat) if head.headers.contains_key(UPGRADE) => {
+                Some(Right::LetPast(seat.rules.room.name.clone(), seat.line.clone()))
+            }
+            Self::Open(_) | Self::LetPast(_) | Self::Free => None,
         }
     }
 
     fn session(self) -> Option<Session<'a>> {
         match self {
             Self::Session(session) => Some(session),
-            Self::Open(_) | Self::Free => None,
+            Self::Open(_) | Self::LetPast(_) | Self::Free => None,
         }
     }
 }

@@ -35,6 +35,8 @@ pub enum Right {
     Session(Arc<Visitor>),
     /// The room was open; for as long as it is.
     Open(RoomName, LineName),
+    /// An outage had opened the room; until the store is back, and then for as long as the room is open.
+    LetPast(RoomName, LineName),
 }
 
 /// Lowers its entry when dropped.

@@ -45,6 +45,9 @@ fn look_after(shared: &Shared, held: &Held) {
             _ => {}
         },
         Right::Open(room, line) if !view.open(room, line, view.now()) => held.cancel.cancel(),
-        Right::Open(..) => {}
+        Right::LetPast(room, line) if shared.replica.cut_off().is_none() && !view.open(room, line, view.now()) => {
+            held.cancel.cancel();
+        }
+        Right::Open(..) | Right::LetPast(..) => {}
     }
 }

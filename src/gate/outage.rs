@@ -78,7 +78,8 @@ impl Gate {
             let room = &seat.rules.room.name;
             tracing::warn!(%room, "cut off from the store: everybody is let past the line until it is back (on_outage)");
         }
-        self.forward(visit, head, body, &seat.rules.pages, Outcome::LetPast, Admission::Free)
+        let right = Admission::LetPast(seat);
+        self.forward(visit, head, body, &seat.rules.pages, Outcome::LetPast, right)
             .await
     }
 }

@@ -90,7 +90,7 @@ impl RedisLog {
             url: url.to_string(),
             reason,
         };
-        if url.login.user.is_some() && !url.has_password() {
+        if url.lacks_password() {
             return Err(refused(
                 "there is a user and no password: [store] password, or user:password@".into(),
             ));

@@ -71,6 +71,12 @@ impl RedisUrl {
         self.login.password.is_some()
     }
 
+    /// Whether the URL names a user without whose password nobody can be that user.
+    #[must_use]
+    pub fn lacks_password(&self) -> bool {
+        self.login.user.is_some() && self.login.password.is_none()
+    }
+
     /// Whether connections are encrypted.
     #[must_use]
     pub fn tls(&self) -> bool {

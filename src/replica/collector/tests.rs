@@ -116,6 +116,16 @@ fn visitors_let_past_are_summed_by_line_and_told_once() {
 }
 
 #[test]
+fn a_session_to_be_reopened_is_renewed_too_in_case_it_lives() {
+    let mut collector = Collector::default();
+    assert!(collector.note(noted(1, 1, Note::Reopen)));
+    let (batch, _) = collector.cut(|_| 0);
+    let seat = vec![(LaneId(7), number(1))];
+    assert_eq!((&batch.sections[0].reopens, &batch.sections[0].renewals), (&seat, &seat));
+    assert!(collector.is_empty() && collector.notes == 0);
+}
+
+#[test]
 fn lines_take_turns_when_there_is_not_room_for_all() {
     let mut collector = Collector::default();
     for at in 0..1_000 {
