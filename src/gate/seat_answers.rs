@@ -29,7 +29,9 @@ impl Seat<'_> {
             return worth;
         };
         self.shared.replica.foreign_era(visitor.number.era);
-        if self.shared.replica.cut_off().is_some() {
+        // Of an era above the rooms' own: it is their log that is behind, and the next one stands above it.
+        let ahead = visitor.number.era.0 > self.shared.replica.load().position.incarnation;
+        if ahead || self.shared.replica.cut_off().is_some() {
             return worth;
         }
         match self.shared.replica.record(visitor, Note::Mark).await {

@@ -17,7 +17,6 @@ mod starting;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::collector::Collector;
@@ -27,7 +26,7 @@ use super::recover::Apply;
 use super::waiters::Waiters;
 use crate::archive::Archiver;
 use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Snapshot, Unavailable};
-use crate::room::{Batch, Era, GateId, Position, RoomName, Settings, State, StateHash, View, Wall};
+use crate::room::{Batch, GateId, Position, RoomName, Settings, State, StateHash, View, Wall};
 
 pub use setup::Setup;
 pub(super) use setup::placeholder;
@@ -256,11 +255,6 @@ impl Protocol {
     #[must_use]
     pub fn cut_off(&self, now: Duration) -> Option<Duration> {
         self.shared.cut_off(now)
-    }
-
-    /// Tells of a genuine token of `era`; one above the rooms' own begins a new log above it.
-    pub fn heard_of(&self, era: Era) {
-        self.shared.foreign.fetch_max(era.0, Ordering::Relaxed);
     }
 
     #[must_use]
