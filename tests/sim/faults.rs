@@ -1,0 +1,356 @@
+//! What goes wrong, and what an operator does about it.
+
+use std::sync::Arc;
+
+use anteroom::replica::protocol::Ask;
+use anteroom::room::{Change, Entry, Mode, Overrides, Position};
+
+use super::link::{Weather, saves_a_root};
+use super::observer;
+use super::rooms;
+use super::world::{Caller, Event, SECOND, Time, World};
+
+/// One thing that happens to the world.
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// A gate's process dies, and another starts in its place after this.
+    Crash(usize, Time),
+    Start(usize),
+    /// A gate says goodbye, and another starts after this.
+    Leave(usize, Time),
+    /// A gate's process stands still.
+    Pause(usize, Time),
+    /// Nothing gets from a gate to the store.
+    Cut(usize, Time),
+    Mend(usize),
+    /// Links lose, repeat and delay.
+    Rough(Time),
+    Fair,
+    /// The server's clock jumps by so many milliseconds.
+    Step(i64),
+    /// The server restarts without its last changes.
+    Restart {
+        lost: usize,
+    },
+    /// It is down for a while first.
+    Down {
+        lost: usize,
+        time: Time,
+    },
+    Up {
+        lost: usize,
+    },
+    /// It comes back with what it held so long ago.
+    OldDump(Time),
+    Flush,
+    /// It answers nobody for a while.
+    Sleep(Time),
+    /// A lagging replica is promoted while the old master lives on: gates of these slots see the new one.
+    Fork {
+        lost: usize,
+        to_new: Vec<usize>,
+        time: Time,
+    },
+    /// One master is left, and everybody sees it.
+    Heal {
+        newer: bool,
+    },
+    /// A gate and the last changes of the store are lost at once.
+    GateAndStore(usize, usize),
+    /// Every gate is lost, and the store with everything.
+    Everything,
+    /// Every gate is lost, and the store comes back with what it held so long ago.
+    EverythingSince(Time),
+    /// The furthest gate dies when it would give the next log its root: before, or half way through.
+    TrapRoot {
+        written: bool,
+    },
+    /// The gate that would begin the next log dies before it does.
+    TrapBegin,
+    /// The furthest gate dies the moment the log is lost, before it has spoken.
+    LoseFurthest {
+        lost: usize,
+    },
+    /// The next entry cannot be applied; after a while an operator skips it.
+    Poison,
+    Skip(Position),
+    /// A bit flips in a gate's rooms.
+    Twist(usize),
+    /// The gate is replaced by one that knows the newest machine version.
+    Upgrade(usize),
+    /// The operator raises the machine version.
+    Raise(u16),
+    Override {
+        capacity: Option<u32>,
+        hold: bool,
+    },
+}
+
+/// Traps that are set, for the next that runs into them.
+#[derive(Default)]
+pub struct Traps {
+    pub root: Option<bool>,
+    pub begin: bool,
+    pub poison: bool,
+}
+
+impl World {
+    pub fn strike(&mut self, fault: Fault) {
+        self.note(format_args!("fault: {fault:?}"));
+        match fault {
+            Fault::Crash(slot, time) => self.dies_for(slot, time),
+            Fault::Start(slot) if self.slots[slot].gate.is_none() => self.start_gate(slot),
+            Fault::Start(_) => {}
+            Fault::Leave(slot, time) => self.leaves(slot, time),
+            Fault::Pause(slot, time) => self.pauses(slot, time),
+            Fault::Cut(slot, time) => {
+                self.slots[slot].weather.cut = true;
+                self.after(time, Event::Fault(Fault::Mend(slot)));
+            }
+            Fault::Mend(slot) => self.slots[slot].weather.cut = false,
+            Fault::Rough(time) => {
+                self.weather(&Weather::rough());
+                self.after(time, Event::Fault(Fault::Fair));
+            }
+            Fault::Fair => self.weather(&Weather::default()),
+            Fault::Step(ms) => self.master().clock_ms += ms,
+            Fault::Restart { lost } | Fault::Up { lost } => self.restarts(lost),
+            Fault::Down { lost, time } => {
+                self.master().down = true;
+                self.after(time, Event::Fault(Fault::Up { lost }));
+            }
+            Fault::OldDump(age) => self.comes_back_with(age),
+            Fault::Flush => {
+                let now = self.now;
+                self.master().flush(now);
+            }
+            Fault::Sleep(time) => {
+                let until = self.now + time;
+                self.master().asleep_until = until;
+            }
+            Fault::Fork { lost, to_new, time } => self.forks(lost, &to_new, time),
+            Fault::Heal { newer } => self.heals(newer),
+            Fault::GateAndStore(slot, lost) => {
+                self.excuse.excess = true;
+                self.dies_for(slot, 4 * SECOND);
+                self.restarts(lost);
+            }
+            Fault::Everything => self.loses_everything(None),
+            Fault::EverythingSince(age) => self.loses_everything(Some(age)),
+            Fault::TrapRoot { written } => {
+                self.traps.root = Some(written);
+                self.restarts(0);
+            }
+            Fault::TrapBegin => {
+                self.traps.begin = true;
+                self.restarts(0);
+            }
+            Fault::LoseFurthest { lost } => self.loses_furthest(lost),
+            Fault::Poison => self.traps.poison = true,
+            Fault::Skip(position) => self.skips(position),
+            Fault::Twist(slot) => self.twists(slot),
+            Fault::Upgrade(slot) => {
+                self.slots[slot].knows = anteroom::room::VERSION;
+                self.leaves(slot, SECOND);
+            }
+            Fault::Raise(version) => self.tell_some_gate(|gate| gate.protocol.raise(version)),
+            Fault::Override { capacity, hold } => self.overrides(capacity, hold),
+        }
+    }
+
+    /// Faults are over: everything comes up, and whoever is there wants in.
+    pub fn calm_down(&mut self) {
+        self.note(format_args!("calm"));
+        self.calm = true;
+        self.traps = Traps::default();
+        if self.servers.len() > 1 {
+            self.heals(true);
+        }
+        self.master().down = false;
+        self.weather(&Weather::default());
+        for slot in 0..self.slots.len() {
+            self.slots[slot].weather.cut = false;
+            if self.slots[slot].gate.is_none() {
+                self.start_gate(slot);
+            }
+        }
+        // A gate that stands still loses the word, so it is said again.
+        for again in [0, 20, 60] {
+            let lift = Fault::Override {
+                capacity: None,
+                hold: false,
+            };
+            self.after(again * SECOND, Event::Fault(lift));
+        }
+        for id in 0..self.people.len() {
+            if self.people[id].is != super::people::Is::Gone && self.people[id].is != super::people::Is::Joining {
+                self.come_again(id, 0, 3 * SECOND);
+            }
+        }
+    }
+
+    /// The server that counts.
+    pub fn master(&mut self) -> &mut super::store::Server {
+        self.servers.last_mut().expect("there is always a server")
+    }
+
+    fn replication(&mut self) -> u64 {
+        self.replications += 1;
+        self.replications
+    }
+
+    fn weather(&mut self, weather: &Weather) {
+        for slot in &mut self.slots {
+            let cut = slot.weather.cut;
+            slot.weather = Weather { cut, ..*weather };
+        }
+    }
+
+    fn dies_for(&mut self, slot: usize, time: Time) {
+        self.crash_gate(slot);
+        self.after(time, Event::Fault(Fault::Start(slot)));
+    }
+
+    fn leaves(&mut self, slot: usize, time: Time) {
+        if let Some(gate) = self.slots[slot].gate.as_mut() {
+            gate.leaving = true;
+            let uptime = gate.uptime(self.now);
+            gate.protocol.leave(uptime);
+            self.go_on(slot);
+        }
+        // Longer than a goodbye may take.
+        self.after(time + 8 * SECOND, Event::Fault(Fault::Start(slot)));
+    }
+
+    fn pauses(&mut self, slot: usize, time: Time) {
+        let until = self.now + time;
+        if let Some(gate) = self.slots[slot].gate.as_mut() {
+            gate.paused_until = until;
+            self.wake_at(slot, until);
+        }
+    }
+
+    fn restarts(&mut self, lost: usize) {
+        let replication = self.replication();
+        self.master().restart(lost, replication);
+    }
+
+    fn comes_back_with(&mut self, age: Time) {
+        let (at, replication) = (self.now.saturating_sub(age), self.replication());
+        self.master().restore(at, replication);
+    }
+
+    fn forks(&mut self, lost: usize, to_new: &[usize], time: Time) {
+        if self.servers.len() > 1 {
+            return;
+        }
+        self.excuse.excess = true;
+        let replication = self.replication();
+        let host = self.servers[0].host + 1;
+        let promoted = self.servers[0].promoted(host, lost, replication);
+        self.servers.push(promoted);
+        for slot in to_new {
+            self.slots[*slot].server = host;
+        }
+        let newer = self.chance.hits(800);
+        self.after(time, Event::Fault(Fault::Heal { newer }));
+    }
+
+    fn heals(&mut self, newer: bool) {
+        if self.servers.len() < 2 {
+            return;
+        }
+        // Calls under way to the one that is dropped end at the one that is left, as connections do.
+        let kept = self.servers.swap_remove(usize::from(newer));
+        self.slots.iter_mut().for_each(|slot| slot.server = kept.host);
+        self.servers = vec![kept];
+    }
+
+    fn loses_everything(&mut self, since: Option<Time>) {
+        (self.excuse.excess, self.excuse.turns) = (true, true);
+        for slot in 0..self.slots.len() {
+            let time = self.chance.within(SECOND, 6 * SECOND);
+            self.dies_for(slot, time);
+        }
+        if let Some(age) = since {
+            return self.comes_back_with(age);
+        }
+        let (now, replication) = (self.now, self.replication());
+        self.master().flush(now);
+        self.master().restart(0, replication);
+    }
+
+    fn loses_furthest(&mut self, lost: usize) {
+        self.excuse.excess = true;
+        let position = |slot: &usize| self.slots[*slot].gate.as_ref().map(|gate| gate.view.position);
+        let furthest = (0..self.slots.len()).max_by_key(position).unwrap_or(0);
+        self.dies_for(furthest, 10 * SECOND);
+        self.restarts(lost);
+    }
+
+    fn skips(&mut self, position: Position) {
+        self.tell_some_gate(|gate| gate.protocol.skip(position));
+    }
+
+    fn twists(&mut self, slot: usize) {
+        if let Some(gate) = &self.slots[slot].gate {
+            let id = gate.id();
+            observer::with(|watch| watch.to_twist.insert(id));
+        }
+    }
+
+    fn overrides(&mut self, capacity: Option<u32>, hold: bool) {
+        let overrides = Overrides {
+            capacity,
+            mode: hold.then_some(Mode::Hold),
+            ..Overrides::default()
+        };
+        self.tell_some_gate(|gate| {
+            drop(gate.protocol.change(rooms::room(), Change::Override(overrides)));
+        });
+    }
+
+    fn tell_some_gate(&mut self, tell: impl FnOnce(&mut super::gate::Gate)) {
+        let there: Vec<usize> = (0..self.slots.len())
+            .filter(|slot| self.slots[*slot].gate.is_some())
+            .collect();
+        if there.is_empty() {
+            return;
+        }
+        let slot = self.chance.pick(&there);
+        if let Some(gate) = self.slots[slot].gate.as_mut() {
+            tell(gate);
+        }
+        self.go_on(slot);
+    }
+
+    /// The call runs into a trap: its gate dies, and the call may have been carried out.
+    pub fn is_trapped(&mut self, from: &Caller, ask: &Ask) -> bool {
+        let root = saves_a_root(ask).then(|| self.traps.root.take()).flatten();
+        let begin = matches!(ask, Ask::Begin { .. }) && std::mem::take(&mut self.traps.begin);
+        let Some(written) = root.or(begin.then_some(false)) else {
+            return false;
+        };
+        self.excuse.excess = true;
+        let alive = self.slots[from.slot]
+            .gate
+            .as_ref()
+            .is_some_and(|gate| gate.life == from.life);
+        if alive {
+            self.dies_for(from.slot, 9 * SECOND);
+        }
+        !written
+    }
+
+    /// An entry was appended, and may be the one that nobody can apply.
+    pub fn poison_is_due(&mut self, entry: &Arc<Entry>) {
+        let plain = entry.batch.spoke.is_none() && entry.batch.root.is_none() && entry.position.sequence > 1;
+        if !plain || !std::mem::take(&mut self.traps.poison) {
+            return;
+        }
+        let position = entry.position;
+        self.note(format_args!("{position:?} is poison"));
+        observer::with(|watch| watch.poison = Some(position));
+        self.after(8 * SECOND, Event::Fault(Fault::Skip(position)));
+    }
+}

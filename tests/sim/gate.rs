@@ -1,0 +1,116 @@
+//! A gate of the simulation: the real protocol, its link to the store, and what its requests see of the rooms.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anteroom::replica::protocol::{Protocol, Setup};
+use anteroom::replica::{JoinOutcome, Options};
+use anteroom::room::{Clock, GateId, PendingId, View};
+use tokio::sync::oneshot::Receiver;
+
+use super::chance::Chance;
+use super::observer;
+use super::rooms;
+use super::world::Time;
+
+/// One life of a gate's process.
+pub struct Gate {
+    pub protocol: Protocol,
+    /// Told apart from other lives in the same slot.
+    pub life: u64,
+    /// The world's time at its uptime 0.
+    born: Time,
+    /// The call that it waits for.
+    pub in_flight: Option<u64>,
+    /// When it wants to be asked again.
+    pub wake: Option<Time>,
+    pub paused_until: Time,
+    pub view: Arc<View>,
+    view_at: Time,
+    /// Visitors who wait for a number.
+    pub joiners: Vec<Joiner>,
+    /// Visitors of whom nothing was known, and whose number is being asked for.
+    pub asking: Vec<Asking>,
+    /// Its process ends after the goodbye.
+    pub leaving: bool,
+}
+
+/// Somebody who waits for a number.
+pub struct Joiner {
+    pub visitor: usize,
+    pub answer: Receiver<JoinOutcome>,
+    pub pending: Option<PendingId>,
+}
+
+/// Somebody with a number that the gate does not know, until their mark is read back.
+pub struct Asking {
+    pub visitor: usize,
+    pub visit: u64,
+    pub recorded: Receiver<()>,
+}
+
+impl Gate {
+    pub fn start(life: u64, knows: u16, now: Time, chance: &mut Chance) -> Self {
+        let mut own = chance.branch();
+        let gate = GateId(own.next());
+        let protocol = Protocol::new(Setup {
+            gate,
+            rooms: rooms::configured(),
+            options: Options {
+                knows,
+                ..Options::default()
+            },
+            alone: false,
+            archiver: None,
+            apply: observer::apply,
+            random: Box::new(move || own.next()),
+        });
+        let view = protocol.view();
+        Self {
+            protocol,
+            life,
+            born: now,
+            in_flight: None,
+            wake: None,
+            paused_until: 0,
+            view,
+            view_at: now,
+            joiners: Vec::new(),
+            asking: Vec::new(),
+            leaving: false,
+        }
+    }
+
+    pub fn id(&self) -> GateId {
+        self.protocol.gate()
+    }
+
+    pub fn uptime(&self, now: Time) -> Duration {
+        Duration::from_micros(now - self.born)
+    }
+
+    /// The world's time at an uptime, not before it.
+    pub fn at(&self, uptime: Duration) -> Time {
+        self.born + Time::try_from(uptime.as_nanos().div_ceil(1_000)).unwrap_or(Time::MAX / 2)
+    }
+
+    /// Takes the newest view; true if it is another one.
+    pub fn look(&mut self, now: Time) -> bool {
+        let view = self.protocol.view();
+        let new = !Arc::ptr_eq(&view, &self.view);
+        if new {
+            self.view = view;
+            self.view_at = now;
+        }
+        new
+    }
+
+    /// The rooms' clock, with what has passed since the view was published.
+    pub fn clock(&self, now: Time) -> Clock {
+        self.view.clock.plus((now - self.view_at) / 1_000)
+    }
+
+    pub fn cut_off(&self, now: Time) -> bool {
+        self.protocol.cut_off(self.uptime(now)).is_some()
+    }
+}

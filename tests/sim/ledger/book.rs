@@ -1,0 +1,241 @@
+//! What one history of the log makes of everybody: plain maps, rules of its own, and a way back to an earlier entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anteroom::room::{Claim, End, GateId, Number, PendingId};
+
+use crate::rooms;
+
+/// A number as the reckoning has it, by the room's clock in milliseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Person {
+    pub is: Is,
+    pub joined: Option<u64>,
+    pub marked: Option<u64>,
+    /// Turns missed.
+    pub missed: u8,
+}
+
+impl Person {
+    /// Somebody in line of whom nothing was heard.
+    pub const NEW: Self = Self {
+        is: Is::Waiting,
+        joined: None,
+        marked: None,
+        missed: 0,
+    };
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Is {
+    Waiting,
+    Called {
+        deadline: u64,
+        at_join: bool,
+    },
+    Inside {
+        expires: u64,
+        ends_by: u64,
+        ending: bool,
+    },
+    /// Idled out, or missed two turns: a pass from elsewhere may open it again.
+    Lapsed,
+    /// Left or ended.
+    Over,
+}
+
+/// One history up to an entry.
+#[derive(Clone, Default)]
+pub struct Book {
+    pub clock: u64,
+    pub time: Option<u64>,
+    pub calls: u64,
+    pub people: BTreeMap<Number, Person>,
+    /// Batches that counted.
+    pub heard: BTreeSet<(GateId, u64)>,
+    pub pending: BTreeMap<PendingId, Number>,
+    /// Nobody is called before, because a gate brings back what was lost.
+    pub adopting_until: u64,
+    undo: Vec<(u64, Undo)>,
+    sequence: u64,
+}
+
+#[derive(Clone)]
+enum Undo {
+    Person(Number, Option<Person>),
+    Heard(GateId, u64),
+    Pending(PendingId, Option<Number>),
+    Scalars([u64; 3], Option<u64>),
+}
+
+impl Book {
+    /// The same history as it was after `sequence`, as the beginning of another.
+    pub fn back_at(&self, sequence: u64) -> Self {
+        let mut book = self.clone();
+        while let Some((at, undo)) = book.undo.pop_if(|(at, _)| *at > sequence) {
+            debug_assert!(at > sequence);
+            match undo {
+                Undo::Person(number, Some(person)) => _ = book.people.insert(number, person),
+                Undo::Person(number, None) => _ = book.people.remove(&number),
+                Undo::Heard(gate, serial) => _ = book.heard.remove(&(gate, serial)),
+                Undo::Pending(id, Some(number)) => _ = book.pending.insert(id, number),
+                Undo::Pending(id, None) => _ = book.pending.remove(&id),
+                Undo::Scalars([clock, calls, adopting], time) => {
+                    (book.clock, book.calls, book.adopting_until, book.time) = (clock, calls, adopting, time);
+                }
+            }
+        }
+        book.undo.clear();
+        book
+    }
+
+    /// An entry begins.
+    pub fn turn_to(&mut self, sequence: u64) {
+        self.sequence = sequence;
+        let scalars = [self.clock, self.calls, self.adopting_until];
+        self.undo.push((sequence, Undo::Scalars(scalars, self.time)));
+    }
+
+    pub fn put(&mut self, number: Number, person: Person) {
+        let before = self.people.insert(number, person);
+        self.undo.push((self.sequence, Undo::Person(number, before)));
+    }
+
+    /// False if the batch counted before.
+    pub fn hear(&mut self, gate: GateId, serial: u64) -> bool {
+        let new = self.heard.insert((gate, serial));
+        if new {
+            self.undo.push((self.sequence, Undo::Heard(gate, serial)));
+        }
+        new
+    }
+
+    pub fn number_pending(&mut self, id: PendingId, number: Number) {
+        let before = self.pending.insert(id, number);
+        self.undo.push((self.sequence, Undo::Pending(id, before)));
+    }
+
+    pub fn held(&self) -> usize {
+        let held = |person: &&Person| matches!(person.is, Is::Called { .. } | Is::Inside { .. });
+        self.people.values().filter(held).count()
+    }
+
+    /// Joined or marked so lately that the room must count on them.
+    pub fn is_surely_present(&self, person: &Person) -> bool {
+        let settings = rooms::settings();
+        let within = |since: Option<u64>, span| since.is_some_and(|since| self.clock - since < span);
+        let firm = within(person.joined, settings.firm_within_ms);
+        person.is == Is::Waiting && (firm || within(person.marked, settings.grace_ms / 2))
+    }
+
+    pub fn leave(&mut self, number: Number) {
+        if let Some(person) = self.people.get(&number).copied() {
+            self.put(number, Person { is: Is::Over, ..person });
+        }
+    }
+
+    /// A gate says that the number was used up in a history that was lost. A session that is open here runs out by itself.
+    pub fn use_up(&mut self, number: Number, is: Is) {
+        let person = self.people.get(&number).copied().unwrap_or(Person::NEW);
+        let called = matches!(person.is, Is::Called { .. }) && is == Is::Over;
+        if person.is == Is::Waiting || called {
+            self.put(number, Person { is, ..person });
+        }
+    }
+
+    pub fn end(&mut self, end: &End) {
+        self.claim(&Claim {
+            lane: end.lane,
+            number: end.number,
+            carried: true,
+        });
+        if let Some(person) = self.people.get(&end.number).copied()
+            && let Is::Inside { expires, ends_by, .. } = person.is
+        {
+            let is = Is::Inside {
+                expires: expires.min(self.clock + end.after_ms),
+                ends_by,
+                ending: true,
+            };
+            self.put(end.number, Person { is, ..person });
+        }
+    }
+
+    pub fn claim(&mut self, claim: &Claim) {
+        if let Some(person) = self.people.get(&claim.number).copied()
+            && let Is::Called { at_join, .. } = person.is
+            && (claim.carried || !at_join)
+        {
+            self.open(claim.number, person);
+        }
+    }
+
+    pub fn open(&mut self, number: Number, person: Person) {
+        let settings = rooms::settings();
+        let ends_by = self.clock + settings.session_max_ms;
+        let is = Is::Inside {
+            expires: (self.clock + settings.session_ms).min(ends_by),
+            ends_by,
+            ending: false,
+        };
+        self.put(number, Person { is, ..person });
+    }
+
+    pub fn renew(&mut self, number: Number) {
+        if let Some(person) = self.people.get(&number).copied()
+            && let Is::Inside {
+                expires,
+                ends_by,
+                ending: false,
+            } = person.is
+        {
+            let is = Is::Inside {
+                expires: (self.clock + rooms::settings().session_ms).min(ends_by).max(expires),
+                ends_by,
+                ending: false,
+            };
+            self.put(number, Person { is, ..person });
+        }
+    }
+
+    /// What the clock ends.
+    pub fn expire(&mut self) {
+        let mut changed = Vec::new();
+        for (number, person) in &self.people {
+            let is = match person.is {
+                Is::Called { deadline, .. } if deadline + SLACK_MS <= self.clock => {
+                    if person.missed == 0 {
+                        Is::Waiting
+                    } else {
+                        Is::Lapsed
+                    }
+                }
+                Is::Inside {
+                    expires, ending: true, ..
+                } if expires <= self.clock => Is::Over,
+                Is::Inside { expires, ends_by, .. } if expires + SLACK_MS <= self.clock => {
+                    if expires >= ends_by {
+                        Is::Over
+                    } else {
+                        Is::Lapsed
+                    }
+                }
+                _ => continue,
+            };
+            changed.push((*number, Person { is, ..*person }));
+        }
+        for (number, person) in changed {
+            let missed = u8::from(matches!(self.people[&number].is, Is::Called { .. }));
+            let person = Person {
+                joined: None,
+                marked: None,
+                missed: person.missed + missed,
+                ..person
+            };
+            self.put(number, person);
+        }
+    }
+}
+
+/// Slots outlive their passes by this.
+const SLACK_MS: u64 = 2_000;

@@ -1,0 +1,438 @@
+//! What the entries say happened, judged by rules that are not the room's, on every history that the gates ever took part
+//! in.
+//!
+//! The first gate to apply an entry shows it here. A [`Book`] per incarnation reckons who joined, checked in, was called
+//! and is inside from the entries alone; whom the room called is read off its view. A new log's book goes on where the
+//! book of its root stood. Every gate that applies the same entry must come to the same hash.
+
+mod book;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use anteroom::room::{Effects, Entry, LineName, LineView, Mode, Number, Position, Standing, State, StateHash, View};
+
+use crate::rooms::{self, LANE};
+use book::{Book, Is, Person};
+
+#[derive(Default)]
+pub struct Ledger {
+    /// The first are enough.
+    pub faults: Vec<String>,
+    pub entries: u64,
+    pub calls: u64,
+    histories: BTreeMap<u64, History>,
+    hashes: BTreeMap<Position, StateHash>,
+    /// Numbers of all histories.
+    issued: BTreeSet<Number>,
+    /// What the store took, for entries that are passed over.
+    appended: BTreeMap<Position, Arc<Entry>>,
+    /// Entries that may be passed over.
+    pub skips: BTreeSet<Position>,
+    /// A gate whose rooms are wrong was left alone with its log: nobody can say what is right.
+    pub blind: bool,
+    /// Some gate's rooms have been wrong, and some are.
+    pub twisted: bool,
+    pub twisted_now: bool,
+}
+
+struct History {
+    book: Book,
+    root: Option<Position>,
+    sequence: u64,
+    /// Somebody in line, and how many were ahead.
+    sample: Option<(Number, u64)>,
+}
+
+/// Every so many entries the hashes of all gates are compared.
+const COMPARE_EVERY: u64 = 4;
+
+impl Ledger {
+    /// The store has taken an entry.
+    pub fn appended(&mut self, entry: &Arc<Entry>) {
+        if let Some(other) = self.appended.insert(entry.position, Arc::clone(entry)) {
+            self.fault(&format!("{:?} was there before, of {:?}", entry.position, other.gate));
+        }
+        if self.appended.len() > 4_096 {
+            self.appended.pop_first();
+        }
+    }
+
+    /// A gate has applied an entry; `root` is where the state that it began this log with stood.
+    pub fn applied(
+        &mut self,
+        was_rooted: bool,
+        state: &mut State,
+        entry: &Entry,
+        effects: &Effects,
+        root: Option<Position>,
+    ) {
+        let at = entry.position;
+        if self.blind {
+            return;
+        }
+        if at.sequence.is_multiple_of(COMPARE_EVERY) {
+            let hash = state.hash();
+            let first = *self.hashes.entry(at).or_insert(hash);
+            if first != hash {
+                self.fault(&format!("two gates differ at {at:?}"));
+            }
+            if self.hashes.len() > 4_096 {
+                self.hashes.pop_first();
+            }
+        }
+        if at.sequence == 1 {
+            self.begin(at.incarnation, root);
+            if self.blind {
+                return;
+            }
+        }
+        let Some(mut history) = self.histories.remove(&at.incarnation) else {
+            return self.fault(&format!("{at:?} follows nothing that was seen"));
+        };
+        if at.sequence > history.sequence {
+            self.entries += 1;
+            self.pass_over(&mut history, at);
+            if self.blind {
+                return;
+            }
+            self.book(&mut history, was_rooted, state, entry, effects);
+            history.sequence = at.sequence;
+        }
+        self.histories.insert(at.incarnation, history);
+    }
+
+    fn begin(&mut self, incarnation: u64, root: Option<Position>) {
+        if let Some(history) = self.histories.get(&incarnation) {
+            if history.root != root {
+                let other = history.root;
+                self.fault(&format!("log {incarnation} begins from {other:?} and from {root:?}"));
+            }
+            return;
+        }
+        if self.twisted_now {
+            // It may have been the one that gave the log its root.
+            self.blind = true;
+            return;
+        }
+        let mut book = match root {
+            Some(at) if at != Position::default() => match self.histories.get(&at.incarnation) {
+                Some(history) if history.sequence >= at.sequence => history.book.back_at(at.sequence),
+                _ if self.twisted => {
+                    self.blind = true;
+                    return;
+                }
+                _ => return self.fault(&format!("log {incarnation} begins from {at:?}, which nobody has read")),
+            },
+            _ => Book::default(),
+        };
+        // Who joined the old log last may never have been answered: a mark shows whether they are there.
+        book.people.values_mut().for_each(|person| person.joined = None);
+        let history = History {
+            book,
+            root,
+            sequence: 0,
+            sample: None,
+        };
+        self.histories.insert(incarnation, history);
+    }
+
+    /// Entries that were skipped: no time passes with them.
+    fn pass_over(&mut self, history: &mut History, to: Position) {
+        for sequence in history.sequence + 1..to.sequence {
+            let at = Position { sequence, ..to };
+            match self.appended.get(&at) {
+                Some(entry) if self.skips.contains(&at) => {
+                    history.book.turn_to(sequence);
+                    history.book.time = Some(entry.time.0);
+                }
+                _ if self.twisted => self.blind = true,
+                _ => self.fault(&format!("{at:?} was left out")),
+            }
+        }
+    }
+
+    fn book(&mut self, history: &mut History, was_rooted: bool, state: &mut State, entry: &Entry, effects: &Effects) {
+        let at = entry.position;
+        let book = &mut history.book;
+        book.turn_to(at.sequence);
+        if was_rooted {
+            pass(book, entry.time.0);
+        } else {
+            book.time = Some(entry.time.0);
+        }
+        if effects.clock.0 != book.clock {
+            let expected = book.clock;
+            self.fault(&format!("{at:?}: the clock is {:?} and not {expected}", effects.clock));
+            history.book.clock = effects.clock.0;
+        }
+        let view = state.view();
+        let line = view
+            .rooms
+            .get(&rooms::room())
+            .and_then(|room| room.line(&LineName::ONLY));
+        if !effects.ignored && was_rooted {
+            self.said(&mut history.book, entry, effects, line.map(AsRef::as_ref));
+        }
+        history.book.expire();
+        let Some(line) = line else { return };
+        let before = history.book.calls;
+        self.call(&mut history.book, at, line);
+        let made = history.book.calls - before;
+        self.calls += made;
+        self.judge(&history.book, made, entry, was_rooted, (&view, line));
+        if !effects.ignored && was_rooted {
+            self.sample(history, entry, &view, line);
+        }
+    }
+
+    /// Takes down what visitors and gates said.
+    fn said(&mut self, book: &mut Book, entry: &Entry, effects: &Effects, line: Option<&LineView>) {
+        let at = entry.position;
+        if !book.hear(entry.gate, entry.serial) {
+            self.fault(&format!(
+                "{at:?}: batch {} of {:?} counts again",
+                entry.serial, entry.gate
+            ));
+        }
+        if let Some(adopt) = entry.batch.adopt {
+            // Of several gates at it the first that is done ends it: too soon, but never too late.
+            let until = book
+                .adopting_until
+                .max(book.clock + if book.adopting_until > book.clock { 0 } else { ADOPT_MS });
+            book.adopting_until = if adopt.done { 0 } else { until };
+        }
+        let standing = |number: Number| line.map(|line| line.standing(LANE, number, line.clock));
+        for section in &entry.batch.sections {
+            section.leaves.iter().for_each(|(_, number)| book.leave(*number));
+            section.ends.iter().for_each(|end| book.end(end));
+            section.claims.iter().for_each(|claim| book.claim(claim));
+            section
+                .taken
+                .iter()
+                .for_each(|(_, number)| book.use_up(*number, Is::Over));
+            section
+                .spent
+                .iter()
+                .for_each(|(_, number)| book.use_up(*number, Is::Lapsed));
+            for (_, number) in &section.reopens {
+                self.known(at, *number);
+                // Whether the room lets them: it knows what ended and what the horizon has passed.
+                let opened = matches!(standing(*number), Some(Standing::Inside(_)));
+                let person = book.people.get(number).copied().unwrap_or(Person::NEW);
+                if opened && !matches!(person.is, Is::Inside { .. }) {
+                    if person.is == Is::Over {
+                        self.fault(&format!("{at:?}: {number:?} was over and is open again"));
+                    }
+                    book.open(*number, person);
+                }
+            }
+            section.renewals.iter().for_each(|(_, number)| book.renew(*number));
+            for (_, number) in &section.marks {
+                self.known(at, *number);
+                let person = book.people.get(number).copied().unwrap_or(Person::NEW);
+                // What the horizon has passed takes no marks.
+                let late = matches!(standing(*number), Some(Standing::Late));
+                if person.is == Is::Waiting && !late {
+                    let marked = Some(book.clock);
+                    book.put(*number, Person { marked, ..person });
+                }
+            }
+        }
+        self.joined(book, entry, effects);
+    }
+
+    fn joined(&mut self, book: &mut Book, entry: &Entry, effects: &Effects) {
+        let at = entry.position;
+        for joined in &effects.joined {
+            let Some(first) = joined.first else { continue };
+            for n in first.n..first.n + joined.count {
+                self.issue(book, at, Number { n, ..first });
+            }
+        }
+        let ids = entry.batch.sections.iter().flat_map(|section| &section.pending_joins);
+        for (joined, (_, id)) in effects.pending_joined.iter().zip(ids) {
+            let Some(first) = joined.first else { continue };
+            match book.pending.get(id) {
+                Some(before) if *before == first => {}
+                Some(before)
+                    if book
+                        .people
+                        .get(before)
+                        .is_some_and(|person| book.is_surely_present(person)) =>
+                {
+                    self.fault(&format!("{at:?}: {id:?} is {before:?} and becomes {first:?}"));
+                }
+                _ => {
+                    self.issue(book, at, first);
+                    book.number_pending(*id, first);
+                }
+            }
+        }
+    }
+
+    fn issue(&mut self, book: &mut Book, at: Position, number: Number) {
+        if number.era.0 != at.incarnation {
+            self.fault(&format!("{at:?} issues {number:?} of another era"));
+        }
+        if !self.issued.insert(number) {
+            self.fault(&format!("{at:?} issues {number:?} twice"));
+        }
+        if book.people.last_key_value().is_some_and(|(last, _)| *last > number) {
+            self.fault(&format!("{at:?} issues {number:?} before another"));
+        }
+        let joined = Some(book.clock);
+        book.put(number, Person { joined, ..Person::NEW });
+    }
+
+    fn known(&mut self, at: Position, number: Number) {
+        if !self.issued.contains(&number) {
+            self.fault(&format!("{at:?} speaks of {number:?}, which nobody was given"));
+        }
+    }
+
+    /// Finds whom the entry called, lowest first, and whom it passed over.
+    fn call(&mut self, book: &mut Book, at: Position, line: &LineView) {
+        let Some(made) = line.figures.calls.checked_sub(book.calls) else {
+            return self.fault(&format!("{at:?}: calls were taken back"));
+        };
+        book.calls = line.figures.calls;
+        if made == 0 {
+            return;
+        }
+        let (mut found, mut passed_over) = (Vec::new(), None);
+        for (number, person) in &book.people {
+            if found.len() as u64 == made {
+                break;
+            }
+            let held = matches!(person.is, Is::Called { .. } | Is::Inside { .. });
+            match line.standing(LANE, *number, line.clock) {
+                Standing::Called(called) if !held => found.push((*number, called, passed_over, *person)),
+                Standing::Waiting(_) if book.is_surely_present(person) => {
+                    passed_over = passed_over.or(Some(*number));
+                }
+                _ => {}
+            }
+        }
+        if (found.len() as u64) < made {
+            let found = found.len();
+            self.fault(&format!("{at:?}: {made} calls were made and {found} found"));
+        }
+        for (number, called, passed_over, person) in found {
+            if let Some(lower) = passed_over {
+                self.fault(&format!(
+                    "{at:?}: {number:?} was called before {lower:?}, who was present"
+                ));
+            }
+            if person.is == Is::Over {
+                self.fault(&format!("{at:?}: {number:?} was over and is called"));
+            }
+            let deadline = called.deadline.0;
+            if deadline != book.clock + rooms::settings().claim_deadline_ms {
+                self.fault(&format!(
+                    "{at:?}: {number:?} is called until {deadline} at {}",
+                    book.clock
+                ));
+            }
+            let at_join = called.at_join;
+            book.put(
+                number,
+                Person {
+                    is: Is::Called { deadline, at_join },
+                    ..person
+                },
+            );
+        }
+    }
+
+    /// Nobody is called beyond the capacity or while nobody may be; and nobody waits while somebody may be called.
+    fn judge(&mut self, book: &Book, made: u64, entry: &Entry, was_rooted: bool, (view, line): (&View, &LineView)) {
+        let (at, figures) = (entry.position, &line.figures);
+        let settings = &view.rooms[&rooms::room()].settings;
+        let (slots, capacity) = (figures.called + figures.inside, figures.capacity);
+        let held = book.held();
+        if held != slots as usize {
+            self.fault(&format!("{at:?}: {slots} slots are held, and {held} by the entries"));
+        }
+        let may_call = was_rooted && !view.alarm && settings.mode == Mode::Auto && !is_quiet(view);
+        let adopting = book.clock < book.adopting_until || entry.batch.adopt.is_some();
+        if made > 0 {
+            if slots > capacity || held > capacity as usize {
+                self.fault(&format!(
+                    "{at:?}: {made} called into {slots} ({held}) of {capacity} slots"
+                ));
+            }
+            if !may_call || adopting {
+                self.fault(&format!("{at:?}: {made} called while nobody may be"));
+            }
+        }
+        if may_call && !adopting && slots < capacity && figures.waiting > 0 {
+            self.fault(&format!("{at:?}: a slot stays free while {} wait", figures.waiting));
+        }
+        let kept = |(number, person): &(&Number, &Person)| {
+            book.is_surely_present(person)
+                && !matches!(line.standing(LANE, **number, line.clock), Standing::Waiting(w) if w.present)
+        };
+        if at.sequence.is_multiple_of(16)
+            && let Some((number, person)) = book.people.iter().find(kept)
+        {
+            let standing = line.standing(LANE, *number, line.clock);
+            self.fault(&format!(
+                "{at:?}: {number:?} is {person:?} at {} and {standing:?}",
+                book.clock
+            ));
+        }
+    }
+
+    /// A position grows only by visitors with lower places who come back.
+    fn sample(&mut self, history: &mut History, entry: &Entry, view: &View, line: &LineView) {
+        let ahead = |number| match line.standing(LANE, number, line.clock) {
+            Standing::Waiting(waiting) if waiting.present => Some(waiting.ahead),
+            _ => None,
+        };
+        if let Some((number, before)) = history.sample
+            && let Some(now) = ahead(number)
+        {
+            let lower = |section: &anteroom::room::Section| {
+                let came = section.marks.iter().filter(|(_, other)| *other < number);
+                came.count() as u64
+            };
+            let came: u64 = entry.batch.sections.iter().map(lower).sum();
+            if now > before + came && !is_quiet(view) {
+                let at = entry.position;
+                self.fault(&format!(
+                    "{at:?}: {number:?} had {before} ahead and has {now}, {came} came back"
+                ));
+            }
+            history.sample = Some((number, now));
+            return;
+        }
+        let waiting = history
+            .book
+            .people
+            .iter()
+            .rev()
+            .find(|(_, person)| person.is == Is::Waiting);
+        history.sample = waiting.and_then(|(number, _)| Some((*number, ahead(*number)?)));
+    }
+
+    pub fn fault(&mut self, what: &str) {
+        if self.faults.len() < 20 && !self.blind {
+            self.faults.push(what.to_owned());
+        }
+    }
+}
+
+/// The clock goes on with an entry, at most five seconds.
+fn pass(book: &mut Book, time: u64) {
+    book.clock += time.saturating_sub(book.time.unwrap_or(time)).min(5_000);
+    book.time = Some(time);
+}
+
+/// How long an adoption holds the calls if it is not finished.
+const ADOPT_MS: u64 = 5_000;
+
+/// Nobody is called: something was lost, or is being brought back.
+fn is_quiet(view: &View) -> bool {
+    view.healing_until.is_some() || view.adopting.is_some()
+}

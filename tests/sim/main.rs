@@ -1,0 +1,22 @@
+//! The line under faults, seeded and in virtual time: several gates, each with the real protocol, a model of the store
+//! they share, links that lose and repeat, visitors, and a ledger that judges every entry by rules of its own.
+//!
+//! `docs/testing.md` says how to run more of it and how to run a seed again.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
+
+mod chance;
+mod faults;
+mod gate;
+mod judge;
+mod ledger;
+mod link;
+mod observer;
+mod people;
+mod plan;
+mod rooms;
+mod scenarios;
+mod store;
+mod trace;
+mod visits;
+mod wild;
+mod world;

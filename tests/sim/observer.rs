@@ -1,0 +1,81 @@
+//! How the simulation looks into the gates: every entry that any of them applies passes here.
+//!
+//! [`apply`] has no closure to hang on, so what it needs lies in a thread's own place; a run stays on its thread. It is
+//! also where machines are made to fail: a poisoned entry panics on every gate, and a faulty gate applies one wrongly.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anteroom::room::{Effects, Entry, GateId, Position, State, Wall};
+
+use super::ledger::Ledger;
+
+/// What is watched, and what goes wrong.
+#[derive(Default)]
+pub struct Watch {
+    pub ledger: Ledger,
+    /// Whose state is being changed.
+    pub acting: GateId,
+    /// Where the root stood that each gate fetched last.
+    pub roots: BTreeMap<GateId, Position>,
+    /// Applying this entry panics.
+    pub poison: Option<Position>,
+    /// Gates that apply their next entry wrongly, and those whose state is wrong since.
+    pub to_twist: BTreeSet<GateId>,
+    pub twisted: BTreeSet<GateId>,
+}
+
+thread_local! {
+    static WATCH: RefCell<Watch> = RefCell::default();
+}
+
+/// A run begins.
+pub fn reset() {
+    WATCH.set(Watch::default());
+}
+
+pub fn with<T>(look: impl FnOnce(&mut Watch) -> T) -> T {
+    WATCH.with_borrow_mut(look)
+}
+
+enum How {
+    Right,
+    Wrong,
+    NotAtAll,
+}
+
+/// [`State::apply`], watched.
+pub fn apply(state: &mut State, entry: &Entry) -> Effects {
+    let how = with(|watch| match () {
+        () if watch.poison == Some(entry.position) => How::NotAtAll,
+        () if watch.to_twist.remove(&watch.acting) => {
+            watch.twisted.insert(watch.acting);
+            watch.ledger.twisted = true;
+            How::Wrong
+        }
+        () if watch.twisted.contains(&watch.acting) => How::Wrong,
+        () => How::Right,
+    });
+    match how {
+        // As a panic, without its words on the terminal.
+        How::NotAtAll => std::panic::resume_unwind(Box::new("an entry that the machine cannot apply")),
+        How::Wrong => wrongly(state, entry),
+        How::Right => {
+            let rooted = state.rooted();
+            let effects = state.apply(entry);
+            with(|watch| {
+                watch.ledger.twisted_now = !watch.twisted.is_empty();
+                let root = watch.roots.get(&watch.acting).copied();
+                watch.ledger.applied(rooted, state, entry, &effects, root);
+            });
+            effects
+        }
+    }
+}
+
+/// One bit of the entry has flipped on its way into the state.
+fn wrongly(state: &mut State, entry: &Entry) -> Effects {
+    let mut twisted = entry.clone();
+    twisted.time = Wall(entry.time.0 ^ 1);
+    state.apply(&twisted)
+}

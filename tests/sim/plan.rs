@@ -1,0 +1,241 @@
+//! A run: a world made from a seed, what goes wrong in it and when, and whether it keeps its promises.
+
+use std::fmt::Write as _;
+
+use anteroom::replica::Condition;
+
+use super::chance::Chance;
+use super::faults::Fault;
+use super::link::Weather;
+use super::observer;
+use super::people::Is;
+use super::store::Flaw;
+use super::world::{Event, SECOND, Tally, Time, World};
+
+/// What a run is to be.
+pub struct Plan {
+    pub seed: u64,
+    pub gates: usize,
+    /// The machine version that the first gates know.
+    pub knows: u16,
+    /// How long things go wrong, and how long after that everybody has to come in.
+    pub busy: Time,
+    pub calm: Time,
+    /// Visitors at the start, in all, and how often another comes.
+    pub crowd: usize,
+    pub most: usize,
+    pub every: Time,
+    pub weather: Weather,
+    pub faults: Vec<(Time, Fault)>,
+    pub flaw: Option<Flaw>,
+}
+
+/// What a run came to.
+pub struct Outcome {
+    pub seed: u64,
+    pub tally: Tally,
+    /// The trace's hash and length.
+    pub trace: (u64, u64),
+    pub entries: u64,
+    pub faults: Vec<String>,
+    /// The ledger stopped judging, because a gate that was wrong may have told the others what is right.
+    pub blind: bool,
+}
+
+impl Plan {
+    /// A quiet world with three gates.
+    pub fn plain(seed: u64) -> Self {
+        Self {
+            seed,
+            gates: 3,
+            knows: anteroom::room::VERSION,
+            busy: 240 * SECOND,
+            calm: 900 * SECOND,
+            crowd: 80,
+            most: 160,
+            every: 2 * SECOND,
+            weather: Weather::default(),
+            faults: Vec::new(),
+            flaw: None,
+        }
+    }
+
+    /// Whatever the seed brings.
+    pub fn wild(seed: u64) -> Self {
+        let mut chance = Chance::new(seed ^ 0xFA17);
+        let gates = usize::try_from(chance.within(2, 6)).unwrap_or(2);
+        let mut plan = Self {
+            gates,
+            knows: if chance.hits(150) { 1 } else { anteroom::room::VERSION },
+            weather: if chance.hits(300) {
+                Weather::rough()
+            } else {
+                Weather::default()
+            },
+            crowd: usize::try_from(chance.within(60, 240)).unwrap_or(60),
+            most: 400,
+            ..Self::plain(seed)
+        };
+        if plan.knows == 1 {
+            plan.upgrades(&mut chance);
+        }
+        for _ in 0..chance.within(2, 8) {
+            let at = chance.within(20 * SECOND, plan.busy);
+            let fault = some_fault(&mut chance, gates);
+            plan.faults.push((at, fault));
+        }
+        plan
+    }
+
+    fn upgrades(&mut self, chance: &mut Chance) {
+        for slot in 0..self.gates {
+            let at = chance.within(30 * SECOND, 160 * SECOND);
+            self.faults.push((at, Fault::Upgrade(slot)));
+        }
+        self.faults
+            .push((chance.within(60 * SECOND, 100 * SECOND), Fault::Raise(2)));
+        self.faults
+            .push((chance.within(190 * SECOND, 220 * SECOND), Fault::Raise(2)));
+    }
+
+    pub fn with(mut self, at: u64, fault: Fault) -> Self {
+        self.faults.push((at * SECOND, fault));
+        self
+    }
+
+    pub fn run(self) -> Outcome {
+        let mut world = World::new(self.seed, self.gates, self.knows);
+        for slot in &mut world.slots {
+            slot.weather = self.weather;
+        }
+        world.servers[0].flaw = self.flaw;
+        world.most_people = self.most;
+        world.arrivals_every = self.every;
+        for slot in 0..self.gates {
+            let at = world.chance.within(0, 2 * SECOND);
+            world.at(at, Event::Fault(Fault::Start(slot)));
+        }
+        for _ in 0..self.crowd {
+            let person = super::people::Person::new(&mut world.chance);
+            world.people.push(person);
+            world.come_again(world.people.len() - 1, 4 * SECOND, 15 * SECOND);
+        }
+        world.at(15 * SECOND, Event::Arrive);
+        for (at, fault) in self.faults {
+            world.at(at, Event::Fault(fault));
+        }
+        world.run_until(self.busy);
+        if !world.is_at_fault() {
+            world.calm_down();
+            world.run_until(self.busy + self.calm);
+        }
+        judge(self.seed, world)
+    }
+}
+
+/// Looks the world over when all is done.
+fn judge(seed: u64, mut world: World) -> Outcome {
+    let (entries, blind, mut faults) = observer::with(|watch| {
+        let ledger = &watch.ledger;
+        (ledger.entries, ledger.blind, ledger.faults.clone())
+    });
+    faults.append(&mut world.faults);
+    if faults.is_empty() {
+        let left: Vec<usize> = (0..world.people.len())
+            .filter(|id| world.people[*id].is != Is::Gone)
+            .collect();
+        if let Some(first) = left.first() {
+            let person = &world.people[*first];
+            let tokens = (person.kind, person.is, person.ticket, person.pass);
+            faults.push(format!("{} never came in, such as {first}: {tokens:?}", left.len()));
+        }
+        for (slot, gate) in world.slots.iter().enumerate() {
+            let condition = gate.gate.as_ref().map(|gate| gate.protocol.condition());
+            if condition != Some(Condition::Live) {
+                faults.push(format!("gate {slot} never came back: {condition:?}"));
+            }
+        }
+        let now = world.now;
+        let kept = world.master().reaches_back(now);
+        if kept > TRIMMED_MS {
+            faults.push(format!("the log reaches back {kept} ms, and is not trimmed"));
+        }
+        let twisted = observer::with(|watch| watch.twisted.len());
+        if twisted > 0 && world.slots.len() > 2 {
+            faults.push("a gate's rooms are wrong, and nobody has noticed".into());
+        }
+    }
+    Outcome {
+        seed,
+        tally: world.tally,
+        trace: world.trace.sum(),
+        entries,
+        faults,
+        blind,
+    }
+}
+
+/// A minute, and what a checkpoint, its votes and its saving may take besides.
+const TRIMMED_MS: u64 = 120_000;
+
+fn some_fault(chance: &mut Chance, gates: usize) -> Fault {
+    let slot = usize::try_from(chance.next()).unwrap_or(0) % gates;
+    let lost = usize::try_from(chance.within(0, 40)).unwrap_or(0);
+    let time = chance.within(SECOND, 30 * SECOND);
+    match chance.within(0, 24) {
+        0..=2 => Fault::Crash(slot, time),
+        3 => Fault::Leave(slot, time),
+        4..=5 => Fault::Pause(slot, time),
+        6..=7 => Fault::Cut(slot, time),
+        8 => Fault::Rough(time),
+        9 => Fault::Step(chance.pick(&[-3_600_000, -4_000, -300, 700, 6_000, 3_600_000])),
+        10..=11 => Fault::Restart { lost },
+        12 => Fault::Down { lost, time },
+        13 => Fault::OldDump(chance.within(5 * SECOND, 100 * SECOND)),
+        14 => Fault::Flush,
+        15 => Fault::Sleep(time / 3),
+        16 => Fault::Fork {
+            lost,
+            to_new: vec![slot],
+            time,
+        },
+        17 => Fault::GateAndStore(slot, lost),
+        18 => Fault::TrapRoot { written: lost % 2 == 0 },
+        19 => Fault::TrapBegin,
+        20 => Fault::LoseFurthest { lost },
+        21 => Fault::Poison,
+        22 => Fault::Twist(slot),
+        _ => Fault::Override {
+            capacity: Some(u32::try_from(chance.within(2, 20)).unwrap_or(2)),
+            hold: chance.hits(200),
+        },
+    }
+}
+
+impl Outcome {
+    /// Says what the run came to.
+    pub fn shown(self) -> Self {
+        let Self {
+            seed, tally, entries, ..
+        } = &self;
+        println!("seed {seed}: {tally:?} {entries} entries");
+        for fault in &self.faults {
+            println!("  {fault}");
+        }
+        self
+    }
+
+    /// # Panics
+    /// With what is wrong, and how to see it again.
+    pub fn must_hold(&self, test: &str) {
+        let mut text = String::new();
+        for fault in &self.faults {
+            let _ = writeln!(text, "  {fault}");
+        }
+        let seed = self.seed;
+        assert!(
+            text.is_empty(),
+            "seed {seed} breaks a promise; again with: SIM_SEED={seed} cargo test --test sim {test} -- --nocapture\n{text}"
+        );
+    }
+}

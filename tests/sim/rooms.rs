@@ -1,0 +1,39 @@
+//! The one room of the simulation, with durations short enough that everything happens often.
+
+use anteroom::room::{LaneId, LineName, Number, RoomName, Settings, Visitor};
+
+pub const LANE: LaneId = LaneId(0);
+pub const CAPACITY: u32 = 12;
+/// How much longer than their pass a gate that is cut off lets visitors go on.
+pub const OUTAGE_EXTENSION_MS: u64 = 20_000;
+
+pub fn room() -> RoomName {
+    RoomName::new("shop").unwrap()
+}
+
+/// Claim 10 s, session 20 s of at most 100 s, grace 40 s, firm 6 s, late 60 s.
+pub fn settings() -> Settings {
+    Settings {
+        capacity: CAPACITY,
+        claim_deadline_ms: 10_000,
+        session_ms: 20_000,
+        session_max_ms: 100_000,
+        grace_ms: 40_000,
+        firm_within_ms: 6_000,
+        late_window_ms: 60_000,
+        ..Settings::default()
+    }
+}
+
+pub fn configured() -> Vec<(RoomName, Settings)> {
+    vec![(room(), settings())]
+}
+
+pub fn visitor(number: Number) -> Visitor {
+    Visitor {
+        room: room(),
+        line: LineName::ONLY,
+        lane: LANE,
+        number,
+    }
+}

@@ -1,0 +1,238 @@
+//! What can go wrong with a store and its gates, one thing at a time, each over a few seeds.
+
+use super::faults::Fault;
+use super::link::Weather;
+use super::plan::{Outcome, Plan};
+use super::store::Flaw;
+use super::world::{SECOND, Time};
+
+const MINUTE: Time = 60 * SECOND;
+
+/// Runs a world over some seeds, all of which must keep the promises.
+fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
+    let outcomes: Vec<Outcome> = (0..3).map(|seed| plan(Plan::plain(seed)).run().shown()).collect();
+    for outcome in &outcomes {
+        outcome.must_hold(test);
+    }
+    outcomes
+}
+
+#[test]
+fn a_quiet_world_loses_nobody() {
+    for outcome in over_seeds("a_quiet_world", |plan| plan) {
+        assert_eq!((outcome.tally.begun, outcome.tally.thrown_out), (1, 0));
+    }
+}
+
+#[test]
+fn links_that_lose_repeat_and_delay_cost_nobody_their_place() {
+    let outcomes = over_seeds("links_that", |plan| Plan {
+        weather: Weather {
+            request_lost: 30,
+            reply_lost: 30,
+            twice: 60,
+            slow: 20,
+            ..Weather::rough()
+        },
+        ..plan
+    });
+    assert!(outcomes.iter().all(|outcome| outcome.tally.begun == 1));
+}
+
+#[test]
+fn gates_that_die_take_nothing_with_them() {
+    over_seeds("gates_that_die", |plan| {
+        plan.with(40, Fault::Crash(0, 5 * SECOND))
+            .with(70, Fault::Crash(1, 30 * SECOND))
+            .with(130, Fault::Crash(2, SECOND))
+            .with(131, Fault::Crash(0, SECOND))
+    });
+}
+
+#[test]
+fn a_rolling_restart_is_not_noticed() {
+    let outcomes = over_seeds("a_rolling_restart", |plan| {
+        plan.with(40, Fault::Leave(0, SECOND))
+            .with(70, Fault::Leave(1, SECOND))
+            .with(100, Fault::Leave(2, SECOND))
+    });
+    assert!(outcomes.iter().all(|outcome| outcome.tally.begun == 1));
+}
+
+#[test]
+fn a_gate_that_stood_still_catches_up() {
+    over_seeds("a_gate_that_stood", |plan| {
+        plan.with(40, Fault::Pause(0, 5 * SECOND))
+            .with(60, Fault::Pause(1, 40 * SECOND))
+            .with(90, Fault::Pause(0, 90 * SECOND))
+    });
+}
+
+#[test]
+fn a_gate_cut_off_for_hours_comes_back() {
+    over_seeds("a_gate_cut_off", |plan| Plan {
+        busy: 150 * MINUTE,
+        crowd: 20,
+        most: 400,
+        every: 30 * SECOND,
+        ..plan.with(60, Fault::Cut(1, 130 * MINUTE))
+    });
+}
+
+#[test]
+fn the_stores_clock_may_step() {
+    over_seeds("the_stores_clock", |plan| {
+        let steps = [-3_600_000, 500, 86_400_000, -200, 10_000, -86_400_000];
+        let at = (30..).step_by(30);
+        at.zip(steps)
+            .fold(plan, |plan, (at, ms)| plan.with(at, Fault::Step(ms)))
+    });
+}
+
+#[test]
+fn a_store_that_restarts_costs_nobody_their_place_whatever_it_lost() {
+    let outcomes = over_seeds("a_store_that_restarts", |plan| {
+        plan.with(40, Fault::Restart { lost: 0 })
+            .with(80, Fault::Restart { lost: 30 })
+            .with(120, Fault::OldDump(60 * SECOND))
+            .with(160, Fault::Flush)
+            .with(
+                200,
+                Fault::Down {
+                    lost: 10,
+                    time: 25 * SECOND,
+                },
+            )
+    });
+    assert!(outcomes.iter().all(|outcome| outcome.tally.begun == 6));
+}
+
+#[test]
+fn a_store_that_stands_still_is_waited_for() {
+    over_seeds("a_store_that_stands", |plan| {
+        plan.with(40, Fault::Sleep(2 * SECOND))
+            .with(100, Fault::Sleep(40 * SECOND))
+    });
+}
+
+#[test]
+fn the_furthest_gate_dies_before_it_speaks_or_begins() {
+    over_seeds("the_furthest_gate_dies_before", |plan| {
+        plan.with(40, Fault::LoseFurthest { lost: 15 })
+            .with(100, Fault::TrapBegin)
+            .with(150, Fault::LoseFurthest { lost: 0 })
+    });
+}
+
+#[test]
+fn the_furthest_gate_dies_half_way_through_its_snapshot() {
+    over_seeds("the_furthest_gate_dies_half", |plan| {
+        plan.with(40, Fault::TrapRoot { written: false })
+            .with(120, Fault::TrapRoot { written: true })
+    });
+}
+
+#[test]
+fn two_masters_become_one_and_nobody_is_lost() {
+    for (lost, to_new) in [(0, vec![0]), (20, vec![0, 1]), (20, vec![2])] {
+        over_seeds("two_masters", |plan| {
+            let fork = |time| Fault::Fork {
+                lost,
+                to_new: to_new.clone(),
+                time,
+            };
+            plan.with(40, fork(5 * SECOND)).with(100, fork(60 * SECOND))
+        });
+    }
+}
+
+#[test]
+fn a_gate_and_the_end_of_the_log_are_lost_together() {
+    over_seeds("a_gate_and_the_end", |plan| {
+        plan.with(60, Fault::GateAndStore(0, 20))
+            .with(150, Fault::GateAndStore(2, 60))
+    });
+}
+
+#[test]
+fn fresh_gates_first_at_an_empty_store_do_not_hold_the_others_back() {
+    over_seeds("fresh_gates_first", |plan| {
+        plan.with(59, Fault::Cut(1, 20 * SECOND))
+            .with(59, Fault::Cut(2, 25 * SECOND))
+            .with(60, Fault::Flush)
+            .with(60, Fault::Crash(0, SECOND))
+    });
+}
+
+#[test]
+fn every_gate_is_lost_and_the_store_with_all_or_with_much() {
+    over_seeds("every_gate_is_lost", |plan| plan.with(80, Fault::Everything));
+    over_seeds("every_gate_is_lost", |plan| {
+        plan.with(80, Fault::EverythingSince(0))
+            .with(170, Fault::EverythingSince(50 * SECOND))
+    });
+}
+
+#[test]
+fn gates_of_two_machine_versions_share_the_log_and_raise_it_together() {
+    over_seeds("gates_of_two", |plan| Plan {
+        knows: 1,
+        ..plan
+            .with(30, Fault::Raise(2))
+            .with(40, Fault::Upgrade(0))
+            .with(60, Fault::Restart { lost: 10 })
+            .with(80, Fault::Upgrade(1))
+            .with(100, Fault::Raise(2))
+            .with(120, Fault::Upgrade(2))
+            .with(180, Fault::Raise(2))
+            .with(200, Fault::Flush)
+    });
+}
+
+#[test]
+fn an_entry_that_cannot_be_applied_is_passed_over() {
+    over_seeds("an_entry_that_cannot", |plan| {
+        plan.with(60, Fault::Poison).with(140, Fault::Poison)
+    });
+}
+
+#[test]
+fn a_flipped_bit_is_outvoted() {
+    let outcomes = over_seeds("a_flipped_bit", |plan| {
+        plan.with(60, Fault::Twist(0)).with(120, Fault::Twist(1))
+    });
+    let undecided = |outcome: &&Outcome| outcome.blind || outcome.tally.begun > 1;
+    assert_eq!(outcomes.iter().filter(undecided).count(), 0);
+}
+
+#[test]
+fn a_lowered_capacity_and_a_stop_hold_on_every_gate() {
+    let set = |capacity, hold| Fault::Override { capacity, hold };
+    over_seeds("a_lowered_capacity", |plan| {
+        plan.with(40, set(Some(3), false))
+            .with(80, Fault::Restart { lost: 5 })
+            .with(110, set(None, true))
+            .with(150, set(Some(30), false))
+            .with(190, set(None, false))
+    });
+}
+
+#[test]
+fn a_store_that_breaks_a_rule_is_found_out() {
+    for flaw in [
+        Flaw::ReplicationUnchecked,
+        Flaw::OldestSnapshotKept,
+        Flaw::TrimsPastTheSnapshot,
+    ] {
+        let found = (0..40).find_map(|seed| {
+            let plan = Plan {
+                flaw: Some(flaw),
+                ..Plan::wild(seed)
+            };
+            let outcome = plan.run();
+            Some((seed, outcome.faults.first()?.clone()))
+        });
+        println!("{flaw:?}: {found:?}");
+        assert!(found.is_some(), "{flaw:?}");
+    }
+}
