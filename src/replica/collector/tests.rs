@@ -121,7 +121,10 @@ fn a_session_to_be_reopened_is_renewed_too_in_case_it_lives() {
     assert!(collector.note(noted(1, 1, Note::Reopen)));
     let (batch, _) = collector.cut(|_| 0);
     let seat = vec![(LaneId(7), number(1))];
-    assert_eq!((&batch.sections[0].reopens, &batch.sections[0].renewals), (&seat, &seat));
+    assert_eq!(
+        (&batch.sections[0].reopens, &batch.sections[0].renewals),
+        (&seat, &seat)
+    );
     assert!(collector.is_empty() && collector.notes == 0);
 }
 

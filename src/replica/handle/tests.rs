@@ -1,0 +1,65 @@
+use super::*;
+use crate::log::{self, Embedded};
+use crate::room::{Effects, Entry, Mode, Overrides};
+
+fn name() -> RoomName {
+    RoomName::new("main").unwrap()
+}
+
+fn message(text: &str) -> Change {
+    Change::Override(Overrides {
+        message: Some(text.into()),
+        ..Overrides::default()
+    })
+}
+
+/// A fault in the machine that one entry brings out.
+fn poisoned(state: &mut State, entry: &Entry) -> Effects {
+    assert!(
+        !entry.batch.rooms.iter().any(|room| room.change == message("poison")),
+        "poison"
+    );
+    state.apply(entry)
+}
+
+fn start(folder: &std::path::Path, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
+    let log = Embedded::open(folder, log::Options::default()).unwrap();
+    let settings = Settings {
+        mode: Mode::Hold,
+        ..Settings::default()
+    };
+    Replica::start_with(Box::new(log), vec![(name(), settings)], Options::default(), apply).unwrap()
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_applied_freezes_the_replica_then_and_at_every_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (replica, thread) = start(folder.path(), poisoned);
+    let JoinOutcome::Numbered(number) = replica.join(&name(), &LineName::ONLY, LaneId(0), None).await else {
+        panic!("nobody is poisoned yet")
+    };
+    let before = replica.view();
+    assert_eq!(replica.change(name(), message("poison")).await, Err(Unrecorded::CutOff));
+    assert!(replica.frozen() && replica.cut_off().is_some());
+    assert_eq!(replica.view().position, before.position, "the last view stands");
+    assert_eq!(
+        replica.join(&name(), &LineName::ONLY, LaneId(0), None).await,
+        JoinOutcome::Later
+    );
+    thread.stop();
+    let (replica, thread) = start(folder.path(), poisoned);
+    assert!(replica.frozen());
+    assert_eq!(replica.view().position, before.position, "all before it is there");
+    thread.stop();
+    // A version without the fault goes on, the entry included.
+    let (replica, thread) = start(folder.path(), State::apply);
+    assert!(!replica.frozen());
+    let view = replica.view();
+    assert_eq!(view.rooms[&name()].overrides.message.as_deref(), Some("poison"));
+    let line = view.rooms[&name()].line(&LineName::ONLY).unwrap();
+    assert!(matches!(
+        line.standing(LaneId(0), number, replica.now()),
+        crate::room::Standing::Waiting(_)
+    ));
+    thread.stop();
+}
