@@ -6,5 +6,6 @@ mod crowd;
 mod fair;
 mod hall;
 mod logs;
+mod scale;
 mod tampered;
 mod unfair;
