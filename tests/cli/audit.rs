@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::gate::Site;
 use crate::harness::redis::{Options, Server};
+use crate::program::Program;
 use crate::until;
 
 /// The files of an archive, in order.
@@ -36,7 +37,10 @@ fn a_gates_archive_and_its_data_folder_tell_the_same_and_nothing_of_anybody() {
     gate.waits(2).leaves();
     inside.leaves();
     until("the turn", || next.goes_to("/").is_the_shops().then_some(()));
+    let shown = gate.asks_admin("/api/v1/gates").json()["log"]["hash"].clone();
     assert_eq!(gate.stop().code, Some(0));
+    let shown = site.run(&["report", "archive", "--expect", shown.as_str().unwrap()]);
+    assert_eq!(shown.code, Some(0), "what a gate showed is in its archive: {shown:?}");
 
     let (archived, kept) = (report(&site, &["archive"]), report(&site, &["data"]));
     let tally = &archived["lines"][0]["tally"];
@@ -159,7 +163,16 @@ fn gates_that_share_a_store_and_a_folder_file_one_history_also_when_one_dies() {
             (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
         });
     }
+    let follows = Program::start(
+        site.path("").as_path(),
+        &["log", &store.url(), "--follow", "--room", "shop"],
+    );
+    until("the settings", || follows.out().contains("configured").then_some(()));
     gates[0].insider();
+    until("what comes in", || {
+        follows.out().contains("shop: claim 0").then_some(())
+    });
+    drop(follows);
     let mut waiting = gates[1].visitor();
     assert_eq!(waiting.goes_to("/").word(), "waiting");
 

@@ -1,10 +1,10 @@
 //! Logs that end and begin: each goes on from the one before, and what was lost in between is told.
 
-use anteroom::room::Batch;
+use anteroom::room::{Batch, LaneId, Section, Settings};
 
 use super::crowd::{Crowd, settings};
 use super::fair::report;
-use super::hall::Hall;
+use super::hall::{Hall, section};
 
 /// Three lives of the log: the second goes on from the whole of the first, the third without the end of the second.
 #[test]
@@ -54,6 +54,41 @@ fn a_sale_over_a_lost_store_is_whole_and_fair_and_says_what_was_lost() {
         assert_eq!(kinds, ["no root", "no root"], "seed {seed}");
         assert_eq!(findings.covers.entries_not_replayed, 0);
     }
+}
+
+/// Whoever had not checked in before the loss must do so first, and is passed by until then: that is no inversion.
+#[test]
+fn who_has_not_checked_in_since_the_loss_is_passed_by_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hall = Hall::new();
+    hall.archive(1, folder.path());
+    let one = Settings {
+        capacity: 1,
+        ..Settings::default()
+    };
+    hall.configure(1, one);
+    let join = |count| Section {
+        joins: vec![(LaneId(0), count)],
+        ..section()
+    };
+    let joined = hall.hear(1, 100, join(3));
+    let first = joined.joined[0].first.unwrap();
+    let whole = hall.state.encode();
+    hall.lose_store(&whole);
+    let leaves = Section {
+        leaves: vec![(LaneId(0), first)],
+        ..section()
+    };
+    hall.hear(1, 100, leaves);
+    hall.hear(1, 100, join(1));
+    assert_eq!(
+        hall.figures().calls,
+        2,
+        "the newcomer is called before those who are not seen"
+    );
+    hall.leave(1);
+    let findings = report(&folder);
+    assert_eq!(findings.verdict.first_wrong, None);
 }
 
 const SEEDS: std::ops::Range<u64> = 1..4;
