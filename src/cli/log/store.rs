@@ -3,7 +3,7 @@
 use super::{EXIT_FAILED, EXIT_NO_INPUT, EXIT_USAGE, Failure, LogArgs, Show, pause};
 use crate::archive::Stored;
 use crate::log::redis::{self, RedisLog, RedisUrl};
-use crate::log::{Exchanged, Log, Unavailable};
+use crate::log::{Exchanged, Unavailable};
 use crate::room::{Chain, Entry, Position};
 
 pub(super) fn show(args: &LogArgs, show: &mut Show) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ pub(super) fn show(args: &LogArgs, show: &mut Show) -> Result<(), Failure> {
         return Err((nothing, EXIT_NO_INPUT));
     };
     loop {
-        match log.exchange(at, None) {
+        match log.read(at) {
             Ok(Exchanged::Entries { entries, newer, .. }) => {
                 let came = !entries.is_empty();
                 for entry in entries {
@@ -43,12 +43,14 @@ pub(super) fn show(args: &LogArgs, show: &mut Show) -> Result<(), Failure> {
             }
             Ok(Exchanged::Moved) => {
                 let gone = at;
-                let saved = saved(&mut log).map_err(failed)?;
-                at = oldest(&mut log, saved).map_err(failed)?;
+                at = log.origin().map_err(failed)?.unwrap_or(at);
                 show.note(&format!("entries between {gone} and {at} are gone from the store"));
                 continue;
             }
             Ok(Exchanged::Broken { incarnation: 0 }) => show.note("the store has no log any more"),
+            Ok(Exchanged::Broken { incarnation }) if incarnation == at.incarnation => {
+                show.note(&format!("the store has less of this log than {at}"));
+            }
             Ok(Exchanged::Broken { incarnation }) => {
                 show.note(&format!("log {incarnation} begins"));
                 at = Position {
@@ -69,43 +71,11 @@ pub(super) fn show(args: &LogArgs, show: &mut Show) -> Result<(), Failure> {
 
 /// Where to begin reading: where asked, or at the oldest entry; `None` when there is no log.
 fn start(log: &mut RedisLog, show: &Show) -> Result<Option<Position>, Unavailable> {
-    let saved = saved(log)?;
-    if saved.incarnation == 0 {
-        return Ok(None);
-    }
-    match show.last {
-        Some(asked) if asked.incarnation == saved.incarnation => Ok(Some(asked)),
-        _ => oldest(log, saved).map(Some),
-    }
-}
-
-/// The position of the snapshot that is kept, 0 for a log without one.
-fn saved(log: &mut RedisLog) -> Result<Position, Unavailable> {
-    let loaded = log.load()?;
-    let of_this = |position: &Position| position.incarnation == loaded.incarnation;
-    let snapshots = loaded.snapshots.iter().map(|snapshot| snapshot.position);
-    Ok(snapshots.filter(of_this).max().unwrap_or(Position {
-        incarnation: loaded.incarnation,
-        sequence: 0,
-    }))
-}
-
-/// Back from the snapshot to about the oldest entry that is still there; entries are kept for a minute behind it.
-fn oldest(log: &mut RedisLog, saved: Position) -> Result<Position, Unavailable> {
-    let (mut at, mut step) = (saved, 1_024);
-    while at.sequence > 0 && step > 0 {
-        let back = Position {
-            sequence: at.sequence.saturating_sub(step),
-            ..at
-        };
-        match log.exchange(back, None)? {
-            Exchanged::Entries { entries, .. } if entries.first().is_some_and(|first| first.position > back) => {
-                (at, step) = (back, step * 2);
-            }
-            _ => step /= 4,
-        }
-    }
-    Ok(at)
+    let oldest = log.origin()?;
+    let asked = show
+        .last
+        .filter(|asked| oldest.is_some_and(|oldest| oldest.incarnation == asked.incarnation));
+    Ok(asked.or(oldest))
 }
 
 /// The store's entries have no chain beside them.

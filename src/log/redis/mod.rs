@@ -10,6 +10,7 @@ mod entries;
 mod fault;
 mod keys;
 mod link;
+mod look;
 mod percent;
 mod route;
 mod script;

@@ -1,7 +1,7 @@
 //! One history to a log: order among gates, and its end wherever the store may have lost something.
 
 use anteroom::log::{Beginning, Begun, Exchanged, Log};
-use anteroom::room::VERSION;
+use anteroom::room::{Position, VERSION};
 
 use super::{append_of, open, server, until_answered, why};
 use crate::contract::{after, append, begin, exchange, fill};
@@ -57,7 +57,7 @@ fn an_append_sent_twice_stands_twice_under_one_serial() {
 }
 
 /// What everybody is told who knows the old history, until somebody begins a new log.
-fn ended(url: &str, at: anteroom::room::Position) {
+fn ended(url: &str, at: Position) {
     let mut log = open(url);
     let broken = Ok(Exchanged::Broken {
         incarnation: at.incarnation,
@@ -69,7 +69,7 @@ fn ended(url: &str, at: anteroom::room::Position) {
         append: Box::new(append(1)),
     };
     assert_eq!(log.begin(at.incarnation, &next), Ok(Begun::Begun));
-    let new = anteroom::room::Position {
+    let new = Position {
         incarnation: at.incarnation + 1,
         sequence: 1,
     };
@@ -189,4 +189,38 @@ fn an_entry_of_a_later_machine_is_named_and_not_passed() {
     };
     assert_eq!((entries.len(), newer), (0, Some(VERSION + 1)));
     assert_eq!(exchange(&mut log, after(end, 2), None), []);
+}
+
+#[test]
+fn a_history_that_ended_can_still_be_looked_at() {
+    let mut server = Server::start(&Options::durable());
+    let mut log = open(&server.url());
+    assert_eq!(log.origin(), Ok(None));
+    let start = begin(&mut log);
+    let end = fill(&mut log, start, 5);
+    server.restart();
+    until("data read", || {
+        server.try_ask::<u64>("XLEN {anteroom}:log").ok() == Some(6)
+    });
+    until("an answer", || log.origin().is_ok());
+    assert_eq!(log.origin(), Ok(Some(Position { sequence: 0, ..start })));
+    let Ok(Exchanged::Entries { entries, more, .. }) = log.read(start) else {
+        panic!("no entries")
+    };
+    assert!(entries.len() == 5 && !more);
+    let broken = |incarnation| Ok(Exchanged::Broken { incarnation });
+    assert_eq!(
+        log.exchange(end, None),
+        broken(end.incarnation),
+        "nobody goes on with it"
+    );
+    assert_eq!(log.read(after(end, 1)), broken(end.incarnation));
+    let other = Position {
+        incarnation: end.incarnation - 1,
+        ..end
+    };
+    assert_eq!(log.read(other), broken(end.incarnation));
+    let _: () = server.ask("XTRIM {anteroom}:log MAXLEN 2");
+    assert_eq!(log.read(start), Ok(Exchanged::Moved));
+    assert_eq!(log.origin(), Ok(Some(after(start, 3))));
 }
