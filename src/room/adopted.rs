@@ -16,25 +16,44 @@ use super::state::State;
 /// The first machine version in which eras are brought back.
 const SINCE_VERSION: u16 = 2;
 
-/// How long a gate may take before the calls go on; a batch that comes later stops them again.
+/// How long after one batch a gate is waited for to send its next.
 const HOLD_MS: u64 = 5_000;
+
+/// Longest that one gate keeps the calls back, from its first batch to its last: ten million waiting at a hundred gates
+/// take 40 s.
+const HOLD_MOST_MS: u64 = 60_000;
 
 /// Gates that bring an era back, and until when they are waited for.
 #[derive(Debug, Default)]
 pub(super) struct Adopting {
-    gates: BTreeMap<GateId, Clock>,
+    gates: BTreeMap<GateId, Hold>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    until: Clock,
+    /// Whatever comes yet, it is not waited for beyond.
+    latest: Clock,
 }
 
 impl Adopting {
-    /// Until when nobody is called, if nobody says before that it is done.
-    pub fn until(&self) -> Option<Clock> {
-        self.gates.values().max().copied()
+    /// A batch of a gate has come, and more are to.
+    fn wait(&mut self, gate: GateId, now: Clock) {
+        let hold = self.gates.entry(gate).or_insert(Hold {
+            until: now,
+            latest: now.plus(HOLD_MOST_MS),
+        });
+        hold.until = now.plus(HOLD_MS).min(hold.latest);
     }
 
-    /// Forgets whom nobody waits for any more.
-    pub fn forget(&mut self, roster: &Roster, now: Clock) {
-        self.gates
-            .retain(|gate, until| now < *until && roster.gates().any(|on| on.id == *gate));
+    /// Until when nobody is called, if nobody says before that it is done.
+    pub fn until(&self) -> Option<Clock> {
+        self.gates.values().map(|hold| hold.until).max()
+    }
+
+    /// Forgets gates that are gone. One that is only late is remembered, so that its time is not counted anew.
+    pub fn forget(&mut self, roster: &Roster) {
+        self.gates.retain(|gate, _| roster.gates().any(|on| on.id == *gate));
     }
 
     pub fn clear(&mut self) {
@@ -43,18 +62,28 @@ impl Adopting {
 
     pub fn write(&self, w: &mut Writer) {
         w.count(self.gates.len());
-        for (gate, until) in &self.gates {
+        for (gate, hold) in &self.gates {
             w.u64(gate.0);
-            w.clock(*until);
+            w.clock(hold.until);
+            w.clock(hold.latest);
         }
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(16, |r| Ok((GateId(r.u64()?), r.clock()?)))?;
+        let gates = r.list(24, read_hold)?;
         Ok(Self {
             gates: gates.into_iter().collect(),
         })
     }
+}
+
+fn read_hold(r: &mut Reader) -> Read<(GateId, Hold)> {
+    let gate = GateId(r.u64()?);
+    let hold = Hold {
+        until: r.clock()?,
+        latest: r.clock()?,
+    };
+    Ok((gate, hold))
 }
 
 impl State {
@@ -67,10 +96,9 @@ impl State {
         }
         m.adopts = Some(adopt.era);
         Arc::make_mut(&mut m.past).learn(adopt.era);
-        self.adopting.forget(&self.roster, m.clock);
-        let until = m.clock.plus(HOLD_MS);
-        let until = *self.adopting.gates.entry(entry.gate).or_insert(until);
-        m.quiet_until = m.quiet_until.max(until);
+        self.adopting.forget(&self.roster);
+        self.adopting.wait(entry.gate, m.clock);
+        m.quiet_until = m.quiet_until.max(self.adopting.until().unwrap_or(m.clock));
         self.rooms.values_mut().for_each(Room::repaint);
     }
 

@@ -343,7 +343,7 @@ impl State {
     /// What holds for all lines until the next entry: horizons stand while a silent gate may come back, and nobody is
     /// called while something is lost. What ends early is not in the lines' schedules.
     pub(super) fn settle(&mut self) {
-        self.adopting.forget(&self.roster, self.moment.clock);
+        self.adopting.forget(&self.roster);
         let held_until = self.roster.held_until();
         let quiet_until = match self.adopting.until() {
             _ if !self.rooted() || self.alarm() => Clock(u64::MAX),

@@ -230,6 +230,31 @@ fn nobody_is_called_until_it_is_done_or_five_seconds_are_over() {
 }
 
 #[test]
+fn a_slow_gate_is_waited_for_from_batch_to_batch_for_a_minute() {
+    let mut log = Log::new(settings(2));
+    let old = log.join(40);
+    let mut fork = Fork::of_nothing(log, settings(2));
+    let bring = |n: usize| Batch {
+        adopt: Some(adopt(INCARNATION, false)),
+        sections: vec![Section {
+            marks: vec![(LANE, old[39 - n])],
+            ..only()
+        }],
+        ..Batch::default()
+    };
+    for n in 0..15 {
+        fork.new.apply(0, bring(n));
+        fork.new.pass(4_000);
+        let called = fork.new.figures().called;
+        assert_eq!(called > 0, n == 14, "after {n} batches");
+    }
+    assert!(fork.new.is_called(old[25]), "all of them in their order");
+    assert!(fork.new.is_called(old[26]));
+    fork.new.apply(0, bring(15));
+    assert_eq!(fork.new.state.view().adopting, None, "its minute is over");
+}
+
+#[test]
 fn several_gates_bring_the_same_era() {
     let mut log = Log::new(settings(1));
     let old = log.join(4);

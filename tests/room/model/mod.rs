@@ -54,8 +54,8 @@ pub struct Model {
     held_until: u64,
     /// The hash of the root that is waited for.
     pub awaits: Option<[u8; 32]>,
-    /// Gates that bring an era back, and until when they are waited for.
-    pub adopting: BTreeMap<u64, u64>,
+    /// Gates that bring an era back: since when, and their last batch of it.
+    adopting: BTreeMap<u64, (u64, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -194,9 +194,7 @@ impl Model {
         }
         self.silent.retain(|_, since| *since + 3_600_000 > self.clock);
         self.gone.retain(|_, (_, since)| *since + 3_600_000 > self.clock);
-        let (clock, gates) = (self.clock, &self.gates);
-        self.adopting
-            .retain(|gate, until| *until > clock && gates.contains_key(gate));
+        self.adopting.retain(|gate, _| self.gates.contains_key(gate));
         self.hold();
         answer.clock = self.clock;
         answer
@@ -253,15 +251,15 @@ impl Model {
             return None;
         }
         self.lore.floors.entry(era).or_insert(0);
-        let until = self.clock + 5_000;
-        self.adopting.retain(|_, until| *until > self.clock);
-        self.adopting.entry(entry.gate.0).or_insert(until);
+        let since = self.adopting.get(&entry.gate.0).map_or(self.clock, |(since, _)| *since);
+        self.adopting.insert(entry.gate.0, (since, self.clock));
         Some(era)
     }
 
     /// Until when nobody is called because an era is being brought back.
     pub fn adopted_by(&self) -> u64 {
-        self.adopting.values().max().copied().unwrap_or(0)
+        let until = |(since, last): &(u64, u64)| (last + 5_000).min(since + 60_000);
+        self.adopting.values().map(until).max().unwrap_or(0)
     }
 
     fn admit(&mut self, entry: &Entry) -> bool {
