@@ -109,6 +109,7 @@ impl State {
             return;
         };
         if adopt.whole {
+            self.moment.healing.end(adopt.era);
             let past = Arc::make_mut(&mut self.moment.past);
             past.note_end(adopt.era, adopt.sequence);
             // Only now: a line that the gate still has may hold lower numbers.

@@ -255,7 +255,7 @@ impl Line {
             }
             let first = m.past.floor_of(number.era);
             // Nobody is called while healing: the time to come back counts from its end.
-            lane.insert(number.era, first, settings, m.clock.max(m.healing_until));
+            lane.insert(number.era, first, settings, m.clock.max(m.healing.until()));
         }
         Some(lane)
     }

@@ -12,7 +12,7 @@ use super::chain::Chain;
 use super::checks::Checks;
 use super::codec::{DecodeError, Read, Reader, Writer};
 use super::ids::{Clock, Position, Wall};
-use super::moment::{MAX_JOINS, Moment};
+use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::Roster;
@@ -41,7 +41,7 @@ impl State {
         self.adopting.write(&mut w);
         w.clock(self.moment.clock);
         w.wall(self.moment.time);
-        w.clock(self.moment.healing_until);
+        self.moment.healing.write(&mut w);
         self.moment.past.write(&mut w);
         self.roster.write(&mut w);
         w.count(self.rooms.len());
@@ -91,13 +91,14 @@ fn read(r: &mut Reader) -> Read<State> {
     let time = r.option(Reader::wall)?;
     let awaits = r.option(Reader::array)?;
     let (versions, checks, adopting) = (Versions::read(r)?, Checks::read(r)?, Adopting::read(r)?);
-    let (clock, moment_time, healing_until): (Clock, Wall, Clock) = (r.clock()?, r.wall()?, r.clock()?);
+    let (clock, moment_time): (Clock, Wall) = (r.clock()?, r.wall()?);
+    let healing = Healing::read(r)?;
     let past = Arc::new(Past::read(r)?);
     let roster = Roster::read(r)?;
     let moment = Moment {
         clock,
         time: moment_time,
-        healing_until,
+        healing,
         quiet_until: Clock(0),
         held_until: Clock(0),
         adopts: None,

@@ -11,7 +11,7 @@ use super::chain::Chain;
 use super::checks::Checks;
 use super::entry::{Batch, Change, Effects, Entry, Joined, RoomChange, Section, StateHash, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
-use super::moment::{MAX_JOINS, Moment};
+use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::{Roster, RosterGate};
@@ -54,12 +54,12 @@ impl State {
     /// just made together with its folder: then the first visitor is called at once.
     #[must_use]
     pub fn empty(incarnation: u64, proven_new: bool) -> Self {
-        let healing_until = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
+        let first_call = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
         let moment = Moment {
             clock: Clock(0),
             time: Wall(0),
-            healing_until,
-            quiet_until: healing_until,
+            healing: Healing::new(first_call),
+            quiet_until: first_call,
             held_until: Clock(0),
             adopts: None,
             cold_ms: 0,
@@ -190,7 +190,7 @@ impl State {
             chain: self.chain,
             clock: moment.clock,
             time: moment.time,
-            healing_until: moment.heals().then_some(moment.healing_until),
+            healing_until: moment.heals().then_some(moment.healing.until()),
             quiet_until: moment.quiet_until,
             adopting: self.adopting.until().filter(|until| moment.clock < *until),
             version: self.version(),
@@ -347,8 +347,8 @@ impl State {
         let held_until = self.roster.held_until();
         let quiet_until = match self.adopting.until() {
             _ if !self.rooted() || self.alarm() => Clock(u64::MAX),
-            Some(until) => until.max(self.moment.healing_until),
-            None => self.moment.healing_until,
+            Some(until) => until.max(self.moment.healing.until()),
+            None => self.moment.healing.until(),
         };
         let m = &mut self.moment;
         let sooner = held_until < m.held_until || quiet_until < m.quiet_until;

@@ -144,12 +144,39 @@ fn what_is_used_up_is_never_called_again() {
             assert!(!fork.new.mark(number) && !fork.new.reopen(number), "{number:?}");
             assert_eq!(fork.new.standing(number), Standing::Ended, "{number:?}");
         }
-        // A ticket of an unknown era came before it was brought back: that heals in its own time.
-        fork.new.pass(20_000);
-        fork.new.mark(old[1]);
         fork.new.apply(0, Batch::default());
         assert!(fork.new.is_called(old[1]));
     }
+}
+
+#[test]
+fn a_healing_that_a_ticket_began_ends_with_the_adoption_of_its_era() {
+    let mut log = Log::new(settings(1));
+    let old = log.join(3);
+    log.leave(old[0]);
+    log.pass(500);
+    let mut fork = Fork::of_nothing(log, settings(1));
+    assert!(fork.new.mark(old[2]), "a ticket is there before the gate");
+    let heals = fork.new.state.view().healing_until;
+    assert!(heals.is_some_and(|until| until > fork.new.now()));
+    let again = State::decode(&fork.new.state.encode()).unwrap();
+    assert_eq!(again.hash(), fork.new.state.hash());
+    let mut other = fork.new.fork();
+    let unknown = Number {
+        era: Era(INCARNATION - 5),
+        n: 3,
+    };
+    assert!(other.mark(unknown));
+    for (new, healed) in [(&mut fork.new, true), (&mut other, false)] {
+        for batch in fork.old.state.adoption(&new.state) {
+            new.apply(0, batch);
+        }
+        new.apply(0, Batch::default());
+        assert_eq!(new.state.view().healing_until.is_none(), healed);
+        assert_eq!(new.is_called(old[1]), healed);
+    }
+    other.pass(20_000);
+    assert_eq!(other.state.view().healing_until, None);
 }
 
 #[test]

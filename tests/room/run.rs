@@ -226,14 +226,8 @@ impl Run {
     /// Everything that the view says of everybody is what the naive model says.
     pub fn agrees(&mut self) {
         let view = self.state.view();
-        assert_eq!(
-            view.healing_until.map_or(0, |until| until.0),
-            if self.model.clock < self.model.lore.healing_until {
-                self.model.lore.healing_until
-            } else {
-                0
-            }
-        );
+        let heals = Some(self.model.lore.healing_until()).filter(|until| *until > self.model.clock);
+        assert_eq!(view.healing_until.map(|until| until.0), heals);
         assert_eq!(view.rooted, self.model.awaits.is_none());
         let adopting = Some(self.model.adopted_by()).filter(|until| *until > self.model.clock);
         assert_eq!(view.adopting.map(|until| until.0), adopting);

@@ -31,7 +31,9 @@ pub struct Lore {
     since: u64,
     session_max: u64,
     cold: u64,
-    pub healing_until: u64,
+    first_call: u64,
+    /// Eras that only a token told of, and until when each is waited for.
+    told: BTreeMap<u64, u64>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -99,8 +101,12 @@ impl Lore {
     pub fn learn(&mut self, era: u64, cold: bool, now: u64) {
         if cold {
             self.floors.insert(era, 0);
-            self.healing_until = self.healing_until.max(now + self.cold);
+            self.told.insert(era, now + self.cold);
         }
+    }
+
+    pub fn healing_until(&self) -> u64 {
+        self.told.values().copied().max().unwrap_or(0).max(self.first_call)
     }
 }
 
@@ -116,13 +122,13 @@ impl Proof {
 
 impl Model {
     pub fn new(era: u64, proven_new: bool) -> Self {
-        let healing_until = if proven_new { 0 } else { 5_000 };
         let lore = Lore {
             floors: BTreeMap::from([(era, 0)]),
             since: 0,
             session_max: 0,
             cold: 0,
-            healing_until,
+            first_call: if proven_new { 0 } else { 5_000 },
+            told: BTreeMap::new(),
         };
         Self {
             clock: 0,
@@ -175,6 +181,7 @@ impl Model {
             if let Some(adopt) = entry.batch.adopt.filter(|_| adopts.is_some()) {
                 self.adopting.retain(|gate, _| !adopt.done || *gate != entry.gate.0);
                 if adopt.whole {
+                    self.lore.told.remove(&adopt.era.0);
                     self.lore.raise(vec![(adopt.era.0, u64::from(adopt.floor))]);
                 }
             }
