@@ -11,7 +11,7 @@ use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
 use super::rooms::Room;
-use super::state::State;
+use super::state::{MAX_ROOMS, State};
 
 /// Changes of one batch: with the longest names and messages they take half of what a batch may.
 const CHANGES: usize = 30;
@@ -24,6 +24,7 @@ impl State {
     #[must_use]
     pub fn adoption(&self, now: &Self) -> Vec<Batch> {
         let mut batches = Vec::new();
+        let whole = self.fits(now);
         for (era, sequence, floor) in self.further(now) {
             let adopt = Adopt {
                 era,
@@ -32,12 +33,13 @@ impl State {
                 ..Adopt::default()
             };
             let mut of_era = self.bring(adopt, now);
-            if let Some(adopt) = last(&mut of_era) {
+            // An era of which a part stays behind has not been brought to its end.
+            if let Some(adopt) = last(&mut of_era).filter(|_| whole) {
                 adopt.whole = true;
             }
             batches.extend(of_era);
         }
-        self.bring_overrides(&mut batches, now);
+        self.bring_rooms(&mut batches, now);
         if let Some(adopt) = last(&mut batches) {
             adopt.done = true;
         }
@@ -52,14 +54,14 @@ impl State {
         eras.filter(|(era, end, _)| further(*era, *end)).collect()
     }
 
-    /// One era, in all lines of the rooms that `now` has in the same edition.
+    /// One era, in all lines of all rooms but those that `now` has in a later edition.
     fn bring(&self, adopt: Adopt, now: &Self) -> Vec<Batch> {
         let mut packer = Packer::new(adopt);
         for (name, room) in &self.rooms {
             let stands = now
                 .rooms
                 .get(name)
-                .is_some_and(|other| other.edition() <= room.edition());
+                .is_none_or(|other| other.edition() <= room.edition());
             for (line, of) in room.lines().filter(|_| stands) {
                 packer.turn_to(name, line);
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
@@ -72,15 +74,15 @@ impl State {
         packer.finish()
     }
 
-    /// What an operator changed after all that `now` was told, such as a stop; before the numbers, some to each batch.
-    fn bring_overrides(&self, batches: &mut Vec<Batch>, now: &Self) {
+    /// The rooms that `now` lacks, and what an operator changed after all that it was told, such as a stop; before the
+    /// numbers, some to each batch.
+    fn bring_rooms(&self, batches: &mut Vec<Batch>, now: &Self) {
         let Some(first) = batches.first().cloned() else { return };
-        let older = |name, room: &Room| {
-            let other = now.rooms.get(name);
-            other.is_some_and(|other| other.revision < room.revision && other.overrides() != room.overrides())
-        };
-        let changes = self.rooms.iter().filter(|(name, room)| older(*name, room));
-        let changes: Vec<RoomChange> = changes.map(|(name, room)| overriding(name, room)).collect();
+        let changes = self
+            .rooms
+            .iter()
+            .flat_map(|(name, room)| brought(name, room, now.rooms.get(name)));
+        let changes: Vec<RoomChange> = changes.collect();
         let adopt = first.adopt.map(|adopt| Adopt { whole: false, ..adopt });
         let batch = |changes: &[RoomChange]| Batch {
             adopt,
@@ -89,18 +91,33 @@ impl State {
         };
         batches.splice(..0, changes.chunks(CHANGES).map(batch));
     }
+
+    /// Whether `now` can have all rooms of this state.
+    fn fits(&self, now: &Self) -> bool {
+        let lacking = self.rooms.keys().filter(|name| !now.rooms.contains_key(name));
+        now.rooms.len() + lacking.count() <= MAX_ROOMS
+    }
 }
 
 fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
     batches.last_mut().and_then(|batch| batch.adopt.as_mut())
 }
 
-fn overriding(name: &RoomName, room: &Room) -> RoomChange {
-    RoomChange {
+/// What makes a room of another history, or none, as its operator set it.
+fn brought(name: &RoomName, room: &Room, other: Option<&Room>) -> Vec<RoomChange> {
+    let change = |revision, change| RoomChange {
         room: name.clone(),
-        revision: room.revision,
-        change: Change::Override(room.overrides().clone()),
-    }
+        revision,
+        change,
+    };
+    // One revision each, the room's for what was said last.
+    let made = other.is_none().then(|| {
+        let configured = Change::Configure(room.configured().clone());
+        change(room.revision.saturating_sub(1), configured)
+    });
+    let older = other.is_none_or(|other| other.revision < room.revision && other.overrides() != room.overrides());
+    let set = older.then(|| change(room.revision, Change::Override(room.overrides().clone())));
+    made.into_iter().chain(set).collect()
 }
 
 type Wanted = fn(&Record) -> bool;

@@ -1,8 +1,8 @@
 //! Eras that a gate brings back from a history that the others lost.
 
 use anteroom::room::{
-    Adopt, Batch, Change, Clock, Era, LaneId, LineName, MAX_BATCH_BYTES, Mode, Number, Overrides, Root, Section,
-    Settings, Standing, State,
+    Adopt, Batch, Change, Clock, Era, LaneId, LineName, MAX_BATCH_BYTES, MAX_ROOMS, Mode, Number, Overrides,
+    RoomChange, RoomName, Root, Section, Settings, Standing, State,
 };
 
 use super::support::{INCARNATION, LANE, Log, numbers, only, room, settings};
@@ -420,6 +420,67 @@ fn an_operators_later_word_comes_along() {
     assert_eq!(fork.new.state.view().rooms[&room()].overrides, stop);
     fork.new.pass(1_000);
     assert_eq!(fork.new.figures().called, 0);
+}
+
+#[test]
+fn rooms_that_nobody_has_configured_yet_come_along() {
+    let mut log = Log::new(settings(2));
+    let old = log.join(5);
+    log.claim(old[0], true);
+    let held = Overrides {
+        mode: Some(Mode::Hold),
+        ..Overrides::default()
+    };
+    log.change(Change::Override(held.clone()));
+    let mut new = Log::bare(State::empty(INCARNATION + 100, true));
+    new.time = log.time;
+    let mut fork = Fork { old: log, new };
+    assert_eq!(fork.bring(), 0);
+    assert_eq!(fork.new.state.configured(&room()), Some(&settings(2)));
+    assert_eq!(fork.new.state.view().rooms[&room()].overrides, held);
+    assert!(fork.new.is_inside(old[0]));
+    assert_eq!(fork.aheads(&old[1..]), (0..4).map(Some).collect::<Vec<_>>());
+    assert!(fork.old.state.adoption(&fork.new.state).is_empty());
+    // The gate's own word on its configuration comes behind.
+    let revision = fork.new.state.view().rooms[&room()].revision;
+    let configure = RoomChange {
+        room: room(),
+        revision: revision + 1,
+        change: Change::Configure(settings(2)),
+    };
+    let batch = Batch {
+        rooms: vec![configure],
+        ..Batch::default()
+    };
+    assert_eq!(fork.new.apply(0, batch).skipped, 0);
+    assert_eq!(fork.new.figures().called, 0, "held still");
+    assert_eq!(fork.new.ahead(old[1]), Some(0));
+}
+
+#[test]
+fn an_era_that_has_no_room_to_come_back_to_has_not_ended() {
+    let mut log = Log::new(settings(1));
+    log.join(2);
+    let mut new = Log::bare(State::empty(INCARNATION + 100, true));
+    let configure = |i: usize| RoomChange {
+        room: RoomName::new(&format!("room-{i}")).unwrap(),
+        revision: 1,
+        change: Change::Configure(settings(1)),
+    };
+    for rooms in (0..MAX_ROOMS).map(configure).collect::<Vec<_>>().chunks(100) {
+        let rooms = rooms.to_vec();
+        new.apply(
+            0,
+            Batch {
+                rooms,
+                ..Batch::default()
+            },
+        );
+    }
+    let mut fork = Fork { old: log, new };
+    assert!(fork.bring() > 0);
+    assert_eq!(fork.new.state.ended_at(Era(INCARNATION)), Some(0));
+    assert!(!fork.old.state.adoption(&fork.new.state).is_empty());
 }
 
 #[test]

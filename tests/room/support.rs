@@ -43,16 +43,21 @@ impl Log {
     }
 
     pub fn of(state: State, settings: Settings) -> Self {
-        let mut log = Self {
+        let mut log = Self::bare(state);
+        log.change(Change::Configure(settings));
+        log
+    }
+
+    /// No room is configured yet.
+    pub fn bare(state: State) -> Self {
+        Self {
             state,
             time: 1_000_000,
             gate: GateId(7),
             serial: 0,
             revision: 0,
             hello: true,
-        };
-        log.change(Change::Configure(settings));
-        log
+        }
     }
 
     /// The same log in another replica, from its bytes.
