@@ -30,6 +30,9 @@ impl Gate {
         let (lane, number) = (shown.pass.lane, shown.pass.number);
         if shown.standing == Standing::Unknown {
             self.shared.replica.foreign_era(number.era);
+            self.shared
+                .replica
+                .foreign_edition(&seat.rules.room.name, shown.pass.edition);
         }
         seat.note(shown.note, Some(seat.visitor(lane, number)));
         let mut cookies = Vec::new();

@@ -128,6 +128,7 @@ impl<'a> Seat<'a> {
             line: &self.line,
             view: &view,
             edition: room_view.edition,
+            spared: room_view.spared,
             now: view.now(),
             wall: visit.wall,
             extension_ms: cut_off.then_some(self.rules.room.outage_extension_ms),
@@ -246,7 +247,8 @@ impl Worth {
             .ticket
             .as_ref()
             .filter(|ticket| ticket.state == TicketState::Called)?;
-        seat.pass_for(ticket.ticket.lane, number_of(&ticket.ticket)?, self.edition, visit.wall)
+        let ticket = &ticket.ticket;
+        seat.pass_for(ticket.lane, number_of(ticket)?, ticket.edition, visit.wall)
     }
 
     /// The shown pass with its session's present date, and since when that lasts; `None` unless it is valid and inside.

@@ -34,6 +34,9 @@ impl Seat<'_> {
         if ahead || self.shared.replica.cut_off().is_some() {
             return worth;
         }
+        if let Some(ticket) = self.ticket() {
+            self.shared.replica.foreign_edition(&visitor.room, ticket.edition);
+        }
         match self.shared.replica.record(visitor, Note::Mark).await {
             Ok(()) | Err(Unrecorded::Refused) => self.worth(visit).map_or(worth, Worth::without_unknown),
             Err(Unrecorded::CutOff | Unrecorded::Full) => worth,

@@ -5,7 +5,7 @@
 
 use crate::replica::Note;
 use crate::room::{
-    CallId, Clock, Edition, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall,
+    CallId, Clock, Edition, Era, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall,
 };
 use crate::token::{Keyring, Pass, Ticket, TicketPlace};
 
@@ -20,6 +20,8 @@ pub struct Reader<'a> {
     pub view: &'a View,
     /// The room's, in the view.
     pub edition: Edition,
+    /// From this era on a token's number counts whatever lower edition it names ([`crate::room::RoomView::spared`]).
+    pub spared: Option<Era>,
     /// The view's clock with what has passed since the view was published.
     pub now: Clock,
     pub wall: Wall,
@@ -63,7 +65,7 @@ impl Reader<'_> {
     #[must_use]
     pub fn pass(&self, pass: Pass) -> PassWorth {
         let standing = self.standing(pass.edition, pass.lane, pass.number);
-        let (state, note) = if pass.edition < self.edition {
+        let (state, note) = if self.is_reset(pass.edition, pass.number) {
             (PassState::Void, None)
         } else {
             self.by_standing(&pass, standing)
@@ -116,6 +118,10 @@ impl Reader<'_> {
         self.now <= expires.plus(SLACK_MS + self.extension_ms.unwrap_or(0))
     }
 
+    fn is_reset(&self, edition: Edition, number: Number) -> bool {
+        edition < self.edition && self.spared.is_none_or(|spared| number.era < spared)
+    }
+
     /// Where a number of the line stands by the view's own clock: while cut off, that stands still.
     /// Of an edition that the log has lost the room knows nothing.
     fn standing(&self, edition: Edition, lane: LaneId, number: Number) -> Standing {
@@ -134,12 +140,12 @@ impl Reader<'_> {
     /// Judges a genuine ticket.
     #[must_use]
     pub fn ticket(&self, ticket: Ticket) -> TicketWorth {
-        if ticket.edition < self.edition {
-            return TicketWorth::of(ticket, TicketState::Void(Void::Reset));
-        }
         let number = match ticket.place {
-            TicketPlace::Numbered(number) => number,
-            TicketPlace::Pending(id) => return TicketWorth::of(ticket, TicketState::Pending(id)),
+            TicketPlace::Pending(id) if ticket.edition >= self.edition || self.spared.is_some() => {
+                return TicketWorth::of(ticket, TicketState::Pending(id));
+            }
+            TicketPlace::Numbered(number) if !self.is_reset(ticket.edition, number) => number,
+            _ => return TicketWorth::of(ticket, TicketState::Void(Void::Reset)),
         };
         let standing = self.standing(ticket.edition, ticket.lane, number);
         let (state, note) = match standing {

@@ -18,8 +18,8 @@ use super::worker::Worker;
 use crate::archive::{self, Archiver};
 use crate::log::{Log, Unavailable};
 use crate::room::{
-    Change, Clock, Effects, Entry, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Settings, State,
-    VERSION, View, Visitor,
+    Change, Clock, Edition, Effects, Entry, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Settings,
+    State, VERSION, View, Visitor,
 };
 use crate::time;
 
@@ -285,6 +285,14 @@ impl Replica {
             return;
         }
         let _ = self.inbox.try_send(Message::Wake);
+    }
+
+    /// Tells of a genuine token of `edition`; a room of a lower one has lost a reset, and takes that edition before whatever
+    /// the visitor does next.
+    pub fn foreign_edition(&self, room: &RoomName, edition: Edition) {
+        if self.load().rooms.get(room).is_some_and(|room| room.edition < edition) {
+            let _ = self.send(Message::Edition(Box::new((room.clone(), edition))));
+        }
     }
 
     /// This gate, for this life of the process.

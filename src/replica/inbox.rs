@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::MAX_PENDING_JOINS;
 use super::publish::Shared;
-use crate::room::{Change, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Visitor};
+use crate::room::{Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Visitor};
 
 /// What a gate saw a visitor do. The room takes each as it finds the visitor; a word that came too late does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +54,8 @@ pub(super) enum Message {
     Join(Box<Join>),
     Note(Box<Noted>),
     Change(Box<Changing>),
+    /// A genuine token was of this edition of a room.
+    Edition(Box<(RoomName, Edition)>),
     /// Visitors let past a line.
     Bypassed(Box<(RoomName, LineName, u32)>),
     /// An operator's word: an entry to be passed over, a machine version, or the end of a wait for silent gates.

@@ -79,6 +79,7 @@ impl Books {
                     sections: sections(entry, effects, room, line),
                     joined: joined(effects, room, line),
                     edition: of.edition,
+                    regained: of.spared.is_some(),
                     view: line_view,
                     was: was.map(|was| &**was),
                 });

@@ -16,6 +16,7 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
         Change::Configure(settings) => configured(settings, was),
         Change::Override(overrides) => overridden(overrides),
         Change::Reset => "reset: a new edition, every session ends".to_owned(),
+        Change::Edition(edition) => format!("edition {}, which the log had lost, proved by a token", edition.0),
         Change::Remove => "the room is no longer configured".to_owned(),
     }
 }

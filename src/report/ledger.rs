@@ -37,6 +37,8 @@ pub(super) struct Happened<'a> {
     /// What the entry's newcomers were given.
     pub joined: Vec<&'a Joined>,
     pub edition: Edition,
+    /// The room's last edition was taken back, not made by a reset: its lines go on.
+    pub regained: bool,
     pub view: &'a LineView,
     pub was: Option<&'a LineView>,
 }
@@ -103,7 +105,9 @@ impl Ledger {
         let now = happened.now;
         if happened.edition != self.edition {
             self.edition = happened.edition;
-            self.close(now.clock);
+            if !happened.regained {
+                self.close(now.clock);
+            }
         }
         for lane in 0..happened.now.settings.lane_weights.len() {
             let lane = LaneId(u8::try_from(lane).unwrap_or(u8::MAX));

@@ -30,14 +30,21 @@ impl Trail {
                 break;
             }
             let revision = after.rooms.get(&change.room).map(|room| room.revision);
-            let removed = matches!(change.change, crate::room::Change::Remove) && revision.is_none();
+            let took = match change.change {
+                crate::room::Change::Remove => revision.is_none(),
+                crate::room::Change::Edition(edition) => after
+                    .rooms
+                    .get(&change.room)
+                    .is_some_and(|room| room.edition == edition),
+                _ => revision == Some(change.revision),
+            };
             self.changes.push(Change {
                 at: stamp.clone(),
                 gate: describe::gate(entry.gate),
                 room: change.room.to_string(),
                 revision: change.revision,
                 what: describe::change(&change.change, was.get(&change.room)),
-                counted: !effects.ignored && (revision == Some(change.revision) || removed),
+                counted: !effects.ignored && took,
             });
         }
         self.last = Some((stamp, entry.time));

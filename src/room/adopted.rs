@@ -13,8 +13,8 @@ use super::rooms::Room;
 use super::roster::Roster;
 use super::state::State;
 
-/// The first machine version in which eras are brought back.
-const SINCE_VERSION: u16 = 2;
+/// The first machine version in which eras, and editions, are brought back.
+pub(super) const SINCE_VERSION: u16 = 2;
 
 /// How long after one batch a gate is waited for to send its next.
 const HOLD_MS: u64 = 5_000;

@@ -6,7 +6,7 @@
 
 use super::entry::{Adopt, Batch, Change, RoomChange};
 use super::era::Extent;
-use super::ids::{Era, LaneId, Number, Place, RoomName};
+use super::ids::{Edition, Era, LaneId, Number, Place, RoomName};
 use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
@@ -74,8 +74,8 @@ impl State {
         packer.finish()
     }
 
-    /// The rooms that `now` lacks, and what an operator changed after all that it was told, such as a stop; before the
-    /// numbers, some to each batch.
+    /// The rooms that `now` lacks, what an operator changed after all that it was told, such as a stop, and editions that it
+    /// has lost; before the numbers, some to each batch.
     fn bring_rooms(&self, batches: &mut Vec<Batch>, now: &Self) {
         let Some(first) = batches.first().cloned() else { return };
         let changes = self
@@ -103,7 +103,7 @@ fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
     batches.last_mut().and_then(|batch| batch.adopt.as_mut())
 }
 
-/// What makes a room of another history, or none, as its operator set it.
+/// What makes a room of another history, or none, as its operator set it and of the edition that it was reset to.
 fn brought(name: &RoomName, room: &Room, other: Option<&Room>) -> Vec<RoomChange> {
     let change = |revision, change| RoomChange {
         room: name.clone(),
@@ -117,7 +117,9 @@ fn brought(name: &RoomName, room: &Room, other: Option<&Room>) -> Vec<RoomChange
     });
     let older = other.is_none_or(|other| other.revision < room.revision && other.overrides() != room.overrides());
     let set = older.then(|| change(room.revision, Change::Override(room.overrides().clone())));
-    made.into_iter().chain(set).collect()
+    let lower = other.map_or(Edition(0), Room::edition) < room.edition();
+    let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
+    made.into_iter().chain(set).chain(regained).collect()
 }
 
 type Wanted = fn(&Record) -> bool;

@@ -3,7 +3,7 @@
 //! The types are plain data; the byte form (`encode`, `decode`) is fixed by version, little-endian, without `usize`, and
 //! decoding is total: what does not decode is an error, never a panic.
 
-use super::ids::{Clock, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::settings::{Overrides, Settings};
 
 /// The newest machine version that this binary runs.
@@ -117,6 +117,9 @@ pub enum Change {
     Reset,
     /// The room is no longer configured.
     Remove,
+    /// A genuine token, or a gate's own history, is of this edition: a room whose edition is lower has lost a reset, and
+    /// takes it back. Whatever its revision, and without ending anything: whoever is there joined after that reset.
+    Edition(Edition),
 }
 
 /// What happened in one line since the gate's last batch. Applied in the order of the fields.

@@ -188,6 +188,10 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
         }
         Change::Reset => w.u8(2),
         Change::Remove => w.u8(3),
+        Change::Edition(edition) => {
+            w.u8(4);
+            w.u32(edition.0);
+        }
     }
 }
 
@@ -199,6 +203,7 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         1 => Change::Override(read_overrides(r)?),
         2 => Change::Reset,
         3 => Change::Remove,
+        4 => Change::Edition(r.edition()?),
         _ => return r.wrong(),
     };
     Ok(RoomChange { room, revision, change })

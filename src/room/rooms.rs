@@ -23,6 +23,8 @@ pub(super) struct Room {
     overrides: Overrides,
     pub revision: u64,
     edition: Edition,
+    /// See [`RoomView::spared`].
+    spared: Option<Era>,
     lines: BTreeMap<LineName, Line>,
     pending: Pending,
     /// Configured settings with the overrides applied.
@@ -46,6 +48,7 @@ impl Room {
             overrides: Overrides::default(),
             revision,
             edition: Edition(0),
+            spared: None,
             lines: BTreeMap::new(),
             pending: Pending::default(),
             schedule: BTreeSet::new(),
@@ -74,7 +77,19 @@ impl Room {
     /// A new edition: every line begins afresh, above all numbers it has issued.
     pub fn reset(&mut self, m: &mut Moment) {
         self.edition = Edition(self.edition.0.saturating_add(1));
+        self.spared = None;
         self.close(m);
+    }
+
+    /// Takes back an edition that the log had lost; false if it is not above the room's.
+    pub fn regain(&mut self, edition: Edition, m: &Moment) -> bool {
+        let higher = edition > self.edition;
+        if higher {
+            self.edition = edition;
+            self.spared = Some(m.past.era());
+            self.repaint();
+        }
+        higher
     }
 
     /// Forgets every line, its numbers never to be issued again.
@@ -203,6 +218,7 @@ impl Room {
             overrides: self.overrides.clone(),
             revision: self.revision,
             edition: self.edition,
+            spared: self.spared,
             lines: self.painted.clone(),
         };
         Arc::clone(self.picture.insert(Arc::new(view)))
@@ -331,6 +347,7 @@ impl Room {
         write_overrides(w, &self.overrides);
         w.u64(self.revision);
         w.u32(self.edition.0);
+        w.option(self.spared, |w, era| w.u64(era.0));
         w.count(self.lines.len());
         for (name, line) in &self.lines {
             w.text(name.as_str());
@@ -349,6 +366,7 @@ impl Room {
         };
         room.settings = Arc::new(room.overrides.over(&room.configured));
         room.edition = r.edition()?;
+        room.spared = r.option(|r| Ok(Era(r.u64()?)))?;
         room.lines = r
             .list(64, |r| Ok((r.line_name()?, Line::read(r)?)))?
             .into_iter()

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::adopted::Adopting;
+use super::adopted::{Adopting, SINCE_VERSION};
 use super::chain::Chain;
 use super::checks::Checks;
 use super::entry::{Batch, Change, Effects, Entry, Joined, RoomChange, Section, StateHash, VERSION};
@@ -310,6 +310,9 @@ impl State {
                 self.rooms.insert(change.room.clone(), room);
             }
             (None, _) => return false,
+            (Some(room), Change::Edition(edition)) => {
+                return self.versions.current() >= SINCE_VERSION && room.regain(*edition, m);
+            }
             (Some(room), _) if change.revision <= room.revision => return false,
             (Some(_), Change::Override(overrides)) if too_long(overrides.message.as_deref()) => return false,
             (Some(room), Change::Configure(settings)) => room.configure(settings.bounded(), m),

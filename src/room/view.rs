@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::chain::Chain;
 use super::entry::StateHash;
-use super::ids::{CallId, Clock, Edition, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::line_view;
 use super::past::Past;
 use super::roster::RosterGate;
@@ -51,6 +51,9 @@ pub struct RoomView {
     pub overrides: Overrides,
     pub revision: u64,
     pub edition: Edition,
+    /// Numbers of this era and later ones count whatever lower edition their tokens name: they were issued while the log
+    /// had lost the room's edition, so after the reset.
+    pub spared: Option<Era>,
     pub lines: Lines,
 }
 

@@ -1,8 +1,8 @@
 //! Bytes: entries and snapshots come back as they were, and nothing that is not one is taken for one.
 
 use anteroom::room::{
-    Adopt, Batch, Change, Claim, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId,
-    Position, RoomChange, RoomName, Root, Section, Settings, Spoke, State, VERSION, Vote, Wall,
+    Adopt, Batch, Change, Claim, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides,
+    PendingId, Position, RoomChange, RoomName, Root, Section, Settings, Spoke, State, VERSION, Vote, Wall,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -57,6 +57,7 @@ prop_compose! {
         overrides().prop_map(Change::Override),
         Just(Change::Reset),
         Just(Change::Remove),
+        any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
     ]) -> RoomChange {
         RoomChange { room, revision, change }
     }

@@ -1,8 +1,8 @@
 //! Random histories: what gates might say, in what order, at what times.
 
 use anteroom::room::{
-    Batch, Change, Claim, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId, Position,
-    RoomChange, Section, Settings, State, VERSION, Wall,
+    Batch, Change, Claim, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId,
+    Position, RoomChange, Section, Settings, State, VERSION, Wall,
 };
 use proptest::prelude::*;
 
@@ -162,6 +162,7 @@ fn change() -> impl Strategy<Value = Change> {
         2 => weights.prop_map(|lane_weights| Change::Configure(Settings { lane_weights, ..settings() })),
         1 => Just(Change::Reset),
         1 => Just(Change::Remove),
+        1 => (0..4_u32).prop_map(|edition| Change::Edition(Edition(edition))),
     ]
 }
 

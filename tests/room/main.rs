@@ -6,6 +6,7 @@ mod adoption;
 mod agreement;
 mod bytes;
 mod chain;
+mod editions;
 mod eras;
 mod gates;
 mod history;

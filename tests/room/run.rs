@@ -246,6 +246,12 @@ impl Run {
                 view.clock
             );
         }
+        let editions = view
+            .rooms
+            .get(&room())
+            .map(|room| (room.edition.0, room.spared.map(|era| era.0)));
+        let modelled = self.model.room.as_ref();
+        assert_eq!(editions, modelled.map(|room| (room.edition, room.spared)));
         let lines = view.rooms.get(&room()).map(|room| &room.lines);
         let modelled = self.model.room.as_ref().map(|room| &room.lines);
         assert_eq!(

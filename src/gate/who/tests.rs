@@ -151,6 +151,7 @@ impl Room {
             line: &self.line,
             view: &self.view,
             edition: self.view.rooms[&self.name].edition,
+            spared: self.view.rooms[&self.name].spared,
             now: self.view.clock,
             wall: Wall(self.time),
             extension_ms: None,
@@ -319,6 +320,38 @@ fn a_reset_voids_tickets_and_passes_of_the_edition_before() {
         PassState::Valid,
         "of an edition that the log lost"
     );
+}
+
+#[test]
+fn an_edition_that_came_back_spares_whoever_joined_while_it_was_lost() {
+    let mut room = Room::new();
+    let number = room.called();
+    let pending = TicketPlace::Pending(PendingId([7; 12]));
+    let lost = Ticket {
+        edition: Edition(2),
+        ..room.ticket(TicketPlace::Numbered(number))
+    };
+    assert_eq!(room.reader().ticket(lost.clone()).state, TicketState::Unknown);
+    room.change(Change::Edition(Edition(2)));
+    assert_eq!(room.reader().ticket(lost).state, TicketState::Called, "worth its place");
+    assert_eq!(room.by_ticket(number).0, TicketState::Called);
+    assert_eq!(
+        room.reader().ticket(room.ticket(pending)).state,
+        TicketState::Pending(PendingId([7; 12]))
+    );
+    room.claim(number, true);
+    assert_eq!(room.by_pass(room.pass(number, 1, SESSION_MS)).0, PassState::Valid);
+    // Of the edition before, and of an era before the loss.
+    let older = Number {
+        era: Era(number.era.0 - 1),
+        ..number
+    };
+    assert_eq!(room.by_ticket(older), (TicketState::Void(Void::Reset), None));
+    assert_eq!(room.by_pass(room.pass(older, 1, SESSION_MS)), VOID);
+    room.change(Change::Reset);
+    assert_eq!(room.by_ticket(number), (TicketState::Void(Void::Reset), None));
+    let void = room.reader().ticket(room.ticket(pending));
+    assert_eq!(void.state, TicketState::Void(Void::Reset));
 }
 
 #[test]

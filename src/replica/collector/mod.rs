@@ -12,13 +12,16 @@ use tokio::sync::oneshot;
 use crate::replica::inbox::{Changing, Join, Joiner, Note, Noted, Unrecorded};
 use crate::replica::waiters::{ChangeWaiter, Waiters};
 use crate::room::{
-    Batch, Change, Claim, End, LaneId, LineName, MAX_BATCH_BYTES, Number, PendingId, RoomChange, RoomName, Section,
+    Batch, Change, Claim, Edition, End, LaneId, LineName, MAX_BATCH_BYTES, Number, PendingId, RoomChange, RoomName,
+    Section,
 };
 
 #[derive(Default)]
 pub(super) struct Collector {
     lines: BTreeMap<LineKey, Work>,
     changes: VecDeque<Changing>,
+    /// Editions that tokens proved, the highest of each room.
+    editions: BTreeMap<RoomName, Edition>,
     /// Notes in all lines.
     notes: usize,
     /// The line last served; the next batch starts behind it.
@@ -61,7 +64,7 @@ struct Word {
 
 impl Collector {
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.changes.is_empty()
+        self.lines.is_empty() && self.changes.is_empty() && self.editions.is_empty()
     }
 
     /// True when there is more than marks and renewals: those may wait a moment for company.
@@ -148,6 +151,13 @@ impl Collector {
         }
     }
 
+    /// A genuine token is of an edition above the room's. It goes before whatever its visitor does.
+    pub fn regain(&mut self, room: RoomName, edition: Edition) {
+        let highest = self.editions.entry(room).or_default();
+        *highest = edition.max(*highest);
+        self.urgent = true;
+    }
+
     /// Refused at once when there is no room for it, or when it would never fit in a batch.
     pub fn change(&mut self, change: Changing) {
         self.urgent = true;
@@ -176,6 +186,7 @@ impl Collector {
         let mut batch = Batch::default();
         let mut waiters = Waiters::default();
         let mut room = Room(MAX_BATCH_BYTES - HEAD_BYTES);
+        self.cut_editions(&revision, &mut room, &mut batch);
         self.cut_changes(&revision, &mut room, &mut batch, &mut waiters);
         for key in self.turns() {
             if !room.takes(SECTION_BYTES) {
@@ -193,6 +204,19 @@ impl Collector {
         }
         self.urgent = !self.is_empty();
         (batch, waiters)
+    }
+
+    fn cut_editions(&mut self, revision: &dyn Fn(&RoomName) -> u64, room: &mut Room, batch: &mut Batch) {
+        while room.takes(CHANGE_BYTES) {
+            let Some((room, edition)) = self.editions.pop_first() else {
+                return;
+            };
+            batch.rooms.push(RoomChange {
+                revision: revision(&room),
+                room,
+                change: Change::Edition(edition),
+            });
+        }
     }
 
     fn cut_changes(
@@ -329,7 +353,7 @@ fn change_bytes(change: &Change) -> usize {
         + match change {
             Change::Override(overrides) => overrides.message.as_ref().map_or(0, String::len),
             Change::Configure(settings) => 2 * settings.lane_weights.len(),
-            Change::Reset | Change::Remove => 0,
+            Change::Reset | Change::Remove | Change::Edition(_) => 0,
         }
 }
 

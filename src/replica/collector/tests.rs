@@ -242,6 +242,29 @@ fn the_configured_rooms_go_before_what_an_operator_has_said_of_them() {
 }
 
 #[test]
+fn an_edition_goes_once_before_its_visitors_and_leaves_the_revision_alone() {
+    let mut collector = Collector::default();
+    let overrides = Change::Override(Overrides::default());
+    collector.change(Changing {
+        room: name("main"),
+        change: overrides.clone(),
+        answer: None,
+    });
+    for edition in [1, 3, 2] {
+        collector.regain(name("main"), Edition(edition));
+    }
+    assert!(collector.is_urgent());
+    let (batch, _) = collector.cut(|_| 6);
+    let said: Vec<_> = batch
+        .rooms
+        .into_iter()
+        .map(|said| (said.revision, said.change))
+        .collect();
+    assert_eq!(said, [(6, Change::Edition(Edition(3))), (7, overrides)]);
+    assert!(collector.is_empty() && !collector.is_urgent());
+}
+
+#[test]
 fn joiners_who_gave_up_are_not_numbered_but_pending_ids_are() {
     let mut collector = Collector::default();
     let (gone, outcome) = joining(0, None);

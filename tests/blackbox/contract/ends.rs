@@ -3,13 +3,13 @@
 use anteroom::config::{Config, Overrides};
 use anteroom::log::{Embedded, Options as LogOptions};
 use anteroom::replica::{Options, Replica};
-use anteroom::room::Change;
+use anteroom::room::{Change, Number};
 
 use crate::gate::room;
 use crate::guest::{SCRIPT, number_of};
 use crate::shop::Reply;
 
-use super::{House, ONE};
+use super::{House, ONE, eventually};
 
 const ENDING: &[Reply] = &[
     Reply::new(
@@ -106,11 +106,7 @@ async fn an_answer_to_a_request_without_the_pass_ends_nothing() {
 }
 
 /// What an operator's reset is in the log; the way to ask for one is not here yet.
-#[tokio::test]
-async fn after_a_reset_older_tokens_are_void_and_their_holders_are_told_so() {
-    let (mut house, mut inside) = House::full().await;
-    let mut waiting = house.in_line().await;
-    let old = number_of(&waiting.ticket().unwrap()).unwrap();
+async fn reset(house: &mut House) {
     house.gate.stop();
     let log = Embedded::open(&house.gate.data(), LogOptions::default()).unwrap();
     let config = Config::load(Some(&house.gate.config()), &Overrides::none()).unwrap();
@@ -127,6 +123,14 @@ async fn after_a_reset_older_tokens_are_void_and_their_holders_are_told_so() {
     house.gate.start();
     house.gate.ready().await;
     assert_eq!(house.gate.room().await["edition"], 1);
+}
+
+#[tokio::test]
+async fn after_a_reset_older_tokens_are_void_and_their_holders_are_told_so() {
+    let (mut house, mut inside) = House::full().await;
+    let mut waiting = house.in_line().await;
+    let old = number_of(&waiting.ticket().unwrap()).unwrap();
+    reset(&mut house).await;
     house.gate.set("{\"mode\": \"hold\"}").await;
     let answer = waiting.page("/").await;
     assert_eq!(answer.word(), "waiting");
@@ -135,4 +139,44 @@ async fn after_a_reset_older_tokens_are_void_and_their_holders_are_told_so() {
     let answer = inside.send("GET", "/api", SCRIPT, "").await.unwrap();
     assert_eq!(answer.status(), 503, "{}", answer.head);
     assert_eq!(inside.page("/").await.word(), "waiting");
+}
+
+#[tokio::test]
+async fn a_room_that_was_reset_keeps_its_places_also_when_its_whole_log_is_lost() {
+    let (mut house, mut void) = House::full().await;
+    reset(&mut house).await;
+    let mut inside = house.inside().await;
+    let mut waiting = house.in_line().await;
+    let place = waiting.ticket();
+    let Number { era, .. } = number_of(place.as_ref().unwrap()).unwrap();
+    house.gate.stop();
+    // Eras are in order of their seconds, and a log as young as this one has only begun.
+    eventually("a later second", async || {
+        (anteroom::time::wall().0 / 1_000 > era.0 >> 24).then_some(())
+    })
+    .await;
+    for file in std::fs::read_dir(house.gate.data()).unwrap() {
+        let path = file.unwrap().path();
+        if path.file_name().is_some_and(|name| name != "lock") && path.is_file() {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    house.gate.start();
+    house.gate.ready().await;
+    assert_eq!(house.gate.room().await["edition"], 0, "lost with the log");
+    let mut newcomer = house.in_line().await;
+    let joined = newcomer.ticket();
+    // A ticket of the edition before the loss, and then the others'.
+    assert_eq!(waiting.page("/").await.word(), "waiting");
+    assert_eq!(waiting.ticket(), place, "the same place");
+    assert_eq!(house.gate.room().await["edition"], 1);
+    assert!(inside.page("/").await.is_the_shops());
+    assert!(inside.page("/").await.is_the_shops(), "known again");
+    assert_eq!(newcomer.page("/").await.word(), "waiting");
+    assert_eq!(
+        newcomer.ticket(),
+        joined,
+        "came after the reset, whatever the ticket says"
+    );
+    assert_eq!(void.page("/").await.word(), "waiting", "reset is reset");
 }

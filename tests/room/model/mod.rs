@@ -345,11 +345,19 @@ impl Model {
                     settings: settings.clone(),
                     revision,
                     edition: 0,
+                    spared: None,
                     lines: BTreeMap::new(),
                     pending: Vec::new(),
                 });
             }
             (None, _) => return false,
+            (Some(room), Change::Edition(edition)) => {
+                let higher = edition.0 > room.edition;
+                if higher {
+                    (room.edition, room.spared) = (edition.0, Some(self.lore.era()));
+                }
+                return higher;
+            }
             (Some(room), _) if revision <= room.revision => return false,
             (Some(room), Change::Configure(settings)) => {
                 room.configured = settings.clone();
@@ -360,7 +368,7 @@ impl Model {
                 room.settle(clock, &self.lore);
             }
             (Some(room), Change::Reset) => {
-                room.edition += 1;
+                (room.edition, room.spared) = (room.edition + 1, None);
                 room.close(&mut self.lore);
             }
             (Some(room), Change::Remove) => {

@@ -15,6 +15,8 @@ pub struct Room {
     pub settings: Settings,
     pub revision: u64,
     pub edition: u32,
+    /// The era that issued when the edition was last taken back.
+    pub spared: Option<u64>,
     pub lines: BTreeMap<LineName, Line>,
     /// (numbered at, id, line, number)
     pub pending: Vec<(u64, PendingId, LineName, Number)>,
