@@ -1,6 +1,5 @@
 //! The handle that the request path and the operator's side hold, and the start and end of the thread behind it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -12,6 +11,7 @@ use tokio::time::timeout;
 
 use super::CUT_OFF_AFTER;
 use super::inbox::{Changing, INBOX, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
+use super::options::Options;
 use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
 use super::worker::Worker;
@@ -19,7 +19,7 @@ use crate::archive::{self, Archiver};
 use crate::log::{Log, Unavailable};
 use crate::room::{
     Change, Clock, Edition, Effects, Entry, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Settings,
-    State, VERSION, View, Visitor,
+    State, View, Visitor,
 };
 use crate::time;
 
@@ -38,34 +38,6 @@ pub struct ReplicaThread {
     inbox: SyncSender<Message>,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-}
-
-/// What a replica may be told; the default is right outside tests.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Room clock between snapshots.
-    pub snapshot_every: Duration,
-    /// Bytes of entries between snapshots.
-    pub snapshot_bytes: u64,
-    /// The highest machine version that this gate agrees to.
-    pub knows: u16,
-    /// Where the log is archived, if it is.
-    pub archive: Option<PathBuf>,
-    /// How long a stop tries to say goodbye to a log that does not answer.
-    pub goodbye_within: Duration,
-}
-
-impl Default for Options {
-    /// Snapshots every 10 s of room clock or 4 MB; five seconds for the goodbye.
-    fn default() -> Self {
-        Self {
-            snapshot_every: Duration::from_secs(10),
-            snapshot_bytes: 4_000_000,
-            knows: VERSION,
-            archive: None,
-            goodbye_within: Duration::from_secs(5),
-        }
-    }
 }
 
 /// Why a replica cannot start.

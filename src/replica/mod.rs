@@ -7,6 +7,7 @@
 mod collector;
 mod handle;
 mod inbox;
+mod options;
 pub mod protocol;
 mod publish;
 mod recover;
@@ -15,8 +16,9 @@ mod rooms;
 mod waiters;
 mod worker;
 
-pub use handle::{Options, Replica, ReplicaThread, StartError};
+pub use handle::{Replica, ReplicaThread, StartError};
 pub use inbox::{JoinOutcome, Note, Unrecorded};
+pub use options::Options;
 pub use publish::{Condition, Stats, ViewGuard};
 pub use replay::{Fault, Gap, Progress, ReplayError, Report, replay};
 

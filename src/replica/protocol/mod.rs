@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::collector::Collector;
-use super::handle::Options;
+use super::options::Options;
 use super::publish::{Condition, Shared};
 use super::recover::Apply;
 use super::waiters::Waiters;

@@ -8,7 +8,7 @@ use super::checkpoint::Checkpoint;
 use super::{BACKOFF_FIRST, Phase, Protocol};
 use crate::archive::Archiver;
 use crate::replica::collector::Collector;
-use crate::replica::handle::Options;
+use crate::replica::options::Options;
 use crate::replica::publish::Shared;
 use crate::replica::recover::Apply;
 use crate::room::{

@@ -1,0 +1,34 @@
+//! What a replica may be told.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::room::VERSION;
+
+/// What a replica may be told; the default is right outside tests.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Room clock between snapshots.
+    pub snapshot_every: Duration,
+    /// Bytes of entries between snapshots.
+    pub snapshot_bytes: u64,
+    /// The highest machine version that this gate agrees to.
+    pub knows: u16,
+    /// Where the log is archived, if it is.
+    pub archive: Option<PathBuf>,
+    /// How long a stop tries to say goodbye to a log that does not answer.
+    pub goodbye_within: Duration,
+}
+
+impl Default for Options {
+    /// Snapshots every 10 s of room clock or 4 MB; five seconds for the goodbye.
+    fn default() -> Self {
+        Self {
+            snapshot_every: Duration::from_secs(10),
+            snapshot_bytes: 4_000_000,
+            knows: VERSION,
+            archive: None,
+            goodbye_within: Duration::from_secs(5),
+        }
+    }
+}
