@@ -106,7 +106,8 @@ impl Gate {
     async fn give_up(&self, visitor: Option<Visitor>) {
         let Some(visitor) = visitor else { return };
         let view = self.shared.replica.view();
-        if let Standing::Waiting(_) | Standing::Called(_) | Standing::Inside(_) = view.standing(&visitor, view.clock) {
+        // A view that is a moment behind does not know the number yet; if it is nobody's the room passes it over.
+        if !matches!(view.standing(&visitor, view.clock), Standing::Late | Standing::Ended) {
             let _ = self.shared.replica.record(visitor, Note::Leave).await;
         }
     }

@@ -1,8 +1,11 @@
 //! The second table: what stands below `/.anteroom/`.
 
+use anteroom::log::Kept;
+use anteroom::room::Number;
+use anteroom::token::TicketPlace;
 use serde_json::Value;
 
-use crate::gate::{pass_name, ticket_name};
+use crate::gate::{keyring, pass_name, ticket_name};
 use crate::guest::{PAGE, SCRIPT, number_of, read_pass, read_ticket};
 use crate::http::Wire;
 
@@ -247,4 +250,33 @@ async fn a_browser_that_refuses_cookies_is_told_so() {
         .page("/.anteroom/rooms/shop/check?to=//evil.test/")
         .await;
     assert!(!answer.field("location").unwrap().starts_with("//"), "{}", answer.head);
+}
+
+/// As at a gate that has not read yet what another one numbered: the log may know, so it is told.
+#[tokio::test]
+async fn leaving_with_a_number_that_the_view_does_not_know_is_recorded_all_the_same() {
+    let (mut house, _inside) = House::full().await;
+    let mut leaving = house.in_line().await;
+    let mut ticket = leaving.ticket().unwrap();
+    let number = number_of(&ticket).unwrap();
+    let unknown = Number {
+        n: number.n + 1,
+        ..number
+    };
+    ticket.place = TicketPlace::Numbered(unknown);
+    leaving.jar.insert(ticket_name(), keyring().sign_ticket(&ticket));
+    let answer = leaving.own("POST", "leave").await;
+    assert_eq!((answer.status(), &answer.json()["state"]), (200, &"none".into()));
+    assert!(leaving.ticket().is_none());
+    house.gate.stop();
+    let kept = Kept::open(&house.gate.data()).unwrap();
+    let entries = kept.files().iter().flat_map(|file| {
+        let part = kept.part(file).unwrap();
+        part.read(part.base.position.sequence).unwrap()
+    });
+    let left: Vec<_> = entries
+        .flat_map(|entry| entry.batch.sections)
+        .flat_map(|section| section.leaves)
+        .collect();
+    assert_eq!(left, [(ticket.lane, unknown)]);
 }
