@@ -98,7 +98,7 @@ fn waits(bars: &[(f64, u64)]) -> Plot {
     let frame = Frame::new(0, 1, bars.len(), most);
     let mut svg = frame.open_without_time("How many waited how long");
     for (at, (from, count)) in bars.iter().enumerate() {
-        let last = at + 1 == bars.len();
+        let last = at > 0 && at + 1 == bars.len();
         let to = bars.get(at + 1).map_or_else(|| "more".to_owned(), |(to, _)| said(*to));
         let class = if last { "rest" } else { "bar" };
         bar(

@@ -88,6 +88,28 @@ fn a_gates_archive_and_its_data_folder_tell_the_same_and_nothing_of_anybody() {
 }
 
 #[test]
+fn a_gate_that_was_killed_leaves_a_whole_history_in_its_folder_and_in_its_archive() {
+    let site = Site::new("", "");
+    site.set_store("archive = \"archive\"");
+    let gate = site.start();
+    gate.insider();
+    gate.kill();
+    let gate = site.start();
+    gate.visitor().goes_to("/");
+    assert_eq!(gate.stop().code, Some(0));
+    let kept = report(&site, &["data"]);
+    let logs = kept["covers"]["logs"].as_array().unwrap();
+    let from: Vec<_> = logs.iter().map(|log| log["goes_on_from"].as_str().unwrap()).collect();
+    assert_eq!(from, ["nothing", "whole"]);
+    assert_eq!(kept["lines"][0]["tally"]["joins"], 2);
+    // What the gate had not filed when it was killed is filed when it has read its log again.
+    let archived = report(&site, &["archive"]);
+    assert_eq!(archived["covers"]["logs"], kept["covers"]["logs"]);
+    assert_eq!(archived["covers"]["entries"], kept["covers"]["entries"]);
+    assert_eq!(archived["covers"]["hash"], kept["covers"]["hash"]);
+}
+
+#[test]
 fn an_altered_archive_is_told_and_by_ten_lines_of_python_too() {
     let site = Site::new("", "");
     site.set_store("archive = \"archive\"");

@@ -59,7 +59,7 @@ fn a_history_of_three_million_visitors() {
     let before = memory_kb();
     let started = anteroom::time::uptime();
     let findings = report(&folder);
-    let took = anteroom::time::uptime() - started;
+    let took = anteroom::time::uptime().saturating_sub(started);
     println!(
         "{} entries, {} joins, {} calls: {:.1} s, {} kB before and {} kB at most\n{:#?}",
         findings.covers.entries,
