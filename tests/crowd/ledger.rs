@@ -164,12 +164,10 @@ impl Ledger {
             return;
         };
         self.calls = line.figures.calls;
-        let known: Vec<Number> = self.waiting.keys().chain(self.held.keys()).copied().collect();
-        for number in known {
-            let heard = self.waiting.remove(&number);
-            self.held.remove(&number);
-            self.find(&line, number, heard.unwrap_or_default());
+        for (number, heard) in std::mem::take(&mut self.waiting) {
+            self.find(&line, number, heard);
         }
+        self.release(&line);
         self.in_order(&line);
     }
 
@@ -271,6 +269,12 @@ impl Ledger {
             return self.look(state, entry.time, &[]);
         }
         self.said(entry);
+        for joined in &effects.joined {
+            let Some(first) = joined.first else { continue };
+            for n in first.n..first.n + joined.count {
+                self.issue(Number { n, ..first });
+            }
+        }
         let pending = entry.batch.sections.iter().flat_map(|section| &section.pending_joins);
         for (joined, (_, id)) in effects.pending_joined.iter().zip(pending) {
             if let Some(first) = joined
@@ -278,12 +282,6 @@ impl Ledger {
                 .filter(|first| self.pending.insert(*id, *first) != Some(*first))
             {
                 self.issue(first);
-            }
-        }
-        for joined in &effects.joined {
-            let Some(first) = joined.first else { continue };
-            for n in first.n..first.n + joined.count {
-                self.issue(Number { n, ..first });
             }
         }
         self.look(state, entry.time, &entry.batch.sections);
@@ -313,16 +311,23 @@ impl Ledger {
         }
     }
 
-    /// Tickets and passes bring back what the log had lost.
+    /// Tickets and passes bring back what the log had lost; and a gate that was cut off opens a session again whose turn
+    /// the room took for missed.
     fn find_again(&mut self, line: &LineView, said: &[Section]) {
         for section in said {
+            for (_, number) in &section.marks {
+                if !self.waiting.contains_key(number) && !self.held.contains_key(number) {
+                    let marked = Some(self.clock);
+                    self.find(line, *number, Heard { joined: None, marked });
+                }
+            }
             let claims = section.claims.iter().map(|claim| claim.number);
-            let named = section.marks.iter().chain(&section.reopens).map(|(_, number)| *number);
-            for number in named.chain(claims).collect::<Vec<_>>() {
-                if !self.waiting.contains_key(&number) && !self.held.contains_key(&number) {
-                    let marked = section.marks.iter().any(|(_, mark)| *mark == number);
-                    let marked = marked.then_some(self.clock);
-                    self.find(line, number, Heard { joined: None, marked });
+            let reopens = section.reopens.iter().map(|(_, number)| *number);
+            for number in reopens.chain(claims) {
+                let inside = matches!(line.standing(LANE, number, line.clock), Standing::Inside(_));
+                if inside && !self.held.contains_key(&number) {
+                    self.waiting.remove(&number);
+                    self.find(line, number, Heard::default());
                 }
             }
         }

@@ -57,7 +57,12 @@ async fn of_five_hundred_who_ask_at_once_exactly_fifty_get_in() {
 }
 
 async fn set_mode(fleet: &Fleet, mode: &str) {
-    fleet.gates[0].set(&format!("{{\"mode\":\"{mode}\"}}")).await;
+    let patch = format!("{{\"mode\":\"{mode}\"}}");
+    eventually("a change that the log takes", async || {
+        let answer = fleet.gates[0].admin_ask("PATCH", "/api/v1/rooms/shop", &patch).await;
+        (answer.status() == 200).then_some(())
+    })
+    .await;
     for gate in &fleet.gates {
         eventually(&format!("{mode} at every gate"), async || {
             (gate.room().await["mode"] == mode).then_some(())

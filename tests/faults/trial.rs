@@ -58,7 +58,7 @@ impl Trial {
         let machine = MACHINE.acquire_many(if large { 2 } else { 1 }).await.unwrap();
         let seed = Seed::of_run(name);
         let rules = Rules {
-            capacity: if large { 60 } else { 20 },
+            capacity: if large { 120 } else { 20 },
             session_secs: 15,
         };
         let fleet = Fleet::open(store, rules, "").await;
