@@ -14,7 +14,10 @@ const GATES: usize = 3;
 
 /// Joins at once, and how often.
 const WAVE: usize = 10_000;
-const WAVES: usize = 5;
+const WAVES: usize = 7;
+
+/// Newcomers a second while commands are counted in a busy room.
+const NEWCOMERS: u32 = 100;
 
 /// How long people wait and check in while commands are counted, and while memory is watched: beyond the minute of log
 /// that the store keeps.
@@ -66,28 +69,48 @@ impl Fleet {
         }
     }
 
-    /// The store's processor time for a join, in microseconds, when thousands join at once. They leave again.
+    /// The store's processor time for a join, in microseconds, when thousands join at once: the median of some waves, each
+    /// of which leaves again.
     pub async fn stampede(&mut self, store: &Store) -> f64 {
-        let mut spent = 0.0;
+        let mut waves = Vec::new();
         for _ in 0..WAVES {
             let before = store.cpu_us();
             let numbers = self.join(WAVE).await;
-            spent += store.cpu_us() - before;
-            let (last, others) = numbers.split_last().expect("a wave has people");
-            for (index, number) in others.iter().enumerate() {
-                self.gate(index).note(visitor(*number), Note::Leave);
-            }
-            let left = self.gate(0).record(visitor(*last), Note::Leave).await;
-            left.expect("on record");
+            waves.push((store.cpu_us() - before) / whole(WAVE));
+            self.leave(&numbers).await;
         }
-        spent / whole(WAVE * WAVES)
+        waves.sort_by(f64::total_cmp);
+        waves[WAVES / 2]
     }
 
-    /// Commands a second while everybody waits and checks in once a generation.
-    pub async fn commands_per_second(&mut self, store: &Store) -> f64 {
+    /// Commands a second while everybody waits and checks in once a generation; in a busy room others join meanwhile.
+    pub async fn commands_per_second(&mut self, store: &Store, busy: bool) -> f64 {
         let (before, began) = (store.commands(), Instant::now());
-        self.check_in(COUNTED, |_| ()).await;
-        whole(usize::try_from(store.commands() - before).expect("a count")) / began.elapsed().as_secs_f64()
+        let mut newcomers = JoinSet::new();
+        let gates: Vec<Replica> = self.gates.iter().map(|(gate, _)| gate.clone()).collect();
+        self.check_in(COUNTED, |beat| {
+            let due = u128::from(NEWCOMERS) * BEAT.as_millis() / 1_000;
+            for newcomer in 0..due * u128::from(busy) {
+                let index = usize::try_from(newcomer).expect("a few") + usize::try_from(beat).expect("a minute or so");
+                newcomers.spawn(join(gates[index % GATES].clone()));
+            }
+        })
+        .await;
+        let commands = store.commands() - before;
+        let per_second = whole(usize::try_from(commands).expect("a count")) / began.elapsed().as_secs_f64();
+        self.leave(&newcomers.join_all().await).await;
+        per_second
+    }
+
+    async fn leave(&self, numbers: &[Number]) {
+        let Some((last, others)) = numbers.split_last() else {
+            return;
+        };
+        for (index, number) in others.iter().enumerate() {
+            self.gate(index).note(visitor(*number), Note::Leave);
+        }
+        let left = self.gate(0).record(visitor(*last), Note::Leave).await;
+        left.expect("on record");
     }
 
     /// The most memory that the store holds while everybody waits and checks in.
@@ -131,23 +154,24 @@ impl Fleet {
     async fn join(&self, people: usize) -> Vec<Number> {
         let mut joining = JoinSet::new();
         for index in 0..people {
-            let gate = self.gate(index).clone();
-            joining.spawn(async move {
-                loop {
-                    match gate.join(&room(), &LineName::ONLY, LaneId(0), None).await {
-                        JoinOutcome::Numbered(number) => return number,
-                        // While the log is begun.
-                        JoinOutcome::Later => sleep(Duration::from_millis(100)).await,
-                        JoinOutcome::Refused => panic!("the room refuses"),
-                    }
-                }
-            });
+            joining.spawn(join(self.gate(index).clone()));
         }
         joining.join_all().await
     }
 
     fn gate(&self, index: usize) -> &Replica {
         &self.gates[index % GATES].0
+    }
+}
+
+async fn join(gate: Replica) -> Number {
+    loop {
+        match gate.join(&room(), &LineName::ONLY, LaneId(0), None).await {
+            JoinOutcome::Numbered(number) => return number,
+            // While the log is begun.
+            JoinOutcome::Later => sleep(Duration::from_millis(100)).await,
+            JoinOutcome::Refused => panic!("the room refuses"),
+        }
     }
 }
 
