@@ -21,7 +21,7 @@ fn checkpoints_fall_every_ten_seconds_or_four_megabytes() {
         ..Batch::default()
     };
     let entries = 4_000_000 / batch.encoded_len();
-    let fell = (0..entries + 1).find(|_| {
+    let fell = (0..=entries).find(|_| {
         gates.say(1, 0, batch.clone());
         gates.state.checkpoint().is_some()
     });
