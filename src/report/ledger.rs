@@ -130,12 +130,13 @@ impl Ledger {
             self.leave((*lane, *number), happened);
         }
         for end in &section.ends {
-            self.tally.claims += u64::from(self.visits.is_called((end.lane, end.number)));
+            let claimed = self.visits.is_called((end.lane, end.number));
+            self.claimed(claimed, now.time);
             self.visits.end((end.lane, end.number), end.after_ms, now);
         }
         for claim in &section.claims {
             let claimed = self.visits.claim((claim.lane, claim.number), claim.carried, now);
-            self.tally.claims += u64::from(claimed);
+            self.claimed(claimed, now.time);
         }
         for (lane, number) in &section.reopens {
             self.reopen((*lane, *number), happened);
@@ -151,6 +152,11 @@ impl Ledger {
         for (lane, number) in &section.taken {
             self.order(*lane).take(*number);
         }
+    }
+
+    fn claimed(&mut self, claimed: bool, time: Wall) {
+        self.tally.claims += u64::from(claimed);
+        self.series.at(time).claims += u64::from(claimed);
     }
 
     fn leave(&mut self, (lane, number): Who, happened: &Happened<'_>) {
@@ -171,7 +177,8 @@ impl Ledger {
             return;
         }
         if self.visits.is_called(who) {
-            self.tally.claims += u64::from(self.visits.claim(who, true, now));
+            let claimed = self.visits.claim(who, true, now);
+            self.claimed(claimed, now.time);
             return;
         }
         self.visits.open(who, now);

@@ -54,8 +54,14 @@ impl Trail {
         self.gates.values().cloned().collect()
     }
 
+    /// One that goes on is as long as the history, so far.
     pub fn interruptions(&self) -> Vec<Interruption> {
-        self.interruptions.clone()
+        let mut all = self.interruptions.clone();
+        let end = self.last.as_ref().map_or(0, |(_, time)| time.0);
+        for open in all.iter_mut().filter(|interruption| interruption.to.is_none()) {
+            open.secs = Histogram::secs(end.saturating_sub(open.from.time_ms));
+        }
+        all
     }
 
     fn gate(&mut self, entry: &Entry, effects: &Effects, stamp: &Stamp) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anteroom::report::{Findings, Line, Options, audit};
+use anteroom::report::{Findings, Line, Moment, Options, audit};
 use tempfile::TempDir;
 
 use super::crowd::{Crowd, Story, settings};
@@ -61,6 +61,15 @@ fn a_fair_sale_is_reported_with_the_crowds_own_figures() {
         "{tally:#?}"
     );
     assert_eq!(line.sessions.held.count, figures.ends);
+    let over_time = |of: fn(&Moment) -> u64| line.over_time.steps.iter().map(of).sum::<u64>();
+    assert_eq!(
+        (
+            over_time(|step| step.joins),
+            over_time(|step| step.calls),
+            over_time(|step| step.claims)
+        ),
+        (figures.joins, figures.calls, figures.claims)
+    );
     assert!(findings.checks.votes_matched > 20 && findings.checks.votes_against.is_empty());
 }
 

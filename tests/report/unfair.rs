@@ -50,7 +50,10 @@ fn a_friend_let_in_without_a_call_is_told_with_whom_they_passed_by() {
     hall.leave(1);
     let findings = report(&folder);
     let page = anteroom::report::html(&findings);
-    assert!(page.contains("<strong>Not fair.</strong>") && page.contains("let in"), "{page}");
+    assert!(
+        page.contains("<strong>Not fair.</strong>") && page.contains("let in"),
+        "{page}"
+    );
     std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/unfair.html"), &page).unwrap();
     let line = &findings.lines[0];
     assert!(findings.verdict.whole && !findings.verdict.fair);
