@@ -1,7 +1,7 @@
 //! Rooms that let everybody past their line while the gate is cut off (`on_outage = "open"`).
 //!
 //! Each such visit is counted here, by line, and told to the log when it can be reached again; the log's queue is left to
-//! those who join. What an outage is, the replica says; who is let past, [`decide`](super::decide).
+//! those who join. What an outage is, the replica says; who is let past, [`decide`](mod@super::decide).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
