@@ -164,6 +164,46 @@ fn gates_that_died_with_the_store_are_waited_for_until_an_operator_ends_that() {
     );
 }
 
+/// Nobody is left who knows, but the store has kept what the gates wrote.
+#[test]
+fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_the_dead() {
+    let mut store = Server::start(&Options::durable());
+    let site = Site::shared(&store.url(), "");
+    let (one, other) = (site.start(), site.start());
+    live(&one);
+    roster(&one, 2);
+    let mut inside = one.insider();
+    let mut waiting = one.waits(1);
+    until("a checkpoint that is kept", || {
+        let gates = one.asks_admin("/api/v1/gates").json();
+        gates["log"]["checkpoint"]["sequence"]
+            .as_u64()
+            .filter(|sequence| *sequence > 0)
+    });
+    one.kill();
+    other.kill();
+    store.kill();
+    store.restart();
+    let again = site.start();
+    (inside.at, waiting.at) = (again.address, again.address);
+    let healing = until("healing", || {
+        let gate = again.asks_admin("/api/v1/gates").json()["gate"].clone();
+        (gate["condition"] == "healing").then_some(gate)
+    });
+    assert_eq!(healing["missing"].as_array().map(Vec::len), Some(2), "{healing}");
+    assert_eq!((waiting.goes_to("/").word(), waiting.position()), ("waiting", Some(1)));
+    assert!(inside.goes_to("/basket").is_the_shops());
+    assert_eq!(
+        again.asks_admin("/api/v1/gates").json()["gate"]["condition"],
+        "healing",
+        "all that while"
+    );
+    live(&again);
+    assert_eq!((waiting.goes_to("/").word(), waiting.position()), ("waiting", Some(1)));
+    assert_eq!(inside.leaves().status, 200);
+    until("the turn", || waiting.goes_to("/").is_the_shops().then_some(()));
+}
+
 #[test]
 fn a_machine_version_is_raised_when_all_gates_know_it() {
     let store = Server::start(&Options::default());

@@ -281,6 +281,7 @@ impl Protocol {
     /// The one place where phases change: the condition that others see changes with them.
     fn enter(&mut self, phase: Phase, now: Duration) {
         self.phase = phase;
+        self.show_what_was(now);
         let condition = match &self.phase {
             // Read anew in the middle of a life, the rooms are as they were a moment ago.
             Phase::Starting(_) | Phase::CatchingUp(_) if self.joined => self.shared.condition(),
@@ -303,6 +304,17 @@ impl Protocol {
             _ => Vec::new(),
         });
         self.shared.set_condition(condition);
+    }
+
+    /// A gate that finds a log without a root at its start shows the rooms as it could read them: who waits sees the place,
+    /// and who is inside is known.
+    fn show_what_was(&mut self, now: Duration) {
+        if let Phase::Rootless(healing) = &mut self.phase
+            && let Some(old) = &mut healing.old
+            && self.shared.load().position.incarnation == 0
+        {
+            self.shared.publish(old.view(), now);
+        }
     }
 
     fn take_phase(&mut self) -> Phase {
