@@ -60,6 +60,7 @@ fn who_speaks_keeps_serial_and_answers_over_a_new_log() {
         ..gates.entry(1, 0, Batch::default())
     };
     assert!(gates.state.apply(&again).ignored, "sent again it is a repeat");
+    gates.speak(1);
     let next = Entry {
         serial: sent.serial + 1,
         ..gates.entry(1, 0, join(1))
