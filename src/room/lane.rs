@@ -117,10 +117,7 @@ impl Lane {
         let Some(gone) = self.eras.void_below(number) else {
             return false;
         };
-        let present: Vec<Place> = self.presence.present().ones(gone.start, gone.end).collect();
-        for place in present {
-            self.presence.take(place);
-        }
+        self.presence.void(&gone);
         self.drop_missed(gone);
         true
     }

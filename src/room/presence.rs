@@ -4,6 +4,8 @@
 //! rule is kept as a bitmap of its own, which answers positions; it follows from the others and is no part of the
 //! state's bytes.
 
+use std::ops::Range;
+
 use super::bits::{Bits, and, or, pages_of, range_words, without};
 use super::codec::{Read, Reader, Writer};
 use super::ids::Place;
@@ -83,6 +85,14 @@ impl Presence {
     pub fn take(&mut self, place: Place) {
         self.taken.set(place);
         self.present.clear(place);
+    }
+
+    /// Nobody there has been seen.
+    pub fn void(&mut self, places: &Range<Place>) {
+        let none = Bits::default();
+        for bits in [&mut self.marked, &mut self.marked_before, &mut self.present] {
+            bits.keep_marked(places.start, places.end, [&none, &none]);
+        }
     }
 
     /// Back in line but not present: only a new mark makes it so.

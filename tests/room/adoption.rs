@@ -206,6 +206,24 @@ fn what_the_horizon_had_passed_stays_void() {
 }
 
 #[test]
+fn an_era_that_is_void_leaves_room_for_the_next() {
+    let mut log = Log::new(settings(1));
+    let first = log.join(1)[0];
+    log.leave(first);
+    let behind = log.fork();
+    log.state.begin(INCARNATION + 50, Root::Own);
+    log.rejoin();
+    log.join(1);
+    log.pass(70_000);
+    assert_eq!(log.standing(first), Standing::Late, "the horizon has passed its era");
+    let waiting = log.join(2)[1];
+    let mut fork = Fork::of(behind);
+    fork.old = log;
+    assert_eq!(fork.bring(), 0);
+    assert!(fork.new.is_present(waiting));
+}
+
+#[test]
 fn a_session_of_a_second_call_keeps_its_call() {
     let mut log = Log::new(settings(1));
     let person = log.join(1)[0];
@@ -220,6 +238,18 @@ fn a_session_of_a_second_call_keeps_its_call() {
     let mut fork = Fork::of_nothing(log, settings(1));
     fork.bring();
     assert_eq!(call(&mut fork.new).count, 2);
+}
+
+#[test]
+fn a_second_call_that_was_lost_is_made_again_as_the_second() {
+    let mut log = Log::new(settings(1));
+    let person = log.join(1)[0];
+    log.pass(12_500);
+    log.mark(person);
+    let mut fork = Fork::of_nothing(log, settings(1));
+    fork.bring();
+    fork.new.apply(0, Batch::default());
+    assert!(matches!(fork.new.standing(person), Standing::Called(called) if called.call.count == 2));
 }
 
 #[test]

@@ -145,6 +145,7 @@ impl Line {
         let below = (key.0, end)..(key.0, key.1.max(end));
         lane.people
             .retain(|other, person| !below.contains(other) || held(&person.is));
+        lane.people.range_mut(below).for_each(|(_, person)| person.mark = None);
         true
     }
 
