@@ -28,6 +28,8 @@ pub struct Plan {
     pub weather: Weather,
     pub faults: Vec<(Time, Fault)>,
     pub flaw: Option<Flaw>,
+    /// The flaw is one that gates must get over by themselves.
+    pub survives: bool,
 }
 
 /// What a run came to.
@@ -57,6 +59,7 @@ impl Plan {
             weather: Weather::default(),
             faults: Vec::new(),
             flaw: None,
+            survives: false,
         }
     }
 
@@ -109,6 +112,10 @@ impl Plan {
             slot.weather = self.weather;
         }
         world.servers[0].flaw = self.flaw;
+        if self.survives {
+            observer::with(|watch| watch.ledger.rewritten = true);
+            world.excuse.excess = true;
+        }
         world.most_people = self.most;
         world.arrivals_every = self.every;
         for slot in 0..self.gates {

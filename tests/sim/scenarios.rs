@@ -217,6 +217,20 @@ fn a_lowered_capacity_and_a_stop_hold_on_every_gate() {
     });
 }
 
+/// The replication id is the first guard against a store that has lost something; the nonces are the second.
+#[test]
+fn a_store_that_hides_its_losses_is_found_out_by_the_nonces() {
+    over_seeds("a_store_that_hides", |plan| Plan {
+        flaw: Some(Flaw::ReplicationUnchecked),
+        survives: true,
+        ..plan
+            .with(40, Fault::Pause(0, 8 * SECOND))
+            .with(41, Fault::Restart { lost: 8 })
+            .with(100, Fault::Pause(1, 8 * SECOND))
+            .with(101, Fault::Restart { lost: 12 })
+    });
+}
+
 #[test]
 fn a_store_that_breaks_a_rule_is_found_out() {
     for flaw in [
