@@ -1,11 +1,12 @@
 //! A gate of the simulation: the real protocol, its link to the store, and what its requests see of the rooms.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anteroom::replica::protocol::{Protocol, Setup};
 use anteroom::replica::{JoinOutcome, Options};
-use anteroom::room::{Clock, GateId, PendingId, View};
+use anteroom::room::{Clock, GateId, Number, PendingId, View};
 use tokio::sync::oneshot::Receiver;
 
 use super::chance::Chance;
@@ -29,6 +30,8 @@ pub struct Gate {
     view_at: Time,
     /// Visitors who wait for a number.
     pub joiners: Vec<Joiner>,
+    /// Marks that it was told of and that are not in the log, and since when.
+    pub marks: BTreeMap<Number, Time>,
     /// Visitors of whom nothing was known, and whose number is being asked for.
     pub asking: Vec<Asking>,
     /// Its process ends after the goodbye.
@@ -77,6 +80,7 @@ impl Gate {
             view_at: now,
             joiners: Vec::new(),
             asking: Vec::new(),
+            marks: BTreeMap::new(),
             leaving: false,
         }
     }

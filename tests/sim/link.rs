@@ -180,9 +180,25 @@ impl World {
                 ));
             }
             self.note(format_args!("{}", Shown(&entry)));
+            self.marks_are_in(&entry);
             self.poison_is_due(&entry);
         }
         answer
+    }
+}
+
+impl World {
+    /// How long marks waited until they were in the log.
+    fn marks_are_in(&mut self, entry: &Entry) {
+        let gates = self.slots.iter_mut().filter_map(|slot| slot.gate.as_mut());
+        let Some(gate) = gates.into_iter().find(|gate| gate.id() == entry.gate) else {
+            return;
+        };
+        for (_, number) in entry.batch.sections.iter().flat_map(|section| &section.marks) {
+            if let Some(since) = gate.marks.remove(number) {
+                self.tally.longest_mark = self.tally.longest_mark.max(self.now - since);
+            }
+        }
     }
 }
 

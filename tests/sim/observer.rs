@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::room::{Effects, Entry, GateId, Position, State, Wall};
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Rooms};
 
 /// What is watched, and what goes wrong.
 #[derive(Default)]
@@ -50,7 +50,7 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
         () if watch.poison == Some(entry.position) => How::NotAtAll,
         () if watch.to_twist.remove(&watch.acting) => {
             watch.twisted.insert(watch.acting);
-            watch.ledger.twisted = true;
+            watch.ledger.rooms = Rooms::AreWrong;
             How::Wrong
         }
         () if watch.twisted.contains(&watch.acting) => How::Wrong,
@@ -64,7 +64,9 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
             let rooted = state.rooted();
             let effects = state.apply(entry);
             with(|watch| {
-                watch.ledger.twisted_now = !watch.twisted.is_empty();
+                if watch.twisted.is_empty() && watch.ledger.rooms == Rooms::AreWrong {
+                    watch.ledger.rooms = Rooms::WereWrong;
+                }
                 let root = watch.roots.get(&watch.acting).copied();
                 watch.ledger.applied(rooted, state, entry, &effects, root);
             });

@@ -114,7 +114,7 @@ impl Plan {
         world.servers[0].flaw = self.flaw;
         if self.survives {
             observer::with(|watch| watch.ledger.rewritten = true);
-            world.excuse.excess = true;
+            (world.excuse.excess, world.excuse.numbers, world.excuse.turns) = (true, true, true);
         }
         world.most_people = self.most;
         world.arrivals_every = self.every;
@@ -147,6 +147,8 @@ fn judge(seed: u64, mut world: World) -> Outcome {
         (ledger.entries, ledger.blind, ledger.faults.clone())
     });
     faults.append(&mut world.faults);
+    let ghosts = observer::with(|watch| watch.ledger.ghosts(|number| world.given.contains_key(number)));
+    world.tally.ghosts = ghosts as u64;
     if faults.is_empty() {
         let left: Vec<usize> = (0..world.people.len())
             .filter(|id| world.people[*id].is != Is::Gone)

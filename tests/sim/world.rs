@@ -97,6 +97,8 @@ pub struct Excuse {
     pub excess: bool,
     /// Turns may be missed through no fault of the visitor: nobody could be reached for long.
     pub turns: bool,
+    /// Numbers may be given twice: the store writes its log anew and hides it.
+    pub numbers: bool,
 }
 
 /// What a run came to.
@@ -114,6 +116,10 @@ pub struct Tally {
     pub reloads: u64,
     pub answers_lost: u64,
     pub most_inside: u64,
+    /// Longest that a mark waited at a gate, in microseconds.
+    pub longest_mark: Time,
+    /// Numbers in line that no visitor was ever given.
+    pub ghosts: u64,
 }
 
 impl World {

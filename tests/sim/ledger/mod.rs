@@ -34,9 +34,16 @@ pub struct Ledger {
     pub blind: bool,
     /// The store may write its log anew under the same positions: only replicas are compared, entry by entry.
     pub rewritten: bool,
-    /// Some gate's rooms have been wrong, and some are.
-    pub twisted: bool,
-    pub twisted_now: bool,
+    pub rooms: Rooms,
+}
+
+/// Whether some gate's rooms have been made wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rooms {
+    #[default]
+    Right,
+    WereWrong,
+    AreWrong,
 }
 
 struct History {
@@ -109,6 +116,13 @@ impl Ledger {
         self.histories.insert(at.incarnation, history);
     }
 
+    /// Numbers of the newest history that are not over and that nobody was given.
+    pub fn ghosts(&self, given: impl Fn(&Number) -> bool) -> usize {
+        let people = self.histories.values().next_back().map(|history| &history.book.people);
+        let ghost = |(number, person): &(&Number, &Person)| person.is != Is::Over && !given(number);
+        people.map_or(0, |people| people.iter().filter(ghost).count())
+    }
+
     fn begin(&mut self, incarnation: u64, root: Option<Position>) {
         if let Some(history) = self.histories.get(&incarnation) {
             if history.root != root {
@@ -117,7 +131,7 @@ impl Ledger {
             }
             return;
         }
-        if self.twisted_now {
+        if self.rooms == Rooms::AreWrong {
             // It may have been the one that gave the log its root.
             self.blind = true;
             return;
@@ -125,7 +139,7 @@ impl Ledger {
         let mut book = match root {
             Some(at) if at != Position::default() => match self.histories.get(&at.incarnation) {
                 Some(history) if history.sequence >= at.sequence => history.book.back_at(at.sequence),
-                _ if self.twisted => {
+                _ if self.rooms != Rooms::Right => {
                     self.blind = true;
                     return;
                 }
@@ -153,7 +167,7 @@ impl Ledger {
                     history.book.turn_to(sequence);
                     history.book.time = Some(entry.time.0);
                 }
-                _ if self.twisted => self.blind = true,
+                _ if self.rooms != Rooms::Right => self.blind = true,
                 _ => self.fault(&format!("{at:?} was left out")),
             }
         }
