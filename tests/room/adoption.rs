@@ -207,19 +207,29 @@ fn what_the_horizon_had_passed_stays_void() {
 
 #[test]
 fn an_era_that_is_void_leaves_room_for_the_next() {
-    let mut log = Log::new(settings(1));
-    let first = log.join(1)[0];
-    log.leave(first);
+    let mut log = Log::new(settings(2));
+    let (first, absent) = (log.join(1)[0], log.join(1)[0]);
+    log.claim(first, true);
+    log.leave(absent);
     let behind = log.fork();
+    log.pass(500);
     log.state.begin(INCARNATION + 50, Root::Own);
     log.rejoin();
     log.join(1);
-    log.pass(70_000);
-    assert_eq!(log.standing(first), Standing::Late, "the horizon has passed its era");
-    let waiting = log.join(2)[1];
+    for _ in 0..9 {
+        log.pass(7_500);
+        log.renew(first);
+    }
+    assert_eq!(log.standing(absent), Standing::Late, "the horizon has passed its era");
+    assert_eq!(
+        log.standing(first),
+        Standing::Ended,
+        "which is kept for somebody inside a while ago"
+    );
+    let waiting = log.join(3)[2];
     let mut fork = Fork::of(behind);
     fork.old = log;
-    assert_eq!(fork.bring(), 0);
+    assert_eq!(fork.bring(), 1, "who is inside stays there");
     assert!(fork.new.is_present(waiting));
 }
 
