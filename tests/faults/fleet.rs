@@ -85,17 +85,28 @@ impl Fleet {
         self.proxies.iter().for_each(|proxy| proxy.set(toxic));
     }
 
-    /// How often the store failed the gates, or all but refused them, since they were started.
-    pub async fn failures(&self) -> u64 {
-        let mut failures = 0;
+    /// How often the store failed the gates since they were started.
+    pub async fn failures(&self) -> f64 {
+        self.figures("anteroom_store_failures_total ").await.iter().sum()
+    }
+
+    /// How long a gate's last batch took, the longest of all, in seconds.
+    pub async fn lag(&self) -> f64 {
+        let lags = self.figures("anteroom_store_lag_seconds ").await;
+        lags.into_iter().fold(0.0, f64::max)
+    }
+
+    /// A figure of every gate's metrics.
+    async fn figures(&self, name: &str) -> Vec<f64> {
+        let mut figures = Vec::new();
         for gate in &self.gates {
             let text = gate.admin_ask("GET", "/metrics", "").await.text();
-            let count = text
+            let figure = text
                 .lines()
-                .find_map(|line| line.strip_prefix("anteroom_store_failures_total "));
-            failures += count.and_then(|count| count.parse::<u64>().ok()).unwrap_or_default();
+                .find_map(|line| line.strip_prefix(name)?.parse::<f64>().ok());
+            figures.extend(figure);
         }
-        failures
+        figures
     }
 
     /// Stops all gates as an operator does.
