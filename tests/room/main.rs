@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod adopting;
 mod adoption;
 mod agreement;
 mod bytes;
 mod chain;
 mod editions;
 mod eras;
+mod fork;
 mod gates;
 mod history;
 mod house;
