@@ -19,7 +19,7 @@ impl Sentinel {
             .map(|password| format!("sentinel auth-pass {NAME} {password}"));
         let watch = Options::default()
             .line(&format!("sentinel monitor {NAME} 127.0.0.1 {} 2", master.port()))
-            .line(&format!("sentinel down-after-milliseconds {NAME} 1000"))
+            .line(&format!("sentinel down-after-milliseconds {NAME} 3000"))
             .line(&format!("sentinel failover-timeout {NAME} 5000"))
             .line(&auth.unwrap_or_default());
         let sentinels = (0..3).map(|_| Server::start_as(&watch, true)).collect();

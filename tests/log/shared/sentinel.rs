@@ -9,6 +9,7 @@ use crate::harness::redis::{Options, Sentinel, until};
 #[test]
 fn the_log_goes_on_from_the_promoted_replica_as_a_new_one() {
     let mut stores = Sentinel::start(&Options::password("hush"));
+    stores.until_in_sync();
     let mut log = open(&stores.url());
     let at = begin(&mut log);
     let end = fill(&mut log, at, 5);
