@@ -291,7 +291,7 @@ impl Replica {
         self.shared.condition()
     }
 
-    /// Has the entry at `position` passed over by every gate. Takes effect within a second, when the log has taken it.
+    /// Has the entry at `position` passed over by every gate. A frozen gate looks every three seconds.
     ///
     /// # Errors
     /// When the thread has ended, or too much is waiting.

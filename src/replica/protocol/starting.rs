@@ -138,7 +138,7 @@ impl Protocol {
         };
         for entry in entries {
             if going.stop_before.is_some_and(|poison| entry.position >= poison) {
-                return self.stopped_before(*going, now);
+                return self.stand_before(going.state, now);
             }
             match apply_next(self.apply, &mut going.state, &entry, &self.skips, self.options.knows) {
                 Applied::Done(effects) => {
@@ -148,15 +148,11 @@ impl Protocol {
                 }
                 Applied::AnotherHistory => return self.ended_at(*going, entry.position.incarnation, now),
                 Applied::Panicked => return self.poisoned(*going, entry.position, now),
-                Applied::Newer(version) => {
-                    self.fall_behind(version, now);
-                    return;
-                }
+                Applied::Newer(version) => return self.fall_behind(version, now),
             }
         }
         if let Some(version) = newer {
-            self.fall_behind(version, now);
-            return;
+            return self.fall_behind(version, now);
         }
         if !more {
             return self.arrived(*going, now);
@@ -237,10 +233,6 @@ impl Protocol {
             ..going
         };
         self.phase = Phase::CatchingUp(Box::new(catching_up));
-    }
-
-    fn stopped_before(&mut self, going: CatchingUp, now: Duration) {
-        self.stand_before(going.state, now);
     }
 
     fn stand_before(&mut self, mut state: State, now: Duration) {
