@@ -17,7 +17,7 @@ pub enum Toxic {
     Pass,
     /// Each way takes this much longer.
     Delay(Duration),
-    /// Requests reach the store, replies are lost. The connection is closed when that is over.
+    /// Requests reach the store, replies are lost. Connections that saw it are closed when that is over.
     Swallow,
     /// Of the next reply on each connection so many bytes arrive, then it is closed.
     CutReply(usize),
@@ -25,6 +25,13 @@ pub enum Toxic {
     Blackhole,
     /// Open connections are closed, and new ones as soon as they are made.
     Refuse,
+}
+
+impl Toxic {
+    /// Whether a connection ends here, which may have lost a reply or cannot.
+    fn closes(self, swallowed: bool) -> bool {
+        self == Toxic::Refuse || (swallowed && self != Toxic::Swallow)
+    }
 }
 
 /// A running proxy; dropping it closes everything.
@@ -129,9 +136,10 @@ async fn take(
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let now = *toxic.borrow_and_update();
-        if now == Toxic::Refuse || (swallowed && now != Toxic::Swallow) {
+        if now.closes(swallowed) {
             return Ok(());
         }
+        swallowed |= now == Toxic::Swallow;
         let read = tokio::select! {
             read = from.read(&mut buffer), if now != Toxic::Blackhole => read?,
             changed = toxic.changed() => match changed {
@@ -140,17 +148,19 @@ async fn take(
             },
         };
         let bytes = &buffer[..read];
-        let (delay, bytes) = match (*toxic.borrow(), way) {
-            _ if bytes.is_empty() => return Ok(()),
+        // What counts is the toxic at this moment: it may have come with the bytes, after the read began.
+        if toxic.wait_for(|toxic| *toxic != Toxic::Blackhole).await.is_err() {
+            return Ok(());
+        }
+        let now = *toxic.borrow();
+        let (delay, bytes) = match (now, way) {
+            _ if bytes.is_empty() || now.closes(swallowed) => return Ok(()),
             (Toxic::Delay(delay), _) => (delay, bytes),
-            (Toxic::Swallow, Way::Reply) => {
-                swallowed = true;
-                continue;
-            }
+            (Toxic::Swallow, Way::Reply) => continue,
             (Toxic::CutReply(most), Way::Reply) => (Duration::ZERO, &bytes[..most.min(read)]),
             _ => (Duration::ZERO, bytes),
         };
-        let cut = bytes.len() < read || matches!((now, way), (Toxic::CutReply(_), Way::Reply));
+        let cut = matches!((now, way), (Toxic::CutReply(_), Way::Reply));
         let sent = parcels.send((Instant::now() + delay, bytes.to_vec())).await;
         if cut || sent.is_err() {
             return Ok(());
