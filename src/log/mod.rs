@@ -1,4 +1,4 @@
-//! Order and durability: four calls, and no rule of any room.
+//! Order and durability: a few calls, and no rule of any room.
 //!
 //! A log is an ordered record of entries within one *incarnation*; the replica appends what its gate saw, reads what is
 //! new, and applies it. What a log may do is refuse, answer late, or repeat; it never reorders and never invents.
@@ -47,6 +47,10 @@ pub trait Log: Send {
 
     /// Notes that the entry at `position` is to be passed over, by every gate and for good.
     fn skip(&mut self, position: Position) -> Result<(), Unavailable>;
+
+    /// What was noted of this log's entries. Cheap, for it is asked every few seconds as long as a gate is frozen: no
+    /// snapshot and no entry is read.
+    fn skips(&mut self) -> Result<Skips, Unavailable>;
 }
 
 /// What a gate hands to the log; the log adds position, time and the nonce of the entry before.
@@ -113,6 +117,15 @@ pub struct Loaded {
     pub skips: Vec<Position>,
     /// Snapshots to start from, best first: several, so that one that does not decode costs little.
     pub snapshots: Vec<Snapshot>,
+}
+
+/// What a gate that stands before an entry asks for: whether it may pass over it, or the log is another one by now.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Skips {
+    /// The log's incarnation, 0 when there is no log.
+    pub incarnation: u64,
+    /// As [`Loaded::skips`].
+    pub positions: Vec<Position>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -74,7 +74,7 @@ impl Worker {
     }
 }
 
-fn carry_out(log: &mut dyn Log, ask: Ask) -> Result<Answer, Unavailable> {
+pub(super) fn carry_out(log: &mut dyn Log, ask: Ask) -> Result<Answer, Unavailable> {
     Ok(match ask {
         Ask::Load => Answer::Loaded(log.load()?),
         Ask::Root(hash) => Answer::Root(log.root(&hash)?),
@@ -88,6 +88,7 @@ fn carry_out(log: &mut dyn Log, ask: Ask) -> Result<Answer, Unavailable> {
             log.skip(position)?;
             Answer::Skipped
         }
+        Ask::Skips => Answer::Skips(log.skips()?),
     })
 }
 

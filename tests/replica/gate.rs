@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anteroom::log::{
-    self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Snapshot, Unavailable,
+    self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Unavailable,
 };
 use anteroom::replica::{JoinOutcome, Note, Options, Replica, ReplicaThread};
 use anteroom::room::{
@@ -255,6 +255,10 @@ impl Log for Faulty {
 
     fn skip(&mut self, position: Position) -> Result<(), Unavailable> {
         self.inner.skip(position)
+    }
+
+    fn skips(&mut self) -> Result<Skips, Unavailable> {
+        self.inner.skips()
     }
 
     fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable> {

@@ -169,6 +169,7 @@ impl World {
                 observer::with(|watch| watch.ledger.skips.insert(position));
                 (Answer::Skipped, None)
             }
+            Ask::Skips => (Answer::Skips(server.skips()), None),
         };
         if let Some(entry) = added {
             observer::with(|watch| watch.ledger.appended(&entry));

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use anteroom::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Snapshot};
+use anteroom::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot};
 use anteroom::room::{Entry, Position, StateHash, Wall};
 
 use super::world::Time;
@@ -225,6 +225,13 @@ impl Server {
         self.remember(now);
         if !self.data.skips.contains(&position) {
             self.data.skips.push(position);
+        }
+    }
+
+    pub fn skips(&self) -> Skips {
+        Skips {
+            incarnation: self.data.incarnation,
+            positions: self.data.skips.clone(),
         }
     }
 

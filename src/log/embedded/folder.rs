@@ -74,8 +74,11 @@ impl Folder {
         Ok(format!("{} {} {}", file.ino(), file.ctime(), file.ctime_nsec()))
     }
 
-    /// Leaves word that the entry at `position` is to be passed over.
+    /// Leaves word that the entry at `position` is to be passed over, once.
     pub fn add_skip(&self, position: Position) -> io::Result<()> {
+        if self.skips()?.contains(&position) {
+            return Ok(());
+        }
         let mut file = private().append(true).open(self.path.join(SKIPS))?;
         file.write_all(format!("{}-{}\n", position.incarnation, position.sequence).as_bytes())?;
         file.sync_all()?;

@@ -18,7 +18,9 @@ use std::time::Duration;
 use self::folder::{CURRENT, Folder, Name};
 use self::keeper::Keeper;
 use self::part::{Fault, Part};
-use super::{Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Snapshot, Unavailable};
+use super::{
+    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, Unavailable,
+};
 use crate::room::{Entry, Position, StateHash, Wall};
 use crate::time;
 
@@ -321,6 +323,13 @@ impl Log for Embedded {
 
     fn skip(&mut self, position: Position) -> Result<(), Unavailable> {
         self.folder.add_skip(position).map_err(io).map_err(unavailable)
+    }
+
+    fn skips(&mut self) -> Result<Skips, Unavailable> {
+        Ok(Skips {
+            incarnation: self.part()?.map_or(0, |part| part.head.incarnation),
+            positions: self.folder.skips().map_err(io).map_err(unavailable)?,
+        })
     }
 }
 

@@ -28,7 +28,9 @@ use self::link::Dial;
 use self::route::Route;
 use self::script::{By, Script};
 use self::wire::Wire;
-use super::{Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Snapshot, Unavailable};
+use super::{
+    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, Unavailable,
+};
 use crate::room::{Position, StateHash, Wall};
 
 pub use self::url::{RedisUrl, UrlError};
@@ -244,19 +246,14 @@ impl Log for RedisLog {
 
     fn load(&mut self) -> Result<Loaded, Unavailable> {
         let replies = self.wire.call(|_, keys, _| {
-            let of = |name: &str, key: &str| cmd(name).arg(key).to_owned();
-            vec![
-                cmd("TIME"),
-                cmd("HGET").arg(&keys.head).arg("incarnation").to_owned(),
-                of("GET", &keys.snapshot),
-                of("SMEMBERS", &keys.skips),
-            ]
+            let [incarnation, skips] = asking_for_skips(keys);
+            let snapshot = cmd("GET").arg(&keys.snapshot).to_owned();
+            vec![incarnation, skips, snapshot, cmd("TIME")]
         })?;
         let mut replies = replies.into_iter();
-        let (secs, micros): (u64, u64) = parse(replies.next())?;
-        let incarnation = parse::<Option<u64>>(replies.next())?.unwrap_or(0);
+        let Skips { incarnation, positions } = skips(&mut replies)?;
         let snapshot = parse::<Option<Vec<u8>>>(replies.next())?.and_then(|bytes| decoded(&bytes));
-        let skips: Vec<String> = parse(replies.next())?;
+        let (secs, micros): (u64, u64) = parse(replies.next())?;
         let kept = snapshot.as_ref().map_or(0, |snapshot| snapshot.position.incarnation);
         Ok(Loaded {
             incarnation,
@@ -265,7 +262,7 @@ impl Log for RedisLog {
             // Another gate may be at work: nothing is lost by starting from where the log is.
             clean: incarnation != 0,
             time: Wall(secs.saturating_mul(1_000).saturating_add(micros / 1_000)),
-            skips: skips.iter().filter_map(|id| entries::position(id)).collect(),
+            skips: positions,
             snapshots: snapshot.into_iter().collect(),
         })
     }
@@ -303,6 +300,25 @@ impl Log for RedisLog {
         })?;
         Ok(())
     }
+
+    fn skips(&mut self) -> Result<Skips, Unavailable> {
+        let replies = self.wire.call(|_, keys, _| asking_for_skips(keys).to_vec())?;
+        skips(&mut replies.into_iter())
+    }
+}
+
+fn asking_for_skips(keys: &Keys) -> [Cmd; 2] {
+    let incarnation = cmd("HGET").arg(&keys.head).arg("incarnation").to_owned();
+    [incarnation, cmd("SMEMBERS").arg(&keys.skips).to_owned()]
+}
+
+fn skips(replies: &mut impl Iterator<Item = Value>) -> Result<Skips, Unavailable> {
+    let incarnation = parse::<Option<u64>>(replies.next())?.unwrap_or(0);
+    let ids: Vec<String> = parse(replies.next())?;
+    Ok(Skips {
+        incarnation,
+        positions: ids.iter().filter_map(|id| entries::position(id)).collect(),
+    })
 }
 
 /// The arguments of a script that are the entry's own.

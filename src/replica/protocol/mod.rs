@@ -3,7 +3,7 @@
 //! Nothing here reads a clock, a socket or a source of randomness: a thread carries out what is asked (`worker`), and so
 //! does the simulation, with faults. A gate loads and catches up (`starting`), lives on a log that has a root (`live`),
 //! takes part in finding one when a new log begins (`rootless`), agrees on checkpoints (`checkpoint`), and leaves
-//! (`leaving`). At most one thing is asked at a time, and at most one batch is under way, sent again unchanged until it is
+//! (`leaving`). What it cannot apply it stands before (`still`). At most one thing is asked at a time, and at most one batch is under way, sent again unchanged until it is
 //! read back.
 
 mod begin;
@@ -14,6 +14,7 @@ mod queue;
 mod rootless;
 mod setup;
 mod starting;
+mod still;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use super::publish::{Condition, Shared};
 use super::recover::Apply;
 use super::waiters::Waiters;
 use crate::archive::Archiver;
-use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Snapshot, Unavailable};
+use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot, Unavailable};
 use crate::room::{Batch, GateId, Position, RoomName, Settings, State, StateHash, View, Wall};
 
 pub use setup::Setup;
@@ -108,6 +109,7 @@ pub enum Ask {
     Save { snapshot: Snapshot, occasion: Occasion },
     Begin { seen: u64, beginning: Beginning },
     Skip(Position),
+    Skips,
 }
 
 /// The log's answer to an [`Ask`] of the same name.
@@ -119,6 +121,7 @@ pub enum Answer {
     Saved,
     Begun(Begun),
     Skipped,
+    Skips(Skips),
 }
 
 /// What an answer is to, as far as it does not carry that itself.
@@ -132,6 +135,7 @@ enum Asked {
     Save(Saving),
     Begin,
     Skip,
+    Skips,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -221,6 +225,7 @@ impl Protocol {
             (Asked::Save(saving), Answer::Saved) => self.snapshot_saved(saving),
             (Asked::Begin, Answer::Begun(begun)) => self.begun(begun, now),
             (Asked::Skip, Answer::Skipped) => self.skip_noted(now),
+            (Asked::Skips, Answer::Skips(skips)) => self.skips_read(&skips, now),
             _ => self.rest(&Unavailable("an answer to another question".into()), now),
         }
     }
@@ -357,26 +362,6 @@ impl Protocol {
         let jitter = u32::try_from((self.random)() % 1_024).unwrap_or(0);
         self.rest_until = now + half + half * jitter / 1_024;
         self.backoff = (self.backoff * 2).min(BACKOFF_MOST);
-    }
-
-    fn freeze(&mut self, at: Position, old: Option<Box<State>>, now: Duration) {
-        tracing::error!(position = ?at, "an entry cannot be applied: the rooms stand still before it; see `anteroom skip`");
-        self.shared.freeze(now);
-        self.enter(Phase::Frozen { at, old }, now);
-        // Whoever waits is told to come again.
-        self.under_way = None;
-        self.collector = Collector::default();
-    }
-
-    fn fall_behind(&mut self, version: u16, now: Duration) {
-        tracing::error!(
-            version,
-            "the log goes on with a machine version that this binary lacks: upgrade this gate"
-        );
-        self.shared.freeze(now);
-        self.enter(Phase::Behind { version }, now);
-        self.under_way = None;
-        self.collector = Collector::default();
     }
 }
 

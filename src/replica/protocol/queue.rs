@@ -109,12 +109,6 @@ impl Protocol {
         }
     }
 
-    pub(super) fn skip_noted(&mut self, now: Duration) {
-        self.skip = None;
-        // A frozen gate looks at once.
-        self.exchanged = now.saturating_sub(Duration::from_secs(60));
-    }
-
     /// A genuine token of `era` was seen: one above the rooms' own begins a new log above it.
     pub fn foreign(&mut self, era: Era) {
         self.shared.foreign.fetch_max(era.0, Ordering::Relaxed);

@@ -6,7 +6,6 @@ use super::begin::From;
 use super::rootless::Healing;
 use super::{Ask, Asked, Phase, Protocol, Step};
 use crate::log::{Exchanged, Loaded, Snapshot, Unavailable};
-use crate::replica::collector::Collector;
 use crate::replica::recover::{Applied, apply_next, decode};
 use crate::replica::rooms;
 use crate::replica::waiters::Waiters;
@@ -52,15 +51,6 @@ impl Protocol {
 
     pub(super) fn loaded(&mut self, mut loaded: Loaded, now: Duration) {
         self.skips = std::mem::take(&mut loaded.skips);
-        if let Phase::Frozen { at, old } = &mut self.phase {
-            let skipped = self.skips.contains(at);
-            if skipped || loaded.incarnation > at.incarnation {
-                tracing::warn!(position = ?at, skipped, "the rooms go on");
-                let old = old.take().map(|old| *old);
-                self.restart(old, now);
-            }
-            return;
-        }
         let Phase::Starting(starting) = self.take_phase() else {
             return;
         };
@@ -287,17 +277,6 @@ impl Protocol {
         });
         self.collector.configure(changes);
     }
-
-    /// A poisoned log is looked at now and then: an operator may have said that the entry is to be passed over.
-    pub(super) fn look_for_skip(&mut self, now: Duration) -> Step {
-        // Dropping a message answers it.
-        self.collector = Collector::default();
-        if now < self.exchanged + SKIP_AGAIN {
-            return Step::Wait(self.exchanged + SKIP_AGAIN);
-        }
-        self.exchanged = now;
-        self.ask(Asked::Load, Ask::Load)
-    }
 }
 
 /// Of what a gate knew and what it has read, whichever has gone further. A state that awaits its root is none.
@@ -312,6 +291,3 @@ fn further(old: Option<State>, read: State) -> Option<State> {
 
 /// Told that there is nothing, a gate asks again after this.
 const EMPTY_AGAIN: Duration = Duration::from_secs(3);
-
-/// How often a frozen gate asks whether it may go on; each time it is given the snapshot as well.
-const SKIP_AGAIN: Duration = Duration::from_secs(3);

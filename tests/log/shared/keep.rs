@@ -186,3 +186,18 @@ fn skips_have_an_end() {
     assert!(why(log.skip(after(at, 2_000))).contains("skipped already"));
     assert_eq!(log.load().unwrap().skips.len(), 1_000);
 }
+
+#[test]
+fn looking_for_skips_reads_no_snapshot() {
+    let server = server();
+    let mut log = open(&server.url());
+    let at = begin(&mut log);
+    log.save(snapshot(at, b"a state"), Occasion::Checkpoint).unwrap();
+    log.skip(at).unwrap();
+    let _: () = server.ask("CONFIG RESETSTAT");
+    assert_eq!(log.skips().unwrap().positions, [at]);
+    let commands: String = server.ask("INFO commandstats");
+    let called = |command: &str| commands.contains(&format!("cmdstat_{command}:"));
+    assert!(called("smembers"), "{commands}");
+    assert!(!called("get") && !called("xrange"), "{commands}");
+}

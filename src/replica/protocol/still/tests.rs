@@ -1,0 +1,117 @@
+use super::super::{Answer, Setup};
+use super::*;
+use crate::log::{self, Embedded, Log};
+use crate::replica::worker::carry_out;
+use crate::replica::{Condition, Options};
+use crate::room::{Change, Effects, Entry, GateId, Overrides, RoomName, Settings};
+
+/// A gate by hand: its protocol, its log, and the uptime that its waits have come to.
+struct Gate {
+    protocol: Protocol,
+    log: Embedded,
+    now: Duration,
+    _folder: tempfile::TempDir,
+}
+
+fn poison() -> Change {
+    Change::Override(Overrides {
+        message: Some("poison".into()),
+        ..Overrides::default()
+    })
+}
+
+fn poisoned(state: &mut State, entry: &Entry) -> Effects {
+    assert!(!entry.batch.rooms.iter().any(|room| room.change == poison()), "poison");
+    state.apply(entry)
+}
+
+impl Gate {
+    /// Frozen, and where.
+    fn frozen() -> (Self, Position) {
+        let main = RoomName::new("main").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut gate = Self {
+            protocol: Protocol::new(Setup {
+                gate: GateId(7),
+                rooms: vec![(main.clone(), Settings::default())],
+                options: Options::default(),
+                alone: true,
+                apply: poisoned,
+                archiver: None,
+                random: Box::new(|| 5),
+            }),
+            log: Embedded::open(folder.path(), log::Options::default()).unwrap(),
+            now: Duration::ZERO,
+            _folder: folder,
+        };
+        gate.until(Condition::Live);
+        drop(gate.protocol.change(main, poison()));
+        for _ in 0..100 {
+            if let Condition::Frozen { at } = gate.protocol.condition() {
+                return (gate, at);
+            }
+            gate.step();
+        }
+        panic!("{:?}", gate.protocol.condition())
+    }
+
+    /// What it asks next; a wait is over at once.
+    fn asks(&mut self) -> Ask {
+        loop {
+            match self.protocol.next(self.now) {
+                Step::Ask(ask) => return ask,
+                Step::Wait(until) => self.now = self.now.max(until),
+                Step::Ended => panic!("it ended"),
+            }
+        }
+    }
+
+    /// Carries out what it asks next.
+    fn step(&mut self) -> Ask {
+        let ask = self.asks();
+        let answer = carry_out(&mut self.log, ask.clone());
+        self.protocol.answer(self.now, answer);
+        ask
+    }
+
+    fn until(&mut self, condition: Condition) {
+        for _ in 0..100 {
+            if self.protocol.condition() == condition {
+                return;
+            }
+            self.step();
+        }
+        panic!("{:?}", self.protocol.condition())
+    }
+}
+
+#[test]
+fn a_frozen_gate_loads_nothing_before_it_may_go_on() {
+    let (mut gate, at) = Gate::frozen();
+    let since = gate.now;
+    for _ in 0..10 {
+        assert_eq!(gate.step(), Ask::Skips);
+    }
+    assert!(gate.now >= since + 9 * SKIP_AGAIN, "{since:?} to {:?}", gate.now);
+    let another = Position {
+        sequence: at.sequence + 1,
+        ..at
+    };
+    gate.log.skip(another).unwrap();
+    assert_eq!((gate.step(), gate.step()), (Ask::Skips, Ask::Skips), "not its own");
+    gate.log.skip(at).unwrap();
+    assert_eq!((gate.step(), gate.step()), (Ask::Skips, Ask::Load));
+    gate.until(Condition::Live);
+}
+
+#[test]
+fn a_frozen_gate_goes_on_with_a_log_begun_by_others() {
+    let (mut gate, at) = Gate::frozen();
+    assert_eq!(gate.asks(), Ask::Skips);
+    let skips = Skips {
+        incarnation: at.incarnation + 1,
+        positions: Vec::new(),
+    };
+    gate.protocol.answer(gate.now, Ok(Answer::Skips(skips)));
+    assert_eq!(gate.asks(), Ask::Load);
+}
