@@ -61,6 +61,9 @@ pub enum Fault {
     Everything,
     /// Every gate is lost, and the store comes back with what it held so long ago.
     EverythingSince(Time),
+    /// Every gate is lost, and the store is up so long before it has read what it held.
+    Bare(Time),
+    Filled(Time),
     /// The furthest gate dies when it would give the next log its root: before, or half way through.
     TrapRoot {
         written: bool,
@@ -137,6 +140,11 @@ impl World {
             }
             Fault::Everything => self.loses_everything(None),
             Fault::EverythingSince(age) => self.loses_everything(Some(age)),
+            Fault::Bare(time) => self.comes_up_bare(time),
+            Fault::Filled(since) => {
+                let replication = self.replication();
+                self.master().restore(since, replication);
+            }
             Fault::TrapRoot { written } => {
                 self.traps.root = Some(written);
                 self.restarts(0);
@@ -278,6 +286,17 @@ impl World {
         let (now, replication) = (self.now, self.replication());
         self.master().flush(now);
         self.master().restart(0, replication);
+    }
+
+    fn comes_up_bare(&mut self, time: Time) {
+        (self.excuse.excess, self.excuse.turns) = (true, true);
+        for slot in 0..self.slots.len() {
+            let down = self.chance.within(0, time / 2);
+            self.dies_for(slot, down);
+        }
+        let now = self.now;
+        self.master().flush(now);
+        self.after(time, Event::Fault(Fault::Filled(now)));
     }
 
     fn loses_furthest(&mut self, lost: usize) {

@@ -183,6 +183,14 @@ fn every_gate_is_lost_and_the_store_with_all_or_with_much() {
     });
 }
 
+/// The only thing that the wait for a second look at an empty store is for: without it the gates would begin a log from
+/// nothing in place of the one that is about to be there.
+#[test]
+fn a_store_that_is_empty_while_it_comes_up_keeps_its_log() {
+    let outcomes = over_seeds("a_store_that_is_empty", |plan| plan.with(80, Fault::Bare(2 * SECOND)));
+    assert!(outcomes.iter().all(|outcome| outcome.tally.begun == 2));
+}
+
 #[test]
 fn gates_of_two_machine_versions_share_the_log_and_raise_it_together() {
     over_seeds("gates_of_two", |plan| Plan {
@@ -203,6 +211,15 @@ fn gates_of_two_machine_versions_share_the_log_and_raise_it_together() {
 fn an_entry_that_cannot_be_applied_is_passed_over() {
     over_seeds("an_entry_that_cannot", |plan| {
         plan.with(60, Fault::Poison).with(140, Fault::Poison)
+    });
+}
+
+/// The operator says it once, while no gate reaches the store.
+#[test]
+fn what_is_to_be_passed_over_is_said_until_the_store_has_it() {
+    over_seeds("what_is_to_be_passed_over", |plan| {
+        let plan = plan.with(60, Fault::Poison);
+        (0..plan.gates).fold(plan, |plan, slot| plan.with(66, Fault::Cut(slot, 20 * SECOND)))
     });
 }
 

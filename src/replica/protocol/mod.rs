@@ -159,6 +159,8 @@ enum Phase {
     Frozen {
         at: Position,
         old: Option<Box<State>>,
+        /// The store did not take the operator's word on it yet.
+        unsaid: bool,
     },
     /// The log has gone on with a machine version that this binary lacks.
     Behind {
@@ -342,8 +344,7 @@ impl Protocol {
             return;
         }
         if matches!(asked, Asked::Skip) {
-            tracing::error!(%reason, "the store did not take what is to be passed over: say it again");
-            self.skip = None;
+            self.skip_not_noted();
         }
         if matches!(asked, Asked::Load) && self.alone && !self.joined {
             self.shared.fail(reason.clone());

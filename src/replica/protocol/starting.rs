@@ -289,5 +289,6 @@ fn further(old: Option<State>, read: State) -> Option<State> {
     }
 }
 
-/// Told that there is nothing, a gate asks again after this.
+/// Told that there is nothing, a gate that knows nothing asks again after this: a store may be up before it has read what
+/// it held, and a log begun in that gap would take the place of the one that is about to be there.
 const EMPTY_AGAIN: Duration = Duration::from_secs(3);

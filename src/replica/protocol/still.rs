@@ -13,7 +13,8 @@ use crate::room::{Position, State};
 impl Protocol {
     pub(super) fn freeze(&mut self, at: Position, old: Option<Box<State>>, now: Duration) {
         tracing::error!(position = ?at, "an entry cannot be applied: the rooms stand still before it; see `anteroom skip`");
-        self.stand_still(Phase::Frozen { at, old }, now);
+        let unsaid = false;
+        self.stand_still(Phase::Frozen { at, old, unsaid }, now);
     }
 
     pub(super) fn fall_behind(&mut self, version: u16, now: Duration) {
@@ -44,7 +45,7 @@ impl Protocol {
     }
 
     pub(super) fn skips_read(&mut self, skips: &Skips, now: Duration) {
-        let Phase::Frozen { at, old } = &mut self.phase else {
+        let Phase::Frozen { at, old, unsaid } = &mut self.phase else {
             return;
         };
         let skipped = skips.positions.contains(at);
@@ -52,6 +53,21 @@ impl Protocol {
             tracing::warn!(position = ?at, skipped, "the rooms go on");
             let old = old.take().map(|old| *old);
             self.restart(old, now);
+        } else if std::mem::take(unsaid) {
+            self.skip = Some(*at);
+        }
+    }
+
+    /// The store did not take what an operator wants passed over: a gate that still stands before that entry says it again
+    /// after its next look.
+    pub(super) fn skip_not_noted(&mut self) {
+        let position = self.skip.take();
+        if let Phase::Frozen { at, unsaid, .. } = &mut self.phase {
+            tracing::error!(
+                ?at,
+                "the store did not take what is to be passed over: it is said again"
+            );
+            *unsaid = position == Some(*at);
         }
     }
 

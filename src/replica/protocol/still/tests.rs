@@ -1,6 +1,6 @@
 use super::super::{Answer, Setup};
 use super::*;
-use crate::log::{self, Embedded, Log};
+use crate::log::{self, Embedded, Log, Unavailable};
 use crate::replica::worker::carry_out;
 use crate::replica::{Condition, Options};
 use crate::room::{Change, Effects, Entry, GateId, Overrides, RoomName, Settings};
@@ -114,4 +114,14 @@ fn a_frozen_gate_goes_on_with_a_log_begun_by_others() {
     };
     gate.protocol.answer(gate.now, Ok(Answer::Skips(skips)));
     assert_eq!(gate.asks(), Ask::Load);
+}
+
+#[test]
+fn a_skip_that_the_store_did_not_take_is_said_again() {
+    let (mut gate, at) = Gate::frozen();
+    gate.protocol.skip(at);
+    assert_eq!(gate.asks(), Ask::Skip(at));
+    gate.protocol.answer(gate.now, Err(Unavailable("full".into())));
+    assert_eq!((gate.step(), gate.step()), (Ask::Skips, Ask::Skip(at)));
+    gate.until(Condition::Live);
 }
