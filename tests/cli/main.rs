@@ -9,6 +9,7 @@ mod commands;
 mod demo;
 mod drain;
 mod folder;
+mod foreign;
 mod gate;
 mod gates;
 #[path = "../harness/mod.rs"]
