@@ -22,6 +22,7 @@ mod replay;
 mod rooms;
 mod run;
 mod shop;
+mod sockets;
 mod store;
 mod visitor;
 

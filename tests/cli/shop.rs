@@ -1,4 +1,4 @@
-//! A shop of a few lines: says what it was asked, and holds the answer to `/hold` until it is let go.
+//! A shop of a few lines: says what it was asked, holds the answer to `/hold` until it is let go, and echoes on sockets.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -68,6 +68,9 @@ fn serve(stream: TcpStream, gate: &Gate) {
             gate.changed.notify_all();
             drop(gate.changed.wait_while(state, |state| !state.open).unwrap());
         }
+        if head.to_ascii_lowercase().contains("upgrade: websocket") {
+            return echo(reader);
+        }
         let body = format!("the shop\n{head}");
         let answer = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-Shop: yes\r\nContent-Length: {}\r\n\r\n{body}",
@@ -76,6 +79,17 @@ fn serve(stream: TcpStream, gate: &Gate) {
         if reader.get_mut().write_all(answer.as_bytes()).is_err() {
             return;
         }
+    }
+}
+
+/// Grants the upgrade, and gives back whatever comes, to the end of the connection.
+fn echo(reader: BufReader<TcpStream>) {
+    let mut stream = reader.into_inner();
+    let granted = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    if stream.write_all(granted.as_bytes()).is_ok() {
+        let mut back = stream.try_clone().unwrap();
+        // An end of the connection, whichever way, is the end of the socket.
+        let _ = std::io::copy(&mut stream, &mut back);
     }
 }
 

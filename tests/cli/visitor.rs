@@ -28,6 +28,13 @@ pub struct Answer {
     pub body: String,
 }
 
+/// What a script sends to open a socket.
+const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-Fetch-Mode: websocket\r\nSec-Fetch-Dest: empty\r\n";
+
+/// A socket to the shop, which gives everything back.
+pub struct Socket(TcpStream);
+
 /// An answer under way.
 pub struct Coming {
     stream: TcpStream,
@@ -90,7 +97,20 @@ impl Visitor {
         self.begins(&format!("GET {target}"), NAVIGATION, "")
     }
 
+    /// Opens a socket to the shop.
+    pub fn opens_socket(&self) -> Socket {
+        let mut answer = self.writes("GET /socket", UPGRADE, "");
+        answer.reads("\r\n\r\n");
+        let head = String::from_utf8_lossy(&answer.read);
+        assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
+        Socket(answer.stream)
+    }
+
     fn begins(&self, line: &str, fields: &str, body: &str) -> Coming {
+        self.writes(line, &format!("Connection: close\r\n{fields}"), body)
+    }
+
+    fn writes(&self, line: &str, fields: &str, body: &str) -> Coming {
         let mut stream = TcpStream::connect(self.at).expect("somebody listens there");
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let pairs: Vec<String> = self.jar.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -99,10 +119,7 @@ impl Visitor {
         } else {
             format!("Cookie: {}\r\n", pairs.join("; "))
         };
-        let request = format!(
-            "{line} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{fields}{cookies}\r\n{body}",
-            self.at
-        );
+        let request = format!("{line} HTTP/1.1\r\nHost: {}\r\n{fields}{cookies}\r\n{body}", self.at);
         stream.write_all(request.as_bytes()).unwrap();
         Coming {
             stream,
@@ -128,6 +145,14 @@ fn form_fields(form: &str) -> String {
         "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n",
         form.len()
     )
+}
+
+impl Socket {
+    /// Whether what is sent comes back, rather than the end of the socket.
+    pub fn is_alive(&mut self) -> bool {
+        let mut back = [0; 5];
+        self.0.write_all(b"hello").is_ok() && self.0.read_exact(&mut back).is_ok() && back == *b"hello"
+    }
 }
 
 impl Coming {
