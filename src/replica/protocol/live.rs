@@ -57,32 +57,33 @@ impl Protocol {
     /// Uptime at which the log is to be spoken to.
     fn due(&self, now: Duration) -> Duration {
         let Phase::Live(state) = &self.phase else { return now };
-        // Its answer is there for the reading.
         let gates = u32::try_from(state.roster().count()).unwrap_or(u32::MAX);
         let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
         let soonest = self.exchanged + apart.min(APART_MOST);
+        // Its answer is there for the reading.
         if self.more {
             return now;
         }
         if self.is_urgent() || self.foreign_era(now).is_some() {
             return soonest.max(now);
         }
-        let mut due = self.tick_due(state);
-        if let Some(departs) = self.company_departs(state) {
+        let tick = Duration::from_millis(state.tick_ms());
+        let mut due = self.tick_due(state, tick);
+        if let Some(departs) = self.company_departs(tick) {
             due = due.min(departs);
         }
         if !self.alone {
-            due = due.min(self.exchanged + Duration::from_millis(state.tick_ms()).min(READ_EVERY));
+            due = due.min(self.exchanged + tick.min(READ_EVERY));
         }
         due.max(soonest)
     }
 
     /// When this gate's turn comes to append an empty entry, so that time goes on; or when it must, to stay on the roster.
-    fn tick_due(&self, state: &State) -> Duration {
+    fn tick_due(&self, state: &State, tick: Duration) -> Duration {
         let next = state.position().sequence + 1;
         let rank = state.rank(self.gate, next).unwrap_or(0);
         let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-        let turn = self.heard + Duration::from_millis(state.tick_ms()) + RANK_APART.saturating_mul(rank);
+        let turn = self.heard + tick + RANK_APART.saturating_mul(rank);
         turn.min(self.spoke + SILENT_MOST)
     }
 
@@ -98,15 +99,16 @@ impl Protocol {
 
     fn has_something_to_say(&self, now: Duration) -> bool {
         let Phase::Live(state) = &self.phase else { return false };
-        let departs = self.company_departs(state);
-        self.is_urgent() || now >= self.tick_due(state) || departs.is_some_and(|departs| now >= departs)
+        let tick = Duration::from_millis(state.tick_ms());
+        let departs = self.company_departs(tick);
+        self.is_urgent() || now >= self.tick_due(state, tick) || departs.is_some_and(|departs| now >= departs)
     }
 
     /// When marks and renewals go, if there are any: counted from the last entry or from the first of them, whichever is
     /// earlier, so that other gates' words never hold them up.
-    fn company_departs(&self, state: &State) -> Option<Duration> {
-        let company = Duration::from_millis(state.tick_ms()).min(COMPANY);
-        self.company_since.map(|since| since.min(self.heard) + company)
+    fn company_departs(&self, tick: Duration) -> Option<Duration> {
+        self.company_since
+            .map(|since| since.min(self.heard) + tick.min(COMPANY))
     }
 
     /// The next batch, for the log to take as often as it must be sent.
