@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::room::{Position, Wall};
+use crate::room::{Position, State, StateHash, Wall};
 
 /// A state written down, with what is needed to go on from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,10 +23,10 @@ pub struct Snapshot {
 pub struct Unreadable(&'static str);
 
 impl Snapshot {
-    /// SHA-256 of the state: two replicas that agree have the same.
+    /// [`State::hash`] of its state, whether or not it decodes: position and time are no part of it.
     #[must_use]
-    pub fn hash(&self) -> [u8; 32] {
-        Sha256::digest(&self.state).into()
+    pub fn hash(&self) -> StateHash {
+        State::hash_of(&self.state)
     }
 
     #[must_use]

@@ -71,3 +71,20 @@ pub(super) fn snapshot(state: &State, time: Wall) -> Snapshot {
         state: state.encode(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_is_known_by_its_states_hash() {
+        let mut state = State::empty(7, true);
+        let of = |state: &State| (state.hash(), snapshot(state, Wall(5)).hash());
+        let (before, saved) = of(&state);
+        assert_eq!(before, saved);
+        state.begin(9, crate::room::Root::Own);
+        let (after, saved) = of(&state);
+        assert_eq!(after, saved);
+        assert_ne!(before, after);
+    }
+}

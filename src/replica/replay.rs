@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
-
 use super::recover::{follows, guarded};
 use crate::log::{Damage, Kept, KeptPart, ReadError, Snapshot};
-use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, Root, State, Wall};
+use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, Root, State, StateHash, Wall};
 use crate::time;
 
 /// What a replay found. Everything proved means [`Report::proved`].
@@ -29,7 +27,7 @@ pub struct Report {
     pub last: Wall,
     /// The last entry applied, and SHA-256 of the state after it.
     pub position: Position,
-    pub hash: [u8; 32],
+    pub hash: StateHash,
     /// Places where one history ends and the next does not start from its end: what a damaged file or a lost disk took.
     pub gaps: Vec<Gap>,
     /// What did not come out as written: anything here means that the log, or this version, is not to be trusted.
@@ -177,7 +175,7 @@ impl Run<'_> {
             (before, state)
         });
         match reached {
-            Some((_, state)) if hash(&state) == base.hash() => {
+            Some((_, state)) if state.hash() == base.hash() => {
                 self.report.snapshots_matched += 1;
                 self.state = Some(state);
                 return;
@@ -255,7 +253,7 @@ impl Run<'_> {
         let Some(latest) = self.latest.take_if(|latest| latest.position == state.position()) else {
             return;
         };
-        if hash(state) == latest.hash() {
+        if state.hash() == latest.hash() {
             self.report.snapshots_matched += 1;
         } else {
             self.report.faults.push(Fault::State {
@@ -268,7 +266,7 @@ impl Run<'_> {
     fn end(&mut self) {
         if let Some(state) = &self.state {
             self.report.position = state.position();
-            self.report.hash = hash(state);
+            self.report.hash = state.hash();
         }
         // A snapshot beyond the log's end: the disk lost entries that it had promised to keep.
         if let Some(latest) = self.latest.take_if(|latest| latest.position > self.report.position) {
@@ -280,9 +278,4 @@ impl Run<'_> {
             self.report.gaps.push(gap);
         }
     }
-}
-
-/// Over the bytes that a snapshot of it would hold.
-fn hash(state: &State) -> [u8; 32] {
-    Sha256::digest(state.encode()).into()
 }

@@ -9,7 +9,6 @@ use super::findings::{Checks, Covers, Dissent, Expected, Findings, Log, Stamp, V
 use super::trail::{Trail, Was};
 use super::{Options, Progress};
 use crate::archive::{Link, Step, Stored};
-use crate::log::Snapshot;
 use crate::room::{Chain, Effects, Entry, Position, State, StateHash, Wall};
 
 /// See the module.
@@ -232,7 +231,7 @@ impl<'a> Replay<'a> {
             }
         }
         if let Some(sequence) = state.checkpoint() {
-            self.hashes.insert(sequence, voted(state));
+            self.hashes.insert(sequence, state.hash());
             while self.hashes.len() > MOST_HASHES {
                 self.hashes.pop_first();
             }
@@ -305,17 +304,6 @@ fn verdict(faults: &[String], expected: Option<Expected>, lines: &[super::findin
         first_wrong: fault.or(unfair),
         expected,
     }
-}
-
-/// The hash that gates vote with: a snapshot's.
-fn voted(state: &State) -> StateHash {
-    let snapshot = Snapshot {
-        position: state.position(),
-        nonce: state.nonce(),
-        time: Wall::default(),
-        state: state.encode(),
-    };
-    snapshot.hash()
 }
 
 /// The configured settings of the rooms that an entry changes.

@@ -46,7 +46,7 @@ pub struct Batch {
     pub lag_us: u32,
     /// While a log has no root: what its gate has read of the logs before.
     pub spoke: Option<Spoke>,
-    /// What a new log starts from: the hash of a snapshot ([`State::hash`](super::State::hash)). As the first entry of an
+    /// What a new log starts from: the hash of a snapshot's state. As the first entry of an
     /// embedded log it makes a state of the log before begin the new one by itself ([`super::State::begin`]).
     pub root: Option<StateHash>,
     /// The hash of the gate's own state at a checkpoint.
@@ -61,7 +61,7 @@ pub struct Batch {
     pub sections: Vec<Section>,
 }
 
-/// SHA-256 of an encoded state.
+/// The hash of a state: [`State::hash`](super::State::hash), whoever works it out.
 pub type StateHash = [u8; 32];
 
 /// How far a gate has read, said while a log has no root.

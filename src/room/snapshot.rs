@@ -1,7 +1,8 @@
 //! The state as bytes, and its hash.
 //!
-//! A snapshot ends in the SHA-256 of everything before it: that is the state's hash, and it keeps altered bytes from
-//! being taken for a state. What follows from the rest (who is present, deadlines, schedules) is not written.
+//! The bytes end in a checksum, which keeps altered ones from being taken for a state. The hash, by which gates compare
+//! states, name roots and find snapshots, is over all of them. What follows from the rest (who is present, deadlines,
+//! schedules) is not written.
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
 use super::codec::{DecodeError, Read, Reader, Writer};
+use super::entry::StateHash;
 use super::ids::{Clock, Position, Wall};
 use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
@@ -22,10 +24,11 @@ use super::versions::Versions;
 /// Version of the snapshot's form.
 const SNAPSHOT: u16 = 2;
 
-const HASH_BYTES: usize = 32;
+/// SHA-256 of everything before it.
+const SUM_BYTES: usize = 32;
 
 impl State {
-    /// The state as bytes: a snapshot. The last 32 are its hash.
+    /// The state as bytes: what a snapshot holds.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
@@ -49,8 +52,8 @@ impl State {
             w.text(name.as_str());
             room.write(&mut w);
         }
-        let hash = sha256(&w.bytes);
-        w.raw(&hash);
+        let sum = sha256(&w.bytes);
+        w.raw(&sum);
         w.bytes
     }
 
@@ -61,23 +64,29 @@ impl State {
             what: "snapshot",
             at: 0,
         };
-        let (body, hash) = bytes.split_last_chunk::<HASH_BYTES>().ok_or(wrong)?;
+        let (body, sum) = bytes.split_last_chunk::<SUM_BYTES>().ok_or(wrong)?;
         let mut r = Reader::new(body, "snapshot");
-        if sha256(body) != *hash || r.u16()? != SNAPSHOT {
+        if sha256(body) != *sum || r.u16()? != SNAPSHOT {
             return r.wrong();
         }
         let state = read(&mut r)?;
         r.finish().map(|()| state)
     }
 
-    /// SHA-256 over the encoded state: equal on every replica that has applied the same entries. Costs an encoding.
+    /// [`State::hash_of`] the state's bytes: equal on every replica that has applied the same entries. Costs an encoding.
     #[must_use]
-    pub fn hash(&self) -> [u8; 32] {
-        self.encode().last_chunk().copied().unwrap_or_default()
+    pub fn hash(&self) -> StateHash {
+        Self::hash_of(&self.encode())
+    }
+
+    /// SHA-256 over a state as [`State::encode`] wrote it, checksum included: the one hash of votes, roots and snapshots.
+    #[must_use]
+    pub fn hash_of(encoded: &[u8]) -> StateHash {
+        sha256(encoded)
     }
 }
 
-fn sha256(bytes: &[u8]) -> [u8; HASH_BYTES] {
+fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 

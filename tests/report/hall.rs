@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anteroom::archive::{Archiver, Options};
-use anteroom::log::Snapshot;
 use anteroom::room::{
     Batch, Change, Effects, Entry, Figures, GateId, LineName, Position, RoomChange, RoomName, Root, Section, Settings,
     Spoke, State, VERSION, Vote, Wall,
@@ -84,7 +83,7 @@ impl Hall {
             }
         }
         if let Some(sequence) = self.state.checkpoint() {
-            self.checkpoint = Some((sequence, snapshot_hash(&self.state)));
+            self.checkpoint = Some((sequence, self.state.hash()));
         }
         effects
     }
@@ -193,17 +192,6 @@ impl Hall {
             },
         }
     }
-}
-
-/// As gates hash what they vote on.
-fn snapshot_hash(state: &State) -> [u8; 32] {
-    let snapshot = Snapshot {
-        position: state.position(),
-        nonce: state.nonce(),
-        time: Wall(0),
-        state: state.encode(),
-    };
-    snapshot.hash()
 }
 
 pub const INCARNATION: u64 = 30_198_988_800_000_007;

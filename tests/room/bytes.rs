@@ -202,12 +202,12 @@ proptest! {
 }
 
 #[test]
-fn a_state_comes_back_as_it_was_and_ends_in_its_hash() {
+fn a_state_comes_back_as_it_was_and_its_hash_is_of_all_its_bytes() {
     let state = lived_in();
     let bytes = state.encode();
     let again = State::decode(&bytes).unwrap();
     assert_eq!(again.encode(), bytes);
-    assert_eq!(bytes[bytes.len() - 32..], state.hash());
+    assert_eq!(State::hash_of(&bytes), state.hash());
     assert_eq!(
         (again.position(), again.nonce(), again.tick_ms()),
         (state.position(), state.nonce(), state.tick_ms())
