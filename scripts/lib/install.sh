@@ -1,4 +1,4 @@
-# Installs Debian packages and cargo-deny when they are missing. Sourced after say.sh.
+# Installs Debian packages, cargo-deny and targets of the compiler when they are missing. Sourced after say.sh.
 
 CARGO_DENY=0.20.2
 
@@ -35,4 +35,12 @@ install_cargo_deny() {
     cargo deny --version >/dev/null 2>&1 && return 0
     say "cargo-deny is missing; it is compiled now, which takes some minutes"
     cargo install --locked --quiet --debug --no-default-features "cargo-deny@$CARGO_DENY"
+}
+
+# install_rust_target TARGET: fails where neither the toolchain has it nor rustup can fetch it.
+install_rust_target() {
+    local libraries
+    libraries=$(rustc --print target-libdir --target "$1")
+    [[ -d $libraries ]] && return 0
+    timeout 120 rustup target add "$1" >target/rustup.log 2>&1 && [[ -d $libraries ]]
 }

@@ -58,7 +58,7 @@ fn pure_modules_name_nothing_impure() {
 
 #[test]
 fn every_file_is_reached_by_a_mod() {
-    let roots = ["src/lib.rs", "src/main.rs"].map(PathBuf::from);
+    let roots = ["src/lib.rs", "src/main.rs", "tests/foreign/lib.rs"].map(PathBuf::from);
     let files = sources("src").chain(sources("tests"));
     let lost: Vec<_> = files
         .map(|s| s.path)
