@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::step::{Fault, Step};
 use crate::room::{Chain, Position};
 
 /// How far the history has been followed.
@@ -16,7 +17,7 @@ pub struct Course {
 
 /// How a piece stands to what was followed so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Joint {
+enum Joint {
     /// It is the next.
     Follows,
     /// It claims to be the next, but with another chain.
@@ -53,9 +54,50 @@ impl Course {
         self.at.map(|at| (at, self.chain))
     }
 
+    /// Takes up a piece in `file` whose first entry is at `first`, with the chain `before` it. Tells first what is wrong
+    /// between it and what was followed, or that a log begins. False for one whose first entries were seen already: it is
+    /// not taken up, and nothing is told.
+    pub fn take_up(&mut self, file: &str, first: Position, before: Chain, step: &mut dyn FnMut(Step<'_>)) -> bool {
+        let joint = self.joint(first, before);
+        match joint {
+            Joint::Follows => return true,
+            Joint::Overlaps => return false,
+            _ => {}
+        }
+        if let Some(fault) = self.fault(joint, file, first) {
+            step(Step::Fault(fault));
+        }
+        if let Joint::Begins(link) = joint {
+            step(Step::Begins {
+                incarnation: first.incarnation,
+                after: self.at,
+                link,
+            });
+        }
+        let at = Position {
+            sequence: first.sequence - 1,
+            ..first
+        };
+        self.enter(at, before);
+        true
+    }
+
+    fn fault(&self, joint: Joint, file: &str, first: Position) -> Option<Fault> {
+        let file = file.to_owned();
+        match joint {
+            Joint::Forks => Some(Fault::Chain { file, position: first }),
+            Joint::Gap { after } => Some(Fault::Gap { file, after, first }),
+            Joint::BeginsLate => {
+                let after = Position { sequence: 0, ..first };
+                Some(Fault::Gap { file, after, first })
+            }
+            Joint::Begins(Link::Elsewhere) => self.at.map(|after| Fault::Elsewhere { file, after }),
+            Joint::Follows | Joint::Overlaps | Joint::Begins(_) => None,
+        }
+    }
+
     /// How a piece whose first entry is at `first`, with the chain `before` it, stands to what was followed.
-    #[must_use]
-    pub fn joint(&self, first: Position, before: Chain) -> Joint {
+    fn joint(&self, first: Position, before: Chain) -> Joint {
         let Some(at) = self.at.filter(|at| at.incarnation == first.incarnation) else {
             return if first.sequence == 1 {
                 Joint::Begins(self.link(first.incarnation, before))
@@ -183,5 +225,54 @@ mod tests {
         let nothing = Course::default();
         assert_eq!(nothing.joint(at(7, 40), chain(39)), Joint::Begins(Link::First));
         assert_eq!(nothing.joint(at(7, 1), chain(0)), Joint::Begins(Link::Nothing));
+    }
+
+    /// What is told of a piece behind [`five`], and where the history stands then.
+    fn told(first: Position, before: Chain) -> (bool, Vec<String>, Position) {
+        let (mut course, mut told) = (five(), Vec::new());
+        let taken = course.take_up("file", first, before, &mut |step| {
+            told.push(match step {
+                Step::Fault(fault) => fault.to_string(),
+                Step::Begins { after, link, .. } => format!("begins after {:?}: {link:?}", after.unwrap().sequence),
+                other => format!("{other:?}"),
+            });
+        });
+        (taken, told, course.reached().unwrap().0)
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_once_and_taken_up_but_for_what_overlaps() {
+        let at_7 = |sequence| at(7, sequence).to_string();
+        let nothing = Vec::<String>::new();
+        assert_eq!(told(at(7, 6), chain(5)), (true, nothing.clone(), at(7, 5)));
+        assert_eq!(told(at(7, 5), chain(4)), (false, nothing, at(7, 5)));
+        let forks = format!(
+            "file does not follow what was filed before it: entries before {} were altered",
+            at_7(6)
+        );
+        assert_eq!(told(at(7, 6), chain(4)), (true, vec![forks], at(7, 5)));
+        let gap = format!(
+            "entries are missing between {} and file, which begins at {}",
+            at_7(5),
+            at_7(9)
+        );
+        assert_eq!(told(at(7, 9), chain(8)), (true, vec![gap], at(7, 8)));
+        let late = format!(
+            "entries are missing between {} and file, which begins at {}",
+            at(9, 0),
+            at(9, 3)
+        );
+        assert_eq!(told(at(9, 3), chain(2)), (true, vec![late], at(9, 2)));
+        let begins = |link| format!("begins after 5: {link}");
+        let goes_on = |from| told(at(9, 1), Chain::begin(9, from));
+        assert_eq!(goes_on(chain(5)), (true, vec![begins("Whole")], at(9, 0)));
+        let elsewhere = format!(
+            "file begins from a history that is not here: entries after {} are missing, or were altered",
+            at_7(5)
+        );
+        assert_eq!(
+            goes_on(chain(6)),
+            (true, vec![elsewhere, begins("Elsewhere")], at(9, 0))
+        );
     }
 }

@@ -3,63 +3,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::course::{Course, Joint, Link};
+use super::course::Course;
 use super::folder::{Folder, Name};
-use super::segment::{Segment, Stored};
+use super::segment::Segment;
+use super::step::{Fault, Step};
 use crate::room::{Chain, Position};
 
 /// The files of all folders, in the order of what they hold.
 #[derive(Debug)]
 pub struct History {
     files: Vec<(Name, Folder)>,
-}
-
-/// What is met on the way through a history.
-#[derive(Debug)]
-pub enum Step<'a> {
-    /// Another file of so many.
-    File {
-        file: &'a str,
-        index: usize,
-        of: usize,
-    },
-    /// A log begins; `after` is the last entry of the one before.
-    Begins {
-        incarnation: u64,
-        after: Option<Position>,
-        link: Link,
-    },
-    /// The state after `position`, as it was written down, and the chain there.
-    Base {
-        file: &'a str,
-        position: Position,
-        chain: Chain,
-        state: &'a [u8],
-    },
-    Entry {
-        file: &'a str,
-        stored: &'a Stored,
-    },
-    Fault(Fault),
-}
-
-/// Something that is not as it should be.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Fault {
-    #[error("{file} is damaged: {reason}")]
-    Damaged { file: String, reason: String },
-    #[error("{file} does not follow what was filed before it: entries before {position} were altered")]
-    Chain { file: String, position: Position },
-    #[error("entries are missing between {after} and {file}, which begins at {first}")]
-    Gap {
-        file: String,
-        after: Position,
-        first: Position,
-    },
-    #[error("{file} tells something else than the files before it about the entries up to {position}")]
-    Differs { file: String, position: Position },
-    #[error("{file} begins from a history that is not here: entries after {after} are missing, or were altered")]
-    Elsewhere { file: String, after: Position },
 }
 
 impl History {
@@ -130,40 +83,18 @@ struct Piece<'a> {
 
 impl Piece<'_> {
     fn walk(&self, course: &mut Course, step: &mut dyn FnMut(Step<'_>)) {
-        let (file, segment) = (self.file.to_owned(), self.segment);
+        let segment = self.segment;
         let first = Position {
             incarnation: segment.incarnation,
             sequence: segment.first,
         };
-        let reached = course.reached().map(|(at, _)| at);
-        let joint = course.joint(first, segment.before);
-        match joint {
-            Joint::Follows => {}
-            Joint::Overlaps => return self.overlap(course, step),
-            Joint::Forks => step(Step::Fault(Fault::Chain { file, position: first })),
-            Joint::Gap { after } => step(Step::Fault(Fault::Gap { file, after, first })),
-            Joint::BeginsLate => {
-                let after = Position { sequence: 0, ..first };
-                step(Step::Fault(Fault::Gap { file, after, first }));
-            }
-            Joint::Begins(link) => {
-                if let (Link::Elsewhere, Some(after)) = (link, reached) {
-                    step(Step::Fault(Fault::Elsewhere { file, after }));
-                }
-                step(Step::Begins {
-                    incarnation: first.incarnation,
-                    after: reached,
-                    link,
-                });
-            }
+        if !course.take_up(self.file, first, segment.before, step) {
+            return self.overlap(course, step);
         }
         let before = Position {
             sequence: first.sequence - 1,
             ..first
         };
-        if joint != Joint::Follows {
-            course.enter(before, segment.before);
-        }
         if let Some(state) = &segment.base {
             step(Step::Base {
                 file: self.file,

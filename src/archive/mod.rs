@@ -11,9 +11,11 @@ mod filer;
 mod folder;
 mod history;
 mod segment;
+mod step;
 
 pub use archiver::{Archiver, Counts, Options};
-pub use course::{Course, Joint, Link};
+pub use course::{Course, Link};
 pub use folder::{Filed, Folder, Name};
-pub use history::{Fault, History, Step};
+pub use history::History;
 pub use segment::{Damaged, Segment, Stored};
+pub use step::{Fault, Step};

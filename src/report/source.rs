@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::archive::{Course, Fault, History, Joint, Link, Step, Stored};
+use crate::archive::{Course, Fault, History, Step, Stored};
 use crate::log::{Kept, KeptPart, ReadError};
 use crate::room::{Chain, Position, State};
 
@@ -102,7 +102,17 @@ impl Parts<'_> {
         let at = part.base.position;
         let state = State::decode(&part.base.state).map_err(|error| error.to_string())?;
         let chain = state.chain();
-        self.enter(file, at, chain, step);
+        // It starts from a state written down: what was before must lead there.
+        let first = Position {
+            sequence: at.sequence + 1,
+            ..at
+        };
+        if !self.course.take_up(file, first, chain, step) {
+            // It begins before the last one ended: the disk lost what it had promised to keep.
+            let file = file.to_owned();
+            step(Step::Fault(Fault::Differs { file, position: at }));
+            self.course.enter(at, chain);
+        }
         let state = &*part.base.state;
         step(Step::Base {
             file,
@@ -130,38 +140,5 @@ impl Parts<'_> {
                 step(Step::Entry { file, stored: &stored });
             }
         }
-    }
-
-    /// A part starts from a state written down: what was before must lead there.
-    fn enter(&mut self, file: &str, at: Position, chain: Chain, step: &mut dyn FnMut(Step<'_>)) {
-        let first = Position {
-            sequence: at.sequence + 1,
-            ..at
-        };
-        let reached = self.course.reached().map(|(at, _)| at);
-        let file = file.to_owned();
-        match self.course.joint(first, chain) {
-            Joint::Follows => return,
-            Joint::Forks => step(Step::Fault(Fault::Chain { file, position: first })),
-            Joint::Gap { after } => step(Step::Fault(Fault::Gap { file, after, first })),
-            // A part that begins before the last one ended: the disk lost what it had promised to keep.
-            Joint::Overlaps => step(Step::Fault(Fault::Differs { file, position: at })),
-            Joint::BeginsLate => {
-                let after = Position { sequence: 0, ..first };
-                step(Step::Fault(Fault::Gap { file, after, first }));
-            }
-            Joint::Begins(link) => {
-                if let (Link::Elsewhere, Some(after)) = (link, reached) {
-                    step(Step::Fault(Fault::Elsewhere { file, after }));
-                }
-                let incarnation = at.incarnation;
-                step(Step::Begins {
-                    incarnation,
-                    after: reached,
-                    link,
-                });
-            }
-        }
-        self.course.enter(at, chain);
     }
 }
