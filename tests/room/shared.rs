@@ -71,6 +71,34 @@ fn who_speaks_keeps_serial_and_answers_over_a_new_log() {
     );
 }
 
+/// The batch under way of a gate that was off the roster when the log was lost.
+#[test]
+fn what_a_silent_gate_said_before_a_new_log_does_not_count_again_in_it() {
+    let mut gates = Gates::new(2, 2);
+    let sent = gates.entry(1, 0, join(2));
+    assert_eq!(gates.state.apply(&sent).joined[0].count, 2);
+    for _ in 0..4 {
+        gates.say(2, 4_000, Batch::default());
+    }
+    assert_eq!(gates.on_roster(), [2], "the other fell silent");
+    gates.begin();
+    gates.serials.insert(1, 500);
+    gates.speak(1);
+    gates.speak(2);
+    gates.root(2);
+    assert_eq!(gates.on_roster(), [1, 2]);
+    let hello = Batch {
+        hello: true,
+        ..sent.batch.clone()
+    };
+    let again = Entry {
+        serial: sent.serial,
+        ..gates.entry(1, 0, hello)
+    };
+    let effects = gates.state.apply(&again);
+    assert!(effects.ignored && effects.joined.is_empty());
+}
+
 #[test]
 fn gates_that_were_not_heard_by_the_root_fall_silent() {
     let mut gates = Gates::new(3, 2);

@@ -79,6 +79,32 @@ fn a_new_log_takes_off_whoever_it_has_not_heard_when_it_gets_its_root() {
 }
 
 #[test]
+fn a_gate_that_was_off_the_roster_keeps_its_serial_when_it_speaks() {
+    for silent in [true, false] {
+        let mut roster = Roster::default();
+        for (gate, heard) in [(1, 0), (2, 20_000)] {
+            roster.admit(&entry(gate, 7, true), Clock(heard));
+        }
+        if silent {
+            roster.sweep(Clock(20_000));
+        } else {
+            roster.goodbye(GateId(1));
+        }
+        roster.begin();
+        let mut spoke = entry(1, 9, false);
+        spoke.batch.spoke = Some(Spoke::default());
+        roster.speak(&spoke, Clock(20_000));
+        roster.close();
+        assert_eq!(roster.answered(GateId(1)).map(|(serial, _)| serial), Some(7));
+        assert!(
+            !roster.admit(&entry(1, 7, true), Clock(20_000)),
+            "it stood in the log before"
+        );
+        assert!(roster.admit(&entry(1, 8, true), Clock(20_000)));
+    }
+}
+
+#[test]
 fn what_all_know_is_known_and_nobody_knows_nothing() {
     let mut roster = Roster::default();
     assert!(!roster.knows(1, None));
