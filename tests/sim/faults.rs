@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use anteroom::log::Occasion;
 use anteroom::replica::protocol::Ask;
 use anteroom::room::{Change, Entry, Mode, Overrides, Position};
 
-use super::link::{Weather, saves_a_root};
+use super::link::{Weather, saves};
 use super::observer;
 use super::rooms;
 use super::world::{Caller, Event, SECOND, Time, World};
@@ -45,6 +46,8 @@ pub enum Fault {
     Flush,
     /// It answers nobody for a while.
     Sleep(Time),
+    /// It takes entries, and for a while no snapshot.
+    Full(Time),
     /// A lagging replica is promoted while the old master lives on: gates of these slots see the new one.
     Fork {
         lost: usize,
@@ -130,6 +133,10 @@ impl World {
             Fault::Sleep(time) => {
                 let until = self.now + time;
                 self.master().asleep_until = until;
+            }
+            Fault::Full(time) => {
+                let until = self.now + time;
+                self.master().full_until = until;
             }
             Fault::Fork { lost, to_new, time } => self.forks(lost, &to_new, time),
             Fault::Heal { newer } => self.heals(newer),
@@ -345,7 +352,7 @@ impl World {
 
     /// The call runs into a trap: its gate dies, and the call may have been carried out.
     pub fn is_trapped(&mut self, from: &Caller, ask: &Ask) -> bool {
-        let root = saves_a_root(ask).then(|| self.traps.root.take()).flatten();
+        let root = saves(ask, Occasion::Root).then(|| self.traps.root.take()).flatten();
         let begin = matches!(ask, Ask::Begin { .. }) && std::mem::take(&mut self.traps.begin);
         let Some(written) = root.or(begin.then_some(false)) else {
             return false;

@@ -64,6 +64,7 @@ impl World {
                 watch.twisted.remove(&acting)
             });
         }
+        self.only_what_is_confirmed_is_saved(slot, &ask);
         if let Ask::Begin { seen, .. } = &ask {
             self.note(format_args!("gate {slot} would begin a log after {seen}"));
         }
@@ -124,7 +125,8 @@ impl World {
         if weather.cut {
             return;
         }
-        if self.servers[server].down {
+        let full = self.servers[server].full_until > now && saves(&ask, Occasion::Checkpoint);
+        if self.servers[server].down || full {
             return self.after(
                 MILLI,
                 Event::Reply {
@@ -189,6 +191,22 @@ impl World {
 }
 
 impl World {
+    /// Whoever starts builds on a snapshot that is kept, so it has to be what most gates have.
+    fn only_what_is_confirmed_is_saved(&mut self, slot: usize, ask: &Ask) {
+        let Ask::Save { snapshot, .. } = ask else { return };
+        if !saves(ask, Occasion::Checkpoint) {
+            return;
+        }
+        let gate = self.slots[slot].gate.as_ref();
+        let confirmed = gate.and_then(|gate| gate.protocol.live_state()?.confirmed());
+        if confirmed != Some((snapshot.position.sequence, snapshot.hash())) {
+            self.fault(format_args!(
+                "gate {slot} saves {:?}, which is not confirmed",
+                snapshot.position
+            ));
+        }
+    }
+
     /// How long marks waited until they were in the log.
     fn marks_are_in(&mut self, entry: &Entry) {
         let gates = self.slots.iter_mut().filter_map(|slot| slot.gate.as_mut());
@@ -203,15 +221,9 @@ impl World {
     }
 }
 
-/// True for the call in which a gate gives a new log its root.
-pub fn saves_a_root(ask: &Ask) -> bool {
-    matches!(
-        ask,
-        Ask::Save {
-            occasion: Occasion::Root,
-            ..
-        }
-    )
+/// True for the call in which a gate saves a snapshot on such an occasion.
+pub fn saves(ask: &Ask, on: Occasion) -> bool {
+    matches!(ask, Ask::Save { occasion, .. } if *occasion == on)
 }
 
 /// An entry in a few words.

@@ -125,6 +125,12 @@ fn a_store_that_stands_still_is_waited_for() {
     });
 }
 
+/// Checkpoints are confirmed and go unsaved, until the next that falls is not confirmed yet.
+#[test]
+fn a_store_without_room_for_snapshots_is_given_confirmed_ones_only() {
+    over_seeds("a_store_without_room", |plan| plan.with(40, Fault::Full(45 * SECOND)));
+}
+
 #[test]
 fn the_furthest_gate_dies_before_it_speaks_or_begins() {
     over_seeds("the_furthest_gate_dies_before", |plan| {

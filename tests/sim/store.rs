@@ -24,6 +24,8 @@ pub struct Server {
     pub asleep_until: Time,
     /// Connections are refused.
     pub down: bool,
+    /// It has no room for a snapshot before.
+    pub full_until: Time,
     /// How long entries are kept behind the snapshot.
     pub keep_ms: u64,
     data: Data,
@@ -72,6 +74,7 @@ impl Server {
             clock_ms: 0,
             asleep_until: 0,
             down: false,
+            full_until: 0,
             keep_ms: 60_000,
             data: Data::default(),
             past: VecDeque::new(),
