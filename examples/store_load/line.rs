@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anteroom::log::redis::{Options as LogOptions, RedisLog};
-use anteroom::replica::{JoinOutcome, Note, Options, Replica, ReplicaThread};
+use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
 use anteroom::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -166,7 +166,7 @@ impl Fleet {
 
 async fn join(gate: Replica) -> Number {
     loop {
-        match gate.join(&room(), &LineName::ONLY, LaneId(0), None).await {
+        match gate.join(&room(), &LineName::ONLY, LaneId(0), Arrival::first()).await {
             JoinOutcome::Numbered(number) => return number,
             // While the log is begun.
             JoinOutcome::Later => sleep(Duration::from_millis(100)).await,

@@ -5,7 +5,7 @@ use http::request::Parts;
 
 use crate::metrics::Outcome;
 use crate::proxy::RequestBody;
-use crate::replica::JoinOutcome;
+use crate::replica::{Arrival, JoinOutcome};
 use crate::room::{Edition, LaneId, Number, PendingId};
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Notice;
@@ -44,17 +44,11 @@ impl Gate {
         }
         let lane = LaneId(0);
         let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());
-        let mut pending = pending;
-        let mut outcome = self.shared.replica.join(&room, &line, lane, pending).await;
-        if outcome == JoinOutcome::Later && pending.is_none() {
-            // Noted under an id at once, so that the order of arrival is kept however long it takes.
-            pending = Some(fresh_pending());
-            outcome = self.shared.replica.join(&room, &line, lane, pending).await;
-        }
-        let place = match (outcome, pending) {
-            (JoinOutcome::Numbered(number), _) => TicketPlace::Numbered(number),
-            (JoinOutcome::Later, Some(id)) => TicketPlace::Pending(id),
-            (JoinOutcome::Later, None) | (JoinOutcome::Refused, _) => return Joined::Refused,
+        let arrival = pending.map_or_else(Arrival::first, Arrival::again);
+        let place = match self.shared.replica.join(&room, &line, lane, arrival).await {
+            JoinOutcome::Numbered(number) => TicketPlace::Numbered(number),
+            JoinOutcome::Later => TicketPlace::Pending(arrival.id),
+            JoinOutcome::Refused => return Joined::Refused,
         };
         // Another gate may have reset the room since the visit began: the number is of the edition that the view shows with it.
         let edition = match place {
@@ -148,14 +142,6 @@ pub fn notice(void: Void) -> Notice {
         Void::Ended => Notice::Ended,
         Void::Reset => Notice::Reset,
     }
-}
-
-/// Random, so that two gates that are cut off never give the same.
-fn fresh_pending() -> PendingId {
-    let mut id = [0; 12];
-    // Without randomness two newcomers share a place, which is better than having none.
-    let _ = getrandom::fill(&mut id);
-    PendingId(id)
 }
 
 /// The number of a ticket, if it has one.

@@ -1,5 +1,7 @@
 //! The handle that the request path and the operator's side hold, and the start and end of the thread behind it.
 
+mod join;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -10,7 +12,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use super::CUT_OFF_AFTER;
-use super::inbox::{Changing, INBOX, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
+use super::inbox::{Changing, INBOX, Message, Note, Noted, Unrecorded};
 use super::options::Options;
 use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
@@ -18,8 +20,7 @@ use super::worker::Worker;
 use crate::archive::{self, Archiver};
 use crate::log::{Log, Unavailable};
 use crate::room::{
-    Change, Clock, Edition, Effects, Entry, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Settings,
-    State, View, Visitor,
+    Change, Clock, Edition, Effects, Entry, Era, GateId, LineName, Position, RoomName, Settings, State, View, Visitor,
 };
 use crate::time;
 
@@ -163,43 +164,6 @@ impl Replica {
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<Arc<View>> {
         self.shared.subscribe()
-    }
-
-    /// Joins a line; resolves once the number is durable and the view shows it, within two seconds.
-    ///
-    /// On `Later` the visitor gets a pending ticket, and the gate calls again with its id, at once and on each of the
-    /// visitor's next requests: while cut off, that puts the id in the queue in order of arrival and still says `Later`.
-    /// However often an id joins, it gets one number. A join without an id that is not waited for is forgotten.
-    pub async fn join(
-        &self,
-        room: &RoomName,
-        line: &LineName,
-        lane: LaneId,
-        pending: Option<PendingId>,
-    ) -> JoinOutcome {
-        let cut_off = self.cut_off().is_some();
-        if self.frozen() || (cut_off && pending.is_none()) {
-            return JoinOutcome::Later;
-        }
-        let Some(permit) = Permit::take(&self.shared) else {
-            return JoinOutcome::Later;
-        };
-        let (answer, outcome) = oneshot::channel();
-        let waiter = Joiner { answer, permit };
-        let join = Join {
-            room: room.clone(),
-            line: line.clone(),
-            lane,
-            pending,
-            waiter,
-        };
-        if self.inbox.try_send(Message::Join(Box::new(join))).is_err() || cut_off {
-            return JoinOutcome::Later;
-        }
-        match timeout(CUT_OFF_AFTER, outcome).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(_)) | Err(_) => JoinOutcome::Later,
-        }
     }
 
     /// Leaves word of what a visitor did, and does not wait. Said twice before a batch goes, it goes once; a mark or a

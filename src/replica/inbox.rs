@@ -27,13 +27,39 @@ pub enum Note {
     End { after_ms: u64 },
 }
 
+/// Who joins: a random id of its own for everybody, which a pending ticket carries when there is no number yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    pub id: PendingId,
+    /// The visitor has come before, and carries the id.
+    pub again: bool,
+}
+
+impl Arrival {
+    /// Somebody without a ticket.
+    #[must_use]
+    pub fn first() -> Self {
+        let mut id = [0; 12];
+        // Without randomness two newcomers share a place, which is better than having none.
+        let _ = getrandom::fill(&mut id);
+        let (id, again) = (PendingId(id), false);
+        Self { id, again }
+    }
+
+    /// Somebody with a pending ticket.
+    #[must_use]
+    pub fn again(id: PendingId) -> Self {
+        Self { id, again: true }
+    }
+}
+
 /// How a join went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JoinOutcome {
     Numbered(Number),
     /// The room numbers nobody: closed, gone, no such lane, or too many lines.
     Refused,
-    /// Not now: cut off from the log, or too many wait. Give a pending ticket; the next attempt carries its id.
+    /// Not now: cut off from the log, or too many wait. Give a pending ticket with the arrival's id.
     Later,
 }
 
@@ -70,7 +96,7 @@ pub(super) struct Join {
     pub room: RoomName,
     pub line: LineName,
     pub lane: LaneId,
-    pub pending: Option<PendingId>,
+    pub arrival: Arrival,
     pub waiter: Joiner,
 }
 

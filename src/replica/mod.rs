@@ -17,7 +17,7 @@ mod waiters;
 mod worker;
 
 pub use handle::{Replica, ReplicaThread, StartError};
-pub use inbox::{JoinOutcome, Note, Unrecorded};
+pub use inbox::{Arrival, JoinOutcome, Note, Unrecorded};
 pub use options::Options;
 pub use publish::{Condition, Stats, ViewGuard};
 pub use replay::{Fault, Gap, Progress, ReplayError, Report, replay};

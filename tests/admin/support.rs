@@ -9,7 +9,7 @@ use anteroom::log::redis::{self, RedisLog};
 use anteroom::log::{self, Embedded, Log};
 use anteroom::metrics::Metrics;
 use anteroom::proxy::Stats;
-use anteroom::replica::{self, JoinOutcome, Note, Replica, ReplicaThread};
+use anteroom::replica::{self, Arrival, JoinOutcome, Note, Replica, ReplicaThread};
 use anteroom::room::{
     Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
 };
@@ -110,7 +110,7 @@ impl Gate {
         let (room, line) = (room_name(room), line_name(line));
         let joining = async {
             loop {
-                match self.replica.join(&room, &line, LaneId(0), None).await {
+                match self.replica.join(&room, &line, LaneId(0), Arrival::first()).await {
                     JoinOutcome::Numbered(number) => return number,
                     JoinOutcome::Later => {}
                     JoinOutcome::Refused => panic!("the room is open to all"),

@@ -12,6 +12,7 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
     let mut store = Server::start(&Options::default());
     store.kill();
     let site = Site::shared(&store.url(), "");
+    site.edit("join = { requests = 10,", "join = { requests = 1000,");
     let gate = site.start();
     let mut newcomers: Vec<Visitor> = Vec::new();
     for _ in 0..3 {
@@ -36,6 +37,13 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
     );
 
     store.restart();
+    // Whoever comes as the store is back stands behind those who waited through it.
+    until("a number for somebody new", || {
+        let mut newcomer = gate.visitor();
+        let page = newcomer.goes_to("/");
+        newcomers.push(newcomer);
+        (page.word() != "joining").then_some(())
+    });
     // The one who came last asks first.
     for newcomer in newcomers.iter_mut().rev() {
         until("a number", || (newcomer.goes_to("/").word() != "joining").then_some(()));

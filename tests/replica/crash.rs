@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anteroom::log::{Embedded, OpenError, Options};
-use anteroom::replica::Replica;
+use anteroom::replica::{Arrival, Replica};
 use anteroom::room::{Era, LaneId, LineName, Number, Settings};
 
 use crate::gate::{Site, hold, main, number};
@@ -107,7 +107,7 @@ fn joins_until_killed() {
         .unwrap();
     let mut out = std::io::stdout();
     loop {
-        let joined = runtime.block_on(replica.join(&main(), &LineName::ONLY, LaneId(0), None));
+        let joined = runtime.block_on(replica.join(&main(), &LineName::ONLY, LaneId(0), Arrival::first()));
         let Number { era, n } = number(joined);
         writeln!(out, "joined {} {n}", era.0).unwrap();
     }

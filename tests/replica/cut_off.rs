@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anteroom::replica::{JoinOutcome, MAX_PENDING_JOINS, Note, Unrecorded};
+use anteroom::replica::{Arrival, JoinOutcome, MAX_PENDING_JOINS, Note, Unrecorded};
 use anteroom::room::{Era, LaneId, LineName, PendingId, Standing};
 
 use crate::gate::{Faults, Gate, Site, hold, main, number, visitor};
@@ -22,7 +22,7 @@ fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
             .enable_all()
             .build()
             .unwrap();
-        runtime.block_on(replica.join(&main(), &LineName::ONLY, LaneId(0), None))
+        runtime.block_on(replica.join(&main(), &LineName::ONLY, LaneId(0), Arrival::first()))
     });
     gate.until("the third try", |_| gate.faults.sent.lock().unwrap().len() >= 3);
     gate.faults.swallow.store(false, Ordering::Relaxed);
@@ -80,18 +80,62 @@ fn cut_off_joins_are_put_off_and_then_numbered_by_arrival() {
 }
 
 #[test]
+fn an_outage_keeps_the_order_of_arrival_from_its_first_moment_on() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    let gate = site.start();
+    gate.numbered();
+    gate.faults.sent.lock().unwrap().clear();
+    gate.faults.refuse.store(true, Ordering::Relaxed);
+    let joins = |arrival| {
+        let replica = gate.replica.clone();
+        async move { replica.join(&main(), &LineName::ONLY, LaneId(0), arrival).await }
+    };
+    // With a batch under way the gate does not know yet that nobody will answer.
+    gate.wait(async { drop(tokio::spawn(joins(Arrival::first()))) });
+    gate.until("a batch", |_| !gate.faults.sent.lock().unwrap().is_empty());
+    let arrivals: Vec<_> = (0..8).map(|_| Arrival::first()).collect();
+    let waiting = gate.wait(async {
+        let waiting = arrivals[..4].iter().map(|arrival| tokio::spawn(joins(*arrival)));
+        let waiting: Vec<_> = waiting.collect();
+        tokio::task::yield_now().await;
+        waiting
+    });
+    gate.until("being cut off", |replica| replica.cut_off().is_some());
+    for arrival in &arrivals[4..] {
+        assert_eq!(gate.wait(joins(*arrival)), JoinOutcome::Later);
+    }
+    for waiting in waiting {
+        assert_eq!(gate.wait(waiting).unwrap(), JoinOutcome::Later);
+    }
+    gate.faults.refuse.store(false, Ordering::Relaxed);
+    let newcomer = Arrival::first();
+    let outcome = gate.wait(joins(newcomer));
+    gate.until("the log", |replica| replica.cut_off().is_none());
+    let mut numbers: Vec<_> = arrivals
+        .iter()
+        .map(|arrival| number(gate.wait(joins(Arrival::again(arrival.id)))))
+        .collect();
+    numbers.push(match outcome {
+        JoinOutcome::Later => number(gate.wait(joins(Arrival::again(newcomer.id)))),
+        outcome => number(outcome),
+    });
+    assert!(numbers.is_sorted(), "{numbers:?}");
+    gate.stop();
+}
+
+#[test]
 fn a_join_given_up_while_cut_off_leaves_nobody_in_line() {
     let mut site = Site::new(1);
     hold(&mut site);
     let gate = site.start();
     gate.numbered();
     gate.faults.refuse.store(true, Ordering::Relaxed);
-    // One batch may be under way with the first of them; the rest wait behind it.
-    gate.join_many(1);
+    gate.hangs_up();
     gate.until("being cut off", |replica| replica.cut_off().is_some());
     gate.faults.refuse.store(false, Ordering::Relaxed);
     gate.until("the log", |replica| replica.cut_off().is_none());
-    let id = Some(PendingId([1; 12]));
+    let id = Arrival::again(PendingId([1; 12]));
     let next = number(gate.wait(gate.replica.join(&main(), &LineName::ONLY, LaneId(0), id)));
     let figures = gate.replica.view().rooms[&main()]
         .line(&LineName::ONLY)
@@ -198,12 +242,12 @@ fn joins_beyond_the_bound_are_put_off_and_nobody_within_it_is_forgotten() {
     let gate = site.start();
     gate.numbered();
     gate.faults.refuse.store(true, Ordering::Relaxed);
-    assert_eq!(gate.join(), JoinOutcome::Later);
+    gate.hangs_up();
     gate.until("being cut off", |replica| replica.cut_off().is_some());
     let join = |n: usize| {
         let mut id = [0xFF; 12];
         id[..8].copy_from_slice(&n.to_be_bytes());
-        let (room, id) = (main(), Some(PendingId(id)));
+        let (room, id) = (main(), Arrival::again(PendingId(id)));
         gate.wait(async { gate.replica.join(&room, &LineName::ONLY, LaneId(0), id).await })
     };
     let bound = MAX_PENDING_JOINS;

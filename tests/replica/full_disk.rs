@@ -82,7 +82,7 @@ fn fills_its_disk() {
     gate.stop();
     let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(
-        report.proved() && report.gaps.is_empty() && report.joins == 7,
+        report.proved() && report.gaps.is_empty() && report.joins == 8,
         "{report:?}"
     );
     println!("cut off, and back");

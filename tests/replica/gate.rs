@@ -8,7 +8,7 @@ use std::time::Duration;
 use anteroom::log::{
     self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Unavailable,
 };
-use anteroom::replica::{JoinOutcome, Note, Options, Replica, ReplicaThread};
+use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
 use anteroom::room::{
     LaneId, LineName, Mode, Number, PendingId, Position, RoomName, Settings, Standing, StateHash, Visitor, Waiting,
     Wall,
@@ -108,13 +108,13 @@ impl Gate {
     }
 
     pub fn join(&self) -> JoinOutcome {
-        self.wait(self.replica.join(&main(), &LineName::ONLY, LaneId(0), None))
+        self.wait(self.replica.join(&main(), &LineName::ONLY, LaneId(0), Arrival::first()))
     }
 
     pub fn join_with(&self, id: u8) -> JoinOutcome {
         self.wait(
             self.replica
-                .join(&main(), &LineName::ONLY, LaneId(0), Some(PendingId([id; 12]))),
+                .join(&main(), &LineName::ONLY, LaneId(0), Arrival::again(PendingId([id; 12]))),
         )
     }
 
@@ -125,7 +125,11 @@ impl Gate {
     /// Joins `count` at once, in order: each as a task of its own, as requests are.
     pub fn join_many(&self, count: usize) -> Vec<JoinOutcome> {
         self.wait(async {
-            let join = |replica: Replica| async move { replica.join(&main(), &LineName::ONLY, LaneId(0), None).await };
+            let join = |replica: Replica| async move {
+                replica
+                    .join(&main(), &LineName::ONLY, LaneId(0), Arrival::first())
+                    .await
+            };
             let tasks: Vec<_> = (0..count).map(|_| tokio::spawn(join(self.replica.clone()))).collect();
             let mut outcomes = Vec::new();
             for task in tasks {
@@ -133,6 +137,28 @@ impl Gate {
             }
             outcomes
         })
+    }
+
+    /// Joins, and hangs up once the batch is under way.
+    pub fn hangs_up(&self) {
+        self.faults.sent.lock().unwrap().clear();
+        let join = {
+            let replica = self.replica.clone();
+            async move {
+                replica
+                    .join(&main(), &LineName::ONLY, LaneId(0), Arrival::first())
+                    .await
+            }
+        };
+        let mut task = None;
+        self.wait(async {
+            task = Some(tokio::spawn(join));
+            tokio::task::yield_now().await;
+        });
+        self.until("a batch", |_| !self.faults.sent.lock().unwrap().is_empty());
+        let task = task.unwrap();
+        task.abort();
+        assert!(self.wait(task).unwrap_err().is_cancelled(), "it has an answer");
     }
 
     pub fn record(&self, number: Number, note: Note) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use anteroom::replica::JoinOutcome;
+use anteroom::replica::{Arrival, JoinOutcome};
 use anteroom::room::{Change, Settings};
 use anteroom::room::{LaneId, LineName, Mode, Overrides, RoomName, Standing};
 use futures_util::future::join_all;
@@ -36,7 +36,7 @@ fn each_lane_and_line_counts_for_itself() {
     let line = |name: &str| LineName::new(name).unwrap();
     let (main, a, b) = (main(), line("a"), line("b"));
     let places = [(&a, 0), (&b, 0), (&a, 1), (&b, 0), (&a, 0)];
-    let joins = places.map(|(line, lane)| gate.replica.join(&main, line, LaneId(lane), None));
+    let joins = places.map(|(line, lane)| gate.replica.join(&main, line, LaneId(lane), Arrival::first()));
     let numbers: Vec<_> = gate
         .wait(join_all(joins))
         .into_iter()
@@ -73,7 +73,7 @@ fn a_pending_id_has_one_number_however_often_it_joins() {
     let mut site = Site::new(1);
     hold(&mut site);
     let gate = site.start();
-    let id = Some(anteroom::room::PendingId(*b"twelve bytes"));
+    let id = Arrival::again(anteroom::room::PendingId(*b"twelve bytes"));
     let (main, line) = (main(), LineName::ONLY);
     let at_once = (0..10).map(|_| gate.replica.join(&main, &line, LaneId(0), id));
     let mut numbers: BTreeSet<_> = gate.wait(join_all(at_once)).into_iter().map(number).collect();
@@ -100,7 +100,8 @@ fn nobody_joins_what_is_not_there_or_closed() {
         },
     ));
     let gate = site.start();
-    let join = |room: &RoomName, lane| gate.wait(gate.replica.join(room, &LineName::ONLY, LaneId(lane), None));
+    let join =
+        |room: &RoomName, lane| gate.wait(gate.replica.join(room, &LineName::ONLY, LaneId(lane), Arrival::first()));
     assert_eq!(join(&closed, 0), JoinOutcome::Refused);
     assert_eq!(join(&RoomName::new("nowhere").unwrap(), 0), JoinOutcome::Refused);
     assert_eq!(join(&main(), 2), JoinOutcome::Refused, "there are two lanes");
@@ -153,7 +154,7 @@ fn an_operators_change_answers_with_the_revision_that_the_view_shows() {
 fn a_number_that_nobody_hears_of_is_given_up_and_holds_no_slot() {
     let gate = Site::new(1).start();
     gate.faults.refuse.store(true, Ordering::Relaxed);
-    assert_eq!(gate.join(), JoinOutcome::Later, "the batch is under way");
+    gate.hangs_up();
     gate.faults.refuse.store(false, Ordering::Relaxed);
     gate.until("the slot that it was called to", |replica| {
         let view = replica.view();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anteroom::replica::protocol::{Protocol, Setup};
-use anteroom::replica::{JoinOutcome, Options};
-use anteroom::room::{Clock, GateId, Number, PendingId, View};
+use anteroom::replica::{Arrival, JoinOutcome, Options};
+use anteroom::room::{Clock, GateId, Number, View};
 use tokio::sync::oneshot::Receiver;
 
 use super::chance::Chance;
@@ -42,7 +42,7 @@ pub struct Gate {
 pub struct Joiner {
     pub visitor: usize,
     pub answer: Receiver<JoinOutcome>,
-    pub pending: Option<PendingId>,
+    pub arrival: Arrival,
 }
 
 /// Somebody with a number that the gate does not know, until their mark is read back.

@@ -4,7 +4,7 @@
 //! visitor goes away with what it is given. The visitor knows nothing of the log, so what is promised to visitors is held
 //! against what they saw.
 
-use anteroom::replica::{Condition, JoinOutcome, Note};
+use anteroom::replica::{Arrival, Condition, JoinOutcome, Note};
 use anteroom::room::{LineName, Number, PendingId, Standing, pace};
 use tokio::sync::oneshot::error::TryRecvError;
 
@@ -57,8 +57,11 @@ impl World {
             self.pass_is_void(id);
         }
         match self.people[id].ticket {
-            None => self.joins(id, slot, None),
-            Some(Ticket::Pending(pending)) => self.joins(id, slot, Some(pending)),
+            None => {
+                let arrival = self.arrives();
+                self.joins(id, slot, arrival);
+            }
+            Some(Ticket::Pending(pending)) => self.joins(id, slot, Arrival::again(pending)),
             Some(Ticket::Numbered(number)) => self.shows_ticket(id, slot, number),
         }
     }
@@ -256,7 +259,8 @@ impl World {
         if self.people[id].inside_until.is_some() {
             return self.is_gone(id);
         }
-        self.joins(id, slot, None);
+        let arrival = self.arrives();
+        self.joins(id, slot, arrival);
     }
 
     fn goes_inside(&mut self, id: usize, slot: usize, pass: Pass, note: Option<Note>) {
@@ -328,25 +332,27 @@ impl World {
         person.visit += 1;
     }
 
-    fn joins(&mut self, id: usize, slot: usize, pending: Option<PendingId>) {
+    fn joins(&mut self, id: usize, slot: usize, arrival: Arrival) {
         let cut_off = self.eyes(slot, |eyes| eyes.cut_off);
         let Some(gate) = self.slots[slot].gate.as_mut() else {
             return;
         };
+        let again = arrival.again || cut_off;
+        let arrival = Arrival { again, ..arrival };
         let frozen = matches!(
             gate.protocol.condition(),
             Condition::Frozen { .. } | Condition::Behind { .. }
         );
-        if frozen || (cut_off && pending.is_none()) {
-            return self.joins_later(id, slot, pending);
+        if frozen {
+            return self.joins_later(id, slot, Arrival::again(arrival.id));
         }
-        let answer = gate.protocol.join(rooms::room(), LineName::ONLY, LANE, pending);
+        let answer = gate.protocol.join(rooms::room(), LineName::ONLY, LANE, arrival);
         match answer {
             Some(answer) if !cut_off => {
                 gate.joiners.push(Joiner {
                     visitor: id,
                     answer,
-                    pending,
+                    arrival,
                 });
                 self.people[id].is = Is::Joining;
                 self.come_again(id, 2 * SECOND, 2 * SECOND + 1);
@@ -354,25 +360,31 @@ impl World {
             }
             _ => {
                 self.go_on(slot);
-                self.joins_later(id, slot, pending);
+                self.joins_later(id, slot, arrival);
             }
         }
     }
 
     /// The gate cannot number anybody now: a ticket without a number, whose id joins at once and at every visit.
-    fn joins_later(&mut self, id: usize, slot: usize, pending: Option<PendingId>) {
+    fn joins_later(&mut self, id: usize, slot: usize, arrival: Arrival) {
         self.people[id].is = Is::Outside;
-        if pending.is_none() {
-            let mut bytes = [0; 12];
-            bytes[..8].copy_from_slice(&self.chance.next().to_le_bytes());
-            let fresh = PendingId(bytes);
-            self.people[id].ticket = Some(Ticket::Pending(fresh));
+        self.people[id].ticket = Some(Ticket::Pending(arrival.id));
+        if !arrival.again {
             if let Some(gate) = self.slots[slot].gate.as_mut() {
-                let _ = gate.protocol.join(rooms::room(), LineName::ONLY, LANE, Some(fresh));
+                let again = Arrival::again(arrival.id);
+                let _ = gate.protocol.join(rooms::room(), LineName::ONLY, LANE, again);
             }
             self.go_on(slot);
         }
         self.come_again(id, SECOND, 4 * SECOND);
+    }
+
+    /// Somebody without a ticket.
+    fn arrives(&mut self) -> Arrival {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&self.chance.next().to_le_bytes());
+        let (id, again) = (PendingId(bytes), false);
+        Arrival { id, again }
     }
 
     fn join_takes_too_long(&mut self, id: usize) {
@@ -382,7 +394,8 @@ impl World {
             let at = joiners.iter().position(|joiner| joiner.visitor == id)?;
             Some(joiners.remove(at))
         });
-        self.joins_later(id, slot, found.and_then(|joiner| joiner.pending));
+        let arrival = found.map_or_else(|| self.arrives(), |joiner| joiner.arrival);
+        self.joins_later(id, slot, arrival);
     }
 
     /// The store has answered a gate: whoever waited for that is told.
@@ -408,7 +421,7 @@ impl World {
         for (joiner, outcome) in told {
             match outcome {
                 JoinOutcome::Numbered(number) => self.is_numbered(joiner.visitor, slot, number),
-                JoinOutcome::Later | JoinOutcome::Refused => self.joins_later(joiner.visitor, slot, joiner.pending),
+                JoinOutcome::Later | JoinOutcome::Refused => self.joins_later(joiner.visitor, slot, joiner.arrival),
             }
         }
     }

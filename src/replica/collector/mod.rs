@@ -3,18 +3,17 @@
 //! Everything is bounded: joins by their permits, notes and changes by the constants here. A batch takes what fits under
 //! the log's limit, lines by turns, the rest goes with the next.
 
+mod joiners;
+mod work;
+
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
-use tokio::sync::oneshot;
-
-use crate::replica::inbox::{Changing, Join, Joiner, Note, Noted, Unrecorded};
+use self::work::{Kind, Word, Work};
+use crate::replica::inbox::{Changing, Join, Note, Noted, Unrecorded};
 use crate::replica::waiters::{ChangeWaiter, Waiters};
-use crate::room::{
-    Batch, Change, Claim, Edition, End, LaneId, LineName, MAX_BATCH_BYTES, Number, PendingId, RoomChange, RoomName,
-    Section,
-};
+use crate::room::{Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName};
 
 #[derive(Default)]
 pub(super) struct Collector {
@@ -33,35 +32,6 @@ pub(super) struct Collector {
 type LineKey = (RoomName, LineName);
 type Seat = (LaneId, Number);
 
-/// One line's.
-#[derive(Default)]
-struct Work {
-    notes: BTreeMap<(Kind, Seat), Word>,
-    joins: BTreeMap<LaneId, Vec<Joiner>>,
-    /// Ids in order of arrival, and who asked with each.
-    pending: VecDeque<(LaneId, PendingId)>,
-    pending_waiters: BTreeMap<(LaneId, PendingId), Vec<Joiner>>,
-    bypasses: u32,
-}
-
-/// What a note is about, in the order in which a batch too full for all takes them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Kind {
-    Leave,
-    End,
-    Claim,
-    Reopen,
-    Renew,
-    Mark,
-}
-
-#[derive(Default)]
-struct Word {
-    carried: bool,
-    after_ms: u64,
-    recorded: Vec<oneshot::Sender<()>>,
-}
-
 impl Collector {
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.changes.is_empty() && self.editions.is_empty()
@@ -75,21 +45,7 @@ impl Collector {
     pub fn join(&mut self, join: Join) {
         self.urgent = true;
         let work = self.lines.entry((join.room, join.line)).or_default();
-        let Some(id) = join.pending else {
-            work.joins.entry(join.lane).or_default().push(join.waiter);
-            return;
-        };
-        match work.pending_waiters.entry((join.lane, id)) {
-            Slot::Occupied(mut waiters) => {
-                // A visitor who keeps reloading is one visitor: only attempts that somebody still waits for are kept.
-                waiters.get_mut().retain(|waiter| !waiter.answer.is_closed());
-                waiters.get_mut().push(join.waiter);
-            }
-            Slot::Vacant(waiters) => {
-                waiters.insert(vec![join.waiter]);
-                work.pending.push_back((join.lane, id));
-            }
-        }
+        work.joiners.join(join.lane, join.arrival, join.waiter);
     }
 
     /// False when there is no room for it.
@@ -257,94 +213,6 @@ impl Collector {
         let behind = self.lines.range((Bound::Excluded(turn), Bound::Unbounded));
         let before = self.lines.range((Bound::Unbounded, Bound::Included(turn)));
         behind.chain(before).map(|(key, _)| key.clone()).take(most).collect()
-    }
-}
-
-impl Work {
-    fn is_empty(&self) -> bool {
-        self.notes.is_empty() && self.joins.is_empty() && self.pending.is_empty() && self.bypasses == 0
-    }
-
-    /// This line's section, as far as there is room; `None` when it would be empty.
-    fn cut(&mut self, key: &LineKey, room: &mut Room, waiters: &mut Waiters) -> Option<Section> {
-        let mut section = Section::new(key.0.clone(), key.1.clone());
-        let empty = section.clone();
-        section.bypasses = std::mem::take(&mut self.bypasses);
-        self.cut_joins(&mut section, room, waiters);
-        self.cut_notes(&mut section, room, waiters);
-        self.cut_pending(&mut section, room, waiters);
-        (section != empty).then_some(section)
-    }
-
-    /// Joiners who gave up are let go: they have been told to come back with a pending ticket.
-    fn cut_joins(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
-        while room.takes(ITEM_BYTES) {
-            let Some((lane, mut joiners)) = self.joins.pop_first() else {
-                return;
-            };
-            joiners.retain(|joiner| !joiner.answer.is_closed());
-            if let Ok(count @ 1..) = u32::try_from(joiners.len()) {
-                section.joins.push((lane, count));
-                waiters.joins.push(joiners);
-            }
-        }
-    }
-
-    fn cut_notes(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
-        let mut held = BTreeMap::new();
-        while room.takes(ITEM_BYTES) {
-            let Some(((kind, seat), word)) = self.notes.pop_first() else {
-                break;
-            };
-            if self.must_wait(kind, seat) {
-                held.insert((kind, seat), word);
-                continue;
-            }
-            put(section, kind, seat, &word);
-            waiters.records.extend(word.recorded);
-        }
-        self.notes.append(&mut held);
-    }
-
-    /// An entry takes leaves and ends before claims. Who came in and ended since the last batch is let in by this one and
-    /// ended by the next.
-    fn must_wait(&self, kind: Kind, seat: Seat) -> bool {
-        matches!(kind, Kind::Leave | Kind::End)
-            && [Kind::Claim, Kind::Reopen]
-                .iter()
-                .any(|opening| self.notes.contains_key(&(*opening, seat)))
-    }
-
-    fn cut_pending(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
-        while room.takes(ITEM_BYTES) {
-            let Some((lane, id)) = self.pending.pop_front() else {
-                return;
-            };
-            section.pending_joins.push((lane, id));
-            waiters
-                .pending
-                .push(self.pending_waiters.remove(&(lane, id)).unwrap_or_default());
-        }
-    }
-}
-
-fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
-    let (lane, number) = seat;
-    match kind {
-        Kind::Leave => section.leaves.push(seat),
-        Kind::End => section.ends.push(End {
-            lane,
-            number,
-            after_ms: word.after_ms,
-        }),
-        Kind::Claim => section.claims.push(Claim {
-            lane,
-            number,
-            carried: word.carried,
-        }),
-        Kind::Reopen => section.reopens.push(seat),
-        Kind::Renew => section.renewals.push(seat),
-        Kind::Mark => section.marks.push(seat),
     }
 }
 

@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use super::*;
-use crate::replica::inbox::{JoinOutcome, Permit};
+use crate::replica::inbox::{Arrival, JoinOutcome, Joiner, Permit};
 use crate::replica::publish::Shared;
-use crate::room::{Era, Overrides, Settings, Visitor};
+use crate::room::{End, Era, Overrides, PendingId, Section, Settings, Visitor};
 
 fn name(name: &str) -> RoomName {
     RoomName::new(name).unwrap()
@@ -44,7 +46,7 @@ fn joining(at: usize, pending: Option<PendingId>) -> (Join, oneshot::Receiver<Jo
             room: name("main"),
             line: line(at),
             lane: LaneId(0),
-            pending,
+            arrival: pending.map_or_else(Arrival::first, Arrival::again),
             waiter,
         },
         outcome,
@@ -176,6 +178,29 @@ fn an_end_waits_until_the_claim_before_it_has_gone() {
 }
 
 #[test]
+fn however_many_ends_wait_for_their_claims_both_go() {
+    let mut collector = Collector::default();
+    // More than a batch holds.
+    let many = u32::try_from(2 * MAX_BATCH_BYTES / ITEM_BYTES).unwrap();
+    for n in 0..many {
+        collector.note(noted(0, n, Note::Reopen));
+        collector.note(noted(0, n, Note::Leave));
+    }
+    let mut inside = std::collections::BTreeSet::new();
+    let mut left = 0;
+    while !collector.is_empty() {
+        let (batch, _) = collector.cut(|_| 0);
+        let section = &batch.sections[0];
+        left += section.leaves.len();
+        for seat in &section.leaves {
+            assert!(inside.remove(seat), "{seat:?} left before it was let in");
+        }
+        inside.extend(section.reopens.iter().copied());
+    }
+    assert_eq!((left, inside.len()), (many as usize, 0));
+}
+
+#[test]
 fn only_marks_and_renewals_that_nobody_waits_for_are_not_urgent() {
     let mut collector = Collector::default();
     collector.note(noted(0, 1, Note::Mark));
@@ -270,16 +295,64 @@ fn joiners_who_gave_up_are_not_numbered_but_pending_ids_are() {
     let (gone, outcome) = joining(0, None);
     drop(outcome);
     collector.join(gone);
+    let (here, _outcome) = joining(0, None);
+    collector.join(here);
     let (pending, outcome) = joining(0, Some(PendingId([5; 12])));
     drop(outcome);
     collector.join(pending);
-    let (here, _outcome) = joining(0, None);
-    collector.join(here);
     let (batch, waiters) = collector.cut(|_| 0);
     assert_eq!(batch.sections[0].joins, [(LaneId(0), 1)]);
     assert_eq!(batch.sections[0].pending_joins, [(LaneId(0), PendingId([5; 12]))]);
     assert_eq!((waiters.joins[0].len(), waiters.pending[0].len()), (1, 1));
     assert!(collector.is_empty());
+}
+
+/// Numbers go to `joins` before `pending_joins`, so a batch in which both stand is read in that order.
+#[test]
+fn who_waits_with_an_id_is_numbered_before_who_comes_later() {
+    const WAITING: u16 = 5_000;
+    let id = |n: u16| {
+        let mut id = [0; 12];
+        id[..2].copy_from_slice(&n.to_le_bytes());
+        PendingId(id)
+    };
+    let mut collector = Collector::default();
+    let mut outcomes = Vec::new();
+    let mut come = |collector: &mut Collector, pending| {
+        let (join, outcome) = joining(0, pending);
+        collector.join(join);
+        outcomes.push(outcome);
+    };
+    come(&mut collector, None);
+    for n in 0..WAITING {
+        come(&mut collector, Some(id(n)));
+    }
+    come(&mut collector, None);
+    let mut newcomers = Vec::new();
+    let mut again = Vec::new();
+    while !collector.is_empty() {
+        let (batch, _waiters) = collector.cut(|_| 0);
+        let [section] = batch.sections.as_slice() else {
+            panic!("one line has one section")
+        };
+        newcomers.push(section.joins.len());
+        again.extend(section.pending_joins.iter().map(|(_, id)| *id));
+        // Who comes with an id from now on holds nobody up.
+        if newcomers.len() < 10 {
+            come(&mut collector, Some(id(WAITING)));
+        }
+    }
+    assert!(
+        again
+            .iter()
+            .take(usize::from(WAITING))
+            .copied()
+            .eq((0..WAITING).map(id))
+    );
+    assert_eq!(newcomers[0], 1, "nobody was in front");
+    let held = newcomers.iter().rposition(|count| *count == 1);
+    let batches = (usize::from(WAITING) * ITEM_BYTES).div_ceil(MAX_BATCH_BYTES);
+    assert_eq!(held, Some(batches), "in the batch behind the last id that came before");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::log::{self, Embedded};
-use crate::room::{Effects, Entry, Mode, Overrides};
+use crate::replica::{Arrival, JoinOutcome};
+use crate::room::{Effects, Entry, LaneId, Mode, Overrides};
 
 fn name() -> RoomName {
     RoomName::new("main").unwrap()
@@ -35,7 +36,10 @@ fn start(folder: &std::path::Path, apply: fn(&mut State, &Entry) -> Effects) -> 
 async fn an_entry_that_cannot_be_applied_freezes_the_replica_then_and_at_every_start() {
     let folder = tempfile::tempdir().unwrap();
     let (replica, thread) = start(folder.path(), poisoned);
-    let JoinOutcome::Numbered(number) = replica.join(&name(), &LineName::ONLY, LaneId(0), None).await else {
+    let JoinOutcome::Numbered(number) = replica
+        .join(&name(), &LineName::ONLY, LaneId(0), Arrival::first())
+        .await
+    else {
         panic!("nobody is poisoned yet")
     };
     let before = replica.view();
@@ -43,7 +47,9 @@ async fn an_entry_that_cannot_be_applied_freezes_the_replica_then_and_at_every_s
     assert!(replica.frozen() && replica.cut_off().is_some());
     assert_eq!(replica.view().position, before.position, "the last view stands");
     assert_eq!(
-        replica.join(&name(), &LineName::ONLY, LaneId(0), None).await,
+        replica
+            .join(&name(), &LineName::ONLY, LaneId(0), Arrival::first())
+            .await,
         JoinOutcome::Later
     );
     thread.stop();

@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 
 use super::{Phase, Protocol};
 use crate::log::next_incarnation;
-use crate::replica::inbox::{Changing, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
-use crate::room::{Change, Era, GateId, LaneId, LineName, PendingId, Position, RoomName, Visitor};
+use crate::replica::inbox::{Arrival, Changing, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
+use crate::room::{Change, Era, GateId, LaneId, LineName, Position, RoomName, Visitor};
 
 impl Protocol {
     /// Takes word from the queue.
@@ -38,7 +38,7 @@ impl Protocol {
         room: RoomName,
         line: LineName,
         lane: LaneId,
-        pending: Option<PendingId>,
+        arrival: Arrival,
     ) -> Option<oneshot::Receiver<JoinOutcome>> {
         let permit = Permit::take(&self.shared)?;
         let (answer, outcome) = oneshot::channel();
@@ -46,7 +46,7 @@ impl Protocol {
             room,
             line,
             lane,
-            pending,
+            arrival,
             waiter: Joiner { answer, permit },
         });
         Some(outcome)

@@ -1,0 +1,96 @@
+//! What has come in for one line since the last batch, and its section of the next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tokio::sync::oneshot;
+
+use super::joiners::Joiners;
+use super::{ITEM_BYTES, LineKey, Room, Seat};
+use crate::replica::waiters::Waiters;
+use crate::room::{Claim, End, Section};
+
+/// What one line has to say.
+#[derive(Default)]
+pub(super) struct Work {
+    pub notes: BTreeMap<(Kind, Seat), Word>,
+    pub joiners: Joiners,
+    pub bypasses: u32,
+}
+
+/// What a note is about, in the order in which a batch too full for all takes them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Kind {
+    Claim,
+    Reopen,
+    Leave,
+    End,
+    Renew,
+    Mark,
+}
+
+#[derive(Default)]
+pub(super) struct Word {
+    pub carried: bool,
+    pub after_ms: u64,
+    pub recorded: Vec<oneshot::Sender<()>>,
+}
+
+impl Work {
+    pub fn is_empty(&self) -> bool {
+        self.notes.is_empty() && self.joiners.is_empty() && self.bypasses == 0
+    }
+
+    /// This line's section, as far as there is room; `None` when it would be empty.
+    pub fn cut(&mut self, key: &LineKey, room: &mut Room, waiters: &mut Waiters) -> Option<Section> {
+        let mut section = Section::new(key.0.clone(), key.1.clone());
+        let empty = section.clone();
+        section.bypasses = std::mem::take(&mut self.bypasses);
+        self.joiners.cut_new(&mut section, room, waiters);
+        self.cut_notes(&mut section, room, waiters);
+        self.joiners.cut_again(&mut section, room, waiters);
+        (section != empty).then_some(section)
+    }
+
+    /// An entry takes leaves and ends before claims. Who came in and ended since the last batch is let in by this one and
+    /// ended by the next.
+    fn cut_notes(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+        let mut opened = BTreeSet::new();
+        let mut held = Vec::new();
+        while let Some(((kind, seat), word)) = self.notes.pop_first() {
+            let waits = matches!(kind, Kind::Leave | Kind::End) && opened.contains(&seat);
+            if waits || !room.takes(ITEM_BYTES) {
+                held.push(((kind, seat), word));
+                if waits {
+                    continue;
+                }
+                break;
+            }
+            if matches!(kind, Kind::Claim | Kind::Reopen) {
+                opened.insert(seat);
+            }
+            put(section, kind, seat, &word);
+            waiters.records.extend(word.recorded);
+        }
+        self.notes.extend(held);
+    }
+}
+
+fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
+    let (lane, number) = seat;
+    match kind {
+        Kind::Leave => section.leaves.push(seat),
+        Kind::End => section.ends.push(End {
+            lane,
+            number,
+            after_ms: word.after_ms,
+        }),
+        Kind::Claim => section.claims.push(Claim {
+            lane,
+            number,
+            carried: word.carried,
+        }),
+        Kind::Reopen => section.reopens.push(seat),
+        Kind::Renew => section.renewals.push(seat),
+        Kind::Mark => section.marks.push(seat),
+    }
+}
