@@ -15,20 +15,15 @@ use crate::replica::{Condition, Replica};
 
 /// `GET /livez`: 503 only when nothing but a restart helps.
 pub(super) async fn live(State(shared): State<Shared>) -> Response {
-    let reasons = match shared.readiness.phase() {
-        Phase::Failed(reason) => vec![reason],
-        Phase::Starting | Phase::Serving | Phase::Draining => Vec::new(),
-    };
-    health(reasons, Vec::new())
+    health(fallen(&shared.replica).into_iter().collect(), Vec::new())
 }
 
-/// `GET /readyz`: 503 while starting, draining, frozen, behind or failed.
+/// `GET /readyz`: 503 while starting, draining, frozen or behind, and once the replica has ended.
 pub(super) async fn ready(State(shared): State<Shared>) -> Response {
     let mut reasons = match shared.readiness.phase() {
         Phase::Serving => Vec::new(),
         Phase::Starting => vec!["starting: the listeners are not open yet".to_owned()],
         Phase::Draining => vec!["draining: the process is stopping".to_owned()],
-        Phase::Failed(reason) => vec![reason],
     };
     reasons.extend(unready(&shared.replica));
     health(reasons, degraded(&shared.replica))
@@ -37,6 +32,9 @@ pub(super) async fn ready(State(shared): State<Shared>) -> Response {
 /// Why another gate would serve visitors better. Not that nothing could be read since the start: with the store away
 /// another has no more to show than this one.
 pub(super) fn unready(replica: &Replica) -> Option<String> {
+    if let Some(reason) = fallen(replica) {
+        return Some(reason);
+    }
     match replica.condition() {
         Condition::Starting if replica.cut_off().is_none() => Some("starting: the log is being read".to_owned()),
         Condition::Frozen { at } => Some(format!(
@@ -48,6 +46,12 @@ pub(super) fn unready(replica: &Replica) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// What only a restart helps against.
+fn fallen(replica: &Replica) -> Option<String> {
+    let reason = "failed: the replica has ended by a fault of the program, and the rooms stand still until a restart";
+    replica.fallen().then(|| reason.to_owned())
 }
 
 fn degraded(replica: &Replica) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 
 /// How far the process is in its life; it only moves forward.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Phase {
     /// Listeners are not open yet.
     #[default]
@@ -13,8 +13,6 @@ pub enum Phase {
     Serving,
     /// Told to stop: no new connections, those under way are finished.
     Draining,
-    /// A part that the gate cannot do without has ended, with the reason; only a restart helps.
-    Failed(String),
 }
 
 /// A handle to the process's phase; cheap to clone.
@@ -38,28 +36,15 @@ impl Readiness {
         self.advance(Phase::Draining);
     }
 
-    /// A part has ended that the gate cannot do without.
-    pub fn failed(&self, reason: impl Into<String>) {
-        self.advance(Phase::Failed(reason.into()));
-    }
-
     /// Where the process is now.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        Phase::clone(&self.0.load())
+        **self.0.load()
     }
 
-    /// Moves on to `next`; the first failure stays, and nothing moves back.
+    /// Moves on to `next`; nothing moves back.
     fn advance(&self, next: Phase) {
-        let next = Arc::new(next);
-        let further = |now: &Arc<Phase>| !matches!(**now, Phase::Failed(_)) && **now < *next;
-        self.0.rcu(|now| {
-            if further(now) {
-                Arc::clone(&next)
-            } else {
-                Arc::clone(now)
-            }
-        });
+        self.0.rcu(|now| next.max(**now));
     }
 }
 
@@ -75,8 +60,5 @@ mod tests {
         readiness.clone().draining();
         readiness.serving();
         assert_eq!(readiness.phase(), Phase::Draining);
-        readiness.failed("a");
-        readiness.failed("b");
-        assert_eq!(readiness.phase(), Phase::Failed("a".to_owned()));
     }
 }

@@ -22,7 +22,7 @@ Examples:
   anteroom run --upstream http://127.0.0.1:3000 --listen 127.0.0.1:8080
 
 Without --config the config.toml in this folder is used, if there is one and no --upstream is given.
-Exit codes: 0 stopped as told, 1 cannot start, 78 the configuration has mistakes, or the store it names cannot be used")]
+Exit codes: 0 stopped as told, 1 cannot start, 70 a fault of the program: start it again, 78 the configuration has mistakes, or the store it names cannot be used")]
 pub struct RunArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE", env = "ANTEROOM_CONFIG")]
@@ -98,16 +98,23 @@ fn failed_for(error: &(dyn std::error::Error + 'static)) -> ExitCode {
     let code = failed(error);
     match error.downcast_ref() {
         Some(StartError::Store(_)) => ExitCode::from(EXIT_CONFIG),
+        _ if error.is::<Fallen>() => ExitCode::from(EXIT_SOFTWARE),
         _ => code,
     }
 }
+
+/// Nothing of the gate goes on but its last view: with another start it has its rooms again, from the log.
+#[derive(Debug, thiserror::Error)]
+#[error("ended by a fault of the program, which the lines above tell; start it again")]
+struct Fallen;
 
 fn failed(error: &dyn std::error::Error) -> ExitCode {
     eprintln!("anteroom: {error}");
     ExitCode::FAILURE
 }
 
-/// Starts, waits for SIGTERM or SIGINT, drains. A second signal ends at once.
+/// Starts, waits for SIGTERM or SIGINT, drains; so too when the rooms stand still by a fault of the program. A second signal
+/// ends at once.
 fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::error::Error>> {
     let mut signals = Signals::catch()?;
     let running = start(config, metrics)?;
@@ -119,14 +126,22 @@ fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::erro
         version = env!("CARGO_PKG_VERSION"),
         "serving"
     );
-    signals.wait();
+    let told = signals.wait_or(running.falls());
+    let why = if told {
+        "told to stop"
+    } else {
+        "nothing but a restart helps"
+    };
     let patience = config.server.drain_deadline;
     tracing::info!(
         seconds = patience.as_secs(),
-        "told to stop: draining; a second signal ends at once"
+        "{why}: draining; a second signal ends at once"
     );
     signals.end_at_once();
     let drained = running.stop(patience);
     tracing::info!(cut = drained.cut, "stopped");
-    Ok(())
+    if told { Ok(()) } else { Err(Fallen.into()) }
 }
+
+/// As `sysexits.h` has it, `EX_SOFTWARE`: not what the operator did, and worth another start.
+const EXIT_SOFTWARE: u8 = 70;

@@ -24,13 +24,19 @@ impl Signals {
 
     /// Blocks until one comes.
     pub fn wait(&mut self) {
+        self.wait_or(std::future::pending());
+    }
+
+    /// Blocks until one comes, or until `other` is done; true for a signal.
+    pub fn wait_or(&mut self, other: impl Future<Output = ()>) -> bool {
         let (term, int) = (&mut self.term, &mut self.int);
         self.runtime.block_on(async {
             tokio::select! {
-                _ = term.recv() => {}
-                _ = int.recv() => {}
+                _ = term.recv() => true,
+                _ = int.recv() => true,
+                () = other => false,
             }
-        });
+        })
     }
 
     /// From here on the next one ends the process at once, with exit code 1.

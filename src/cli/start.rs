@@ -60,6 +60,7 @@ fn hint(error: &io::Error) -> &'static str {
 pub struct Running {
     server: proxy::Server,
     admin: AdminServer,
+    handle: Replica,
     replica: ReplicaThread,
     readiness: Readiness,
 }
@@ -75,6 +76,11 @@ impl Running {
     #[must_use]
     pub fn admin_address(&self) -> SocketAddr {
         self.admin.address()
+    }
+
+    /// Resolves when the rooms stand still by a fault of the program, and only a restart helps; never otherwise.
+    pub fn falls(&self) -> impl Future<Output = ()> + use<> {
+        self.handle.falls()
     }
 
     /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
@@ -127,7 +133,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         config,
         GateParts {
             keyring,
-            replica,
+            replica: replica.clone(),
             metrics,
             access,
         },
@@ -138,6 +144,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
     Ok(Running {
         server,
         admin,
+        handle: replica,
         replica: thread,
         readiness,
     })

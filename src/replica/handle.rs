@@ -300,6 +300,22 @@ impl Replica {
         self.shared.frozen()
     }
 
+    /// True once the replica's thread has ended by a fault: the rooms stand still until the process is started again.
+    #[must_use]
+    pub fn fallen(&self) -> bool {
+        *self.shared.fallen().borrow()
+    }
+
+    /// Resolves when [`Replica::fallen`] turns true, and never otherwise.
+    pub fn falls(&self) -> impl Future<Output = ()> + use<> {
+        let mut fallen = self.shared.fallen();
+        async move {
+            if fallen.wait_for(|fallen| *fallen).await.is_err() {
+                std::future::pending().await;
+            }
+        }
+    }
+
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared.stats()

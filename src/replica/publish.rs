@@ -29,6 +29,8 @@ pub(super) struct Shared {
     /// Uptime in ms plus one when the batch under way was first sent; 0 when none is.
     under_way: AtomicU64,
     frozen: AtomicU64,
+    /// The thread has ended by a fault of its own.
+    fallen: watch::Sender<bool>,
     condition: ArcSwap<Condition>,
     /// The gates that a log without a root waits for.
     missing: ArcSwap<Vec<GateId>>,
@@ -151,6 +153,7 @@ impl Shared {
             }),
             under_way: AtomicU64::new(0),
             frozen: AtomicU64::new(0),
+            fallen: watch::Sender::new(false),
             condition: ArcSwap::from_pointee(Condition::Starting),
             missing: ArcSwap::default(),
             failed: OnceLock::new(),
@@ -202,6 +205,16 @@ impl Shared {
         let _ = self
             .frozen
             .compare_exchange(0, stamp(now), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The thread is no more: the rooms stand still for the rest of the process's life.
+    pub fn fall(&self, now: Duration) {
+        self.freeze(now);
+        self.fallen.send_replace(true);
+    }
+
+    pub fn fallen(&self) -> watch::Receiver<bool> {
+        self.fallen.subscribe()
     }
 
     pub fn condition(&self) -> Condition {

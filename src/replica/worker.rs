@@ -1,5 +1,6 @@
 //! The replica's thread: takes what visitors left, carries out what the protocol asks of the log, and tells it the answer.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,10 +25,14 @@ impl Worker {
     /// The thread's whole life.
     pub fn run(self) {
         let shared = Arc::clone(&self.shared);
-        // A fault of ours must not take those inside with it: whatever panics here, the last view stands.
-        if catch_unwind(AssertUnwindSafe(|| self.live())).is_err() {
-            tracing::error!("the replica's thread failed; the rooms stand still");
-            shared.freeze(time::uptime());
+        // A fault of ours must not take those inside with it at once: the last view stands until the process has drained.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.live())) {
+            let reason = words(panic.as_ref());
+            tracing::error!(
+                reason,
+                "the replica's thread has failed: the rooms stand still, and only a restart helps"
+            );
+            shared.fall(time::uptime());
         }
     }
 
@@ -72,6 +77,13 @@ impl Worker {
             let _ = self.ready.try_send(());
         }
     }
+}
+
+/// What a panic said.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let fixed = panic.downcast_ref::<&str>().copied();
+    let made = || panic.downcast_ref::<String>().map(String::as_str);
+    fixed.or_else(made).unwrap_or("a panic without words")
 }
 
 pub(super) fn carry_out(log: &mut dyn Log, ask: Ask) -> Result<Answer, Unavailable> {

@@ -1,5 +1,8 @@
 //! Health and readiness.
 
+use std::sync::atomic::Ordering;
+
+use anteroom::room::Standing;
 use serde_json::json;
 
 use crate::support::Gate;
@@ -17,10 +20,27 @@ fn readiness_follows_the_process_and_says_why_not() {
     assert_eq!(draining.status, 503);
     assert!(draining.text.contains("draining"), "{}", draining.text);
     assert_eq!(gate.get("/livez").status, 200, "a draining gate needs no restart");
-    gate.readiness.failed("a core has ended");
+}
+
+#[test]
+fn a_gate_whose_replica_has_ended_is_neither_ready_nor_alive_and_says_why() {
+    let (gate, fault) = Gate::with_a_log_that_breaks();
+    gate.readiness.serving();
+    let visitor = gate.join("main", "");
+    for target in ["/livez", "/healthz", "/readyz"] {
+        assert_eq!(gate.get(target).status, 200, "{target}");
+    }
+    fault.store(true, Ordering::Relaxed);
+    gate.wait(gate.replica.falls());
     for target in ["/livez", "/healthz", "/readyz"] {
         let failed = gate.get(target);
         assert_eq!(failed.status, 503, "{target}");
-        assert!(failed.text.contains("a core has ended"), "{}", failed.text);
+        assert!(failed.text.contains("failed: the replica has ended"), "{}", failed.text);
     }
+    assert!(gate.get("/metrics").text.contains("anteroom_ready 0"));
+    let standing = gate.standing(&visitor);
+    assert!(
+        !matches!(standing, Standing::Unknown | Standing::Ended),
+        "the last view stands: {standing:?}"
+    );
 }

@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anteroom::admin::{AdminServer, Handles, Options, Readiness, StartError, serve};
@@ -20,6 +21,8 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+
+use crate::breaking::Breaking;
 
 /// Long enough for a busy machine: a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,6 +63,20 @@ impl Gate {
         let log = RedisLog::open(&url, redis::Options::default()).expect("a log");
         let parts = begin(Box::new(log), apply);
         Self::of(folder, parts, Options::default(), "127.0.0.1:0").expect("starts")
+    }
+
+    /// A gate whose log brings out a fault of the program, in the replica's thread, as soon as the flag is up.
+    pub fn with_a_log_that_breaks() -> (Self, Arc<AtomicBool>) {
+        let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+        let log = Embedded::open(folder.path(), log::Options::default()).expect("a log");
+        let fault = Arc::new(AtomicBool::new(false));
+        let log = Breaking {
+            log,
+            fault: Arc::clone(&fault),
+        };
+        let parts = begin(Box::new(log), State::apply);
+        let gate = Self::of(folder, parts, Options::default(), "127.0.0.1:0").expect("starts");
+        (gate, fault)
     }
 
     pub fn on(folder: Arc<TempDir>, options: Options, listen: &str) -> Result<Self, StartError> {

@@ -1,0 +1,49 @@
+//! A log that brings out a fault of the program outside the rooms: whoever calls it panics, once its flag is up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anteroom::log::{
+    Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Unavailable,
+};
+use anteroom::room::{Position, StateHash};
+
+pub struct Breaking {
+    pub log: Embedded,
+    pub fault: Arc<AtomicBool>,
+}
+
+impl Log for Breaking {
+    fn alone(&self) -> bool {
+        self.log.alone()
+    }
+
+    fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
+        assert!(!self.fault.load(Ordering::Relaxed), "a fault of the program");
+        self.log.exchange(at, append)
+    }
+
+    fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable> {
+        self.log.save(snapshot, occasion)
+    }
+
+    fn load(&mut self) -> Result<Loaded, Unavailable> {
+        self.log.load()
+    }
+
+    fn root(&mut self, hash: &StateHash) -> Result<Option<Snapshot>, Unavailable> {
+        self.log.root(hash)
+    }
+
+    fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable> {
+        self.log.begin(seen, beginning)
+    }
+
+    fn skip(&mut self, position: Position) -> Result<(), Unavailable> {
+        self.log.skip(position)
+    }
+
+    fn skips(&mut self) -> Result<Skips, Unavailable> {
+        self.log.skips()
+    }
+}
