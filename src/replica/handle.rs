@@ -311,7 +311,7 @@ impl Replica {
         let mut fallen = self.shared.fallen();
         async move {
             if fallen.wait_for(|fallen| *fallen).await.is_err() {
-                std::future::pending().await;
+                std::future::pending::<()>().await;
             }
         }
     }
