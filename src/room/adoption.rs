@@ -1,7 +1,7 @@
 //! What a replica of a lost history has to bring back: batches for the log that the rooms go on in.
 //!
 //! For each era of which the replica has read more: who is present, the open sessions, the numbers that are used up, and
-//! where each horizon stood. Whoever is called there comes as present, in front of all others: a pass that was handed out
+//! where each horizon stood; and all but the horizon for the eras before, whose visitors went on in those logs. Whoever is called there comes as present, in front of all others: a pass that was handed out
 //! is honoured by its own date and opens the session as excess, as after any lost call.
 
 use super::entry::{Adopt, Batch, Change, RoomChange};
@@ -25,19 +25,13 @@ impl State {
     pub fn adoption(&self, now: &Self) -> Vec<Batch> {
         let mut batches = Vec::new();
         let whole = self.fits(now);
-        for (era, sequence, floor) in self.further(now) {
-            let adopt = Adopt {
-                era,
-                sequence,
-                floor,
-                ..Adopt::default()
-            };
-            let mut of_era = self.bring(adopt, now);
+        for (adopt, further) in self.changed(now) {
+            let mut of_era = self.bring(adopt, further, now);
             // An era of which a part stays behind has not been brought to its end.
-            if let Some(adopt) = last(&mut of_era).filter(|_| whole) {
+            if let Some(adopt) = last(&mut of_era).filter(|_| further && whole) {
                 adopt.whole = true;
             }
-            batches.extend(of_era);
+            batches.extend(of_era.into_iter().filter(|batch| further || !batch.sections.is_empty()));
         }
         self.bring_rooms(&mut batches, now);
         if let Some(adopt) = last(&mut batches) {
@@ -46,16 +40,30 @@ impl State {
         batches
     }
 
-    /// Eras of which this state has read more than `now`, with their ends and floors.
-    fn further(&self, now: &Self) -> Vec<(Era, u64, u32)> {
+    /// Eras whose numbers stand otherwise here than in `now`, oldest first, and whether this state has read more of the
+    /// era's own log: the last is such a one. Visitors of older eras were called and left in that log too.
+    fn changed(&self, now: &Self) -> Vec<(Adopt, bool)> {
         let issuing = Era(now.position.incarnation);
-        let further = |era, end| era < issuing && now.ended_at(era).is_none_or(|known| known < end);
         let eras = self.moment.past.ends(self.position.sequence);
-        eras.filter(|(era, end, _)| further(*era, *end)).collect()
+        let mut changed: Vec<_> = eras
+            .take_while(|(era, ..)| *era < issuing)
+            .map(|(era, sequence, floor)| {
+                let adopt = Adopt {
+                    era,
+                    sequence,
+                    floor,
+                    ..Adopt::default()
+                };
+                (adopt, now.ended_at(era).is_none_or(|known| known < sequence))
+            })
+            .collect();
+        let newest = changed.iter().rposition(|(_, further)| *further);
+        changed.truncate(newest.map_or(0, |newest| newest + 1));
+        changed
     }
 
     /// One era, in all lines of all rooms but those that `now` has in a later edition.
-    fn bring(&self, adopt: Adopt, now: &Self) -> Vec<Batch> {
+    fn bring(&self, adopt: Adopt, further: bool, now: &Self) -> Vec<Batch> {
         let mut packer = Packer::new(adopt);
         for (name, room) in &self.rooms {
             let stands = now
@@ -67,6 +75,9 @@ impl State {
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
                     if let Some(extent) = lane.eras.extent(adopt.era) {
                         bring_lane(&mut packer, id, lane, (adopt.era, extent));
+                        if further {
+                            bring_horizon(&mut packer, id, lane, (adopt.era, extent));
+                        }
                     }
                 }
             }
@@ -124,14 +135,9 @@ fn brought(name: &RoomName, room: &Room, other: Option<&Room>) -> Vec<RoomChange
 
 type Wanted = fn(&Record) -> bool;
 
-/// One lane: what is used up, who is inside, who is present, and at last where the horizon stood.
+/// One lane: what is used up, who is inside, and who is present.
 fn bring_lane(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era, Extent)) {
-    let mut put = |list, place: Place| {
-        // What lies further than a number can say was not issued.
-        if let Ok(n) = u32::try_from(place.0 - extent.base.0) {
-            packer.put(list, id, Number { era, n });
-        }
-    };
+    let mut put = |list, place| put(packer, list, id, (era, extent), place);
     let records = || {
         lane.slots
             .iter_from(extent.base)
@@ -156,10 +162,21 @@ fn bring_lane(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era,
     for place in lane.presence.present().ones(extent.base, extent.limit) {
         put(List::Marks, place);
     }
+}
+
+/// Where the horizon stood. Of an era that has gone no further it may have passed whoever came back in the other log.
+fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era, Extent)) {
     // What lies behind may be free still for another era.
     let void = extent.from.max(lane.horizon()).min(extent.given);
     if void > extent.base {
-        put(List::Voids, void);
+        put(packer, List::Voids, id, (era, extent), void);
+    }
+}
+
+fn put(packer: &mut Packer, list: List, lane: LaneId, (era, extent): (Era, Extent), place: Place) {
+    // What lies further than a number can say was not issued.
+    if let Ok(n) = u32::try_from(place.0 - extent.base.0) {
+        packer.put(list, lane, Number { era, n });
     }
 }
 

@@ -22,6 +22,55 @@ fn a_known_eras_further_numbers_stand_before_the_next_eras() {
 }
 
 #[test]
+fn what_older_eras_visitors_did_in_a_lost_log_comes_back_with_it() {
+    let mut log = Log::new(held(3));
+    let old = log.join(5);
+    log.state.begin(INCARNATION + 50, Root::Own);
+    log.rejoin();
+    log.apply(0, Batch::default());
+    let mut fork = Fork::of(log);
+    go(&mut fork.old);
+    for number in &old[..4] {
+        fork.old.mark(*number);
+    }
+    for number in &old[..2] {
+        assert!(fork.old.claim(*number, true));
+    }
+    assert!(fork.old.leave(old[0]));
+    let newer = fork.new.join(1)[0];
+    assert_eq!(fork.bring(), 0);
+    assert!(fork.old.state.adoption(&fork.new.state).is_empty());
+    assert_eq!(fork.new.standing(old[0]), Standing::Ended);
+    assert!(fork.new.is_inside(old[1]), "{:?}", fork.new.standing(old[1]));
+    assert_eq!(
+        fork.aheads(&[old[2], old[3], newer]),
+        [Some(0), Some(1), Some(2)],
+        "who was called or has checked in there is present here"
+    );
+    assert!(!fork.new.is_present(old[4]));
+}
+
+#[test]
+fn the_horizon_of_an_older_era_stays_where_it_is() {
+    let mut log = Log::new(held(9));
+    let old = log.join(2);
+    log.state.begin(INCARNATION + 50, Root::Own);
+    log.rejoin();
+    log.apply(0, Batch::default());
+    let mut fork = Fork::of(log);
+    // Of the end of that era, which was lost before.
+    let [absent, called] = [7, 9].map(|n| Number { n, ..old[0] });
+    go(&mut fork.old);
+    assert!(fork.old.mark(called));
+    fork.old.pass(90_000);
+    assert_eq!(fork.old.standing(absent), Standing::Late);
+    fork.new.pass(90_000);
+    assert!(fork.new.mark(absent));
+    fork.bring();
+    assert!(fork.new.is_present(absent), "nobody was called before it here");
+}
+
+#[test]
 fn what_was_brought_back_once_is_known() {
     let mut fork = Fork::of({
         let mut log = Log::new(held(1));

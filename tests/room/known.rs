@@ -12,13 +12,13 @@ use super::life::Life;
 const KNOWN: [(u16, &str, &str); 2] = [
     (
         OLDEST,
-        "66c0bdfa6e621fcf000bbe1561958a4251028f28365f4552690d082ad401198c",
-        "1441572c7f9bbca6f3ab7d667b30f1219c2ef1e337e0395cd9ce63544cc2baff",
+        "2b5268a78d75deabb82bb1a1451091c2b2e81afc842283a093851bbaec6ef912",
+        "a373417ffd2bf0b21a526ee0e75966b370f0223246679855838023aaeb445545",
     ),
     (
         VERSION,
-        "617245eb1f0ac5fdda4959256f775c6e56458d7607fa16af953cccdeb99b78d6",
-        "67702fce28d02ed48a4122a26bad36717ee0b988c245cb1841f0e21b311a7dee",
+        "4d044b372777a951c1b8b6fae5ceff4b36b7fd9e6e4b86f57e71c19416e991c9",
+        "72652727bcd16451d4614d06ba8f39e6dd2f1ec14114b7133f14d5c4c46958a8",
     ),
 ];
 

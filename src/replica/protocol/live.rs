@@ -6,7 +6,7 @@ use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay};
 use crate::log::{Append, Exchanged, Unavailable};
 use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{Applied, apply_next};
-use crate::room::{Batch, Effects, Entry, Joined, OLDEST, State};
+use crate::room::{Adopt, Batch, Effects, Entry, Joined, OLDEST, State};
 
 impl Protocol {
     /// Speaks to the log if it is time to.
@@ -335,17 +335,20 @@ impl Protocol {
 
     /// Drops what another gate has brought back meanwhile.
     fn spare_adoption(&mut self) {
-        let Phase::Live(state) = &self.phase else { return };
-        let brought = |batch: &Batch| {
-            let adopt = batch.adopt.as_ref();
-            adopt.is_some_and(|adopt| state.ended_at(adopt.era) >= Some(adopt.sequence))
-        };
-        while self.outbox.front().is_some_and(|(batch, _)| brought(batch)) {
+        while self.is_brought() {
             self.outbox.pop_front();
         }
         if self.outbox.is_empty() && self.under_way.is_none() {
             self.lost = None;
         }
+    }
+
+    /// The next to be brought back is known, and so is the adoption's last, whose log changed the eras before it too.
+    fn is_brought(&self) -> bool {
+        let Phase::Live(state) = &self.phase else { return false };
+        let known = |adopt: &Adopt| state.ended_at(adopt.era) >= Some(adopt.sequence);
+        let mut adopts = self.outbox.iter().map_while(|(batch, _)| batch.adopt).peekable();
+        adopts.peek().is_some_and(known) && adopts.find(|adopt| adopt.done).is_none_or(|last| known(&last))
     }
 
     /// What a batch said that is not to be said again.
