@@ -61,6 +61,7 @@ impl World {
             self.tally.reloads += 1;
             observer::with(|watch| {
                 let acting = watch.acting;
+                watch.ledger.known.forgets(acting);
                 watch.twisted.remove(&acting)
             });
         }

@@ -68,7 +68,7 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }
                 let root = watch.roots.get(&watch.acting).copied();
-                watch.ledger.applied(rooted, state, entry, &effects, root);
+                watch.ledger.applied(watch.acting, rooted, state, entry, &effects, root);
             });
             effects
         }

@@ -56,6 +56,8 @@ pub struct Book {
     pub pending: BTreeMap<PendingId, Number>,
     /// Nobody is called before, because a gate brings back what was lost.
     pub adopting_until: u64,
+    /// Numbers that the entry found to be over.
+    pub ended: Vec<Number>,
     undo: Vec<(u64, Undo)>,
     sequence: u64,
 }
@@ -98,6 +100,9 @@ impl Book {
 
     pub fn put(&mut self, number: Number, person: Person) {
         let before = self.people.insert(number, person);
+        if person.is == Is::Over && before.is_none_or(|before| before.is != Is::Over) {
+            self.ended.push(number);
+        }
         self.undo.push((self.sequence, Undo::Person(number, before)));
     }
 

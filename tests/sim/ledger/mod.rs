@@ -6,14 +6,18 @@
 //! book of its root stood. Every gate that applies the same entry must come to the same hash.
 
 mod book;
+mod known;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use anteroom::room::{Effects, Entry, LineName, LineView, Mode, Number, Position, Standing, State, StateHash, View};
+use anteroom::room::{
+    Effects, Entry, GateId, LineName, LineView, Mode, Number, Position, Standing, State, StateHash, View,
+};
 
 use crate::rooms::{self, LANE};
 use book::{Book, Is, Person};
+use known::Known;
 
 #[derive(Default)]
 pub struct Ledger {
@@ -35,6 +39,7 @@ pub struct Ledger {
     /// The store may write its log anew under the same positions: only replicas are compared, entry by entry.
     pub rewritten: bool,
     pub rooms: Rooms,
+    pub known: Known,
 }
 
 /// Whether some gate's rooms have been made wrong.
@@ -72,6 +77,7 @@ impl Ledger {
     /// A gate has applied an entry; `root` is where the state that it began this log with stood.
     pub fn applied(
         &mut self,
+        gate: GateId,
         was_rooted: bool,
         state: &mut State,
         entry: &Entry,
@@ -112,7 +118,11 @@ impl Ledger {
             }
             self.book(&mut history, was_rooted, state, entry, effects);
             history.sequence = at.sequence;
+            for number in history.book.ended.drain(..) {
+                self.known.end(number, at);
+            }
         }
+        self.known.reads(gate, at);
         self.histories.insert(at.incarnation, history);
     }
 
@@ -193,6 +203,7 @@ impl Ledger {
             .get(&rooms::room())
             .and_then(|room| room.line(&LineName::ONLY));
         if !effects.ignored && was_rooted {
+            self.known.hear(entry, state);
             self.said(&mut history.book, entry, effects, line.map(AsRef::as_ref));
         }
         history.book.expire();
@@ -347,6 +358,13 @@ impl Ledger {
             }
             if person.is == Is::Over {
                 self.fault(&format!("{at:?}: {number:?} was over and is called"));
+            }
+            if let Some((gate, since)) = self.known.is_over(number, at.incarnation)
+                && self.rooms == Rooms::Right
+            {
+                self.fault(&format!(
+                    "{at:?}: {number:?} is called, and was over at {since:?}, as {gate:?} knew"
+                ));
             }
             let deadline = called.deadline.0;
             if deadline != book.clock + rooms::settings().claim_deadline_ms {

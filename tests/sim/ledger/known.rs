@@ -1,0 +1,78 @@
+//! What each gate has read of numbers that are over, in whatever log that was, and in which logs it has had its say.
+//!
+//! A number that is over is not called again in a log in which a gate that knows so has spoken: it brings that back with
+//! its first words. What a gate only has from a snapshot is left out of account.
+
+use std::collections::BTreeMap;
+
+use anteroom::room::{Entry, GateId, Number, Position, State};
+
+#[derive(Default)]
+pub struct Known {
+    /// Where each number was found to be over.
+    over: BTreeMap<Number, Vec<Position>>,
+    /// The last sequence of each log that a gate has applied, since it read the rooms from the store.
+    read: BTreeMap<(GateId, u64), u64>,
+    said: BTreeMap<(u64, GateId), Said>,
+}
+
+/// How far a gate has come with its first words in a log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// It is still bringing back what it knows.
+    Some,
+    All,
+    /// The rooms' machine takes nothing back.
+    Nothing,
+}
+
+/// The first machine version in which what was lost is brought back.
+const SINCE_VERSION: u16 = 2;
+
+impl Known {
+    pub fn reads(&mut self, gate: GateId, at: Position) {
+        let read = self.read.entry((gate, at.incarnation)).or_default();
+        *read = at.sequence.max(*read);
+    }
+
+    /// The gate takes its rooms from the store.
+    pub fn forgets(&mut self, gate: GateId) {
+        self.read.retain(|(of, _), _| *of != gate);
+    }
+
+    pub fn end(&mut self, number: Number, at: Position) {
+        self.over.entry(number).or_default().push(at);
+    }
+
+    /// A batch of a gate counts.
+    pub fn hear(&mut self, entry: &Entry, state: &State) {
+        let said = self
+            .said
+            .entry((entry.position.incarnation, entry.gate))
+            .or_insert(Said::Some);
+        *said = match *said {
+            Said::Some if state.version() < SINCE_VERSION => Said::Nothing,
+            Said::Some if entry.batch.adopt.is_some_and(|adopt| !adopt.done) => Said::Some,
+            Said::Some => Said::All,
+            done => done,
+        };
+    }
+
+    /// A gate that knows the number to be over, and has had its say in the log; and where it read so.
+    pub fn is_over(&self, number: Number, incarnation: u64) -> Option<(GateId, Position)> {
+        let gates = self
+            .said
+            .range((incarnation, GateId(0))..=(incarnation, GateId(u64::MAX)));
+        let gates: Vec<GateId> = gates
+            .filter(|(_, said)| **said == Said::All)
+            .map(|((_, gate), _)| *gate)
+            .collect();
+        self.over.get(&number)?.iter().find_map(|at| {
+            let knows = |gate: &&GateId| {
+                let read = self.read.get(&(**gate, at.incarnation));
+                read.is_some_and(|read| *read >= at.sequence)
+            };
+            Some((*gates.iter().find(knows)?, *at))
+        })
+    }
+}
