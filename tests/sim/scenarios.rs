@@ -220,6 +220,14 @@ fn an_entry_that_cannot_be_applied_is_passed_over() {
     });
 }
 
+/// All gates stand still, and each has the rooms as they were before the entry.
+#[test]
+fn a_store_lost_before_an_entry_that_cannot_be_applied_costs_nobody_their_place() {
+    over_seeds("a_store_lost_before", |plan| {
+        plan.with(60, Fault::Poison).with(66, Fault::Flush)
+    });
+}
+
 /// The operator says it once, while no gate reaches the store.
 #[test]
 fn what_is_to_be_passed_over_is_said_until_the_store_has_it() {

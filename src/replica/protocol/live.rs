@@ -208,7 +208,8 @@ impl Protocol {
                     tracing::error!(position = ?entry.position, "the log tells another history");
                     return self.another_history(state, now);
                 }
-                Applied::Panicked => return self.freeze(entry.position, None, now),
+                // Half applied it is good for nothing: read anew, the rooms stand before the entry.
+                Applied::Panicked => return self.restart(None, now),
                 Applied::Newer(version) => return self.fall_behind(version, now),
             }
         }

@@ -303,7 +303,7 @@ impl Protocol {
             Phase::Behind { version } => Condition::Behind { version: *version },
             Phase::Ended => return,
         };
-        if condition != Condition::Live {
+        if !matches!(self.phase, Phase::Live(_)) {
             self.shared.sent(now);
         }
         self.shared.set_missing(match &self.phase {

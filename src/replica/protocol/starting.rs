@@ -215,7 +215,7 @@ impl Protocol {
     fn poisoned(&mut self, going: CatchingUp, at: Position, now: Duration) {
         let again = going.base.as_ref().and_then(decode);
         let Some(state) = again.filter(|_| going.stop_before.is_none()) else {
-            return self.freeze(at, None, now);
+            return self.freeze(at, going.old.map(Box::new), now);
         };
         let catching_up = CatchingUp {
             state,

@@ -49,7 +49,8 @@ impl Protocol {
             return;
         };
         let skipped = skips.positions.contains(at);
-        if skipped || skips.incarnation > at.incarnation {
+        // Another log, or none any more.
+        if skipped || skips.incarnation != at.incarnation {
             tracing::warn!(position = ?at, skipped, "the rooms go on");
             let old = old.take().map(|old| *old);
             self.restart(old, now);

@@ -1,6 +1,6 @@
 use super::super::{Answer, Setup};
 use super::*;
-use crate::log::{self, Embedded, Log, Unavailable};
+use crate::log::{self, Beginning, Embedded, Loaded, Log, Unavailable};
 use crate::replica::worker::carry_out;
 use crate::replica::{Condition, Options};
 use crate::room::{Change, Effects, Entry, GateId, Overrides, RoomName, Settings};
@@ -45,6 +45,9 @@ impl Gate {
             _folder: folder,
         };
         gate.until(Condition::Live);
+        while !gate.protocol.view().rooms.contains_key(&main) {
+            gate.step();
+        }
         drop(gate.protocol.change(main, poison()));
         for _ in 0..100 {
             if let Condition::Frozen { at } = gate.protocol.condition() {
@@ -114,6 +117,24 @@ fn a_frozen_gate_goes_on_with_a_log_begun_by_others() {
     };
     gate.protocol.answer(gate.now, Ok(Answer::Skips(skips)));
     assert_eq!(gate.asks(), Ask::Load);
+}
+
+/// All gates may stand before that entry, and nobody else knows the rooms then.
+#[test]
+fn a_frozen_gate_whose_store_is_empty_begins_with_the_rooms_before_the_entry() {
+    let (mut gate, _) = Gate::frozen();
+    assert_eq!(gate.asks(), Ask::Skips);
+    gate.protocol.answer(gate.now, Ok(Answer::Skips(Skips::default())));
+    assert_eq!(gate.asks(), Ask::Load);
+    gate.protocol.answer(gate.now, Ok(Answer::Loaded(Loaded::default())));
+    let Ask::Begin { beginning, .. } = gate.asks() else {
+        panic!("no log is begun")
+    };
+    let Beginning::Root(root) = beginning else {
+        panic!("it has the log to itself")
+    };
+    let rooms = State::decode(&root.state).unwrap();
+    assert!(rooms.configured(&RoomName::new("main").unwrap()).is_some());
 }
 
 #[test]
