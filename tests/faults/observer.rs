@@ -50,10 +50,8 @@ fn follow(mut log: Box<dyn Log>, stop: &AtomicBool) -> Vec<Life> {
             Ok(Exchanged::Entries { entries, .. }) if !entries.is_empty() => {
                 at = entries[entries.len() - 1].position;
                 let life = lives.last_mut().unwrap();
-                if life.root.is_none() {
-                    life.root = entries.iter().find_map(|entry| root(log.as_mut(), entry));
-                }
                 life.entries.extend(entries);
+                find_root(log.as_mut(), life);
                 continue;
             }
             Ok(Exchanged::Broken { incarnation }) if incarnation > at.incarnation => {
@@ -72,6 +70,9 @@ fn follow(mut log: Box<dyn Log>, stop: &AtomicBool) -> Vec<Life> {
             // Nothing new; or the store is gone, or has forgotten and nobody has begun a new log yet.
             Ok(_) | Err(_) => {}
         }
+        if let Some(life) = lives.last_mut() {
+            find_root(log.as_mut(), life);
+        }
         if last_look {
             return lives;
         }
@@ -79,18 +80,28 @@ fn follow(mut log: Box<dyn Log>, stop: &AtomicBool) -> Vec<Life> {
     }
 }
 
-/// The first root that loads is the one that counts.
-fn root(log: &mut dyn Log, entry: &Entry) -> Option<Snapshot> {
-    let hash = entry.batch.root?;
-    let root = log.root(&hash).ok()??;
-    State::decode(&root.state).is_ok().then_some(root)
+/// The first root that loads is the one that counts; while the store fails it is looked for again.
+fn find_root(log: &mut dyn Log, life: &mut Life) {
+    if life.root.is_some() {
+        return;
+    }
+    for hash in life.entries.iter().filter_map(|entry| entry.batch.root) {
+        let Ok(root) = log.root(&hash) else { return };
+        life.root = root.filter(|root| State::decode(&root.state).is_ok());
+        if life.root.is_some() {
+            return;
+        }
+    }
 }
 
 fn judge(lives: &[Life], capacity: u64) -> Ledger {
     let mut ledger = Ledger::shared(capacity);
     let mut read = Position::default();
     for life in lives {
-        let Some(root) = &life.root else { continue };
+        let Some(root) = &life.root else {
+            ledger.unread += life.entries.len() as u64;
+            continue;
+        };
         let mut state = State::decode(&root.state).unwrap();
         state.begin(life.incarnation, Root::Hash(root.hash()));
         if root.position.incarnation == read.incarnation {

@@ -44,6 +44,11 @@ fn people() -> u32 {
         .unwrap_or(300)
 }
 
+/// All that the machine can do, and alone on it: figures are held to what they should be.
+pub fn large() -> bool {
+    people() > 1_000
+}
+
 impl Trial {
     /// Starts a fleet on `store`, sends the crowd, and waits until a quarter of it has been inside.
     pub async fn begin(name: &'static str, store: Store) -> Self {
@@ -54,7 +59,7 @@ impl Trial {
     /// As [`Self::begin`], and a pass is taken nowhere any more when its session has been over for `void_after`.
     pub async fn begin_with(name: &'static str, store: Store, void_after: Option<Duration>) -> Self {
         let people = people();
-        let large = people > 1_000;
+        let large = large();
         let machine = MACHINE.acquire_many(if large { 2 } else { 1 }).await.unwrap();
         let seed = Seed::of_run(name);
         let rules = Rules {
