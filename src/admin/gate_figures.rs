@@ -4,14 +4,14 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 use super::figures::{counter, gauge};
 use super::readiness::{Phase, Readiness};
 use super::{gates, health};
 use crate::archive;
-use crate::replica::{self, Replica};
+use crate::replica::{self, Calls, Replica};
 use crate::room::View;
 
 /// How the gate stands with its log and with the other gates, and whether it takes visitors.
@@ -33,6 +33,7 @@ impl Collector for GateFigures {
         self.standing(&mut encoder)?;
         roster(&self.replica.view(), &mut encoder)?;
         store(&self.replica.stats(), &mut encoder)?;
+        calls(self.replica.calls(), &mut encoder)?;
         archived(self.replica.archive(), &mut encoder)
     }
 }
@@ -125,11 +126,6 @@ fn store(stats: &replica::Stats, encoder: &mut DescriptorEncoder<'_>) -> fmt::Re
         ("store_entries", "Entries of the log applied", stats.entries),
         ("store_appends", "Batches appended", stats.appends),
         (
-            "store_failures",
-            "Exchanges with the store that failed and were tried again",
-            stats.failures,
-        ),
-        (
             "store_outages",
             "Times the gate was cut off from its store",
             stats.outages,
@@ -154,6 +150,24 @@ fn store(stats: &replica::Stats, encoder: &mut DescriptorEncoder<'_>) -> fmt::Re
         counter(encoder, name, help, count)?;
     }
     Ok(())
+}
+
+/// How the store answers, from the first scrape on for each kind, so that an alert sees the first failure.
+fn calls(calls: &Calls, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+    let help = "How long the store took for a call, failed ones included";
+    let mut took = encoder.encode_descriptor("store_call_duration_seconds", help, None, MetricType::Histogram)?;
+    for (call, latency) in calls.took() {
+        latency.encode(took.encode_family(&[("call", call)])?)?;
+    }
+    let help = "Calls to the store that failed and were tried again";
+    let mut failed = encoder.encode_descriptor("store_failures", help, None, MetricType::Counter)?;
+    for (trouble, count) in calls.failed() {
+        failed
+            .encode_family(&[("kind", trouble.as_str())])?
+            .encode_counter::<NoLabelSet, _, f64>(&count, None)?;
+    }
+    let help = "Connections to the store made";
+    counter(encoder, "store_connects", help, calls.connections())
 }
 
 fn archived(counts: &archive::Counts, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {

@@ -9,10 +9,12 @@ mod embedded;
 pub mod redis;
 mod rootless;
 mod snapshot;
+mod trouble;
 
 pub use embedded::{Damage, Embedded, Kept, KeptPart, OpenError, Options, ReadError};
 pub use rootless::Rootless;
 pub use snapshot::{Snapshot, Unreadable};
+pub use trouble::{Trouble, Unavailable};
 
 use crate::room::{Batch, Entry, GateId, Position, StateHash, Wall};
 
@@ -51,6 +53,11 @@ pub trait Log: Send {
     /// What was noted of this log's entries. Cheap, for it is asked every few seconds as long as a gate is frozen: no
     /// snapshot and no entry is read.
     fn skips(&mut self) -> Result<Skips, Unavailable>;
+
+    /// Connections made to the store since the log was opened: the first, and one more for each that was lost.
+    fn connections(&self) -> u64 {
+        0
+    }
 }
 
 /// What a gate hands to the log; the log adds position, time and the nonce of the entry before.
@@ -136,11 +143,6 @@ pub enum Begun {
         incarnation: u64,
     },
 }
-
-/// The log cannot be used just now, for the reason given; what was asked may or may not have happened.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the log is unavailable: {0}")]
-pub struct Unavailable(pub String);
 
 /// Most entries that one exchange returns.
 pub const READ_MAX_ENTRIES: usize = 1_024;

@@ -12,6 +12,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use super::CUT_OFF_AFTER;
+use super::calls::Calls;
 use super::inbox::{Changing, INBOX, Message, Note, Noted, Unrecorded};
 use super::options::Options;
 use super::protocol::{Protocol, Setup, placeholder};
@@ -314,6 +315,12 @@ impl Replica {
                 std::future::pending::<()>().await;
             }
         }
+    }
+
+    /// How the store answers this gate.
+    #[must_use]
+    pub fn calls(&self) -> &Calls {
+        &self.shared.calls
     }
 
     #[must_use]

@@ -4,6 +4,7 @@
 //! what they saw in a bounded inbox; only a join, and what must be on record before it is answered, waits until its batch
 //! is read back. No rule of a room is here: `room` decides, `log` orders.
 
+mod calls;
 mod collector;
 mod handle;
 mod inbox;
@@ -16,6 +17,7 @@ mod rooms;
 mod waiters;
 mod worker;
 
+pub use calls::Calls;
 pub use handle::{Replica, ReplicaThread, StartError};
 pub use inbox::{Arrival, JoinOutcome, Note, Unrecorded};
 pub use options::Options;

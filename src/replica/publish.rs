@@ -9,6 +9,7 @@ use arc_swap::{ArcSwap, Guard};
 use tokio::sync::watch;
 
 use super::CUT_OFF_AFTER;
+use super::calls::Calls;
 use crate::log::Unavailable;
 use crate::room::{Clock, Effects, GateId, Position, View};
 use crate::time;
@@ -41,6 +42,7 @@ pub(super) struct Shared {
     pub foreign: AtomicU64,
     pub pending_joins: AtomicUsize,
     pub counts: Counts,
+    pub calls: Calls,
 }
 
 /// How a gate stands to its log.
@@ -70,7 +72,6 @@ pub enum Condition {
 pub(super) struct Counts {
     pub entries: AtomicU64,
     pub appends: AtomicU64,
-    pub failures: AtomicU64,
     pub skipped: AtomicU64,
     pub notes_dropped: AtomicU64,
     pub snapshots: AtomicU64,
@@ -82,10 +83,6 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub fn failed(&self) {
-        self.failures.fetch_add(1, Ordering::Relaxed);
-    }
-
     pub fn dropped(&self) {
         self.notes_dropped.fetch_add(1, Ordering::Relaxed);
     }
@@ -128,7 +125,7 @@ pub struct Stats {
     pub entries: u64,
     /// Batches appended.
     pub appends: u64,
-    /// Exchanges that the log did not answer or refused for now; each is tried again.
+    /// Calls that the log did not answer or refused for now, of whatever kind; each is tried again.
     pub failures: u64,
     /// Items of entries that the rooms passed over.
     pub skipped: u64,
@@ -162,6 +159,7 @@ impl Shared {
             foreign: AtomicU64::new(0),
             pending_joins: AtomicUsize::new(0),
             counts: Counts::default(),
+            calls: Calls::default(),
         }
     }
 
@@ -268,7 +266,7 @@ impl Shared {
             log_bytes: read(&self.counts.log_bytes),
             entries: read(&self.counts.entries),
             appends: read(&self.counts.appends),
-            failures: read(&self.counts.failures),
+            failures: self.calls.failed().map(|(_, count)| count).sum(),
             skipped: read(&self.counts.skipped),
             notes_dropped: read(&self.counts.notes_dropped),
             pending_joins: self.pending_joins.load(Ordering::Relaxed),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 
+use super::calls::Call;
 use super::inbox::Message;
 use super::protocol::{Answer, Ask, Protocol, Step};
 use super::publish::Shared;
@@ -50,8 +51,12 @@ impl Worker {
             self.collect();
             match self.protocol.next(now) {
                 Step::Ask(ask) => {
+                    let (call, asked) = (Call::of(&ask), time::uptime());
                     let answer = carry_out(self.log.as_mut(), ask);
-                    self.protocol.answer(time::uptime(), answer);
+                    let now = time::uptime();
+                    let took = now.saturating_sub(asked);
+                    self.shared.calls.answered(call, took, self.log.connections());
+                    self.protocol.answer(now, answer);
                     self.tell_ready();
                 }
                 Step::Wait(until) => match self.messages.recv_timeout(until.saturating_sub(now)) {

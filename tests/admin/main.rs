@@ -11,5 +11,6 @@ mod metrics;
 mod rooms;
 mod shell;
 mod states;
+mod store;
 mod support;
 mod visitors;

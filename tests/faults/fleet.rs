@@ -87,7 +87,7 @@ impl Fleet {
 
     /// How often the store failed the gates since they were started.
     pub async fn failures(&self) -> f64 {
-        self.figures("anteroom_store_failures_total ").await.iter().sum()
+        self.figures("anteroom_store_failures_total{").await.iter().sum()
     }
 
     /// How long a gate's last batch took, the longest of all, in seconds.
@@ -96,15 +96,13 @@ impl Fleet {
         lags.into_iter().fold(0.0, f64::max)
     }
 
-    /// A figure of every gate's metrics.
+    /// A figure of every gate's metrics, of every label if it has any.
     async fn figures(&self, name: &str) -> Vec<f64> {
         let mut figures = Vec::new();
         for gate in &self.gates {
             let text = gate.admin_ask("GET", "/metrics", "").await.text();
-            let figure = text
-                .lines()
-                .find_map(|line| line.strip_prefix(name)?.parse::<f64>().ok());
-            figures.extend(figure);
+            let value = |line: &str| line.strip_prefix(name)?.rsplit(' ').next()?.parse::<f64>().ok();
+            figures.extend(text.lines().filter_map(value));
         }
         figures
     }

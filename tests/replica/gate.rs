@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anteroom::log::{
-    self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Unavailable,
+    self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable,
 };
 use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
 use anteroom::room::{
@@ -249,7 +249,7 @@ impl Log for Faulty {
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
         self.faults.sent.lock().unwrap().extend(append.cloned());
         if append.is_some() && self.faults.refuse.load(Ordering::Relaxed) {
-            return Err(Unavailable("a test refuses".into()));
+            return Err(Unavailable::new(Trouble::Disk, "a test refuses"));
         }
         if self.faults.broken.swap(false, Ordering::Relaxed) {
             return Ok(Exchanged::Broken {
@@ -258,7 +258,7 @@ impl Log for Faulty {
         }
         let answer = self.inner.exchange(at, append);
         if self.faults.swallow.load(Ordering::Relaxed) {
-            return Err(Unavailable("a test swallowed the answer".into()));
+            return Err(Unavailable::new(Trouble::Disk, "a test swallowed the answer"));
         }
         answer
     }
@@ -289,7 +289,7 @@ impl Log for Faulty {
 
     fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable> {
         if self.faults.refuse.load(Ordering::Relaxed) {
-            return Err(Unavailable("a test refuses".into()));
+            return Err(Unavailable::new(Trouble::Disk, "a test refuses"));
         }
         self.inner.begin(seen, beginning)
     }

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use anteroom::log::Unavailable;
+use anteroom::log::{Trouble, Unavailable};
 use anteroom::replica::protocol::{Answer, Ask, Step};
 use anteroom::room::Number;
 
@@ -281,7 +281,9 @@ impl World {
         gate.in_flight = None;
         let (id, answer) = (
             gate.id(),
-            answer.map(|answer| *answer).map_err(|()| Unavailable("lost".into())),
+            answer
+                .map(|answer| *answer)
+                .map_err(|()| Unavailable::new(Trouble::Timeout, "lost")),
         );
         observer::with(|watch| {
             watch.acting = id;

@@ -19,7 +19,7 @@ use self::folder::{CURRENT, Folder, Name};
 use self::keeper::Keeper;
 use self::part::{Fault, Part};
 use super::{
-    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, Unavailable,
+    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, Trouble, Unavailable,
 };
 use crate::room::{Entry, Position, StateHash, Wall};
 use crate::time;
@@ -237,7 +237,7 @@ impl Log for Embedded {
     fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable> {
         let options = self.options.clone();
         let Some(part) = self.part()? else {
-            return Err(Unavailable("there is no log".into()));
+            return Err(Unavailable::new(Trouble::Disk, "there is no log"));
         };
         if snapshot.position.incarnation != part.head.incarnation {
             return Ok(());
@@ -257,7 +257,8 @@ impl Log for Embedded {
             self.keeper.offer(snapshot);
             return Ok(());
         }
-        self.keeper.write(snapshot).map_err(Unavailable)?;
+        let written = self.keeper.write(snapshot);
+        written.map_err(|reason| Unavailable::new(Trouble::Disk, reason))?;
         if complete {
             self.part = InUse::Closed;
             self.folder.mark_stopped().map_err(io).map_err(unavailable)?;
@@ -309,7 +310,7 @@ impl Log for Embedded {
 
     fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable> {
         let Beginning::Root(root) = beginning else {
-            return Err(Unavailable("a log of one gate begins with its root".into()));
+            return Err(Unavailable::new(Trouble::Odd, "a log of one gate begins with its root"));
         };
         let incarnation = self.part()?.map_or(0, |part| part.head.incarnation);
         if incarnation != seen {
@@ -356,9 +357,10 @@ fn io(error: std::io::Error) -> Fault {
 }
 
 fn unavailable(fault: Fault) -> Unavailable {
-    match fault {
-        Fault::Damaged(reason) | Fault::Io(reason) => Unavailable(reason),
-        Fault::InUse => Unavailable("another process has the log file open".into()),
-        Fault::Newer(format) => Unavailable(format!("the log file has the later format {format}")),
-    }
+    let reason = match fault {
+        Fault::Damaged(reason) | Fault::Io(reason) => reason,
+        Fault::InUse => "another process has the log file open".into(),
+        Fault::Newer(format) => format!("the log file has the later format {format}"),
+    };
+    Unavailable::new(Trouble::Disk, reason)
 }

@@ -3,13 +3,15 @@
 use redis::{ErrorKind, RedisError, ServerError, ServerErrorKind};
 
 use super::url::Node;
-use crate::log::Unavailable;
+use crate::log::{Trouble, Unavailable};
 
 /// Why a call got no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
-    /// The connection is gone, or nobody knows what of the call will still be answered on it.
+    /// The connection is gone, or none could be made.
     Lost(String),
+    /// No answer in time: nobody knows what of the call will still be answered on the connection.
+    Late(String),
     /// The server is not, or not now, the one that has the log: others are to be asked.
     Elsewhere(String),
     /// Another node of the cluster has the keys; for `asking` only while they are on their way there.
@@ -67,12 +69,19 @@ impl Fault {
                 "{asked} does not speak TLS: redis:// in place of rediss:// as the url"
             ));
         }
-        let why = if error.is_timeout() {
-            "no answer in time".to_owned()
-        } else {
-            said
-        };
-        Self::Lost(format!("{asked}: {why}"))
+        if error.is_timeout() {
+            return Self::late(asked);
+        }
+        Self::Lost(format!("{asked}: {said}"))
+    }
+
+    pub fn late(asked: &Node) -> Self {
+        Self::Late(format!("{asked}: no answer in time"))
+    }
+
+    /// The server has said nothing at all.
+    pub fn silent(&self) -> bool {
+        matches!(self, Self::Lost(_) | Self::Late(_))
     }
 }
 
@@ -141,12 +150,17 @@ fn short(text: &str) -> String {
 
 impl From<Fault> for Unavailable {
     fn from(fault: Fault) -> Self {
-        Self(match fault {
-            Fault::Lost(why) | Fault::Elsewhere(why) | Fault::Refused(why) | Fault::Passing(why) => why,
-            Fault::Moved { to, .. } => format!("the log has moved to {to}"),
-            Fault::NoScript => "the store forgets scripts as soon as it has them".into(),
-            Fault::Full(why) => format!("the store's memory is full: {why}"),
-        })
+        let (trouble, reason) = match fault {
+            Fault::Lost(why) => (Trouble::Unreachable, why),
+            Fault::Late(why) => (Trouble::Timeout, why),
+            Fault::Elsewhere(why) => (Trouble::Elsewhere, why),
+            Fault::Moved { to, .. } => (Trouble::Elsewhere, format!("the log has moved to {to}")),
+            Fault::NoScript => (Trouble::Odd, "the store forgets scripts as soon as it has them".into()),
+            Fault::Full(why) => (Trouble::Full, format!("the store's memory is full: {why}")),
+            Fault::Refused(why) => (Trouble::Refused, why),
+            Fault::Passing(why) => (Trouble::Declined, why),
+        };
+        Self { trouble, reason }
     }
 }
 
@@ -238,7 +252,7 @@ mod tests {
     #[test]
     fn a_servers_words_stay_on_one_short_line() {
         let long = fault(&format!("ERR one\ttwo {}", "x".repeat(1_000)));
-        let Unavailable(why) = long.into();
+        let Unavailable { reason: why, .. } = long.into();
         assert!(why.starts_with("ERR one two") && why.len() <= MOST_WORDS, "{why}");
     }
 }

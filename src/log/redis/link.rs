@@ -118,7 +118,7 @@ impl Link {
     fn within(&self, end: Duration) -> Result<(), Fault> {
         let left = end.saturating_sub(time::uptime());
         if left.is_zero() {
-            return Err(Fault::Lost(format!("{}: no answer in time", self.node)));
+            return Err(Fault::late(&self.node));
         }
         let set = self.connection.set_read_timeout(Some(left));
         set.and_then(|()| self.connection.set_write_timeout(Some(left)))

@@ -29,7 +29,7 @@ use self::route::Route;
 use self::script::{By, Script};
 use self::wire::Wire;
 use super::{
-    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, Unavailable,
+    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, Trouble, Unavailable,
 };
 use crate::room::{Position, StateHash, Wall};
 
@@ -117,7 +117,7 @@ impl RedisLog {
             Ok(()) => {}
             Err(Fault::Refused(reason)) => return Err(refused(reason)),
             Err(fault) => {
-                let Unavailable(reason) = fault.into();
+                let Unavailable { reason, .. } = fault.into();
                 tracing::warn!(store = %url, reason, "the store cannot be reached yet");
             }
         }
@@ -279,7 +279,10 @@ impl Log for RedisLog {
 
     fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable> {
         let Beginning::First { incarnation, append } = beginning else {
-            return Err(Unavailable("a log that gates share begins without its root".into()));
+            return Err(Unavailable::new(
+                Trouble::Odd,
+                "a log that gates share begins without its root",
+            ));
         };
         let batch = append.batch.encode();
         let replies = self.wire.call(|scripts, keys, by| {
@@ -304,6 +307,10 @@ impl Log for RedisLog {
     fn skips(&mut self) -> Result<Skips, Unavailable> {
         let replies = self.wire.call(|_, keys, _| asking_for_skips(keys).to_vec())?;
         skips(&mut replies.into_iter())
+    }
+
+    fn connections(&self) -> u64 {
+        self.wire.connections()
     }
 }
 
@@ -349,7 +356,7 @@ fn decoded(bytes: &[u8]) -> Option<Snapshot> {
 
 fn parse<T: ::redis::FromRedisValue>(reply: Option<Value>) -> Result<T, Unavailable> {
     let parsed = ::redis::from_redis_value(reply.unwrap_or(Value::Nil));
-    parsed.map_err(|error| Unavailable(format!("the store's answer is none: {error}")))
+    parsed.map_err(|error| Unavailable::new(Trouble::Odd, format!("the store's answer is none: {error}")))
 }
 
 /// About the most bytes of entries that one exchange reads.

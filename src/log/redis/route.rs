@@ -149,7 +149,7 @@ impl Route {
                     return Ok(link);
                 }
                 // That some did not answer says less than what another said.
-                Err(Fault::Lost(_)) if !matches!(fault, Fault::Lost(_)) => {}
+                Err(failed) if failed.silent() && !fault.silent() => {}
                 Err(failed) => fault = failed,
             }
             self.turn = self.turn.wrapping_add(1);

@@ -16,6 +16,7 @@ pub(super) struct Wire {
     link: Option<Link>,
     /// What the store is like; looked at once, when there is first a connection.
     checked: Option<Checked>,
+    connections: u64,
 }
 
 impl Wire {
@@ -26,7 +27,13 @@ impl Wire {
             keys,
             link: None,
             checked: None,
+            connections: 0,
         }
+    }
+
+    /// How many were made.
+    pub fn connections(&self) -> u64 {
+        self.connections
     }
 
     /// What was found at the first connection; `None` until there was one.
@@ -62,6 +69,7 @@ impl Wire {
             return Ok(link);
         }
         let mut link = self.route.connect().inspect_err(|fault| self.route.learn(fault))?;
+        self.connections += 1;
         if self.checked.is_none() {
             let looked = check::look(&mut link, self.route.url(), &self.scripts, &self.keys);
             let checked = looked.inspect_err(|fault| self.route.learn(fault))?;

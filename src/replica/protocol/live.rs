@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay};
-use crate::log::{Append, Exchanged, Unavailable};
+use crate::log::{Append, Exchanged};
 use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{Applied, apply_next};
 use crate::room::{Adopt, Batch, Effects, Entry, Joined, OLDEST, State};
@@ -281,7 +281,7 @@ impl Protocol {
         self.hello = effects.ignored;
         if effects.ignored {
             // Dropped waiters are told to come again.
-            return self.rest(&Unavailable("the rooms do not know this gate".into()), now);
+            return self.odd("the rooms do not know this gate", now);
         }
         self.joined = true;
         self.spoke = now;

@@ -26,7 +26,7 @@ use super::publish::{Condition, Shared};
 use super::recover::Apply;
 use super::waiters::Waiters;
 use crate::archive::Archiver;
-use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot, Unavailable};
+use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot, Trouble, Unavailable};
 use crate::room::{Batch, GateId, Position, RoomName, Settings, State, StateHash, View, Wall};
 
 pub use setup::Setup;
@@ -228,7 +228,7 @@ impl Protocol {
             (Asked::Begin, Answer::Begun(begun)) => self.begun(begun, now),
             (Asked::Skip, Answer::Skipped) => self.skip_noted(now),
             (Asked::Skips, Answer::Skips(skips)) => self.skips_read(&skips, now),
-            _ => self.rest(&Unavailable("an answer to another question".into()), now),
+            _ => self.odd("an answer to another question", now),
         }
     }
 
@@ -338,6 +338,7 @@ impl Protocol {
     }
 
     fn unanswered(&mut self, asked: &Asked, reason: &Unavailable, now: Duration) {
+        self.shared.calls.fail(reason.trouble);
         if let Asked::Save(saving) = asked
             && self.not_saved(*saving, reason)
         {
@@ -352,9 +353,14 @@ impl Protocol {
         self.rest(reason, now);
     }
 
+    /// The log answered what it should not have.
+    fn odd(&mut self, reason: &str, now: Duration) {
+        self.shared.calls.fail(Trouble::Odd);
+        self.rest(&Unavailable::new(Trouble::Odd, reason), now);
+    }
+
     /// The log failed: leave it alone for a moment, and longer each time, up to a second; not in step with other gates.
     fn rest(&mut self, reason: &Unavailable, now: Duration) {
-        self.shared.counts.failed();
         self.shared.sent(now);
         if self.backoff == BACKOFF_FIRST {
             tracing::error!(%reason, "the log takes nothing: nobody is called until it does; those inside go on");

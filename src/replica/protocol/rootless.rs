@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::{Ask, Asked, Phase, Protocol, Saving, Step};
-use crate::log::{Append, Exchanged, Occasion, Rootless, Snapshot, Unavailable};
+use crate::log::{Append, Exchanged, Occasion, Rootless, Snapshot};
 use crate::replica::publish::Condition;
 use crate::replica::recover::{decode, snapshot};
 use crate::room::{Batch, GateId, Root, State, StateHash, VERSION};
@@ -175,7 +175,7 @@ impl Protocol {
                     let follows = entry.position.sequence == healing.sum.position().sequence + 1
                         && entry.previous == healing.sum.nonce();
                     if !follows {
-                        self.rest(&Unavailable("the log tells another history".into()), now);
+                        self.odd("the log tells another history", now);
                         return self.restart(healing.old, now);
                     }
                     if entry.gate == self.gate
@@ -198,7 +198,7 @@ impl Protocol {
             }
             // It has a root, and has gone on from it for long.
             Exchanged::Moved => {
-                self.rest(&Unavailable("the log without a root has gone on".into()), now);
+                self.odd("the log without a root has gone on", now);
                 self.restart(healing.old, now);
             }
             Exchanged::Broken { incarnation } if incarnation > at.incarnation => {
@@ -225,10 +225,7 @@ impl Protocol {
                 return self.fall_behind(VERSION + 1, now);
             }
             if healing.gone_on {
-                self.rest(
-                    &Unavailable("the root of the log is not to be had any more".into()),
-                    now,
-                );
+                self.odd("the root of the log is not to be had any more", now);
                 return self.restart(healing.old, now);
             }
             tracing::error!("the snapshot of a root cannot be had; the next is waited for");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::begin::From;
 use super::rootless::Healing;
 use super::{Ask, Asked, Phase, Protocol, Step};
-use crate::log::{Exchanged, Loaded, Snapshot, Unavailable};
+use crate::log::{Exchanged, Loaded, Snapshot};
 use crate::replica::recover::{Applied, apply_next, decode};
 use crate::replica::rooms;
 use crate::replica::waiters::Waiters;
@@ -117,7 +117,7 @@ impl Protocol {
                 entries, more, newer, ..
             } => (entries, more, newer),
             Exchanged::Moved if !self.alone => {
-                self.rest(&Unavailable("the log begins behind its snapshot".into()), now);
+                self.odd("the log begins behind its snapshot", now);
                 return self.restart(going.old, now);
             }
             Exchanged::Broken { incarnation } if !self.alone && incarnation > going.state.position().incarnation => {

@@ -66,7 +66,7 @@ pub fn until_answered(log: &mut dyn Log, at: Position, append: Option<&Append>) 
 }
 
 pub fn why<T: std::fmt::Debug>(answer: Result<T, Unavailable>) -> String {
-    answer.unwrap_err().0
+    answer.unwrap_err().reason
 }
 
 impl Store for Server {

@@ -33,6 +33,7 @@ fn the_rights_of_the_documentation_are_enough() {
     log.root(&[0; 32]).unwrap();
     log.skip(end).unwrap();
     assert_eq!(log.load().unwrap().skips, [end]);
+    assert_eq!(log.skips().unwrap().positions, [end]);
 }
 
 #[test]

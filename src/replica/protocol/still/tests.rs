@@ -1,6 +1,6 @@
 use super::super::{Answer, Setup};
 use super::*;
-use crate::log::{self, Beginning, Embedded, Loaded, Log, Unavailable};
+use crate::log::{self, Beginning, Embedded, Loaded, Log, Trouble, Unavailable};
 use crate::replica::worker::carry_out;
 use crate::replica::{Condition, Options};
 use crate::room::{Change, Effects, Entry, GateId, Overrides, RoomName, Settings};
@@ -142,7 +142,8 @@ fn a_skip_that_the_store_did_not_take_is_said_again() {
     let (mut gate, at) = Gate::frozen();
     gate.protocol.skip(at);
     assert_eq!(gate.asks(), Ask::Skip(at));
-    gate.protocol.answer(gate.now, Err(Unavailable("full".into())));
+    gate.protocol
+        .answer(gate.now, Err(Unavailable::new(Trouble::Full, "full")));
     assert_eq!((gate.step(), gate.step()), (Ask::Skips, Ask::Skip(at)));
     gate.until(Condition::Live);
 }
