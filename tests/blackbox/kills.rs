@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
+use crate::crowd::chance::number;
 use crate::crowd::gathering::Crowd;
 use crate::crowd::people::{FIFTY, LIMITS, REPLIES, World};
-use crate::crowd::seed::{Seed, number};
+use crate::crowd::seed;
 use crate::gate::Gate;
 use crate::http::Pool;
 use crate::load::{BOUND, MACHINE, judge, people};
@@ -16,18 +17,18 @@ use crate::shop::Shop;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_many() {
     let _machine = MACHINE.lock().await;
-    let mut seed = Seed::of_run("kills");
+    let mut chance = seed::of_run("kills");
     let kills = number("ANTEROOM_KILLS").unwrap_or(100);
     let shop = Shop::open(REPLIES).await;
     let mut gate = Gate::open(shop.address, &FIFTY.room(), LIMITS).await;
     let world = Arc::new(World::new(Pool::new(gate.address), FIFTY, true, (200, 1_500)));
     // Spread over the kills, so that people join, wait, are called and go all the while.
-    let mut crowd = Crowd::gather(people(), &world, &seed.branch(1 << 40), kills * 900);
+    let mut crowd = Crowd::gather(people(), &world, &chance.nth(1 << 40), kills * 900);
     crowd.watch(&world, Pool::new(gate.admin.address));
     let mut under_load = 0;
     for _ in 0..kills {
         // Some lives end before they serve anybody.
-        sleep(Duration::from_millis(seed.within(30, 1_400))).await;
+        sleep(Duration::from_millis(chance.within(30, 1_400))).await;
         under_load += u64::from(crowd.left() > 0);
         gate.kill();
         gate.start();

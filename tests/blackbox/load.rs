@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
+use crate::crowd::chance::number;
 use crate::crowd::gathering::Crowd;
 use crate::crowd::ledger::Ledger;
 use crate::crowd::people::{FIFTY, LIMITS, REPLIES, World};
-use crate::crowd::seed::{Seed, number};
+use crate::crowd::seed;
 use crate::crowd::verdict::Verdict;
 use crate::gate::Gate;
 use crate::http::Pool;
@@ -31,11 +32,11 @@ pub fn people() -> u32 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crowd_gets_in_by_its_numbers_and_never_more_than_the_room_holds() {
     let _machine = MACHINE.lock().await;
-    let seed = Seed::of_run("load");
+    let chance = seed::of_run("load");
     let shop = Shop::open(REPLIES).await;
     let mut gate = Gate::open(shop.address, &FIFTY.room(), LIMITS).await;
     let world = Arc::new(World::new(Pool::new(gate.address), FIFTY, false, (50, 400)));
-    let mut crowd = Crowd::gather(people(), &world, &seed, 15_000);
+    let mut crowd = Crowd::gather(people(), &world, &chance, 15_000);
     crowd.watch(&world, Pool::new(gate.admin.address));
     assert_eq!(crowd.disperse(BOUND).await, 0, "some never got in");
     gate.stop();

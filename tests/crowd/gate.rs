@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::http::{Message, PATIENCE, Pool};
-use super::seed::Seed;
+use super::seed;
 
 const SECRET: &str = "a secret of the tests, long enough for any key ring there is";
 
@@ -213,9 +213,9 @@ impl Drop for Gate {
 
 /// An address that stays free while a gate is down: below the ports that outgoing connections take.
 fn free_address() -> SocketAddr {
-    let mut seed = Seed::fresh();
+    let mut chance = seed::fresh();
     loop {
-        let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(seed.within(10_000, 32_000)).unwrap()));
+        let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(chance.within(10_000, 32_000)).unwrap()));
         if TcpListener::bind(address).is_ok() {
             return address;
         }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::chance::Chance;
 use super::gate::admin_request;
 use super::http::Pool;
 use super::people::{World, knock, visit};
-use super::seed::Seed;
 
 /// The crowd's tasks, and those that go on until it is gone.
 pub struct Crowd {
@@ -19,13 +19,13 @@ pub struct Crowd {
 
 impl Crowd {
     /// This many set out; they arrive one by one.
-    pub fn gather(people: u32, world: &Arc<World>, seed: &Seed, arrive_within_ms: u64) -> Self {
+    pub fn gather(people: u32, world: &Arc<World>, chance: &Chance, arrive_within_ms: u64) -> Self {
         let (mut visitors, mut lasting) = (JoinSet::new(), JoinSet::new());
         for index in 0..people {
             visitors.spawn(visit(
                 Arc::clone(world),
                 index,
-                seed.branch(u64::from(index)),
+                chance.nth(u64::from(index)),
                 arrive_within_ms,
             ));
         }

@@ -4,6 +4,7 @@
 //! Shared by the tests of one gate on a log of its own (`tests/blackbox`) and of several on Redis (`tests/faults`).
 //! `people` say what they were told, the `shop` what it saw, and `ledger` what the log says; `verdict` compares the three.
 
+pub mod chance;
 pub mod gate;
 pub mod gathering;
 pub mod guest;

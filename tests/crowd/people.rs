@@ -11,9 +11,9 @@ use std::time::Duration;
 use anteroom::room::Number;
 use tokio::time::sleep;
 
+use super::chance::Chance;
 use super::guest::{Guest, PAGE, SCRIPT, number_of, read_pass, read_ticket};
 use super::http::{Message, Pool};
-use super::seed::Seed;
 use super::shop::Reply;
 
 /// The room that a crowd comes to, where crowds differ.
@@ -131,7 +131,7 @@ struct Person {
     index: u32,
     guest: Guest,
     world: Arc<World>,
-    seed: Seed,
+    chance: Chance,
     number: Option<Number>,
     /// When it was last told to come in.
     told: Option<Duration>,
@@ -155,10 +155,10 @@ impl World {
 }
 
 /// One person's whole visit.
-pub async fn visit(world: Arc<World>, index: u32, mut seed: Seed, arrive_within_ms: u64) {
-    sleep(Duration::from_millis(seed.within(0, arrive_within_ms))).await;
+pub async fn visit(world: Arc<World>, index: u32, mut chance: Chance, arrive_within_ms: u64) {
+    sleep(Duration::from_millis(chance.within(0, arrive_within_ms))).await;
     let guest = Guest::new(&world.pool, index);
-    let plan = match seed.within(0, 100) {
+    let plan = match chance.within(0, 100) {
         62..72 => Plan::Reloader,
         72..76 if !world.swift => Plan::NoShow,
         76..78 => Plan::Churner,
@@ -175,7 +175,7 @@ pub async fn visit(world: Arc<World>, index: u32, mut seed: Seed, arrive_within_
         index,
         guest,
         world,
-        seed,
+        chance,
         number: None,
         told: None,
         ticket,
@@ -248,7 +248,7 @@ impl Person {
     /// Waits by the page alone; some of it twice at once.
     async fn reload(&mut self) -> bool {
         self.pause(Duration::from_secs(3)).await;
-        if self.seed.chance(30) {
+        if self.chance.hits(300) {
             let mut twin = self.guest.clone();
             let (one, _two) = tokio::join!(
                 self.ask("GET", "/event", PAGE, ""),
@@ -261,11 +261,11 @@ impl Person {
 
     /// Looks at a few pages, then buys, leaves, or just stops.
     async fn shop_around(&mut self) {
-        for _ in 0..self.seed.within(1, 4) {
+        for _ in 0..self.chance.within(1, 4) {
             let (from, to) = self.world.stay_ms;
-            let stay = self.seed.within(from, to);
+            let stay = self.chance.within(from, to);
             sleep(Duration::from_millis(stay)).await;
-            let (target, fields) = if self.seed.chance(30) {
+            let (target, fields) = if self.chance.hits(300) {
                 ("/api/basket", SCRIPT)
             } else {
                 ("/event/seats", PAGE)
@@ -276,7 +276,7 @@ impl Person {
                 return;
             }
         }
-        match self.seed.within(0, 100) {
+        match self.chance.within(0, 100) {
             0..45 => drop(self.ask("GET", "/receipt", PAGE, "").await),
             95.. if !self.world.swift => {}
             _ => self.leave().await,
@@ -296,7 +296,7 @@ impl Person {
         };
         let ended = (old.session_header(), told + void_after);
         self.world.tally.lock().unwrap().ended.extend([ended]);
-        if self.seed.chance(30) {
+        if self.chance.hits(300) {
             sleep(void_after).await;
             self.guest.jar = cookies;
             self.guest.keeps = false;
@@ -309,18 +309,18 @@ impl Person {
         if answer.is_the_shops() {
             return;
         }
-        for _ in 0..self.seed.within(0, 4) {
+        for _ in 0..self.chance.within(0, 4) {
             self.own("GET", "status").await;
             self.pause(Duration::from_secs(2)).await;
         }
-        if self.seed.chance(40) {
+        if self.chance.hits(400) {
             self.own("POST", "leave").await;
         }
     }
 
     async fn forget_everything(&mut self) {
         self.guest.keeps = false;
-        for _ in 0..self.seed.within(1, 4) {
+        for _ in 0..self.chance.within(1, 4) {
             self.ask("GET", "/event", PAGE, "").await;
             self.number = None;
             self.pause(Duration::from_secs(2)).await;
@@ -429,7 +429,7 @@ impl Person {
 
     /// Between half of `most` and all of it.
     async fn pause(&mut self, most: Duration) {
-        let percent = u32::try_from(self.seed.within(50, 101)).unwrap();
+        let percent = u32::try_from(self.chance.within(50, 101)).unwrap();
         sleep(most * percent / 100).await;
     }
 }

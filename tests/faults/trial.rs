@@ -9,10 +9,11 @@ use tokio::time::sleep;
 
 use super::fleet::{Fleet, Store};
 use super::observer::Observer;
+use crate::crowd::chance::number;
 use crate::crowd::gathering::Crowd;
 use crate::crowd::ledger::{Kind, Ledger};
 use crate::crowd::people::{Rules, World};
-use crate::crowd::seed::{Seed, number};
+use crate::crowd::seed;
 use crate::crowd::verdict::Verdict;
 use crate::harness::eventually;
 
@@ -61,7 +62,7 @@ impl Trial {
         let people = people();
         let large = large();
         let machine = MACHINE.acquire_many(if large { 2 } else { 1 }).await.unwrap();
-        let seed = Seed::of_run(name);
+        let chance = seed::of_run(name);
         let rules = Rules {
             capacity: if large { 120 } else { 20 },
             session_secs: 15,
@@ -73,7 +74,7 @@ impl Trial {
         let mut world = World::new(fleet.pool(), rules, true, (50, 400));
         (world.void_after, world.swift) = (void_after, !large);
         let world = Arc::new(world);
-        let crowd = Crowd::gather(people, &world, &seed, u64::from(people) * 20);
+        let crowd = Crowd::gather(people, &world, &chance, u64::from(people) * 20);
         let trial = Self {
             name,
             fleet,

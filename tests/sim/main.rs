@@ -4,6 +4,8 @@
 //! `docs/testing.md` says how to run more of it and how to run a seed again.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+#[path = "../crowd/chance.rs"]
 mod chance;
 mod faults;
 mod gate;

@@ -1,4 +1,6 @@
 //! Chance that can be had again: `SplitMix64` (Steele, Lea and Flood, 2014), seeded by the run.
+//!
+//! Shared by the crowd and by the simulation, whose seeds it must not change.
 
 /// A source of chance.
 #[derive(Clone)]
@@ -14,6 +16,13 @@ impl Chance {
     /// Another source, which this one does not meet again.
     pub fn branch(&mut self) -> Self {
         Self(self.next() ^ 0xD134_2543_DE82_EF95)
+    }
+
+    /// Another source, the same for the same `index`.
+    pub fn nth(&self, index: u64) -> Self {
+        let mut other = Self(self.0 ^ index.wrapping_mul(0xD134_2543_DE82_EF95));
+        other.next();
+        other
     }
 
     pub fn next(&mut self) -> u64 {
