@@ -183,47 +183,21 @@ mod tests {
 
     use super::super::folder::Name;
     use super::*;
-    use crate::room::{Batch, Position, VERSION, Wall};
+    use crate::room::Batch;
+    use crate::room::hand::Hand;
 
-    /// A state that a gate's entries, a second apart, lead to.
-    struct Log {
-        state: State,
-        gate: GateId,
+    /// A log from the beginning of time.
+    fn log() -> Hand {
+        let mut log = Hand::new(GateId(9));
+        log.time = 0;
+        log
     }
 
-    impl Log {
-        fn new(gate: u64) -> Self {
-            Self {
-                state: State::empty(7, true),
-                gate: GateId(gate),
-            }
-        }
-
-        fn next(&mut self) -> Entry {
-            let at = self.state.position();
-            let sequence = at.sequence + 1;
-            let entry = Entry {
-                position: Position { sequence, ..at },
-                gate: self.gate,
-                serial: sequence,
-                previous: self.state.nonce(),
-                nonce: sequence.to_le_bytes(),
-                time: Wall(1_000 * sequence),
-                version: VERSION,
-                batch: Batch {
-                    hello: true,
-                    ..Batch::default()
-                },
-            };
-            self.state.apply(&entry);
-            entry
-        }
-
-        fn run(&mut self, archiver: &mut Archiver, entries: u64) {
-            for _ in 0..entries {
-                let entry = self.next();
-                archiver.applied(&entry, &self.state);
-            }
+    /// So many entries, a second apart.
+    fn run(log: &mut Hand, archiver: &mut Archiver, entries: u64) {
+        for _ in 0..entries {
+            let (entry, _) = log.say(1_000, Batch::default());
+            archiver.applied(&entry, &log.state);
         }
     }
 
@@ -240,9 +214,9 @@ mod tests {
     fn the_last_gate_files_everything_when_it_stops() {
         let dir = tempfile::tempdir().unwrap();
         let mut archiver = Archiver::start(&options(dir.path(), 9)).unwrap();
-        let mut log = Log::new(9);
+        let mut log = log();
         archiver.begin(&log.state);
-        log.run(&mut archiver, 150);
+        run(&mut log, &mut archiver, 150);
         let counts = archiver.counts();
         archiver.stop(&log.state, Duration::from_secs(60));
         let filed = filed(dir.path());
@@ -257,9 +231,9 @@ mod tests {
     fn a_gate_that_is_not_the_last_leaves_the_rest_to_others() {
         let dir = tempfile::tempdir().unwrap();
         let mut archiver = Archiver::start(&options(dir.path(), 8)).unwrap();
-        let mut log = Log::new(9);
+        let mut log = log();
         archiver.begin(&log.state);
-        log.run(&mut archiver, 150);
+        run(&mut log, &mut archiver, 150);
         archiver.stop(&log.state, Duration::from_secs(60));
         assert_eq!(filed(dir.path()), []);
     }
@@ -274,10 +248,10 @@ mod tests {
             ..options(&folder, 9)
         };
         let mut archiver = Archiver::start(&most).unwrap();
-        let mut log = Log::new(9);
+        let mut log = log();
         archiver.begin(&log.state);
         // An hour: a range in the first minute, one held until the hour, and one dropped.
-        log.run(&mut archiver, 3_700);
+        run(&mut log, &mut archiver, 3_700);
         let counts = archiver.counts();
         assert_eq!(counts.dropped.load(Ordering::Relaxed), 3_540);
         fs::remove_file(&folder).unwrap();

@@ -111,100 +111,35 @@ const FULL: u64 = 8 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{
-        Batch, Change, Claim, LaneId, LineName, Number, RoomChange, RoomName, Section, Settings, VERSION, Wall,
-    };
+    use crate::room::hand::Hand;
+    use crate::room::{Batch, Claim, LaneId, Number, Section, Settings, Wall};
 
     const LANE: LaneId = LaneId(0);
 
-    /// One log, and how gates cut it.
-    struct Log {
-        state: State,
-        time: u64,
-    }
-
-    fn room() -> RoomName {
-        RoomName::new("shop").unwrap()
-    }
-
-    fn section() -> Section {
-        Section::new(room(), LineName::ONLY)
-    }
-
-    impl Log {
-        fn new() -> Self {
-            let mut log = Self {
-                state: State::empty(7, true),
-                time: 1_000_000,
-            };
-            let settings = Settings {
-                capacity: 1,
-                session_ms: 30_000,
-                ..Settings::default()
-            };
-            let change = RoomChange {
-                room: room(),
-                revision: 1,
-                change: Change::Configure(settings),
-            };
-            log.say(
-                0,
-                Batch {
-                    hello: true,
-                    rooms: vec![change],
-                    ..Batch::default()
-                },
-            );
-            log
-        }
-
-        fn say(&mut self, ms: u64, batch: Batch) -> Entry {
-            self.time += ms;
-            let at = self.state.position();
-            let entry = Entry {
-                position: Position {
-                    sequence: at.sequence + 1,
-                    ..at
-                },
-                gate: GateId(1),
-                serial: at.sequence + 1,
-                previous: self.state.nonce(),
-                nonce: (at.sequence + 1).to_le_bytes(),
-                time: Wall(self.time),
-                version: VERSION,
-                batch,
-            };
-            self.state.apply(&entry);
-            entry
-        }
-
-        fn hear(&mut self, ms: u64, section: Section) -> Entry {
-            self.say(
-                ms,
-                Batch {
-                    sections: vec![section],
-                    ..Batch::default()
-                },
-            )
-        }
+    fn log() -> Hand {
+        Hand::with_room(Settings {
+            capacity: 1,
+            session_ms: 30_000,
+            ..Settings::default()
+        })
     }
 
     /// Somebody comes in and goes after two minutes; then nobody is about for two hours. Cut by gates that begin at
     /// `starts`.
     fn history(starts: &[u64]) -> Vec<Vec<Segment>> {
-        let mut log = Log::new();
+        let mut log = log();
         let mut gates: Vec<Option<Cutter>> = starts.iter().map(|_| None).collect();
         let mut cut: Vec<Vec<Segment>> = starts.iter().map(|_| Vec::new()).collect();
         for step in 0..2_000_u64 {
             for (gate, start) in gates.iter_mut().zip(starts).filter(|(_, start)| **start == step) {
                 *gate = Some(Cutter::new(GateId(*start), &log.state));
             }
-            let entry = match step {
+            let (entry, _) = match step {
                 5 => log.hear(
                     500,
                     Section {
                         joins: vec![(LANE, 1)],
-                        ..section()
+                        ..Hand::section()
                     },
                 ),
                 6 => {
@@ -221,7 +156,7 @@ mod tests {
                         500,
                         Section {
                             claims: vec![claim],
-                            ..section()
+                            ..Hand::section()
                         },
                     )
                 }
@@ -234,7 +169,7 @@ mod tests {
                         1_000,
                         Section {
                             renewals: vec![(LANE, number)],
-                            ..section()
+                            ..Hand::section()
                         },
                     )
                 }
@@ -272,18 +207,18 @@ mod tests {
 
     #[test]
     fn an_entry_that_does_not_follow_begins_anew_with_a_state() {
-        let mut log = Log::new();
+        let mut log = log();
         let mut cutter = Cutter::new(GateId(1), &log.state);
         assert!(
             cutter
-                .applied(&log.say(10, Batch::default()), false, &log.state)
+                .applied(&log.say(10, Batch::default()).0, false, &log.state)
                 .is_none()
         );
         log.say(10, Batch::default());
-        let entry = log.say(10, Batch::default());
+        let (entry, _) = log.say(10, Batch::default());
         let ended = cutter.applied(&entry, false, &log.state).unwrap().segment;
         assert_eq!((ended.first, ended.last), (2, 2));
-        let entry = log.say(10, Batch::default());
+        let (entry, _) = log.say(10, Batch::default());
         assert!(cutter.applied(&entry, false, &log.state).is_none());
         let left = cutter.end().unwrap();
         assert_eq!((left.first, left.last, left.base.is_some()), (5, 5, true));

@@ -18,32 +18,23 @@ pub(super) fn changes(state: &State, configured: &[(RoomName, Settings)]) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Batch, Entry, GateId, Overrides, Position, RoomChange, VERSION, Wall};
+    use crate::room::hand::Hand;
+    use crate::room::{Batch, GateId, Overrides, RoomChange};
 
     fn name(name: &str) -> RoomName {
         RoomName::new(name).unwrap()
     }
 
     fn state(rooms: Vec<RoomChange>) -> State {
-        let mut state = State::empty(1, true);
-        state.apply(&Entry {
-            position: Position {
-                incarnation: 1,
-                sequence: 1,
-            },
-            gate: GateId(1),
-            serial: 1,
-            previous: [0; 8],
-            nonce: [1; 8],
-            time: Wall(1_000),
-            version: VERSION,
-            batch: Batch {
-                hello: true,
+        let mut hand = Hand::new(GateId(1));
+        hand.say(
+            0,
+            Batch {
                 rooms,
                 ..Batch::default()
             },
-        });
-        state
+        );
+        hand.state
     }
 
     #[test]

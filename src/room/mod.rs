@@ -18,6 +18,8 @@ mod deadlines;
 mod entry;
 mod entry_codec;
 mod era;
+#[cfg(test)]
+pub(crate) mod hand;
 mod ids;
 mod lane;
 mod line;

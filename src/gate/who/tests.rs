@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::room::{
-    Batch, Change, Claim, Edition, End, Entry, GateId, LaneId, Number, PendingId, Position, RoomChange, Section,
-    Settings, State, VERSION, View,
-};
+use crate::room::hand::Hand;
+use crate::room::{Batch, Change, Claim, Edition, End, LaneId, Number, PendingId, Section, Settings, View};
 use crate::token::{Key, KeyId, PassId, Secret};
 
 const LANE: LaneId = LaneId(0);
@@ -20,73 +18,43 @@ struct Room {
     name: RoomName,
     line: LineName,
     keyring: Keyring,
-    state: State,
-    serial: u64,
-    time: u64,
+    hand: Hand,
     view: Arc<View>,
 }
 
 impl Room {
     fn new() -> Self {
-        let mut state = State::empty(7, true);
         let secret = Secret::new(vec![7; 32]);
         let id = KeyId::new("k").unwrap();
-        let mut room = Self {
-            name: RoomName::new("shop").unwrap(),
-            line: LineName::ONLY,
-            keyring: Keyring::new(vec![Key { id, secret }]).unwrap(),
-            serial: 0,
-            time: START,
-            view: state.view(),
-            state,
-        };
-        let settings = Settings {
+        let mut hand = Hand::with_room(Settings {
             capacity: 1,
             session_ms: SESSION_MS,
             claim_deadline_ms: CLAIM_MS,
             ..Settings::default()
-        };
-        room.change(Change::Configure(settings));
-        room
+        });
+        Self {
+            name: Hand::room(),
+            line: LineName::ONLY,
+            keyring: Keyring::new(vec![Key { id, secret }]).unwrap(),
+            view: hand.state.view(),
+            hand,
+        }
     }
 
     fn change(&mut self, change: Change) {
-        let revision = self.serial + 1;
-        let room = self.name.clone();
-        self.say(
-            SHORT,
-            Batch {
-                hello: self.serial == 0,
-                rooms: vec![RoomChange { room, revision, change }],
-                ..Batch::default()
-            },
-        );
+        self.hand.change(SHORT, change);
+        self.view = self.hand.state.view();
     }
 
     /// Applies a batch, `after_ms` later; the first number it gave.
     fn say(&mut self, after_ms: u64, batch: Batch) -> Option<Number> {
-        self.serial += 1;
-        self.time += after_ms;
-        let before = self.state.position();
-        let effects = self.state.apply(&Entry {
-            position: Position {
-                sequence: before.sequence + 1,
-                ..before
-            },
-            gate: GateId(1),
-            serial: self.serial,
-            previous: self.state.nonce(),
-            nonce: self.serial.to_le_bytes(),
-            time: Wall(self.time),
-            version: VERSION,
-            batch,
-        });
-        self.view = self.state.view();
+        let (_, effects) = self.hand.say(after_ms, batch);
+        self.view = self.hand.state.view();
         effects.joined.first().and_then(|joined| joined.first)
     }
 
     fn section(&mut self, fill: impl FnOnce(&mut Section)) -> Option<Number> {
-        let mut section = Section::new(self.name.clone(), LineName::ONLY);
+        let mut section = Hand::section();
         fill(&mut section);
         self.say(
             SHORT,
@@ -123,7 +91,7 @@ impl Room {
     fn pass_time(&mut self, ms: u64, marked: &[Number]) {
         let step = 1_000;
         for _ in 0..ms / step {
-            let mut section = Section::new(self.name.clone(), LineName::ONLY);
+            let mut section = Hand::section();
             section.marks = marked.iter().map(|number| (LANE, *number)).collect();
             self.say(
                 step,
@@ -153,7 +121,7 @@ impl Room {
             edition: self.view.rooms[&self.name].edition,
             spared: self.view.rooms[&self.name].spared,
             now: self.view.clock,
-            wall: Wall(self.time),
+            wall: Wall(self.hand.time),
             extension_ms: None,
         }
     }
@@ -188,7 +156,7 @@ impl Room {
             edition: Edition(0),
             number,
             id: self.keyring.pass_id(&self.name, &LineName::ONLY, Edition(0), call),
-            expires_at: Wall(self.time + ms),
+            expires_at: Wall(self.hand.time + ms),
         }
     }
 
@@ -292,7 +260,7 @@ fn while_cut_off_a_pass_that_the_room_has_never_heard_of_is_good_for_the_extensi
     let by = |room: &Room, extension_ms, late_ms| {
         let reader = Reader {
             extension_ms: Some(extension_ms),
-            wall: Wall(room.time + late_ms),
+            wall: Wall(room.hand.time + late_ms),
             ..room.reader()
         };
         reader.pass(room.pass(never, 1, 0)).state

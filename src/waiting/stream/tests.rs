@@ -5,19 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use http_body_util::BodyExt;
 
 use super::*;
-use crate::room::{
-    Batch, Change, Entry, GateId, LaneId, LineName, Mode, Number, RoomChange, RoomName, Section, State as Rooms,
-    VERSION, Wall,
-};
+use crate::room::hand::Hand;
+use crate::room::{Batch, Change, LaneId, LineName, Mode, Number, RoomChange, Section};
 use crate::waiting::budget::{BURST, PER_HOUR};
 use crate::waiting::frame::StreamFrame;
 use crate::waiting::frame::tests::count_before;
 
 /// One room with one line, moved on by hand.
 struct Line {
-    rooms: Rooms,
-    serial: u64,
-    time: u64,
+    hand: Hand,
     views: watch::Sender<Arc<View>>,
     feeds: Feeds,
     drain: CancellationToken,
@@ -35,52 +31,19 @@ impl Line {
     }
 
     fn with(settings: Settings) -> Self {
-        let mut rooms = Rooms::empty(1, true);
-        let views = watch::Sender::new(rooms.view());
-        let mut line = Self {
-            rooms,
-            serial: 0,
-            time: 0,
-            views,
+        let mut hand = Hand::with_room(settings);
+        Self {
+            views: watch::Sender::new(hand.state.view()),
+            hand,
             feeds: Feeds::default(),
             drain: CancellationToken::new(),
-        };
-        let change = RoomChange {
-            room: room(),
-            revision: 1,
-            change: Change::Configure(settings),
-        };
-        line.say(
-            100,
-            Batch {
-                hello: true,
-                rooms: vec![change],
-                ..Batch::default()
-            },
-        );
-        line
+        }
     }
 
     /// Applies a batch `after_ms` and publishes the view; the first number that joined with it.
     fn say(&mut self, after_ms: u64, batch: Batch) -> Option<Number> {
-        self.serial += 1;
-        self.time += after_ms;
-        let before = self.rooms.position();
-        let effects = self.rooms.apply(&Entry {
-            position: crate::room::Position {
-                sequence: before.sequence + 1,
-                ..before
-            },
-            gate: GateId(1),
-            serial: self.serial,
-            previous: self.rooms.nonce(),
-            nonce: self.serial.to_le_bytes(),
-            time: Wall(1_000_000 + self.time),
-            version: VERSION,
-            batch,
-        });
-        assert!(!effects.ignored);
-        self.views.send_replace(self.rooms.view());
+        let (_, effects) = self.hand.say(after_ms, batch);
+        self.views.send_replace(self.hand.state.view());
         effects.joined.first().and_then(|joined| joined.first)
     }
 
@@ -95,7 +58,7 @@ impl Line {
 
     fn listen(&self, number: Number, link: &Ear) -> EventStream<Ear> {
         let visitor = Visitor {
-            room: room(),
+            room: Hand::room(),
             line: LineName::ONLY,
             lane: LaneId(0),
             number,
@@ -110,12 +73,8 @@ impl Line {
     }
 }
 
-fn room() -> RoomName {
-    RoomName::new("shop").unwrap()
-}
-
 fn section(fill: impl FnOnce(&mut Section)) -> Batch {
-    let mut section = Section::new(room(), LineName::ONLY);
+    let mut section = Hand::section();
     fill(&mut section);
     Batch {
         sections: vec![section],
@@ -175,7 +134,7 @@ async fn the_first_word_is_the_line_as_it_is() {
     let mut stream = line.listen(nth(first, 2), &Ear::default());
     let event = heard_within(&mut stream, 0).await.unwrap();
     assert!(
-        event.starts_with("retry: 3000\nid: 1-2\nevent: status\ndata: {"),
+        event.starts_with("retry: 3000\nid: 7-2\nevent: status\ndata: {"),
         "{event}"
     );
     assert!(event.ends_with("}\n\n"));
@@ -194,7 +153,7 @@ fn the_place_found_in_the_room_s_own_frame_is_the_position() {
         line.say(10, section(|section| section.leaves = some.to_vec()));
     }
     let view = line.views.borrow().clone();
-    let room_view = &view.rooms[&room()];
+    let room_view = &view.rooms[&Hand::room()];
     let frame = StreamFrame::of(&view, room_view, room_view.line(&LineName::ONLY).unwrap(), LaneId(0));
     let line = room_view.line(&LineName::ONLY).unwrap();
     let mut compared = 0;
@@ -282,7 +241,7 @@ async fn whoever_left_in_another_tab_or_whose_room_is_gone_is_told() {
         "event: called\ndata: {\"state\":\"ended\"}\n\n"
     );
     let gone = RoomChange {
-        room: room(),
+        room: Hand::room(),
         revision: 2,
         change: Change::Remove,
     };
@@ -379,7 +338,7 @@ async fn an_idle_stream_is_small() {
     let mut line = Line::held();
     let number = line.join(1);
     let visitor = Visitor {
-        room: room(),
+        room: Hand::room(),
         line: LineName::ONLY,
         lane: LaneId(0),
         number,
