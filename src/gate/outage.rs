@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use http::request::Parts;
 
@@ -18,6 +19,10 @@ use super::answers::Answer;
 use super::forward::Admission;
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
+
+/// How long a gate is cut off before such a room opens. The store has three seconds to answer a call, and a gate counts as cut off
+/// after two of them: a store that is slow and not away opens nothing.
+pub const OPENS_AFTER: Duration = Duration::from_secs(1);
 
 /// Visits let past, by room and line, since the store was last reached.
 #[derive(Debug, Default)]

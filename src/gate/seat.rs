@@ -15,6 +15,7 @@ use super::cookies::{self, Policy};
 use super::decide::{Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
 use super::kind::Kind;
+use super::outage::OPENS_AFTER;
 use super::rules::{Names, Rules};
 use super::visit::Visit;
 use super::who::{PassWorth, Reader, TicketWorth};
@@ -118,7 +119,8 @@ impl<'a> Seat<'a> {
     pub fn worth(&self, visit: &Visit) -> Option<Worth> {
         let view = self.shared.replica.load();
         let room_view = view.rooms.get(&self.rules.room.name)?;
-        let cut_off = self.shared.replica.cut_off().is_some();
+        let silent = self.shared.replica.cut_off();
+        let cut_off = silent.is_some();
         let mode = room_view.settings.mode;
         // Such a gate is to be taken out of service; the others have a line.
         let behind = cut_off && matches!(self.shared.replica.condition(), Condition::Behind { .. });
@@ -138,7 +140,7 @@ impl<'a> Seat<'a> {
             pass: self.pass.clone().map(|pass| reader.pass(pass)),
             mode,
             door: match cut_off {
-                true if self.rules.opens_in_outage(mode) && !behind => Door::LetPast,
+                true if silent >= Some(OPENS_AFTER) && self.rules.opens_in_outage(mode) && !behind => Door::LetPast,
                 false if view.open(&self.rules.room.name, &self.line, reader.now) => Door::Open,
                 _ => Door::Line,
             },

@@ -1,5 +1,7 @@
 //! A store that is away when a gate starts, that goes away, or that must not have the log.
 
+use std::time::Duration;
+
 use crate::gate::{Gate, Site, line_with};
 use crate::harness::redis::{Options, Server};
 use crate::harness::toxic::{Proxy, Toxic};
@@ -93,18 +95,14 @@ fn an_outage_of_the_store_opens_a_room_that_says_so_and_is_counted_on_every_gate
     let mut store = Server::start(&Options::default());
     let site = Site::shared(&store.url(), "on_outage = \"open\"");
     let (one, other) = (site.start(), site.start());
-    for gate in [&one, &other] {
-        until("calls", || {
-            let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];
-            (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
-        });
-    }
+    until_calls(&one);
+    until_calls(&other);
     let mut inside = one.insider();
     let mut first = one.waits(1);
     store.kill();
     until("the outage", || gate_is_cut_off(&one).then_some(()));
     assert!(inside.goes_to("/basket").is_the_shops());
-    assert!(first.goes_to("/").is_the_shops(), "let past");
+    until("the open room", || first.goes_to("/").is_the_shops().then_some(()));
     assert!(one.visitor().goes_to("/").is_the_shops(), "let past");
     let told = site.run(&["rooms", "--admin", &one.admin.to_string()]);
     assert!(
@@ -129,6 +127,23 @@ fn an_outage_of_the_store_opens_a_room_that_says_so_and_is_counted_on_every_gate
 }
 
 #[test]
+fn a_store_that_is_slow_and_not_away_opens_no_room() {
+    let store = Server::start(&Options::default());
+    let link = Proxy::before(([127, 0, 0, 1], store.port()).into());
+    let site = Site::shared(&format!("redis://{}", link.address), "on_outage = \"open\"");
+    let gate = site.start();
+    until_calls(&gate);
+    let _inside = gate.insider();
+    let mut first = gate.waits(1);
+    link.set(Toxic::Delay(Duration::from_millis(1_050)));
+    let mut cut_off = 0;
+    while cut_off < 10 {
+        cut_off += u32::from(gate_is_cut_off(&gate));
+        assert_eq!(first.goes_to("/").word(), "waiting", "let past");
+    }
+}
+
+#[test]
 fn whoever_is_inside_through_a_gate_that_is_cut_off_alone_stands_as_excess_when_it_is_back() {
     let store = Server::start(&Options::default());
     let link = Proxy::before(([127, 0, 0, 1], store.port()).into());
@@ -140,10 +155,7 @@ fn whoever_is_inside_through_a_gate_that_is_cut_off_alone_stands_as_excess_when_
     site.edit(&store.url(), &format!("redis://{}", link.address));
     let alone = site.start();
     let figure = |gate: &Gate, name: &str| gate.asks_admin("/api/v1/rooms").json()["rooms"][0][name].clone();
-    until("calls", || {
-        let gate = &alone.asks_admin("/api/v1/gates").json()["gate"];
-        (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
-    });
+    until_calls(&alone);
     let mut inside = alone.insider();
     let mut next = other.visitor();
     assert_eq!(next.goes_to("/").word(), "waiting");
@@ -166,6 +178,14 @@ fn whoever_is_inside_through_a_gate_that_is_cut_off_alone_stands_as_excess_when_
     assert!(inside.goes_to("/basket").is_the_shops());
     inside.at = other.address;
     assert!(inside.goes_to("/basket").is_the_shops());
+}
+
+/// A log begun from nothing calls nobody at first.
+fn until_calls(gate: &Gate) {
+    until("calls", || {
+        let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];
+        (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
+    });
 }
 
 fn gate_is_cut_off(gate: &Gate) -> bool {
