@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use anteroom::log::Trouble;
 use anteroom::replica::JoinOutcome;
 use anteroom::room::{Change, Overrides, Standing};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -79,6 +80,9 @@ fn fills_its_disk() {
     let numbers = [number(gate.join_with(1)), gate.numbered()];
     assert!(before[4] < numbers[0] && numbers[0] < numbers[1], "{numbers:?}");
     assert!(gate.replica.stats().outage > Duration::ZERO);
+    let failed = gate.replica.calls().failed().filter(|(_, count)| *count > 0);
+    let kinds: Vec<_> = failed.map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, [Trouble::Disk]);
     gate.stop();
     let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(
