@@ -15,11 +15,14 @@ pub struct Rooms {
 /// How the gate stands to its log.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Gate {
-    /// starting, live, healing, frozen or behind.
+    /// starting, live, healing, frozen, behind, or failed: ended by a fault of the program.
     #[serde(default)]
     pub condition: String,
     /// Seconds since the log was last heard, when that is too long ago: nobody is called.
     pub cut_off_secs: Option<u64>,
+    /// What the store, or the way to it, said last, while it gives no answer of use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Seconds until calls go on after something was lost, at the latest.
     pub healing_secs: Option<u64>,
     /// Gates that are waited for while a new log has no root.

@@ -70,14 +70,24 @@ pub(super) fn agrees(view: &View, gate: &RosterGate) -> Option<bool> {
 
 /// How the gate stands to its log now.
 pub(super) fn standing(replica: &Replica) -> api::Gate {
+    if replica.fallen() {
+        return api::Gate {
+            condition: FALLEN.to_owned(),
+            ..api::Gate::default()
+        };
+    }
     let condition = replica.condition();
+    let failure = replica.failure();
+    let silent = match condition {
+        Condition::Starting | Condition::Live => replica.cut_off(),
+        // In these the rooms stand still whether or not the store answers.
+        Condition::Healing { .. } | Condition::Frozen { .. } | Condition::Behind { .. } => None,
+    };
+    let failing = failure.as_ref().map(|failure| failure.lasts);
     let mut gate = api::Gate {
         condition: word(condition).to_owned(),
-        // Frozen and behind are more than cut off; in healing the store answers.
-        cut_off_secs: replica
-            .cut_off()
-            .filter(|_| matches!(condition, Condition::Starting | Condition::Live))
-            .map(|since| since.as_secs()),
+        cut_off_secs: silent.max(failing).map(|lasts| lasts.as_secs()),
+        reason: failure.map(|failure| failure.reason),
         healing_secs: healing_secs(replica),
         ..api::Gate::default()
     };
@@ -235,6 +245,9 @@ pub(super) fn word(condition: Condition) -> &'static str {
 
 /// Every word that [`word`] has.
 pub(super) const CONDITIONS: [&str; 5] = ["starting", "live", "healing", "frozen", "behind"];
+
+/// The word for a gate whose replica has ended by a fault.
+const FALLEN: &str = "failed";
 
 /// A position as operators write it.
 pub(super) fn spelled(at: Position) -> String {

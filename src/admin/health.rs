@@ -59,9 +59,14 @@ fn degraded(replica: &Replica) -> Vec<String> {
     let cut_off = gate
         .cut_off_secs
         .map(|secs| format!("cut off from the store for {secs} s: nobody is called"));
+    let once = if cut_off.is_some() {
+        ", once the store answers"
+    } else {
+        ""
+    };
     let healing = gate
         .healing_secs
-        .map(|secs| format!("healing for {secs} s more: nobody is called"));
+        .map(|secs| format!("healing for {secs} s more{once}: nobody is called"));
     let alarm = replica.view().alarm;
     let alarm = alarm.then(|| "alarm: the gates' states differ: nobody is called".to_owned());
     cut_off.into_iter().chain(healing).chain(alarm).collect()

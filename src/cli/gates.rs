@@ -181,14 +181,21 @@ pub fn troubles(gate: &api::Gate) -> String {
     if gate.condition == "starting" {
         text += "The gate has not read its log yet.\n";
     }
+    if gate.condition == "failed" {
+        text += "The gate's replica has ended by a fault of the program: the rooms stand still until the gate is started again.\n";
+    }
     if let Some(secs) = gate.cut_off_secs {
         let _ = writeln!(
             text,
             "The gate has been cut off from its store for {secs} s: nobody is called."
         );
     }
+    if let Some(reason) = &gate.reason {
+        let _ = writeln!(text, "Reason: {}", plain(reason));
+    }
     if let Some(secs) = gate.healing_secs {
-        let _ = writeln!(text, "The gate is healing for {secs} s more: nobody is called.");
+        let once = gate.cut_off_secs.map_or("", |_| ", once the store answers");
+        let _ = writeln!(text, "The gate is healing for {secs} s more{once}: nobody is called.");
     }
     if !gate.missing.is_empty() {
         let missing = plain(&gate.missing.join(", "));
@@ -292,6 +299,8 @@ mod tests {
         gates.log.alarm = true;
         gates.gate = api::Gate {
             condition: "frozen".to_owned(),
+            cut_off_secs: Some(41),
+            reason: Some("10.0.0.7:6379: \u{1b}refused".to_owned()),
             healing_secs: Some(12),
             missing: vec!["00ff".to_owned(), "11".to_owned()],
             frozen_at: Some("3-7".to_owned()),
@@ -300,7 +309,8 @@ mod tests {
         };
         let text = table(&gates);
         for part in [
-            "healing for 12 s more",
+            "cut off from its store for 41 s: nobody is called.\nReason: 10.0.0.7:6379: ",
+            "healing for 12 s more, once the store answers",
             "waits for 00ff, 11; if they are gone for good: anteroom gates --end-wait",
             "anteroom skip 3-7",
             "machine version 9, which this gate does not run",

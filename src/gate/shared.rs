@@ -101,7 +101,10 @@ impl Shared {
     /// Why a line calls nobody just now, and after how many seconds calls go on at the latest where that can be said.
     #[must_use]
     pub fn stall(&self, view: &View, of_line: Option<Stall>) -> (Option<Stall>, Option<u32>) {
-        if let Condition::Healing { left, .. } = self.replica.condition() {
+        // The time left is the log's own, and stands still while the store does not answer.
+        if let Condition::Healing { left, .. } = self.replica.condition()
+            && self.replica.failure().is_none()
+        {
             let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
             return (Some(Stall::Healing), Some(whole_minutes(left)));
         }

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::CUT_OFF_AFTER;
 use super::calls::Calls;
+use super::failing::Failure;
 use super::inbox::{Changing, INBOX, Message, Note, Noted, Unrecorded};
 use super::options::Options;
 use super::protocol::{Protocol, Setup, placeholder};
@@ -293,6 +294,13 @@ impl Replica {
     #[must_use]
     pub fn cut_off(&self) -> Option<Duration> {
         self.shared.cut_off(time::uptime())
+    }
+
+    /// For how long the log has given no answer of use, and why; `None` where it answers. Unlike [`Replica::cut_off`] in
+    /// every condition, and only when it is the log that fails.
+    #[must_use]
+    pub fn failure(&self) -> Option<Failure> {
+        self.shared.failing.lasting(time::uptime())
     }
 
     /// True once applying an entry panicked: the view stands still, nobody is called, the gate is not ready.

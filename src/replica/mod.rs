@@ -6,6 +6,7 @@
 
 mod calls;
 mod collector;
+mod failing;
 mod handle;
 mod inbox;
 mod options;
@@ -18,6 +19,7 @@ mod waiters;
 mod worker;
 
 pub use calls::Calls;
+pub use failing::Failure;
 pub use handle::{Replica, ReplicaThread, StartError};
 pub use inbox::{Arrival, JoinOutcome, Note, Unrecorded};
 pub use options::Options;

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::CUT_OFF_AFTER;
 use super::calls::Calls;
+use super::failing::Failing;
 use crate::log::Unavailable;
 use crate::room::{Clock, Effects, GateId, Position, View};
 use crate::time;
@@ -43,6 +44,7 @@ pub(super) struct Shared {
     pub pending_joins: AtomicUsize,
     pub counts: Counts,
     pub calls: Calls,
+    pub failing: Failing,
 }
 
 /// How a gate stands to its log.
@@ -160,6 +162,7 @@ impl Shared {
             pending_joins: AtomicUsize::new(0),
             counts: Counts::default(),
             calls: Calls::default(),
+            failing: Failing::default(),
         }
     }
 

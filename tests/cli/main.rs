@@ -8,6 +8,7 @@ mod check;
 mod commands;
 mod demo;
 mod drain;
+mod failing;
 mod folder;
 mod foreign;
 mod gate;

@@ -215,10 +215,9 @@ impl Protocol {
             Ok(answer) => answer,
             Err(reason) => return self.unanswered(&asked, &reason, now),
         };
-        if self.backoff > BACKOFF_FIRST {
-            tracing::info!("the log answers again");
+        if !self.shared.failing.odd() {
+            self.backoff = BACKOFF_FIRST;
         }
-        self.backoff = BACKOFF_FIRST;
         self.rest_until = Duration::ZERO;
         match (asked, answer) {
             (Asked::Load, Answer::Loaded(loaded)) => self.loaded(loaded, now),
@@ -229,6 +228,11 @@ impl Protocol {
             (Asked::Skip, Answer::Skipped) => self.skip_noted(now),
             (Asked::Skips, Answer::Skips(skips)) => self.skips_read(&skips, now),
             _ => self.odd("an answer to another question", now),
+        }
+        // A rest means that the answer was of no use.
+        let (of_use, lives) = (self.rest_until <= now, matches!(self.phase, Phase::Live(_)));
+        if self.shared.failing.answered(of_use, lives) {
+            tracing::info!("the log answers again");
         }
     }
 
@@ -362,8 +366,9 @@ impl Protocol {
     /// The log failed: leave it alone for a moment, and longer each time, up to a second; not in step with other gates.
     fn rest(&mut self, reason: &Unavailable, now: Duration) {
         self.shared.sent(now);
-        if self.backoff == BACKOFF_FIRST {
-            tracing::error!(%reason, "the log takes nothing: nobody is called until it does; those inside go on");
+        if let Some(lasts) = self.shared.failing.failed(reason, now) {
+            let seconds = lasts.as_secs();
+            tracing::error!(%reason, seconds, "the log takes nothing: nobody is called until it does; those inside go on");
         }
         let half = self.backoff / 2;
         let jitter = u32::try_from((self.random)() % 1_024).unwrap_or(0);

@@ -1,0 +1,71 @@
+//! What a gate says of a store that fails: for how long, and why at present, whatever the gate was about.
+
+use serde_json::Value;
+
+use crate::gate::{Gate, Site};
+use crate::harness::redis::{Options, Server};
+use crate::until;
+
+fn standing(gate: &Gate) -> Value {
+    gate.asks_admin("/api/v1/gates").json()["gate"].clone()
+}
+
+/// Waits until the gate is in this condition, and the store fails it for a reason with these words in it.
+fn fails(gate: &Gate, condition: &str, words: &str) {
+    until(words, || {
+        let now = standing(gate);
+        let reason = now["reason"].as_str().unwrap_or_default();
+        (now["condition"] == condition && !now["cut_off_secs"].is_null() && reason.contains(words)).then_some(())
+    });
+}
+
+#[test]
+fn a_store_that_fails_is_told_with_its_present_reason_in_healing_too() {
+    let mut store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    let (one, other) = (site.start(), site.start());
+    until("both on the roster", || {
+        let gates = one.asks_admin("/api/v1/gates").json();
+        (gates["gates"].as_array().unwrap().len() == 2).then_some(())
+    });
+    assert!(standing(&one)["reason"].is_null());
+    store.kill();
+    fails(&one, "live", "refused");
+
+    // The other is gone with the store, so it is waited for: fifteen seconds that stand still as the store goes again.
+    drop(other);
+    store.restart();
+    until("healing", || {
+        let now = standing(&one);
+        (now["condition"] == "healing" && now["reason"].is_null()).then_some(())
+    });
+    store.kill();
+    fails(&one, "healing", "refused");
+    let told = site.run(&["gates", "--admin", &one.admin.to_string()]);
+    assert!(
+        told.out.contains("Reason: ") && told.out.contains("more, once the store answers"),
+        "{told:?}"
+    );
+
+    // Back, but it asks for a password that nobody told the gate.
+    store.restart();
+    let mut admin = store.connect();
+    let mut set = redis::cmd("CONFIG");
+    set.arg("SET")
+        .arg("requirepass")
+        .arg("changed")
+        .exec(&mut admin)
+        .unwrap();
+    let mut kill = redis::cmd("CLIENT");
+    kill.arg("KILL").arg("TYPE").arg("normal").exec(&mut admin).unwrap();
+    fails(&one, "healing", "asks for a password");
+    until("the new reason in the log", || {
+        let said = one.program.err();
+        let mut lines = said.lines().filter(|line| line.contains("takes nothing"));
+        lines.any(|line| line.contains("asks for a password")).then_some(())
+    });
+    assert!(
+        !one.asks_admin("/readyz").body.contains("password"),
+        "whoever may ask for its health need not know why"
+    );
+}
