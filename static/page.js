@@ -73,21 +73,32 @@ function waitText(range) {
     { low: shown(s.low), high: shown(s.high) });
 }
 
-// Shows the lowest place yet: who comes back to a place ahead costs nobody theirs, and the page says so.
+function why(s) {
+  return (words[s.why] || '') + (s.resumes ? ' ' + fill(words.rest, { time: waitText([0, s.resumes]) }) : '');
+}
+
+// Shows the lowest place yet: who comes back to a place ahead costs nobody theirs, and the page says so. While a line is
+// put back in order only those count who are back: the place from before stands. Nobody called is no progress.
 function show(ahead, range, s) {
-  var now = Date.now(), waited = page.waited + (now - born) / 1000, done, line, wait = waitText(range);
-  kept.start = Math.max(kept.start || 0, ahead);
-  kept.low = Math.min(kept.low == null ? ahead : kept.low, ahead);
-  done = range ? 100 * waited / (waited + range[1] + 1) : 100 * (1 - ahead / (kept.start || 1));
-  kept.done = Math.max(kept.done || 0, Math.min(99, Math.floor(done)));
+  var now = Date.now(), waited = page.waited + (now - born) / 1000, done, line, low = ahead, n, wait = waitText(range);
+  var healing = s.why === 'healing';
+  if (kept.low < ahead || healing && kept.low >= 0) low = kept.low;
+  if (!healing) {
+    kept.start = Math.max(kept.start || 0, ahead);
+    kept.low = low;
+  }
+  if (!s.why || s.why === 'full') {
+    done = range ? waited / (waited + range[1] + 1) : 1 - ahead / (kept.start || 1);
+    kept.done = Math.max(kept.done || 0, Math.min(99, Math.floor(100 * done)));
+  }
   save();
-  line = kept.low ? fill(form(words.ahead, kept.low), { n: shown(kept.low) }) : words.first;
-  text('position', shown(kept.low + 1));
+  line = low ? fill(form(words.ahead, low), { n: shown(low) }) : words.first;
+  text('position', n = shown(low + 1));
   text('ahead', line);
   text('estimate', wait);
-  $('progress').value = kept.done;
-  document.title = fill(words.title, { n: shown(kept.low + 1) });
-  text('why', ahead > kept.low ? words.back : s.why ? words[s.why] + (s.resumes ? ' (' + waitText([0, s.resumes]) + ')' : '') : '');
+  $('progress').value = kept.done || 0;
+  document.title = fill(words.title, { n: n });
+  text('why', ahead > low && !healing ? words.back : why(s));
   if (now - said >= 30000) {
     said = now;
     text('said', line + '. ' + wait);
@@ -135,6 +146,7 @@ function state(s) {
     $('message').parentNode.hidden = !s.message;
   }
   if (s.ahead != null && hasTurn) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s);
+  else text('why', why(s));
 }
 
 function frame(f) {

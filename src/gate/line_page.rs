@@ -45,12 +45,13 @@ impl LinePage<'_> {
             _ => None,
         };
         let reference = number.map(|number| reference(&seat.visitor(lane, number)));
-        let of_line = line_view.and_then(|line| Stall::of(&view, room_view, line, visit.wall));
-        let (stall, resumes_secs) = seat.shared.stall(&view, of_line);
+        let of_line = || Stall::pause(&view, room_view, line_view?, visit.wall);
+        let pause = seat.shared.outage().or_else(of_line);
+        let (stall, resumes_secs) = pause.unzip();
         let ahead = waiting.map(|waiting| waiting.ahead);
         let turn = TurnFacts {
             joined_at: self.ticket.joined_at,
-            reference: reference.as_deref().unwrap_or("-"),
+            reference: reference.as_deref(),
             place: line_view
                 .zip(number)
                 .and_then(|(line, number)| line.place(lane, number)),
@@ -58,12 +59,13 @@ impl LinePage<'_> {
             waiting: line_view.map_or(0, |line| line.figures.waiting),
             estimate: line_view
                 .zip(ahead)
+                .filter(|_| !stall.is_some_and(Stall::pauses))
                 .and_then(|(line, ahead)| line.estimate(lane, ahead, view.clock)),
             notice: self
                 .notice
                 .or(waiting.and_then(|waiting| waiting.missed_at).map(Notice::Missed)),
             stall,
-            resumes_secs,
+            resumes_secs: resumes_secs.flatten(),
         };
         let settings = &room_view.settings;
         let id = visit.id.to_string();

@@ -12,9 +12,9 @@ use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
 use crate::replica::{Condition, Replica};
-use crate::room::{Clock, Mode, RoomName, SLACK_MS, View};
+use crate::room::{Clock, Mode, RoomName, SLACK_MS};
 use crate::token::Keyring;
-use crate::waiting::{Feeds, Language, PageKind, Stall, TemplateError, whole_minutes};
+use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
 
 use super::answers::{Answer, Refusal};
 use super::limits::Limits;
@@ -98,21 +98,17 @@ impl Shared {
         view.rooms.get(room).is_some_and(|view| view.settings.mode == Mode::Off)
     }
 
-    /// Why a line calls nobody just now, and after how many seconds calls go on at the latest where that can be said.
+    /// What holds all lines of this gate, which no view knows.
     #[must_use]
-    pub fn stall(&self, view: &View, of_line: Option<Stall>) -> (Option<Stall>, Option<u32>) {
+    pub fn outage(&self) -> Option<Pause> {
         // The time left is the log's own, and stands still while the store does not answer.
         if let Condition::Healing { left, .. } = self.replica.condition()
             && self.replica.failure().is_none()
         {
             let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
-            return (Some(Stall::Healing), Some(whole_minutes(left)));
+            return Some((Stall::Healing, Some(whole_minutes(left))));
         }
-        if self.replica.cut_off().is_some() {
-            return (Some(Stall::CutOff), None);
-        }
-        let resumes_secs = Stall::resumes_secs(view).filter(|_| of_line == Some(Stall::Healing));
-        (of_line, resumes_secs)
+        self.replica.cut_off().map(|_| (Stall::CutOff, None))
     }
 
     /// While cut off: the session has been over for longer than those inside may go on. Otherwise only the log ends it.

@@ -107,6 +107,7 @@ pub(super) struct Words {
     pub why_healing: String,
     pub why_cut_off: String,
     pub why_back: String,
+    pub time_left: String,
     pub good_to_know: String,
     pub on_reload: String,
     pub on_close: String,

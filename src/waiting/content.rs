@@ -200,7 +200,7 @@ fn add_turn<'a>(
     (catalogue, time): (&'static Catalogue, Time),
 ) {
     let words = &catalogue.words;
-    content.reference = Some(turn.reference);
+    content.reference = turn.reference;
     content
         .notices
         .extend(turn.notice.map(|notice| notice_text(notice, catalogue, time)));
@@ -266,8 +266,8 @@ fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -
     let Some(high_secs) = resumes_secs else {
         return why.clone();
     };
-    let left = Estimate { low_secs: 0, high_secs };
-    format!("{why} ({})", estimate_text(Some(left), catalogue))
+    let left = estimate_text(Some(Estimate { low_secs: 0, high_secs }), catalogue);
+    format!("{why} {}", fill(&words.time_left, &[("time", &left)]))
 }
 
 fn good_to_know(line: &LineFacts<'_>, catalogue: &Catalogue) -> Vec<String> {

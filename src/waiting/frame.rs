@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::kind::Stall;
+use super::kind::{Pause, Stall};
 use super::text::json;
 use crate::room::{Estimate, Frame, LaneId, LineName, LineView, RoomName, RoomView, View};
 
@@ -44,8 +44,7 @@ pub struct StreamFrame {
 struct Scalars {
     waiting: u64,
     revision: u64,
-    why: Option<Stall>,
-    resumes: Option<u32>,
+    pause: Option<Pause>,
 }
 
 /// Read by `static/page.js`.
@@ -71,9 +70,10 @@ struct Data<'a> {
 }
 
 impl StreamFrame {
-    /// The frame of one lane of a line, as `view` has it.
+    /// The frame of one lane of a line, as `view` has it, in which nobody is called because of `pause`.
     #[must_use]
-    pub fn of(view: &View, room: &RoomView, line: &LineView, lane: LaneId) -> Self {
+    pub fn of(view: &View, room: &RoomView, line: &LineView, lane: LaneId, pause: Option<Pause>) -> Self {
+        let told = pause.is_none_or(|(stall, _)| !stall.pauses());
         let waiting = line.figures.waiting;
         let aheads = std::iter::successors(Some(1_u64), |ahead| ahead.checked_mul(16));
         let aheads = std::iter::once(0)
@@ -84,11 +84,11 @@ impl StreamFrame {
             scalars: Scalars {
                 waiting,
                 revision: room.revision,
-                why: Stall::of(view, room, line, view.time),
-                resumes: Stall::resumes_secs(view),
+                pause,
             },
             frame: line.frame(lane),
             points: aheads
+                .filter(|_| told)
                 .filter_map(|ahead| Some((ahead, line.estimate(lane, ahead, view.clock)?)))
                 .collect(),
             events: Default::default(),
@@ -115,8 +115,8 @@ impl StreamFrame {
         let data = json(&Data {
             waiting: self.scalars.waiting,
             revision: self.scalars.revision,
-            why: self.scalars.why,
-            resumes: self.scalars.resumes,
+            why: self.scalars.pause.map(|(stall, _)| stall),
+            resumes: self.scalars.pause.and_then(|(_, resumes_secs)| resumes_secs),
             estimate: points_up_to(&self.points, shown),
             base: self.frame.base,
             bits: STANDARD.encode(bits),
@@ -159,32 +159,30 @@ type Key = (RoomName, LineName, LaneId);
 struct Newest {
     room: Arc<RoomView>,
     line: Arc<LineView>,
-    why: Option<Stall>,
-    resumes: Option<u32>,
+    pause: Option<Pause>,
     frame: Arc<StreamFrame>,
 }
 
 impl Feed {
-    /// The frame for `view`: the one before, if nothing it shows has changed. `None` when the line is gone.
-    pub fn frame(&self, view: &View) -> Option<Arc<StreamFrame>> {
+    /// The frame for `view`: the one before, if nothing it shows has changed. `outage` is what holds the whole gate, which
+    /// no view knows. `None` when the line is gone.
+    pub fn frame(&self, view: &View, outage: Option<Pause>) -> Option<Arc<StreamFrame>> {
         let (room, line, lane) = (&self.key.0, &self.key.1, self.key.2);
         let room = view.rooms.get(room)?;
         let line = room.line(line)?;
-        let (why, resumes) = (Stall::of(view, room, line, view.time), Stall::resumes_secs(view));
+        let pause = outage.or_else(|| Stall::pause(view, room, line, view.time));
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |newest: &Newest| {
-            let told = (newest.room.revision, newest.why, newest.resumes);
-            Arc::ptr_eq(&newest.line, line) && told == (room.revision, why, resumes)
+            Arc::ptr_eq(&newest.line, line) && (newest.room.revision, newest.pause) == (room.revision, pause)
         };
         if let Some(newest) = newest.as_ref().filter(|newest| same(newest)) {
             return Some(newest.frame.clone());
         }
-        let frame = Arc::new(StreamFrame::of(view, room, line, lane));
+        let frame = Arc::new(StreamFrame::of(view, room, line, lane, pause));
         *newest = Some(Newest {
             room: room.clone(),
             line: line.clone(),
-            why,
-            resumes,
+            pause,
             frame: frame.clone(),
         });
         Some(frame)

@@ -144,8 +144,8 @@ pub struct LineFacts<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct TurnFacts<'a> {
     pub joined_at: Wall,
-    /// For support; see [`crate::token`].
-    pub reference: &'a str,
+    /// For support; see [`crate::token`]. `None` for a pending ticket.
+    pub reference: Option<&'a str>,
     /// [`LineView::place`]: the page finds itself in frames by it. `None` for a pending ticket or an unknown era.
     pub place: Option<u64>,
     /// Present visitors ahead; `None` for a pending ticket.
@@ -212,6 +212,9 @@ pub enum Stall {
     CutOff,
 }
 
+/// Why nobody is called, and after how many seconds calls go on at the latest where that can be said.
+pub type Pause = (Stall, Option<u32>);
+
 /// A full room is no news until this long after its last call.
 const FULL_AFTER_MS: u64 = 60_000;
 
@@ -234,11 +237,19 @@ impl Stall {
         (full && quiet).then_some(Self::Full)
     }
 
-    /// While healing, after how many seconds calls go on at the latest: whole minutes, so that it is news once a minute.
+    /// The same, with the time that is left while healing: whole minutes, so that it is news once a minute.
     #[must_use]
-    pub fn resumes_secs(view: &View) -> Option<u32> {
-        let until = view.healing_until.max(view.adopting)?;
-        Some(whole_minutes(until.since(view.clock)))
+    pub fn pause(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Pause> {
+        let stall = Self::of(view, room, line, now)?;
+        let until = view.healing_until.max(view.adopting);
+        let left = until.filter(|_| stall == Self::Healing);
+        Some((stall, left.map(|until| whole_minutes(until.since(view.clock)))))
+    }
+
+    /// Nobody is called whatever becomes free, so that no wait can be told.
+    #[must_use]
+    pub fn pauses(self) -> bool {
+        self != Self::Full
     }
 
     #[must_use]

@@ -21,7 +21,7 @@ mod stream;
 mod text;
 
 pub use frame::{Feeds, StreamFrame};
-pub use kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts, whole_minutes};
+pub use kind::{LineFacts, Notice, PageFacts, PageKind, Pause, Reload, Stall, TurnFacts, whole_minutes};
 pub use language::Language;
 pub use pages::{MAX_TEMPLATE, Page, Pages, TemplateError};
 pub use preview::{Preview, index, previews};

@@ -210,7 +210,7 @@ fn line(turn: Option<TurnFacts<'static>>) -> LineFacts<'static> {
 fn turn(ahead: u64, reference: &'static str, estimate: Option<Estimate>) -> TurnFacts<'static> {
     TurnFacts {
         joined_at: Wall(NOW.0 - 200_000 - ahead),
-        reference,
+        reference: Some(reference),
         place: Some(70_000 + ahead),
         ahead: Some(ahead),
         waiting: ahead + 2_500,

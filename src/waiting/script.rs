@@ -31,7 +31,7 @@ struct Data<'a> {
 
 #[derive(Serialize)]
 struct Turn<'a> {
-    reference: &'a str,
+    reference: Option<&'a str>,
     place: Option<u64>,
     ahead: Option<u64>,
     waiting: u64,
@@ -100,6 +100,7 @@ struct Words<'a> {
     cut_off: &'a str,
     back: &'a str,
     left: &'a str,
+    rest: &'a str,
 }
 
 /// The script's words of one language, ready for [`data`].
@@ -124,6 +125,7 @@ pub(super) fn words(catalogue: &Catalogue) -> String {
         cut_off: &words.why_cut_off,
         back: &words.why_back,
         left: &catalogue.page(PageKind::Left).heading,
+        rest: &words.time_left,
     };
     json_for_script(&json(&words))
 }

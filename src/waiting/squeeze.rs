@@ -1,7 +1,7 @@
 //! Makes the page's own script and style small without a build step.
 //!
 //! Comments are whole lines in those files, and strings and regular expressions hold no line breaks; nothing more has to
-//! be understood. What comes out still breaks lines where the source does.
+//! be understood. What comes out breaks lines where the source does, and a script's only where a break may end something.
 
 /// Without indentation, empty lines and comment lines.
 pub(super) fn lines(source: &str) -> String {
@@ -12,7 +12,7 @@ pub(super) fn lines(source: &str) -> String {
     kept.join("\n")
 }
 
-/// The same, and without the blanks of a script that part nothing.
+/// The same, and without the blanks and line breaks of a script that part nothing.
 pub(super) fn script(source: &str) -> String {
     let lines = lines(source);
     let mut small = String::with_capacity(lines.len());
@@ -21,6 +21,9 @@ pub(super) fn script(source: &str) -> String {
     while let Some(c) = chars.next() {
         let before = small.chars().next_back();
         if quote.is_none() && c == ' ' && !parts(before, chars.peek().copied()) {
+            continue;
+        }
+        if c == '\n' && before.is_some_and(|before| ";{,".contains(before)) {
             continue;
         }
         // A quote after a backslash is part of the string; no string here ends in a backslash.
@@ -54,7 +57,11 @@ mod tests {
     #[test]
     fn comments_and_blanks_go_and_strings_stay() {
         let source = "// why\nvar a = 'b  +  c', d = a + +e;\n\n  if (a in d) return a - -1;\n";
-        assert_eq!(script(source), "var a='b  +  c',d=a+ +e;\nif(a in d)return a- -1;");
+        assert_eq!(script(source), "var a='b  +  c',d=a+ +e;if(a in d)return a- -1;");
+        assert_eq!(
+            script("a = function () {\n  b();\n}\nc()\nd();\n"),
+            "a=function(){b();}\nc()\nd();"
+        );
         assert_eq!(script("x = \"it's \\\" a\" + 'b' ;"), "x=\"it's \\\" a\"+'b';");
         assert_eq!(lines("/* a */\n  b{c: d}\n"), "b{c: d}");
     }

@@ -18,6 +18,7 @@ use tokio_util::sync::{CancellationToken, ReusableBoxFuture};
 
 use super::budget::Budget;
 use super::frame::{Event, Feed, Feeds};
+use super::kind::Pause;
 use super::status::State;
 use super::text::json;
 use crate::room::{Settings, Standing, View, Visitor, Waiting, pace};
@@ -39,6 +40,9 @@ pub trait Link: Send + 'static {
 
     /// The visitor is there and a mark is due.
     fn present(&self);
+
+    /// What holds all lines of this gate, which no view knows; looked at with each heartbeat at least.
+    fn outage(&self) -> Option<Pause>;
 }
 
 /// The body of a `GET /.anteroom/rooms/{room}/events`.
@@ -160,7 +164,7 @@ impl<L: Link> Listener<L> {
         let view = self.views.borrow_and_update().clone();
         let (lane, number) = (self.visitor.lane, self.visitor.number);
         let room = view.rooms.get(&self.visitor.room);
-        let (Some(frame), Some(room)) = (self.feed.frame(&view), room) else {
+        let (Some(frame), Some(room)) = (self.feed.frame(&view, self.link.outage()), room) else {
             return over(State::None);
         };
         let Some(line) = room.line(&self.visitor.line) else {

@@ -15,13 +15,20 @@ pub const ROOM: &str = "hall";
 /// Starts the shop, which ends with the test's runtime, and a gate with a room of `capacity` before it. `extra` are
 /// further lines of the room.
 pub async fn open(capacity: u32, extra: &str) -> Gate {
-    let shop = shop().await;
-    let room = format!(
+    Gate::start(shop().await, &room(capacity, extra))
+}
+
+/// As [`open`], with a gate on the shared store at this URL.
+pub async fn open_on(store: &str, capacity: u32, extra: &str) -> Gate {
+    Gate::sharing(store, shop().await, &room(capacity, extra))
+}
+
+fn room(capacity: u32, extra: &str) -> String {
+    format!(
         "[[room]]\nname = \"{ROOM}\"\nroutes = [\"/*\"]\nexcept = [\"/static/*\"]\nreturn_routes = [\"/checkout/return\"]\n\
          total_active_users = {capacity}\nends_on = [{{ route = \"/checkout/complete\", status = 200 }}]\n\
          end_grace = \"1s\"\n{extra}"
-    );
-    Gate::start(shop, &room)
+    )
 }
 
 async fn shop() -> SocketAddr {

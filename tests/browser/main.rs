@@ -11,3 +11,4 @@ mod inside;
 mod line;
 mod looks;
 mod missed;
+mod outage;

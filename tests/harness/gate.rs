@@ -13,38 +13,67 @@ use super::process::Process;
 pub struct Gate {
     // Dropped in this order: the process goes before its folder.
     process: Process,
-    _folder: TempDir,
+    folder: TempDir,
     /// How visitors reach it: a name, so that a payment provider at `127.0.0.1` is another site.
     pub address: String,
     /// The operator's side, as `127.0.0.1:PORT`.
     pub admin: String,
 }
 
+/// A gate that was killed, and can be started again at the address that visitors know.
+pub struct Dead {
+    folder: TempDir,
+    address: String,
+}
+
 impl Gate {
     /// Starts `anteroom run` before `upstream` with these rooms and limits, and waits until it listens.
     pub fn start(upstream: SocketAddr, rooms: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the gate");
+        let store = format!("embedded:{}/data", folder.path().display());
+        Self::start_in(folder, upstream, &store, rooms)
+    }
+
+    /// As [`Self::start`], on the shared store at this URL, with the same keys as every other such gate.
+    pub fn sharing(store: &str, upstream: SocketAddr, rooms: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the gate");
+        let keys = "[tokens]\nkeys = [{ id = \"test\", secret = \"a secret of the tests, long enough for any ring\" }]";
+        Self::start_in(folder, upstream, store, &format!("{rooms}\n{keys}\n"))
+    }
+
+    fn start_in(folder: TempDir, upstream: SocketAddr, store: &str, rooms: &str) -> Self {
         let config = format!(
             "[server]\nlisten = [\"127.0.0.1:0\"]\nadmin_listen = \"127.0.0.1:0\"\n\
              [upstream]\nurl = \"http://{upstream}\"\n\
-             [store]\nurl = \"embedded:{}/data\"\n{rooms}",
-            folder.path().display()
+             [store]\nurl = \"{store}\"\n{rooms}"
         );
-        let file = folder.path().join("config.toml");
-        std::fs::write(&file, config).expect("the config is written");
+        std::fs::write(folder.path().join(CONFIG), config).expect("the config is written");
+        Self::run(folder)
+    }
+
+    fn run(folder: TempDir) -> Self {
         let process = Process::start(
             Command::new(env!("CARGO_BIN_EXE_anteroom"))
                 .arg("run")
                 .arg("--config")
-                .arg(file),
+                .arg(folder.path().join(CONFIG)),
         );
         let (port, admin) = process.line("the gate's addresses", ports);
         let (address, admin) = (format!("http://localhost:{port}"), format!("127.0.0.1:{admin}"));
         Self {
             process,
-            _folder: folder,
+            folder,
             address,
             admin,
+        }
+    }
+
+    /// Ends it at once, as a crash does.
+    pub fn kill(self) -> Dead {
+        drop(self.process);
+        Dead {
+            folder: self.folder,
+            address: self.address,
         }
     }
 
@@ -75,6 +104,21 @@ impl Gate {
         self.process.signal(signal);
     }
 }
+
+impl Dead {
+    /// Starts it again.
+    pub fn start(self) -> Gate {
+        let file = self.folder.path().join(CONFIG);
+        let config = std::fs::read_to_string(&file).expect("written above");
+        let (_, port) = self.address.rsplit_once(':').expect("an address with a port");
+        let config = config.replacen("127.0.0.1:0", &format!("127.0.0.1:{port}"), 1);
+        std::fs::write(&file, config).expect("the config is written");
+        Gate::run(self.folder)
+    }
+}
+
+/// Its name in the gate's folder.
+const CONFIG: &str = "config.toml";
 
 /// The ports of visitors and of the admin listener, from the line that says where the gate serves.
 fn ports(line: &str) -> Option<(u16, u16)> {

@@ -7,21 +7,21 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
 use crate::proxy::{ANTEROOM_STATUS, Body, Conn};
-use crate::replica::{Note, Replica};
+use crate::replica::Note;
 use crate::room::Visitor;
-use crate::waiting::{EVENT_STREAM, EventStream, Link, PageKind};
+use crate::waiting::{EVENT_STREAM, EventStream, Link, PageKind, Pause};
 
-use super::super::Gate;
 use super::super::answers::{Answer, Refusal, plain};
 use super::super::seat::Seat;
 use super::super::visit::Visit;
+use super::super::{Gate, Shared};
 
 /// What a stream knows of its connection, and whom it speaks for.
 struct Listening {
     conn: Weak<Conn>,
     /// The socket is the visitor's own: behind a proxy an acknowledged heartbeat proves nothing.
     direct: bool,
-    replica: Replica,
+    shared: Arc<Shared>,
     visitor: Visitor,
 }
 
@@ -31,7 +31,11 @@ impl Link for Listening {
     }
 
     fn present(&self) {
-        self.replica.note(self.visitor.clone(), Note::Mark);
+        self.shared.replica.note(self.visitor.clone(), Note::Mark);
+    }
+
+    fn outage(&self) -> Option<Pause> {
+        self.shared.outage()
     }
 }
 
@@ -54,7 +58,7 @@ impl Gate {
         let link = Listening {
             conn: Arc::downgrade(conn),
             direct: !visit.peer_trusted,
-            replica: self.shared.replica.clone(),
+            shared: Arc::clone(&self.shared),
             visitor: visitor.clone(),
         };
         let views = self.shared.replica.subscribe();

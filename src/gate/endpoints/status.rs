@@ -113,15 +113,22 @@ impl Gate {
         fresh: bool,
     ) -> Status<'a> {
         let line = room.line(&seat.line);
+        let of_line = || Stall::pause(view, room, line?, view.time);
+        let (why, resumes_secs) = self.shared.outage().or_else(of_line).unzip();
+        let resumes_secs = resumes_secs.flatten();
         let standing = line
             .zip(number)
             .map(|(line, (lane, number))| line.standing(lane, number, view.clock));
         let (Some(line), Some((lane, _)), Some(Standing::Waiting(waiting))) = (line, number, standing) else {
-            return Status::new(State::Joining, pace::refresh_ms(&room.settings, None, jitter()));
+            return Status {
+                why,
+                resumes_secs,
+                ..Status::new(State::Joining, pace::refresh_ms(&room.settings, None, jitter()))
+            };
         };
-        let estimate = line.estimate(lane, waiting.ahead, view.clock);
+        let told = !why.is_some_and(Stall::pauses);
+        let estimate = line.estimate(lane, waiting.ahead, view.clock).filter(|_| told);
         let refresh = pace::refresh_ms(&room.settings, Some(waiting.ahead).filter(|_| !fresh), jitter());
-        let (why, resumes_secs) = self.shared.stall(view, Stall::of(view, room, line, view.time));
         Status {
             why,
             resumes_secs,

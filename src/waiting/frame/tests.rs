@@ -39,8 +39,7 @@ fn stream_frame(present: &BTreeSet<u64>) -> StreamFrame {
         scalars: Scalars {
             waiting: present.len() as u64,
             revision: 3,
-            why: None,
-            resumes: None,
+            pause: None,
         },
         frame: frame_of(present),
         points: vec![point(0), point(1), point(16), point(256), point(4_096), point(65_536)],

@@ -108,7 +108,7 @@ fn what_strangers_write_is_shown_and_does_nothing() {
         facts.request_id = HOSTILE;
         facts.here = "/a?\"><script>alert(1)</script>";
         if let Some(turn) = facts.line.as_mut().and_then(|line| line.turn.as_mut()) {
-            turn.reference = HOSTILE;
+            turn.reference = Some(HOSTILE);
         }
         let page = pages.render(case.kind, &facts, Language::ENGLISH);
         let page = text(&page);

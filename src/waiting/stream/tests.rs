@@ -7,6 +7,7 @@ use http_body_util::BodyExt;
 use super::*;
 use crate::room::hand::Hand;
 use crate::room::{Batch, Change, LaneId, LineName, Mode, Number, RoomChange, Section};
+use crate::waiting::Stall;
 use crate::waiting::budget::{BURST, PER_HOUR};
 use crate::waiting::frame::StreamFrame;
 use crate::waiting::frame::tests::count_before;
@@ -93,6 +94,7 @@ fn nth(first: Number, n: u32) -> Number {
 #[derive(Clone, Default)]
 struct Ear {
     deaf: Arc<AtomicBool>,
+    cut_off: Arc<AtomicBool>,
     marks: Arc<AtomicUsize>,
 }
 
@@ -103,6 +105,11 @@ impl Link for Ear {
 
     fn present(&self) {
         self.marks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn outage(&self) -> Option<Pause> {
+        let cut_off = self.cut_off.load(Ordering::Relaxed);
+        cut_off.then_some((Stall::CutOff, None))
     }
 }
 
@@ -154,8 +161,8 @@ fn the_place_found_in_the_room_s_own_frame_is_the_position() {
     }
     let view = line.views.borrow().clone();
     let room_view = &view.rooms[&Hand::room()];
-    let frame = StreamFrame::of(&view, room_view, room_view.line(&LineName::ONLY).unwrap(), LaneId(0));
     let line = room_view.line(&LineName::ONLY).unwrap();
+    let frame = StreamFrame::of(&view, room_view, line, LaneId(0), None);
     let mut compared = 0;
     for number in (0..4_000).map(|n| nth(first, n)) {
         let Standing::Waiting(waiting) = line.standing(LaneId(0), number, view.clock) else {
@@ -350,4 +357,23 @@ async fn an_idle_stream_is_small() {
         waiting <= 1_024,
         "{waiting} bytes, of them {listening} for the listener"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_is_told_with_the_heartbeat_at_the_latest_and_to_who_comes_in_it() {
+    let mut line = Line::held();
+    let first = line.join(2);
+    let ear = Ear::default();
+    let mut stream = line.listen(nth(first, 1), &ear);
+    let before = heard_within(&mut stream, 0).await.unwrap();
+    assert!(!before.contains("cut_off"), "{before}");
+    ear.cut_off.store(true, Ordering::Relaxed);
+    let event = heard_within(&mut stream, 15_000).await.unwrap();
+    assert!(event.contains("\"why\":\"cut_off\""), "{event}");
+    let mut another = line.listen(nth(first, 0), &ear);
+    let event = heard_within(&mut another, 0).await.unwrap();
+    assert!(event.contains("\"why\":\"cut_off\""), "{event}");
+    ear.cut_off.store(false, Ordering::Relaxed);
+    let after = heard_within(&mut stream, 15_000).await.unwrap();
+    assert!(!after.contains("cut_off"), "{after}");
 }
