@@ -1,9 +1,10 @@
 //! How long a newcomer waits for the page with the place: a real gate, idle, asked over HTTP.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::io;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+
+use super::gate::{Gate, ask};
 
 const JOINS: usize = 1_000;
 
@@ -21,30 +22,16 @@ pub async fn of_joins(gate: &str, store: &str) -> (Duration, Duration) {
         .expect("the measurement")
 }
 
-struct Gate {
-    child: Child,
-    folder: std::path::PathBuf,
-}
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
 fn measure(program: &str, store: &str) -> (Duration, Duration) {
-    let address = free_address();
-    let _gate = start(program, store, address, free_address());
+    let gate = Gate::start(program, store, "latency", "shop");
     let mut index = 0;
     // Until the log is begun newcomers are told to wait for their place.
-    while !join(address, index).is_ok_and(|answer| has_place(&answer)) {
+    while !join(gate.address, index).is_ok_and(|answer| has_place(&answer)) {
         index += 1;
         assert!(index < 3_000, "the gate never gave a place");
         std::thread::park_timeout(Duration::from_millis(20));
     }
-    let rounds = (0..ROUNDS).map(|count| round(address, index + 1 + count * JOINS));
+    let rounds = (0..ROUNDS).map(|count| round(gate.address, index + 1 + count * JOINS));
     rounds.min_by_key(|(_, most)| *most).expect("some rounds")
 }
 
@@ -69,28 +56,6 @@ fn has_place(answer: &str) -> bool {
     head.contains("anteroom-status: waiting") && head.contains("set-cookie")
 }
 
-fn start(program: &str, store: &str, address: SocketAddr, admin: SocketAddr) -> Gate {
-    let folder = std::env::temp_dir().join(format!("anteroom-load-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for the gate");
-    let config = format!(
-        "[server]\nlisten = [\"{address}\"]\nadmin_listen = \"{admin}\"\ntrusted_proxies = [\"127.0.0.1/32\"]\n\
-         [upstream]\nurl = \"http://127.0.0.1:9\"\n[store]\nurl = \"{store}\"\nprefix = \"latency\"\n\
-         [tokens]\nkeys = [{{ id = \"load\", secret = \"a secret of the load test, long enough for any ring\" }}]\n\
-         [[room]]\nname = \"shop\"\nmode = \"hold\"\n"
-    );
-    let file = folder.join("config.toml");
-    std::fs::write(&file, config).expect("the config is written");
-    let child = Command::new(program)
-        .args(["run", "--config"])
-        .arg(&file)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the gate");
-    Gate { child, folder }
-}
-
 /// Somebody new asks for a page, on a connection of their own and from an address of their own.
 fn join(address: SocketAddr, index: usize) -> io::Result<String> {
     let (high, low) = (index / 250, index % 250);
@@ -100,15 +65,5 @@ fn join(address: SocketAddr, index: usize) -> io::Result<String> {
         high % 250,
         high / 250 + 1
     );
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_nodelay(true)?;
-    stream.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
-}
-
-fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("it is bound")
+    ask(address, &request)
 }

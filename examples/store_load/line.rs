@@ -27,6 +27,8 @@ const WATCHED: Duration = Duration::from_secs(75);
 /// A generation of the room: everybody checks in once.
 const GENERATION: Duration = Duration::from_secs(120);
 
+const ROOM: &str = "shop";
+
 /// Between two handfuls of check-ins.
 const BEAT: Duration = Duration::from_millis(20);
 
@@ -39,11 +41,18 @@ pub struct Fleet {
 }
 
 impl Fleet {
+    /// What the keys of its log begin with: the default.
+    pub const PREFIX: &'static str = "anteroom";
+
     /// Starts the replicas on one store, with a room on hold.
     pub fn start(url: &str) -> Self {
         let start = |_| {
             let url = url.parse().expect("the store's address");
-            let log = RedisLog::open(&url, LogOptions::default()).expect("the store will do");
+            let options = LogOptions {
+                prefix: Self::PREFIX.into(),
+                ..LogOptions::default()
+            };
+            let log = RedisLog::open(&url, options).expect("the store will do");
             let settings = Settings {
                 mode: Mode::Hold,
                 // Everybody counts from the first moment on; what is tried is the store, not people's patience.
@@ -125,6 +134,11 @@ impl Fleet {
         most
     }
 
+    /// The room, and how many wait in it.
+    pub fn line(&self) -> (&'static str, u64) {
+        (ROOM, u64::try_from(self.waiting.len()).expect("a count"))
+    }
+
     pub fn stop(self) {
         for (_, thread) in self.gates {
             thread.stop();
@@ -176,7 +190,7 @@ async fn join(gate: Replica) -> Number {
 }
 
 fn room() -> RoomName {
-    RoomName::new("shop").expect("a plain name")
+    RoomName::new(ROOM).expect("a plain name")
 }
 
 fn visitor(number: Number) -> Visitor {

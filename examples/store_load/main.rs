@@ -1,14 +1,16 @@
-//! What a crowd costs the store that gates share: processor time of a join, commands a second, memory, and how long a join
-//! takes. `scripts/load` builds it and runs it.
+//! What a crowd costs the store that gates share: processor time of a join, commands a second, memory; how soon a new gate
+//! is live, and how long a join takes. `scripts/load` builds it and runs it.
 //!
 //! `store_load [--gate PATH] [--server PATH] [WAITING …]`: three replicas in this process share a `redis-server` of their
-//! own; for each number waiting the line is filled so far and measured. With `--gate` that binary is started on the same
-//! server and asked for places one after another. It ends with an error when a figure is over its limit.
+//! own; for each number waiting the line is filled so far and measured. With `--gate` that binary joins them, and is then
+//! asked for places one after another. It ends with an error when a figure is over its limit.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
+mod gate;
 mod latency;
 mod line;
+mod start;
 mod store;
 
 use std::process::ExitCode;
@@ -26,6 +28,9 @@ const MOST_BYTES: u64 = 4_000_000;
 /// All but one of a hundred joins of one idle gate.
 const MOST_LATENCY: Duration = Duration::from_millis(5);
 
+/// From the start of a process until its gate is live, on a log that others run.
+const MOST_START: Duration = Duration::from_secs(2);
+
 /// Figures are the same when the largest is no more than this many times the smallest, or differs by next to nothing:
 /// the machine does other things too.
 const SAME: f64 = 1.25;
@@ -42,6 +47,8 @@ struct Row {
     quiet: f64,
     busy: f64,
     bytes: u64,
+    /// The slowest of some gates that joined; none without a gate to start.
+    start: Option<Duration>,
 }
 
 struct Arguments {
@@ -57,20 +64,29 @@ async fn main() -> ExitCode {
     let baseline = store.figure("memory", "used_memory");
     let mut fleet = Fleet::start(&store.url());
     let mut rows = Vec::new();
-    println!("| waiting | store's processor time per join | commands a second | with 100 joins a second | memory |");
-    println!("| --- | --- | --- | --- | --- |");
+    println!(
+        "| waiting | store's processor time per join | commands a second | with 100 joins a second | memory \
+         | a new gate is live after |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- |");
     for waiting in arguments.waiting {
         fleet.fill(waiting).await;
         let quiet = fleet.commands_per_second(&store, false).await;
         let busy = fleet.commands_per_second(&store, true).await;
         let cpu_us = fleet.stampede(&store).await;
         let bytes = fleet.most_memory(&store).await.saturating_sub(baseline);
+        // By now the log is trimmed to its last minute: a gate comes in by the snapshot.
+        let start = match &arguments.gate {
+            Some(gate) => Some(start::of_another(gate, &store.url(), Fleet::PREFIX, fleet.line()).await),
+            None => None,
+        };
         let row = Row {
             waiting,
             cpu_us,
             quiet,
             busy,
             bytes,
+            start,
         };
         println!("{}", row.tells());
         rows.push(row);
@@ -80,6 +96,8 @@ async fn main() -> ExitCode {
     if let Some(gate) = arguments.gate {
         let (half, most) = latency::of_joins(&gate, &store.url()).await;
         println!("\njoin of one idle gate: p50 {half:.2?}, p99 {most:.2?}");
+        let first = start::of_the_first(&gate, &store.url()).await;
+        println!("the first gate on an empty store is live after {first:.2?}");
         if most > MOST_LATENCY {
             faults.push(format!("p99 of a join is {most:?}"));
         }
@@ -119,8 +137,9 @@ impl Arguments {
 impl Row {
     fn tells(&self) -> String {
         let bytes = self.bytes / 1_000;
+        let start = self.start.map_or("-".into(), |start| format!("{start:.2?}"));
         format!(
-            "| {} | {:.2} µs | {:.0} | {:.0} | {bytes} KB |",
+            "| {} | {:.2} µs | {:.0} | {:.0} | {bytes} KB | {start} |",
             self.waiting, self.cpu_us, self.quiet, self.busy
         )
     }
@@ -140,6 +159,12 @@ fn judge(rows: &[Row]) -> Vec<String> {
         }
         if row.bytes > MOST_BYTES {
             faults.push(format!("{} bytes with {} waiting", row.bytes, row.waiting));
+        }
+        if let Some(start) = row.start.filter(|start| *start > MOST_START) {
+            faults.push(format!(
+                "a new gate is live after {start:?} with {} waiting",
+                row.waiting
+            ));
         }
     }
     grows(
