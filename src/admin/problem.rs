@@ -55,6 +55,10 @@ impl Problem {
                 StatusCode::CONFLICT,
                 "the room did not take the change: look and try again",
             ),
+            Unrecorded::Stale => Self::new(
+                StatusCode::CONFLICT,
+                "others change the room at this moment, at another gate: look and try again",
+            ),
             Unrecorded::CutOff => Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the log has not taken the change in time; it may still: look before trying again",

@@ -2,6 +2,7 @@
 
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
@@ -13,7 +14,9 @@ use serde::Deserialize;
 
 use super::problem::json;
 use super::{Peer, Problem, Shared, api, gates, patch, shape};
+use crate::replica::Unrecorded;
 use crate::room::{Change, LineName, Mode, RoomName, RoomView, View};
+use crate::time;
 
 /// The room that a path names.
 pub(super) struct Named {
@@ -87,14 +90,7 @@ pub(super) async fn change(
     let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
     // One change at a time: the next stands on what this one made.
     let _turn = shared.changing.lock().await;
-    let before = find(&shared.replica.view(), room.name.as_str())?;
-    let overrides = patch::apply(&body, &before.view.overrides)?;
-    let change = Change::Override(overrides);
-    shared
-        .replica
-        .change(room.name.clone(), change)
-        .await
-        .map_err(Problem::unrecorded)?;
+    let before = take(&shared, &room.name, &body).await?;
     let after = find(&shared.replica.view(), room.name.as_str())?;
     shared.metrics.admin_changes.inc();
     tracing::info!(
@@ -103,6 +99,21 @@ pub(super) async fn change(
         after = patch::described(&after.view.overrides), "an operator changed a room"
     );
     Ok(json(&shown(&shared, &after.name, &after.view)))
+}
+
+/// Patches the room as it is, and again where another gate's change came first. Says what it was before.
+async fn take(shared: &Shared, room: &RoomName, body: &[u8]) -> Result<Named, Problem> {
+    let until = time::uptime() + BEATEN_WITHIN;
+    loop {
+        let before = find(&shared.replica.view(), room.as_str())?;
+        let overrides = patch::apply(body, &before.view.overrides)?;
+        let (change, over) = (Change::Override(overrides), Some(before.view.revision));
+        match shared.replica.change(room.clone(), change, over).await {
+            Ok(_) => return Ok(before),
+            Err(Unrecorded::Stale) if time::uptime() < until => {}
+            Err(why) => return Err(Problem::unrecorded(why)),
+        }
+    }
 }
 
 /// SECURITY: a form or a plain-text post of another site's page cannot carry this type without asking first.
@@ -158,6 +169,9 @@ pub(super) fn no_line_name(parameter: &str) -> Problem {
     let wanted = format!("at most {} bytes without control characters", LineName::MAX_LEN);
     Problem::mistakes(vec![format!("{parameter} is no line's name: those have {wanted}")])
 }
+
+/// How long a change is made anew because others of the same room come first.
+const BEATEN_WITHIN: Duration = Duration::from_secs(2);
 
 const DEFAULT_PAGE: usize = 100;
 const MAX_PAGE: usize = 1_000;

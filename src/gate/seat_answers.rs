@@ -38,7 +38,9 @@ impl Seat<'_> {
             self.shared.replica.foreign_edition(&visitor.room, ticket.edition);
         }
         match self.shared.replica.record(visitor, Note::Mark).await {
-            Ok(()) | Err(Unrecorded::Refused) => self.worth(visit).map_or(worth, Worth::without_unknown),
+            Ok(()) | Err(Unrecorded::Refused | Unrecorded::Stale) => {
+                self.worth(visit).map_or(worth, Worth::without_unknown)
+            }
             Err(Unrecorded::CutOff | Unrecorded::Full) => worth,
         }
     }

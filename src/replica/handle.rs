@@ -195,12 +195,17 @@ impl Replica {
     }
 
     /// Changes a room; resolves with the room's new revision once that is durable and in the view, within two seconds.
-    pub async fn change(&self, room: RoomName, change: Change) -> Result<u64, Unrecorded> {
+    ///
+    /// `over` is the room's revision that the change was made of: if the room has another by then it is not taken, and the
+    /// answer is `Stale`. A change made of none is said again until it is taken.
+    pub async fn change(&self, room: RoomName, change: Change, over: Option<u64>) -> Result<u64, Unrecorded> {
         let (answer, done) = oneshot::channel();
         self.send(Message::Change(Box::new(Changing {
             room,
             change,
+            over,
             answer: Some(answer),
+            beaten: 0,
         })))?;
         self.wait(done).await?
     }

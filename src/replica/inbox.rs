@@ -74,6 +74,9 @@ pub enum Unrecorded {
     /// The log has it, and the room passed it over.
     #[error("the room did not take it")]
     Refused,
+    /// The log has it behind another change of the room, which it was not made of.
+    #[error("the room was changed elsewhere at the same time")]
+    Stale,
 }
 
 pub(super) enum Message {
@@ -115,7 +118,12 @@ pub(super) struct Noted {
 pub(super) struct Changing {
     pub room: RoomName,
     pub change: Change,
+    /// The revision that it was made of. Where another came first, its maker is told to make it anew; one that was made of
+    /// none is said again.
+    pub over: Option<u64>,
     pub answer: Option<oneshot::Sender<Result<u64, Unrecorded>>>,
+    /// Times that another came first.
+    pub beaten: u8,
 }
 
 /// One of [`MAX_PENDING_JOINS`], given back when dropped.

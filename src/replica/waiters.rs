@@ -2,8 +2,8 @@
 
 use tokio::sync::oneshot;
 
-use super::inbox::{JoinOutcome, Joiner, Unrecorded};
-use crate::room::{Effects, Joined, Number, RoomName, View, Visitor};
+use super::inbox::{Changing, JoinOutcome, Joiner, Unrecorded};
+use crate::room::{Changed, Effects, Joined, Number, Visitor};
 
 /// The waiters of one batch.
 #[derive(Default)]
@@ -13,24 +13,27 @@ pub(super) struct Waiters {
     /// For each item of its `pending_joins`, all who asked with that id.
     pub pending: Vec<Vec<Joiner>>,
     pub records: Vec<oneshot::Sender<()>>,
-    pub changes: Vec<ChangeWaiter>,
+    /// For each of its `rooms`, what was asked and the revision that it is to have; `None` for what is said once.
+    pub changes: Vec<Option<(Changing, u64)>>,
 }
 
-pub(super) struct ChangeWaiter {
-    pub room: RoomName,
-    pub revision: u64,
-    pub answer: oneshot::Sender<Result<u64, Unrecorded>>,
+/// What a batch leaves to be said.
+#[derive(Default)]
+pub(super) struct Left {
+    /// Whoever was numbered and is not there to hear it: nobody will ever come with that number.
+    pub gone: Vec<Visitor>,
+    /// Changes before which another came.
+    pub beaten: Vec<Changing>,
 }
 
 impl Waiters {
-    /// Tells everybody what became of them; `view` is the one published with the entry. Gives back whoever was numbered
-    /// and is not there to hear it: nobody will ever come with that number.
-    pub fn resolve(self, effects: &Effects, view: &View) -> Vec<Visitor> {
-        let mut gone = Vec::new();
+    /// Tells everybody what became of them, once the view is published that shows it.
+    pub fn resolve(self, effects: &Effects) -> Left {
+        let mut left = Left::default();
         for (joiners, joined) in self.joins.into_iter().zip(&effects.joined) {
             for (index, joiner) in joiners.into_iter().enumerate() {
                 if let Err(JoinOutcome::Numbered(number)) = answer(joiner, numbered(joined, index)) {
-                    gone.push(visitor(joined, number));
+                    left.gone.push(visitor(joined, number));
                 }
             }
         }
@@ -43,20 +46,38 @@ impl Waiters {
         for record in self.records {
             let _ = record.send(());
         }
-        for change in self.changes {
-            // A room that is gone has taken its removal.
-            let taken = view
-                .rooms
-                .get(&change.room)
-                .is_none_or(|room| room.revision >= change.revision);
-            let _ = change.answer.send(if taken {
-                Ok(change.revision)
-            } else {
-                Err(Unrecorded::Refused)
+        // A batch that was found in a snapshot says nothing of its changes.
+        let outcomes = effects.changed.iter().copied().map(Some);
+        let outcomes = outcomes.chain(std::iter::repeat(None));
+        for (said, changed) in self.changes.into_iter().zip(outcomes) {
+            left.beaten
+                .extend(said.and_then(|(said, revision)| settle(said, revision, changed)));
+        }
+        left
+    }
+}
+
+/// Answers a change, or gives it back to be said again.
+fn settle(said: Changing, revision: u64, changed: Option<Changed>) -> Option<Changing> {
+    let again = said.over.is_none() && said.beaten < BEATEN_MOST;
+    let outcome = match changed {
+        Some(Changed::Taken) => Ok(revision),
+        Some(Changed::Refused) => Err(Unrecorded::Refused),
+        Some(Changed::Stale) | None if again => {
+            return Some(Changing {
+                beaten: said.beaten + 1,
+                ..said
             });
         }
-        gone
+        Some(Changed::Stale) => Err(Unrecorded::Stale),
+        None => Err(Unrecorded::CutOff),
+    };
+    match said.answer {
+        Some(answer) => _ = answer.send(outcome),
+        None if outcome.is_err() => tracing::warn!(room = %said.room, "a change of a room was not taken"),
+        None => {}
     }
+    None
 }
 
 /// The outcome comes back when nobody waits for it any more.
@@ -87,3 +108,10 @@ fn numbered(joined: &Joined, index: usize) -> JoinOutcome {
         _ => JoinOutcome::Later,
     }
 }
+
+/// Times that a change is said again because another came first: each time it is made of what the room then is, so that
+/// only as many others in a row keep it out.
+const BEATEN_MOST: u8 = 16;
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::describe;
 use super::findings::{Change, Gate, Interruption, Stamp};
 use super::histogram::Histogram;
-use crate::room::{Effects, Entry, GateId, Settings, View, Wall};
+use crate::room::{Changed, Effects, Entry, GateId, Settings, View, Wall};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -25,26 +25,17 @@ impl Trail {
         self.gate(entry, effects, &stamp);
         self.silence(entry.time, &stamp);
         self.stands(after, &stamp);
-        for change in &entry.batch.rooms {
+        for (at, change) in entry.batch.rooms.iter().enumerate() {
             if self.changes.len() >= MOST_CHANGES {
                 break;
             }
-            let revision = after.rooms.get(&change.room).map(|room| room.revision);
-            let took = match change.change {
-                crate::room::Change::Remove => revision.is_none(),
-                crate::room::Change::Edition(edition) => after
-                    .rooms
-                    .get(&change.room)
-                    .is_some_and(|room| room.edition == edition),
-                _ => revision == Some(change.revision),
-            };
             self.changes.push(Change {
                 at: stamp.clone(),
                 gate: describe::gate(entry.gate),
                 room: change.room.to_string(),
                 revision: change.revision,
                 what: describe::change(&change.change, was.get(&change.room)),
-                counted: !effects.ignored && took,
+                counted: effects.changed.get(at) == Some(&Changed::Taken),
             });
         }
         self.last = Some((stamp, entry.time));

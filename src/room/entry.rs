@@ -182,6 +182,8 @@ pub struct Effects {
     pub joined: Vec<Joined>,
     /// One for each of the batch's `pending_joins` items, in order.
     pub pending_joined: Vec<Joined>,
+    /// One for each of the batch's `rooms`, in order.
+    pub changed: Vec<Changed>,
     /// Items that were out of range, repeated or for nobody, and were passed over.
     pub skipped: u32,
     /// The entry was a repeat or of a gate not on the roster: nothing was applied.
@@ -198,6 +200,16 @@ pub struct Joined {
     pub lane: LaneId,
     pub first: Option<Number>,
     pub count: u32,
+}
+
+/// What became of an operator's word about a room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Changed {
+    Taken,
+    /// Its revision is not above the room's: somebody else's word came first.
+    Stale,
+    /// There is no such room, or no room for one more, or it makes no sense there.
+    Refused,
 }
 
 impl Section {
@@ -241,6 +253,11 @@ impl Section {
 impl Effects {
     pub(super) fn skip(&mut self, items: u32) {
         self.skipped = self.skipped.saturating_add(items);
+    }
+
+    pub(super) fn change(&mut self, changed: Changed) {
+        self.skip(u32::from(changed != Changed::Taken));
+        self.changed.push(changed);
     }
 
     /// Answers a join; one that nobody could be numbered for counts as skipped.

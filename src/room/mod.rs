@@ -52,8 +52,8 @@ pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;
 pub use entry::{
-    Adopt, Batch, Change, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange, Section,
-    Spoke, StateHash, VERSION, Vote,
+    Adopt, Batch, Change, Changed, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange,
+    Section, Spoke, StateHash, VERSION, Vote,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Wall};
 pub use record::SLACK_MS;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::adopted::{Adopting, SINCE_VERSION};
 use super::chain::Chain;
 use super::checks::Checks;
-use super::entry::{Batch, Change, Effects, Entry, Joined, RoomChange, Section, StateHash, VERSION};
+use super::entry::{Batch, Change, Changed, Effects, Entry, Joined, RoomChange, Section, StateHash, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
 use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
@@ -280,7 +280,7 @@ impl State {
     fn run(&mut self, batch: &Batch, effects: &mut Effects) {
         let quiet_until = self.moment.quiet_until;
         for change in &batch.rooms {
-            effects.skip(u32::from(!self.change(change)));
+            effects.change(self.change(change));
         }
         for section in &batch.sections {
             if let Some(room) = self.rooms.get_mut(&section.room) {
@@ -301,7 +301,7 @@ impl State {
         }
     }
 
-    fn change(&mut self, change: &RoomChange) -> bool {
+    fn change(&mut self, change: &RoomChange) -> Changed {
         let m = &mut self.moment;
         let full = self.rooms.len() >= MAX_ROOMS;
         match (self.rooms.get_mut(&change.room), &change.change) {
@@ -309,12 +309,15 @@ impl State {
                 let room = Room::new(settings.bounded(), change.revision);
                 self.rooms.insert(change.room.clone(), room);
             }
-            (None, _) => return false,
+            (None, _) => return Changed::Refused,
             (Some(room), Change::Edition(edition)) => {
-                return self.versions.current() >= SINCE_VERSION && room.regain(*edition, m);
+                let regained = self.versions.current() >= SINCE_VERSION && room.regain(*edition, m);
+                return if regained { Changed::Taken } else { Changed::Refused };
             }
-            (Some(room), _) if change.revision <= room.revision => return false,
-            (Some(_), Change::Override(overrides)) if too_long(overrides.message.as_deref()) => return false,
+            (Some(room), _) if change.revision <= room.revision => return Changed::Stale,
+            (Some(_), Change::Override(overrides)) if too_long(overrides.message.as_deref()) => {
+                return Changed::Refused;
+            }
             (Some(room), Change::Configure(settings)) => room.configure(settings.bounded(), m),
             (Some(room), Change::Override(overrides)) => room.override_with(overrides.clone(), m),
             (Some(room), Change::Reset) => room.reset(m),
@@ -327,7 +330,7 @@ impl State {
             room.revision = change.revision;
         }
         self.look_over_rooms();
-        true
+        Changed::Taken
     }
 
     /// What follows from the settings of all rooms together.

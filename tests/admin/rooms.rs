@@ -1,8 +1,10 @@
 //! Rooms and lines: what they say, and what an operator's change does.
 
-use anteroom::room::Standing;
+use anteroom::replica::Condition;
+use anteroom::room::{Standing, State};
 use serde_json::json;
 
+use crate::harness::redis::{Options, Server};
 use crate::support::{Gate, path_of, room_name};
 
 #[test]
@@ -97,6 +99,31 @@ fn a_change_is_in_force_at_once_and_kept_over_a_restart() {
     assert_eq!((&room["mode"], &room["message"]), (&json!("hold"), &json!(null)));
     assert_eq!(room["overridden"], json!(["mode", "new_users_per_minute", "message"]));
     assert_eq!(gate.metrics.admin_changes.get(), 1);
+}
+
+#[test]
+fn what_operators_say_of_a_room_at_two_gates_at_once_is_all_in_force() {
+    let store = Server::start(&Options::default());
+    let gates = [(); 2].map(|()| Gate::sharing(&store.url(), State::apply));
+    for gate in &gates {
+        gate.readiness.serving();
+        gate.until("the roster", || {
+            gate.replica.view().roster.len() == 2 && gate.replica.condition() == Condition::Live
+        });
+    }
+    for round in 2..=9_u32 {
+        // The other gate reads a few times a second: it has not seen this yet.
+        gates[0].patch("main", &format!(r#"{{"message": "{round}"}}"#)).ok();
+        let room = gates[1].patch("main", &format!(r#"{{"capacity": {round}}}"#)).ok();
+        assert_eq!(
+            (&room["capacity"], &room["message"]),
+            (&json!(round), &json!(round.to_string()))
+        );
+        gates[0].until("both", || {
+            let set = gates[0].replica.view().rooms[&room_name("main")].overrides.clone();
+            set.capacity == Some(round) && set.message == Some(round.to_string())
+        });
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn fill(gate: &Gate) {
             ..Overrides::default()
         };
         if gate
-            .wait(gate.replica.change(main(), Change::Override(overrides)))
+            .wait(gate.replica.change(main(), Change::Override(overrides), None))
             .is_err()
         {
             return;
@@ -65,7 +65,10 @@ fn fills_its_disk() {
         },
     )
     .unwrap();
-    let _ = gate.wait(gate.replica.change(main(), Change::Override(Overrides::default())));
+    let _ = gate.wait(
+        gate.replica
+            .change(main(), Change::Override(Overrides::default()), None),
+    );
     gate.until("being cut off", |replica| replica.cut_off().is_some());
     assert_eq!(gate.join(), JoinOutcome::Later);
     assert_eq!(gate.join_with(1), JoinOutcome::Later);

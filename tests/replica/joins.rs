@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use anteroom::replica::{Arrival, JoinOutcome};
+use anteroom::replica::{Arrival, JoinOutcome, Unrecorded};
 use anteroom::room::{Change, Settings};
 use anteroom::room::{LaneId, LineName, Mode, Overrides, RoomName, Standing};
 use futures_util::future::join_all;
@@ -131,7 +131,7 @@ fn an_operators_change_answers_with_the_revision_that_the_view_shows() {
             capacity: Some(capacity),
             ..Overrides::default()
         };
-        gate.wait(gate.replica.change(main(), Change::Override(overrides)))
+        gate.wait(gate.replica.change(main(), Change::Override(overrides), None))
             .unwrap()
     };
     let first = change(5);
@@ -142,11 +142,9 @@ fn an_operators_change_answers_with_the_revision_that_the_view_shows() {
     let nowhere = gate.replica.change(
         RoomName::new("nowhere").unwrap(),
         Change::Override(Overrides::default()),
+        None,
     );
-    assert!(
-        gate.wait(nowhere).is_ok(),
-        "a room that is not there has nothing to refuse with"
-    );
+    assert_eq!(gate.wait(nowhere), Err(Unrecorded::Refused), "a room that is not there");
     gate.stop();
 }
 

@@ -124,7 +124,7 @@ fn configured_settings_follow_the_configuration_and_overrides_stay() {
         mode: Some(Mode::Hold),
         ..Overrides::default()
     };
-    gate.wait(gate.replica.change(main(), Change::Override(message.clone())))
+    gate.wait(gate.replica.change(main(), Change::Override(message.clone()), None))
         .unwrap();
     gate.crash();
     site.rooms[0].1.capacity = 9;

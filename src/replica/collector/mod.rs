@@ -12,7 +12,7 @@ use std::ops::Bound;
 
 use self::work::{Kind, Word, Work};
 use crate::replica::inbox::{Changing, Join, Note, Noted, Unrecorded};
-use crate::replica::waiters::{ChangeWaiter, Waiters};
+use crate::replica::waiters::Waiters;
 use crate::room::{Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName};
 
 #[derive(Default)]
@@ -131,8 +131,21 @@ impl Collector {
     /// before whatever an operator has said since the start: that is about rooms which the log may not have yet.
     pub fn configure(&mut self, changes: Vec<(RoomName, Change)>) {
         for (room, change) in changes.into_iter().rev() {
-            let answer = None;
-            self.changes.push_front(Changing { room, change, answer });
+            self.changes.push_front(Changing {
+                room,
+                change,
+                over: None,
+                answer: None,
+                beaten: 0,
+            });
+            self.urgent = true;
+        }
+    }
+
+    /// Takes changes of a batch back, before those that came since.
+    pub fn change_again(&mut self, changes: Vec<Changing>) {
+        for change in changes.into_iter().rev() {
+            self.changes.push_front(change);
             self.urgent = true;
         }
     }
@@ -142,7 +155,7 @@ impl Collector {
         let mut batch = Batch::default();
         let mut waiters = Waiters::default();
         let mut room = Room(MAX_BATCH_BYTES - HEAD_BYTES);
-        self.cut_editions(&revision, &mut room, &mut batch);
+        self.cut_editions(&revision, &mut room, &mut batch, &mut waiters);
         self.cut_changes(&revision, &mut room, &mut batch, &mut waiters);
         for key in self.turns() {
             if !room.takes(SECTION_BYTES) {
@@ -162,7 +175,13 @@ impl Collector {
         (batch, waiters)
     }
 
-    fn cut_editions(&mut self, revision: &dyn Fn(&RoomName) -> u64, room: &mut Room, batch: &mut Batch) {
+    fn cut_editions(
+        &mut self,
+        revision: &dyn Fn(&RoomName) -> u64,
+        room: &mut Room,
+        batch: &mut Batch,
+        waiters: &mut Waiters,
+    ) {
         while room.takes(CHANGE_BYTES) {
             let Some((room, edition)) = self.editions.pop_first() else {
                 return;
@@ -172,6 +191,7 @@ impl Collector {
                 room,
                 change: Change::Edition(edition),
             });
+            waiters.changes.push(None);
         }
     }
 
@@ -186,21 +206,21 @@ impl Collector {
             if !room.takes(change_bytes(&next.change)) {
                 return;
             }
-            let Some(Changing { room, change, answer }) = self.changes.pop_front() else {
-                return;
-            };
-            let last = batch.rooms.iter().rev().find(|earlier| earlier.room == room);
+            let Some(said) = self.changes.pop_front() else { return };
+            // Two words of this gate on one room, as after an outage: the later one counts.
+            let own =
+                |earlier: &&RoomChange| earlier.room == said.room && !matches!(earlier.change, Change::Edition(_));
+            let last = batch.rooms.iter().rev().find(own).map(|earlier| earlier.revision);
             let revision = last
-                .map_or_else(|| revision(&room), |earlier| earlier.revision)
+                .or(said.over)
+                .unwrap_or_else(|| revision(&said.room))
                 .saturating_add(1);
-            if let Some(answer) = answer {
-                waiters.changes.push(ChangeWaiter {
-                    room: room.clone(),
-                    revision,
-                    answer,
-                });
-            }
-            batch.rooms.push(RoomChange { room, revision, change });
+            batch.rooms.push(RoomChange {
+                room: said.room.clone(),
+                revision,
+                change: said.change.clone(),
+            });
+            waiters.changes.push(Some((said, revision)));
         }
     }
 

@@ -53,6 +53,16 @@ fn joining(at: usize, pending: Option<PendingId>) -> (Join, oneshot::Receiver<Jo
     )
 }
 
+fn changing(change: Change, answer: Option<oneshot::Sender<Result<u64, Unrecorded>>>) -> Changing {
+    Changing {
+        room: name("main"),
+        change,
+        over: None,
+        answer,
+        beaten: 0,
+    }
+}
+
 #[test]
 fn a_batch_keeps_under_the_limit_whatever_is_in_it_and_nothing_is_lost() {
     let mut collector = Collector::default();
@@ -78,11 +88,7 @@ fn a_batch_keeps_under_the_limit_whatever_is_in_it_and_nothing_is_lost() {
             message,
             ..Overrides::default()
         });
-        collector.change(Changing {
-            room: name("main"),
-            change,
-            answer: None,
-        });
+        collector.change(changing(change, None));
     }
     let (mut items, mut revision, mut batches) = (0, 0, 0);
     while !collector.is_empty() {
@@ -236,11 +242,7 @@ fn a_change_that_fits_in_no_batch_is_refused_and_holds_up_nothing() {
         ..Overrides::default()
     };
     let (answer, mut refused) = oneshot::channel();
-    collector.change(Changing {
-        room: name("main"),
-        change: Change::Override(overrides),
-        answer: Some(answer),
-    });
+    collector.change(changing(Change::Override(overrides), Some(answer)));
     assert!(collector.is_empty());
     assert_eq!(refused.try_recv(), Ok(Err(Unrecorded::Refused)));
 }
@@ -250,11 +252,7 @@ fn the_configured_rooms_go_before_what_an_operator_has_said_of_them() {
     let mut collector = Collector::default();
     let overrides = Change::Override(Overrides::default());
     let (answer, _told) = oneshot::channel();
-    collector.change(Changing {
-        room: name("main"),
-        change: overrides.clone(),
-        answer: Some(answer),
-    });
+    collector.change(changing(overrides.clone(), Some(answer)));
     let configured = Change::Configure(Settings::default());
     collector.configure(vec![(name("main"), configured.clone()), (name("old"), Change::Remove)]);
     let (batch, _) = collector.cut(|_| 0);
@@ -267,14 +265,26 @@ fn the_configured_rooms_go_before_what_an_operator_has_said_of_them() {
 }
 
 #[test]
+fn a_change_that_was_made_of_a_revision_is_of_the_next_one_whatever_has_come_since() {
+    let mut collector = Collector::default();
+    let overrides = Change::Override(Overrides::default());
+    collector.regain(name("main"), Edition(1));
+    for over in [Some(7), Some(7), None] {
+        collector.change(Changing {
+            over,
+            ..changing(overrides.clone(), None)
+        });
+    }
+    let (batch, _) = collector.cut(|_| 8);
+    let revisions: Vec<_> = batch.rooms.iter().map(|said| said.revision).collect();
+    assert_eq!(revisions, [8, 8, 9, 10], "an edition, and each behind the one before");
+}
+
+#[test]
 fn an_edition_goes_once_before_its_visitors_and_leaves_the_revision_alone() {
     let mut collector = Collector::default();
     let overrides = Change::Override(Overrides::default());
-    collector.change(Changing {
-        room: name("main"),
-        change: overrides.clone(),
-        answer: None,
-    });
+    collector.change(changing(overrides.clone(), None));
     for edition in [1, 3, 2] {
         collector.regain(name("main"), Edition(edition));
     }

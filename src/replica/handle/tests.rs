@@ -43,7 +43,10 @@ async fn an_entry_that_cannot_be_applied_freezes_the_replica_then_and_at_every_s
         panic!("nobody is poisoned yet")
     };
     let before = replica.view();
-    assert_eq!(replica.change(name(), message("poison")).await, Err(Unrecorded::CutOff));
+    assert_eq!(
+        replica.change(name(), message("poison"), None).await,
+        Err(Unrecorded::CutOff)
+    );
     assert!(replica.frozen() && replica.cut_off().is_some());
     assert_eq!(replica.view().position, before.position, "the last view stands");
     assert_eq!(

@@ -286,7 +286,9 @@ impl Protocol {
         self.joined = true;
         self.spoke = now;
         self.said(&sent.append);
-        for visitor in sent.waiters.resolve(effects, &self.shared.load()) {
+        let left = sent.waiters.resolve(effects);
+        self.collector.change_again(left.beaten);
+        for visitor in left.gone {
             // Where there is no room for it, the place is gone after `firm_within` all the same.
             let _ = self.collector.note(Noted {
                 visitor,

@@ -77,8 +77,13 @@ impl Protocol {
     /// An operator's word about a room.
     pub fn change(&mut self, room: RoomName, change: Change) -> oneshot::Receiver<Result<u64, Unrecorded>> {
         let (answer, done) = oneshot::channel();
-        let answer = Some(answer);
-        self.collector.change(Changing { room, change, answer });
+        self.collector.change(Changing {
+            room,
+            change,
+            over: None,
+            answer: Some(answer),
+            beaten: 0,
+        });
         done
     }
 

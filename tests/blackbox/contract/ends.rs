@@ -116,7 +116,7 @@ async fn reset(house: &mut House) {
         .map(|room| (room.name.clone(), room.settings.clone()))
         .collect();
     let (replica, thread) = Replica::start(Box::new(log), rooms, Options::default()).unwrap();
-    let changed = replica.change(room(), Change::Reset).await;
+    let changed = replica.change(room(), Change::Reset, None).await;
     assert!(changed.is_ok(), "{changed:?}");
     drop(replica);
     thread.stop();

@@ -1,0 +1,182 @@
+use super::*;
+use crate::replica::collector::Collector;
+use crate::room::{
+    Batch, Change, Entry, GateId, Mode, Overrides, Position, RoomChange, RoomName, Settings, State, VERSION, Wall,
+};
+
+const MINE: GateId = GateId(1);
+const OTHER: GateId = GateId(2);
+
+fn main() -> RoomName {
+    RoomName::new("main").unwrap()
+}
+
+fn settings(capacity: u32) -> Settings {
+    Settings {
+        capacity,
+        ..Settings::default()
+    }
+}
+
+fn overrides(mode: Option<Mode>, capacity: Option<u32>) -> Change {
+    Change::Override(Overrides {
+        mode,
+        capacity,
+        ..Overrides::default()
+    })
+}
+
+/// Two gates' rooms, as the log orders what they say.
+struct Rooms(State);
+
+impl Rooms {
+    /// One room, of revision 1.
+    fn new() -> Self {
+        let mut rooms = Self(State::empty(1, true));
+        rooms.other(Change::Configure(settings(5)));
+        rooms
+    }
+
+    fn apply(&mut self, gate: GateId, batch: Batch) -> Effects {
+        let position = Position {
+            sequence: self.0.position().sequence + 1,
+            ..self.0.position()
+        };
+        self.0.apply(&Entry {
+            position,
+            gate,
+            serial: position.sequence,
+            previous: self.0.nonce(),
+            nonce: [1; 8],
+            time: Wall(position.sequence),
+            version: VERSION,
+            batch: Batch { hello: true, ..batch },
+        })
+    }
+
+    fn revision(&mut self) -> u64 {
+        self.0.view().rooms.get(&main()).map_or(0, |room| room.revision)
+    }
+
+    /// The other gate's word is in the log.
+    fn other(&mut self, change: Change) {
+        let revision = self.revision() + 1;
+        let said = RoomChange {
+            room: main(),
+            revision,
+            change,
+        };
+        let batch = Batch {
+            rooms: vec![said],
+            ..Batch::default()
+        };
+        assert_eq!(self.apply(OTHER, batch).changed, [Changed::Taken]);
+    }
+
+    /// What is left after a batch that was cut at a revision.
+    fn mine(&mut self, collector: &mut Collector, revision: u64) -> Left {
+        let (batch, waiters) = collector.cut(|_| revision);
+        let effects = self.apply(MINE, batch);
+        waiters.resolve(&effects)
+    }
+}
+
+type Told = oneshot::Receiver<Result<u64, Unrecorded>>;
+
+fn operator(change: Change, over: Option<u64>) -> (Changing, Told) {
+    let (answer, told) = oneshot::channel();
+    let said = Changing {
+        room: main(),
+        change,
+        over,
+        answer: Some(answer),
+        beaten: 0,
+    };
+    (said, told)
+}
+
+#[test]
+fn a_word_before_which_another_gates_came_is_never_told_as_taken() {
+    let mut rooms = Rooms::new();
+    let mut collector = Collector::default();
+    rooms.other(overrides(Some(Mode::Hold), None));
+    let (made, mut told) = operator(overrides(None, Some(50)), Some(1));
+    collector.change(made);
+    assert!(
+        rooms.mine(&mut collector, 1).beaten.is_empty(),
+        "its maker makes it anew"
+    );
+    assert_eq!(told.try_recv(), Ok(Err(Unrecorded::Stale)));
+    let kept = rooms.0.view().rooms[&main()].overrides.clone();
+    assert_eq!((kept.mode, kept.capacity), (Some(Mode::Hold), None));
+    let (anew, mut told) = operator(overrides(Some(Mode::Hold), Some(50)), Some(2));
+    collector.change(anew);
+    rooms.mine(&mut collector, 2);
+    assert_eq!(told.try_recv(), Ok(Ok(3)));
+}
+
+#[test]
+fn a_gates_configuration_is_said_until_the_rooms_have_it() {
+    let mut rooms = Rooms::new();
+    let mut collector = Collector::default();
+    collector.configure(vec![(main(), Change::Configure(settings(90)))]);
+    for beaten in 1..4 {
+        let revision = rooms.revision();
+        rooms.other(overrides(Some(Mode::Hold), Some(beaten)));
+        let left = rooms.mine(&mut collector, revision);
+        assert_eq!(left.beaten.len(), 1);
+        collector.change_again(left.beaten);
+        assert!(collector.is_urgent());
+    }
+    let revision = rooms.revision();
+    assert!(rooms.mine(&mut collector, revision).beaten.is_empty());
+    assert_eq!(rooms.0.configured(&main()), Some(&settings(90)));
+    assert_eq!(rooms.0.view().rooms[&main()].overrides.capacity, Some(3));
+    assert!(collector.is_empty());
+}
+
+#[test]
+fn what_is_taken_back_goes_before_what_came_since_and_not_for_ever() {
+    let mut rooms = Rooms::new();
+    rooms.other(overrides(None, Some(1)));
+    let mut collector = Collector::default();
+    let (said, mut told) = operator(overrides(Some(Mode::Hold), None), None);
+    collector.change(said);
+    for tries in 0.. {
+        assert!(tries < 100, "it never ends");
+        // As if the rooms were always further.
+        let left = rooms.mine(&mut collector, 0);
+        if left.beaten.is_empty() {
+            break;
+        }
+        assert_eq!(told.try_recv(), Err(oneshot::error::TryRecvError::Empty));
+        let (later, _) = operator(overrides(None, Some(7)), Some(0));
+        collector.change(later);
+        collector.change_again(left.beaten);
+        let (batch, _) = collector.cut(|_| 0);
+        assert_eq!(batch.rooms[0].change, overrides(Some(Mode::Hold), None));
+        let (again, waiting) = operator(overrides(Some(Mode::Hold), None), None);
+        told = waiting;
+        collector.change(Changing {
+            beaten: tries + 1,
+            ..again
+        });
+    }
+    assert_eq!(told.try_recv(), Ok(Err(Unrecorded::Stale)));
+}
+
+#[test]
+fn a_change_of_which_nothing_is_known_or_that_makes_no_sense_is_not_told_as_taken() {
+    let mut rooms = Rooms::new();
+    let mut collector = Collector::default();
+    let (made, mut told) = operator(overrides(None, Some(9)), Some(1));
+    collector.change(made);
+    let (_, waiters) = collector.cut(|_| 1);
+    waiters.resolve(&Effects::default());
+    assert_eq!(told.try_recv(), Ok(Err(Unrecorded::CutOff)), "found in a snapshot");
+    rooms.other(Change::Remove);
+    let (made, mut told) = operator(overrides(None, Some(9)), Some(2));
+    collector.change(made);
+    rooms.mine(&mut collector, 2);
+    assert_eq!(told.try_recv(), Ok(Err(Unrecorded::Refused)));
+}
