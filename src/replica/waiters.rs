@@ -98,7 +98,11 @@ fn visitor(joined: &Joined, number: Number) -> Visitor {
 
 fn numbered(joined: &Joined, index: usize) -> JoinOutcome {
     let Some(first) = joined.first else {
-        return JoinOutcome::Refused;
+        return if joined.later {
+            JoinOutcome::Later
+        } else {
+            JoinOutcome::Refused
+        };
     };
     let Ok(index) = u32::try_from(index) else {
         return JoinOutcome::Later;

@@ -192,7 +192,7 @@ pub struct Effects {
     pub clock: Clock,
 }
 
-/// `first` is `None` when nobody could be numbered: too many lines, lane unknown, room closed or gone.
+/// `first` is `None` when nobody could be numbered: too many lines, lane unknown, room closed or gone; or `later`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Joined {
     pub room: RoomName,
@@ -200,6 +200,8 @@ pub struct Joined {
     pub lane: LaneId,
     pub first: Option<Number>,
     pub count: u32,
+    /// A pending id for which there is no room among those that are remembered: to be said again.
+    pub later: bool,
 }
 
 /// What became of an operator's word about a room.
@@ -210,6 +212,14 @@ pub enum Changed {
     Stale,
     /// There is no such room, or no room for one more, or it makes no sense there.
     Refused,
+}
+
+/// What becomes of a pending id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pended {
+    Numbered(LaneId, Number),
+    Refused,
+    Later,
 }
 
 impl Section {
@@ -269,10 +279,15 @@ impl Effects {
             lane,
             first,
             count,
+            later: false,
         });
     }
 
-    pub(super) fn answer_pending(&mut self, section: &Section, lane: LaneId, first: Option<Number>) {
+    pub(super) fn answer_pending(&mut self, section: &Section, asked: LaneId, pended: Pended) {
+        let (lane, first) = match pended {
+            Pended::Numbered(lane, number) => (lane, Some(number)),
+            Pended::Refused | Pended::Later => (asked, None),
+        };
         self.skip(u32::from(first.is_none()));
         self.pending_joined.push(Joined {
             room: section.room.clone(),
@@ -280,6 +295,7 @@ impl Effects {
             lane,
             first,
             count: 1,
+            later: pended == Pended::Later,
         });
     }
 }

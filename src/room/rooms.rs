@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::codec::{Read, Reader, Writer};
-use super::entry::{Effects, PendingId, Section};
+use super::entry::{Effects, Pended, PendingId, Section};
 use super::entry_codec::{read_overrides, read_settings, write_overrides, write_settings};
 use super::ids::{Clock, Edition, Era, LaneId, LineName, Number};
 use super::line::{Crowd, Line};
@@ -151,6 +151,10 @@ impl Room {
             None => section.items(),
         };
         effects.skip(skipped);
+        // A gate that brings an era back says who was present, and not that they were heard of.
+        if m.adopts.is_none() {
+            self.pending.heard(section);
+        }
         if section.bypasses > 0 {
             self.bypass(section, m);
         }
@@ -159,12 +163,8 @@ impl Room {
             effects.answer(section, (*lane, *count), first);
         }
         for (lane, id) in &section.pending_joins {
-            let first = self.join_pending(&section.line, *lane, *id, m);
-            effects.answer_pending(
-                section,
-                first.map_or(*lane, |(lane, _)| lane),
-                first.map(|(_, number)| number),
-            );
+            let joined = self.join_pending(&section.line, *lane, *id, m);
+            effects.answer_pending(section, *lane, joined);
         }
     }
 
@@ -262,19 +262,18 @@ impl Room {
     }
 
     /// An id that was numbered before is answered with its number, whatever the mode.
-    fn join_pending(
-        &mut self,
-        line: &LineName,
-        lane: LaneId,
-        id: PendingId,
-        m: &mut Moment,
-    ) -> Option<(LaneId, Number)> {
-        if let Some(numbered) = self.pending.get(id, line) {
-            return Some(numbered);
+    fn join_pending(&mut self, line: &LineName, lane: LaneId, id: PendingId, m: &mut Moment) -> Pended {
+        if let Some((lane, number)) = self.pending.get(id, line) {
+            return Pended::Numbered(lane, number);
         }
-        let number = self.join(line, lane, 1, m)?;
-        self.pending.put(id, line, lane, number, m.clock);
-        Some((lane, number))
+        if !self.pending.has_room(self.settings.firm_within_ms, m.clock) {
+            return Pended::Later;
+        }
+        let Some(number) = self.join(line, lane, 1, m) else {
+            return Pended::Refused;
+        };
+        self.pending.put(id, line, (lane, number), m.clock);
+        Pended::Numbered(lane, number)
     }
 
     /// Whether the section's tokens prove that the line was there and was lost.

@@ -305,5 +305,6 @@ fn read_joined(r: &mut Reader) -> Read<Joined> {
         lane: r.lane()?,
         first: r.option(Reader::number)?,
         count: r.u32()?,
+        later: false,
     })
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::adopted::{Adopting, SINCE_VERSION};
 use super::chain::Chain;
 use super::checks::Checks;
-use super::entry::{Batch, Change, Changed, Effects, Entry, Joined, RoomChange, Section, StateHash, VERSION};
+use super::entry::{Batch, Change, Changed, Effects, Entry, Joined, Pended, RoomChange, Section, StateHash, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
 use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
@@ -385,6 +385,6 @@ fn refuse(section: &Section, effects: &mut Effects) {
         effects.answer(section, *join, None);
     }
     for (lane, _) in &section.pending_joins {
-        effects.answer_pending(section, *lane, None);
+        effects.answer_pending(section, *lane, Pended::Refused);
     }
 }

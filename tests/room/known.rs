@@ -12,13 +12,13 @@ use super::life::Life;
 const KNOWN: [(u16, &str, &str); 2] = [
     (
         OLDEST,
-        "2b5268a78d75deabb82bb1a1451091c2b2e81afc842283a093851bbaec6ef912",
-        "a373417ffd2bf0b21a526ee0e75966b370f0223246679855838023aaeb445545",
+        "0e73dbc52d2a5b828b6a86211a9b43a7c62caf7b9de95d008bd39794283cd325",
+        "02587c6b8792439890ae09d192876833549a6fb9eb4c04cf49d57f35bfa94959",
     ),
     (
         VERSION,
-        "4d044b372777a951c1b8b6fae5ceff4b36b7fd9e6e4b86f57e71c19416e991c9",
-        "72652727bcd16451d4614d06ba8f39e6dd2f1ec14114b7133f14d5c4c46958a8",
+        "fd91ab4940a75257378996d6d33d9728ad732865b30c754bc383bffbfd43895a",
+        "14becfdf90ed17e5282d057c050e2d57863d1e8e92a5c1b94685cba1ffbaae64",
     ),
 ];
 

@@ -17,6 +17,7 @@ mod known;
 mod laws;
 mod life;
 mod model;
+mod pending;
 mod run;
 mod shared;
 mod stories;

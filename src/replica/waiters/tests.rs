@@ -180,3 +180,17 @@ fn a_change_of_which_nothing_is_known_or_that_makes_no_sense_is_not_told_as_take
     rooms.mine(&mut collector, 2);
     assert_eq!(told.try_recv(), Ok(Err(Unrecorded::Refused)));
 }
+
+#[test]
+fn an_id_that_there_is_no_room_for_is_to_come_again() {
+    let joined = |later| Joined {
+        room: main(),
+        line: crate::room::LineName::ONLY,
+        lane: crate::room::LaneId(0),
+        first: None,
+        count: 1,
+        later,
+    };
+    assert_eq!(numbered(&joined(true), 0), JoinOutcome::Later);
+    assert_eq!(numbered(&joined(false), 0), JoinOutcome::Refused);
+}
