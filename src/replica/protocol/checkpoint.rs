@@ -18,7 +18,8 @@ pub(super) struct Checkpoint {
     clock: Clock,
     bytes: u64,
     changed: bool,
-    failing: bool,
+    /// Uptime at which it was last said that snapshots are not saved; `None` while they are.
+    failing: Option<Duration>,
     /// What the first batch of a log of its own names as its root.
     root: Option<StateHash>,
     /// The state at the last checkpoint of a shared log.
@@ -137,7 +138,7 @@ impl Protocol {
             Saving::Last => self.end(),
             Saving::Checkpoint(sequence) => {
                 self.shared.counts.saved();
-                self.start_over(false);
+                self.start_over(None);
                 if !self.alone {
                     self.checkpoint.saved = Some(sequence);
                 }
@@ -146,7 +147,7 @@ impl Protocol {
     }
 
     /// A snapshot was not taken. True when there is nothing more to do about it.
-    pub(super) fn not_saved(&mut self, saving: Saving, reason: &Unavailable) -> bool {
+    pub(super) fn not_saved(&mut self, saving: Saving, reason: &Unavailable, now: Duration) -> bool {
         match saving {
             Saving::Root(_) => return false,
             Saving::Last => {
@@ -154,10 +155,12 @@ impl Protocol {
                 self.end();
             }
             Saving::Checkpoint(_) => {
-                if !self.checkpoint.failing {
+                let said = self.checkpoint.failing;
+                let said = said.filter(|said| now.saturating_sub(*said) < SAY_AGAIN);
+                if said.is_none() {
                     tracing::warn!(%reason, "a snapshot could not be saved; the one before is kept");
                 }
-                self.start_over(true);
+                self.start_over(said.or(Some(now)));
             }
         }
         true
@@ -168,7 +171,7 @@ impl Protocol {
         self.phase = Phase::Ended;
     }
 
-    fn start_over(&mut self, failing: bool) {
+    fn start_over(&mut self, failing: Option<Duration>) {
         let clock = self.shared.load().clock;
         let kept = &mut self.checkpoint;
         (kept.clock, kept.bytes, kept.changed, kept.failing) = (clock, 0, false, failing);
@@ -248,6 +251,9 @@ const ENTRY_BYTES: u64 = 64;
 
 /// A tick as slow as this means that all rooms are empty.
 const IDLE_TICK_MS: u64 = 4_000;
+
+/// How often it is said that snapshots are not saved.
+const SAY_AGAIN: Duration = Duration::from_secs(60);
 
 /// How much later each rank of the roster saves a confirmed snapshot that nobody has saved.
 const SAVE_APART: Duration = Duration::from_secs(1);

@@ -344,7 +344,7 @@ impl Protocol {
     fn unanswered(&mut self, asked: &Asked, reason: &Unavailable, now: Duration) {
         self.shared.calls.fail(reason.trouble);
         if let Asked::Save(saving) = asked
-            && self.not_saved(*saving, reason)
+            && self.not_saved(*saving, reason, now)
         {
             return;
         }
