@@ -117,6 +117,10 @@ fn by_words(said: String) -> Fault {
     if has("NOREPLICAS") || has("MISCONF") || has("BUSY") || has("NOTBUSY") || has("TRYAGAIN") {
         return Fault::Passing(said);
     }
+    // A server with too many clients says so to the next one, whatever it asked; proxies have their own words.
+    if has("max number of clients") || has("no upstream host") || has("upstream failure") {
+        return Fault::Passing(said);
+    }
     Fault::Refused(said)
 }
 
@@ -219,6 +223,9 @@ mod tests {
             ("NOREPLICAS Not enough good replicas to write.", "Passing"),
             ("MISCONF Redis is configured to save RDB snapshots", "Passing"),
             ("BUSY Redis is busy running a script", "Passing"),
+            ("ERR max number of clients reached", "Passing"),
+            ("ERR max number of clients + cluster connections reached", "Passing"),
+            ("upstream failure", "Passing"),
             ("NOSCRIPT No matching script.", "NoScript"),
             ("OOM command not allowed when used memory > 'maxmemory'.", "Full"),
             (

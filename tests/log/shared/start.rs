@@ -2,9 +2,11 @@
 
 use anteroom::log::redis::{Options as LogOptions, RedisLog};
 
-use super::{open, refusal, server};
+use anteroom::log::Log as _;
+
+use super::{open, refusal, server, why};
 use crate::harness::redis::Cluster;
-use crate::harness::redis::{Options, Server};
+use crate::harness::redis::{Options, Server, until};
 
 fn warnings(options: &Options) -> Vec<String> {
     let server = Server::start(options);
@@ -118,4 +120,17 @@ fn a_prefix_that_would_break_the_hash_tag_is_refused() {
             "{prefix}"
         );
     }
+}
+
+#[test]
+fn a_server_with_too_many_clients_for_now_is_not_refused() {
+    let server = Server::start(&Options::password("hush"));
+    let mut only = server.connect();
+    let mut set = redis::cmd("CONFIG");
+    set.arg("SET").arg("maxclients").arg(1).exec(&mut only).unwrap();
+    let mut log = open(&server.url());
+    assert!(log.warnings().is_empty(), "nothing was seen of it");
+    assert!(why(log.load()).contains("max number of clients"));
+    drop(only);
+    until("room for the gate", || log.load().is_ok());
 }
