@@ -25,6 +25,7 @@ url. Nothing is changed. A line is: time, position, gate, what it says. Numbers 
 Examples:
   anteroom log /var/lib/anteroom/archive
   anteroom log redis://127.0.0.1:6379 --follow
+  anteroom log rediss://redis.internal:6379 --ca-file /etc/anteroom/ca.pem
   anteroom log anteroom-data --room shop --json
 
 Exit codes: 0 shown, 1 something could not be read or does not fit together, 64 usage, 66 nothing to read")]
@@ -55,6 +56,9 @@ pub struct LogArgs {
         value_name = "PASSWORD"
     )]
     password: Option<String>,
+    /// With a store over TLS: authorities in PEM that its certificate must come from, as [store] ca_file
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
 }
 
 /// How entries are shown.

@@ -1,5 +1,7 @@
 //! The log in a store that gates share: read as a gate reads it, and nothing appended.
 
+use std::path::Path;
+
 use super::{EXIT_FAILED, EXIT_NO_INPUT, EXIT_USAGE, Failure, LogArgs, Show, pause};
 use crate::archive::Stored;
 use crate::log::redis::{self, RedisLog, RedisUrl};
@@ -15,11 +17,16 @@ pub(super) fn show(args: &LogArgs, show: &mut Show) -> Result<(), Failure> {
         Some(password) => url.with_password(password),
         None => url,
     };
+    let ca = args.ca_file.as_ref().map(std::fs::read).transpose().map_err(|error| {
+        let file = args.ca_file.as_deref().unwrap_or(Path::new("")).display();
+        (format!("--ca-file {file} cannot be read: {error}"), EXIT_NO_INPUT)
+    })?;
     let options = redis::Options {
         prefix: args.prefix.clone(),
+        ca,
         ..redis::Options::default()
     };
-    let mut log = RedisLog::open(&url, options).map_err(|error| (error.to_string(), EXIT_FAILED))?;
+    let mut log = RedisLog::open_to_read(&url, options).map_err(|error| (error.to_string(), EXIT_FAILED))?;
     let failed = |reason: Unavailable| (reason.to_string(), EXIT_FAILED);
     let Some(mut at) = start(&mut log, show).map_err(failed)? else {
         let nothing = format!("there is no log under {:?} in {url}", args.prefix);

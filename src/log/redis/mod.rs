@@ -27,7 +27,7 @@ use self::keys::Keys;
 use self::link::Dial;
 use self::route::Route;
 use self::script::{By, Script};
-use self::wire::Wire;
+use self::wire::{Looks, Wire};
 use super::{
     Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, Trouble, Unavailable,
 };
@@ -89,6 +89,16 @@ enum Answer {
 impl RedisLog {
     /// Opens the log. A store that does not answer is looked at when it does: a gate may start before its store.
     pub fn open(url: &RedisUrl, options: Options) -> Result<Self, OpenError> {
+        Self::opened(url, options, Looks::First)
+    }
+
+    /// Opens the log to read it, whatever the store is like, and tries nothing that writes. To be used with
+    /// [`RedisLog::read`] and [`RedisLog::origin`] only, for which the rights to `HMGET` and `XRANGE` are enough.
+    pub fn open_to_read(url: &RedisUrl, options: Options) -> Result<Self, OpenError> {
+        Self::opened(url, options, Looks::Never)
+    }
+
+    fn opened(url: &RedisUrl, options: Options, looks: Looks) -> Result<Self, OpenError> {
         let refused = |reason: String| OpenError {
             url: url.to_string(),
             reason,
@@ -112,7 +122,7 @@ impl RedisLog {
             response_timeout: options.response_timeout,
         };
         let route = Route::new(url.clone(), dial, keys.head.clone());
-        let mut wire = Wire::new(route, keys);
+        let mut wire = Wire::new(route, keys, looks);
         match wire.connect() {
             Ok(()) => {}
             Err(Fault::Refused(reason)) => return Err(refused(reason)),

@@ -14,18 +14,29 @@ pub(super) struct Wire {
     pub scripts: Scripts,
     pub keys: Keys,
     link: Option<Link>,
+    looks: Looks,
     /// What the store is like; looked at once, when there is first a connection.
     checked: Option<Checked>,
     connections: u64,
 }
 
+/// Whether the store is looked at before it is trusted with the log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looks {
+    /// When there is first a connection.
+    First,
+    /// Who only reads trusts it with nothing.
+    Never,
+}
+
 impl Wire {
-    pub fn new(route: Route, keys: Keys) -> Self {
+    pub fn new(route: Route, keys: Keys, looks: Looks) -> Self {
         Self {
             route,
             scripts: Scripts::new(),
             keys,
             link: None,
+            looks,
             checked: None,
             connections: 0,
         }
@@ -70,7 +81,7 @@ impl Wire {
         }
         let mut link = self.route.connect().inspect_err(|fault| self.route.learn(fault))?;
         self.connections += 1;
-        if self.checked.is_none() {
+        if self.checked.is_none() && self.looks == Looks::First {
             let looked = check::look(&mut link, self.route.url(), &self.scripts, &self.keys);
             let checked = looked.inspect_err(|fault| self.route.learn(fault))?;
             tracing::info!(store = %self.route.url(), server = checked.server, "the store is in use");

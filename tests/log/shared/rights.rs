@@ -1,5 +1,6 @@
 //! A user with the rights that `docs/redis.md` names and no more, and what a user with fewer is told.
 
+use anteroom::log::redis::{Options as LogOptions, RedisLog};
 use anteroom::log::{Exchanged, Log, Occasion};
 
 use super::{open, refusal, snapshot, until_answered};
@@ -47,6 +48,26 @@ fn each_right_is_missed_at_the_start() {
     }
     let (_server, url) = with_user(&RULE.replace("~{anteroom}:*", "~other:*"));
     assert!(refusal(&url).contains("may not"));
+}
+
+#[test]
+fn who_only_reads_needs_no_right_to_write_and_takes_a_store_that_gates_refuse() {
+    let reader = "user reader on >word ~{anteroom}:* resetchannels +hmget +xrange";
+    let server = Server::start(&Options::default().line(reader));
+    let start = begin(&mut open(&server.url()));
+    let end = fill(&mut open(&server.url()), start, 3);
+    let _: () = server.ask("CONFIG SET maxmemory 100mb");
+    let _: () = server.ask("CONFIG SET maxmemory-policy allkeys-lru");
+    assert!(refusal(&server.url()).contains("maxmemory-policy"));
+
+    let url = format!("redis://reader:word@127.0.0.1:{}", server.port());
+    let options = LogOptions::default();
+    let mut log = RedisLog::open_to_read(&url.parse().unwrap(), options).unwrap();
+    let oldest = log.origin().unwrap().expect("there is a log");
+    let Ok(Exchanged::Entries { entries, .. }) = log.read(oldest) else {
+        panic!("nothing is read")
+    };
+    assert_eq!(entries.last().map(|entry| entry.position), Some(end));
 }
 
 #[test]

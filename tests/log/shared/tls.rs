@@ -1,7 +1,7 @@
 //! The log over TLS, with a certificate of an authority of our own.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use anteroom::log::redis::{OpenError, Options as LogOptions, RedisLog};
 use tempfile::TempDir;
@@ -62,6 +62,24 @@ fn the_certificate_must_come_from_the_named_authority() {
     let mut log = open(Some(&folder)).unwrap();
     let start = begin(&mut log);
     fill(&mut log, start, 3);
+    let shows = |ca: &TempDir| -> Output {
+        let url = format!("rediss://127.0.0.1:{port}");
+        let ca = ca.path().join("ca.pem");
+        Command::new(env!("CARGO_BIN_EXE_anteroom"))
+            .env("ANTEROOM_STORE_PASSWORD", "hush")
+            .args(["log", &url, "--ca-file"])
+            .arg(ca)
+            .output()
+            .unwrap()
+    };
+    let shown = shows(&folder);
+    let lines = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.status.success() && lines.lines().count() >= 3, "{lines}");
+    let refused = shows(&strangers);
+    assert!(
+        !refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("certificate"),
+        "{refused:?}"
+    );
     for ca in [Some(&strangers), None] {
         assert!(
             open(ca).is_err_and(|error| error.reason.contains("ca_file")),
