@@ -14,6 +14,9 @@ const RULE: &str = "~{anteroom}:* resetchannels +eval +evalsha +info +time +type
 /// In a cluster also this.
 const IN_A_CLUSTER: &str = "+cluster|slots +cluster|keyslot +asking";
 
+/// With a database in the URL also this.
+const IN_A_DATABASE: &str = "+select";
+
 /// With sentinels also this.
 const WITH_SENTINELS: &str = "+role";
 
@@ -48,6 +51,16 @@ fn each_right_is_missed_at_the_start() {
     }
     let (_server, url) = with_user(&RULE.replace("~{anteroom}:*", "~other:*"));
     assert!(refusal(&url).contains("may not"));
+}
+
+#[test]
+fn another_database_needs_the_right_to_choose_it() {
+    let (_server, url) = with_user(RULE);
+    assert!(refusal(&format!("{url}/3")).contains("may not"));
+    let (server, url) = with_user(&format!("{RULE} {IN_A_DATABASE}"));
+    begin(&mut open(&format!("{url}/3")));
+    let keys = server.info("keyspace", "db3");
+    assert!(keys.is_some(), "the log is in the database that the URL names");
 }
 
 #[test]
@@ -96,7 +109,7 @@ fn with_sentinels_the_masters_role_is_a_right_too() {
 fn the_documentation_names_this_rule() {
     let docs = include_str!("../../../docs/redis.md");
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
-    for rule in [RULE, IN_A_CLUSTER, WITH_SENTINELS] {
+    for rule in [RULE, IN_A_CLUSTER, IN_A_DATABASE, WITH_SENTINELS] {
         assert!(words(docs).contains(&words(rule)), "docs/redis.md lacks: {rule}");
     }
 }
