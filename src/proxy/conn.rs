@@ -4,8 +4,8 @@
 //! holds one keeps the socket's descriptor: keep it no longer than the request, or keep a `Weak`.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::net::TcpStream;
@@ -13,6 +13,7 @@ use tokio::net::tcp::OwnedWriteHalf;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::framing::Malformed;
 use super::settings::ServerSettings;
 
 /// How the client reached us.
@@ -48,6 +49,10 @@ pub struct Conn {
     since_ms: AtomicU64,
     close: AtomicBool,
     tunnelled: AtomicBool,
+    /// Requests that hyper has read.
+    requests: AtomicU64,
+    /// Which of them stands for one that the guard refused, and why.
+    refused: OnceLock<(u64, Malformed)>,
 }
 
 /// What a connection is doing; each phase but `ANSWERING` has a deadline of its own.
@@ -69,6 +74,8 @@ impl Conn {
             since_ms: AtomicU64::new(0),
             close: AtomicBool::new(false),
             tunnelled: AtomicBool::new(false),
+            requests: AtomicU64::new(0),
+            refused: OnceLock::new(),
         }
     }
 
@@ -118,6 +125,22 @@ impl Conn {
 
     pub(super) fn tunnel(&self) {
         self.tunnelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The request behind so many others is refused, whatever it seems to say.
+    pub(super) fn refuse(&self, behind: u64, malformed: Malformed) {
+        let _ = self.refused.set((behind, malformed));
+    }
+
+    /// Why the request that hyper has just read is refused; counts it.
+    pub(super) fn refused(&self) -> Option<Malformed> {
+        let behind = self.requests.fetch_add(1, Ordering::Relaxed);
+        let (refused, malformed) = self.refused.get()?;
+        (*refused == behind).then_some(*malformed)
+    }
+
+    pub(super) fn is_answering(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == ANSWERING
     }
 
     pub(super) fn is_tunnel(&self) -> bool {

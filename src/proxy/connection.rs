@@ -27,6 +27,7 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use super::body::{Body, BoxError};
 use super::conn::{Conn, Flight};
 use super::framing::{self, Malformed};
+use super::guard::Guarded;
 use super::request_body::{self, Outcome, Progress, RequestBody};
 use super::settings::ServerSettings;
 use super::stats::{Stats, up};
@@ -93,7 +94,10 @@ where
         .header_read_timeout(None)
         .max_header_size(settings.head_bytes)
         .max_buf_size(settings.head_bytes.max(BUFFER_BYTES))
-        .serve_connection(TokioIo::new(io), service)
+        .serve_connection(
+            TokioIo::new(Guarded::new(io, Arc::clone(conn), settings.head_bytes)),
+            service,
+        )
         .with_upgrades();
     let mut http = pin!(http);
     let mut closing = pin!(conn.closing().cancelled());
@@ -162,7 +166,8 @@ where
     F: Future<Output = Response<Body>>,
 {
     let flight = conn.answering();
-    if let Err(malformed) = framing::check(&mut request) {
+    let refused = conn.refused().map_or_else(|| framing::check(&mut request), Err);
+    if let Err(malformed) = refused {
         up(&shared.stats.malformed);
         conn.close();
         return finish(&conn, flight, refusal(malformed));

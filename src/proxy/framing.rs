@@ -1,8 +1,6 @@
 //! What a request must look like before anybody acts on it, and an answer before it is passed on.
 //!
-//! These checks run on what hyper parsed. hyper refuses by itself: unparsable lines, folded headers, bad or differing
-//! lengths, `Transfer-Encoding` that does not end in `chunked` or comes with HTTP/1.0, over-long heads. It accepts a length
-//! beside `chunked` as RFC 9112 (6.3) allows: the length is ignored, never forwarded, and the connection closed.
+//! These checks run on what hyper parsed, behind the [`guard`](super::guard), which has seen to the bytes themselves.
 
 use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
 use http::uri::{PathAndQuery, Scheme};
@@ -23,6 +21,27 @@ pub enum Malformed {
     /// `Transfer-Encoding` is anything but one `chunked` (RFC 9112, section 6.1).
     #[error("Transfer-Encoding must be one chunked")]
     TransferEncoding,
+    /// Not a method, a target and a version with one space between each (RFC 9112, section 3).
+    #[error("the request line is malformed")]
+    Start,
+    /// A version other than HTTP/1.0 and 1.1.
+    #[error("this HTTP version is not served here")]
+    Version,
+    /// Not a name, a colon directly behind it, a value and CR LF; or a control byte (RFC 9112, sections 2.2 and 5).
+    #[error("a header line is malformed")]
+    Line,
+    /// `Content-Length` is not one number, or stands beside `Transfer-Encoding` (RFC 9112, section 6.3).
+    #[error("Content-Length must be one number, and alone")]
+    Length,
+    /// The head is longer than `limits` allow.
+    #[error("the request head is too long")]
+    TooLong,
+    /// The head has more lines than any client needs.
+    #[error("the request has too many header lines")]
+    TooMany,
+    /// Bytes behind a request for another protocol, which was not granted (RFC 9110, section 7.8).
+    #[error("bytes were sent before another protocol was agreed on")]
+    Early,
     /// `Expect` asks for what we do not know (RFC 9110, section 10.1.1).
     #[error("unknown Expect")]
     Expectation,
@@ -35,6 +54,8 @@ impl Malformed {
         match self {
             Self::Connect => StatusCode::METHOD_NOT_ALLOWED,
             Self::Expectation => StatusCode::EXPECTATION_FAILED,
+            Self::Version => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
+            Self::TooLong | Self::TooMany => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             _ => StatusCode::BAD_REQUEST,
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! accept thread per listener -> the core with the fewest connections (one thread, one runtime each)
-//!   Socket -> (seam: TLS, raw framing guard) -> hyper -> framing::check -> the service
+//!   Socket -> (seam: TLS) -> guard -> hyper -> framing::check -> the service
 //!                                                           the service -> Upstream::forward -> Pool -> Socket
 //! ```
 
@@ -18,6 +18,7 @@ mod connection;
 mod error;
 mod framing;
 mod from_shop;
+mod guard;
 mod hygiene;
 mod pool;
 mod request_body;

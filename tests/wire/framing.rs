@@ -137,6 +137,10 @@ fn bad_lengths_are_refused() {
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
         400,
     );
+    refused(
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+        400,
+    );
 }
 
 #[test]
@@ -157,34 +161,40 @@ fn unparsable_heads_are_refused() {
         "GET /",
         "GET  / HTTP/1.1",
         "GET / HTTP/1.1 x",
-        "GET / HTTP/2.0",
         "G@T / HTTP/1.1",
         "GET /a b HTTP/1.1",
     ] {
         refused(&format!("{start}\r\nHost: a\r\n\r\n"), 400);
     }
+    refused("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505);
+    for text in ["GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\r\nHost: a\n\r\n"] {
+        refused(text, 400);
+    }
 }
 
 #[test]
-fn length_beside_chunked_is_forwarded_as_chunked_alone_and_the_connection_closed() {
+fn length_beside_chunked_is_refused() {
     for lines in [
         "Content-Length: 4\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 4",
     ] {
-        let shop = Shop::answering(OK);
-        let gate = Gate::new(&shop);
-        let mut client = gate.client();
-        client.send(&format!(
-            "POST / HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
-        ));
-        assert_eq!(client.answer().status, 200);
-        assert_eq!(client.rest(), "");
-        let seen = shop.seen();
-        assert!(
-            header(&seen, "content-length").is_none() && !seen.contains("smuggled"),
-            "{seen}"
+        refused(
+            &format!("POST / HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"),
+            400,
         );
     }
+}
+
+#[test]
+fn a_request_before_a_refused_one_has_its_answer() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    client.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\nGET /second HTTP/1.1\r\nHost : a\r\n\r\n");
+    assert_eq!((client.answer().status, client.answer().status), (200, 400));
+    assert_eq!(client.rest(), "");
+    let seen = shop.seen();
+    assert!(seen.contains("/first") && !seen.contains("/second"), "{seen}");
 }
 
 #[test]
@@ -198,6 +208,10 @@ fn what_the_proxy_refuses_carries_the_gates_word_for_it() {
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
             400,
         ),
+        ("GET /\r\n\r\n", 400),
+        ("GET / HTTP/3.0\r\n\r\n", 505),
+        ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n", 400),
         ("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", 405),
         ("GET / HTTP/1.1\r\nHost: a\r\nExpect: gold\r\n\r\n", 417),
     ] {

@@ -48,6 +48,7 @@ fn broken_chunks_are_400_and_cut_at_the_shop() {
         "2\r\nabX\n",
         "fffffffffffffffff\r\n",
         "2\nab\n",
+        "2;x=y\r\nab\r\n",
         "0\r\n bad\r\n\r\n",
     ] {
         let shop = Shop::answering(OK);

@@ -1,0 +1,155 @@
+//! One request head, read strictly: what RFC 9112 lets a recipient repair, ignore or choose is refused.
+
+use crate::proxy::framing::Malformed;
+
+/// What a head says about the bytes behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Head {
+    pub body: Framing,
+    /// The connection may be given to another protocol.
+    pub upgrade: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Framing {
+    None,
+    Length(u64),
+    Chunked,
+}
+
+/// Reads a whole head, its empty line included.
+pub(super) fn read(head: &[u8]) -> Result<Head, Malformed> {
+    let mut lines = head.split_inclusive(|byte| *byte == b'\n');
+    let version = start(line(lines.next().unwrap_or_default())?)?;
+    let mut fields = Fields::default();
+    for (count, bytes) in lines.enumerate() {
+        let bytes = line(bytes)?;
+        if bytes.is_empty() {
+            return fields.head(version);
+        }
+        if count >= MAX_FIELDS {
+            return Err(Malformed::TooMany);
+        }
+        let (name, value) = field(bytes)?;
+        fields.note(name, value)?;
+    }
+    Err(Malformed::Line)
+}
+
+/// The fields of a trailer section, its empty line included.
+pub(super) fn trailers(section: &[u8]) -> Result<(), Malformed> {
+    for (count, bytes) in section.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let bytes = line(bytes)?;
+        if !bytes.is_empty() {
+            field(bytes)?;
+        }
+        if count > MAX_FIELDS {
+            return Err(Malformed::TooMany);
+        }
+    }
+    Ok(())
+}
+
+/// A line without its end, which is CR LF (RFC 9112, section 2.2), and with no other control byte than a tab in it.
+fn line(bytes: &[u8]) -> Result<&[u8], Malformed> {
+    let bytes = bytes.strip_suffix(b"\r\n").ok_or(Malformed::Line)?;
+    let is_text = |byte: &u8| (*byte >= b' ' && *byte != 0x7F) || *byte == b'\t';
+    if bytes.iter().all(is_text) {
+        Ok(bytes)
+    } else {
+        Err(Malformed::Line)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Http10,
+    Http11,
+}
+
+/// Method, target and version, one space between each (RFC 9112, section 3).
+fn start(line: &[u8]) -> Result<Version, Malformed> {
+    let mut parts = line.split(|byte| *byte == b' ');
+    let (Some(method), Some(target), Some(version), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(Malformed::Start);
+    };
+    if !is_token(method) || target.is_empty() || target.contains(&b'\t') {
+        return Err(Malformed::Start);
+    }
+    match version {
+        b"HTTP/1.1" => Ok(Version::Http11),
+        b"HTTP/1.0" => Ok(Version::Http10),
+        [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit() => {
+            Err(Malformed::Version)
+        }
+        _ => Err(Malformed::Start),
+    }
+}
+
+/// A name with its colon directly behind it, and a value (RFC 9112, section 5). A folded line has no name.
+fn field(line: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
+    let colon = line.iter().position(|byte| *byte == b':').ok_or(Malformed::Line)?;
+    let (name, value) = (&line[..colon], &line[colon + 1..]);
+    if is_token(name) {
+        Ok((name, value.trim_ascii()))
+    } else {
+        Err(Malformed::Line)
+    }
+}
+
+/// What the fields say about framing.
+#[derive(Default)]
+struct Fields {
+    length: Option<u64>,
+    chunked: bool,
+    upgrade: bool,
+}
+
+impl Fields {
+    fn note(&mut self, name: &[u8], value: &[u8]) -> Result<(), Malformed> {
+        if name.eq_ignore_ascii_case(b"content-length") {
+            let length = length(value).filter(|_| self.length.is_none());
+            self.length = Some(length.ok_or(Malformed::Length)?);
+        } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+            if self.chunked || !value.eq_ignore_ascii_case(b"chunked") {
+                return Err(Malformed::TransferEncoding);
+            }
+            self.chunked = true;
+        }
+        self.upgrade |= name.eq_ignore_ascii_case(b"upgrade");
+        Ok(())
+    }
+
+    /// RFC 9112, section 6.3: a length beside `chunked` may be an attempt at smuggling, and HTTP/1.0 knows no `chunked`.
+    fn head(self, version: Version) -> Result<Head, Malformed> {
+        let body = match (self.length, self.chunked) {
+            (Some(_), true) => return Err(Malformed::Length),
+            (None, true) if version == Version::Http10 => return Err(Malformed::TransferEncoding),
+            (None, true) => Framing::Chunked,
+            (Some(length), false) => Framing::Length(length),
+            (None, false) => Framing::None,
+        };
+        Ok(Head {
+            body,
+            upgrade: self.upgrade,
+        })
+    }
+}
+
+/// Digits alone, and no more than any body can have.
+fn length(value: &[u8]) -> Option<u64> {
+    let fits = (1..=MAX_DIGITS).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
+    fits.then(|| value.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')))
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_token(bytes: &[u8]) -> bool {
+    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    !bytes.is_empty() && bytes.iter().all(fits)
+}
+
+/// Most header lines; hyper takes no more.
+const MAX_FIELDS: usize = 100;
+/// Digits of a length: a million gigabytes.
+const MAX_DIGITS: usize = 15;

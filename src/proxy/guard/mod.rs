@@ -1,0 +1,165 @@
+//! The framing guard: between a client's socket and hyper, it lets pass only bytes that can be read in one way.
+//!
+//! hyper follows RFC 9112 where that lets a recipient be lenient: it ignores a length beside `chunked`, merges equal
+//! lengths, takes a bare LF for the end of a line, skips chunk extensions. A shop's parser may do otherwise, and the
+//! difference is how requests are smuggled. A refused head is replaced by an empty request that the connection's loop
+//! answers with the reason, so that answers stay in order.
+
+mod head;
+mod machine;
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use self::machine::{Machine, Refused};
+use super::conn::Conn;
+use super::framing::Malformed;
+
+/// A client's socket behind the guard.
+pub(super) struct Guarded<IO> {
+    io: IO,
+    conn: Arc<Conn>,
+    machine: Machine,
+    /// Came, and waits for more before it may pass. No more than a head.
+    waiting: Vec<u8>,
+    /// May pass, and found no room yet.
+    passing: Vec<u8>,
+    /// The request for another protocol is being answered.
+    answering: bool,
+}
+
+impl<IO> Guarded<IO> {
+    pub(super) fn new(io: IO, conn: Arc<Conn>, head_bytes: usize) -> Self {
+        Self {
+            io,
+            conn,
+            machine: Machine::new(head_bytes),
+            waiting: Vec::new(),
+            passing: Vec::new(),
+            answering: false,
+        }
+    }
+
+    /// What lies behind `before` in the buffer has just come: leaves there what passes.
+    fn judge(&mut self, buf: &mut ReadBuf<'_>, before: usize) {
+        let came = &buf.filled()[before..];
+        if self.waiting.is_empty() {
+            // PERF: nearly all of what comes passes where it lies.
+            let taken = self.machine.take(came);
+            self.waiting.extend_from_slice(&came[taken.pass..]);
+            self.refuse(taken.refused);
+            buf.set_filled(before + taken.pass);
+            return;
+        }
+        self.waiting.extend_from_slice(came);
+        buf.set_filled(before);
+        self.judge_waiting();
+    }
+
+    fn judge_waiting(&mut self) {
+        let taken = self.machine.take(&self.waiting);
+        let rest = self.waiting.split_off(taken.pass);
+        self.passing = std::mem::replace(&mut self.waiting, rest);
+        self.refuse(taken.refused);
+    }
+
+    fn refuse(&mut self, refused: Option<Refused>) {
+        match refused {
+            None => return,
+            Some(Refused::Head(malformed)) => {
+                self.conn.refuse(self.machine.heads(), malformed);
+                self.passing.extend_from_slice(EMPTY_REQUEST);
+            }
+            Some(Refused::Body) => self.passing.extend_from_slice(NO_CHUNK),
+        }
+        self.machine.refuse();
+        self.waiting = Vec::new();
+    }
+
+    /// Whether the answer to a request for another protocol is known by now.
+    fn knows_the_answer(&mut self) -> bool {
+        if self.conn.is_tunnel() {
+            self.machine.upgraded();
+            self.judge_waiting();
+        } else if self.answering && !self.conn.is_answering() {
+            self.machine.not_upgraded();
+            if !self.waiting.is_empty() {
+                self.refuse(Some(Refused::Head(Malformed::Early)));
+            }
+        } else {
+            self.answering |= self.conn.is_answering();
+            return false;
+        }
+        self.answering = false;
+        true
+    }
+}
+
+impl<IO: AsyncRead + Unpin> AsyncRead for Guarded<IO> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        loop {
+            let waits = this.machine.waits_for_upgrade() && !this.knows_the_answer();
+            if !this.passing.is_empty() {
+                let count = this.passing.len().min(buf.remaining());
+                buf.put_slice(&this.passing[..count]);
+                this.passing = this.passing.split_off(count);
+                return Poll::Ready(Ok(()));
+            }
+            if waits && this.waiting.len() >= EARLY_BYTES {
+                // The answer's end brings hyper back here.
+                return Poll::Pending;
+            }
+            let before = buf.filled().len();
+            ready!(Pin::new(&mut this.io).poll_read(cx, buf))?;
+            if buf.filled().len() == before || this.machine.is_tunnel() {
+                return Poll::Ready(Ok(()));
+            }
+            if this.machine.is_refused() {
+                buf.set_filled(before);
+                continue;
+            }
+            this.judge(buf, before);
+            if buf.filled().len() > before {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl<IO: AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}
+
+/// Stands for a head that is refused.
+const EMPTY_REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+/// Ends a body whose chunks are refused: no parser takes it for one, wherever it stands.
+const NO_CHUNK: &[u8] = b"\0\r\n\r\n";
+/// Most bytes kept of what is sent before another protocol is granted.
+const EARLY_BYTES: usize = 16 * 1024;
