@@ -62,8 +62,10 @@ impl<IO> Guarded<IO> {
 
     fn judge_waiting(&mut self) {
         let taken = self.machine.take(&self.waiting);
-        let rest = self.waiting.split_off(taken.pass);
-        self.passing = std::mem::replace(&mut self.waiting, rest);
+        if taken.pass > 0 {
+            let rest = self.waiting.split_off(taken.pass);
+            self.passing = std::mem::replace(&mut self.waiting, rest);
+        }
         self.refuse(taken.refused);
     }
 
