@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::problem::json;
 use super::rooms::check_json;
 use super::{Peer, Problem, Shared, api};
-use crate::replica::{Condition, Replica};
+use crate::replica::{Condition, NoEnd, Replica};
 use crate::room::{Position, RosterGate, StateHash, VERSION, View};
 
 /// `GET /api/v1/gates`.
@@ -122,19 +122,30 @@ pub(super) fn healing_secs(replica: &Replica) -> Option<u64> {
 /// `POST /api/v1/heal`: gates that have not spoken are waited for no longer.
 pub(super) async fn heal(State(shared): State<Shared>, peer: Peer, headers: HeaderMap) -> Result<Response, Problem> {
     check_json(&headers)?;
-    match shared.replica.root_now().await {
-        Ok(()) => {}
-        Err(None) => return Err(conflict("no gate is waited for: the log has its root")),
-        Err(Some(gate)) => {
-            let id = hex(&gate.0.to_be_bytes());
-            return Err(conflict(&format!(
-                "gate {id} has read further than this one: only there the wait can be ended without a loss"
-            )));
-        }
-    }
+    shared.replica.root_now().await.map_err(no_end)?;
     shared.metrics.admin_changes.inc();
     tracing::warn!(%peer, "an operator ended the wait for silent gates");
     Ok(json(&shown(&shared.replica)))
+}
+
+fn no_end(why: NoEnd) -> Problem {
+    match why {
+        NoEnd::Rooted => conflict("no gate is waited for: the log has its root"),
+        NoEnd::NotYet => conflict(
+            "not yet: this gate has not come so far in the log that it could tell whom to wait for; look at \
+             /api/v1/gates and try again in a moment",
+        ),
+        NoEnd::Further(gate) => {
+            let id = hex(&gate.0.to_be_bytes());
+            conflict(&format!(
+                "gate {id} has read further than this one: only there the wait can be ended without a loss"
+            ))
+        }
+        NoEnd::Unanswered => Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the replica waits for its store and did not answer in time: look at /api/v1/gates and try again",
+        ),
+    }
 }
 
 /// `POST /api/v1/skip`: the entry that froze this gate is passed over by all.

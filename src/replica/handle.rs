@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::CUT_OFF_AFTER;
 use super::calls::Calls;
 use super::failing::Failure;
-use super::inbox::{Changing, INBOX, Message, Note, Noted, Unrecorded};
+use super::inbox::{Changing, INBOX, Message, NoEnd, Note, Noted, Unrecorded};
 use super::options::Options;
 use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
@@ -283,16 +283,15 @@ impl Replica {
     /// Ends the wait for silent gates while a new log has no root.
     ///
     /// # Errors
-    /// The gate that has read furthest, when it is another: only there it can be said without a loss. `None` when nothing
-    /// is waited for.
-    pub async fn root_now(&self) -> Result<(), Option<GateId>> {
+    /// Where nobody is waited for, not yet, or where another gate has read further; and when the thread does not answer.
+    pub async fn root_now(&self) -> Result<(), NoEnd> {
         let (answer, done) = oneshot::channel();
-        self.inbox.try_send(Message::RootNow(answer)).map_err(|_| None)?;
-        timeout(CUT_OFF_AFTER, done)
-            .await
-            .ok()
-            .and_then(Result::ok)
-            .unwrap_or(Err(None))
+        let asked = self.inbox.try_send(Message::RootNow(answer));
+        asked.map_err(|_| NoEnd::Unanswered)?;
+        match timeout(CUT_OFF_AFTER, done).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) | Err(_) => Err(NoEnd::Unanswered),
+        }
     }
 
     /// For how long the gate has been cut off from its log (or frozen); `None` when it is not.

@@ -63,6 +63,19 @@ pub enum JoinOutcome {
     Later,
 }
 
+/// Why a gate cannot end the wait for silent gates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoEnd {
+    /// Nobody is waited for: the log has its root.
+    Rooted,
+    /// The gate has not come so far: the log is being read or begun, or nobody has said yet how far they read.
+    NotYet,
+    /// This gate has read further: only there it can be said without a loss.
+    Further(GateId),
+    /// The thread did not answer within two seconds; it may do it yet.
+    Unanswered,
+}
+
 /// Why something is not on record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unrecorded {
@@ -90,7 +103,7 @@ pub(super) enum Message {
     /// An operator's word: an entry to be passed over, a machine version, or the end of a wait for silent gates.
     Skip(Position),
     Raise(u16),
-    RootNow(oneshot::Sender<Result<(), Option<GateId>>>),
+    RootNow(oneshot::Sender<Result<(), NoEnd>>),
     /// Something outside the queue wants attention: stop, or an era from elsewhere.
     Wake,
 }

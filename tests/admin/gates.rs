@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use anteroom::admin::api;
 use anteroom::replica::Condition;
-use anteroom::room::{Position, VERSION};
+use anteroom::room::{Position, State, VERSION};
 use serde_json::json;
 
 use crate::support::Gate;
@@ -128,6 +128,15 @@ fn an_operators_word_that_does_not_fit_changes_nothing_and_says_why() {
     assert!(refused(&gate, &["gates", "--end-wait"]).contains("no gate is waited for"));
     assert!(refused(&gate, &["skip", &at]).contains("this gate is not frozen"));
     assert!(!gate.get("/metrics").text.contains("anteroom_admin_changes_total 1"));
+}
+
+#[test]
+fn a_gate_that_has_not_read_its_log_does_not_claim_that_nobody_is_waited_for() {
+    // Nothing listens there.
+    let gate = Gate::sharing("redis://127.0.0.1:1", State::apply);
+    assert_eq!(gates(&gate).gate.condition, "starting");
+    let detail = gate.post("/api/v1/heal", "{}").refused(409);
+    assert!(detail.starts_with("not yet"), "{detail}");
 }
 
 #[test]

@@ -7,8 +7,10 @@ use tokio::sync::oneshot;
 
 use super::{Phase, Protocol};
 use crate::log::next_incarnation;
-use crate::replica::inbox::{Arrival, Changing, Join, JoinOutcome, Joiner, Message, Note, Noted, Permit, Unrecorded};
-use crate::room::{Change, Era, GateId, LaneId, LineName, Position, RoomName, Visitor};
+use crate::replica::inbox::{
+    Arrival, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Unrecorded,
+};
+use crate::room::{Change, Era, LaneId, LineName, Position, RoomName, Visitor};
 
 impl Protocol {
     /// Takes word from the queue.
@@ -100,17 +102,21 @@ impl Protocol {
     /// Ends the wait for gates that are silent while the log has no root.
     ///
     /// # Errors
-    /// The gate that has read furthest, when it is another: only that one can give the log its root without a loss.
-    pub fn root_now(&mut self) -> Result<(), Option<GateId>> {
-        let Phase::Rootless(healing) = &self.phase else {
-            return Err(None);
+    /// Where nobody is waited for, or not yet, or another gate has read further: only that one can give the log its root
+    /// without a loss.
+    pub fn root_now(&mut self) -> Result<(), NoEnd> {
+        let healing = match &self.phase {
+            Phase::Rootless(healing) => healing,
+            Phase::Starting(_) | Phase::CatchingUp(_) | Phase::Beginning(_) => return Err(NoEnd::NotYet),
+            Phase::Live(_) | Phase::Frozen { .. } | Phase::Behind { .. } | Phase::Ended => return Err(NoEnd::Rooted),
         };
         match healing.furthest() {
             Some(gate) if gate == self.gate => {
                 self.root_now = true;
                 Ok(())
             }
-            other => Err(other),
+            Some(gate) => Err(NoEnd::Further(gate)),
+            None => Err(NoEnd::NotYet),
         }
     }
 
