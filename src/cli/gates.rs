@@ -52,14 +52,14 @@ pub struct SkipArgs {
 
 const SKIP_HELP: &str = "\
 When: `anteroom gates` says that the gate is frozen at POSITION. An entry of the log brought out a fault of this program; every
-gate that reads it freezes before it: those inside go on, nobody is called, the gate is not ready. First keep the log
-(`anteroom log`, the archive) and report it: with a version that has the fault corrected nothing needs to be skipped.
+gate that reads it freezes before it: those inside go on, nobody is called, the gate is not ready. First keep the entry
+(redis-cli XRANGE {anteroom}:log POSITION POSITION, or a copy of the data folder) and report it: with a version that has the fault corrected nothing needs to be skipped.
 
 What it costs: whatever that one entry said is lost, on every gate and for good. Visitors who joined with it keep their
 tickets and join again at the back; sessions that began with it go on by their passes; an operator's change in it must be
 made again. All other entries count.
 
-What it does: writes down beside the log that the entry is to be passed over; every gate reads that within a second and goes
+What it does: writes down beside the log that the entry is to be passed over; every frozen gate reads that within three seconds and goes
 on. It is refused where the gate is not frozen at that entry.
 
 Examples:
@@ -305,7 +305,6 @@ mod tests {
             missing: vec!["00ff".to_owned(), "11".to_owned()],
             frozen_at: Some("3-7".to_owned()),
             behind_version: Some(9),
-            ..api::Gate::default()
         };
         let text = table(&gates);
         for part in [
