@@ -135,8 +135,9 @@ fn among_gates(batch: &Batch) -> Vec<String> {
             .raise
             .map(|version| format!("raises the rooms to version {version}")),
         batch.adopt.map(|adopt| {
-            let done = if adopt.done { ", all of it" } else { "" };
-            format!("brings back era {} up to {}{done}", adopt.era.0, adopt.sequence)
+            let whole = if adopt.whole { ", all of it" } else { "" };
+            let done = if adopt.done { ", the last that is brought" } else { "" };
+            format!("brings back era {} up to {}{whole}{done}", adopt.era.0, adopt.sequence)
         }),
         flag(batch.goodbye, "goodbye"),
     ];
@@ -154,6 +155,8 @@ fn items(section: &Section) -> Vec<String> {
         ("renew", section.renewals.clone()),
         ("check in", section.marks.clone()),
         ("used up", section.taken.clone()),
+        ("called in vain", section.spent.clone()),
+        ("passed by below", section.voids.clone()),
     ];
     let mut said: Vec<String> = named
         .iter()
@@ -202,3 +205,57 @@ fn short(hash: &[u8; 32]) -> String {
 
 /// Numbers shown of each kind.
 const SHOWN: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::structured;
+    use crate::room::{Adopt, Entry, Era, GateId, LineName, Position, RoomName, Wall};
+
+    #[test]
+    fn what_an_era_that_comes_back_says_is_told_whole() {
+        let number = |n| (LaneId(0), Number { era: Era(7), n });
+        let mut section = Section::new(RoomName::new("shop").unwrap(), LineName::new("").unwrap());
+        section.spent = vec![number(3)];
+        section.voids = vec![number(9)];
+        let adopt = Adopt {
+            era: Era(7),
+            sequence: 40,
+            floor: 2,
+            whole: true,
+            done: false,
+        };
+        let said = Batch {
+            adopt: Some(adopt),
+            sections: vec![section],
+            ..Batch::default()
+        };
+        assert_eq!(
+            batch(&said, None),
+            [
+                "brings back era 7 up to 40, all of it",
+                "shop: called in vain 3, passed by below 9"
+            ]
+        );
+        let entry = Entry {
+            position: Position::default(),
+            gate: GateId(1),
+            serial: 1,
+            previous: [0; 8],
+            nonce: [0; 8],
+            time: Wall(0),
+            version: 1,
+            batch: said,
+        };
+        let stored = crate::archive::Stored {
+            entry,
+            passed_over: false,
+            chain: Chain::default(),
+        };
+        let json = structured::entry(&stored, None);
+        assert_eq!(json["gates"]["adopt"]["whole"], true);
+        assert_eq!(json["gates"]["adopt"]["floor"], 2);
+        assert_eq!(json["lines"][0]["spent"][0][1], "7/3");
+        assert_eq!(json["lines"][0]["voids"][0][1], "7/9");
+    }
+}

@@ -60,7 +60,8 @@ fn among_gates(batch: &Batch) -> Value {
     if let Some(adopt) = batch.adopt {
         said.insert(
             "adopt".into(),
-            json!({ "era": adopt.era.0.to_string(), "sequence": adopt.sequence, "done": adopt.done }),
+            json!({ "era": adopt.era.0.to_string(), "sequence": adopt.sequence, "floor": adopt.floor, "whole": adopt.whole,
+                    "done": adopt.done }),
         );
     }
     Value::Object(said)
@@ -95,6 +96,8 @@ fn line(section: &Section) -> Value {
         "renewals": numbers(&section.renewals),
         "marks": numbers(&section.marks),
         "taken": numbers(&section.taken),
+        "spent": numbers(&section.spent),
+        "voids": numbers(&section.voids),
     })
 }
 
