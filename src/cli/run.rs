@@ -8,6 +8,7 @@ use clap::Args;
 use crate::config::{self, Config, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
+use crate::report::describe;
 
 use super::signals::Signals;
 use super::start::{StartError, start};
@@ -124,6 +125,7 @@ fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::erro
         admin = %running.admin_address(),
         upstream = %format!("{}:{}", config.upstream.host, config.upstream.port),
         version = env!("CARGO_PKG_VERSION"),
+        gate = %describe::gate(running.gate()),
         "serving"
     );
     let told = signals.wait_or(running.falls());

@@ -16,7 +16,7 @@ use crate::logging::AccessLog;
 use crate::metrics::Metrics;
 use crate::proxy::{self, Drained, ServerSettings, Stats, UpstreamSettings};
 use crate::replica::{self, Replica, ReplicaThread};
-use crate::room::VERSION;
+use crate::room::{GateId, VERSION};
 use crate::token::{Key, KeyError, KeyId, Keyring, Secret};
 use crate::waiting::TemplateError;
 
@@ -76,6 +76,11 @@ impl Running {
     #[must_use]
     pub fn admin_address(&self) -> SocketAddr {
         self.admin.address()
+    }
+
+    /// Its id in the log, for this life of the process.
+    pub fn gate(&self) -> GateId {
+        self.handle.gate()
     }
 
     /// Resolves when the rooms stand still by a fault of the program, and only a restart helps; never otherwise.
