@@ -56,7 +56,7 @@ pub struct LogArgs {
         value_name = "PASSWORD"
     )]
     password: Option<String>,
-    /// With a store over TLS: authorities in PEM that its certificate must come from, as [store] ca_file
+    /// With a store over TLS: authorities in PEM that its certificate must come from
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
 }

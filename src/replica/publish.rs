@@ -121,7 +121,7 @@ impl Counts {
 pub struct Stats {
     /// How long the last batch took to be durable and read back.
     pub lag: Duration,
-    /// Bytes on disk of all that the log keeps.
+    /// Bytes that the log keeps: on disk, or of entries in a store that gates share.
     pub log_bytes: u64,
     /// Entries applied, one's own and others'.
     pub entries: u64,

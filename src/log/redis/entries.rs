@@ -65,7 +65,7 @@ pub(super) fn gate(gate: GateId) -> String {
 fn decode(position: Position, fields: &[Vec<u8>]) -> Result<Result<Entry, u16>, Fault> {
     let strange = || {
         Fault::Refused(format!(
-            "entry {} was not written by a gate: delete it with XDEL",
+            "entry {} was not written by a gate: a new log begins with the next that is",
             id(position)
         ))
     };
