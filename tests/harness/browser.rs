@@ -28,16 +28,9 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser that looks as told.
     pub async fn start(look: Look) -> Self {
-        let driver = Process::start(Command::new("chromedriver").arg("--port=0"));
-        let address = driver.line("the driver's port", |line| {
-            let port: u16 = line
-                .split_once("successfully on port ")?
-                .1
-                .trim_end_matches('.')
-                .parse()
-                .ok()?;
-            Some(format!("http://127.0.0.1:{port}"))
-        });
+        let (driver, address) = (0..ATTEMPTS)
+            .find_map(|_| start_driver())
+            .expect("a port for the driver");
         let profile = tempfile::tempdir().expect("a folder for the profile");
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(look.capabilities(&profile.path().to_string_lossy()))
@@ -130,6 +123,17 @@ impl Browser {
         eventually(&format!("a click on {css}"), clicked).await;
     }
 
+    /// Follows the link that reads `link` until the page shows `text`: a page that reloads by itself may take a click away.
+    pub async fn follows(&self, link: &str, text: &str) -> String {
+        let followed = async || {
+            if let Ok(found) = self.client.find(Locator::LinkText(link)).await {
+                found.click().await.ok()?;
+            }
+            Some(self.text().await).filter(|shown| shown.contains(text))
+        };
+        eventually(&format!("{text:?} by the link {link:?}"), followed).await
+    }
+
     /// Types into the field that `css` selects, in place of what stood there.
     pub async fn fill(&self, css: &str, text: &str) {
         self.awaits(css).await;
@@ -197,6 +201,22 @@ impl Browser {
             .await;
     }
 }
+
+/// A driver and where it listens; none when somebody has taken the port, which it looks for under IPv6 alone.
+fn start_driver() -> Option<(Process, String)> {
+    let driver = Process::start(Command::new("chromedriver").arg("--port=0"));
+    let port = driver.line("the driver's port", |line| {
+        if line.contains("port not available") {
+            return Some(None);
+        }
+        let (_, port) = line.split_once("successfully on port ")?;
+        Some(Some(port.trim_end_matches('.').parse::<u16>().ok()?))
+    })?;
+    Some((driver, format!("http://127.0.0.1:{port}")))
+}
+
+/// Ports tried for a driver before giving up.
+const ATTEMPTS: usize = 20;
 
 /// A `DevTools` command, which `ChromeDriver` passes on.
 #[derive(Debug)]
