@@ -46,7 +46,9 @@ impl LinePage<'_> {
         };
         let reference = number.map(|number| reference(&seat.visitor(lane, number)));
         let of_line = || Stall::pause(&view, room_view, line_view?, visit.wall);
-        let pause = seat.shared.outage().or_else(of_line);
+        let crowded = number.is_none() && seat.shared.is_crowded();
+        // Who is not in line has no place that is safe.
+        let pause = seat.shared.outage().or_else(of_line).filter(|_| !crowded);
         let (stall, resumes_secs) = pause.unzip();
         let ahead = waiting.map(|waiting| waiting.ahead);
         let turn = TurnFacts {
@@ -66,6 +68,7 @@ impl LinePage<'_> {
                 .or(waiting.and_then(|waiting| waiting.missed_at).map(Notice::Missed)),
             stall,
             resumes_secs: resumes_secs.flatten(),
+            crowded,
         };
         let settings = &room_view.settings;
         let id = visit.id.to_string();

@@ -11,7 +11,7 @@ use crate::config::routes::{Routed, Router, Target};
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
-use crate::replica::{Condition, Replica};
+use crate::replica::{Condition, MAX_PENDING_JOINS, Replica};
 use crate::room::{Clock, Mode, RoomName, SLACK_MS};
 use crate::token::Keyring;
 use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
@@ -109,6 +109,12 @@ impl Shared {
             return Some((Stall::Healing, Some(whole_minutes(left))));
         }
         self.replica.cut_off().map(|_| (Stall::CutOff, None))
+    }
+
+    /// More wait for a number than this gate notes: who comes now is not noted, and keeps asking.
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        self.replica.stats().pending_joins >= MAX_PENDING_JOINS
     }
 
     /// While cut off: the session has been over for longer than those inside may go on. Otherwise only the log ends it.

@@ -97,6 +97,7 @@ pub(super) struct Words {
     pub your_turn: String,
     pub offline: String,
     pub first: String,
+    pub joining_crowded: String,
     pub notice_missed: String,
     pub notice_late: String,
     pub notice_ended: String,

@@ -201,6 +201,9 @@ fn add_turn<'a>(
 ) {
     let words = &catalogue.words;
     content.reference = turn.reference;
+    if turn.crowded {
+        content.lead = &words.joining_crowded;
+    }
     content
         .notices
         .extend(turn.notice.map(|notice| notice_text(notice, catalogue, time)));

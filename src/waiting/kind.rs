@@ -155,8 +155,10 @@ pub struct TurnFacts<'a> {
     pub estimate: Option<Estimate>,
     pub notice: Option<Notice>,
     pub stall: Option<Stall>,
-    /// [`Stall::resumes_secs`], where nobody is called because something was lost.
+    /// As in [`Pause`].
     pub resumes_secs: Option<u32>,
+    /// More wait for a number than the gate notes: this arrival may not be noted yet.
+    pub crowded: bool,
 }
 
 /// Reloading without JavaScript.

@@ -55,7 +55,8 @@ fn other_lines() -> Vec<Case> {
     let pending = TurnFacts {
         place: None,
         ahead: None,
-        ..turn(0, "P7K2-9QXM", None)
+        reference: None,
+        ..turn(0, "-", None)
     };
     let joining = LineFacts {
         fresh: true,
@@ -64,8 +65,16 @@ fn other_lines() -> Vec<Case> {
             ..pending
         }))
     };
+    let crowded = LineFacts {
+        fresh: true,
+        ..line(Some(TurnFacts {
+            crowded: true,
+            ..pending
+        }))
+    };
     vec![
         case("joining", PageKind::Joining, Some(MESSAGE), joining),
+        case("joining-crowded", PageKind::Joining, None, crowded),
         case("early", PageKind::Early, Some(MESSAGE), opening),
         case("early-unannounced", PageKind::Early, None, line(None)),
         case("closed", PageKind::Closed, Some(MESSAGE), line(None)),
@@ -218,5 +227,6 @@ fn turn(ahead: u64, reference: &'static str, estimate: Option<Estimate>) -> Turn
         notice: None,
         stall: None,
         resumes_secs: None,
+        crowded: false,
     }
 }

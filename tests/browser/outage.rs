@@ -68,6 +68,15 @@ async fn while_the_store_is_away_places_stand_and_newcomers_are_taken_in_when_it
     let page = newcomer.shows("장애로 대기열이 잠시 멈췄습니다").await;
     assert!(page.contains("도착한 순서가 기록되었습니다"), "{page}");
     assert!(!page.contains("문의 번호"), "there is no number yet: {page}");
+    // The script shows seconds: it has asked, and still says why.
+    eventually("the page's first question", async || {
+        let updated = newcomer
+            .run("return document.getElementById('updated').textContent")
+            .await;
+        (updated.as_str()?.matches(':').count() == 2).then_some(())
+    })
+    .await;
+    assert!(newcomer.text().await.contains("장애로 대기열이 잠시 멈췄습니다"));
     newcomer.screenshot("cut-off-joining-korean-phone-dark").await;
     let page = browser
         .shows("The line pauses because of a fault. Your place is safe.")

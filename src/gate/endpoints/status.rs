@@ -85,7 +85,7 @@ impl Gate {
         let reference = number.map(|(lane, number)| reference(&seat.visitor(lane, number)));
         let state = state(worth, self.shared.replica.cut_off().is_some());
         let mut status = match state {
-            State::Waiting => self.in_line(seat, &view, room_view, number, handed.fresh),
+            State::Waiting | State::Joining => self.in_line(seat, &view, room_view, number, handed.fresh),
             State::Inside | State::Called => Status::new(state, 0),
             other => Status::new(other, pace::refresh_ms(&room_view.settings, None, jitter())),
         };
@@ -114,7 +114,9 @@ impl Gate {
     ) -> Status<'a> {
         let line = room.line(&seat.line);
         let of_line = || Stall::pause(view, room, line?, view.time);
-        let (why, resumes_secs) = self.shared.outage().or_else(of_line).unzip();
+        let crowded = number.is_none() && self.shared.is_crowded();
+        let pause = self.shared.outage().or_else(of_line).filter(|_| !crowded);
+        let (why, resumes_secs) = pause.unzip();
         let resumes_secs = resumes_secs.flatten();
         let standing = line
             .zip(number)

@@ -275,3 +275,15 @@ fn text_stands_out_in_both_themes() {
         }
     }
 }
+
+#[test]
+fn whoever_may_not_be_noted_is_promised_neither_that_nor_a_place() {
+    let page = |name: &str| {
+        let mut all = previews(&built_in()).into_iter();
+        text(&all.find(|preview| preview.name == name).unwrap().page).to_owned()
+    };
+    let (noted, crowded) = (page("joining.en"), page("joining-crowded.en"));
+    assert!(noted.contains("Your arrival is noted") && noted.contains("Your place is safe"));
+    assert!(crowded.contains("you are not in the line yet") && !crowded.contains("is noted"));
+    assert!(!crowded.contains("<p class=\"why\" id=\"why\">Y") && crowded.contains("id=\"why\"></p>"));
+}
