@@ -69,3 +69,54 @@ fn a_store_that_fails_is_told_with_its_present_reason_in_healing_too() {
         "whoever may ask for its health need not know why"
     );
 }
+
+#[test]
+fn one_gate_that_stays_keeps_the_line_while_others_are_restarted_without_it() {
+    let mut store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    let (kept, other) = (site.start(), site.start());
+    for gate in [&kept, &other] {
+        until("calls", || {
+            let now = standing(gate);
+            (now["condition"] == "live" && now["healing_secs"].is_null()).then_some(())
+        });
+    }
+    let _inside = kept.insider();
+    let mut waiting = kept.waits(1);
+    store.kill();
+    fails(&kept, "live", "refused");
+
+    // As docs/runbook.md says it, under Kill switch.
+    assert_eq!(other.stop().code, Some(0));
+    site.edit("total_active_users = 1", "total_active_users = 1\nmode = \"off\"");
+    let restarted = site.start();
+    assert!(
+        restarted.visitor().goes_to("/").is_the_shops(),
+        "a gate without a log goes by its configuration"
+    );
+
+    store.restart();
+    let mode = |gate: &Gate| gate.asks_admin("/api/v1/rooms").json()["rooms"][0]["mode"].clone();
+    for gate in [&kept, &restarted] {
+        until("the configured mode on every gate", || {
+            (standing(gate)["condition"] == "live" && mode(gate) == "off").then_some(())
+        });
+    }
+    let set = [
+        "rooms",
+        "set",
+        "shop",
+        "--mode",
+        "auto",
+        "--admin",
+        &restarted.admin.to_string(),
+    ];
+    assert_eq!(site.run(&set).code, Some(0));
+    until("the line", || (mode(&kept) == "auto").then_some(()));
+    waiting.at = restarted.address;
+    assert_eq!(
+        (waiting.goes_to("/").word(), waiting.position()),
+        ("waiting", Some(1)),
+        "the place is kept"
+    );
+}
