@@ -74,7 +74,12 @@ impl State {
                 packer.turn_to(name, line);
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
                     if let Some(extent) = lane.eras.extent(adopt.era) {
-                        bring_lane(&mut packer, id, lane, (adopt.era, extent));
+                        let unheard = |number: Number| {
+                            room.pending
+                                .unheard(line)
+                                .is_some_and(|of| of.contains_key(&(id, number)))
+                        };
+                        bring_lane(&mut packer, id, lane, (adopt.era, extent), &unheard);
                         if further {
                             bring_horizon(&mut packer, id, lane, (adopt.era, extent));
                         }
@@ -88,13 +93,16 @@ impl State {
     /// The rooms that `now` lacks, what an operator changed after all that it was told, such as a stop, and editions that it
     /// has lost; before the numbers, some to each batch.
     fn bring_rooms(&self, batches: &mut Vec<Batch>, now: &Self) {
-        let Some(first) = batches.first().cloned() else { return };
+        // They were set in the newest of the eras.
+        let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
+            return;
+        };
         let changes = self
             .rooms
             .iter()
             .flat_map(|(name, room)| brought(name, room, now.rooms.get(name)));
         let changes: Vec<RoomChange> = changes.collect();
-        let adopt = first.adopt.map(|adopt| Adopt { whole: false, ..adopt });
+        let adopt = Some(Adopt { whole: false, ..newest });
         let batch = |changes: &[RoomChange]| Batch {
             adopt,
             rooms: changes.to_vec(),
@@ -126,8 +134,11 @@ fn brought(name: &RoomName, room: &Room, other: Option<&Room>) -> Vec<RoomChange
         let configured = Change::Configure(room.configured().clone());
         change(room.revision.saturating_sub(1), configured)
     });
-    let older = other.is_none_or(|other| other.revision < room.revision && other.overrides() != room.overrides());
-    let set = older.then(|| change(room.revision, Change::Override(room.overrides().clone())));
+    let older = other.is_none_or(|other| room.worded > other.worded && other.overrides() != room.overrides());
+    let revision = other
+        .map_or(0, |other| other.revision.saturating_add(1))
+        .max(room.revision);
+    let set = older.then(|| change(revision, Change::Override(room.overrides().clone())));
     let lower = other.map_or(Edition(0), Room::edition) < room.edition();
     let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
     made.into_iter().chain(set).chain(regained).collect()
@@ -135,9 +146,21 @@ fn brought(name: &RoomName, room: &Room, other: Option<&Room>) -> Vec<RoomChange
 
 type Wanted = fn(&Record) -> bool;
 
-/// One lane: what is used up, who is inside, and who is present.
-fn bring_lane(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era, Extent)) {
-    let mut put = |list, place| put(packer, list, id, (era, extent), place);
+/// One lane: what is used up, who is inside, and who is present. Of a number that was given for a pending id, and not shown
+/// since, nothing is said: its visitor comes with it, or with the id and is given another, and then nobody has this one.
+fn bring_lane(
+    packer: &mut Packer,
+    id: LaneId,
+    lane: &Lane,
+    (era, extent): (Era, Extent),
+    unheard: &dyn Fn(Number) -> bool,
+) {
+    let mut put = |list, place| {
+        let number = number_at((era, extent), place);
+        if let Some(number) = number.filter(|number| list != List::Marks || !unheard(*number)) {
+            packer.put(list, id, number);
+        }
+    };
     let records = || {
         lane.slots
             .iter_from(extent.base)
@@ -168,16 +191,17 @@ fn bring_lane(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era,
 fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era, Extent)) {
     // What lies behind may be free still for another era.
     let void = extent.from.max(lane.horizon()).min(extent.given);
-    if void > extent.base {
-        put(packer, List::Voids, id, (era, extent), void);
+    if void > extent.base
+        && let Some(number) = number_at((era, extent), void)
+    {
+        packer.put(List::Voids, id, number);
     }
 }
 
-fn put(packer: &mut Packer, list: List, lane: LaneId, (era, extent): (Era, Extent), place: Place) {
-    // What lies further than a number can say was not issued.
-    if let Ok(n) = u32::try_from(place.0 - extent.base.0) {
-        packer.put(list, lane, Number { era, n });
-    }
+/// What lies further than a number can say was not issued.
+fn number_at((era, extent): (Era, Extent), place: Place) -> Option<Number> {
+    let n = u32::try_from(place.0 - extent.base.0).ok()?;
+    Some(Number { era, n })
 }
 
 /// Also a session that ends in a moment.

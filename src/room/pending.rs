@@ -1,7 +1,7 @@
 //! Newcomers who carry a pending ticket: the same id is answered with the number it already has.
 //!
-//! An id is remembered until somebody shows its number, which is the visitor: whoever holds the number has no use for the
-//! id. One whose visitor is not heard of goes after `late_window`.
+//! An id is remembered for `late_window`: it may wait in several gates' queues, long after its visitor has the number. At
+//! the bound those make room whose numbers were shown, which only their visitors can.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,8 @@ use super::codec::{Read, Reader, Writer};
 use super::entry::{PendingId, Section};
 use super::ids::{Clock, LaneId, LineName, Number};
 
-/// Most ids a room remembers. Over it the oldest makes room for one more if its visitor is not present any more; else
-/// whoever comes is not numbered yet.
+/// Most ids a room remembers. Over it one whose number was shown makes room for one more, or the oldest if its visitor is
+/// not present any more; else whoever comes is not numbered yet.
 pub(super) const MAX_PENDING: usize = 131_072;
 
 type Key = (PendingId, LineName);
@@ -20,39 +20,62 @@ type Seat = (LaneId, Number);
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     /// What each id was given, and when.
-    numbers: BTreeMap<Key, (Seat, Clock)>,
-    /// Oldest first.
-    ages: BTreeSet<(Clock, Key)>,
+    numbers: BTreeMap<Key, Numbered>,
+    /// Those whose numbers were not shown, oldest first, and those whose were.
+    silent: BTreeSet<(Clock, Key)>,
+    shown: BTreeSet<(Clock, Key)>,
+    /// Of those whose numbers were not shown.
     ids: BTreeMap<LineName, BTreeMap<Seat, PendingId>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Numbered {
+    seat: Seat,
+    at: Clock,
+    shown: bool,
 }
 
 impl Pending {
     pub fn get(&self, id: PendingId, line: &LineName) -> Option<Seat> {
-        self.numbers.get(&(id, line.clone())).map(|(seat, _)| *seat)
+        self.numbers.get(&(id, line.clone())).map(|numbered| numbered.seat)
+    }
+
+    /// Numbers of a line that were not shown, which their visitors may not have heard of.
+    pub fn unheard(&self, line: &LineName) -> Option<&BTreeMap<Seat, PendingId>> {
+        self.ids.get(line)
     }
 
     /// Whether one more can be remembered. A visitor is present for `firm_within_ms` without being heard of.
     pub fn has_room(&self, firm_within_ms: u64, now: Clock) -> bool {
         let gone = |(at, _): &(Clock, Key)| at.plus(firm_within_ms) <= now;
-        self.numbers.len() < MAX_PENDING || self.ages.first().is_some_and(gone)
+        self.numbers.len() < MAX_PENDING || !self.shown.is_empty() || self.silent.first().is_some_and(gone)
     }
 
-    /// Remembers an id that is not known yet, if need be in place of the oldest.
-    pub fn put(&mut self, id: PendingId, line: &LineName, seat: Seat, now: Clock) {
-        if self.numbers.len() >= MAX_PENDING {
-            self.forget_oldest();
+    /// Remembers an id that is not known yet, if need be in place of another.
+    pub fn put(&mut self, id: PendingId, line: &LineName, seat: Seat, at: Clock) {
+        if self.numbers.len() >= MAX_PENDING
+            && let Some((_, key)) = self.shown.first().or(self.silent.first()).cloned()
+        {
+            self.remove(&key);
         }
-        self.insert((id, line.clone()), seat, now);
+        let shown = false;
+        self.insert((id, line.clone()), Numbered { seat, at, shown });
     }
 
     /// Forgets ids that were numbered `window_ms` ago.
     pub fn forget(&mut self, window_ms: u64, now: Clock) {
-        while self.ages.first().is_some_and(|(at, _)| at.plus(window_ms) <= now) {
-            self.forget_oldest();
+        while let Some(key) = self.over(window_ms, now) {
+            self.remove(&key);
         }
     }
 
-    /// Forgets the ids of those whose numbers a section names: they were shown.
+    fn over(&self, window_ms: u64, now: Clock) -> Option<Key> {
+        let oldest = self.shown.first().into_iter().chain(self.silent.first());
+        let mut over = oldest.filter(|(at, _)| at.plus(window_ms) <= now);
+        over.next().map(|(_, key)| key.clone())
+    }
+
+    /// Notes whose numbers a section names.
     pub fn heard(&mut self, section: &Section) {
         // PERF: every mark of everybody comes here, and in quiet times there is no id.
         let Some(ids) = self.ids.get_mut(&section.line) else {
@@ -63,7 +86,11 @@ impl Pending {
         let claims = section.claims.iter().map(|claim| (claim.lane, claim.number));
         let seats = named.into_iter().flatten().copied().chain(ends).chain(claims);
         for id in seats.filter_map(|seat| ids.remove(&seat)).collect::<Vec<_>>() {
-            self.remove(&(id, section.line.clone()));
+            let key = (id, section.line.clone());
+            if let Some(numbered) = self.remove(&key) {
+                let shown = true;
+                self.insert(key, Numbered { shown, ..numbered });
+            }
         }
     }
 
@@ -71,51 +98,57 @@ impl Pending {
         *self = Self::default();
     }
 
-    fn insert(&mut self, key: Key, seat: Seat, at: Clock) {
-        self.ids.entry(key.1.clone()).or_default().insert(seat, key.0);
-        self.ages.insert((at, key.clone()));
-        self.numbers.insert(key, (seat, at));
-    }
-
-    fn forget_oldest(&mut self) {
-        if let Some((_, key)) = self.ages.first().cloned() {
-            self.remove(&key);
+    fn insert(&mut self, key: Key, numbered: Numbered) {
+        let age = (numbered.at, key.clone());
+        if numbered.shown {
+            self.shown.insert(age);
+        } else {
+            self.silent.insert(age);
+            self.ids.entry(key.1.clone()).or_default().insert(numbered.seat, key.0);
         }
+        self.numbers.insert(key, numbered);
     }
 
-    fn remove(&mut self, key: &Key) {
-        let Some((seat, at)) = self.numbers.remove(key) else {
-            return;
-        };
-        self.ages.remove(&(at, key.clone()));
+    fn remove(&mut self, key: &Key) -> Option<Numbered> {
+        let numbered = self.numbers.remove(key)?;
+        let age = (numbered.at, key.clone());
+        self.shown.remove(&age);
+        self.silent.remove(&age);
         if let Some(ids) = self.ids.get_mut(&key.1) {
-            ids.remove(&seat);
+            ids.remove(&numbered.seat);
             if ids.is_empty() {
                 self.ids.remove(&key.1);
             }
         }
+        Some(numbered)
     }
 
     pub fn write(&self, w: &mut Writer) {
         w.count(self.numbers.len());
-        for ((id, line), ((lane, number), at)) in &self.numbers {
+        for ((id, line), numbered) in &self.numbers {
             w.raw(&id.0);
             w.text(line.as_str());
+            let (lane, number) = numbered.seat;
             w.u8(lane.0);
-            w.number(*number);
-            w.clock(*at);
+            w.number(number);
+            w.clock(numbered.at);
+            w.flag(numbered.shown);
         }
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         let mut pending = Self::default();
-        for _ in 0..r.count(34)? {
+        for _ in 0..r.count(35)? {
             let key = (PendingId(r.array()?), r.line_name()?);
             if pending.numbers.last_key_value().is_some_and(|(last, _)| *last >= key) {
                 return r.wrong();
             }
-            let seat = (r.lane()?, r.number()?);
-            pending.insert(key, seat, r.clock()?);
+            let numbered = Numbered {
+                seat: (r.lane()?, r.number()?),
+                at: r.clock()?,
+                shown: r.flag()?,
+            };
+            pending.insert(key, numbered);
         }
         Ok(pending)
     }
@@ -155,11 +188,11 @@ mod tests {
         assert!(pending.get(id(1), &LINE).is_some());
         pending.forget(WINDOW, Clock(1_100));
         assert_eq!(pending.get(id(1), &LINE), None);
-        assert!(pending.ages.is_empty() && pending.ids.is_empty());
+        assert!(pending.silent.is_empty() && pending.ids.is_empty());
     }
 
     #[test]
-    fn whoever_shows_the_number_needs_the_id_no_more() {
+    fn whoever_shows_the_number_is_known_to_have_it() {
         let mut pending = Pending::default();
         for i in 0..9 {
             pending.put(id(i), &LINE, seat(i), Clock(0));
@@ -169,7 +202,7 @@ mod tests {
             ..section(LineName::new("other").unwrap())
         };
         pending.heard(&other);
-        assert_eq!(pending.numbers.len(), 9);
+        assert_eq!((pending.silent.len(), pending.shown.len()), (9, 0));
         let (lane, number) = seat(5);
         let said = Section {
             leaves: vec![seat(1)],
@@ -189,13 +222,19 @@ mod tests {
             ..section(LINE)
         };
         pending.heard(&said);
-        let left = (0..9).filter(|i| pending.get(id(*i), &LINE).is_some());
-        assert_eq!(left.collect::<Vec<_>>(), [0, 7, 8]);
-        assert_eq!(pending.ages.len(), 3);
+        let mut again = Writer::default();
+        pending.write(&mut again);
+        let mut pending = Pending::read(&mut Reader::new(&again.bytes, "ids")).unwrap();
+        let left: Vec<_> = pending.unheard(&LINE).unwrap().keys().copied().collect();
+        assert_eq!(left, [0, 7, 8].map(seat));
+        assert!((0..9).all(|i| pending.get(id(i), &LINE) == Some(seat(i))));
+        assert_eq!((pending.silent.len(), pending.shown.len()), (3, 6));
+        pending.forget(WINDOW, Clock(WINDOW));
+        assert!(pending.numbers.is_empty() && pending.shown.is_empty());
     }
 
     #[test]
-    fn at_the_limit_the_oldest_makes_room_once_its_visitor_is_gone() {
+    fn at_the_limit_who_has_the_number_makes_room_or_who_is_gone() {
         let mut pending = Pending::default();
         for i in 0..131_072 {
             assert!(pending.has_room(FIRM, Clock(0)));
@@ -213,5 +252,7 @@ mod tests {
         };
         pending.heard(&shown);
         assert!(pending.has_room(FIRM, Clock(100)));
+        pending.put(id(200_001), &LINE, seat(200_001), Clock(100));
+        assert!(pending.get(id(77), &LINE).is_none() && pending.get(id(1), &LINE).is_some());
     }
 }

@@ -21,12 +21,14 @@ pub(super) struct Room {
     /// As configured.
     configured: Settings,
     overrides: Overrides,
+    /// The era whose log last set them, and at which revision.
+    pub worded: Option<(Era, u64)>,
     pub revision: u64,
     edition: Edition,
     /// See [`RoomView::spared`].
     spared: Option<Era>,
     lines: BTreeMap<LineName, Line>,
-    pending: Pending,
+    pub pending: Pending,
     /// Configured settings with the overrides applied.
     pub settings: Arc<Settings>,
     /// When lines are due; a line may be due later than it stands here, never earlier.
@@ -46,6 +48,7 @@ impl Room {
             settings: Arc::new(configured.clone()),
             configured,
             overrides: Overrides::default(),
+            worded: None,
             revision,
             edition: Edition(0),
             spared: None,
@@ -69,9 +72,15 @@ impl Room {
         self.settle(m);
     }
 
-    pub fn override_with(&mut self, overrides: Overrides, m: &Moment) {
-        self.overrides = overrides;
-        self.settle(m);
+    /// False for what a gate brings back from before that was set here.
+    pub fn override_with(&mut self, overrides: &Overrides, revision: u64, m: &Moment) -> bool {
+        let era = m.adopts.unwrap_or(m.past.era());
+        let fresh = self.worded.is_none_or(|(last, _)| era >= last);
+        if fresh {
+            (self.overrides, self.worded) = (overrides.clone(), Some((era, revision)));
+            self.settle(m);
+        }
+        fresh
     }
 
     /// A new edition: every line begins afresh, above all numbers it has issued.
@@ -348,6 +357,10 @@ impl Room {
     pub fn write(&self, w: &mut Writer) {
         write_settings(w, &self.configured);
         write_overrides(w, &self.overrides);
+        w.option(self.worded, |w, (era, revision)| {
+            w.u64(era.0);
+            w.u64(revision);
+        });
         w.u64(self.revision);
         w.u32(self.edition.0);
         w.option(self.spared, |w, era| w.u64(era.0));
@@ -364,6 +377,7 @@ impl Room {
         let configured = read_settings(r)?;
         let mut room = Self {
             overrides: read_overrides(r)?,
+            worded: r.option(|r| Ok((Era(r.u64()?), r.u64()?)))?,
             revision: r.u64()?,
             ..Self::new(configured, 0)
         };

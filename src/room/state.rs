@@ -319,7 +319,11 @@ impl State {
                 return Changed::Refused;
             }
             (Some(room), Change::Configure(settings)) => room.configure(settings.bounded(), m),
-            (Some(room), Change::Override(overrides)) => room.override_with(overrides.clone(), m),
+            (Some(room), Change::Override(overrides)) => {
+                if !room.override_with(overrides, change.revision, m) {
+                    return Changed::Refused;
+                }
+            }
             (Some(room), Change::Reset) => room.reset(m),
             (Some(room), Change::Remove) => {
                 room.close(m);

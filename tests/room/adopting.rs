@@ -1,7 +1,7 @@
 //! Eras that a gate brings back: how that goes on, and what comes with them or is passed over.
 
 use anteroom::room::{
-    Adopt, Batch, Change, Clock, Era, LaneId, LineName, MAX_BATCH_BYTES, MAX_ROOMS, Mode, Number, Overrides,
+    Adopt, Batch, Change, Changed, Clock, Era, LaneId, LineName, MAX_BATCH_BYTES, MAX_ROOMS, Mode, Number, Overrides,
     RoomChange, RoomName, Section, Standing, State,
 };
 
@@ -206,6 +206,59 @@ fn an_operators_later_word_comes_along() {
     assert_eq!(fork.new.state.view().rooms[&room()].overrides, stop);
     fork.new.pass(1_000);
     assert_eq!(fork.new.figures().called, 0);
+}
+
+#[test]
+fn what_an_operator_has_said_since_stands() {
+    let word = |mode, capacity| {
+        let (message, rate_per_minute) = (None, None);
+        Overrides {
+            mode,
+            capacity,
+            rate_per_minute,
+            message,
+        }
+    };
+    let (lost, since) = (word(None, Some(5)), word(Some(Mode::Hold), None));
+    for (of_nothing, in_time) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut log = Log::new(settings(1));
+        log.join(2);
+        log.change(Change::Override(word(None, Some(3))));
+        let mut fork = if of_nothing {
+            Fork::of_nothing(log, settings(1))
+        } else {
+            Fork::of(log)
+        };
+        fork.old.join(1);
+        for _ in 0..9 {
+            fork.old.change(Change::Override(lost.clone()));
+        }
+        let mut silent = fork.new.fork();
+        // So many changes of the configuration say nothing of what was set by hand.
+        (0..20).for_each(|_| drop(silent.change(Change::Configure(settings(1)))));
+        let without = fork.old.state.adoption(&silent.state);
+        for batch in without {
+            silent.apply(0, batch);
+        }
+        assert_eq!(
+            silent.state.view().rooms[&room()].overrides,
+            lost,
+            "nobody has said anything"
+        );
+        let early = fork.old.state.adoption(&fork.new.state);
+        fork.new.change(Change::Override(since.clone()));
+        let batches = if in_time {
+            fork.old.state.adoption(&fork.new.state)
+        } else {
+            early
+        };
+        let changed = batches.into_iter().flat_map(|batch| fork.new.apply(0, batch).changed);
+        let refused = changed.filter(|changed| *changed != Changed::Taken).count();
+        assert_eq!(refused, usize::from(!in_time));
+        assert_eq!(fork.new.state.view().rooms[&room()].overrides, since);
+        let again = State::decode(&fork.new.state.encode()).unwrap();
+        assert_eq!(again.hash(), fork.new.state.hash());
+    }
 }
 
 #[test]

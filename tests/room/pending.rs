@@ -2,7 +2,7 @@
 
 use anteroom::room::{GateId, Number, PendingId, Section};
 
-use super::fork::held;
+use super::fork::{Fork, go, held};
 use super::support::{LANE, Log, only};
 
 /// Most ids that a room remembers.
@@ -25,21 +25,19 @@ fn pend(log: &mut Log, ids: impl Iterator<Item = u32>) -> Vec<Option<Number>> {
 }
 
 #[test]
-fn an_id_is_forgotten_when_its_number_is_shown() {
+fn an_id_is_answered_also_when_its_number_was_shown() {
     let mut log = Log::new(held(1));
     let first = pend(&mut log, 0..4);
     let numbers: Vec<Number> = first.iter().flatten().copied().collect();
     assert_eq!(pend(&mut log, 0..4), first);
     log.mark(numbers[0]);
     log.leave(numbers[1]);
-    let left = pend(&mut log, 2..4);
-    assert_eq!(left, first[2..]);
-    let anew = pend(&mut log, 0..2);
-    assert!(anew.iter().all(|number| *number > first[3]), "{anew:?}");
+    let late = pend(&mut log, 0..4);
+    assert_eq!(late, first, "it may wait in another gate's queue");
 }
 
 #[test]
-fn at_the_bound_an_id_comes_again_until_the_oldest_is_heard_of_or_gone() {
+fn at_the_bound_an_id_comes_again_until_somebody_is_heard_of_or_gone() {
     let mut log = Log::new(held(1));
     let first = pend(&mut log, 0..BOUND);
     assert!(first.iter().all(Option::is_some));
@@ -91,5 +89,33 @@ fn ask(log: &mut Log, given: &mut [Option<Number>]) {
                 *given = number;
             }
         }
+    }
+}
+
+#[test]
+fn a_number_that_nobody_may_have_heard_of_comes_back_with_its_visitor_only() {
+    let mut log = Log::new(held(1));
+    let given = pend(&mut log, 0..4);
+    let numbers: Vec<Number> = given.into_iter().flatten().collect();
+    log.mark(numbers[1]);
+    for of_nothing in [true, false] {
+        let mut fork = if of_nothing {
+            Fork::of_nothing(log.fork(), held(1))
+        } else {
+            Fork::of(log.fork())
+        };
+        let lost = pend(&mut fork.old, 4..6);
+        let lost: Vec<Number> = lost.into_iter().flatten().collect();
+        fork.old.mark(lost[1]);
+        fork.bring();
+        assert!(fork.new.is_present(numbers[1]) && fork.new.is_present(lost[1]));
+        assert!(!fork.new.is_present(lost[0]), "nobody holds a slot for it");
+        let another = pend(&mut fork.new, 4..5)[0];
+        assert!(another > Some(lost[1]), "who comes with the id is numbered here");
+        assert!(!fork.new.is_present(numbers[0]));
+        assert!(fork.new.mark(numbers[0]), "who was told the number has it");
+        assert_eq!(fork.new.ahead(numbers[0]), Some(0));
+        go(&mut fork.new);
+        assert!(fork.new.is_called(numbers[0]));
     }
 }

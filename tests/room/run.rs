@@ -26,6 +26,8 @@ pub struct Run {
     /// A replica of a history that the others lost.
     lost: Option<State>,
     seen: BTreeSet<(LineName, LaneId, Number)>,
+    /// Given for a pending id.
+    by_id: BTreeSet<(LineName, LaneId, Number)>,
 }
 
 impl Run {
@@ -44,6 +46,7 @@ impl Run {
             behind: None,
             lost: None,
             seen: BTreeSet::new(),
+            by_id: BTreeSet::new(),
         };
         run.step(0, &Step::Change(Change::Configure(settings())));
         run
@@ -176,6 +179,7 @@ impl Run {
             if before.edition < after.edition || !lane_is_there || !eras.contains(&number.era) {
                 continue;
             }
+            let silent = self.by_id.contains(&(line.clone(), lane, number));
             let visitor = Visitor {
                 room: room(),
                 line,
@@ -183,6 +187,15 @@ impl Run {
                 number,
             };
             let (was, is) = (was.standing(&visitor, was.clock), is.standing(&visitor, is.clock));
+            // Nobody may have heard of that number yet.
+            if silent
+                && matches!(
+                    is,
+                    Standing::Unknown | Standing::Waiting(Waiting { present: false, .. })
+                )
+            {
+                continue;
+            }
             assert!(is_brought_back(was, is), "{visitor:?} was {was:?} and is {is:?}");
         }
     }
@@ -214,6 +227,7 @@ impl Run {
         }
         for joined in &effects.pending_joined {
             let issued = joined.first.map(|number| (joined.line.clone(), joined.lane, number));
+            self.by_id.extend(issued.clone());
             self.author
                 .issued
                 .extend(issued.filter(|issued| self.seen.insert(issued.clone())));

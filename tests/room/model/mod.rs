@@ -303,7 +303,7 @@ impl Model {
     fn run(&mut self, batch: &Batch, adopts: Option<u64>, time: u64, answer: &mut Answer) {
         let quiet_until = self.adopted_by();
         for change in &batch.rooms {
-            answer.skipped += u32::from(!self.change(change.revision, &change.change));
+            answer.skipped += u32::from(!self.change(adopts, change.revision, &change.change));
         }
         let Some(room) = &mut self.room else {
             return batch.sections.iter().for_each(|section| refuse(section, answer));
@@ -335,13 +335,14 @@ impl Model {
         }
     }
 
-    fn change(&mut self, revision: u64, change: &Change) -> bool {
+    fn change(&mut self, adopts: Option<u64>, revision: u64, change: &Change) -> bool {
         let clock = self.clock;
         match (&mut self.room, change) {
             (None, Change::Configure(settings)) => {
                 self.room = Some(Room {
                     configured: settings.clone(),
                     overrides: Overrides::default(),
+                    worded: None,
                     settings: settings.clone(),
                     revision,
                     edition: 0,
@@ -364,6 +365,11 @@ impl Model {
                 room.settle(clock, &self.lore);
             }
             (Some(room), Change::Override(overrides)) => {
+                let said = adopts.unwrap_or(self.lore.era());
+                if room.worded.is_some_and(|last| said < last) {
+                    return false;
+                }
+                room.worded = Some(said);
                 room.overrides = overrides.clone();
                 room.settle(clock, &self.lore);
             }

@@ -12,14 +12,16 @@ use super::{Answer, Lore, Proof};
 pub struct Room {
     pub configured: Settings,
     pub overrides: Overrides,
+    /// The era whose log last set them.
+    pub worded: Option<u64>,
     pub settings: Settings,
     pub revision: u64,
     pub edition: u32,
     /// The era that issued when the edition was last taken back.
     pub spared: Option<u64>,
     pub lines: BTreeMap<LineName, Line>,
-    /// (numbered at, id, line, lane and number)
-    pub pending: Vec<(u64, PendingId, LineName, (LaneId, Number))>,
+    /// (numbered at, id, line, number)
+    pub pending: Vec<(u64, PendingId, LineName, Number)>,
 }
 
 impl Room {
@@ -111,10 +113,6 @@ impl Room {
         if let Some(line) = self.lines.get_mut(&section.line) {
             line.figures.bypasses += u64::from(section.bypasses);
         }
-        if now.adopts.is_none() {
-            self.pending
-                .retain(|(_, _, line, seat)| *line != section.line || !shows(section, seat));
-        }
         for (lane, count) in &section.joins {
             let first = self.join(&section.line, *lane, *count, now);
             answer.skipped += u32::from(first.is_none());
@@ -125,11 +123,11 @@ impl Room {
                 .pending
                 .iter()
                 .find(|p| p.1 == *id && p.2 == section.line)
-                .map(|p| p.3.1);
+                .map(|p| p.3);
             let first = known.or_else(|| self.join(&section.line, *lane, 1, now));
             if known.is_none() {
                 self.pending
-                    .extend(first.map(|number| (now.clock, *id, section.line.clone(), (*lane, number))));
+                    .extend(first.map(|number| (now.clock, *id, section.line.clone(), number)));
             }
             answer.skipped += u32::from(first.is_none());
             answer.pending_joined.push(first);
@@ -150,14 +148,6 @@ pub fn refuse(section: &Section, answer: &mut Answer) {
     answer.skipped += items(section) + u32::try_from(section.joins.len() + section.pending_joins.len()).unwrap();
     answer.joined.extend(section.joins.iter().map(|_| None));
     answer.pending_joined.extend(section.pending_joins.iter().map(|_| None));
-}
-
-/// Somebody showed the number.
-fn shows(section: &Section, seat: &(LaneId, Number)) -> bool {
-    let named = [&section.leaves, &section.reopens, &section.renewals, &section.marks];
-    let claimed = section.claims.iter().any(|claim| (claim.lane, claim.number) == *seat);
-    let ended = section.ends.iter().any(|end| (end.lane, end.number) == *seat);
-    claimed || ended || named.into_iter().any(|seats| seats.contains(seat))
 }
 
 fn items(section: &Section) -> u32 {
