@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anteroom::log::Occasion;
+use anteroom::replica::Condition;
 use anteroom::replica::protocol::Ask;
 use anteroom::room::{Change, Entry, Mode, Overrides, Position};
 
@@ -98,6 +99,8 @@ pub struct Traps {
     pub root: Option<bool>,
     pub begin: bool,
     pub poison: bool,
+    /// The entry that an operator has passed over, and the life of the gate that was told.
+    pub told: Option<(Position, u64)>,
 }
 
 impl World {
@@ -241,6 +244,8 @@ impl World {
         let until = self.now + time;
         if let Some(gate) = self.slots[slot].gate.as_mut() {
             gate.paused_until = until;
+            // Whatever it would have woken for before is slept through.
+            gate.wake = None;
             self.wake_at(slot, until);
         }
     }
@@ -314,8 +319,25 @@ impl World {
         self.restarts(lost);
     }
 
+    /// The operator tells one gate that stands before the entry, and another only if that is gone before it is done.
     fn skips(&mut self, position: Position) {
-        self.tell_some_gate(|gate| gate.protocol.skip(position));
+        let gates = (0..self.slots.len()).filter_map(|slot| Some((slot, self.slots[slot].gate.as_ref()?)));
+        let (mut there, mut told) = (Vec::new(), false);
+        for (slot, gate) in gates {
+            told |= self.traps.told == Some((position, gate.life));
+            if gate.protocol.condition() == (Condition::Frozen { at: position }) {
+                there.push(slot);
+            }
+        }
+        if !there.is_empty() && !told {
+            let slot = self.chance.pick(&there);
+            if let Some(gate) = self.slots[slot].gate.as_mut() {
+                gate.protocol.skip(position);
+                self.traps.told = Some((position, gate.life));
+            }
+            self.go_on(slot);
+        }
+        self.after(20 * SECOND, Event::Fault(Fault::Skip(position)));
     }
 
     fn twists(&mut self, slot: usize) {

@@ -208,6 +208,8 @@ impl World {
             return;
         };
         self.note(format_args!("gate {slot} dies"));
+        let id = gate.id();
+        observer::with(|watch| (watch.to_twist.remove(&id), watch.twisted.remove(&id)));
         for joiner in gate.joiners {
             self.people[joiner.visitor].is = super::people::Is::Outside;
             self.come_again(joiner.visitor, 500 * MILLI, 3 * SECOND);

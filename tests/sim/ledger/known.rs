@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{Entry, GateId, Number, Position, State};
+use anteroom::room::{Adopt, Entry, GateId, Number, Position, State};
 
 #[derive(Default)]
 pub struct Known {
@@ -28,6 +28,11 @@ enum Said {
 
 /// The first machine version in which what was lost is brought back.
 const SINCE_VERSION: u16 = 2;
+
+/// What the entry brings back, if the rooms' machine takes it.
+pub fn adopts(entry: &Entry, version: u16) -> Option<Adopt> {
+    entry.batch.adopt.filter(|_| version >= SINCE_VERSION)
+}
 
 impl Known {
     pub fn reads(&mut self, gate: GateId, at: Position) {

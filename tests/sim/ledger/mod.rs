@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anteroom::room::{
-    Effects, Entry, GateId, LineName, LineView, Mode, Number, Position, Standing, State, StateHash, View,
+    Adopt, Effects, Entry, GateId, LineName, LineView, Mode, Number, Position, Standing, State, StateHash, View,
 };
 
 use crate::rooms::{self, LANE};
 use book::{Book, Is, Person};
-use known::Known;
+use known::{Known, adopts};
 
 #[derive(Default)]
 pub struct Ledger {
@@ -204,7 +204,8 @@ impl Ledger {
             .and_then(|room| room.line(&LineName::ONLY));
         if !effects.ignored && was_rooted {
             self.known.hear(entry, state);
-            self.said(&mut history.book, entry, effects, line.map(AsRef::as_ref));
+            let adopts = adopts(entry, view.version);
+            self.said(&mut history.book, entry, effects, adopts, line.map(AsRef::as_ref));
         }
         history.book.expire();
         let Some(line) = line else { return };
@@ -219,7 +220,14 @@ impl Ledger {
     }
 
     /// Takes down what visitors and gates said.
-    fn said(&mut self, book: &mut Book, entry: &Entry, effects: &Effects, line: Option<&LineView>) {
+    fn said(
+        &mut self,
+        book: &mut Book,
+        entry: &Entry,
+        effects: &Effects,
+        adopts: Option<Adopt>,
+        line: Option<&LineView>,
+    ) {
         let at = entry.position;
         if !book.hear(entry.gate, entry.serial) {
             self.fault(&format!(
@@ -227,7 +235,7 @@ impl Ledger {
                 entry.serial, entry.gate
             ));
         }
-        if let Some(adopt) = entry.batch.adopt {
+        if let Some(adopt) = adopts {
             // Of several gates at it the first that is done ends it: too soon, but never too late.
             let until = book
                 .adopting_until
@@ -239,14 +247,12 @@ impl Ledger {
             section.leaves.iter().for_each(|(_, number)| book.leave(*number));
             section.ends.iter().for_each(|end| book.end(end));
             section.claims.iter().for_each(|claim| book.claim(claim));
-            section
-                .taken
-                .iter()
-                .for_each(|(_, number)| book.use_up(*number, Is::Over));
-            section
-                .spent
-                .iter()
-                .for_each(|(_, number)| book.use_up(*number, Is::Lapsed));
+            let used = [(&section.taken, Is::Over), (&section.spent, Is::Lapsed)];
+            for (numbers, is) in used.into_iter().filter(|_| adopts.is_some()) {
+                for (_, number) in numbers {
+                    book.use_up(*number, is);
+                }
+            }
             for (_, number) in &section.reopens {
                 self.known(at, *number);
                 // Whether the room lets them: it knows what ended and what the horizon has passed.
@@ -394,7 +400,7 @@ impl Ledger {
             self.fault(&format!("{at:?}: {slots} slots are held, and {held} by the entries"));
         }
         let may_call = was_rooted && !view.alarm && settings.mode == Mode::Auto && !is_quiet(view);
-        let adopting = book.clock < book.adopting_until || entry.batch.adopt.is_some();
+        let adopting = book.clock < book.adopting_until || adopts(entry, view.version).is_some();
         if made > 0 {
             if slots > capacity || held > capacity as usize {
                 self.fault(&format!(
