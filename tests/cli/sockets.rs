@@ -25,6 +25,17 @@ fn is_cut_off(gate: &Gate, secs: u64) {
     });
 }
 
+/// Waits until the outage has opened the room, to who has neither place nor session.
+fn is_opened(gate: &Gate) {
+    is_cut_off(gate, 0);
+    until("the open room", || {
+        let answer = gate
+            .visitor()
+            .asks("GET /api/stock", "Accept: application/json\r\n", "");
+        answer.is_the_shops().then_some(())
+    });
+}
+
 /// Uses the socket until it is closed, so that it is never closed for idleness.
 fn closes(mut socket: Socket, whose: &str) {
     until(&format!("the end of the socket of {whose}"), || {
@@ -42,9 +53,9 @@ fn sockets_that_an_outage_let_past_go_when_the_line_is_back_and_one_of_a_session
     let waiting = gate.waits(1);
     let mut of_session = inside.opens_socket();
     store.kill();
-    is_cut_off(&gate, 0);
+    is_opened(&gate);
     let (mut of_nobody, mut of_waiting) = (gate.visitor().opens_socket(), waiting.opens_socket());
-    is_cut_off(&gate, 3);
+    is_cut_off(&gate, 5);
     for socket in [&mut of_session, &mut of_nobody, &mut of_waiting] {
         assert!(socket.is_alive(), "the outage lasts");
     }
@@ -65,10 +76,10 @@ fn a_socket_that_an_outage_let_past_stays_while_the_room_is_open_and_goes_when_i
     let gate = site.start();
     live(&gate);
     store.pause();
-    is_cut_off(&gate, 0);
+    is_opened(&gate);
     assert!(gate.visitor().goes_to("/").is_the_shops(), "let past");
     let mut of_nobody = gate.visitor().opens_socket();
-    is_cut_off(&gate, 3);
+    is_cut_off(&gate, 5);
     store.resume();
     live(&gate);
     until("the count", || {
