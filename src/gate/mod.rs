@@ -17,7 +17,7 @@
 mod answers;
 mod cacheable;
 mod cookies;
-mod decide;
+pub mod decide;
 mod endpoints;
 mod forward;
 mod in_flight;
@@ -34,7 +34,7 @@ mod seat;
 mod seat_answers;
 mod shared;
 mod visit;
-mod who;
+pub mod who;
 
 use std::sync::Arc;
 

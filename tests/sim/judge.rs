@@ -1,8 +1,13 @@
-//! What a gate makes of a visitor's tokens, from its own view alone: `gate::who` and `gate::decide` in a small form, for
-//! tickets and passes that need no signature.
+//! What a gate makes of a visitor's tokens, from its own view alone: the gate's own reader, for tickets and passes that
+//! need no signature.
 
+use std::sync::LazyLock;
+
+use anteroom::gate::decide::{PassState, TicketState, Void};
+use anteroom::gate::who::Reader;
 use anteroom::replica::Note;
-use anteroom::room::{CallId, Clock, Number, PendingId, SLACK_MS, Standing, View};
+use anteroom::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, View, Wall};
+use anteroom::token::{self, Key, KeyId, Keyring, Secret, TicketPlace};
 
 use super::rooms;
 
@@ -44,34 +49,57 @@ pub enum Worth {
 impl Eyes<'_> {
     /// Whether the pass lets its visitor in, with what the log should learn.
     pub fn pass(&self, pass: &Pass) -> (bool, Option<Note>) {
-        match self.standing(pass.number) {
-            Standing::Inside(inside) if inside.call == pass.call && self.alive(inside.expires) => {
-                let claim = (!inside.carried).then_some(Note::Claim { carried: true });
-                (true, claim.or(inside.renewal_due.then_some(Note::Renew)))
-            }
-            Standing::Called(called) if called.call == pass.call && self.alive(called.deadline) => {
-                (true, Some(Note::Claim { carried: true }))
-            }
-            Standing::Waiting(waiting) if waiting.missed_at.is_none() && pass.expires_at > self.wall => {
-                (true, Some(Note::Reopen))
-            }
-            Standing::Unknown if pass.expires_at > self.wall => (true, Some(Note::Reopen)),
-            _ => (false, None),
-        }
+        let reader = self.reader();
+        let id = reader
+            .keyring
+            .pass_id(reader.room, reader.line, reader.edition, pass.call);
+        let worth = reader.pass(token::Pass {
+            room: reader.room.clone(),
+            line: reader.line.clone(),
+            lane: rooms::LANE,
+            edition: reader.edition,
+            number: pass.number,
+            id,
+            expires_at: Wall(pass.expires_at),
+        });
+        (worth.state == PassState::Valid, worth.note)
     }
 
     pub fn ticket(&self, number: Number) -> (Worth, Option<Note>) {
-        match self.standing(number) {
-            Standing::Waiting(waiting) => (Worth::Waiting, waiting.mark_due.then_some(Note::Mark)),
-            Standing::Called(called) if self.alive(called.deadline) => {
-                let claim = (!called.at_join).then_some(Note::Claim { carried: false });
-                (Worth::Called, claim)
-            }
-            Standing::Called(_) => (Worth::Waiting, None),
-            Standing::Inside(inside) if !inside.carried && self.alive(inside.expires) => (Worth::Called, None),
-            Standing::Inside(_) | Standing::Ended => (Worth::Ended, None),
-            Standing::Late => (Worth::Late, None),
-            Standing::Unknown => (Worth::Unknown, Some(Note::Mark)),
+        let reader = self.reader();
+        let worth = reader.ticket(token::Ticket {
+            room: reader.room.clone(),
+            line: reader.line.clone(),
+            lane: rooms::LANE,
+            edition: reader.edition,
+            place: TicketPlace::Numbered(number),
+            joined_at: reader.wall,
+            identity: None,
+        });
+        let state = match worth.state {
+            TicketState::Waiting => Worth::Waiting,
+            TicketState::Called => Worth::Called,
+            TicketState::Unknown => Worth::Unknown,
+            TicketState::Void(Void::Late) => Worth::Late,
+            TicketState::Void(_) => Worth::Ended,
+            TicketState::None | TicketState::Pending(_) => unreachable!("it has a number"),
+        };
+        (state, worth.note)
+    }
+
+    /// The gate's own reader of tokens; who carries one here is not asked to prove it.
+    fn reader(&self) -> Reader<'_> {
+        let room = self.view.rooms.get(&*ROOM);
+        Reader {
+            keyring: &KEYRING,
+            room: &ROOM,
+            line: &LINE,
+            view: self.view,
+            edition: room.map_or(Edition::default(), |room| room.edition),
+            spared: room.and_then(|room| room.spared),
+            now: self.now,
+            wall: Wall(self.wall),
+            extension_ms: self.cut_off.then_some(rooms::OUTAGE_EXTENSION_MS),
         }
     }
 
@@ -111,9 +139,12 @@ impl Eyes<'_> {
     pub fn standing(&self, number: Number) -> Standing {
         self.view.standing(&rooms::visitor(number), self.view.clock)
     }
-
-    fn alive(&self, expires: Clock) -> bool {
-        let extension = if self.cut_off { rooms::OUTAGE_EXTENSION_MS } else { 0 };
-        self.now <= expires.plus(SLACK_MS + extension)
-    }
 }
+
+static ROOM: LazyLock<RoomName> = LazyLock::new(rooms::room);
+static KEYRING: LazyLock<Keyring> = LazyLock::new(|| {
+    let id = KeyId::new("sim").expect("a key's id");
+    let secret = Secret::new([7; 32]);
+    Keyring::new(vec![Key { id, secret }]).expect("one key")
+});
+static LINE: LineName = LineName::ONLY;
