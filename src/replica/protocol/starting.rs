@@ -6,7 +6,7 @@ use super::begin::From;
 use super::rootless::Healing;
 use super::{Ask, Asked, Phase, Protocol, Step};
 use crate::log::{Exchanged, Loaded, Snapshot};
-use crate::replica::recover::{Applied, apply_next, decode};
+use crate::replica::recover::{Applied, apply_next, decode, snapshot};
 use crate::replica::rooms;
 use crate::replica::waiters::Waiters;
 use crate::room::{Change, Effects, Joined, Position, RoomName, State, VERSION};
@@ -26,7 +26,7 @@ pub(super) struct Starting {
 pub(super) struct CatchingUp {
     pub state: State,
     /// What it came from, for another try that stops before an entry that cannot be applied.
-    base: Option<Snapshot>,
+    base: Snapshot,
     stop_before: Option<Position>,
     /// The log's last life ended properly, or is not over.
     clean: bool,
@@ -68,7 +68,7 @@ impl Protocol {
             let catching_up = CatchingUp {
                 answered: self.answered(&state),
                 state,
-                base: Some(base),
+                base,
                 stop_before: None,
                 clean: loaded.clean,
                 last_known: loaded.last_known,
@@ -213,7 +213,7 @@ impl Protocol {
 
     /// Tries again up to the entry before, so that what stands still is as late as can be.
     fn poisoned(&mut self, going: CatchingUp, at: Position, now: Duration) {
-        let again = going.base.as_ref().and_then(decode);
+        let again = decode(&going.base);
         let Some(state) = again.filter(|_| going.stop_before.is_none()) else {
             return self.freeze(at, going.old.map(Box::new), now);
         };
@@ -242,8 +242,8 @@ impl Protocol {
     ) {
         self.archive_from(&state);
         let catching_up = CatchingUp {
+            base: snapshot(&state, self.time),
             state,
-            base: None,
             stop_before: None,
             clean: true,
             last_known: 0,
