@@ -1,8 +1,9 @@
 //! What a replica of a lost history has to bring back: batches for the log that the rooms go on in.
 //!
 //! For each era of which the replica has read more: who is present, the open sessions, the numbers that are used up, and
-//! where each horizon stood; and all but the horizon for the eras before, whose visitors went on in those logs. Whoever is called there comes as present, in front of all others: a pass that was handed out
-//! is honoured by its own date and opens the session as excess, as after any lost call.
+//! where each horizon stood; and all but the horizon for the eras before, whose visitors went on in those logs. Whoever is
+//! called there comes as present, in front of all others: a pass that was handed out is honoured by its own date and opens
+//! the session as excess, as after any lost call.
 
 use super::entry::{Adopt, Batch, Change, RoomChange};
 use super::era::Extent;

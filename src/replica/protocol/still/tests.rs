@@ -1,9 +1,10 @@
 use super::super::{Answer, Setup};
 use super::*;
-use crate::log::{self, Beginning, Embedded, Loaded, Log, Trouble, Unavailable};
+use crate::log::{self, Beginning, Embedded, Exchanged, Loaded, Log, Trouble, Unavailable};
 use crate::replica::worker::carry_out;
 use crate::replica::{Condition, Options};
-use crate::room::{Change, Effects, Entry, GateId, Overrides, RoomName, Settings};
+use crate::room::hand::Hand;
+use crate::room::{Batch, Change, Effects, Entry, GateId, LaneId, Overrides, RoomChange, RoomName, Section, Settings};
 
 /// A gate by hand: its protocol, its log, and the uptime that its waits have come to.
 struct Gate {
@@ -11,6 +12,10 @@ struct Gate {
     log: Embedded,
     now: Duration,
     _folder: tempfile::TempDir,
+}
+
+fn main() -> RoomName {
+    RoomName::new("main").unwrap()
 }
 
 fn poison() -> Change {
@@ -26,16 +31,14 @@ fn poisoned(state: &mut State, entry: &Entry) -> Effects {
 }
 
 impl Gate {
-    /// Frozen, and where.
-    fn frozen() -> (Self, Position) {
-        let main = RoomName::new("main").unwrap();
+    fn new(alone: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut gate = Self {
+        Self {
             protocol: Protocol::new(Setup {
                 gate: GateId(7),
-                rooms: vec![(main.clone(), Settings::default())],
+                rooms: vec![(main(), Settings::default())],
                 options: Options::default(),
-                alone: true,
+                alone,
                 apply: poisoned,
                 archiver: None,
                 random: Box::new(|| 5),
@@ -43,12 +46,17 @@ impl Gate {
             log: Embedded::open(folder.path(), log::Options::default()).unwrap(),
             now: Duration::ZERO,
             _folder: folder,
-        };
+        }
+    }
+
+    /// Frozen, and where.
+    fn frozen() -> (Self, Position) {
+        let mut gate = Self::new(true);
         gate.until(Condition::Live);
-        while !gate.protocol.view().rooms.contains_key(&main) {
+        while !gate.protocol.view().rooms.contains_key(&main()) {
             gate.step();
         }
-        drop(gate.protocol.change(main, poison()));
+        drop(gate.protocol.change(main(), poison()));
         for _ in 0..100 {
             if let Condition::Frozen { at } = gate.protocol.condition() {
                 return (gate, at);
@@ -134,7 +142,47 @@ fn a_frozen_gate_whose_store_is_empty_begins_with_the_rooms_before_the_entry() {
         panic!("it has the log to itself")
     };
     let rooms = State::decode(&root.state).unwrap();
-    assert!(rooms.configured(&RoomName::new("main").unwrap()).is_some());
+    assert!(rooms.configured(&main()).is_some());
+}
+
+/// Nothing but what the log started from is there to bring the rooms back from.
+#[test]
+fn a_gate_that_freezes_on_a_log_without_a_snapshot_has_the_rooms_before_the_entry() {
+    let mut gate = Gate::new(false);
+    let mut hand = Hand::with_room(Settings::default());
+    let root = State::decode(&hand.state.encode()).unwrap();
+    gate.protocol.apply_from(root, None, None, gate.now);
+    let (before, _) = hand.hear(
+        0,
+        Section {
+            joins: vec![(LaneId(0), 1)],
+            ..Hand::section()
+        },
+    );
+    let (room, revision) = (Hand::room(), 9);
+    let (entry, _) = hand.say(
+        0,
+        Batch {
+            rooms: vec![RoomChange {
+                room,
+                revision,
+                change: poison(),
+            }],
+            ..Batch::default()
+        },
+    );
+    for _ in 0..2 {
+        assert!(matches!(gate.asks(), Ask::Exchange { .. }));
+        let entries = Exchanged::Entries {
+            entries: vec![before.clone(), entry.clone()],
+            log_bytes: 0,
+            more: false,
+            newer: None,
+        };
+        gate.protocol.answer(gate.now, Ok(Answer::Exchanged(entries)));
+    }
+    assert_eq!(gate.protocol.condition(), Condition::Frozen { at: entry.position });
+    assert_eq!(gate.protocol.view().position, before.position);
 }
 
 #[test]
