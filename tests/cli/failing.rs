@@ -47,8 +47,9 @@ fn a_store_that_fails_is_told_with_its_present_reason_in_healing_too() {
         "{told:?}"
     );
 
-    // Back, but it asks for a password that nobody told the gate.
+    // Back, but it asks for a password that nobody told the gate, in the middle of its work.
     store.restart();
+    until("an answer", || standing(&one)["reason"].is_null().then_some(()));
     let mut admin = store.connect();
     let mut set = redis::cmd("CONFIG");
     set.arg("SET")

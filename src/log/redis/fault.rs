@@ -98,7 +98,7 @@ fn by_words(said: String) -> Fault {
     if has("NOPERM") || has("can't run this command") || has("ACL failure") {
         return Fault::Refused(format!("the user may not do all that the log needs: {said}"));
     }
-    if has("NOAUTH") {
+    if has("NOAUTH") || has("unauthenticated") {
         return Fault::Refused("the server asks for a password: [store] password, or user:password@ in the url".into());
     }
     if has("WRONGPASS") || has("invalid password") {

@@ -96,7 +96,10 @@ impl Link {
             if self.asking {
                 self.receive(end)?;
             }
-            replies.push(self.receive(end)?);
+            let reply = self
+                .receive(end)
+                .map_err(|lost| self.farewell(&replies).unwrap_or(lost))?;
+            replies.push(reply);
         }
         Ok(replies)
     }
@@ -107,6 +110,12 @@ impl Link {
             Value::ServerError(error) => Some(Fault::reply(error, &self.node)),
             _ => None,
         }
+    }
+
+    /// Why the server hung up, if it said so first: to who has not given a password it takes no long command.
+    fn farewell(&self, replies: &[Value]) -> Option<Fault> {
+        let fault = self.fault(replies.last()?)?;
+        matches!(fault, Fault::Refused(_)).then_some(fault)
     }
 
     fn receive(&mut self, end: Duration) -> Result<Value, Fault> {
