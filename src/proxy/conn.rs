@@ -139,8 +139,9 @@ impl Conn {
         (*refused == behind).then_some(*malformed)
     }
 
-    pub(super) fn is_answering(&self) -> bool {
-        self.phase.load(Ordering::Relaxed) == ANSWERING
+    /// A head has begun to come, and is not complete.
+    pub(super) fn is_in_head(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == HEAD
     }
 
     pub(super) fn is_tunnel(&self) -> bool {

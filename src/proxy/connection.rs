@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, EXPECT};
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, EXPECT, UPGRADE};
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
@@ -108,7 +108,12 @@ where
         // connection has already sent has been read. PERF: the token only wakes; a flag is cheaper to look at every time.
         if begun && !told && shared.draining.load(Ordering::Relaxed) {
             told = true;
-            http.as_mut().graceful_shutdown();
+            // hyper has seen nothing of a head that is half here, and would close on it.
+            if conn.is_in_head() {
+                conn.close();
+            } else {
+                http.as_mut().graceful_shutdown();
+            }
         }
         if let Poll::Ready(ended) = http.as_mut().poll(cx) {
             return Poll::Ready(how(ended));
@@ -175,6 +180,7 @@ where
     up(&shared.stats.requests);
     let settings = &shared.settings;
     let announced = request.headers().contains_key(EXPECT);
+    let asks_to_upgrade = request.headers().contains_key(UPGRADE);
     let request = request.map(|incoming| RequestBody::new(incoming, settings));
     let progress = request.body().progress();
     // PERF: hyper keeps the room of this future for the connection's life; a stream that idles for an hour should not keep
@@ -187,6 +193,9 @@ where
     }
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         conn.tunnel();
+    } else if asks_to_upgrade {
+        // What came behind it waits for the other protocol.
+        conn.close();
     }
     finish(&conn, flight, response)
 }

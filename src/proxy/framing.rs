@@ -39,9 +39,6 @@ pub enum Malformed {
     /// The head has more lines than any client needs.
     #[error("the request has too many header lines")]
     TooMany,
-    /// Bytes behind a request for another protocol, which was not granted (RFC 9110, section 7.8).
-    #[error("bytes were sent before another protocol was agreed on")]
-    Early,
     /// `Expect` asks for what we do not know (RFC 9110, section 10.1.1).
     #[error("unknown Expect")]
     Expectation,

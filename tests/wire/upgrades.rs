@@ -113,6 +113,17 @@ fn bytes_behind_an_upgrade_that_was_not_granted_reach_nobody() {
     assert!(!shop.seen().contains("smuggled"), "{}", shop.seen());
 }
 
+/// Nobody waits for another protocol that is never granted.
+#[test]
+fn an_upgrade_that_the_gate_answers_by_itself_ends_the_connection() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    client.send("GET /own HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n");
+    assert_eq!(client.answer().header("connection").as_deref(), Some("close"));
+    assert_eq!(client.rest(), "");
+}
+
 #[test]
 fn upgrades_that_are_not_well_formed_are_forwarded_without() {
     let cases = [

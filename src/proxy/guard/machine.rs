@@ -92,11 +92,6 @@ impl Machine {
         self.stage = Stage::Tunnel;
     }
 
-    /// The answer was another one.
-    pub fn not_upgraded(&mut self) {
-        self.stage = Stage::Head;
-    }
-
     pub fn refuse(&mut self) {
         self.stage = Stage::Refused;
     }

@@ -17,7 +17,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use self::machine::{Machine, Refused};
 use super::conn::Conn;
-use super::framing::Malformed;
 
 /// A client's socket behind the guard.
 pub(super) struct Guarded<IO> {
@@ -28,8 +27,6 @@ pub(super) struct Guarded<IO> {
     waiting: Vec<u8>,
     /// May pass, and found no room yet.
     passing: Vec<u8>,
-    /// The request for another protocol is being answered.
-    answering: bool,
 }
 
 impl<IO> Guarded<IO> {
@@ -40,7 +37,6 @@ impl<IO> Guarded<IO> {
             machine: Machine::new(head_bytes),
             waiting: Vec::new(),
             passing: Vec::new(),
-            answering: false,
         }
     }
 
@@ -82,22 +78,14 @@ impl<IO> Guarded<IO> {
         self.waiting = Vec::new();
     }
 
-    /// Whether the answer to a request for another protocol is known by now.
-    fn knows_the_answer(&mut self) -> bool {
-        if self.conn.is_tunnel() {
+    /// Whether another protocol was granted. Any other answer closes the connection.
+    fn is_upgraded(&mut self) -> bool {
+        let granted = self.conn.is_tunnel();
+        if granted {
             self.machine.upgraded();
             self.judge_waiting();
-        } else if self.answering && !self.conn.is_answering() {
-            self.machine.not_upgraded();
-            if !self.waiting.is_empty() {
-                self.refuse(Some(Refused::Head(Malformed::Early)));
-            }
-        } else {
-            self.answering |= self.conn.is_answering();
-            return false;
         }
-        self.answering = false;
-        true
+        granted
     }
 }
 
@@ -105,7 +93,7 @@ impl<IO: AsyncRead + Unpin> AsyncRead for Guarded<IO> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         loop {
-            let waits = this.machine.waits_for_upgrade() && !this.knows_the_answer();
+            let waits = this.machine.waits_for_upgrade() && !this.is_upgraded();
             if !this.passing.is_empty() {
                 let count = this.passing.len().min(buf.remaining());
                 buf.put_slice(&this.passing[..count]);
@@ -113,7 +101,7 @@ impl<IO: AsyncRead + Unpin> AsyncRead for Guarded<IO> {
                 return Poll::Ready(Ok(()));
             }
             if waits && this.waiting.len() >= EARLY_BYTES {
-                // The answer's end brings hyper back here.
+                // Its answer ends the connection or brings the tunnel back here.
                 return Poll::Pending;
             }
             let before = buf.filled().len();
