@@ -57,6 +57,33 @@ fn answer_under_way_finishes_and_says_close() {
 }
 
 #[test]
+fn a_head_that_is_half_here_is_answered_and_told_to_close() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let closing = gate.closing();
+    let mut client = gate.client();
+    client.send("GET / HTTP/1.1\r\nHo");
+    gate.until("it open", |gate| {
+        gate.stats.open.load(std::sync::atomic::Ordering::Relaxed) == 1
+    });
+    let draining = thread::spawn(move || gate.drain(LONG));
+    while !closing.is_cancelled() {
+        thread::yield_now();
+    }
+    // Long enough for a server that takes it for an idle connection to have closed it.
+    thread::park_timeout(Duration::from_millis(200));
+    client.send("st: a\r\n\r\n");
+    let answer = client.answer();
+    assert_eq!(
+        (answer.status, answer.header("connection").as_deref()),
+        (200, Some("close"))
+    );
+    assert_eq!(client.rest(), "");
+    drop(client);
+    assert_eq!(draining.join().unwrap().cut, 0);
+}
+
+#[test]
 fn streams_are_told_and_end_by_themselves() {
     let shop = Shop::answering(OK);
     let gate = Gate::new(&shop);
