@@ -179,11 +179,15 @@ impl Fleet {
 }
 
 async fn join(gate: Replica) -> Number {
+    let mut arrival = Arrival::first();
     loop {
-        match gate.join(&room(), &LineName::ONLY, LaneId(0), Arrival::first()).await {
+        match gate.join(&room(), &LineName::ONLY, LaneId(0), arrival).await {
             JoinOutcome::Numbered(number) => return number,
             // While the log is begun.
-            JoinOutcome::Later => sleep(Duration::from_millis(100)).await,
+            JoinOutcome::Later => {
+                arrival = Arrival::again(arrival.id);
+                sleep(Duration::from_millis(100)).await;
+            }
             JoinOutcome::Refused => panic!("the room refuses"),
         }
     }
