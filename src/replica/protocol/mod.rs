@@ -3,8 +3,8 @@
 //! Nothing here reads a clock, a socket or a source of randomness: a thread carries out what is asked (`worker`), and so
 //! does the simulation, with faults. A gate loads and catches up (`starting`), lives on a log that has a root (`live`),
 //! takes part in finding one when a new log begins (`rootless`), agrees on checkpoints (`checkpoint`), and leaves
-//! (`leaving`). What it cannot apply it stands before (`still`). At most one thing is asked at a time, and at most one batch is under way, sent again unchanged until it is
-//! read back.
+//! (`leaving`). What it cannot apply it stands before (`still`). At most one thing is asked at a time, and at most one
+//! batch is under way, sent again unchanged until it is read back.
 
 mod begin;
 mod checkpoint;
