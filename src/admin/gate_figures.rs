@@ -40,7 +40,7 @@ impl Collector for GateFigures {
 
 impl GateFigures {
     fn standing(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let now = gates::word(self.replica.condition());
+        let now = gates::word(&self.replica);
         let help = "1 for how the gate stands to its log";
         let mut conditions = encoder.encode_descriptor("condition", help, None, MetricType::Gauge)?;
         for word in gates::CONDITIONS {

@@ -85,7 +85,7 @@ pub(super) fn standing(replica: &Replica) -> api::Gate {
     };
     let failing = failure.as_ref().map(|failure| failure.lasts);
     let mut gate = api::Gate {
-        condition: word(condition).to_owned(),
+        condition: word(replica).to_owned(),
         cut_off_secs: silent.max(failing).map(|lasts| lasts.as_secs()),
         reason: failure.map(|failure| failure.reason),
         healing_secs: healing_secs(replica),
@@ -243,9 +243,12 @@ fn checkpoint((sequence, hash): (u64, StateHash)) -> api::Checkpoint {
     }
 }
 
-/// The condition's word, in the API and as a label.
-pub(super) fn word(condition: Condition) -> &'static str {
-    match condition {
+/// How a gate stands to its log, in a word.
+pub(super) fn word(replica: &Replica) -> &'static str {
+    if replica.fallen() {
+        return FALLEN;
+    }
+    match replica.condition() {
         Condition::Starting => "starting",
         Condition::Live => "live",
         Condition::Healing { .. } => "healing",
@@ -255,7 +258,7 @@ pub(super) fn word(condition: Condition) -> &'static str {
 }
 
 /// Every word that [`word`] has.
-pub(super) const CONDITIONS: [&str; 5] = ["starting", "live", "healing", "frozen", "behind"];
+pub(super) const CONDITIONS: [&str; 6] = ["starting", "live", "healing", "frozen", "behind", FALLEN];
 
 /// The word for a gate whose replica has ended by a fault.
 const FALLEN: &str = "failed";

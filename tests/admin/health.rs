@@ -37,7 +37,14 @@ fn a_gate_whose_replica_has_ended_is_neither_ready_nor_alive_and_says_why() {
         assert_eq!(failed.status, 503, "{target}");
         assert!(failed.text.contains("failed: the replica has ended"), "{}", failed.text);
     }
-    assert!(gate.get("/metrics").text.contains("anteroom_ready 0"));
+    let metrics = gate.get("/metrics").text;
+    for line in [
+        "anteroom_ready 0",
+        "anteroom_condition{condition=\"failed\"} 1",
+        "anteroom_condition{condition=\"live\"} 0",
+    ] {
+        assert!(metrics.contains(line), "{line}");
+    }
     let standing = gate.standing(&visitor);
     assert!(
         !matches!(standing, Standing::Unknown | Standing::Ended),
