@@ -14,4 +14,4 @@ mod kept;
 mod kills;
 mod load;
 
-use crowd::{gate, guest, http, shop};
+use crowd::{gate, guest, house, http, shop};

@@ -69,12 +69,17 @@ impl Gate {
 
     /// A gate with this store that is not started yet.
     pub fn with_store(store: &str, shop: SocketAddr, room: &str, tables: &str) -> Self {
+        Self::configured(store, &format!("[upstream]\nurl = \"http://{shop}\""), room, tables)
+    }
+
+    /// A gate with this store and these tables for the way to the shop, that is not started yet.
+    pub fn configured(store: &str, way: &str, room: &str, tables: &str) -> Self {
         allow_many_sockets();
         let folder = tempfile::tempdir().unwrap();
         let (address, admin) = (free_address(), free_address());
         let config = format!(
             "[server]\nlisten = [\"{address}\"]\nadmin_listen = \"{admin}\"\ntrusted_proxies = [\"127.0.0.1/32\"]\n\
-             [upstream]\nurl = \"http://{shop}\"\n[store]\nurl = \"{store}\"\n\
+             {way}\n[store]\nurl = \"{store}\"\n\
              [tokens]\nkeys = [{{ id = \"test\", secret = \"{SECRET}\" }}]\n\
              [[room]]\nname = \"shop\"\n{room}\n{tables}\n"
         );
@@ -212,7 +217,7 @@ impl Drop for Gate {
 }
 
 /// An address that stays free while a gate is down: below the ports that outgoing connections take.
-fn free_address() -> SocketAddr {
+pub fn free_address() -> SocketAddr {
     let mut chance = seed::fresh();
     loop {
         let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(chance.within(10_000, 32_000)).unwrap()));

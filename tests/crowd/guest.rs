@@ -16,6 +16,13 @@ pub const PAGE: &str = "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n
 /// Fields of a script's request.
 pub const SCRIPT: &str = "Sec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\nAccept: application/json\r\n";
 
+/// Fields of a frame in another site's page.
+pub const FRAME: &str =
+    "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\nSec-Fetch-Site: cross-site\r\nAccept: text/html\r\n";
+
+/// How often a browser of the tests lets itself be sent back for one page.
+const MOST_TIMES_BACK: u32 = 3;
+
 /// A visitor's browser.
 #[derive(Clone)]
 pub struct Guest {
@@ -33,14 +40,25 @@ impl Guest {
     /// Each `index` has an address and a network of its own, up to 250 networks.
     pub fn new(pool: &Arc<Pool>, index: u32) -> Self {
         let address = format!("10.{}.{}.{}", index % 250, index / 250 % 250, index / 62_500 + 1);
+        Self::at(pool, &address, index)
+    }
+
+    /// Somebody at this address, who comes in by this pool.
+    pub fn at(pool: &Arc<Pool>, address: &str, index: u32) -> Self {
         let always = format!("X-Visitor: {index}\r\n");
         Self {
             pool: Arc::clone(pool),
-            address,
+            address: address.to_owned(),
             jar: BTreeMap::new(),
             keeps: true,
             always,
         }
+    }
+
+    /// Comes from the other's address from now on.
+    pub fn moves_to(&mut self, other: &Self) {
+        self.pool = Arc::clone(&other.pool);
+        self.address.clone_from(&other.address);
     }
 
     /// Sends this field with every request from now on.
@@ -65,8 +83,26 @@ impl Guest {
         format!("{method} {target} HTTP/1.1\r\n{own}{fields}{cookies}{length}\r\n{body}")
     }
 
-    /// Sends a request and keeps the cookies of the answer.
+    /// Sends a request and keeps the cookies of the answer. As a browser does, it goes where it is sent, here only back to
+    /// the same address: that is how a gate that a proxy asks sets a cookie.
     pub async fn send(&mut self, method: &str, target: &str, fields: &str, body: &str) -> io::Result<Message> {
+        let mut answer = self.once(method, target, fields, body).await?;
+        for _ in 0..MOST_TIMES_BACK {
+            let again = match answer.status() {
+                303 => "GET",
+                307 => method,
+                _ => break,
+            };
+            if answer.field("location") != Some(target) {
+                break;
+            }
+            answer = self.once(again, target, fields, body).await?;
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request, keeps the cookies of the answer and goes nowhere.
+    pub async fn once(&mut self, method: &str, target: &str, fields: &str, body: &str) -> io::Result<Message> {
         let answer = self
             .pool
             .ask(self.request(method, target, fields, body).as_bytes())

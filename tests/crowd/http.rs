@@ -1,14 +1,14 @@
 //! HTTP/1.1 on a raw socket, as bytes: what was received can be compared with what was sent.
 
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 /// How long anything is waited for; only ever reached by a test that fails.
@@ -95,6 +95,15 @@ impl Wire {
 
     pub async fn open(address: SocketAddr) -> io::Result<Self> {
         Ok(Self::new(TcpStream::connect(address).await?))
+    }
+
+    /// Comes from this address of the machine's own; from any if it is `0.0.0.0`.
+    pub async fn open_from(source: IpAddr, address: SocketAddr) -> io::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        if !source.is_unspecified() {
+            socket.bind(SocketAddr::new(source, 0))?;
+        }
+        Ok(Self::new(socket.connect(address).await?))
     }
 
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -209,6 +218,7 @@ pub struct Pool {
 
 /// Connections to one gate that are not in use.
 struct Kept {
+    source: IpAddr,
     address: SocketAddr,
     idle: Mutex<Vec<Wire>>,
 }
@@ -220,7 +230,17 @@ impl Pool {
 
     /// A pool over several gates, at least one.
     pub fn over(gates: &[SocketAddr]) -> Self {
+        Self::between(Ipv4Addr::UNSPECIFIED.into(), gates)
+    }
+
+    /// A pool of connections from this address of the machine's own.
+    pub fn from(source: IpAddr, address: SocketAddr) -> Self {
+        Self::between(source, &[address])
+    }
+
+    fn between(source: IpAddr, gates: &[SocketAddr]) -> Self {
         let kept = |address: &SocketAddr| Kept {
+            source,
             address: *address,
             idle: Mutex::default(),
         };
@@ -249,7 +269,7 @@ impl Kept {
                 Err(_) => self.idle.lock().unwrap().clear(),
             }
         }
-        let mut wire = Wire::open(self.address).await?;
+        let mut wire = Wire::open_from(self.source, self.address).await?;
         let answer = wire.ask(request).await?;
         Ok(self.keep(wire, answer))
     }

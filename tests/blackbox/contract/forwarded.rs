@@ -65,57 +65,6 @@ async fn a_path_that_is_protected_or_not_as_it_is_read_gets_400() {
 }
 
 #[tokio::test]
-async fn the_reserved_path_is_never_forwarded_whatever_the_host() {
-    let house = House::open(&format!("{ONE}\nhosts = [\"shop.test\"]"), "").await;
-    for host in ["shop.test", "other.test"] {
-        for target in [
-            "/.anteroom/x",
-            "/.anteroom/rooms/shop/status",
-            "/.anteroom",
-            "/%2eanteroom/x",
-        ] {
-            let (answer, _) = raw(&house, &format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")).await;
-            assert!(!answer.is_the_shops(), "{host}{target}: {}", answer.head);
-        }
-    }
-    assert!(house.shop.seen().is_empty());
-}
-
-#[tokio::test]
-async fn in_except_and_never_queued_is_forwarded_and_a_host_of_no_room_is_not() {
-    let house = House::open(&format!("{ONE}\nhosts = [\"shop.test\"]"), "").await;
-    let _inside = house.inside().await;
-    let mut guest = house.guest();
-    for target in [
-        "/static/app.js",
-        "/robots.txt",
-        "/.well-known/acme-challenge/x",
-        "/favicon.ico",
-    ] {
-        let answer = guest.page(target).await;
-        assert!(answer.is_the_shops(), "{target}: {}", answer.head);
-    }
-    assert!(guest.jar.is_empty());
-    let (answer, _) = raw(&house, &format!("GET / HTTP/1.1\r\nHost: other.test\r\n{PAGE}\r\n")).await;
-    assert_eq!((answer.status(), answer.word()), (421, "unknown_host"));
-    assert_turned_away(&guest.script("GET", "/api/x").await);
-}
-
-#[tokio::test]
-async fn a_client_of_a_bypass_network_never_waits_and_takes_no_slot() {
-    let house = House::open(&format!("{ONE}\nbypass_networks = [\"10.77.0.0/16\"]"), "").await;
-    let _inside = house.inside().await;
-    let mut monitor = house.guest();
-    "10.77.1.2".clone_into(&mut monitor.address);
-    for _ in 0..2 {
-        assert!(monitor.page("/").await.is_the_shops());
-    }
-    assert!(monitor.jar.is_empty());
-    assert_eq!(house.gate.room().await["joins"], 1);
-    assert_eq!(house.guest().page("/").await.word(), "waiting");
-}
-
-#[tokio::test]
 async fn an_address_is_not_believed_from_a_stranger() {
     let house = House::open(&format!("{ONE}\nbypass_networks = [\"10.77.0.0/16\"]"), "").await;
     let _inside = house.inside().await;
@@ -124,40 +73,6 @@ async fn an_address_is_not_believed_from_a_stranger() {
     let mut wire = Wire::new(socket.connect(house.gate.address).await.unwrap());
     let request = format!("GET / HTTP/1.1\r\nHost: shop.test\r\nX-Forwarded-For: 10.77.1.2\r\n{SCRIPT}\r\n");
     assert_turned_away(&wire.ask(request.as_bytes()).await.unwrap());
-}
-
-#[tokio::test]
-async fn a_valid_pass_is_forwarded_with_its_session_and_without_the_gates_cookies() {
-    let (house, mut inside) = House::full().await;
-    inside.jar.insert("sid".into(), "7".into());
-    for (method, fields) in [("GET", PAGE), ("POST", PAGE), ("GET", SCRIPT), ("DELETE", SCRIPT)] {
-        let answer = inside.send(method, "/basket", fields, "").await.unwrap();
-        assert!(answer.is_the_shops(), "{method}: {}", answer.head);
-    }
-    let seen = house.shop.seen_of("/basket");
-    let session = inside.pass().unwrap().session_header();
-    for seen in seen {
-        assert_eq!(seen.session(), Some(session.as_str()));
-        assert_eq!(seen.request.field("cookie"), Some("sid=7"));
-        assert!(seen.request.field("anteroom-pass").is_none());
-    }
-}
-
-#[tokio::test]
-async fn a_session_that_the_visitor_claims_in_a_field_is_dropped() {
-    let house = House::open(ONE, "").await;
-    let mut guest = house.guest();
-    guest
-        .send(
-            "GET",
-            "/api",
-            &format!("Anteroom-Session: stolen\r\nAnteroom_Session: stolen\r\n{SCRIPT}"),
-            "",
-        )
-        .await
-        .unwrap();
-    let seen = house.shop.seen_of("/api");
-    assert!(!seen[0].request.head.contains("stolen"), "{}", seen[0].request.head);
 }
 
 #[tokio::test]
@@ -263,24 +178,4 @@ async fn a_return_route_is_forwarded_without_a_session_under_a_limit_and_a_body_
     let answer = guest.send("POST", "/checkout/return", &cross, "ok=1").await.unwrap();
     assert_eq!((answer.status(), answer.word()), (429, "limited"));
     assert!(guest.jar.is_empty());
-}
-
-#[tokio::test]
-async fn a_preflight_passes_a_full_room_under_a_limit_of_its_own() {
-    let house = House::open(ONE, "[limits]\npreflight = { requests = 2, window = \"1 min\" }").await;
-    let _inside = house.inside().await;
-    let mut guest = house.guest();
-    let fields = "Origin: https://app.test\r\nAccess-Control-Request-Method: PUT\r\n";
-    for _ in 0..2 {
-        let answer = guest.send("OPTIONS", "/api", fields, "").await.unwrap();
-        assert!(answer.is_the_shops(), "{}", answer.head);
-    }
-    let answer = guest.send("OPTIONS", "/api", fields, "").await.unwrap();
-    assert_eq!(answer.status(), 429);
-    let answer = house
-        .guest()
-        .send("OPTIONS", "/api", "Origin: https://app.test\r\n", "")
-        .await
-        .unwrap();
-    assert_turned_away(&answer);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::guest::{PAGE, SCRIPT};
+use crate::guest::PAGE;
 use crate::http::Message;
 
 use super::{House, ONE};
@@ -112,7 +112,7 @@ async fn too_many_questions_are_refused_by_ticket_and_cost_no_place() {
     let house = House::open(ONE, limits).await;
     let _inside = house.inside().await;
     let (mut first, mut second) = (house.in_line().await, house.in_line().await);
-    second.address.clone_from(&first.address);
+    second.moves_to(&first);
     let mut allowed = 0;
     let refused = loop {
         let answer = first
@@ -136,23 +136,4 @@ async fn too_many_questions_are_refused_by_ticket_and_cost_no_place() {
         "the limit is a ticket's, not an address's"
     );
     assert_eq!(first.page("/").await.word(), "waiting");
-}
-
-#[tokio::test]
-async fn a_head_that_is_too_long_is_431_and_a_body_413() {
-    let house = House::open(ONE, "").await;
-    let mut guest = house.guest();
-    let answer = guest
-        .send("GET", "/", &format!("X-Long: {}\r\n{SCRIPT}", "a".repeat(40_000)), "")
-        .await
-        .unwrap();
-    assert_eq!(answer.status(), 431);
-    let announced = "Content-Length: 200000000\r\n";
-    let mut wire = crate::http::Wire::open(house.gate.address).await.unwrap();
-    let answer = wire
-        .ask(format!("POST /big HTTP/1.1\r\nHost: shop.test\r\n{announced}\r\n").as_bytes())
-        .await
-        .unwrap();
-    assert_eq!(answer.status(), 413);
-    assert!(house.shop.seen().is_empty());
 }

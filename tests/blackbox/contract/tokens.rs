@@ -13,7 +13,7 @@ use super::{House, ONE};
 fn assert_newcomer(what: &str, guest: &Guest, answer: &Message, old: Option<Number>) {
     assert_eq!(
         (answer.status(), answer.word()),
-        (200, "waiting"),
+        (House::PAGE, "waiting"),
         "{what}: {}",
         answer.head
     );

@@ -1,0 +1,80 @@
+//! What the gate does only where the visitor's own connection and the shop's own answer pass through it.
+
+use crate::gate::ticket_name;
+use crate::guest::{FRAME, PAGE, SCRIPT};
+
+use super::{House, ONE};
+
+#[tokio::test]
+async fn over_tls_the_cookies_belong_to_the_host_and_are_secure() {
+    let (house, _inside) = House::full().await;
+    let mut guest = house.guest();
+    guest.says("X-Forwarded-Proto", "https");
+    let answer = guest.page("/").await;
+    let cookie = answer.fields("set-cookie").next().unwrap();
+    assert!(
+        cookie.starts_with(&format!("__Host-{}=", ticket_name())) && cookie.contains("Secure"),
+        "{cookie}"
+    );
+    assert_eq!(guest.page("/").await.word(), "waiting");
+    assert_eq!(house.gate.room().await["joins"], 2);
+}
+
+#[tokio::test]
+async fn the_waiting_page_has_the_status_that_is_configured_and_503_for_a_form() {
+    for status in [202, 429, 503] {
+        let house = House::open(&format!("{ONE}\nwaiting_status = {status}"), "").await;
+        let _inside = house.inside().await;
+        let mut guest = house.guest();
+        let answer = guest.page("/").await;
+        assert_eq!((answer.status(), answer.word()), (status, "waiting"));
+        let answer = guest.send("POST", "/order", PAGE, "a=1").await.unwrap();
+        assert_eq!((answer.status(), answer.word()), (503, "waiting"));
+        assert!(house.shop.seen_of("/order").is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_next_page_with_the_pass_uses_the_ticket_up() {
+    let (_house, mut inside) = House::full().await;
+    assert!(
+        inside.ticket().is_none(),
+        "the ticket is cleared once a request has carried the pass"
+    );
+    assert!(inside.page("/").await.is_the_shops());
+}
+
+#[tokio::test]
+async fn a_stream_for_somebody_inside_whose_ticket_is_used_up_is_nothing_to_wait_for() {
+    let (_house, mut inside) = House::full().await;
+    assert_eq!(inside.own("GET", "events").await.status(), 204);
+}
+
+#[tokio::test]
+async fn a_frame_joins_where_the_operator_lets_other_sites_have_the_cookies() {
+    let house = House::open(&format!("{ONE}\nsame_site = \"none\""), "").await;
+    let mut guest = house.guest();
+    guest.says("X-Forwarded-Proto", "https");
+    let answer = guest.send("GET", "/framed", FRAME, "").await.unwrap();
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    assert_eq!(house.gate.room().await["joins"], 1);
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_long_is_431_and_a_body_413() {
+    let house = House::open(ONE, "").await;
+    let mut guest = house.guest();
+    let answer = guest
+        .send("GET", "/", &format!("X-Long: {}\r\n{SCRIPT}", "a".repeat(40_000)), "")
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 431);
+    let announced = "Content-Length: 200000000\r\n";
+    let mut wire = crate::http::Wire::open(house.gate.address).await.unwrap();
+    let answer = wire
+        .ask(format!("POST /big HTTP/1.1\r\nHost: shop.test\r\n{announced}\r\n").as_bytes())
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 413);
+    assert!(house.shop.seen().is_empty());
+}
