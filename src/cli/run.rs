@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::config::{self, Config, Overrides};
+use crate::config::{self, Config, Overrides, Upstream};
 use crate::logging;
 use crate::metrics::Metrics;
 use crate::report::describe;
@@ -109,6 +109,14 @@ fn failed_for(error: &(dyn std::error::Error + 'static)) -> ExitCode {
 #[error("ended by a fault of the program, which the lines above tell; start it again")]
 struct Fallen;
 
+fn upstream(config: &Config) -> String {
+    let name = |upstream: &Upstream| format!("{}:{}", upstream.host, upstream.port);
+    config
+        .upstream
+        .as_ref()
+        .map_or_else(|| "none, forward-auth only".to_owned(), name)
+}
+
 fn failed(error: &dyn std::error::Error) -> ExitCode {
     eprintln!("anteroom: {error}");
     ExitCode::FAILURE
@@ -123,7 +131,7 @@ fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::erro
     tracing::info!(
         listen = %addresses.join(", "),
         admin = %running.admin_address(),
-        upstream = %format!("{}:{}", config.upstream.host, config.upstream.port),
+        upstream = %upstream(config),
         version = env!("CARGO_PKG_VERSION"),
         gate = %describe::gate(running.gate()),
         "serving"

@@ -233,11 +233,13 @@ fn serve(
     stats: Arc<Stats>,
     shared: Arc<Shared>,
 ) -> io::Result<proxy::Server> {
-    let upstream = upstream_settings(&config.upstream);
+    let upstream = config.upstream.as_ref().map(upstream_settings);
     let cores = config.server.threads.map_or_else(cores, NonZeroUsize::get);
     let per_core = Arc::clone(&stats);
     proxy::serve(listeners, cores, settings, stats, move |core| {
-        let upstream = proxy::Upstream::new(upstream.clone(), Arc::clone(&per_core));
+        let upstream = upstream
+            .clone()
+            .map(|settings| proxy::Upstream::new(settings, Arc::clone(&per_core)));
         let gate = Arc::new(Gate::new(Arc::clone(&shared), upstream, core));
         move |conn, request| {
             let gate = Arc::clone(&gate);

@@ -5,6 +5,7 @@
 //! environment.
 
 mod describe;
+mod forward_auth;
 mod gate;
 pub mod keys;
 mod limit;
@@ -30,6 +31,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, Error};
 
+pub use forward_auth::Asker;
 pub use gate::{Admin, LogConfig, Server};
 pub use limit::{Limit, OwnLimits, Rate};
 pub use mistake::{Mistake, Mistakes, Origin, Report};
@@ -52,7 +54,10 @@ const MAX_FILE: u64 = 1 << 20;
 pub struct Config {
     pub server: Server,
     pub admin: Admin,
-    pub upstream: Upstream,
+    /// `None`: the gate only answers the proxies of `forward_auth`.
+    pub upstream: Option<Upstream>,
+    /// The proxies that may ask; empty: none.
+    pub forward_auth: Vec<Asker>,
     pub store: Store,
     /// Empty: the gate makes a key of its own.
     pub keys: Vec<Key>,
@@ -165,7 +170,8 @@ fn report(
 /// `None` only with a mistake noted.
 fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let (server, admin) = gate::server(reader);
-    let upstream = upstream::read(reader, &server);
+    let forward_auth = forward_auth::read(reader, &server);
+    let upstream = upstream::read(reader, &server, !forward_auth.is_empty());
     let keys = gate::keys(reader);
     let store = store::store(reader, &keys);
     let rooms = room::rooms(reader);
@@ -173,11 +179,17 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let own_limits = limit::own(reader, &rooms);
     let log = gate::log(reader);
     site::check(reader, &rooms, &limits);
-    let upstream = upstream?;
+    if upstream.is_none() {
+        forward_auth::check(reader, &rooms);
+    }
+    if upstream.is_none() && forward_auth.is_empty() {
+        return None;
+    }
     Some(Config {
         server,
         admin,
         upstream,
+        forward_auth,
         store,
         keys,
         rooms,

@@ -22,12 +22,11 @@ fn the_defaults_are_the_designs() {
     assert!(room.routes[0].is_everything() && room.except.is_empty());
     assert_eq!(config.server.first_byte_timeout, Duration::from_secs(10));
     assert_eq!((config.server.max_head, config.server.max_body), (32 << 10, 100 << 20));
-    assert_eq!(
-        (config.upstream.host.as_str(), config.upstream.port),
-        ("127.0.0.1", 3000)
-    );
-    assert_eq!(config.upstream.connect_timeout, Duration::from_secs(2));
-    assert_eq!(config.upstream.response_timeout, Duration::from_mins(1));
+    let upstream = config.upstream.expect("a shop is set above");
+    assert_eq!((upstream.host.as_str(), upstream.port), ("127.0.0.1", 3000));
+    assert_eq!(upstream.connect_timeout, Duration::from_secs(2));
+    assert_eq!(upstream.response_timeout, Duration::from_mins(1));
+    assert!(config.forward_auth.is_empty());
     let folder = "./anteroom-data".into();
     assert_eq!(config.store.kind, StoreKind::Embedded { folder });
     assert_eq!(

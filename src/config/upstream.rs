@@ -26,9 +26,11 @@ pub struct Upstream {
 
 const DAY: u64 = 86_400_000;
 
-pub(super) fn read(reader: &Reader<'_>, server: &Server) -> Option<Upstream> {
+/// `None` where there may be none and none is named, or with a mistake noted.
+pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> Option<Upstream> {
     let section = reader.table("upstream");
-    let url = section.get("url", address);
+    let is_none = may_be_none && !section.is_set("url");
+    let url = if is_none { None } else { section.get("url", address) };
     if let Some((host, port)) = &url
         && server.listen.iter().any(|own| meets(*own, host, *port))
     {

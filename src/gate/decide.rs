@@ -93,6 +93,17 @@ pub enum Verdict {
     NotNow,
 }
 
+impl Verdict {
+    /// The request goes on to the shop by nothing but what it carries: nobody has to be numbered, and no cookie to be set.
+    #[must_use]
+    pub fn passes(self) -> bool {
+        matches!(
+            self,
+            Self::Forward | Self::ForwardReturn | Self::ForwardInside | Self::LetPast
+        )
+    }
+}
+
 /// The rows for a request to one of a room's routes; those above, up to preflights, and what belongs to no room have been
 /// answered before.
 #[must_use]

@@ -19,13 +19,14 @@ use super::Gate;
 use super::answers::{Answer, Refusal};
 use super::cacheable;
 use super::cookies;
+use super::forward_auth::{self, Aim};
 use super::in_flight::Right;
 use super::pages::Pages;
 use super::rules::Rules;
 use super::seat::Seat;
 use super::visit::Visit;
 
-const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
+pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
 
 /// A request that is forwarded as somebody's session.
 pub struct Session<'a> {
@@ -82,7 +83,7 @@ impl<'a> Admission<'a> {
         }
     }
 
-    fn session(self) -> Option<Session<'a>> {
+    pub fn session(self) -> Option<Session<'a>> {
         match self {
             Self::Session(session) => Some(session),
             Self::Open(_) | Self::LetPast(_) | Self::Free => None,
@@ -91,7 +92,8 @@ impl<'a> Admission<'a> {
 }
 
 impl Gate {
-    /// Forwards a request, as a session's or as nobody's, and gives the answer or the page that says why there is none.
+    /// Forwards a request, as a session's or as nobody's, and gives the answer or the page that says why there is none. Where a
+    /// proxy asks, it is the proxy that forwards it: the answer is that it may.
     pub async fn forward(
         &self,
         visit: &Visit,
@@ -102,6 +104,12 @@ impl Gate {
         right: Admission<'_>,
     ) -> Answer {
         cookies::strip(&mut head.headers);
+        if visit.aim != Aim::Shop {
+            return forward_auth::go_on(visit, &head, outcome, right.session());
+        }
+        let Some(upstream) = &self.upstream else {
+            return self.no_shop(visit);
+        };
         let method = head.method.clone();
         let held = right.held(&head).map(|by| (by, CancellationToken::new()));
         let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
@@ -120,7 +128,7 @@ impl Gate {
         };
         self.shared.metrics.gate.observe(visit.elapsed());
         let asked = time::uptime();
-        let result = self.upstream.forward(Request::from_parts(head, body), &forward).await;
+        let result = upstream.forward(Request::from_parts(head, body), &forward).await;
         let took = time::uptime().saturating_sub(asked);
         let mut answer = match result {
             Ok(response) => Answer::new(outcome, response.map(|body| body.hold(guard))),

@@ -37,10 +37,7 @@ impl Gate {
         seat.note(shown.note, Some(seat.visitor(lane, number)));
         let mut cookies = Vec::new();
         if !seat.app {
-            let due = worth
-                .renewed(visit)
-                .filter(|(fresh, since)| is_due(&shown.pass, fresh, *since, visit.wall, seat.session_ms()));
-            cookies.extend(due.map(|(fresh, _)| seat.set_pass(&fresh)));
+            cookies.extend(worth.due(seat, visit).map(|fresh| seat.set_pass(&fresh)));
             cookies.extend(seat.ticket().map(|_| seat.clear_ticket()));
         }
         let session = Session {
@@ -81,6 +78,16 @@ impl Gate {
             Admission::Session(session),
         )
         .await
+    }
+}
+
+impl Worth {
+    /// The shown pass with a later date, when it is time for one.
+    #[must_use]
+    pub fn due(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Pass> {
+        let shown = self.pass.as_ref()?;
+        let (fresh, since) = self.renewed(visit)?;
+        is_due(&shown.pass, &fresh, since, visit.wall, seat.session_ms()).then_some(fresh)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::token::{Reference, Ticket};
 use crate::waiting::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
 
 use super::answers::{Answer, page};
+use super::forward_auth::Aim;
 use super::join::number_of;
 use super::kind::Kind;
 use super::seat::Seat;
@@ -88,7 +89,7 @@ impl LinePage<'_> {
             None => (PageKind::Joining, "joining"),
         };
         let status = match visit.kind {
-            Kind::Navigation => seat.rules.room.waiting_status,
+            Kind::Navigation if visit.aim == Aim::Shop => seat.rules.room.waiting_status,
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         let mut response = page(status, word, seat.rules.pages.render(kind, &facts, visit));

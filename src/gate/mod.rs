@@ -10,7 +10,7 @@
 //! Seat::of         the genuine tokens it carries
 //! Seat::worth      what they are worth by the newest view
 //! decide           the row of the contract
-//! forward | join | page | refusal
+//! forward | join | page | refusal      to the shop, or, where a proxy asks, its leave to pass (`forward_auth`)
 //! finish           metrics, access log: every answer passes it
 //! ```
 
@@ -20,6 +20,7 @@ mod cookies;
 pub mod decide;
 mod endpoints;
 mod forward;
+mod forward_auth;
 mod in_flight;
 mod inside;
 mod join;
@@ -41,7 +42,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 
-use crate::config::routes::{InRoom, LineOf};
+use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::metrics::Outcome;
 use crate::proxy::{Body, Conn, RequestBody, Upstream};
 use crate::waiting::PageKind;
@@ -60,14 +61,15 @@ pub use shared::{Parts as GateParts, Shared};
 /// One core's gate.
 pub struct Gate {
     shared: Arc<Shared>,
-    upstream: Upstream,
+    /// `None`: the gate only answers proxies that ask.
+    upstream: Option<Upstream>,
     in_flight: Arc<InFlight>,
 }
 
 impl Gate {
     /// Must be called inside the core's runtime: it keeps sessions with something under way alive from there.
     #[must_use]
-    pub fn new(shared: Arc<Shared>, upstream: Upstream, core: usize) -> Self {
+    pub fn new(shared: Arc<Shared>, upstream: Option<Upstream>, core: usize) -> Self {
         let in_flight = Arc::new(InFlight::default());
         tokio::spawn(keeper::keep_alive(
             Arc::clone(&shared),
@@ -84,6 +86,9 @@ impl Gate {
     /// Answers one request.
     pub async fn handle(&self, conn: Arc<Conn>, request: Request<RequestBody>) -> Response<Body> {
         let (head, body) = request.into_parts();
+        if let Some(question) = self.shared.question(&head) {
+            return self.judge(&conn, question, head, body).await;
+        }
         let visit = Visit::of(&conn, &head, &self.shared.trusted);
         let record = self.shared.record(&head);
         let (room, answer) = self.route(&conn, &visit, head, body).await;
@@ -106,6 +111,15 @@ impl Gate {
         if routed.own {
             return self.endpoint(conn, visit, &head).await;
         }
+        if self.upstream.is_none() {
+            return (None, self.no_shop(visit));
+        }
+        self.routed(visit, head, body, routed).await
+    }
+
+    /// A request for the shop: turned away at once, let through without a room, or the room's.
+    async fn routed(&self, visit: &Visit, head: Parts, body: RequestBody, routed: Routed) -> (Option<usize>, Answer) {
+        let shared = &*self.shared;
         if routed.misdirected {
             let status = StatusCode::MISDIRECTED_REQUEST;
             let refusal = Refusal::new(status, "unknown_host", PageKind::BadRequest, Outcome::Malformed);
@@ -113,7 +127,9 @@ impl Gate {
         }
         let room = routed.room.as_ref().map(|place| place.index);
         let pages = room.map_or(&shared.pages, |at| &shared.rules[at].pages);
-        if let Err(over) = shared.limits.routes(&routed.limits, visit.client) {
+        if visit.aim.counts_first()
+            && let Err(over) = shared.limits.routes(&routed.limits, visit.client)
+        {
             return (room, over.answer(pages, visit));
         }
         if visit.kind == Kind::Preflight {
@@ -148,6 +164,9 @@ impl Gate {
             return self.shared.unavailable(&rules.pages, visit);
         };
         let mut verdict = decide(&worth.facts(visit, &seat, place.returning));
+        if !visit.aim.carries_out(verdict) {
+            return forward_auth::no();
+        }
         let mut worth = worth;
         if verdict == Verdict::Wait && worth.ticket() == TicketState::Unknown {
             worth = seat.give_back(visit, worth).await;
@@ -191,6 +210,12 @@ impl Gate {
             ticket: &ticket.ticket,
         }
         .answer(Outcome::Waiting)
+    }
+
+    /// Somebody came for the shop to a gate that has none behind it.
+    fn no_shop(&self, visit: &Visit) -> Answer {
+        let status = StatusCode::MISDIRECTED_REQUEST;
+        Refusal::new(status, "no_upstream", PageKind::BadRequest, Outcome::Malformed).answer(&self.shared.pages, visit)
     }
 
     async fn preflight(&self, visit: &Visit, head: Parts, body: RequestBody) -> Answer {

@@ -6,8 +6,8 @@ use http::request::Parts as Head;
 use http::{HeaderValue, Method, Response, StatusCode, Uri};
 use ipnet::IpNet;
 
-use crate::config::Config;
 use crate::config::routes::{Routed, Router, Target};
+use crate::config::{Asker, Config};
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
@@ -42,6 +42,8 @@ pub struct Shared {
     /// For answers that have nothing to do with a room.
     pub pages: Pages,
     pub trusted: Vec<IpNet>,
+    /// Proxies that may ask about requests which they carry themselves.
+    pub askers: Vec<Asker>,
     pub feeds: Feeds,
     pub let_past: LetPast,
     outside: Requests,
@@ -68,6 +70,7 @@ impl Shared {
             replica: parts.replica,
             pages: Pages::new(None, Language::all().collect())?,
             trusted: config.server.trusted_proxies.clone(),
+            askers: config.forward_auth.clone(),
             feeds: Feeds::default(),
             let_past: LetPast::default(),
             outside: parts.metrics.requests(None),

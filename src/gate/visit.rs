@@ -14,6 +14,7 @@ use crate::proxy::{Conn, Proto, client_address, is_trusted};
 use crate::room::Wall;
 use crate::time;
 
+use super::forward_auth::Aim;
 use super::kind::Kind;
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -31,6 +32,8 @@ pub struct Visit {
     pub secure: bool,
     pub proto: Proto,
     pub kind: Kind,
+    /// Who asks, and for what: the visitor for a page of the shop, or a proxy for a word about it.
+    pub aim: Aim,
     languages: Option<HeaderValue>,
     target: Option<PathAndQuery>,
 }
@@ -53,6 +56,7 @@ impl Visit {
             secure: conn.proto() == Proto::Https || (peer_trusted && says_https(headers)),
             proto: conn.proto(),
             kind: Kind::of(&head.method, headers),
+            aim: Aim::Shop,
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),
             target: head.uri.path_and_query().cloned(),
         }
@@ -62,6 +66,13 @@ impl Visit {
     #[cfg(test)]
     #[must_use]
     pub fn sample(kind: Kind) -> Self {
+        Self::sample_at(kind, "/here")
+    }
+
+    /// Somebody of this kind at this target, for tests.
+    #[cfg(test)]
+    #[must_use]
+    pub fn sample_at(kind: Kind, target: &'static str) -> Self {
         Self {
             id: RequestId::fresh(),
             started: time::uptime(),
@@ -73,8 +84,9 @@ impl Visit {
             secure: false,
             proto: Proto::Http,
             kind,
+            aim: Aim::Shop,
             languages: None,
-            target: Some(PathAndQuery::from_static("/here")),
+            target: Some(PathAndQuery::from_static(target)),
         }
     }
 

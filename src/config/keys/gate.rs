@@ -126,7 +126,7 @@ const UPSTREAM_KEYS: [Key; 7] = [
     required(
         "url",
         "URL such as \"http://127.0.0.1:3000\"",
-        "Where the shop listens. Requests go there with their own path and Host.",
+        "Where the shop listens. Requests go there with their own path and Host. Left out where `[forward_auth]` alone is used.",
     ),
     key(
         "connect_timeout",
@@ -165,6 +165,20 @@ const UPSTREAM_KEYS: [Key; 7] = [
         "How long an idle connection to the shop is kept. Shorter than the shop's own, or it closes one just as it is used.",
     ),
 ];
+
+pub(super) const FORWARD_AUTH: Table = Table {
+    name: "forward_auth",
+    many: false,
+    about: "Proxies that carry the traffic themselves and ask the gate who may pass.",
+    keys: &FORWARD_AUTH_KEYS,
+};
+
+const FORWARD_AUTH_KEYS: [Key; 1] = [key(
+    "proxies",
+    "list of \"nginx\", \"traefik\", \"caddy\", \"haproxy\", \"envoy\"",
+    "[]",
+    "Which of them may ask, at `/.anteroom/forward/` and the name; only from addresses in `trusted_proxies` of `[server]`.",
+)];
 
 pub(super) const STORE: Table = Table {
     name: "store",

@@ -41,9 +41,10 @@ pub struct Table {
 }
 
 /// All tables, in the order in which people read them.
-pub const TABLES: [Table; 10] = [
+pub const TABLES: [Table; 11] = [
     gate::SERVER,
     gate::UPSTREAM,
+    gate::FORWARD_AUTH,
     gate::STORE,
     gate::TOKENS,
     room::ROOM,
@@ -58,7 +59,7 @@ impl Table {
     /// The table of this full name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Table> {
-        static ALL: [Table; 10] = TABLES;
+        static ALL: [Table; 11] = TABLES;
         ALL.iter().find(|table| table.name == name)
     }
 

@@ -44,11 +44,13 @@ impl Gate {
         self.status_answer(seat, visit, &worth, &self.handed(seat, visit, &worth), Outcome::Status)
     }
 
-    /// The status of somebody who has a place, with the pass when the turn has come: to an app in the answer, else as a
-    /// cookie, which no script can read.
+    /// The status of somebody who has a place, with the pass when the turn has come or it is time for a new date: to an app
+    /// in the answer, else as a cookie, which no script can read.
     pub(super) fn with_tokens(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
         let mut answer = self.status_answer(seat, visit, worth, &self.handed(seat, visit, worth), Outcome::Own);
-        if let Some(pass) = worth.yields(seat, visit).filter(|_| !seat.app) {
+        // Where a proxy asks, a pass has no other answer to be renewed on.
+        let pass = worth.yields(seat, visit).or_else(|| worth.due(seat, visit));
+        if let Some(pass) = pass.filter(|_| !seat.app) {
             answer.response.headers_mut().append(SET_COOKIE, seat.set_pass(&pass));
         }
         answer

@@ -1,0 +1,55 @@
+//! Proxies that carry the traffic themselves and only ask the gate who may pass.
+
+use super::gate::Server;
+use super::reader::Reader;
+use super::room::Room;
+use super::value::one_of;
+
+/// A proxy that asks. Each has its own way of describing a request, and of taking the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asker {
+    Nginx,
+    Traefik,
+    Caddy,
+    Haproxy,
+    Envoy,
+}
+
+impl Asker {
+    /// Every one, with its name in the configuration and in the endpoint's path.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("nginx", Self::Nginx),
+        ("traefik", Self::Traefik),
+        ("caddy", Self::Caddy),
+        ("haproxy", Self::Haproxy),
+        ("envoy", Self::Envoy),
+    ];
+}
+
+pub(super) fn read(reader: &Reader<'_>, server: &Server) -> Vec<Asker> {
+    let section = reader.table("forward_auth");
+    let askers = section.list("proxies", |item| one_of(item, &Asker::ALL));
+    if askers.is_empty() {
+        return askers;
+    }
+    if server.trusted_proxies.is_empty() {
+        let right = "the addresses that these proxies ask from, in trusted_proxies of [server]";
+        section.mistake("proxies", "nobody is trusted to ask", right);
+    }
+    let wrong = "of what these proxies ask about the gate sees no answer: there the shop ends no session (ends_on, \
+                 Anteroom-Session: end), and a long answer or socket keeps none alive";
+    let right = "a session_duration that outlasts the longest of them; sessions end by themselves, or by leave";
+    section.warning("proxies", wrong, right);
+    askers
+}
+
+/// What a room asks of a shop that the gate never hears.
+pub(super) fn check(reader: &Reader<'_>, rooms: &[Room]) {
+    for (at, room) in rooms.iter().enumerate().filter(|(_, room)| !room.ends_on.is_empty()) {
+        let wrong = format!(
+            "without [upstream] the gate hears no answer of the shop, so \"{}\" never ends by one",
+            room.name
+        );
+        reader.warning(&format!("room[{at}].ends_on"), wrong, "the room without it");
+    }
+}

@@ -1,0 +1,274 @@
+//! What a proxy is told: leave to pass, the way back with a cookie, or what is not a yes.
+
+use http::header::{CACHE_CONTROL, COOKIE, HeaderName, LOCATION, RETRY_AFTER, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+
+use crate::config::Asker;
+use crate::metrics::Outcome;
+use crate::proxy::{ANTEROOM_STATUS, Body};
+
+use super::super::answers::{Answer, plain};
+use super::super::forward::{SESSION_HEADER, Session};
+use super::super::seat::{PASS_HEADER, TICKET_HEADER};
+use super::super::visit::{Visit, host};
+use super::Aim;
+
+/// Marks the one answer that lets a request pass.
+#[derive(Clone, Copy, Debug)]
+struct Leave;
+
+/// The request may go on to the shop, as this session's or as nobody's. Where the visitor must be given a cookie for it, the
+/// browser is sent back to the same address with the cookie first, since none can be set on a yes.
+#[must_use]
+pub fn go_on(visit: &Visit, head: &Parts, outcome: Outcome, session: Option<Session<'_>>) -> Answer {
+    match (visit.aim, session) {
+        (_, Some(session)) if session.must_set => Answer::new(outcome, back(visit, head, &session.cookies)),
+        // It was no when the proxy asked, and would be yes now: it has to ask again.
+        (Aim::Words(_), _) if visit.kind.is_navigation() => Answer::new(outcome, back(visit, head, &[])),
+        (Aim::Words(_), _) => Answer::new(Outcome::TurnedAway, once_more()),
+        (aim, session) => Answer::new(outcome, leave(aim, head, session.as_ref())),
+    }
+}
+
+/// No, to a proxy that will ask for the words.
+#[must_use]
+pub fn no() -> Answer {
+    Answer::new(Outcome::Own, plain(StatusCode::UNAUTHORIZED, "no"))
+}
+
+/// Whether the answer lets the request pass.
+#[must_use]
+pub fn is_leave(answer: &Answer) -> bool {
+    answer.response.extensions().get::<Leave>().is_some()
+}
+
+/// The closing step. SECURITY: whatever was answered on the way, nothing but leave to pass is 2xx; and who only asked for
+/// that gets nothing that would be lost on the way, such as a cookie.
+#[must_use]
+pub fn close(aim: Aim, mut answer: Answer) -> Answer {
+    if is_leave(&answer) {
+        return answer;
+    }
+    if let Aim::Leave(_) = aim {
+        return no();
+    }
+    if answer.response.status().is_success() {
+        *answer.response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    }
+    answer
+}
+
+/// 200, which all of them take for a yes, and what the shop may know, for the proxies that can hand it on.
+fn leave(aim: Aim, head: &Parts, session: Option<&Session<'_>>) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("pass"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let mut gone = vec![TICKET_HEADER, PASS_HEADER];
+    match session.and_then(|session| HeaderValue::from_str(&session.name).ok()) {
+        Some(name) => _ = headers.insert(SESSION_HEADER, name),
+        None => gone.push(SESSION_HEADER),
+    }
+    match cookies(&head.headers) {
+        Some(cookies) => _ = headers.insert(COOKIE, cookies),
+        None => gone.push(COOKIE),
+    }
+    match aim {
+        Aim::LeaveOrWords(Asker::Envoy) => {
+            let gone: Vec<&str> = gone.iter().map(HeaderName::as_str).collect();
+            let gone = HeaderValue::try_from(gone.join(",")).expect("names of fields are header text");
+            headers.insert(TO_REMOVE, gone);
+        }
+        // Of a field that is not there, Caddy 2.6 copies the name of its own variable.
+        Aim::LeaveOrWords(Asker::Caddy) => {
+            for name in gone {
+                headers.insert(name, HeaderValue::from_static(""));
+            }
+        }
+        _ => {}
+    }
+    response.extensions_mut().insert(Leave);
+    response
+}
+
+/// The visitor's cookies in one line, without the gate's own.
+fn cookies(headers: &HeaderMap) -> Option<HeaderValue> {
+    let lines: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    HeaderValue::from_bytes(&lines.join(&b"; "[..])).ok()
+}
+
+/// Back to the same address: by GET after a GET, and with its form after a POST, which the shop has not seen yet.
+fn back(visit: &Visit, head: &Parts, cookies: &[HeaderValue]) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = match head.method {
+        Method::GET | Method::HEAD => StatusCode::SEE_OTHER,
+        _ => StatusCode::TEMPORARY_REDIRECT,
+    };
+    let headers = response.headers_mut();
+    let here = HeaderValue::try_from(address(visit, head)).unwrap_or(HeaderValue::from_static("/"));
+    headers.insert(LOCATION, here);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("called"));
+    for cookie in cookies {
+        headers.append(SET_COOKIE, cookie.clone());
+    }
+    response
+}
+
+/// The address that was asked for. SECURITY: a target that begins with two slashes would name another host; a dot keeps it a path.
+fn address(visit: &Visit, head: &Parts) -> String {
+    let target = visit.here();
+    if visit.aim == Aim::LeaveOrWords(Asker::Traefik) {
+        // Traefik takes a bare path for one of the gate's own.
+        let scheme = if visit.secure { "https" } else { "http" };
+        return format!("{scheme}://{}{target}", host(head));
+    }
+    match target.as_bytes().get(1) {
+        Some(b'/' | b'\\') => format!("/.{target}"),
+        _ => target.to_owned(),
+    }
+}
+
+fn once_more() -> Response<Body> {
+    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, "again");
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
+/// What Envoy takes out of the request before it sends it on.
+const TO_REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::super::super::kind::Kind;
+    use super::*;
+
+    fn head(method: &str, cookies: &[&str]) -> Parts {
+        let mut request = Request::builder().method(method).uri("/here");
+        for line in cookies {
+            request = request.header(COOKIE, *line);
+        }
+        request.body(()).unwrap().into_parts().0
+    }
+
+    fn visit_at(aim: Aim, target: &'static str) -> Visit {
+        let mut visit = Visit::sample_at(Kind::Navigation, target);
+        visit.aim = aim;
+        visit
+    }
+
+    fn visit(kind: Kind, aim: Aim) -> Visit {
+        let mut visit = Visit::sample(kind);
+        visit.aim = aim;
+        visit
+    }
+
+    #[test]
+    fn leave_is_the_only_answer_of_success() {
+        for aim in [
+            Aim::Leave(Asker::Nginx),
+            Aim::Words(Asker::Nginx),
+            Aim::LeaveOrWords(Asker::Caddy),
+        ] {
+            for status in [200, 202, 204, 206] {
+                let answer = Answer::new(
+                    Outcome::Waiting,
+                    plain(StatusCode::from_u16(status).unwrap(), "waiting"),
+                );
+                let closed = close(aim, answer).response;
+                assert!(!closed.status().is_success(), "{aim:?} {status}");
+            }
+        }
+        let yes = go_on(
+            &visit(Kind::Api, Aim::Leave(Asker::Nginx)),
+            &head("GET", &[]),
+            Outcome::Open,
+            None,
+        );
+        assert!(is_leave(&yes));
+        assert_eq!(close(Aim::Leave(Asker::Nginx), yes).response.status(), StatusCode::OK);
+    }
+
+    #[test]
+    fn a_no_to_who_asked_for_leave_alone_is_401_and_bare() {
+        let mut response = plain(StatusCode::TOO_MANY_REQUESTS, "limited");
+        response
+            .headers_mut()
+            .insert(SET_COOKIE, HeaderValue::from_static("a=1"));
+        let closed = close(Aim::Leave(Asker::Haproxy), Answer::new(Outcome::Limited, response)).response;
+        assert_eq!(closed.status(), StatusCode::UNAUTHORIZED);
+        assert!(!closed.headers().contains_key(SET_COOKIE));
+    }
+
+    #[test]
+    fn a_yes_that_comes_when_words_are_asked_for_sends_people_back_and_programs_away() {
+        let answer = |kind, method| {
+            go_on(
+                &visit(kind, Aim::Words(Asker::Nginx)),
+                &head(method, &[]),
+                Outcome::Open,
+                None,
+            )
+            .response
+        };
+        assert_eq!(answer(Kind::Navigation, "GET").status(), StatusCode::SEE_OTHER);
+        assert_eq!(answer(Kind::Post, "POST").status(), StatusCode::TEMPORARY_REDIRECT);
+        let program = answer(Kind::Api, "GET");
+        assert_eq!(
+            (program.status(), &program.headers()[RETRY_AFTER]),
+            (StatusCode::SERVICE_UNAVAILABLE, &HeaderValue::from_static("1"))
+        );
+    }
+
+    #[test]
+    fn the_shops_cookies_are_told_in_one_line() {
+        let told =
+            |lines: &[&str]| cookies(&head("GET", lines).headers).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(told(&[]), None);
+        assert_eq!(told(&["a=1; b=2"]).as_deref(), Some("a=1; b=2"));
+        assert_eq!(told(&["a=1", "b=2"]).as_deref(), Some("a=1; b=2"));
+    }
+
+    #[test]
+    fn envoy_is_told_what_to_take_out_and_caddy_what_is_empty() {
+        let gone = |lines: &[&str]| {
+            let answer = leave(Aim::LeaveOrWords(Asker::Envoy), &head("GET", lines), None);
+            answer.headers()[TO_REMOVE].to_str().unwrap().to_owned()
+        };
+        assert_eq!(gone(&["a=1"]), "anteroom-ticket,anteroom-pass,anteroom-session");
+        assert_eq!(gone(&[]), "anteroom-ticket,anteroom-pass,anteroom-session,cookie");
+        let caddy = leave(Aim::LeaveOrWords(Asker::Caddy), &head("GET", &[]), None);
+        assert!(!caddy.headers().contains_key(TO_REMOVE));
+        assert!(caddy.headers()[COOKIE].is_empty() && caddy.headers()[SESSION_HEADER].is_empty());
+        let traefik = leave(Aim::LeaveOrWords(Asker::Traefik), &head("GET", &[]), None);
+        assert!(!traefik.headers().contains_key(COOKIE) && !traefik.headers().contains_key(SESSION_HEADER));
+    }
+
+    #[test]
+    fn the_way_back_stays_on_the_host() {
+        let back_to = |aim, target: &'static str| {
+            let head = Request::get(target)
+                .header("host", "shop.test")
+                .body(())
+                .unwrap()
+                .into_parts()
+                .0;
+            address(&visit_at(aim, target), &head)
+        };
+        let caddy = Aim::LeaveOrWords(Asker::Caddy);
+        assert_eq!(back_to(caddy, "/seats?row=7"), "/seats?row=7");
+        assert_eq!(back_to(caddy, "//evil.test/"), "/.//evil.test/");
+        assert_eq!(back_to(caddy, "/"), "/");
+        let traefik = Aim::LeaveOrWords(Asker::Traefik);
+        assert_eq!(back_to(traefik, "/seats?row=7"), "http://shop.test/seats?row=7");
+        assert_eq!(back_to(traefik, "//evil.test/"), "http://shop.test//evil.test/");
+    }
+}

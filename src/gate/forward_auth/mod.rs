@@ -1,0 +1,228 @@
+//! A proxy carries the traffic and asks the gate who may pass: nginx by `auth_request`, Traefik by `ForwardAuth`, Caddy by
+//! `forward_auth`, `HAProxy`, Envoy by `ext_authz`.
+//!
+//! The request that is asked about goes the way of the gate's own, through the same rooms, limits and [`decide`]; only where
+//! that way ends at the shop, the answer is that it may pass. Nothing else is ever 2xx, and nothing is set on it: not every
+//! proxy would hand a cookie on. A proxy that can take no answer but yes or no asks twice, for leave and then for the words,
+//! and the first question changes nothing unless the answer is yes.
+//!
+//! [`decide`]: mod@super::decide
+
+mod answers;
+mod description;
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Response, StatusCode};
+
+use crate::config::Asker;
+use crate::config::routes::OWN_PREFIX;
+use crate::metrics::Outcome;
+use crate::proxy::{Body, Conn, RequestBody};
+use crate::waiting::PageKind;
+
+use super::answers::{Answer, Refusal};
+use super::decide::Verdict;
+use super::visit::Visit;
+use super::{Gate, Shared};
+
+pub use answers::{go_on, no};
+
+/// What is wanted of the gate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Aim {
+    /// The shop's answer: the visitor's own request.
+    Shop,
+    /// Only whether the request may pass.
+    Leave(Asker),
+    /// After a no: the answer to give instead of the shop's.
+    Words(Asker),
+    /// Whether the request may pass, and if not the answer to give.
+    LeaveOrWords(Asker),
+}
+
+impl Aim {
+    /// The limits on routes are counted before anything is decided. Who asks twice is counted when the answer is final.
+    #[must_use]
+    pub fn counts_first(self) -> bool {
+        !matches!(self, Self::Leave(_))
+    }
+
+    /// The verdict is carried out, rather than told.
+    #[must_use]
+    pub fn carries_out(self, verdict: Verdict) -> bool {
+        !matches!(self, Self::Leave(_)) || verdict.passes()
+    }
+}
+
+/// A request to one of the endpoints for proxies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Question {
+    asker: Asker,
+    aim: Aim,
+}
+
+impl Question {
+    /// The question at this path, which is the endpoint's and, from Envoy, goes on with the path that is asked about.
+    fn at(path: &str) -> Option<Self> {
+        let rest = path.strip_prefix(OWN_PREFIX)?.strip_prefix(FORWARD)?;
+        let (name, tail) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+        let (_, asker) = Asker::ALL.into_iter().find(|(own, _)| *own == name)?;
+        let aim = match (asker, tail) {
+            (Asker::Envoy, _) | (Asker::Traefik | Asker::Caddy, "") => Aim::LeaveOrWords(asker),
+            (Asker::Nginx | Asker::Haproxy, "") => Aim::Leave(asker),
+            (Asker::Nginx | Asker::Haproxy, "/answer") => Aim::Words(asker),
+            _ => return None,
+        };
+        Some(Self { asker, aim })
+    }
+}
+
+/// Below [`OWN_PREFIX`].
+const FORWARD: &str = "/forward/";
+
+impl Shared {
+    /// The question that a request is, if it is one that the configuration has an answer for.
+    #[must_use]
+    pub fn question(&self, head: &Parts) -> Option<Question> {
+        if self.askers.is_empty() {
+            return None;
+        }
+        Question::at(head.uri.path()).filter(|question| self.askers.contains(&question.asker))
+    }
+}
+
+impl Gate {
+    /// Answers a proxy. SECURITY: only one in `trusted_proxies` is believed what it says of a request.
+    pub async fn judge(&self, conn: &Arc<Conn>, question: Question, head: Parts, body: RequestBody) -> Response<Body> {
+        let shared = &*self.shared;
+        let own = Visit::of(conn, &head, &shared.trusted);
+        let record = shared.record(&head);
+        if !own.peer_trusted {
+            let answer = refusal(StatusCode::FORBIDDEN, "not_a_proxy").answer(&shared.pages, &own);
+            return shared.finish(&own, record, None, answer);
+        }
+        let head = match description::of(question.asker, head) {
+            Ok(head) => head,
+            Err(lacks) => {
+                let told = lacks.to_string();
+                let mut refusal = refusal(question.misunderstood(), "undescribed");
+                refusal.message = Some(&told);
+                return shared.finish(&own, record, None, refusal.answer(&shared.pages, &own));
+            }
+        };
+        let mut visit = Visit::of(conn, &head, &shared.trusted);
+        visit.aim = question.aim;
+        let record = shared.record(&head);
+        let (room, answer) = self.asked(&visit, head, body).await;
+        shared.finish(&visit, record, room, answers::close(question.aim, answer))
+    }
+
+    /// The described request goes the way of the gate's own.
+    async fn asked(&self, visit: &Visit, head: Parts, body: RequestBody) -> (Option<usize>, Answer) {
+        let shared = &*self.shared;
+        let refuse = |status, word, outcome| {
+            let refusal = Refusal::new(status, word, PageKind::BadRequest, outcome);
+            (None, refusal.answer(&shared.pages, visit))
+        };
+        let Some(routed) = shared.route(&head) else {
+            return refuse(StatusCode::BAD_REQUEST, "malformed", Outcome::Malformed);
+        };
+        if routed.own {
+            // To be sent here by the proxy, not asked about: a yes would send it to the shop.
+            return refuse(StatusCode::NOT_FOUND, "not_found", Outcome::Own);
+        }
+        let limits = routed.limits.clone();
+        let (room, answer) = self.routed(visit, head, body, routed).await;
+        if !visit.aim.counts_first()
+            && answers::is_leave(&answer)
+            && let Err(over) = shared.limits.routes(&limits, visit.client)
+        {
+            return (room, over.answer(&shared.pages, visit));
+        }
+        (room, answer)
+    }
+}
+
+impl Question {
+    /// The status for a question that does not say what it is about: nginx takes nothing but 401 and 403 for an answer.
+    fn misunderstood(self) -> StatusCode {
+        match self.aim {
+            Aim::Leave(_) => StatusCode::FORBIDDEN,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+}
+
+fn refusal(status: StatusCode, word: &'static str) -> Refusal<'static> {
+    Refusal::new(status, word, PageKind::BadRequest, Outcome::Own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aim(path: &str) -> Option<Aim> {
+        Question::at(path).map(|question| question.aim)
+    }
+
+    #[test]
+    fn each_proxy_has_its_endpoint_and_who_asks_twice_has_two() {
+        for (name, asker) in Asker::ALL {
+            let path = format!("/.anteroom/forward/{name}");
+            let twice = matches!(asker, Asker::Nginx | Asker::Haproxy);
+            let first = if twice {
+                Aim::Leave(asker)
+            } else {
+                Aim::LeaveOrWords(asker)
+            };
+            assert_eq!(aim(&path), Some(first), "{name}");
+            if asker != Asker::Envoy {
+                let second = twice.then_some(Aim::Words(asker));
+                assert_eq!(aim(&format!("{path}/answer")), second, "{name}");
+                assert_eq!(aim(&format!("{path}/")), None, "{name}");
+            }
+        }
+        let envoy = Some(Aim::LeaveOrWords(Asker::Envoy));
+        assert_eq!(aim("/.anteroom/forward/envoy/seats/7"), envoy);
+        for other in [
+            "/.anteroom/forward",
+            "/.anteroom/forward/",
+            "/.anteroom/forward/other",
+            "/forward/nginx",
+            "/",
+        ] {
+            assert_eq!(aim(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_question_for_leave_alone_carries_nothing_out_but_a_yes() {
+        let join = Verdict::Join {
+            pending: None,
+            told: None,
+        };
+        for verdict in [
+            Verdict::Claim,
+            join,
+            Verdict::Wait,
+            Verdict::Closed,
+            Verdict::SameSiteLink,
+            Verdict::NotNow,
+        ] {
+            assert!(!Aim::Leave(Asker::Nginx).carries_out(verdict), "{verdict:?}");
+            for aim in [Aim::Shop, Aim::Words(Asker::Nginx), Aim::LeaveOrWords(Asker::Caddy)] {
+                assert!(aim.carries_out(verdict), "{verdict:?}");
+            }
+        }
+        for verdict in [
+            Verdict::Forward,
+            Verdict::ForwardInside,
+            Verdict::ForwardReturn,
+            Verdict::LetPast,
+        ] {
+            assert!(Aim::Leave(Asker::Nginx).carries_out(verdict), "{verdict:?}");
+        }
+    }
+}
