@@ -144,6 +144,14 @@ fn is_reached(path: &Path) -> bool {
         _ => (stem, folder),
     };
     let declared = |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| declares(&text, name));
+    // A file that several siblings take in by its path.
+    let taken_in = || {
+        let path = format!("#[path = \"{stem}.rs\"]");
+        let siblings = fs::read_dir(folder).into_iter().flatten().flatten();
+        siblings
+            .filter_map(|file| fs::read_to_string(file.path()).ok())
+            .any(|text| text.contains(&path))
+    };
     let shared = || ["harness", "crowd"].contains(&name) && home == Path::new("tests");
     crate_root
         || ["mod.rs", "lib.rs", "main.rs"]
@@ -151,6 +159,7 @@ fn is_reached(path: &Path) -> bool {
             .any(|root| declared(home.join(root)))
         || declared(home.with_extension("rs"))
         || shared()
+        || taken_in()
 }
 
 fn declares(text: &str, name: &str) -> bool {

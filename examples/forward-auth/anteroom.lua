@@ -1,0 +1,41 @@
+-- Asks Anteroom whether a request may pass, for haproxy.cfg beside this file. Needs HAProxy 2.6 or newer, built with Lua.
+--
+-- http-request lua.ask_anteroom ADDRESS sets txn.anteroom_pass to true after a yes, and to nothing after anything else:
+-- a no, a failure, a gate that is away.
+
+-- Fields of one connection, and of a body that is not sent along.
+local left_out = {
+    ["connection"] = true, ["keep-alive"] = true, ["proxy-connection"] = true, ["te"] = true, ["trailer"] = true,
+    ["transfer-encoding"] = true, ["upgrade"] = true, ["content-length"] = true, ["expect"] = true,
+}
+
+local function told(txn)
+    local headers = {}
+    for name, values in pairs(txn.http:req_get_headers()) do
+        if not left_out[name] then
+            headers[name] = {}
+            for _, value in pairs(values) do
+                table.insert(headers[name], value)
+            end
+        end
+    end
+    return headers
+end
+
+core.register_action("ask_anteroom", { "http-req" }, function(txn, address)
+    local answer = core.httpclient():get {
+        url = "http://" .. address .. "/.anteroom/forward/haproxy",
+        headers = told(txn),
+        timeout = 10000,
+    }
+    if answer == nil or answer.status ~= 200 then
+        return
+    end
+    for name, variable in pairs { ["anteroom-session"] = "txn.anteroom_session", ["cookie"] = "txn.shop_cookie" } do
+        local values = answer.headers[name]
+        if values ~= nil and values[0] ~= nil and values[0] ~= "" then
+            txn:set_var(variable, values[0])
+        end
+    end
+    txn:set_var("txn.anteroom_pass", true)
+end, 1)
