@@ -1,5 +1,6 @@
 //! One request head, read strictly: what RFC 9112 lets a recipient repair, ignore or choose is refused.
 
+use super::target;
 use crate::proxy::framing::Malformed;
 
 /// What a head says about the bytes behind it.
@@ -77,14 +78,15 @@ fn start(line: &[u8]) -> Result<Version, Malformed> {
     if !is_token(method) || target.is_empty() || target.contains(&b'\t') {
         return Err(Malformed::Start);
     }
-    match version {
-        b"HTTP/1.1" => Ok(Version::Http11),
-        b"HTTP/1.0" => Ok(Version::Http10),
+    let version = match version {
+        b"HTTP/1.1" => Version::Http11,
+        b"HTTP/1.0" => Version::Http10,
         [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit() => {
-            Err(Malformed::Version)
+            return Err(Malformed::Version);
         }
-        _ => Err(Malformed::Start),
-    }
+        _ => return Err(Malformed::Start),
+    };
+    target::check(target).map(|()| version)
 }
 
 /// A name with its colon directly behind it, and a value (RFC 9112, section 5). A folded line has no name.

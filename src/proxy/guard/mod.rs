@@ -7,6 +7,7 @@
 
 mod head;
 mod machine;
+mod target;
 
 use std::io;
 use std::pin::Pin;
