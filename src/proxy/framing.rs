@@ -12,7 +12,7 @@ pub enum Malformed {
     /// `CONNECT`: this is no forward proxy.
     #[error("CONNECT is not served")]
     Connect,
-    /// A target that is neither a path nor an absolute http URL.
+    /// A target that is neither a path nor an absolute http URL, or holds bytes that none may (RFC 9112, section 3.2).
     #[error("the request target is not a path")]
     Target,
     /// `Host` is missing, repeated or not a host (RFC 9112, section 3.2).
@@ -101,22 +101,42 @@ fn check_expect<B>(request: &Request<B>) -> Result<(), Malformed> {
     }
 }
 
-/// RFC 9112, section 3.2.2: the authority of an absolute target replaces `Host`.
+/// The authority of an absolute target must be that of `Host` (RFC 9112, section 3.2). A proxy may put it in the place of
+/// another `Host` (section 3.2.2), but no client sends two that differ, and a server before this one may have gone by the
+/// one that would be lost.
 fn to_origin_form<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     let uri = request.uri();
-    let scheme_known = uri.scheme() == Some(&Scheme::HTTP) || uri.scheme() == Some(&Scheme::HTTPS);
+    let default_port = match uri.scheme() {
+        Some(scheme) if *scheme == Scheme::HTTP => ":80",
+        Some(scheme) if *scheme == Scheme::HTTPS => ":443",
+        _ => return Err(Malformed::Target),
+    };
     let authority = uri.authority().map_or("", http::uri::Authority::as_str);
-    if !scheme_known || !is_host(authority.as_bytes()) {
+    if !is_host(authority.as_bytes()) {
         return Err(Malformed::Target);
     }
-    let host = HeaderValue::from_str(authority).map_err(|_| Malformed::Target)?;
-    let path = uri
-        .path_and_query()
-        .cloned()
-        .unwrap_or_else(|| PathAndQuery::from_static("/"));
-    *request.uri_mut() = Uri::from(path);
-    request.headers_mut().insert(HOST, host);
+    let named = request.headers().get(HOST).map_or(&b""[..], HeaderValue::as_bytes);
+    let bare = |host: &'_ [u8]| {
+        host.strip_suffix(default_port.as_bytes())
+            .unwrap_or(host)
+            .to_ascii_lowercase()
+    };
+    if bare(named) != bare(authority.as_bytes()) {
+        return Err(Malformed::Host);
+    }
+    *request.uri_mut() = Uri::from(path(uri)?);
     Ok(())
+}
+
+/// Path and query of an absolute URL, whose path may be empty (RFC 9112, section 3.2.1).
+fn path(uri: &Uri) -> Result<PathAndQuery, Malformed> {
+    let path = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let whole = if path.starts_with('/') {
+        path.parse()
+    } else {
+        format!("/{path}").parse()
+    };
+    whole.map_err(|_| Malformed::Target)
 }
 
 /// A host name, IPv4 address or bracketed IPv6 address with an optional port. Narrower than RFC 3986: sub-delimiters and
@@ -135,7 +155,8 @@ fn is_name(name: &[u8]) -> bool {
         return std::str::from_utf8(inner).is_ok_and(|inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
     }
     let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
-    (1..=255).contains(&name.len()) && name.iter().all(fits)
+    let has_empty_label = name.starts_with(b".") || name.windows(2).any(|two| two == b"..");
+    (1..=255).contains(&name.len()) && name.iter().all(fits) && !has_empty_label
 }
 
 /// Whether an answer's body can be framed in one way only. hyper refuses differing lengths by itself, but reads to the

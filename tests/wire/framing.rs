@@ -18,26 +18,37 @@ fn refused(request: &str, status: u16) {
 }
 
 #[test]
-fn absolute_target_becomes_a_path_and_its_authority_the_host() {
+fn absolute_target_becomes_a_path() {
     let shop = Shop::answering(OK);
     let gate = Gate::new(&shop);
     let mut client = gate.client();
-    assert_eq!(
-        client
-            .ask("GET http://real.test:8080/p?q HTTP/1.1\r\nHost: other.test\r\n\r\n")
-            .status,
-        200
-    );
-    let seen = shop.seen();
-    assert!(seen.starts_with("GET /p?q HTTP/1.1\r\n"), "{seen}");
-    assert_eq!(header(&seen, "host").unwrap(), "real.test:8080");
-    assert_eq!(
-        client
-            .ask("GET http://real.test HTTP/1.1\r\nHost: other.test\r\n\r\n")
-            .status,
-        200
-    );
-    assert!(shop.seen().contains("\nGET / HTTP/1.1\r\n") || shop.seen().contains("GET / HTTP/1.1\r\n"));
+    for (target, host, forwarded) in [
+        ("http://real.test:8080/p?q", "real.test:8080", "/p?q"),
+        ("http://real.test", "real.test", "/"),
+        ("HTTP://Real.test:80/p", "real.test", "/p"),
+        ("https://real.test/p", "real.test:443", "/p"),
+        ("http://real.test?q", "real.test", "/?q"),
+    ] {
+        let answer = client.ask(&format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        assert_eq!(answer.status, 200, "{target}");
+        let seen = shop.seen();
+        let last = &seen[seen.rfind("GET ").unwrap()..];
+        assert!(last.starts_with(&format!("GET {forwarded} HTTP/1.1\r\n")), "{last}");
+        assert_eq!(header(last, "host").unwrap(), host);
+    }
+}
+
+#[test]
+fn absolute_target_against_host_is_refused() {
+    for (target, host) in [
+        ("http://real.test/", "other.test"),
+        ("http://real.test:81/", "real.test"),
+        ("http://real.test:443/", "real.test"),
+        ("https://real.test:80/", "real.test"),
+        ("http://real.test/", "real.test."),
+    ] {
+        refused(&format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"), 400);
+    }
 }
 
 #[test]
@@ -53,6 +64,15 @@ fn odd_targets_are_refused() {
         "ftp://shop.test/",
         "http://user@shop.test/",
         "gopher:x",
+        "a/b",
+        "?a",
+        "http:///a",
+        "/a#b",
+        "/a?b#c",
+        "http://a/#b",
+        "/a<b",
+        "/a`b",
+        "/a?b>c",
     ] {
         refused(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n"), 400);
     }
@@ -204,6 +224,9 @@ fn what_the_proxy_refuses_carries_the_gates_word_for_it() {
     for (request, status) in [
         ("GET / HTTP/1.1\r\n\r\n", 400),
         ("GET ftp://shop.test/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        ("GET a/b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        ("GET /a<b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        ("GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
         (
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
             400,
@@ -292,6 +315,8 @@ fn target_is_forwarded_byte_for_byte() {
         "/a;b=c?d=%zz&e",
         "/?",
         "/a|b{c}\"",
+        "/a[b]^c\\d?e=[f]{g}|`h",
+        "/공연?날=1",
         "/~!$&'()*+,;=:@",
     ] {
         assert_eq!(
