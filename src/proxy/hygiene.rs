@@ -2,11 +2,11 @@
 //!
 //! Hop-by-hop fields and those `Connection` names go first, so that a client cannot name ours away (RFC 9110, section
 //! 7.6.1). Then go the fields only a proxy may set, and names that a CGI-like shop would read as one of them
-//! (`X_Forwarded_For`). Ours are set last.
+//! (`X_Forwarded_For`; some take any other sign, as in `X.Forwarded.For`). Ours are set last.
 
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, EXPECT, FORWARDED, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
-    TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
+    AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT,
+    FORWARDED, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
 
@@ -42,10 +42,11 @@ pub(super) fn clean_response(headers: &mut HeaderMap) -> Option<SessionWord> {
     word
 }
 
-/// Trailers are merged with the head by some: what may not stand there may not stand here.
+/// Trailers are merged with the head by some: what may not stand there may not stand here, nor what says how to frame,
+/// route, authorise or read the message (RFC 9110, section 6.5.1).
 pub(super) fn clean_trailers(trailers: &mut HeaderMap) {
     strip(trailers, |name| {
-        is_hop_by_hop(name) || is_ours_alone(name) || is_forwarded(name) || [HOST, COOKIE, VIA, EXPECT].contains(name)
+        is_hop_by_hop(name) || is_ours_alone(name) || is_forwarded(name) || HEAD_ALONE.contains(name)
     });
 }
 
@@ -100,18 +101,20 @@ fn is_end_to_end(name: &HeaderName) -> bool {
 /// Fields nobody may send us, trusted or not.
 fn is_ours_alone(name: &HeaderName) -> bool {
     let name = name.as_str();
-    if !name.contains('_') {
+    if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         return *name == FORWARDED || name.starts_with(OWN_PREFIX) || OVERRIDES.contains(&name);
     }
-    let alias = name.replace('_', "-");
+    let alias = name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-");
     alias.starts_with(OWN_PREFIX)
         || alias.starts_with(FORWARDED_PREFIX)
         || OVERRIDES.contains(&alias.as_str())
         || SHADOWED.contains(&alias.as_str())
 }
 
+/// Fields that a trusted peer may set, and nobody else.
 fn is_forwarded(name: &HeaderName) -> bool {
-    name.as_str().starts_with(FORWARDED_PREFIX)
+    let name = name.as_str();
+    name.starts_with(FORWARDED_PREFIX) || HOSTS.contains(&name)
 }
 
 /// RFC 9110, section 10.1.4.
@@ -152,17 +155,17 @@ fn append_via(headers: &mut HeaderMap, version: Version) {
     } else {
         "1.1 anteroom"
     };
-    let Some(first) = headers.get(VIA) else {
-        headers.insert(VIA, HeaderValue::from_static(hop));
-        return;
-    };
-    let before = first.to_str().unwrap_or_default();
-    if headers.get_all(VIA).iter().nth(1).is_some() {
-        headers.append(VIA, HeaderValue::from_static(hop));
-        return;
+    let mut lines = headers.get_all(VIA).iter();
+    // Further lines, and one with bytes beyond ASCII, stand as they are.
+    match (lines.next().map(HeaderValue::to_str), lines.next()) {
+        (Some(Ok(before)), None) => {
+            let list = format!("{before}, {hop}");
+            set(headers, VIA, &list);
+        }
+        _ => {
+            headers.append(VIA, HeaderValue::from_static(hop));
+        }
     }
-    let list = format!("{before}, {hop}");
-    set(headers, VIA, &list);
 }
 
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
@@ -184,8 +187,31 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
 /// Fields that some shops take as another address, path or proxy than the request's.
-const OVERRIDES: [&str; 4] = ["x-real-ip", "x-original-url", "x-rewrite-url", "proxy"];
-/// Fields that decide on framing, routing or identity: an underscore must not smuggle in a second one.
+const OVERRIDES: [&str; 6] = [
+    "x-real-ip",
+    "x-original-url",
+    "x-original-uri",
+    "x-rewrite-url",
+    "x-override-url",
+    "proxy",
+];
+/// Fields that some shops take as another host than the request's; load balancers set them too.
+const HOSTS: [&str; 3] = ["x-host", "x-original-host", "x-http-host-override"];
+/// Fields that have their meaning in a head alone.
+const HEAD_ALONE: [HeaderName; 11] = [
+    HOST,
+    COOKIE,
+    VIA,
+    EXPECT,
+    AUTHORIZATION,
+    SET_COOKIE,
+    TRAILER,
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    CONTENT_ENCODING,
+    CONTENT_RANGE,
+];
+/// Fields that decide on framing, routing or identity: an underscore or the like must not smuggle in a second one.
 const SHADOWED: [&str; 10] = [
     "forwarded",
     "host",

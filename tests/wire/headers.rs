@@ -112,6 +112,12 @@ fn via_is_appended() {
 }
 
 #[test]
+fn via_beyond_ascii_stays_as_it_is() {
+    let seen = seen_with("Via: 1.1 \u{e9}\r\n", &[]);
+    assert!(seen.contains("via: 1.1 \u{e9}\r\nvia: 1.1 anteroom\r\n"), "{seen}");
+}
+
+#[test]
 fn via_names_the_client_s_version() {
     let shop = Shop::answering(OK);
     let answer = Gate::new(&shop).client().ask("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
@@ -160,7 +166,7 @@ fn trusted_peer_s_forwarded_fields_are_kept_and_its_address_appended() {
 #[test]
 fn override_fields_are_dropped_whoever_sends_them() {
     let lines = "Forwarded: for=1.2.3.4\r\nX-Real-IP: 1.2.3.4\r\nX-Original-URL: /admin\r\nX-Rewrite-URL: /admin\r\n\
-                 Proxy: http://evil\r\n";
+                 X-Original-URI: /admin\r\nX-Override-URL: /admin\r\nProxy: http://evil\r\n";
     for trusted in [&[][..], &["127.0.0.0/8"]] {
         let seen = seen_with(lines, trusted);
         assert!(
@@ -168,6 +174,25 @@ fn override_fields_are_dropped_whoever_sends_them() {
             "{seen}"
         );
     }
+}
+
+#[test]
+fn another_host_is_heard_from_a_trusted_peer_alone() {
+    let lines = "X-Host: h\r\nX-Original-Host: h\r\nX-HTTP-Host-Override: h\r\n";
+    for name in ["x-host", "x-original-host", "x-http-host-override"] {
+        assert_eq!(header(&seen_with(lines, &[]), name), None, "{name}");
+        let trusted = seen_with(lines, &["127.0.0.0/8"]);
+        assert_eq!(header(&trusted, name).unwrap(), "h", "{name}");
+    }
+}
+
+#[test]
+fn names_with_other_signs_cannot_alias_ours() {
+    let lines = "X.Forwarded.For: 6\r\nX~Real~IP: 6\r\nX-Original.URL: 6\r\nAnteroom!Pass: 6\r\nContent.Length: 6\r\n\
+                 My.App: kept\r\n";
+    let seen = seen_with(lines, &["127.0.0.0/8"]);
+    assert_eq!(seen.matches(": 6\r\n").count(), 0, "{seen}");
+    assert_eq!(header(&seen, "my.app").unwrap(), "kept");
 }
 
 #[test]
