@@ -91,7 +91,7 @@ fn marks(path: &[u8]) -> u8 {
     let mut before = b'/';
     for &byte in path.strip_prefix(b"/").unwrap_or(path) {
         marks |= match byte {
-            0xC0 | 0xC1 | 0xE0 | 0xEF | 0xF0 => LOOK_ALIKE,
+            0xC0 | 0xC1 | 0xC5 | 0xE0 | 0xE2 | 0xEF | 0xF0 => LOOK_ALIKE,
             b'?' | b'#' => END,
             b'\\' => BACKSLASH,
             b'/' if before == b'/' => EMPTY,
@@ -192,7 +192,7 @@ fn may_stand_raw(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}')
 }
 
-/// Over-long UTF-8 and full-width forms as the ASCII they stand for: best-fit decoders do so.
+/// Over-long UTF-8, full-width forms (U+FF01 on), long s and kelvin sign as the ASCII that best fit or case makes of them.
 fn fold(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     let mut rest = path;
@@ -201,7 +201,8 @@ fn fold(path: &[u8]) -> Vec<u8> {
             [lead @ 0xC0..=0xC1, tail @ 0x80..=0xBF, ..] => ((lead & 1) << 6 | tail & 0x3F, 2),
             [0xE0, mid @ 0x80..=0x81, tail @ 0x80..=0xBF, ..] => ((mid & 1) << 6 | tail & 0x3F, 3),
             [0xF0, 0x80, mid @ 0x80..=0x81, tail @ 0x80..=0xBF, ..] => ((mid & 1) << 6 | tail & 0x3F, 4),
-            // U+FF01 to U+FF5E are "!" to "~".
+            [0xC5, 0xBF, ..] => (b's', 2),
+            [0xE2, 0x84, 0xAA, ..] => (b'k', 3),
             [0xEF, 0xBC, tail @ 0x81..=0xBF, ..] => (tail - 0x81 + b'!', 3),
             [0xEF, 0xBD, tail @ 0x80..=0x9E, ..] => (tail - 0x80 + b'`', 3),
             _ => (first, 1),
@@ -319,6 +320,7 @@ mod tests {
         assert!(readings("/\\host/seats").contains(&"/seats".into()));
         assert!(readings("/seats%3Fx").contains(&"/seats".into()));
         assert!(readings("/static/%c0%ae%c0%ae%c0%afseats").contains(&"/seats".into()));
+        assert!(readings("/%c5%bfeats%e2%84%aa").contains(&"/seatsk".into()));
         assert!(readings("/a//../b").contains(&"/b".into()));
         assert!(readings("/a//../b").contains(&"/a/b".into()));
     }
@@ -391,8 +393,8 @@ mod tests {
         }
     }
 
-    const PIECES: [&[u8]; 22] = [
+    const PIECES: [&[u8]; 27] = [
         b"/", b"/", b"//", b".", b"..", b"a", b"?", b"#", b"\\", b";", b"%2f", b"%", b"\xC0", b"\xC1", b"\xE0",
-        b"\xEF", b"\xF0", b"\x80", b"\xAF", b"\xBC", b"\xBD", b"\x8F",
+        b"\xEF", b"\xF0", b"\xC5", b"\xE2", b"\x80", b"\xAF", b"\xBC", b"\xBD", b"\x8F", b"\xBF", b"\x84", b"\xAA",
     ];
 }

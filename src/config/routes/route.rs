@@ -78,7 +78,8 @@ impl Route {
     #[must_use]
     pub fn takes_method(&self, method: &Method) -> bool {
         let same = |own: &Method| {
-            own.as_str().eq_ignore_ascii_case(method.as_str()) || (*own == Method::GET && *method == Method::HEAD)
+            let is_head = method.as_str().eq_ignore_ascii_case("HEAD");
+            own.as_str().eq_ignore_ascii_case(method.as_str()) || (*own == Method::GET && is_head)
         };
         self.methods.is_empty() || self.methods.iter().any(same)
     }
