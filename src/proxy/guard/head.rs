@@ -20,7 +20,7 @@ pub(super) enum Framing {
 
 /// Reads a whole head, its empty line included.
 pub(super) fn read(head: &[u8]) -> Result<Head, Malformed> {
-    let mut lines = head.split_inclusive(|byte| *byte == b'\n');
+    let mut lines = Lines(head);
     let version = start(line(lines.next().unwrap_or_default())?)?;
     let mut fields = Fields::default();
     for (count, bytes) in lines.enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn read(head: &[u8]) -> Result<Head, Malformed> {
 
 /// The fields of a trailer section, its empty line included.
 pub(super) fn trailers(section: &[u8]) -> Result<(), Malformed> {
-    for (count, bytes) in section.split_inclusive(|byte| *byte == b'\n').enumerate() {
+    for (count, bytes) in Lines(section).enumerate() {
         let bytes = line(bytes)?;
         if !bytes.is_empty() {
             field(bytes)?;
@@ -51,11 +51,26 @@ pub(super) fn trailers(section: &[u8]) -> Result<(), Malformed> {
     Ok(())
 }
 
+/// Lines with their ends.
+struct Lines<'a>(&'a [u8]);
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let end = memchr::memchr(b'\n', self.0).map_or(self.0.len(), |at| at + 1);
+        let (line, rest) = self.0.split_at(end);
+        self.0 = rest;
+        (!line.is_empty()).then_some(line)
+    }
+}
+
 /// A line without its end, which is CR LF (RFC 9112, section 2.2), and with no other control byte than a tab in it.
 fn line(bytes: &[u8]) -> Result<&[u8], Malformed> {
     let bytes = bytes.strip_suffix(b"\r\n").ok_or(Malformed::Line)?;
+    // PERF: without a branch for each byte the compiler looks at sixteen at a time.
     let is_text = |byte: &u8| (*byte >= b' ' && *byte != 0x7F) || *byte == b'\t';
-    if bytes.iter().all(is_text) {
+    if bytes.iter().fold(true, |all, byte| all & is_text(byte)) {
         Ok(bytes)
     } else {
         Err(Malformed::Line)
@@ -91,12 +106,10 @@ fn start(line: &[u8]) -> Result<Version, Malformed> {
 
 /// A name with its colon directly behind it, and a value (RFC 9112, section 5). A folded line has no name.
 fn field(line: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
-    let colon = line.iter().position(|byte| *byte == b':').ok_or(Malformed::Line)?;
-    let (name, value) = (&line[..colon], &line[colon + 1..]);
-    if is_token(name) {
-        Ok((name, value.trim_ascii()))
-    } else {
-        Err(Malformed::Line)
+    let end = line.iter().position(|byte| !TOKEN[usize::from(*byte)]);
+    match end.map(|end| line.split_at(end)) {
+        Some((name @ [_, ..], [b':', value @ ..])) => Ok((name, value.trim_ascii())),
+        _ => Err(Malformed::Line),
     }
 }
 
@@ -147,9 +160,23 @@ fn length(value: &[u8]) -> Option<u64> {
 
 /// RFC 9110, section 5.6.2.
 fn is_token(bytes: &[u8]) -> bool {
-    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
-    !bytes.is_empty() && bytes.iter().all(fits)
+    !bytes.is_empty() && bytes.iter().all(|byte| TOKEN[usize::from(*byte)])
 }
+
+/// The signs of a token.
+const TOKEN: [bool; 256] = {
+    let mut token = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 0x7F {
+        let is_sign = matches!(
+            byte,
+            b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
+        );
+        token[byte as usize] = byte.is_ascii_alphanumeric() || is_sign;
+        byte += 1;
+    }
+    token
+};
 
 /// Most header lines; hyper takes no more.
 const MAX_FIELDS: usize = 100;

@@ -228,8 +228,7 @@ impl Machine {
     fn end(&mut self, rest: &[u8]) -> Option<usize> {
         let from = self.searched;
         self.searched = rest.len();
-        let ends = rest[from..].iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        let mut ends = ends.map(|(at, _)| from + at);
+        let mut ends = memchr::memchr_iter(b'\n', &rest[from..]).map(|at| from + at);
         ends.find(|at| matches!(&rest[..*at], [] | [b'\r'] | [.., b'\n'] | [.., b'\n', b'\r']))
             .map(|at| at + 1)
     }
