@@ -93,9 +93,9 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
 }
 
 /// Fields the message cannot do without: `Connection` may not name them away, as that would change what the shop sees
-/// after the gate has decided on it.
+/// after the gate has decided on it. Nor what a trusted peer tells of the client, who may have written that `Connection`.
 fn is_end_to_end(name: &HeaderName) -> bool {
-    [HOST, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, TRAILER, EXPECT, VIA].contains(name)
+    [HOST, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, TRAILER, EXPECT, VIA].contains(name) || is_forwarded(name)
 }
 
 /// Fields nobody may send us, trusted or not.

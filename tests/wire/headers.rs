@@ -70,6 +70,16 @@ fn connection_cannot_name_ours_away() {
     }
 }
 
+/// A proxy in front may pass its client's `Connection` on.
+#[test]
+fn connection_cannot_name_a_trusted_peer_s_word_away() {
+    let lines =
+        "Connection: X-Forwarded-For, X-Forwarded-Proto\r\nX-Forwarded-For: 1.2.3.4\r\nX-Forwarded-Proto: https\r\n";
+    let seen = seen_with(lines, &["127.0.0.0/8"]);
+    assert_eq!(header(&seen, "x-forwarded-for").unwrap(), "1.2.3.4, 127.0.0.1");
+    assert_eq!(header(&seen, "x-forwarded-proto").unwrap(), "https");
+}
+
 #[test]
 fn connection_cannot_name_the_length_away() {
     let shop = Shop::answering(OK);
