@@ -54,7 +54,7 @@ pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Resul
     let router = router(Shared::new(handles, options));
     // Counts of its own: operators are no visitors.
     let stats = Arc::new(Stats::default());
-    let server = proxy::serve(vec![listener], 1, &settings, stats, move |_core| {
+    let server = proxy::serve(vec![listener.into()], 1, &settings, stats, move |_core| {
         let router = router.clone();
         move |conn, request| answer(router.clone(), conn, request)
     })?;

@@ -14,7 +14,7 @@ use crate::log::redis::{self, RedisLog, RedisUrl};
 use crate::log::{Embedded, Log, OpenError, Options as LogOptions};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
-use crate::proxy::{self, Drained, ServerSettings, Stats, UpstreamSettings};
+use crate::proxy::{self, Drained, Listener, ServerSettings, Stats, UpstreamSettings};
 use crate::replica::{self, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
 use crate::token::{Key, KeyError, KeyId, Keyring, Secret};
@@ -107,7 +107,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         .server
         .listen
         .iter()
-        .map(|address| bind(&settings, *address))
+        .map(|address| bind(&settings, *address).map(Listener::from))
         .collect::<Result<_, _>>()?;
     let admin_listener = bind(&settings, config.admin.listen)?;
     let (log, folder) = open_log(&config.store)?;
@@ -228,7 +228,7 @@ fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartError
 
 fn serve(
     config: &Config,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     settings: &ServerSettings,
     stats: Arc<Stats>,
     shared: Arc<Shared>,

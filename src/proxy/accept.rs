@@ -1,7 +1,7 @@
 //! Accepting: which core a socket goes to, how many there may be, and what happens when there are too many.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,32 +14,33 @@ use tokio_util::sync::CancellationToken;
 use crate::limit::{ClientKey, Held, Hold};
 
 use super::address::is_trusted;
+use super::listener::{Listener, Terms};
 use super::settings::ServerSettings;
 use super::stats::{Stats, down, up};
+use super::transport::Stream;
 
 /// Accepts until the drain begins. SECURITY: an error of one connection, or a lack of descriptors, never ends the loop.
 pub(super) async fn accept(
-    listener: TcpListener,
+    listener: Listener,
     index: usize,
     load: &Arc<Load>,
     queues: &[mpsc::Sender<Arrival>],
     closing: &CancellationToken,
 ) {
-    let listener = match tokio::net::TcpListener::from_std(listener) {
-        Ok(listener) => listener,
+    let door = match listener.open() {
+        Ok(door) => door,
         Err(error) => return tracing::error!(%error, "cannot accept"),
     };
     let mut is_short = false;
     loop {
         let accepted = tokio::select! {
             () = closing.cancelled() => return,
-            accepted = listener.accept() => accepted,
+            accepted = door.accept() => accepted,
         };
-        // Back to a plain socket: it is to be polled by its core's runtime, not by this one.
-        match accepted.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))) {
+        match accepted {
             Ok((stream, peer)) => {
                 is_short = false;
-                load.place(stream, peer, index, queues);
+                load.place(stream, peer, (index, &door.terms), queues);
             }
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
@@ -62,8 +63,9 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 
 /// A socket on its way to its core.
 pub(super) struct Arrival {
-    pub(super) stream: TcpStream,
+    pub(super) stream: Stream,
     pub(super) peer: SocketAddr,
+    pub(super) terms: Arc<Terms>,
     pub(super) permit: Permit,
 }
 
@@ -113,7 +115,13 @@ impl Load {
     }
 
     /// Hands a socket to the core with the fewest connections, or closes it when a bound is reached.
-    fn place(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, listener: usize, queues: &[mpsc::Sender<Arrival>]) {
+    fn place(
+        self: &Arc<Self>,
+        stream: Stream,
+        peer: SocketAddr,
+        (listener, terms): (usize, &Arc<Terms>),
+        queues: &[mpsc::Sender<Arrival>],
+    ) {
         let is_full = self.all.load(Ordering::Relaxed) >= self.most
             || self.listeners[listener].load(Ordering::Relaxed) >= self.most_per_listener;
         let counts = self.cores.iter().map(|core| core.load(Ordering::Relaxed)).enumerate();
@@ -121,12 +129,19 @@ impl Load {
             up(&self.stats.refused);
             return;
         };
-        let Ok(client) = self.client(peer.ip()) else {
+        // Whoever may open a Unix socket is a proxy on this machine, which brings many clients.
+        let counted = matches!(stream, Stream::Tcp(_)).then(|| self.client(peer.ip()));
+        let Ok(client) = counted.unwrap_or(Ok(None)) else {
             up(&self.stats.refused);
             return;
         };
-        let permit = Permit::new(Arc::clone(self), listener, core, client);
-        if queues[core].try_send(Arrival { stream, peer, permit }).is_err() {
+        let arrival = Arrival {
+            stream,
+            peer,
+            terms: Arc::clone(terms),
+            permit: Permit::new(Arc::clone(self), listener, core, client),
+        };
+        if queues[core].try_send(arrival).is_err() {
             up(&self.stats.refused);
             return;
         }

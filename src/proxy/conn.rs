@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::net::TcpStream;
-use tokio::net::tcp::OwnedWriteHalf;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::framing::Malformed;
 use super::settings::ServerSettings;
+use super::transport::WriteHalf;
 
 /// How the client reached us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +35,20 @@ impl Proto {
     }
 }
 
+/// The two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) peer: SocketAddr,
+    pub(super) local: SocketAddr,
+}
+
 /// A client connection.
 #[derive(Debug)]
 pub struct Conn {
     peer: SocketAddr,
     local: SocketAddr,
     proto: Proto,
-    write: OwnedWriteHalf,
+    write: WriteHalf,
     closing: CancellationToken,
     opened: Instant,
     phase: AtomicU8,
@@ -62,14 +68,15 @@ const ANSWERING: u8 = 2;
 const IDLE: u8 = 3;
 
 impl Conn {
-    pub(super) fn new(peer: SocketAddr, local: SocketAddr, write: OwnedWriteHalf, closing: CancellationToken) -> Self {
+    /// The wait for a first byte is counted from `opened`.
+    pub(super) fn new(ends: Ends, proto: Proto, write: WriteHalf, closing: CancellationToken, opened: Instant) -> Self {
         Self {
-            peer: canonical(peer),
-            local: canonical(local),
-            proto: Proto::Http,
+            peer: canonical(ends.peer),
+            local: canonical(ends.local),
+            proto,
             write,
             closing,
-            opened: Instant::now(),
+            opened,
             phase: AtomicU8::new(FRESH),
             since_ms: AtomicU64::new(0),
             close: AtomicBool::new(false),
@@ -79,13 +86,13 @@ impl Conn {
         }
     }
 
-    /// The other end of the socket; an IPv4-mapped IPv6 address is given as IPv4.
+    /// The other end of the socket; an IPv4-mapped IPv6 address is given as IPv4. Behind a Unix socket it is 127.0.0.1.
     #[must_use]
     pub fn peer(&self) -> SocketAddr {
         self.peer
     }
 
-    /// Our end of the socket.
+    /// Our end of the socket; a Unix socket has the usual port of [`Conn::proto`].
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.local
@@ -108,15 +115,16 @@ impl Conn {
         self.close.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the peer's kernel has acknowledged every byte written so far. False when the kernel will not say, so a
+    /// Whether the peer's kernel has acknowledged every byte written so far; over a Unix socket, whether the peer has read
+    /// them. False when the kernel will not say, so a
     /// reader that is gone never counts as there. One system call.
     #[must_use]
     pub fn acknowledged(&self) -> bool {
         unsent(self.stream()).is_ok_and(|bytes| bytes == 0)
     }
 
-    pub(super) fn stream(&self) -> &TcpStream {
-        self.write.as_ref()
+    pub(super) fn stream(&self) -> &WriteHalf {
+        &self.write
     }
 
     pub(super) fn closes(&self) -> bool {
@@ -195,10 +203,10 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Bytes written but not yet acknowledged by the peer (`SIOCOUTQ`, tcp(7)).
+/// Bytes written but not yet acknowledged by the peer (`SIOCOUTQ`, tcp(7)), or not yet read by it (unix(7)).
 #[expect(unsafe_code, reason = "no crate in use offers SIOCOUTQ as a safe call")]
-fn unsent(stream: &TcpStream) -> rustix::io::Result<std::ffi::c_int> {
-    // SAFETY: SIOCOUTQ on a TCP socket writes exactly one `int`, which is the type given; the descriptor is borrowed from
+fn unsent(stream: &WriteHalf) -> rustix::io::Result<std::ffi::c_int> {
+    // SAFETY: SIOCOUTQ on a stream socket, TCP or Unix, writes exactly one `int`, which is the type given; the descriptor is borrowed from
     // an open socket for the length of the call.
     unsafe {
         let ask = rustix::ioctl::Getter::<SIOCOUTQ, std::ffi::c_int>::new();
@@ -221,28 +229,34 @@ const SIOCOUTQ: rustix::ioctl::Opcode = 0x4004_7473;
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
     use std::io::Read;
+    use std::task::Poll;
 
     use super::*;
+    use crate::proxy::transport::{Stream, UNIX_PEER};
+
+    fn conn(stream: Stream, peer: SocketAddr) -> Conn {
+        let local = stream.local().map_or(UNIX_PEER, Result::unwrap);
+        let (_read, write) = stream.split(Duration::from_secs(60)).unwrap();
+        let ends = Ends { peer, local };
+        Conn::new(ends, Proto::Http, write, CancellationToken::new(), Instant::now())
+    }
 
     /// A connection whose other end reads only when told to.
-    fn pair() -> (Conn, std::net::TcpStream) {
+    fn tcp() -> (Conn, std::net::TcpStream) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (server, peer) = listener.accept().unwrap();
         server.set_nonblocking(true).unwrap();
-        let local = server.local_addr().unwrap();
-        let (_read, write) = TcpStream::from_std(server).unwrap().into_split();
-        (Conn::new(peer, local, write, CancellationToken::new()), client)
+        (conn(Stream::Tcp(server), peer), client)
     }
 
-    #[tokio::test]
-    async fn unread_bytes_are_unacknowledged_until_the_peer_takes_them() {
-        let (conn, mut client) = pair();
+    async fn acknowledged_once_taken(conn: Conn, mut client: impl Read) {
         assert!(conn.acknowledged());
-        conn.stream().writable().await.unwrap();
-        let (block, mut written) = (vec![b'x'; 65536], 0);
-        while let Ok(count) = conn.stream().try_write(&block) {
+        let block = vec![b'x'; 65536];
+        let mut written = poll_fn(|cx| conn.stream().poll_write(cx, &block)).await.unwrap();
+        while let Poll::Ready(Ok(count)) = poll_fn(|cx| Poll::Ready(conn.stream().poll_write(cx, &block))).await {
             written += count;
         }
         assert!(!conn.acknowledged());
@@ -255,8 +269,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn unread_bytes_are_unacknowledged_until_the_peer_takes_them() {
+        let (tcp, client) = tcp();
+        acknowledged_once_taken(tcp, client).await;
+        let (server, client) = std::os::unix::net::UnixStream::pair().unwrap();
+        server.set_nonblocking(true).unwrap();
+        acknowledged_once_taken(conn(Stream::Unix(server), UNIX_PEER), client).await;
+    }
+
+    #[tokio::test]
     async fn each_phase_has_its_own_deadline() {
-        let (conn, _client) = pair();
+        let (conn, _client) = tcp();
         let conn = Arc::new(conn);
         // Hundreds of seconds, so that a slow machine changes nothing.
         let [first_byte, head, keep_alive] = [99, 199, 299].map(Duration::from_secs);

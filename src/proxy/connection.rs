@@ -21,7 +21,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use super::body::{Body, BoxError};
@@ -31,6 +30,7 @@ use super::guard::Guarded;
 use super::request_body::{self, Outcome, Progress, RequestBody};
 use super::settings::ServerSettings;
 use super::stats::{Stats, up};
+use super::transport::WriteHalf;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ where
         End::Broken => {}
     }
     // The descriptor lives as long as anybody holds the Conn; the connection does not.
-    let _ = socket2::SockRef::from(conn.stream()).shutdown(Shutdown::Both);
+    let _ = conn.stream().shutdown(Shutdown::Both);
 }
 
 async fn run<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> End
@@ -238,7 +238,7 @@ fn refusal(malformed: Malformed) -> Response<Body> {
 }
 
 /// Takes what the client still sends, so that it can read its last answer before the close (RFC 9112, section 9.6).
-async fn linger(stream: &TcpStream) {
+async fn linger(stream: &WriteHalf) {
     let read = async {
         let mut scratch = vec![0; LINGER_STEP];
         let mut left = LINGER_BYTES;

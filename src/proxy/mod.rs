@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! accept thread per listener -> the core with the fewest connections (one thread, one runtime each)
-//!   Socket -> (seam: TLS) -> guard -> hyper -> framing::check -> the service
+//!   greet -> Socket -> (seam: TLS) -> guard -> hyper -> framing::check -> the service
 //!                                                           the service -> Upstream::forward -> Pool -> Socket
 //! ```
 
@@ -18,8 +18,10 @@ mod connection;
 mod error;
 mod framing;
 mod from_shop;
+mod greet;
 mod guard;
 mod hygiene;
+mod listener;
 mod pool;
 mod request_body;
 mod sent;
@@ -27,6 +29,7 @@ mod serve;
 mod settings;
 mod socket;
 mod stats;
+mod transport;
 mod tunnel;
 mod upstream;
 
@@ -37,6 +40,7 @@ pub use connection::ANTEROOM_STATUS;
 pub use error::{Fault, ForwardError, Kind};
 pub use framing::Malformed;
 pub use hygiene::SessionWord;
+pub use listener::{Endpoint, Listener};
 pub use request_body::{BodyError, RequestBody};
 pub use serve::{Drained, Server, raise_descriptor_limit, serve};
 pub use settings::{ServerSettings, UpstreamSettings};

@@ -3,7 +3,7 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -18,14 +18,16 @@ use tokio_util::sync::CancellationToken;
 use super::accept::{Arrival, Load, accept};
 use super::body::Body;
 use super::conn::Conn;
-use super::connection::{Shared, serve_connection};
+use super::connection::Shared;
+use super::greet::greet;
+use super::listener::{Endpoint, Listener};
 use super::request_body::RequestBody;
 use super::settings::ServerSettings;
-use super::socket::ClientSocket;
 use super::stats::Stats;
 
 /// A running server. Dropping it stops it without a drain.
 pub struct Server {
+    endpoints: Vec<Endpoint>,
     addresses: Vec<SocketAddr>,
     stats: Arc<Stats>,
     closing: CancellationToken,
@@ -48,7 +50,7 @@ pub struct Drained {
 /// that should not be shared between cores, such as its [`super::Upstream`], is made there. Fails when a thread, a runtime
 /// or a listener cannot be set up; nothing is served then.
 pub fn serve<M, S, F>(
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     cores: usize,
     settings: &ServerSettings,
     stats: Arc<Stats>,
@@ -59,11 +61,10 @@ where
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
+    let endpoints: Vec<Endpoint> = listeners.iter().map(Listener::endpoint).collect::<io::Result<_>>()?;
     let mut server = Server {
-        addresses: listeners
-            .iter()
-            .map(TcpListener::local_addr)
-            .collect::<io::Result<_>>()?,
+        addresses: endpoints.iter().filter_map(Endpoint::address).collect(),
+        endpoints,
         stats: Arc::clone(&stats),
         closing: CancellationToken::new(),
         draining: Arc::default(),
@@ -96,7 +97,6 @@ where
     }
     for (index, listener) in listeners.into_iter().enumerate() {
         let (runtime, load, queues, closing) = (runtime()?, Arc::clone(&load), queues.clone(), server.closing.clone());
-        listener.set_nonblocking(true)?;
         let run = move || runtime.block_on(accept(listener, index, &load, &queues, &closing));
         server
             .accepting
@@ -110,7 +110,13 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 impl Server {
-    /// The listeners' addresses, in their order.
+    /// Where the listeners are, in their order.
+    #[must_use]
+    pub fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    /// The addresses of those over TCP.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
@@ -185,49 +191,18 @@ impl Core {
                 arrival = arrivals.recv() => arrival,
             };
             let Some(arrival) = arrival else { break };
-            self.begin(arrival, &closing, &shared);
+            greet(arrival, &closing, &shared);
         }
         let deadline = deadline.get().copied().unwrap_or_else(Instant::now);
         let empty = async {
             arrivals.close();
             while let Some(arrival) = arrivals.recv().await {
-                self.begin(arrival, &closing, &shared);
+                greet(arrival, &closing, &shared);
             }
             self.load.until_empty(self.index).await;
         };
         let _ = timeout_at(deadline, empty).await;
         self.load.on(self.index)
-    }
-
-    fn begin<S, F>(&self, arrival: Arrival, closing: &CancellationToken, shared: &Arc<Shared<S>>)
-    where
-        S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
-        F: Future<Output = Response<Body>> + Send + 'static,
-    {
-        let Ok(stream) = tokio::net::TcpStream::from_std(arrival.stream) else {
-            return;
-        };
-        let Ok(local) = stream.local_addr() else { return };
-        let socket = socket2::SockRef::from(&stream);
-        // Either may fail on a socket that is already reset; reading will say so.
-        let _ = socket.set_tcp_nodelay(true);
-        let _ = socket.set_tcp_user_timeout(Some(self.settings.write));
-        let (read, write) = stream.into_split();
-        let conn = Arc::new(Conn::new(arrival.peer, local, write, closing.clone()));
-        let socket = ClientSocket::new(read, Arc::clone(&conn), self.settings.write, arrival.permit);
-        tokio::spawn(serve_connection(socket, conn, Arc::clone(shared)));
-    }
-}
-
-impl ServerSettings {
-    /// Binds a listener with this backlog, ready for [`serve`]. `SO_REUSEADDR` is set, so a restart finds its port free.
-    pub fn bind(&self, address: SocketAddr) -> io::Result<TcpListener> {
-        let domain = socket2::Domain::for_address(address);
-        let socket = socket2::Socket::new(domain, socket2::Type::STREAM, Some(socket2::Protocol::TCP))?;
-        socket.set_reuse_address(true)?;
-        socket.bind(&address.into())?;
-        socket.listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
-        Ok(socket.into())
     }
 }
 

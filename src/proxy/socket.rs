@@ -1,7 +1,7 @@
 //! The two sockets: towards the client and towards the shop, each with its write deadline.
 //!
-//! The client's socket tells its [`Conn`] when bytes arrive. Whatever must see raw bytes before hyper does (TLS, a framing
-//! guard) goes around [`ClientSocket`]: the connection's loop takes any `AsyncRead + AsyncWrite`.
+//! Whatever must see raw bytes before hyper does (TLS, a framing guard) goes around [`ClientSocket`]: the connection's loop
+//! takes any `AsyncRead + AsyncWrite`.
 
 use std::io;
 use std::pin::Pin;
@@ -12,22 +12,22 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::net::tcp::OwnedReadHalf;
 use tokio::time::{Sleep, sleep};
 
 use super::conn::Conn;
 use super::stats::{Stats, down, up};
+use super::transport::ReadHalf;
 
 /// The client's end. `P` is whatever must live as long as the socket does, through a tunnel too.
 pub(super) struct ClientSocket<P> {
-    read: OwnedReadHalf,
+    read: ReadHalf,
     conn: Arc<Conn>,
     stall: Stall,
     _permit: P,
 }
 
 impl<P> ClientSocket<P> {
-    pub(super) fn new(read: OwnedReadHalf, conn: Arc<Conn>, write: Duration, permit: P) -> Self {
+    pub(super) fn new(read: ReadHalf, conn: Arc<Conn>, write: Duration, permit: P) -> Self {
         Self {
             read,
             conn,
@@ -39,19 +39,14 @@ impl<P> ClientSocket<P> {
 
 impl<P: Unpin> AsyncRead for ClientSocket<P> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.read).poll_read(cx, buf))?;
-        if buf.filled().len() > before {
-            self.conn.bytes_in();
-        }
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.read).poll_read(cx, buf)
     }
 }
 
 impl<P: Unpin> AsyncWrite for ClientSocket<P> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = poll_try(this.conn.stream(), cx, |stream| stream.try_write(buf));
+        let written = this.conn.stream().poll_write(cx, buf);
         this.stall.watch(cx, written)
     }
 
@@ -61,7 +56,7 @@ impl<P: Unpin> AsyncWrite for ClientSocket<P> {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = poll_try(this.conn.stream(), cx, |stream| stream.try_write_vectored(bufs));
+        let written = this.conn.stream().poll_write_vectored(cx, bufs);
         this.stall.watch(cx, written)
     }
 
@@ -74,22 +69,7 @@ impl<P: Unpin> AsyncWrite for ClientSocket<P> {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(socket2::SockRef::from(self.conn.stream()).shutdown(std::net::Shutdown::Write))
-    }
-}
-
-/// Tries to write whenever the kernel says it may work.
-fn poll_try(
-    stream: &TcpStream,
-    cx: &mut Context<'_>,
-    mut write: impl FnMut(&TcpStream) -> io::Result<usize>,
-) -> Poll<io::Result<usize>> {
-    loop {
-        ready!(stream.poll_write_ready(cx))?;
-        match write(stream) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            done => return Poll::Ready(done),
-        }
+        Poll::Ready(self.conn.stream().shutdown(std::net::Shutdown::Write))
     }
 }
 

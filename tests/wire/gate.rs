@@ -57,7 +57,7 @@ impl Gate {
         let guards = Arc::clone(&setup.guard);
         let (cancel, counted) = (setup.cancel.clone(), Arc::clone(&stats));
         let (settings, setup) = (setup.server.clone(), Arc::new(setup));
-        let server = serve(vec![listener], 1, &settings, Arc::clone(&stats), move |_core| {
+        let server = serve(vec![listener.into()], 1, &settings, Arc::clone(&stats), move |_core| {
             let upstream = Upstream::new(setup.upstream.clone(), Arc::clone(&counted));
             let setup = Arc::clone(&setup);
             move |conn, request| respond(Arc::clone(&setup), upstream.clone(), conn, request)

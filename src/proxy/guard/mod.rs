@@ -110,6 +110,7 @@ impl<IO: AsyncRead + Unpin> AsyncRead for Guarded<IO> {
             if buf.filled().len() == before || this.machine.is_tunnel() {
                 return Poll::Ready(Ok(()));
             }
+            this.conn.bytes_in();
             if this.machine.is_refused() {
                 buf.set_filled(before);
                 continue;
