@@ -66,6 +66,8 @@ pub(super) struct Arrival {
     pub(super) stream: Stream,
     pub(super) peer: SocketAddr,
     pub(super) terms: Arc<Terms>,
+    /// It must begin with a PROXY header.
+    pub(super) announced: bool,
     pub(super) permit: Permit,
 }
 
@@ -80,6 +82,7 @@ pub(super) struct Load {
     /// SECURITY: without it one address takes every connection there is. Never more entries than connections.
     clients: Arc<Held<ClientKey>>,
     trusted: Vec<IpNet>,
+    announced: Vec<IpNet>,
     stats: Arc<Stats>,
 }
 
@@ -94,6 +97,7 @@ impl Load {
             most_per_listener: settings.connections_per_listener,
             clients: Held::new(settings.connections_per_client),
             trusted: settings.trusted.clone(),
+            announced: settings.announced.clone(),
             stats,
         }
     }
@@ -129,17 +133,19 @@ impl Load {
             up(&self.stats.refused);
             return;
         };
+        let announced = is_trusted(peer.ip().to_canonical(), &self.announced);
+        let mut permit = Permit::new(Arc::clone(self), listener, core);
         // Whoever may open a Unix socket is a proxy on this machine, which brings many clients.
-        let counted = matches!(stream, Stream::Tcp(_)).then(|| self.client(peer.ip()));
-        let Ok(client) = counted.unwrap_or(Ok(None)) else {
+        if !announced && !stream.is_unix() && permit.count(peer.ip()).is_err() {
             up(&self.stats.refused);
             return;
-        };
+        }
         let arrival = Arrival {
             stream,
             peer,
             terms: Arc::clone(terms),
-            permit: Permit::new(Arc::clone(self), listener, core, client),
+            announced,
+            permit,
         };
         if queues[core].try_send(arrival).is_err() {
             up(&self.stats.refused);
@@ -158,7 +164,7 @@ impl Load {
 }
 
 /// A client has as many connections as it may.
-struct TooMany;
+pub(super) struct TooMany;
 
 /// One connection, counted until it drops; it lives in the socket, so tunnels stay counted.
 pub(super) struct Permit {
@@ -169,7 +175,7 @@ pub(super) struct Permit {
 }
 
 impl Permit {
-    fn new(load: Arc<Load>, listener: usize, core: usize, client: Option<Hold<ClientKey>>) -> Self {
+    fn new(load: Arc<Load>, listener: usize, core: usize) -> Self {
         load.all.fetch_add(1, Ordering::Relaxed);
         load.listeners[listener].fetch_add(1, Ordering::Relaxed);
         load.cores[core].fetch_add(1, Ordering::Relaxed);
@@ -178,8 +184,14 @@ impl Permit {
             load,
             listener,
             core,
-            client,
+            client: None,
         }
+    }
+
+    /// Counts the connection as the client's, besides in all.
+    pub(super) fn count(&mut self, client: IpAddr) -> Result<(), TooMany> {
+        self.client = self.load.client(client)?;
+        Ok(())
     }
 }
 

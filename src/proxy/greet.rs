@@ -5,9 +5,12 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use http::{Request, Response};
-use tokio::time::Instant;
+use tokio::io::AsyncReadExt as _;
+use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::accept::{Arrival, Permit};
@@ -15,9 +18,11 @@ use super::body::Body;
 use super::conn::{Conn, Ends, Proto};
 use super::connection::{Shared, serve_connection};
 use super::listener::Terms;
+use super::proxy_protocol::{Header, Malformed, parse};
 use super::request_body::RequestBody;
 use super::settings::ServerSettings;
 use super::socket::ClientSocket;
+use super::stats::{Stats, up};
 use super::transport::{ReadHalf, UNIX_PEER, WriteHalf};
 
 /// Serves a connection that has been accepted, in a task of its own on this thread's runtime.
@@ -30,9 +35,21 @@ where
         return;
     };
     let shared = Arc::clone(shared);
-    // PERF: in the clear there is nothing to wait for: the task is the connection's own future, and as small as that.
-    let (socket, conn) = opening.into_parts(&shared.settings);
-    tokio::spawn(serve_connection(socket, conn, shared));
+    if !opening.waits() {
+        // PERF: the task is the connection's own future, and no larger than that.
+        let (socket, conn) = opening.into_parts(&shared.settings);
+        tokio::spawn(serve_connection(socket, conn, shared));
+        return;
+    }
+    tokio::spawn(async move {
+        let (settings, stats) = (&shared.settings, &shared.stats);
+        // PERF: what is only needed to begin does not stay for the connection's life.
+        let Some(opening) = Box::pin(opening.announced(settings, stats)).await else {
+            return;
+        };
+        let (socket, conn) = opening.into_parts(settings);
+        serve_connection(socket, conn, shared).await;
+    });
 }
 
 /// A connection of which no byte has been read.
@@ -44,6 +61,11 @@ struct Opening {
     terms: Arc<Terms>,
     permit: Permit,
     closing: CancellationToken,
+    /// A PROXY header must come first.
+    announced: bool,
+    is_unix: bool,
+    /// Was read together with it, and is the client's.
+    ahead: Vec<u8>,
 }
 
 impl Opening {
@@ -53,8 +75,10 @@ impl Opening {
             stream,
             peer,
             terms,
+            announced,
             permit,
         } = arrival;
+        let is_unix = stream.is_unix();
         let local = match stream.local() {
             Some(local) => local.ok()?,
             None => (UNIX_PEER.ip(), usual_port(terms.proto)).into(),
@@ -68,15 +92,106 @@ impl Opening {
             terms,
             permit,
             closing,
+            announced,
+            is_unix,
+            ahead: Vec::new(),
         })
+    }
+
+    /// Whether anything must happen before the first byte of HTTP.
+    fn waits(&self) -> bool {
+        self.announced
+    }
+
+    /// Takes the PROXY header from a proxy that must send one. Whoever it names is the other end from here on.
+    async fn announced(mut self, settings: &ServerSettings, stats: &Stats) -> Option<Self> {
+        if !self.announced {
+            return Some(self);
+        }
+        let read = in_time(self.since + settings.first_byte, &self.closing, header(&mut self.read)).await;
+        let (header, rest) = match read {
+            Ok(Ok(read)) => read,
+            Ok(Err(Unread::Closed)) => return None,
+            Ok(Err(Unread::Malformed(malformed))) => {
+                tell(malformed, stats);
+                return None;
+            }
+            Err(Late) => {
+                up(&stats.timed_out);
+                return None;
+            }
+        };
+        if let Some(ends) = header.ends {
+            self.ends = Ends {
+                peer: ends.source,
+                local: ends.destination,
+            };
+            self.is_unix = false;
+        }
+        if !self.is_unix && self.permit.count(self.ends.peer.ip()).is_err() {
+            up(&stats.refused);
+            return None;
+        }
+        self.ahead = rest;
+        Some(self)
     }
 
     /// The connection as hyper's loop takes it. From here on the other end may not change any more.
     fn into_parts(self, settings: &ServerSettings) -> (ClientSocket<Permit>, Arc<Conn>) {
         let conn = Conn::new(self.ends, self.terms.proto, self.write, self.closing, self.since);
         let conn = Arc::new(conn);
-        let socket = ClientSocket::new(self.read, Arc::clone(&conn), settings.write, self.permit);
+        let socket = ClientSocket::new((self.read, self.ahead), Arc::clone(&conn), settings.write, self.permit);
         (socket, conn)
+    }
+}
+
+/// Why there is no header.
+enum Unread {
+    /// As when somebody looks whether the port is open.
+    Closed,
+    Malformed(Malformed),
+}
+
+/// Reads a PROXY header; what came together with it lies behind.
+async fn header(read: &mut ReadHalf) -> Result<(Header, Vec<u8>), Unread> {
+    let mut bytes = Vec::with_capacity(HEADER_READ);
+    loop {
+        // Never more than a header and one more read: with so many bytes there is one, or there will be none.
+        if let Some(header) = parse(&bytes).map_err(Unread::Malformed)? {
+            let rest = bytes.split_off(header.length);
+            return Ok((header, rest));
+        }
+        if read.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+            return Err(Unread::Closed);
+        }
+    }
+}
+
+/// Counts it; the first is told, since it is a mistake in a configuration more often than anything else.
+fn tell(malformed: Malformed, stats: &Stats) {
+    let before = stats.unannounced.fetch_add(1, Ordering::Relaxed);
+    if before == 0 {
+        tracing::warn!(
+            reason = %malformed,
+            "a connection from a network in proxy_protocol did not begin with a PROXY header and was closed; further ones \
+             are only counted"
+        );
+    }
+}
+
+/// What happens before the first byte took too long.
+struct Late;
+
+/// Bounds what happens before the first byte of HTTP; once the drain begins there is little time left.
+async fn in_time<T>(deadline: Instant, closing: &CancellationToken, step: impl Future<Output = T>) -> Result<T, Late> {
+    let told = async {
+        closing.cancelled().await;
+        sleep(LAST_WORD).await;
+    };
+    tokio::select! {
+        biased;
+        done = timeout_at(deadline, step) => done.map_err(|_| Late),
+        () = told => Err(Late),
     }
 }
 
@@ -87,3 +202,8 @@ fn usual_port(proto: Proto) -> u16 {
         Proto::Https => 443,
     }
 }
+
+/// How long a connection may take to begin when the drain has begun already.
+const LAST_WORD: Duration = Duration::from_secs(1);
+/// How much is read of a header at first; most fit, with the request behind them.
+const HEADER_READ: usize = 1024;

@@ -36,6 +36,8 @@ pub struct ServerSettings {
     pub connections_per_client: usize,
     /// Proxies in front, which bring many clients.
     pub trusted: Vec<IpNet>,
+    /// Peers whose connections begin with a PROXY header, and must; from others it is never looked for.
+    pub announced: Vec<IpNet>,
     /// Length of the kernel's queue of connections not yet accepted, for [`super::serve()`] and [`ServerSettings::bind`].
     pub backlog: u32,
 }
@@ -57,6 +59,7 @@ impl Default for ServerSettings {
             connections_per_listener: 100_000,
             connections_per_client: 2_000,
             trusted: Vec::new(),
+            announced: Vec::new(),
             backlog: 4096,
         }
     }

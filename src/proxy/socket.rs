@@ -21,15 +21,18 @@ use super::transport::ReadHalf;
 /// The client's end. `P` is whatever must live as long as the socket does, through a tunnel too.
 pub(super) struct ClientSocket<P> {
     read: ReadHalf,
+    /// Came before the connection was one of HTTP, and is the first to be read.
+    ahead: Vec<u8>,
     conn: Arc<Conn>,
     stall: Stall,
     _permit: P,
 }
 
 impl<P> ClientSocket<P> {
-    pub(super) fn new(read: ReadHalf, conn: Arc<Conn>, write: Duration, permit: P) -> Self {
+    pub(super) fn new((read, ahead): (ReadHalf, Vec<u8>), conn: Arc<Conn>, write: Duration, permit: P) -> Self {
         Self {
             read,
+            ahead,
             conn,
             stall: Stall::new(write),
             _permit: permit,
@@ -39,7 +42,13 @@ impl<P> ClientSocket<P> {
 
 impl<P: Unpin> AsyncRead for ClientSocket<P> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.read).poll_read(cx, buf)
+        if self.ahead.is_empty() {
+            return Pin::new(&mut self.read).poll_read(cx, buf);
+        }
+        let count = self.ahead.len().min(buf.remaining());
+        buf.put_slice(&self.ahead[..count]);
+        self.ahead = self.ahead.split_off(count);
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Stats {
     pub refused: AtomicU64,
     /// Client connections closed because a deadline passed.
     pub timed_out: AtomicU64,
+    /// Client connections closed because a proxy that must send a PROXY header first sent something else.
+    pub unannounced: AtomicU64,
     /// Requests that were well-formed enough to be answered by the service.
     pub requests: AtomicU64,
     /// Requests answered 4xx before any service saw them.

@@ -36,6 +36,10 @@ pub(super) enum WriteHalf {
 pub(super) const UNIX_PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 impl Stream {
+    pub(super) fn is_unix(&self) -> bool {
+        matches!(self, Self::Unix(_))
+    }
+
     /// Our end, where it has an address.
     pub(super) fn local(&self) -> Option<io::Result<SocketAddr>> {
         match self {
