@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::{Request, Response};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -153,7 +153,7 @@ enum Unread {
 }
 
 /// Reads a PROXY header; what came together with it lies behind.
-async fn header(read: &mut ReadHalf) -> Result<(Header, Vec<u8>), Unread> {
+async fn header<R: AsyncRead + Unpin>(read: &mut R) -> Result<(Header, Vec<u8>), Unread> {
     let mut bytes = Vec::with_capacity(HEADER_READ);
     loop {
         // Never more than a header and one more read: with so many bytes there is one, or there will be none.
@@ -207,3 +207,30 @@ fn usual_port(proto: Proto) -> u16 {
 const LAST_WORD: Duration = Duration::from_secs(1);
 /// How much is read of a header at first; most fit, with the request behind them.
 const HEADER_READ: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_header_in_two_reads_leaves_what_lies_behind_it() {
+        let all = b"PROXY TCP4 192.0.2.1 198.51.100.2 1 2\r\nGET / HTTP/1.1\r\n";
+        for at in 0..all.len() {
+            let (mut first, second) = all.split_at(at);
+            // Nothing is read at all when there is nothing in the first part.
+            let mut both = AsyncReadExt::chain(&mut first, second);
+            let Ok((header, mut rest)) = header(&mut both).await else {
+                panic!("split at {at}");
+            };
+            both.read_to_end(&mut rest).await.unwrap();
+            assert_eq!((header.length, &rest[..]), (39, &all[39..]), "split at {at}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_end_before_the_header_is_no_mistake_of_anybody() {
+        for begun in [&b""[..], b"PROXY", b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c1234"] {
+            assert!(matches!(header(&mut &begun[..]).await, Err(Unread::Closed)));
+        }
+    }
+}
