@@ -204,6 +204,11 @@ impl Collector for ProxyFigures {
                 &stats.timed_out,
             ),
             (
+                "connections_unannounced",
+                "Client connections closed for want of a PROXY header",
+                &stats.unannounced,
+            ),
+            (
                 "malformed",
                 "Requests refused before a room was looked for",
                 &stats.malformed,

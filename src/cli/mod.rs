@@ -4,6 +4,7 @@ mod check;
 mod demo;
 mod gates;
 mod healthcheck;
+mod listeners;
 mod log;
 mod own_key;
 mod page;
@@ -14,6 +15,7 @@ pub mod rooms;
 mod run;
 mod signals;
 mod start;
+pub mod systemd;
 mod words;
 
 use std::process::ExitCode;

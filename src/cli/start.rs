@@ -14,19 +14,23 @@ use crate::log::redis::{self, RedisLog, RedisUrl};
 use crate::log::{Embedded, Log, OpenError, Options as LogOptions};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
-use crate::proxy::{self, Drained, Listener, ServerSettings, Stats, UpstreamSettings};
+use crate::proxy::{self, Drained, Endpoint, Listener, ServerSettings, Stats, UpstreamSettings};
 use crate::replica::{self, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
 use crate::token::{Key, KeyError, KeyId, Keyring, Secret};
 use crate::waiting::TemplateError;
 
+use super::listeners;
 use super::own_key::{self, OwnKeyError};
+use super::systemd::PassedError;
 
 /// Why a gate cannot start; each says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("cannot listen on {address}: {source}{}", hint(source))]
-    Listen { address: SocketAddr, source: io::Error },
+    #[error("cannot listen on {place}: {source}{}", hint(source))]
+    Listen { place: String, source: io::Error },
+    #[error(transparent)]
+    Passed(#[from] PassedError),
     #[error(transparent)]
     Log(#[from] OpenError),
     #[error("[store] url: {0}")]
@@ -68,8 +72,19 @@ pub struct Running {
 impl Running {
     /// Where visitors come in.
     #[must_use]
+    pub fn endpoints(&self) -> &[Endpoint] {
+        self.server.endpoints()
+    }
+
+    /// The addresses of those over TCP.
+    #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         self.server.addresses()
+    }
+
+    /// Resolves when every thread that serves visitors has turned once more.
+    pub fn turns(&self) -> impl Future<Output = ()> + use<> {
+        self.server.turns()
     }
 
     /// Where the operator's side is.
@@ -103,12 +118,7 @@ impl Running {
 pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
     let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
-    let listeners = config
-        .server
-        .listen
-        .iter()
-        .map(|address| bind(&settings, *address).map(Listener::from))
-        .collect::<Result<_, _>>()?;
+    let listeners = listeners::open(&config.server, &settings)?;
     let admin_listener = bind(&settings, config.admin.listen)?;
     let (log, folder) = open_log(&config.store)?;
     let keyring = keyring(config, folder.as_deref())?;
@@ -169,9 +179,10 @@ fn warn_of_few(descriptors: u64, max_connections: usize) {
 }
 
 fn bind(settings: &ServerSettings, address: SocketAddr) -> Result<TcpListener, StartError> {
+    let place = address.to_string();
     settings
         .bind(address)
-        .map_err(|source| StartError::Listen { address, source })
+        .map_err(|source| StartError::Listen { place, source })
 }
 
 fn replica_options(store: &Store) -> replica::Options {
@@ -266,6 +277,7 @@ fn server_settings(server: &Server) -> ServerSettings {
         connections_per_listener: server.max_connections,
         connections_per_client: server.max_connections_per_client,
         trusted: server.trusted_proxies.clone(),
+        announced: server.proxy_protocol.clone(),
         backlog: server.backlog,
         ..ServerSettings::default()
     }

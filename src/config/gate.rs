@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
+use super::listen::{self, Listen};
 use super::reader::{Node, Read, Reader, Section};
 use super::value::{address, duration_ms, network, number, one_of, size, text, wrong, yes_or_no};
 use super::{secret, upstream};
@@ -17,9 +18,13 @@ use crate::token::{Key, MAX_KEYS, Secret};
 #[derive(Clone, Debug)]
 pub struct Server {
     /// At least one, no two the same.
-    pub listen: Vec<SocketAddr>,
+    pub listen: Vec<Listen>,
+    /// The access mode of Unix sockets' files.
+    pub unix_mode: u32,
     /// Peers whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// Peers whose connections begin with a PROXY header.
+    pub proxy_protocol: Vec<IpNet>,
     /// `None`: one per core.
     pub threads: Option<NonZeroUsize>,
     pub first_byte_timeout: Duration,
@@ -81,8 +86,10 @@ fn bytes(section: &Section<'_>, name: &'static str, least: u32, most: u32) -> u3
 pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
     let section = reader.table("server");
     let server = Server {
-        listen: section.list("listen", address),
+        listen: section.list("listen", listen::listen),
+        unix_mode: section.need("unix_mode", listen::mode),
         trusted_proxies: section.list("trusted_proxies", network),
+        proxy_protocol: section.list("proxy_protocol", network),
         threads: section
             .get("threads", |node| number(node, 1..=256))
             .and_then(|n| NonZeroUsize::new(usize::try_from(n).ok()?)),
@@ -115,22 +122,15 @@ fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
             "at least one address, such as [\"0.0.0.0:8080\"]",
         );
     }
-    let mut all: Vec<SocketAddr> = server
-        .listen
-        .iter()
-        .copied()
-        .filter(|address| address.port() != 0)
-        .collect();
+    let mut all: Vec<&Listen> = server.listen.iter().filter(|place| !place.is_any_port()).collect();
     all.sort_unstable();
     let twice = all.iter().zip(all.iter().skip(1)).find(|(one, next)| one == next);
-    if let Some((address, _)) = twice {
-        section.mistake("listen", format!("{address} stands twice"), "each address once");
+    if let Some((place, _)) = twice {
+        section.mistake("listen", format!("{place} stands twice"), "each address once");
     }
-    if server
-        .listen
-        .iter()
-        .any(|own| upstream::meets(*own, &admin.listen.ip().to_string(), admin.listen.port()))
-    {
+    let admin_host = admin.listen.ip().to_string();
+    let mut addresses = server.listen.iter().filter_map(Listen::address);
+    if addresses.any(|own| upstream::meets(own, &admin_host, admin.listen.port())) {
         let right = "an address of its own, such as \"127.0.0.1:9925\"";
         section.mistake(
             "admin_listen",
@@ -149,6 +149,11 @@ fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
     for net in server.trusted_proxies.iter().filter(|net| net.prefix_len() == 0) {
         let wrong = format!("{net} lets every visitor choose the address that limits are counted by");
         section.warning("trusted_proxies", wrong, "only the networks of your own proxies");
+    }
+    for net in server.proxy_protocol.iter().filter(|net| net.prefix_len() == 0) {
+        let wrong =
+            format!("{net} lets everybody who can connect choose an address, and closes the others' connections");
+        section.warning("proxy_protocol", wrong, "only the networks of your own proxies");
     }
 }
 

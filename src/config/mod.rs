@@ -9,6 +9,7 @@ mod forward_auth;
 mod gate;
 pub mod keys;
 mod limit;
+mod listen;
 mod mistake;
 mod notes;
 mod overrides;
@@ -34,6 +35,7 @@ use toml::de::{DeTable, Error};
 pub use forward_auth::Asker;
 pub use gate::{Admin, LogConfig, Server};
 pub use limit::{Limit, OwnLimits, Rate};
+pub use listen::Listen;
 pub use mistake::{Mistake, Mistakes, Origin, Report};
 pub use overrides::Overrides;
 pub use page::{Page, Template};
@@ -252,7 +254,7 @@ fn unreadable(path: String, wrong: String) -> Report {
     clippy::disallowed_methods,
     reason = "this module reads the environment, nothing else does"
 )]
-fn environment(name: &str) -> Option<String> {
+pub(crate) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

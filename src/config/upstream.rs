@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::Uri;
 
 use super::gate::{Server, duration};
+use super::listen::Listen;
 use super::reader::{Node, Read, Reader};
 use super::value::{text, wrong};
 
@@ -32,7 +33,11 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
     let is_none = may_be_none && !section.is_set("url");
     let url = if is_none { None } else { section.get("url", address) };
     if let Some((host, port)) = &url
-        && server.listen.iter().any(|own| meets(*own, host, *port))
+        && server
+            .listen
+            .iter()
+            .filter_map(Listen::address)
+            .any(|own| meets(own, host, *port))
     {
         section.mistake(
             "url",

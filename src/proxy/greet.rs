@@ -217,8 +217,7 @@ mod tests {
         let all = b"PROXY TCP4 192.0.2.1 198.51.100.2 1 2\r\nGET / HTTP/1.1\r\n";
         for at in 0..all.len() {
             let (mut first, second) = all.split_at(at);
-            // Nothing is read at all when there is nothing in the first part.
-            let mut both = AsyncReadExt::chain(&mut first, second);
+            let mut both = tokio::io::AsyncReadExt::chain(&mut first, second);
             let Ok((header, mut rest)) = header(&mut both).await else {
                 panic!("split at {at}");
             };

@@ -10,12 +10,14 @@ use std::sync::Arc;
 use super::conn::Proto;
 use super::settings::ServerSettings;
 use super::transport::{Stream, UNIX_PEER};
+use super::unix::SocketFile;
 
 /// A listener for [`super::serve()`].
 #[derive(Debug)]
 pub struct Listener {
     pub(super) socket: Socket,
     pub(super) terms: Terms,
+    file: Option<SocketFile>,
 }
 
 /// What all connections of a listener have in common.
@@ -56,7 +58,14 @@ impl From<UnixListener> for Listener {
 impl Listener {
     fn new(socket: Socket) -> Self {
         let terms = Terms { proto: Proto::Http };
-        Self { socket, terms }
+        let file = None;
+        Self { socket, terms, file }
+    }
+
+    /// Removes its file with it.
+    pub(super) fn with_file(self, file: SocketFile) -> Self {
+        let file = Some(file);
+        Self { file, ..self }
     }
 
     /// Where it is.
@@ -83,12 +92,18 @@ impl Listener {
             }
         };
         let terms = Arc::new(self.terms);
-        Ok(Door { socket, terms })
+        let file = self.file;
+        Ok(Door {
+            _file: file,
+            socket,
+            terms,
+        })
     }
 }
 
 /// A listener at work.
 pub(super) struct Door {
+    _file: Option<SocketFile>,
     socket: AsyncSocket,
     pub(super) terms: Arc<Terms>,
 }

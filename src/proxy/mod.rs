@@ -32,6 +32,7 @@ mod socket;
 mod stats;
 mod transport;
 mod tunnel;
+mod unix;
 mod upstream;
 
 pub use address::{client_address, is_trusted};

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use http::{Request, Response};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -35,6 +35,7 @@ pub struct Server {
     deadline: Arc<OnceLock<Instant>>,
     accepting: Vec<JoinHandle<()>>,
     cores: Vec<JoinHandle<usize>>,
+    runtimes: Vec<Handle>,
 }
 
 /// What became of the connections that were open when a drain began.
@@ -71,6 +72,7 @@ where
         deadline: Arc::default(),
         accepting: Vec::new(),
         cores: Vec::new(),
+        runtimes: Vec::new(),
     };
     let load = Arc::new(Load::new(listeners.len(), cores.max(1), settings, stats));
     let make = Arc::new(make);
@@ -85,6 +87,7 @@ where
             draining: Arc::clone(&server.draining),
         };
         let (runtime, make, deadline) = (runtime()?, Arc::clone(&make), Arc::clone(&server.deadline));
+        server.runtimes.push(runtime.handle().clone());
         let name = format!("core-{core}");
         let run = move || {
             let cut = runtime.block_on(async { place.run(make(core), arrivals, &deadline).await });
@@ -120,6 +123,17 @@ impl Server {
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// Resolves when every core has turned once more: has looked at its sockets and carried out a task.
+    pub fn turns(&self) -> impl Future<Output = ()> + use<> {
+        let tasks: Vec<_> = self.runtimes.iter().map(|core| core.spawn(async {})).collect();
+        async move {
+            for task in tasks {
+                // A core that has ended is nothing to wait for.
+                let _ = task.await;
+            }
+        }
     }
 
     /// The counters.

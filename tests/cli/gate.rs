@@ -90,7 +90,9 @@ impl Gate {
             assert!(program.runs(), "{}\n{}", program.out(), program.err());
             line_with(&program.err(), "serving")
         });
-        let address = |name: &str| serving[name].as_str().unwrap().parse().unwrap();
+        // The first of them, where there are several.
+        let first = |places: &str| places.split(", ").next().unwrap().parse().unwrap();
+        let address = |name: &str| first(serving[name].as_str().unwrap());
         Self {
             address: address("listen"),
             admin: address("admin"),

@@ -16,6 +16,7 @@ mod gates;
 #[path = "../harness/mod.rs"]
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod harness;
+mod listeners;
 mod logs;
 mod outage;
 mod program;
@@ -25,6 +26,7 @@ mod run;
 mod shop;
 mod sockets;
 mod store;
+mod systemd;
 mod visitor;
 
 use std::time::Duration;

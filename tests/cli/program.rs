@@ -1,6 +1,7 @@
 //! The binary as a child process, both of its outputs kept apart, killed when the test lets go of it.
 
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -44,20 +45,36 @@ impl Program {
         Self::spawn(shell, folder, args)
     }
 
+    /// As systemd does: with two sockets as descriptors 3 and 4, and with these variables. What it prints is lost.
+    pub fn start_with_sockets<A: AsRef<str>>(folder: &Path, args: &[A], sockets: [OwnedFd; 2], vars: &[&str]) -> Self {
+        let mut shell = Command::new("/bin/sh");
+        let script = "exec 3<&0 4>&1 </dev/null >/dev/null; export LISTEN_PID=$$; exec env \"$@\"";
+        shell
+            .args(["-c", script, "sh"])
+            .args(vars)
+            .arg(env!("CARGO_BIN_EXE_anteroom"));
+        let [third, fourth] = sockets;
+        shell.stdin(third).stdout(fourth);
+        Self::launch(shell, folder, args)
+    }
+
     fn spawn<A: AsRef<str>>(mut command: Command, folder: &Path, args: &[A]) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        Self::launch(command, folder, args)
+    }
+
+    fn launch<A: AsRef<str>>(mut command: Command, folder: &Path, args: &[A]) -> Self {
         let mut child = command
             .args(args.iter().map(AsRef::as_ref))
             .current_dir(folder)
             .env_clear()
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary was built with the tests");
-        let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let (out, err) = (child.stdout.take(), child.stderr.take().unwrap());
         Self {
             child,
-            out: Heard::from(out),
+            out: out.map_or_else(|| Heard::from(std::io::empty()), Heard::from),
             err: Heard::from(err),
         }
     }

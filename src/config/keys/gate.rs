@@ -9,12 +9,19 @@ pub(super) const SERVER: Table = Table {
     keys: &SERVER_KEYS,
 };
 
-const SERVER_KEYS: [Key; 17] = [
+const SERVER_KEYS: [Key; 19] = [
     key(
         "listen",
-        "addresses with port",
+        "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
         "[\"0.0.0.0:8080\"]",
-        "Where visitors come in.",
+        "Where visitors come in. Whoever connects to a Unix socket counts as 127.0.0.1; `systemd` takes the sockets that systemd \
+         passes, all or those of a name.",
+    ),
+    key(
+        "unix_mode",
+        "octal mode",
+        "\"0660\"",
+        "Who may connect to the Unix sockets in `listen`, as chmod writes it.",
     ),
     key(
         "admin_listen",
@@ -33,6 +40,13 @@ const SERVER_KEYS: [Key; 17] = [
         "networks",
         "[]",
         "Peers whose `X-Forwarded-For` is believed, such as a load balancer. From anybody else it is dropped.",
+    ),
+    key(
+        "proxy_protocol",
+        "networks",
+        "[]",
+        "Peers whose connections begin with a PROXY header (version 1 or 2), and are closed without one. The client that it names \
+         counts as the peer; from anybody else no header is looked for.",
     ),
     optional(
         "threads",
