@@ -11,7 +11,8 @@ use crate::metrics::Metrics;
 use crate::report::describe;
 
 use super::signals::Signals;
-use super::start::{StartError, start};
+use super::start::{Running, StartError, start};
+use super::systemd::Supervisor;
 use super::{EXIT_CONFIG, say};
 
 /// Arguments of `anteroom run`.
@@ -126,17 +127,26 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
 /// ends at once.
 fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::error::Error>> {
     let mut signals = Signals::catch()?;
+    let supervisor = Supervisor::find(config::environment);
     let running = start(config, metrics)?;
-    let addresses: Vec<String> = running.addresses().iter().map(ToString::to_string).collect();
+    let endpoints: Vec<String> = running.endpoints().iter().map(ToString::to_string).collect();
     tracing::info!(
-        listen = %addresses.join(", "),
+        listen = %endpoints.join(", "),
         admin = %running.admin_address(),
         upstream = %upstream(config),
         version = env!("CARGO_PKG_VERSION"),
         gate = %describe::gate(running.gate()),
         "serving"
     );
-    let told = signals.wait_or(running.falls());
+    supervisor.ready();
+    let falls = running.falls();
+    let told = signals.wait_or(async {
+        tokio::select! {
+            () = falls => {}
+            () = watched(&supervisor, &running) => {}
+        }
+    });
+    supervisor.stopping();
     let why = if told {
         "told to stop"
     } else {
@@ -151,6 +161,19 @@ fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::erro
     let drained = running.stop(patience);
     tracing::info!(cut = drained.cut, "stopped");
     if told { Ok(()) } else { Err(Fallen.into()) }
+}
+
+/// Tells the watchdog, twice within the time it waits, that all threads that serve visitors still turn. Never ends.
+async fn watched(supervisor: &Supervisor, running: &Running) {
+    let Some(patience) = supervisor.watchdog() else {
+        return std::future::pending().await;
+    };
+    let mut beat = tokio::time::interval(patience / 2);
+    loop {
+        beat.tick().await;
+        running.turns().await;
+        supervisor.alive();
+    }
 }
 
 /// As `sysexits.h` has it, `EX_SOFTWARE`: not what the operator did, and worth another start.
