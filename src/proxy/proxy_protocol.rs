@@ -72,17 +72,22 @@ fn line(bytes: &[u8]) -> Result<Option<Header>, Malformed> {
     }
     let text = bytes[..end].strip_prefix(GREETING).ok_or(Malformed::Line)?;
     let text = std::str::from_utf8(text).map_err(|_| Malformed::Line)?;
-    let ends = ends_of(text).ok_or(Malformed::Line)?;
+    // What stands behind the word says nothing.
+    let is_unknown = text.split(' ').next() == Some(UNKNOWN);
+    let ends = if is_unknown {
+        None
+    } else {
+        Some(ends_of(text).ok_or(Malformed::Line)?)
+    };
     Ok(Some(Header { ends, length }))
 }
 
-/// The words of a line; no ends where the proxy knows none. What then follows says nothing.
-fn ends_of(text: &str) -> Option<Option<Ends>> {
+/// The words of a line that names both.
+fn ends_of(text: &str) -> Option<Ends> {
     let mut words = text.split(' ');
     let parse: fn(&str) -> Option<IpAddr> = match words.next()? {
         "TCP4" => |word| word.parse::<Ipv4Addr>().ok().map(IpAddr::V4),
         "TCP6" => |word| word.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
-        "UNKNOWN" => return Some(None),
         _ => return None,
     };
     let (source, destination) = (parse(words.next()?)?, parse(words.next()?)?);
@@ -91,7 +96,7 @@ fn ends_of(text: &str) -> Option<Option<Ends>> {
         source: SocketAddr::new(source, source_port),
         destination: SocketAddr::new(destination, destination_port),
     };
-    words.next().is_none().then_some(Some(ends))
+    words.next().is_none().then_some(ends)
 }
 
 /// Digits alone, and none that says nothing.
@@ -149,6 +154,8 @@ fn pair<const N: usize>(block: &[u8], address: fn([u8; N]) -> IpAddr) -> Ends {
 /// How version 1 begins, and how it ends.
 const GREETING: &[u8] = b"PROXY ";
 const LINE_END: &[u8] = b"\r\n";
+/// In place of addresses.
+const UNKNOWN: &str = "UNKNOWN";
 /// The longest line of version 1, its end included.
 const MAX_LINE: usize = 107;
 /// How version 2 begins.
