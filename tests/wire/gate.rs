@@ -117,6 +117,7 @@ async fn respond(
     match request.uri().path() {
         "/own" => return Response::new(Body::from("own")),
         "/own/read" => return Response::new(Body::full(request.into_body().collect().await.unwrap().to_bytes())),
+        "/own/stuck" => stand_still(&setup.cancel),
         "/own/stream" => return Response::new(Body::stream(StreamBody::new(greet(conn)))),
         _ => {}
     }
@@ -135,6 +136,13 @@ async fn respond(
             response.map(|body| body.hold(Arc::clone(&setup.guard)))
         }
         Err(error) => refuse(error),
+    }
+}
+
+/// Keeps the whole core from turning, as a fault of the program would.
+fn stand_still(until: &CancellationToken) {
+    while !until.is_cancelled() {
+        std::thread::park_timeout(Duration::from_millis(1));
     }
 }
 

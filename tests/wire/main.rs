@@ -14,5 +14,6 @@ mod gate;
 mod gone;
 mod headers;
 mod shop;
+mod turning;
 mod unread;
 mod upgrades;
