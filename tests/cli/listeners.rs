@@ -54,15 +54,13 @@ fn a_unix_socket_serves_visitors_and_goes_with_the_gate() {
 
 #[test]
 fn who_is_behind_a_unix_socket_can_be_trusted_and_can_announce() {
-    let (site, path) = site("trusted_proxies = [\"127.0.0.1\"]\nmax_connections_per_client = 1");
+    let (site, path) = site("trusted_proxies = [\"127.0.0.1\"]");
     let gate = site.start();
-    let open: Vec<UnixStream> = (0..3).map(|_| UnixStream::connect(&path).unwrap()).collect();
     let answer = asks(&path, "", "/");
     assert!(
         answer.contains("x-forwarded-for: 203.0.113.77, 127.0.0.1\r\n"),
         "{answer}"
     );
-    drop(open);
     assert_eq!(gate.stop().code, Some(0));
 
     let (site, path) = self::site("proxy_protocol = [\"127.0.0.1\"]");
@@ -77,6 +75,15 @@ fn who_is_behind_a_unix_socket_can_be_trusted_and_can_announce() {
     );
     let told = line_with(&gate.program.err(), "did not begin with a PROXY header").unwrap();
     assert_eq!(told["level"], "WARN", "{told}");
+}
+
+#[test]
+fn connections_over_a_unix_socket_are_not_one_client_s() {
+    let (site, path) = site("max_connections_per_client = 1");
+    let _gate = site.start();
+    let open = [(); 3].map(|()| UnixStream::connect(&path).unwrap());
+    assert!(asks(&path, "", "/").starts_with("http/1.1 200"));
+    drop(open);
 }
 
 #[test]

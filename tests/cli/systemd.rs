@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
 use rustix::process::Signal;
 
@@ -79,6 +79,17 @@ fn sockets_that_are_not_its_own_or_not_there_are_told() {
         assert!(ended.err.contains(told), "{told} is not told: {ended:?}");
         assert!(!site.path("data").exists(), "nothing was written");
     }
+}
+
+#[test]
+fn a_socket_that_does_not_listen_is_refused() {
+    let (site, tcp, _) = site("listen = [\"systemd\"]");
+    let (connected, _other) = UnixStream::pair().unwrap();
+    let vars = ["LISTEN_FDS=2", "LISTEN_FDNAMES=a:b"];
+    let mut program = starts(&site, [tcp.into(), connected.into()], &vars);
+    let told = "the socket \"b\" that systemd passed cannot be used: it is not a stream socket that listens";
+    until("its end", || (!program.runs()).then_some(()));
+    assert!(program.ended().err.contains(told));
 }
 
 #[test]
