@@ -19,5 +19,6 @@ pub mod replica;
 pub mod report;
 pub mod room;
 pub mod time;
+pub mod tls;
 pub mod token;
 pub mod waiting;

@@ -1,0 +1,109 @@
+//! The handshake: rustls as it is set for visitors, around any socket.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustls::crypto::aws_lc_rs;
+use rustls::server::{NoServerSessionStorage, ResolvesServerCert};
+use rustls::version::{TLS12, TLS13};
+use rustls::{Error, ServerConfig, SupportedProtocolVersion};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::certificates::Certificates;
+
+/// The decrypted side of a visitor's socket.
+pub type Secured<IO> = TlsStream<IO>;
+
+/// The oldest version that is spoken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Version {
+    Tls12,
+    Tls13,
+}
+
+/// What a listener needs to speak TLS.
+pub struct Tls {
+    acceptor: TlsAcceptor,
+    certificates: Arc<Certificates>,
+    done: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Tls {
+    /// # Errors
+    /// When the system gives no randomness for the tickets' keys.
+    pub fn new(certificates: Arc<Certificates>, least: Version) -> Result<Self, Error> {
+        let versions: &[&SupportedProtocolVersion] = match least {
+            Version::Tls12 => &[&TLS13, &TLS12],
+            Version::Tls13 => &[&TLS13],
+        };
+        let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+        let mut config = builder
+            .with_protocol_versions(versions)?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(&certificates) as Arc<dyn ResolvesServerCert>);
+        // Tickets are sealed with keys of this process, renewed every six hours: nothing is kept for each visitor.
+        config.ticketer = aws_lc_rs::Ticketer::new()?;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.alpn_protocols = ALPN.map(<[u8]>::to_vec).to_vec();
+        Ok(Self {
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            certificates,
+            done: AtomicU64::default(),
+            failed: AtomicU64::default(),
+        })
+    }
+
+    /// Shakes hands on `io`. Has no deadline of its own; a handshake that is dropped half way is told with [`Tls::gave_up`].
+    pub async fn accept<IO>(&self, io: IO) -> io::Result<Secured<IO>>
+    where
+        IO: AsyncRead + AsyncWrite + Unpin,
+    {
+        let shaken = self
+            .acceptor
+            .accept_with(io, |session| session.set_buffer_limit(Some(UNSENT_BYTES)))
+            .await;
+        match &shaken {
+            Ok(_) => self.done.fetch_add(1, Ordering::Relaxed),
+            Err(error) => {
+                tracing::debug!(%error, "a handshake failed");
+                self.failed.fetch_add(1, Ordering::Relaxed)
+            }
+        };
+        shaken
+    }
+
+    /// Counts a handshake that took too long.
+    pub fn gave_up(&self) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What it shows.
+    pub fn certificates(&self) -> &Arc<Certificates> {
+        &self.certificates
+    }
+
+    /// Handshakes that came to an end, resumed ones included.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Handshakes that failed or took too long.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
+    }
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls").finish_non_exhaustive()
+    }
+}
+
+/// What is spoken on the decrypted side. HTTP/2 takes its place here, before this one, once the proxy speaks it.
+const ALPN: [&[u8]; 1] = [b"http/1.1"];
+/// Most that is kept, encrypted, for a visitor whose socket is full.
+const UNSENT_BYTES: usize = 32 * 1024;
