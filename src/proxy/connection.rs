@@ -9,7 +9,7 @@ use std::net::Shutdown;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -124,7 +124,11 @@ where
                 cx.waker().wake_by_ref();
             }
         }
-        poll_alarm(alarm.as_mut(), conn.due(settings), cx).map(|()| End::TimedOut)
+        ready!(poll_alarm(alarm.as_mut(), conn.due(settings), cx));
+        // Nothing is under way, so the end is a clean one: over TLS it is announced (RFC 8446, section 6.1).
+        http.as_mut().graceful_shutdown();
+        let _ = http.as_mut().poll(cx);
+        Poll::Ready(End::TimedOut)
     })
     .await
 }

@@ -20,6 +20,7 @@ use super::connection::{Shared, serve_connection};
 use super::listener::Terms;
 use super::proxy_protocol::{Header, Malformed, parse};
 use super::request_body::RequestBody;
+use super::secured::serve_secured;
 use super::settings::ServerSettings;
 use super::socket::ClientSocket;
 use super::stats::{Stats, up};
@@ -34,21 +35,25 @@ where
     let Some(opening) = Opening::new(arrival, closing.clone(), &shared.settings) else {
         return;
     };
-    let shared = Arc::clone(shared);
-    if !opening.waits() {
-        // PERF: the task is the connection's own future, and no larger than that.
-        let (socket, conn) = opening.into_parts(&shared.settings);
-        tokio::spawn(serve_connection(socket, conn, shared));
-        return;
-    }
-    tokio::spawn(async move {
-        let (settings, stats) = (&shared.settings, &shared.stats);
-        // PERF: what is only needed to begin does not stay for the connection's life.
-        let Some(opening) = Box::pin(opening.announced(settings, stats)).await else {
+    let (shared, tls) = (Arc::clone(shared), opening.terms.tls.clone());
+    let Some(tls) = tls else {
+        if !opening.waits() {
+            // PERF: the task is the connection's own future, and no larger than that.
+            let (socket, conn) = opening.into_parts(&shared.settings);
+            tokio::spawn(serve_connection(socket, conn, shared));
             return;
-        };
-        let (socket, conn) = opening.into_parts(settings);
-        serve_connection(socket, conn, shared).await;
+        }
+        tokio::spawn(async move {
+            if let Some((socket, conn)) = opening.over(&shared).await {
+                serve_connection(socket, conn, shared).await;
+            }
+        });
+        return;
+    };
+    tokio::spawn(async move {
+        if let Some((socket, conn)) = opening.over(&shared).await {
+            serve_secured(tls, socket, conn, shared).await;
+        }
     });
 }
 
@@ -136,6 +141,12 @@ impl Opening {
         Some(self)
     }
 
+    /// What must come first has come. PERF: what is only needed for that does not stay for the connection's life.
+    async fn over<S>(self, shared: &Shared<S>) -> Option<(ClientSocket<Permit>, Arc<Conn>)> {
+        let announced = Box::pin(self.announced(&shared.settings, &shared.stats)).await?;
+        Some(announced.into_parts(&shared.settings))
+    }
+
     /// The connection as hyper's loop takes it. From here on the other end may not change any more.
     fn into_parts(self, settings: &ServerSettings) -> (ClientSocket<Permit>, Arc<Conn>) {
         let conn = Conn::new(self.ends, self.terms.proto, self.write, self.closing, self.since);
@@ -180,10 +191,14 @@ fn tell(malformed: Malformed, stats: &Stats) {
 }
 
 /// What happens before the first byte took too long.
-struct Late;
+pub(super) struct Late;
 
 /// Bounds what happens before the first byte of HTTP; once the drain begins there is little time left.
-async fn in_time<T>(deadline: Instant, closing: &CancellationToken, step: impl Future<Output = T>) -> Result<T, Late> {
+pub(super) async fn in_time<T>(
+    deadline: Instant,
+    closing: &CancellationToken,
+    step: impl Future<Output = T>,
+) -> Result<T, Late> {
     let told = async {
         closing.cancelled().await;
         sleep(LAST_WORD).await;

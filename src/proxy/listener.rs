@@ -11,6 +11,7 @@ use super::conn::Proto;
 use super::settings::ServerSettings;
 use super::transport::{Stream, UNIX_PEER};
 use super::unix::SocketFile;
+use crate::tls::Tls;
 
 /// A listener for [`super::serve()`].
 #[derive(Debug)]
@@ -24,6 +25,7 @@ pub struct Listener {
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub(super) proto: Proto,
+    pub(super) tls: Option<Arc<Tls>>,
 }
 
 #[derive(Debug)]
@@ -57,7 +59,10 @@ impl From<UnixListener> for Listener {
 
 impl Listener {
     fn new(socket: Socket) -> Self {
-        let terms = Terms { proto: Proto::Http };
+        let terms = Terms {
+            proto: Proto::Http,
+            tls: None,
+        };
         let file = None;
         Self { socket, terms, file }
     }
@@ -66,6 +71,13 @@ impl Listener {
     pub(super) fn with_file(self, file: SocketFile) -> Self {
         let file = Some(file);
         Self { file, ..self }
+    }
+
+    /// The same listener, for clients that speak TLS.
+    #[must_use]
+    pub fn secured(mut self, tls: Arc<Tls>) -> Self {
+        (self.terms.proto, self.terms.tls) = (Proto::Https, Some(tls));
+        self
     }
 
     /// Where it is.

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! accept thread per listener -> the core with the fewest connections (one thread, one runtime each)
-//!   greet (PROXY header) -> Socket -> (seam: TLS) -> guard -> hyper -> framing::check -> the service
+//!   greet (PROXY header) -> Socket -> (TLS) -> guard -> hyper -> framing::check -> the service
 //!                                                           the service -> Upstream::forward -> Pool -> Socket
 //! ```
 
@@ -25,6 +25,7 @@ mod listener;
 mod pool;
 pub mod proxy_protocol;
 mod request_body;
+mod secured;
 mod sent;
 mod serve;
 mod settings;

@@ -38,6 +38,11 @@ impl<P> ClientSocket<P> {
             _permit: permit,
         }
     }
+
+    /// Whether there is something to read that the socket itself does not have any more.
+    pub(super) fn is_ahead(&self) -> bool {
+        !self.ahead.is_empty()
+    }
 }
 
 impl<P: Unpin> AsyncRead for ClientSocket<P> {

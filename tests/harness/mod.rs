@@ -2,6 +2,7 @@
 //! the gate as a process of its own, a proxy before its store. Nothing here knows a shop or a room's rule.
 
 pub mod browser;
+pub mod certificates;
 pub mod gate;
 pub mod guest;
 pub mod look;

@@ -1,14 +1,19 @@
-//! A client made of a raw socket, and just enough of a parser to read answers.
+//! A client made of a raw socket, or of rustls around one, and just enough of a parser to read answers.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::sync::Arc;
 
+use rustls::{ClientConfig, ClientConnection};
+use rustls_pki_types::ServerName;
 use socket2::{Domain, Socket, Type};
 
 use crate::shop::PATIENCE;
 
 pub struct Client {
     pub stream: TcpStream,
+    /// What the bytes go through, where they are not sent in the clear.
+    pub tls: Option<ClientConnection>,
     ahead: Vec<u8>,
 }
 
@@ -58,8 +63,31 @@ impl Client {
         stream.set_nodelay(true).unwrap();
         Self {
             stream,
+            tls: None,
             ahead: Vec::new(),
         }
+    }
+
+    /// Over TLS, with its handshake done as far as this end can tell.
+    pub fn secured(address: SocketAddr, host: &str, config: &Arc<ClientConfig>) -> io::Result<Self> {
+        let mut client = Self::new(address);
+        let host = ServerName::try_from(host.to_owned()).unwrap();
+        let mut tls = ClientConnection::new(Arc::clone(config), host).unwrap();
+        while tls.is_handshaking() {
+            tls.complete_io(&mut client.stream)?;
+        }
+        client.tls = Some(tls);
+        Ok(client)
+    }
+
+    /// Reads to the end; whether the other side said that it is one.
+    pub fn ends_cleanly(&mut self) -> bool {
+        let mut tls = self.tls.take().unwrap();
+        let mut rest = Vec::new();
+        let read = rustls::Stream::new(&mut tls, &mut self.stream).read_to_end(&mut rest);
+        self.ahead.append(&mut rest);
+        self.tls = Some(tls);
+        read.is_ok()
     }
 
     /// Sends a request and reads its answer.
@@ -69,11 +97,19 @@ impl Client {
     }
 
     pub fn send(&mut self, bytes: &str) {
-        self.stream.write_all(bytes.as_bytes()).unwrap();
+        match &mut self.tls {
+            Some(tls) => rustls::Stream::new(tls, &mut self.stream).write_all(bytes.as_bytes()),
+            None => self.stream.write_all(bytes.as_bytes()),
+        }
+        .unwrap();
     }
 
     /// Closes the sending half.
     pub fn finish(&mut self) {
+        if let Some(tls) = &mut self.tls {
+            tls.send_close_notify();
+            tls.write_tls(&mut self.stream).unwrap();
+        }
         self.stream.shutdown(Shutdown::Write).unwrap();
     }
 
@@ -164,7 +200,11 @@ impl Client {
     /// Reads more; false at the end of the connection, however it ended.
     fn read(&mut self) -> bool {
         let mut buffer = [0; 16384];
-        match self.stream.read(&mut buffer) {
+        let read = match &mut self.tls {
+            Some(tls) => rustls::Stream::new(tls, &mut self.stream).read(&mut buffer),
+            None => self.stream.read(&mut buffer),
+        };
+        match read {
             Ok(count) => {
                 self.ahead.extend_from_slice(&buffer[..count]);
                 count > 0

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anteroom::proxy::{
-    Body, Conn, Drained, Forward, ForwardError, RequestBody, Server, ServerSettings, SessionWord, Stats, Upstream,
-    UpstreamSettings, serve,
+    Body, Conn, Drained, Forward, ForwardError, Listener, RequestBody, Server, ServerSettings, SessionWord, Stats,
+    Upstream, UpstreamSettings, serve,
 };
+use anteroom::tls::Tls;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
@@ -24,6 +25,8 @@ pub struct Setup {
     pub server: ServerSettings,
     pub upstream: UpstreamSettings,
     pub trusted: Vec<ipnet::IpNet>,
+    /// What the listener speaks, if not in the clear.
+    pub tls: Option<Arc<Tls>>,
     /// Cancels tunnels.
     pub cancel: CancellationToken,
     /// Held by every forwarded answer until it ends.
@@ -48,16 +51,21 @@ impl Gate {
             server: ServerSettings::default(),
             upstream: UpstreamSettings::new(shop.ip().to_string(), shop.port()),
             trusted: Vec::new(),
+            tls: None,
             cancel: CancellationToken::new(),
             guard: Arc::new(()),
         };
         change(&mut setup);
         let listener = setup.server.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = match setup.tls.clone() {
+            Some(tls) => Listener::from(listener).secured(tls),
+            None => listener.into(),
+        };
         let stats = Arc::new(Stats::default());
         let guards = Arc::clone(&setup.guard);
         let (cancel, counted) = (setup.cancel.clone(), Arc::clone(&stats));
         let (settings, setup) = (setup.server.clone(), Arc::new(setup));
-        let server = serve(vec![listener.into()], 1, &settings, Arc::clone(&stats), move |_core| {
+        let server = serve(vec![listener], 1, &settings, Arc::clone(&stats), move |_core| {
             let upstream = Upstream::new(setup.upstream.clone(), Arc::clone(&counted));
             let setup = Arc::clone(&setup);
             move |conn, request| respond(Arc::clone(&setup), upstream.clone(), conn, request)

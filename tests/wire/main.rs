@@ -5,6 +5,9 @@
 mod announced;
 mod bodies;
 mod bounds;
+#[path = "../harness/certificates.rs"]
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+mod certificates;
 mod client;
 mod deadlines;
 mod drain;
@@ -14,6 +17,7 @@ mod gate;
 mod gone;
 mod headers;
 mod shop;
+mod tls;
 mod turning;
 mod unread;
 mod upgrades;

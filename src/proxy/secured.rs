@@ -1,0 +1,72 @@
+//! TLS around a client's socket, before anything of HTTP is read.
+//!
+//! Everything behind the handshake sees the decrypted bytes: the framing guard, hyper, tunnels. Only the deadline of a stalled
+//! write and [`Conn::acknowledged`] look at the socket itself; what is not yet written to it is at most one buffer, and a
+//! client that takes what came before is there.
+
+use std::future::Future;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use http::{Request, Response};
+use tokio::time::{Instant, timeout_at};
+
+use crate::tls::{Secured, Tls};
+
+use super::body::Body;
+use super::conn::Conn;
+use super::connection::{Shared, serve_connection};
+use super::greet::in_time;
+use super::request_body::RequestBody;
+use super::socket::ClientSocket;
+use super::stats::{Stats, up};
+
+/// Shakes hands, then serves. A client that fails to is closed without a word but the alert that rustls sends.
+pub(super) async fn serve_secured<P, S, F>(
+    tls: Arc<Tls>,
+    socket: ClientSocket<P>,
+    conn: Arc<Conn>,
+    shared: Arc<Shared<S>>,
+) where
+    P: Unpin + Send + 'static,
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let due = conn.due(&shared.settings).unwrap_or_else(Instant::now);
+    // PERF: what is only needed for the handshake does not stay for the connection's life.
+    if let Some(stream) = Box::pin(shake(&tls, socket, &conn, (&shared.stats, due))).await {
+        serve_connection(stream, conn, shared).await;
+    }
+}
+
+async fn shake<P: Unpin>(
+    tls: &Tls,
+    socket: ClientSocket<P>,
+    conn: &Conn,
+    (stats, due): (&Stats, Instant),
+) -> Option<Secured<ClientSocket<P>>> {
+    if !socket.is_ahead() {
+        let spoken = tokio::select! {
+            // As in the clear: who has said nothing is not waited for.
+            () = conn.closing().cancelled() => return None,
+            spoken = timeout_at(due, conn.stream().readable()) => spoken,
+        };
+        if spoken.is_ok() && has_left(conn) {
+            return None;
+        }
+    }
+    let Ok(shaken) = in_time(due, conn.closing(), tls.accept(socket)).await else {
+        up(&stats.timed_out);
+        tls.gave_up();
+        return None;
+    };
+    shaken.ok()
+}
+
+/// Came and went without a byte, as those do that only look whether the port is open.
+fn has_left(conn: &Conn) -> bool {
+    let mut byte = [MaybeUninit::uninit()];
+    socket2::SockRef::from(conn.stream())
+        .peek(&mut byte)
+        .is_ok_and(|count| count == 0)
+}
