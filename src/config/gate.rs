@@ -17,7 +17,7 @@ use crate::token::{Key, MAX_KEYS, Secret};
 /// The visitors' listeners.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// At least one, no two the same.
+    /// In the clear; no two the same. Empty only where there are some with TLS.
     pub listen: Vec<Listen>,
     /// The access mode of Unix sockets' files.
     pub unix_mode: u32,
@@ -115,13 +115,6 @@ pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
 }
 
 fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
-    if server.listen.is_empty() && !section.has_mistake("listen") {
-        section.mistake(
-            "listen",
-            "nobody could come in",
-            "at least one address, such as [\"0.0.0.0:8080\"]",
-        );
-    }
     let mut all: Vec<&Listen> = server.listen.iter().filter(|place| !place.is_any_port()).collect();
     all.sort_unstable();
     let twice = all.iter().zip(all.iter().skip(1)).find(|(one, next)| one == next);

@@ -23,6 +23,7 @@ mod secret;
 mod site;
 mod store;
 mod suggest;
+mod tls;
 mod upstream;
 mod value;
 
@@ -41,6 +42,7 @@ pub use overrides::Overrides;
 pub use page::{Page, Template};
 pub use room::{EndsOn, OnOutage, Room};
 pub use store::{CaFile, Store, StoreKind};
+pub use tls::Tls;
 pub use upstream::Upstream;
 
 use crate::token::Key;
@@ -56,6 +58,7 @@ const MAX_FILE: u64 = 1 << 20;
 pub struct Config {
     pub server: Server,
     pub admin: Admin,
+    pub tls: Tls,
     /// `None`: the gate only answers the proxies of `forward_auth`.
     pub upstream: Option<Upstream>,
     /// The proxies that may ask; empty: none.
@@ -172,6 +175,7 @@ fn report(
 /// `None` only with a mistake noted.
 fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let (server, admin) = gate::server(reader);
+    let tls = tls::read(reader, &server, &admin);
     let forward_auth = forward_auth::read(reader, &server);
     let upstream = upstream::read(reader, &server, !forward_auth.is_empty());
     let keys = gate::keys(reader);
@@ -190,6 +194,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     Some(Config {
         server,
         admin,
+        tls,
         upstream,
         forward_auth,
         store,

@@ -2,9 +2,13 @@
 //! `config.toml` and `docs/configuration.md` held against the table of keys.
 
 mod bad;
+#[path = "../harness/certificates.rs"]
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+mod certificates;
 mod docs;
 mod good;
 mod shipped;
+mod tls;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
 use anteroom::config::keys::{Preset, TABLES};
 use anteroom::config::{self, Config, Overrides};
 
+use crate::certificates::Authority;
+
 const SHOP: &str = "http://127.0.0.1:3000";
 
 fn shipped() -> String {
@@ -47,6 +49,10 @@ fn every_example_in_the_shipped_file_works() {
     let authorities = folder.path().join("ca.pem");
     std::fs::write(&authorities, "-----BEGIN CERTIFICATE-----\n").expect("written");
     let text = text.replace("/etc/anteroom/redis-ca.pem", &authorities.display().to_string());
+    let issued = Authority::new().issue(&["shop.example"]).write(folder.path(), "shop");
+    let text = text
+        .replace("/etc/anteroom/fullchain.pem", &issued.0.display().to_string())
+        .replace("/etc/anteroom/privkey.pem", &issued.1.display().to_string());
     // The environment of a test always has this one.
     let text = text
         .replace("ANTEROOM_KEY", "CARGO_MANIFEST_DIR")

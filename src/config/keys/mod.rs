@@ -4,6 +4,7 @@
 mod gate;
 mod limits;
 mod room;
+mod tls;
 
 use std::fmt;
 
@@ -41,8 +42,9 @@ pub struct Table {
 }
 
 /// All tables, in the order in which people read them.
-pub const TABLES: [Table; 11] = [
+pub const TABLES: [Table; 12] = [
     gate::SERVER,
+    tls::TLS,
     gate::UPSTREAM,
     gate::FORWARD_AUTH,
     gate::STORE,
@@ -59,7 +61,7 @@ impl Table {
     /// The table of this full name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Table> {
-        static ALL: [Table; 11] = TABLES;
+        static ALL: [Table; 12] = TABLES;
         ALL.iter().find(|table| table.name == name)
     }
 

@@ -153,7 +153,7 @@ const ROOM_KEYS: [Key; 27] = [
         "same_site",
         "\"lax\", \"strict\" or \"none\"",
         "\"lax\"",
-        "The cookies' SameSite; \"none\" needs TLS in front.",
+        "The cookies' SameSite; \"none\" needs TLS.",
     ),
     optional(
         "cookie_domain",

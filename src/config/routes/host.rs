@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// A host name in its normal form: lower case, no port, no dot at the end. `None` for what is no host (RFC 3986, 3.2.2).
-pub(super) fn normal(host: &str) -> Option<Cow<'_, str>> {
+#[must_use]
+pub fn normal(host: &str) -> Option<Cow<'_, str>> {
     let name = without_port(host)?;
     let name = name.strip_suffix('.').unwrap_or(name);
     let inner = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name);

@@ -16,7 +16,7 @@ mod router;
 mod target;
 mod tree;
 
-pub use host::{HostError, HostPattern};
+pub use host::{HostError, HostPattern, normal as normal_host};
 pub use line::{LineOf, Per, PerSource};
 pub use route::{Route, RouteError};
 pub use router::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router};

@@ -168,7 +168,9 @@ impl Router {
         Ok(Routed { misdirected, ..routed })
     }
 
-    fn serves(&self, host: &str) -> bool {
+    /// Whether some room is for this host, in normal form; for any host where there are no rooms.
+    #[must_use]
+    pub fn serves(&self, host: &str) -> bool {
         self.rooms.is_empty() || self.rooms.iter().any(|room| takes_host(&room.hosts, host))
     }
 
