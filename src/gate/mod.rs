@@ -6,6 +6,7 @@
 //! ```text
 //! Visit::of        who sent it, from where, what kind of request
 //! Router::route    which room and line, which limits; 400 where it can be read in two ways
+//! redirect         308 for who comes in the clear, if the operator wants it
 //! Limits           429
 //! Seat::of         the genuine tokens it carries
 //! Seat::worth      what they are worth by the newest view
@@ -30,6 +31,7 @@ mod limits;
 mod line_page;
 mod outage;
 mod pages;
+mod redirect;
 mod rules;
 mod seat;
 mod seat_answers;
@@ -108,6 +110,9 @@ impl Gate {
             );
             return (None, refusal.answer(&shared.pages, visit));
         };
+        if let Some(answer) = redirect::answer(shared, visit, &head) {
+            return (None, answer);
+        }
         if routed.own {
             return self.endpoint(conn, visit, &head).await;
         }

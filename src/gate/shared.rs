@@ -29,6 +29,8 @@ pub struct Parts {
     pub replica: Replica,
     pub metrics: Metrics,
     pub access: Option<AccessLog>,
+    /// The port over TLS that requests in the clear are sent to.
+    pub redirect: Option<u16>,
 }
 
 /// Shared by all cores of a gate; nothing in it is locked on the way of a request but limits and counters.
@@ -46,6 +48,7 @@ pub struct Shared {
     pub askers: Vec<Asker>,
     pub feeds: Feeds,
     pub let_past: LetPast,
+    pub redirect: Option<u16>,
     outside: Requests,
     access: Option<AccessLog>,
 }
@@ -76,6 +79,7 @@ impl Shared {
             outside: parts.metrics.requests(None),
             metrics: parts.metrics,
             access: parts.access,
+            redirect: parts.redirect,
         })
     }
 

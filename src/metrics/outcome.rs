@@ -13,6 +13,8 @@ pub enum Outcome {
     Stream,
     /// Join, check-in, leave, health and everything else under the reserved prefix.
     Own,
+    /// 308: came in the clear, and was sent to the same address over TLS.
+    Redirected,
     /// A CORS preflight, forwarded.
     Preflight,
     /// Forwarded: outside every room, excepted, never queued, bypassed, or the room is off.
@@ -47,12 +49,13 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of its discriminant.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Malformed,
         Self::Limited,
         Self::Status,
         Self::Stream,
         Self::Own,
+        Self::Redirected,
         Self::Preflight,
         Self::Outside,
         Self::LetPast,
@@ -79,6 +82,7 @@ impl Outcome {
             Self::Status => "status",
             Self::Stream => "stream",
             Self::Own => "own",
+            Self::Redirected => "redirected",
             Self::Preflight => "preflight",
             Self::Outside => "outside",
             Self::LetPast => "let_past",
