@@ -16,6 +16,7 @@ mod readiness;
 mod rooms;
 mod serve;
 mod shape;
+mod tls_figures;
 mod visitors;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +40,7 @@ use crate::metrics::Metrics;
 use crate::proxy::Stats;
 use crate::replica::Replica;
 use crate::room::RoomName;
+use crate::tls::Tls;
 
 pub use entrance::{Entrance, Token};
 pub use exposition::{CONTENT_TYPE, Exposition};
@@ -60,6 +62,8 @@ pub struct Handles {
     pub metrics: Metrics,
     pub proxy: Arc<Stats>,
     pub readiness: Readiness,
+    /// `None`: nobody comes in over TLS.
+    pub tls: Option<Arc<Tls>>,
 }
 
 /// How the admin listener behaves.

@@ -92,6 +92,7 @@ impl Gate {
     ) -> Result<Self, StartError> {
         let (metrics, readiness) = (Metrics::new(), Readiness::new());
         let handles = Handles {
+            tls: None,
             replica: replica.clone(),
             metrics: metrics.clone(),
             proxy: Arc::new(Stats::default()),
