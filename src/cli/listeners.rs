@@ -1,18 +1,19 @@
-//! The listeners that `[server] listen` asks for: bound here, or passed by systemd.
+//! The listeners that `[server] listen` and `[tls] listen` ask for: bound here, or passed by systemd.
 
 use std::io;
 
-use crate::config::{self, Listen, Server};
+use crate::config::{self, Listen, Server, Tls};
 use crate::proxy::{Listener, ServerSettings};
 
 use super::start::StartError;
 use super::systemd::{Passed, PassedError};
 
-/// Opens every one of them, in their order; one that cannot be had fails all.
-pub fn open(server: &Server, settings: &ServerSettings) -> Result<Vec<Listener>, StartError> {
+/// Opens every one of them, in their order, those in the clear apart from those for TLS; one that cannot be had fails all.
+pub fn open(server: &Server, tls: &Tls, settings: &ServerSettings) -> Result<[Vec<Listener>; 2], StartError> {
     let mut passed = None;
-    let mut listeners: Vec<Vec<Listener>> = Vec::with_capacity(server.listen.len());
-    for place in &server.listen {
+    let places: Vec<&Listen> = server.listen.iter().chain(&tls.listen).collect();
+    let mut listeners: Vec<Vec<Listener>> = Vec::with_capacity(places.len());
+    for place in &places {
         listeners.push(match place {
             Listen::Tcp(address) => vec![settings.bind(*address).map_err(refused(place))?.into()],
             Listen::Unix(path) => vec![settings.bind_unix(path, server.unix_mode).map_err(refused(place))?],
@@ -24,9 +25,10 @@ pub fn open(server: &Server, settings: &ServerSettings) -> Result<Vec<Listener>,
         });
     }
     if let Some(mut passed) = passed {
-        rest(server, &mut passed, &mut listeners)?;
+        rest(&places, &mut passed, &mut listeners)?;
     }
-    Ok(listeners.into_iter().flatten().collect())
+    let secured = listeners.split_off(server.listen.len());
+    Ok([listeners, secured].map(|list| list.into_iter().flatten().collect()))
 }
 
 /// What systemd passed, asked for once.
@@ -38,13 +40,13 @@ fn systemd(passed: &mut Option<Passed>) -> Result<&mut Passed, PassedError> {
 }
 
 /// Those that no entry names are those of the entry without a name.
-fn rest(server: &Server, passed: &mut Passed, listeners: &mut [Vec<Listener>]) -> Result<(), PassedError> {
-    let Some(at) = server.listen.iter().position(|place| *place == Listen::Systemd(None)) else {
+fn rest(places: &[&Listen], passed: &mut Passed, listeners: &mut [Vec<Listener>]) -> Result<(), PassedError> {
+    let Some(at) = places.iter().position(|place| **place == Listen::Systemd(None)) else {
         let names = passed.names();
         if !names.is_empty() {
             tracing::warn!(
                 names,
-                "systemd passed sockets that [server] listen does not name: they are closed"
+                "systemd passed sockets that neither [server] nor [tls] listen names: they are closed"
             );
         }
         return Ok(());

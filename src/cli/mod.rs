@@ -13,6 +13,7 @@ mod replay;
 mod report;
 pub mod rooms;
 mod run;
+mod secured;
 mod signals;
 mod start;
 pub mod systemd;

@@ -8,6 +8,7 @@ use clap::Args;
 use crate::config::{self, Config, Overrides, Upstream};
 use crate::logging;
 use crate::metrics::Metrics;
+use crate::proxy::Endpoint;
 use crate::report::describe;
 
 use super::signals::Signals;
@@ -129,9 +130,11 @@ fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::erro
     let mut signals = Signals::catch()?;
     let supervisor = Supervisor::find(config::environment);
     let running = start(config, metrics)?;
-    let endpoints: Vec<String> = running.endpoints().iter().map(ToString::to_string).collect();
+    let list = |endpoints: &[Endpoint]| endpoints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let secured = Some(list(running.secured())).filter(|list| !list.is_empty());
     tracing::info!(
-        listen = %endpoints.join(", "),
+        listen = %list(running.endpoints()),
+        tls = secured,
         admin = %running.admin_address(),
         upstream = %upstream(config),
         version = env!("CARGO_PKG_VERSION"),

@@ -17,11 +17,13 @@ use crate::metrics::Metrics;
 use crate::proxy::{self, Drained, Endpoint, Listener, ServerSettings, Stats, UpstreamSettings};
 use crate::replica::{self, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
+use crate::tls::Watch;
 use crate::token::{Key, KeyError, KeyId, Keyring, Secret};
 use crate::waiting::TemplateError;
 
 use super::listeners;
 use super::own_key::{self, OwnKeyError};
+use super::secured::{Secured, SecuredError};
 use super::systemd::PassedError;
 
 /// Why a gate cannot start; each says what to do about it.
@@ -47,6 +49,8 @@ pub enum StartError {
     Access(io::Error),
     #[error(transparent)]
     Admin(#[from] admin::StartError),
+    #[error("[tls] {0}")]
+    Tls(#[from] SecuredError),
     #[error("the system gives no threads: {0}")]
     Threads(io::Error),
 }
@@ -67,16 +71,26 @@ pub struct Running {
     handle: Replica,
     replica: ReplicaThread,
     readiness: Readiness,
+    /// So many of the server's endpoints, the first ones, are in the clear.
+    clear: usize,
+    /// Of the certificates' files.
+    _watch: Option<Watch>,
 }
 
 impl Running {
-    /// Where visitors come in.
+    /// Where visitors come in, in the clear.
     #[must_use]
     pub fn endpoints(&self) -> &[Endpoint] {
-        self.server.endpoints()
+        &self.server.endpoints()[..self.clear]
     }
 
-    /// The addresses of those over TCP.
+    /// Where they come in over TLS.
+    #[must_use]
+    pub fn secured(&self) -> &[Endpoint] {
+        &self.server.endpoints()[self.clear..]
+    }
+
+    /// The addresses of those over TCP, in the clear or not.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         self.server.addresses()
@@ -118,7 +132,8 @@ impl Running {
 pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
     let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
-    let listeners = listeners::open(&config.server, &settings)?;
+    let [listeners, secured] = listeners::open(&config.server, &config.tls, &settings)?;
+    let secured = Secured::open(&config.tls, secured)?;
     let admin_listener = bind(&settings, config.admin.listen)?;
     let (log, folder) = open_log(&config.store)?;
     let keyring = keyring(config, folder.as_deref())?;
@@ -142,6 +157,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         metrics: metrics.clone(),
         proxy: Arc::clone(&stats),
         readiness: readiness.clone(),
+        tls: secured.tls.clone(),
     };
     let admin = admin::serve(admin_listener, handles, admin_options(config))?;
     let shared = Arc::new(Shared::new(
@@ -151,8 +167,11 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
             replica: replica.clone(),
             metrics,
             access,
+            redirect: secured.redirect,
         },
     )?);
+    let clear = listeners.len();
+    let listeners = listeners.into_iter().chain(secured.listeners).collect();
     let server = serve(config, listeners, &settings, stats, shared).map_err(StartError::Threads)?;
     warn_of_few(descriptors, config.server.max_connections);
     readiness.serving();
@@ -162,6 +181,8 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         handle: replica,
         replica: thread,
         readiness,
+        clear,
+        _watch: secured.watch,
     })
 }
 

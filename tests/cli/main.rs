@@ -27,6 +27,7 @@ mod shop;
 mod sockets;
 mod store;
 mod systemd;
+mod tls;
 mod visitor;
 
 use std::time::Duration;
