@@ -47,7 +47,7 @@ fn be_served(kind: &str, folder: &str) {
         Listener::from(socket)
     } else {
         let certificates = Arc::new(Certificates::load(&[files(folder)]).unwrap());
-        Listener::from(socket).secured(Arc::new(Tls::new(certificates, Version::Tls12).unwrap()))
+        Listener::from(socket).secured(Arc::new(Tls::new(certificates, Version::Tls12, true).unwrap()))
     };
     let server = serve(vec![listener], 1, &settings, Arc::new(Stats::default()), |_core| {
         |_conn, _request| async { Response::new(Body::from("hi")) }

@@ -209,6 +209,11 @@ impl Collector for ProxyFigures {
                 &stats.unannounced,
             ),
             (
+                "connections_flooded",
+                "Client connections closed because requests on them were called off one after the other",
+                &stats.flooded,
+            ),
+            (
                 "malformed",
                 "Requests refused before a room was looked for",
                 &stats.malformed,

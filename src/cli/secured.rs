@@ -37,7 +37,7 @@ impl Secured {
         }
         let certificates = Arc::new(Certificates::load(&config.certificates)?);
         let watch = Watch::start(Arc::clone(&certificates), INTERVAL)?;
-        let tls = Arc::new(Tls::new(certificates, config.min_version)?);
+        let tls = Arc::new(Tls::new(certificates, config.min_version, config.http2)?);
         let port = config
             .redirect_port
             .map(NonZeroU16::get)

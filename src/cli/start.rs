@@ -300,6 +300,7 @@ fn server_settings(server: &Server) -> ServerSettings {
         trusted: server.trusted_proxies.clone(),
         announced: server.proxy_protocol.clone(),
         backlog: server.backlog,
+        h2c: server.h2c,
         ..ServerSettings::default()
     }
 }

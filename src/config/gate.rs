@@ -43,6 +43,8 @@ pub struct Server {
     pub max_connections_per_client: usize,
     pub drain_deadline: Duration,
     pub backlog: u32,
+    /// HTTP/2 in the clear, from clients that begin with it.
+    pub h2c: bool,
 }
 
 /// The operator's listener.
@@ -105,6 +107,7 @@ pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
         max_connections_per_client: count(&section, "max_connections_per_client", 1, 10_000_000),
         drain_deadline: duration(&section, "drain_deadline", HOUR),
         backlog: section.need("backlog", |node| number(node, 1..=1 << 20)),
+        h2c: section.need("h2c", yes_or_no),
     };
     let admin = Admin {
         listen: section.need("admin_listen", address),

@@ -19,6 +19,7 @@ pub struct Tls {
     /// Not empty where `listen` is not. The first is for whoever names no host, or one that none is for.
     pub certificates: Vec<Files>,
     pub min_version: Version,
+    pub http2: bool,
     /// Requests in the clear are sent here.
     pub redirect: bool,
     /// `None`: the port of the first listener.
@@ -34,6 +35,7 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, admin: &Admin) -> Tls {
         listen,
         certificates: pairs.iter().map(|(files, _)| files.clone()).collect(),
         min_version: section.need("min_version", |node| one_of(node, &versions)),
+        http2: section.need("http2", yes_or_no),
         redirect: section.need("redirect", yes_or_no),
         redirect_port: section
             .get("redirect_port", |node| number(node, 1..=u32::from(u16::MAX)))

@@ -141,7 +141,7 @@ fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView) ->
         } else {
             Reload::Off
         },
-        check_in_ms: visit.peer_trusted.then_some(settings.grace_ms / 4),
+        check_in_ms: (!visit.direct).then_some(settings.grace_ms / 4),
         fresh: false,
         opens_at: None,
         turn: None,

@@ -28,6 +28,8 @@ pub struct Visit {
     pub peer: IpAddr,
     pub port: u16,
     pub peer_trusted: bool,
+    /// The socket is the visitor's own and carries nothing else: what it has taken, the visitor has.
+    pub direct: bool,
     /// The visitor's own connection is encrypted, here or at a trusted proxy.
     pub secure: bool,
     pub proto: Proto,
@@ -53,6 +55,7 @@ impl Visit {
             peer,
             port: conn.local().port(),
             peer_trusted,
+            direct: !peer_trusted && !conn.is_multiplexed(),
             secure: conn.proto() == Proto::Https || (peer_trusted && says_https(headers)),
             proto: conn.proto(),
             kind: Kind::of(&head.method, headers),
@@ -81,6 +84,7 @@ impl Visit {
             peer: IpAddr::from([192, 0, 2, 1]),
             port: 80,
             peer_trusted: false,
+            direct: true,
             secure: false,
             proto: Proto::Http,
             kind,

@@ -4,7 +4,7 @@
 //! holds one keeps the socket's descriptor: keep it no longer than the request, or keep a `Weak`.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -53,6 +53,9 @@ pub struct Conn {
     opened: Instant,
     phase: AtomicU8,
     since_ms: AtomicU64,
+    /// Answers under way.
+    flights: AtomicU32,
+    multiplexed: AtomicBool,
     close: AtomicBool,
     tunnelled: AtomicBool,
     /// Requests that hyper has read.
@@ -79,6 +82,8 @@ impl Conn {
             opened,
             phase: AtomicU8::new(FRESH),
             since_ms: AtomicU64::new(0),
+            flights: AtomicU32::new(0),
+            multiplexed: AtomicBool::new(false),
             close: AtomicBool::new(false),
             tunnelled: AtomicBool::new(false),
             requests: AtomicU64::new(0),
@@ -156,15 +161,28 @@ impl Conn {
         self.tunnelled.load(Ordering::Relaxed)
     }
 
+    /// The connection carries many requests at once: what its socket has taken says nothing of one of them.
+    #[must_use]
+    pub fn is_multiplexed(&self) -> bool {
+        self.multiplexed.load(Ordering::Relaxed)
+    }
+
+    /// From now on requests begin and end on streams of their own, and bytes alone begin none.
+    pub(super) fn multiplex(&self) {
+        self.multiplexed.store(true, Ordering::Relaxed);
+        self.enter(IDLE);
+    }
+
     /// Bytes came in: between requests they begin a head.
     pub(super) fn bytes_in(&self) {
-        if matches!(self.phase.load(Ordering::Relaxed), FRESH | IDLE) {
+        if matches!(self.phase.load(Ordering::Relaxed), FRESH | IDLE) && !self.is_multiplexed() {
             self.enter(HEAD);
         }
     }
 
     /// A head is complete; the request is the service's until the guard drops.
     pub(super) fn answering(self: &Arc<Self>) -> Flight {
+        self.flights.fetch_add(1, Ordering::Relaxed);
         self.phase.store(ANSWERING, Ordering::Relaxed);
         Flight(Arc::clone(self))
     }
@@ -177,7 +195,16 @@ impl Conn {
             IDLE => settings.keep_alive,
             _ => return None,
         };
-        Some(self.opened + Duration::from_millis(self.since_ms.load(Ordering::Relaxed)) + patience)
+        Some(self.since() + patience)
+    }
+
+    /// Since when nothing is under way; none while something is.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        (self.phase.load(Ordering::Relaxed) != ANSWERING).then(|| self.since())
+    }
+
+    fn since(&self) -> Instant {
+        self.opened + Duration::from_millis(self.since_ms.load(Ordering::Relaxed))
     }
 
     fn enter(&self, phase: u8) {
@@ -187,13 +214,15 @@ impl Conn {
     }
 }
 
-/// An answer under way; when it drops the connection is idle again.
+/// An answer under way; when the last drops the connection is idle again.
 #[derive(Debug)]
 pub(super) struct Flight(Arc<Conn>);
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        self.0.enter(IDLE);
+        if self.0.flights.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.enter(IDLE);
+        }
     }
 }
 

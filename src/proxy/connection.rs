@@ -27,14 +27,16 @@ use super::body::{Body, BoxError};
 use super::conn::{Conn, Flight};
 use super::framing::{self, Malformed};
 use super::guard::Guarded;
+use super::http2;
 use super::request_body::{self, Outcome, Progress, RequestBody};
+use super::rewound::Rewound;
 use super::settings::ServerSettings;
 use super::stats::{Stats, up};
 use super::transport::WriteHalf;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     /// By the book.
     Closed,
     /// With hyper's answer to what could not be read.
@@ -43,6 +45,8 @@ enum End {
     Broken,
     /// A deadline passed.
     TimedOut,
+    /// The client called off one request after the other.
+    Flood,
 }
 
 /// What the connections of one core share.
@@ -54,14 +58,37 @@ pub(super) struct Shared<S> {
     pub(super) draining: Arc<AtomicBool>,
 }
 
+/// What is spoken on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaks {
+    /// HTTP/1.1, and 1.0.
+    Http1,
+    /// HTTP/2.
+    Http2,
+    /// HTTP/2 if its preface comes first (RFC 9113, section 3.3), HTTP/1.1 otherwise.
+    Either,
+}
+
+impl Speaks {
+    /// Where nothing was agreed upon.
+    pub(super) fn in_the_clear(settings: &ServerSettings) -> Self {
+        if settings.h2c { Self::Either } else { Self::Http1 }
+    }
+}
+
 /// Serves requests on `io` until the client or the server closes; see [`ServerSettings`] for what bounds it.
-pub(super) async fn serve_connection<IO, S, F>(io: IO, conn: Arc<Conn>, shared: Arc<Shared<S>>)
+pub(super) async fn serve_connection<IO, S, F>(io: IO, conn: Arc<Conn>, shared: Arc<Shared<S>>, speaks: Speaks)
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
-    let end = run(io, &conn, &shared).await;
+    let end = match speaks {
+        Speaks::Http1 => run(io, &conn, &shared).await,
+        // PERF: kept apart, so that a connection of the first kind is no larger for them.
+        Speaks::Http2 => Box::pin(http2::run(io, &conn, &shared)).await,
+        Speaks::Either => Box::pin(by_preface(io, &conn, &shared)).await,
+    };
     if end == End::Refused {
         up(&shared.stats.malformed);
     }
@@ -72,10 +99,34 @@ where
         // A close with bytes unread resets the connection, and the last answer may be lost with it.
         End::Closed | End::Refused => Box::pin(linger(conn.stream())).await,
         End::TimedOut => up(&shared.stats.timed_out),
+        End::Flood => up(&shared.stats.flooded),
         End::Broken => {}
     }
     // The descriptor lives as long as anybody holds the Conn; the connection does not.
     let _ = conn.stream().shutdown(Shutdown::Both);
+}
+
+/// The preface has the time of a head.
+async fn by_preface<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> End
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let mut opening = pin!(Rewound::opens_with(io, http2::PREFACE));
+    let mut alarm = pin!(sleep_until(conn.due(&shared.settings).unwrap_or_else(Instant::now)));
+    let opened = poll_fn(|cx| {
+        if let Poll::Ready(opened) = opening.as_mut().poll(cx) {
+            return Poll::Ready(Some(opened));
+        }
+        poll_alarm(alarm.as_mut(), conn.due(&shared.settings), cx).map(|()| None)
+    });
+    match opened.await {
+        Some(Ok((true, io))) => Box::pin(http2::run(io, conn, shared)).await,
+        Some(Ok((false, io))) => Box::pin(run(io, conn, shared)).await,
+        Some(Err(_)) => End::Broken,
+        None => End::TimedOut,
+    }
 }
 
 async fn run<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> End
@@ -133,7 +184,7 @@ where
     .await
 }
 
-fn how(ended: hyper::Result<()>) -> End {
+pub(super) fn how(ended: hyper::Result<()>) -> End {
     match ended {
         Ok(()) => End::Closed,
         Err(error) if error.is_parse() => End::Refused,
@@ -155,7 +206,7 @@ fn is_timeout(error: &hyper::Error) -> bool {
 }
 
 /// Ready once `due` is past. PERF: the timer is only moved when it would fire too late; one that fires early is set again.
-fn poll_alarm(mut alarm: Pin<&mut Sleep>, due: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
+pub(super) fn poll_alarm(mut alarm: Pin<&mut Sleep>, due: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
     let Some(due) = due else { return Poll::Pending };
     if due < alarm.deadline() {
         alarm.as_mut().reset(due);
@@ -226,7 +277,7 @@ fn finish(conn: &Conn, flight: Flight, mut response: Response<Body>) -> Response
     response.map(|body| Answer { body, _flight: flight })
 }
 
-fn refusal(malformed: Malformed) -> Response<Body> {
+pub(super) fn refusal(malformed: Malformed) -> Response<Body> {
     let mut response = Response::new(Body::from(format!("{malformed}\n")));
     *response.status_mut() = malformed.status();
     let headers = response.headers_mut();

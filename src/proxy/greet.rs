@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::accept::{Arrival, Permit};
 use super::body::Body;
 use super::conn::{Conn, Ends, Proto};
-use super::connection::{Shared, serve_connection};
+use super::connection::{Shared, Speaks, serve_connection};
 use super::listener::Terms;
 use super::proxy_protocol::{Header, Malformed, parse};
 use super::request_body::RequestBody;
@@ -37,15 +37,16 @@ where
     };
     let (shared, tls) = (Arc::clone(shared), opening.terms.tls.clone());
     let Some(tls) = tls else {
+        let speaks = Speaks::in_the_clear(&shared.settings);
         if !opening.waits() {
             // PERF: the task is the connection's own future, and no larger than that.
             let (socket, conn) = opening.into_parts(&shared.settings);
-            tokio::spawn(serve_connection(socket, conn, shared));
+            tokio::spawn(serve_connection(socket, conn, shared, speaks));
             return;
         }
         tokio::spawn(async move {
             if let Some((socket, conn)) = opening.over(&shared).await {
-                serve_connection(socket, conn, shared).await;
+                serve_connection(socket, conn, shared, speaks).await;
             }
         });
         return;

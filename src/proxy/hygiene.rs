@@ -150,10 +150,10 @@ fn append_forwarded(headers: &mut HeaderMap, forward: &Forward<'_>) {
 
 /// RFC 9110, section 7.6.3.
 fn append_via(headers: &mut HeaderMap, version: Version) {
-    let hop = if version == Version::HTTP_10 {
-        "1.0 anteroom"
-    } else {
-        "1.1 anteroom"
+    let hop = match version {
+        Version::HTTP_10 => "1.0 anteroom",
+        Version::HTTP_2 => "2.0 anteroom",
+        _ => "1.1 anteroom",
     };
     let mut lines = headers.get_all(VIA).iter();
     // Further lines, and one with bytes beyond ASCII, stand as they are.

@@ -1,4 +1,4 @@
-//! The proxy: listeners, connections, and the way to the shop and back, HTTP/1.1 on both sides.
+//! The proxy: listeners, connections, and the way to the shop and back; HTTP/1.1 on both sides, and HTTP/2 from clients.
 //!
 //! [`serve()`] accepts and hands each request to a service with its [`Conn`]; [`Upstream::forward`] carries one request to
 //! the shop and streams the answer back. What hyper leaves to a proxy is done here: framing checks, header hygiene,
@@ -20,11 +20,13 @@ mod framing;
 mod from_shop;
 mod greet;
 mod guard;
+mod http2;
 mod hygiene;
 mod listener;
 mod pool;
 pub mod proxy_protocol;
 mod request_body;
+mod rewound;
 mod secured;
 mod sent;
 mod serve;

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use http::{Request, Response};
 use tokio::time::{Instant, timeout_at};
 
-use crate::tls::{Secured, Tls};
+use crate::tls::{Secured, Tls, is_http2};
 
 use super::body::Body;
 use super::conn::Conn;
-use super::connection::{Shared, serve_connection};
+use super::connection::{Shared, Speaks, serve_connection};
 use super::greet::in_time;
 use super::request_body::RequestBody;
 use super::socket::ClientSocket;
@@ -35,7 +35,12 @@ pub(super) async fn serve_secured<P, S, F>(
     let due = conn.due(&shared.settings).unwrap_or_else(Instant::now);
     // PERF: what is only needed for the handshake does not stay for the connection's life.
     if let Some(stream) = Box::pin(shake(&tls, socket, &conn, (&shared.stats, due))).await {
-        serve_connection(stream, conn, shared).await;
+        let speaks = if is_http2(&stream) {
+            Speaks::Http2
+        } else {
+            Speaks::Http1
+        };
+        serve_connection(stream, conn, shared, speaks).await;
     }
 }
 

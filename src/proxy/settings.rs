@@ -38,6 +38,8 @@ pub struct ServerSettings {
     pub trusted: Vec<IpNet>,
     /// Peers whose connections begin with a PROXY header, and must; from others it is never looked for.
     pub announced: Vec<IpNet>,
+    /// Takes HTTP/2 in the clear from clients that begin with it; never by an upgrade.
+    pub h2c: bool,
     /// Length of the kernel's queue of connections not yet accepted, for [`super::serve()`] and [`ServerSettings::bind`].
     pub backlog: u32,
 }
@@ -60,6 +62,7 @@ impl Default for ServerSettings {
             connections_per_client: 2_000,
             trusted: Vec::new(),
             announced: Vec::new(),
+            h2c: false,
             backlog: 4096,
         }
     }

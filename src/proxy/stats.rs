@@ -15,6 +15,8 @@ pub struct Stats {
     pub timed_out: AtomicU64,
     /// Client connections closed because a proxy that must send a PROXY header first sent something else.
     pub unannounced: AtomicU64,
+    /// Client connections closed because requests on them were called off one after the other.
+    pub flooded: AtomicU64,
     /// Requests that were well-formed enough to be answered by the service.
     pub requests: AtomicU64,
     /// Requests answered 4xx before any service saw them.

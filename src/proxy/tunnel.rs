@@ -10,12 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use http::header::{CONNECTION, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
+use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Version};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use tokio::time::{Instant, sleep_until, timeout};
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::sync::CancellationToken;
 
 use super::body::Guard;
@@ -25,6 +26,8 @@ use super::stats::{Stats, down, up};
 pub(super) struct Asked {
     protocol: HeaderValue,
     client: OnUpgrade,
+    /// What must come back for the key that the gate made for a client that has none.
+    accept: Option<String>,
 }
 
 /// Guards that live as long as a tunnel.
@@ -43,10 +46,16 @@ pub(super) fn asked<B: http_body::Body>(request: &mut Request<B>) -> Option<Aske
     if !request.headers().contains_key(UPGRADE) {
         return None;
     }
-    let protocol = is_well_formed(request).then(|| request.headers()[UPGRADE].clone())?;
+    let headers = request.headers();
+    let protocol = is_well_formed(request).then(|| headers[UPGRADE].clone())?;
+    let key = headers
+        .get(SEC_WEBSOCKET_KEY)
+        .filter(|_| request.version() == Version::HTTP_2);
+    let accept = key.map(|key| derive_accept_key(key.as_bytes()));
     Some(Asked {
         protocol,
         client: hyper::upgrade::on(request),
+        accept,
     })
 }
 
@@ -60,7 +69,9 @@ fn is_well_formed<B: http_body::Body>(request: &Request<B>) -> bool {
         .any(|known| starts_with(protocol, known));
     let is_token = !protocol.is_empty() && !protocol.iter().any(|byte| b", \t".contains(byte));
     let listed = headers.get_all(CONNECTION).iter().any(|line| lists(line, b"upgrade"));
-    let plain = request.version() == Version::HTTP_11 && request.body().is_end_stream();
+    // In HTTP/2 there is no such field: it is one that the gate made of a CONNECT.
+    let fits = matches!(request.version(), Version::HTTP_11 | Version::HTTP_2);
+    let plain = fits && request.body().is_end_stream();
     let sound = !protocol.eq_ignore_ascii_case(b"websocket") || is_websocket(request.method(), headers);
     plain && listed && is_token && !tunnels_http && sound
 }
@@ -98,8 +109,11 @@ impl Asked {
 
     /// Whether a 101 switches to what was asked for.
     pub(super) fn is_granted<B>(&self, answer: &Response<B>) -> bool {
-        single(answer.headers(), UPGRADE)
+        let headers = answer.headers();
+        let accepted = |accept: &String| single(headers, SEC_WEBSOCKET_ACCEPT).is_some_and(|said| said == accept);
+        single(headers, UPGRADE)
             .is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(self.protocol.as_bytes()))
+            && self.accept.as_ref().is_none_or(accepted)
     }
 
     /// Starts the tunnel; it opens when the client has been sent its 101.

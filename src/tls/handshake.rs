@@ -35,7 +35,7 @@ pub struct Tls {
 impl Tls {
     /// # Errors
     /// When the system gives no randomness for the tickets' keys.
-    pub fn new(certificates: Arc<Certificates>, least: Version) -> Result<Self, Error> {
+    pub fn new(certificates: Arc<Certificates>, least: Version, http2: bool) -> Result<Self, Error> {
         let versions: &[&SupportedProtocolVersion] = match least {
             Version::Tls12 => &[&TLS13, &TLS12],
             Version::Tls13 => &[&TLS13],
@@ -48,7 +48,8 @@ impl Tls {
         // Tickets are sealed with keys of this process, renewed every six hours: nothing is kept for each visitor.
         config.ticketer = aws_lc_rs::Ticketer::new()?;
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        config.alpn_protocols = ALPN.map(<[u8]>::to_vec).to_vec();
+        let spoken = http2.then_some(HTTP2).into_iter().chain([HTTP1]);
+        config.alpn_protocols = spoken.map(<[u8]>::to_vec).collect();
         Ok(Self {
             acceptor: TlsAcceptor::from(Arc::new(config)),
             certificates,
@@ -103,7 +104,13 @@ impl std::fmt::Debug for Tls {
     }
 }
 
-/// What is spoken on the decrypted side. HTTP/2 takes its place here, before this one, once the proxy speaks it.
-const ALPN: [&[u8]; 1] = [b"http/1.1"];
+/// Whether HTTP/2 was agreed upon.
+pub fn is_http2<IO>(stream: &Secured<IO>) -> bool {
+    stream.get_ref().1.alpn_protocol() == Some(HTTP2)
+}
+
+/// What is spoken on the decrypted side (RFC 7301), as it is preferred.
+const HTTP2: &[u8] = b"h2";
+const HTTP1: &[u8] = b"http/1.1";
 /// Most that is kept, encrypted, for a visitor whose socket is full.
 const UNSENT_BYTES: usize = 32 * 1024;

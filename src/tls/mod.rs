@@ -13,6 +13,6 @@ mod watch;
 
 pub use certificates::{Certificates, InForce};
 pub use error::PairError;
-pub use handshake::{Secured, Tls, Version};
+pub use handshake::{Secured, Tls, Version, is_http2};
 pub use pair::{Files, Oddity, Pair};
 pub use watch::{INTERVAL, Watch};

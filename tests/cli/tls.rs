@@ -86,7 +86,7 @@ fn a_visitor_comes_in_over_tls_with_cookies_for_nothing_else() {
         &["-H", "Accept: text/html", "-H", "Sec-Fetch-Mode: navigate"],
     );
     assert!(
-        answer.starts_with("HTTP/1.1 200 ") && answer.contains("x-forwarded-proto: https"),
+        answer.starts_with("HTTP/2 200 ") && answer.contains("x-forwarded-proto: https"),
         "{answer}"
     );
     let cookies: Vec<&str> = answer
@@ -100,11 +100,13 @@ fn a_visitor_comes_in_over_tls_with_cookies_for_nothing_else() {
             "{cookie}"
         );
     }
+    let older = secured.curl("https", "/robots.txt", &["--http1.1"]);
+    assert!(older.starts_with("HTTP/1.1 200 "), "{older}");
     let plain = secured.curl("http", "/.anteroom/health", &[]);
     assert!(plain.starts_with("HTTP/1.1 200 "), "{plain}");
     let text = secured.metrics();
     assert!(
-        text.lines().any(|line| line == "anteroom_tls_handshakes_total 1"),
+        text.lines().any(|line| line == "anteroom_tls_handshakes_total 2"),
         "{text}"
     );
     let expiry = "anteroom_certificate_expiry_timestamp_seconds{name=\"shop.example\",file=\"shop.pem\"} 3786912000.0";
@@ -210,7 +212,7 @@ fn a_renewed_certificate_is_shown_without_a_restart_and_a_wrong_one_is_not() {
             .contains("the key in shop.key does not belong"),
         "{line}"
     );
-    assert!(secured.curl("https", "/robots.txt", &[]).starts_with("HTTP/1.1 200 "));
+    assert!(secured.curl("https", "/robots.txt", &[]).starts_with("HTTP/2 200 "));
 
     let renewed = secured.authority.issue_until(&["shop.example"], 2080);
     renewed.write(&secured.site.path(""), "shop");
@@ -225,7 +227,7 @@ fn a_renewed_certificate_is_shown_without_a_restart_and_a_wrong_one_is_not() {
         "{}",
         secured.metrics()
     );
-    assert!(secured.curl("https", "/robots.txt", &[]).starts_with("HTTP/1.1 200 "));
+    assert!(secured.curl("https", "/robots.txt", &[]).starts_with("HTTP/2 200 "));
     let ended = secured.gate.stop();
     for line in renewed
         .key

@@ -16,6 +16,7 @@ mod framing;
 mod gate;
 mod gone;
 mod headers;
+mod http2;
 mod shop;
 mod tls;
 mod turning;

@@ -9,7 +9,7 @@ pub(super) const SERVER: Table = Table {
     keys: &SERVER_KEYS,
 };
 
-const SERVER_KEYS: [Key; 19] = [
+const SERVER_KEYS: [Key; 20] = [
     key(
         "listen",
         "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
@@ -126,6 +126,12 @@ const SERVER_KEYS: [Key; 19] = [
         "number",
         "4096",
         "Length of the kernel's queue of connections not yet taken; the kernel's own limit may be lower.",
+    ),
+    key(
+        "h2c",
+        "true or false",
+        "false",
+        "HTTP/2 in the clear from clients that begin with it, such as a proxy in front. Never by `Upgrade: h2c`.",
     ),
 ];
 

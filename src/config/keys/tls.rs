@@ -9,7 +9,7 @@ pub(super) const TLS: Table = Table {
     keys: &TLS_KEYS,
 };
 
-const TLS_KEYS: [Key; 5] = [
+const TLS_KEYS: [Key; 6] = [
     key(
         "listen",
         "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
@@ -28,6 +28,12 @@ const TLS_KEYS: [Key; 5] = [
         "\"1.2\" or \"1.3\"",
         "\"1.2\"",
         "The oldest version of TLS that is spoken; the newest is 1.3.",
+    ),
+    key(
+        "http2",
+        "true or false",
+        "true",
+        "Whether HTTP/2 is spoken with clients that prefer it, as browsers do.",
     ),
     key(
         "redirect",

@@ -19,7 +19,7 @@ use super::super::{Gate, Shared};
 /// What a stream knows of its connection, and whom it speaks for.
 struct Listening {
     conn: Weak<Conn>,
-    /// The socket is the visitor's own: behind a proxy an acknowledged heartbeat proves nothing.
+    /// The socket is the visitor's own: behind a proxy, or among other streams, an acknowledged heartbeat proves nothing.
     direct: bool,
     shared: Arc<Shared>,
     visitor: Visitor,
@@ -57,7 +57,7 @@ impl Gate {
         self.shared.replica.note(visitor.clone(), Note::Mark);
         let link = Listening {
             conn: Arc::downgrade(conn),
-            direct: !visit.peer_trusted,
+            direct: visit.direct,
             shared: Arc::clone(&self.shared),
             visitor: visitor.clone(),
         };

@@ -178,7 +178,7 @@ const TOKEN: [bool; 256] = {
     token
 };
 
-/// Most header lines; hyper takes no more.
-const MAX_FIELDS: usize = 100;
+/// Most fields of a request; hyper takes no more.
+pub(in crate::proxy) const MAX_FIELDS: usize = 100;
 /// Digits of a length: a million gigabytes.
 const MAX_DIGITS: usize = 15;

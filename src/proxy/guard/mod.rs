@@ -19,6 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use self::machine::{Machine, Refused};
 use super::conn::Conn;
 
+pub(super) use self::head::MAX_FIELDS;
+
 /// A client's socket behind the guard.
 pub(super) struct Guarded<IO> {
     io: IO,

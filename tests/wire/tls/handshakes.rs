@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use anteroom::tls::Version;
+use anteroom::tls::{Tls, Version};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, HandshakeKind, SupportedProtocolVersion};
 
@@ -84,26 +84,46 @@ fn the_oldest_version_can_be_raised() {
     assert_eq!(client.ask(GET).status, 200);
 }
 
+/// What is spoken after a handshake with these on offer.
+fn agreed(shown: &Shown, gate: &Gate, offered: &[&str]) -> Option<Option<String>> {
+    let offered = offered.iter().map(|one| one.as_bytes().to_vec()).collect();
+    let client = shown.visitor(gate, "a.example", |config| config.alpn_protocols = offered);
+    let chosen = client.ok()?.tls?.alpn_protocol().map(<[u8]>::to_vec);
+    Some(chosen.map(|chosen| String::from_utf8(chosen).unwrap()))
+}
+
 #[test]
-fn only_http_1_1_is_announced() {
+fn http2_is_agreed_on_with_whoever_offers_it() {
     let (shown, shop) = (Shown::new(&[&["a.example"]]), Shop::answering(OK));
     let gate = shown.gate(&shop);
-    let offer = |offered: &[&str]| {
-        let offered = offered.iter().map(|one| one.as_bytes().to_vec()).collect();
-        shown.visitor(&gate, "a.example", |config| config.alpn_protocols = offered)
-    };
-    for offered in [&["h2", "http/1.1"][..], &["http/1.1"], &[]] {
-        let mut client = offer(offered).unwrap();
-        let chosen = client.tls.as_ref().unwrap().alpn_protocol().map(<[u8]>::to_vec);
+    for (offered, chosen) in [
+        (&["h2", "http/1.1"][..], Some("h2")),
+        (&["http/1.1", "h2"], Some("h2")),
+        (&["h2"], Some("h2")),
+        (&["http/1.1"], Some("http/1.1")),
+        (&[], None),
+    ] {
         assert_eq!(
-            chosen.as_deref(),
-            (!offered.is_empty()).then_some(&b"http/1.1"[..]),
+            agreed(&shown, &gate, offered),
+            Some(chosen.map(str::to_owned)),
             "{offered:?}"
         );
-        assert_eq!(client.ask(GET).status, 200, "{offered:?}");
     }
-    assert!(offer(&["h2"]).is_err());
+    assert_eq!(agreed(&shown, &gate, &["spdy/1"]), None);
     failed(&gate, &shown, 1);
+}
+
+#[test]
+fn http2_is_not_agreed_on_where_it_is_off() {
+    let (mut shown, shop) = (Shown::new(&[&["a.example"]]), Shop::answering(OK));
+    let certificates = Arc::clone(shown.tls.certificates());
+    shown.tls = Arc::new(Tls::new(certificates, Version::Tls12, false).unwrap());
+    let gate = shown.gate(&shop);
+    let chosen = agreed(&shown, &gate, &["h2", "http/1.1"]);
+    assert_eq!(chosen, Some(Some("http/1.1".into())));
+    let mut client = shown.client(&gate);
+    assert_eq!(client.ask(GET).status, 200);
+    assert_eq!(agreed(&shown, &gate, &["h2"]), None);
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Shown {
         let all: Vec<Files> = hosts.iter().enumerate().map(write).collect();
         let certificates = Arc::new(Certificates::load(&all).unwrap());
         Self {
-            tls: Arc::new(Tls::new(certificates, least).unwrap()),
+            tls: Arc::new(Tls::new(certificates, least, true).unwrap()),
             authority,
             folder,
         }

@@ -201,7 +201,7 @@ impl Watched {
         let certificates = Arc::new(Certificates::load(&[files]).unwrap());
         let watch = Watch::start(Arc::clone(&certificates), Duration::from_millis(5)).unwrap();
         let shown = Shown {
-            tls: Arc::new(Tls::new(certificates, Version::Tls12).unwrap()),
+            tls: Arc::new(Tls::new(certificates, Version::Tls12, true).unwrap()),
             authority,
             folder: tempfile::tempdir().unwrap(),
         };

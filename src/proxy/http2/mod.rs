@@ -1,0 +1,139 @@
+//! One HTTP/2 connection: many requests at once, each bounded as the one of an HTTP/1.1 connection is.
+//!
+//! hyper and h2 see to frames, windows and header lists. What they leave is done here and beside: what a request must
+//! look like (`request`), streams whose client takes nothing or calls them off again and again (`streams`), and
+//! connections on which nothing is asked. A stream of a browser's costs the gate no more than a connection of its own.
+
+mod request;
+mod streams;
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, UPGRADE};
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, sleep_until};
+
+use self::streams::{Reply, Run, Stream, Streams};
+use super::body::Body;
+use super::conn::Conn;
+use super::connection::{End, Shared, how, poll_alarm, refusal};
+use super::request_body::RequestBody;
+use super::stats::up;
+
+/// Serves requests on `io`, whose first bytes are those of HTTP/2, until the client or the server closes.
+pub(super) async fn run<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> End
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    conn.multiplex();
+    let settings = &shared.settings;
+    let streams = Arc::new(Streams::new(settings.write));
+    let service = service_fn(|request| {
+        let (conn, shared, stream) = (Arc::clone(conn), Arc::clone(shared), streams.begin());
+        async move { Ok::<_, Infallible>(answer(conn, &shared, request, stream).await) }
+    });
+    let http = http2::Builder::new(Run(Arc::clone(&streams)))
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_header_list_size(u32::try_from(settings.head_bytes).unwrap_or(u32::MAX))
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(SEND_BYTES)
+        .max_pending_accept_reset_streams(UNSEEN_RESETS)
+        .max_local_error_reset_streams(OWN_RESETS)
+        .enable_connect_protocol()
+        .serve_connection(TokioIo::new(io), service);
+    let mut http = pin!(http);
+    let mut closing = pin!(conn.closing().cancelled());
+    let mut alarm = pin!(sleep_until(conn.due(settings).unwrap_or_else(Instant::now)));
+    // When the client was told that nothing new is taken: what it has sent meanwhile is still answered.
+    let mut told: Option<Instant> = None;
+    poll_fn(|cx| {
+        loop {
+            if let Poll::Ready(ended) = http.as_mut().poll(cx) {
+                return Poll::Ready(how(ended));
+            }
+            if streams.are_called_off_too_often() {
+                return Poll::Ready(End::Flood);
+            }
+            let due = match told {
+                Some(told) => conn.idle_since().map(|since| since.max(told) + FAREWELL),
+                None => conn.due(settings),
+            };
+            let is_due = poll_alarm(alarm.as_mut(), due, cx).is_ready();
+            if is_due && told.is_some() {
+                return Poll::Ready(End::TimedOut);
+            }
+            if !is_due && (told.is_some() || closing.as_mut().poll(cx).is_pending()) {
+                return Poll::Pending;
+            }
+            told = Some(Instant::now());
+            http.as_mut().graceful_shutdown();
+        }
+    })
+    .await
+}
+
+async fn answer<S, F>(
+    conn: Arc<Conn>,
+    shared: &Shared<S>,
+    mut request: Request<Incoming>,
+    stream: Stream,
+) -> Response<Reply>
+where
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F,
+    F: Future<Output = Response<Body>>,
+{
+    let flight = conn.answering();
+    let response = match request::check(&mut request) {
+        Err(malformed) => {
+            up(&shared.stats.malformed);
+            refusal(malformed)
+        }
+        Ok(()) => {
+            up(&shared.stats.requests);
+            let request = request.map(|incoming| RequestBody::new(incoming, &shared.settings));
+            opened(Box::pin((shared.service)(Arc::clone(&conn), request)).await)
+        }
+    };
+    response.map(|body| stream.carry(body.hold(flight)))
+}
+
+/// A tunnel's answer as RFC 8441, section 5, has it: HTTP/2 knows no 101.
+fn opened(mut response: Response<Body>) -> Response<Body> {
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        *response.status_mut() = StatusCode::OK;
+        for name in [CONNECTION, UPGRADE, SEC_WEBSOCKET_ACCEPT] {
+            response.headers_mut().remove(name);
+        }
+    }
+    response
+}
+
+/// What a client says first (RFC 9113, section 3.4).
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// Requests at once on one connection: what RFC 9113, section 6.5.2, recommends at least.
+const STREAMS: u32 = 100;
+/// What a client may send ahead, of one body and of all on a connection.
+const STREAM_WINDOW: u32 = 64 * 1024;
+const CONNECTION_WINDOW: u32 = 1024 * 1024;
+/// What h2 buffers of an answer.
+const SEND_BYTES: usize = 16 * 1024;
+/// Streams called off before we have looked at them (CVE-2023-44487), and streams that we had to end because of what was
+/// sent on them (CVE-2025-8671), before h2 ends the connection.
+const UNSEEN_RESETS: usize = 20;
+const OWN_RESETS: usize = 100;
+/// How long a client without a request under way may take to acknowledge that it is to go.
+const FAREWELL: Duration = Duration::from_secs(2);

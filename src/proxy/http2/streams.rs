@@ -1,0 +1,237 @@
+//! The streams of one connection: how many were called off, and which have a client that takes nothing.
+//!
+//! A client may call a request off at any time, and browsers do when one leaves a page; only that it does so over and over
+//! is told apart from them. A client that takes nothing keeps its answer in our memory: the stream ends, the others go on.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::rt::Executor;
+use tokio::time::{Instant, sleep_until};
+
+use crate::proxy::body::{Body, BoxError};
+
+/// What a connection's streams share.
+pub(super) struct Streams {
+    patience: Duration,
+    /// The stream that has just begun: hyper hands its future to [`Run`] before another begins.
+    begun: Mutex<Option<Arc<Pace>>>,
+    called_off: Mutex<Bucket>,
+    flooded: AtomicBool,
+}
+
+impl Streams {
+    /// `patience` is how long a client may take nothing of an answer.
+    pub(super) fn new(patience: Duration) -> Self {
+        Self {
+            patience,
+            begun: Mutex::default(),
+            called_off: Mutex::new(Bucket::full()),
+            flooded: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn begin(self: &Arc<Self>) -> Stream {
+        let pace = Arc::new(Pace::new());
+        *held(&self.begun) = Some(Arc::clone(&pace));
+        Stream {
+            pace,
+            streams: Arc::clone(self),
+            is_over: false,
+        }
+    }
+
+    /// The client has called off more requests than people who leave pages do.
+    pub(super) fn are_called_off_too_often(&self) -> bool {
+        self.flooded.load(Ordering::Relaxed)
+    }
+
+    fn called_off(&self) {
+        if !held(&self.called_off).take(Instant::now()) {
+            self.flooded.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Requests that may still be called off.
+struct Bucket {
+    left: f64,
+    filled: Instant,
+}
+
+impl Bucket {
+    fn full() -> Self {
+        Self {
+            left: CALLED_OFF_AT_ONCE,
+            filled: Instant::now(),
+        }
+    }
+
+    fn take(&mut self, now: Instant) -> bool {
+        let gained = now.duration_since(self.filled).as_secs_f64() * CALLED_OFF_PER_SECOND;
+        self.left = (self.left + gained).min(CALLED_OFF_AT_ONCE) - 1.0;
+        self.filled = now;
+        self.left >= 0.0
+    }
+}
+
+/// Runs the connection's streams, and lets go of one whose client takes nothing for too long: h2 then resets it.
+#[derive(Clone)]
+pub(super) struct Run(pub(super) Arc<Streams>);
+
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Run {
+    fn execute(&self, stream: F) {
+        let (pace, patience) = (held(&self.0.begun).take(), self.0.patience);
+        tokio::spawn(async move {
+            // A tunnel has no pace: it sees to its own silence.
+            let Some(pace) = pace else { return stream.await };
+            tokio::select! {
+                biased;
+                () = stream => {}
+                () = pace.stalled(patience) => {}
+            }
+        });
+    }
+}
+
+/// Since when a stream waits for its client to take what the gate has for it.
+struct Pace {
+    born: Instant,
+    /// Milliseconds after `born`, plus one; 0 while nothing is waiting.
+    offered_ms: AtomicU64,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self {
+            born: Instant::now(),
+            offered_ms: AtomicU64::new(0),
+        }
+    }
+
+    fn offer(&self) {
+        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
+        self.offered_ms.store(now + 1, Ordering::Relaxed);
+    }
+
+    fn taken(&self) {
+        self.offered_ms.store(0, Ordering::Relaxed);
+    }
+
+    async fn stalled(&self, patience: Duration) {
+        loop {
+            let since = match self.offered_ms.load(Ordering::Relaxed) {
+                0 => Instant::now(),
+                ms => self.born + Duration::from_millis(ms - 1),
+            };
+            if since + patience <= Instant::now() {
+                return;
+            }
+            sleep_until(since + patience).await;
+        }
+    }
+}
+
+/// One stream, from its request to the end of its answer. Dropped before, it was called off.
+pub(super) struct Stream {
+    pace: Arc<Pace>,
+    streams: Arc<Streams>,
+    is_over: bool,
+}
+
+impl Stream {
+    /// The answer's body, watched.
+    pub(super) fn carry(mut self, body: Body) -> Reply {
+        self.is_over = body.is_end_stream();
+        Reply {
+            body,
+            rest: Bytes::new(),
+            stream: self,
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.streams.called_off();
+        }
+    }
+}
+
+/// An answer on its way, in pieces no longer than a frame: what h2 has been given it keeps until the client takes it.
+pub(super) struct Reply {
+    body: Body,
+    rest: Bytes,
+    stream: Stream,
+}
+
+impl Reply {
+    fn give(&mut self) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let piece = self.rest.split_to(self.rest.len().min(PIECE_BYTES));
+        self.stream.is_over = self.is_end_stream();
+        self.stream.pace.offer();
+        Poll::Ready(Some(Ok(Frame::data(piece))))
+    }
+}
+
+impl http_body::Body for Reply {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        this.stream.pace.taken();
+        if !this.rest.is_empty() {
+            return this.give();
+        }
+        match Pin::new(&mut this.body).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) => {
+                    this.rest = data;
+                    this.give()
+                }
+                Err(trailers) => {
+                    this.stream.is_over = true;
+                    Poll::Ready(Some(Ok(trailers)))
+                }
+            },
+            // The end, or the shop's fault: not the client's in any case.
+            Poll::Ready(end) => {
+                this.stream.is_over = true;
+                Poll::Ready(end)
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let (inner, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        let mut hint = SizeHint::new();
+        hint.set_lower(inner.lower() + rest);
+        if let Some(upper) = inner.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
+    }
+}
+
+/// What fits in a frame of the size that every client takes (RFC 9113, section 4.2).
+const PIECE_BYTES: usize = 16 * 1024;
+/// Requests that a client may call off: all that a page loads at once when one leaves it, and again every few seconds.
+const CALLED_OFF_AT_ONCE: f64 = 200.0;
+const CALLED_OFF_PER_SECOND: f64 = 20.0;
