@@ -2,10 +2,12 @@
 
 use std::future::pending;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use tokio::net::TcpListener;
 
 use crate::harness::browser::Browser;
+use crate::harness::certificates::Authority;
 use crate::harness::gate::Gate;
 use crate::harness::guest::Guest;
 
@@ -29,6 +31,26 @@ fn room(capacity: u32, extra: &str) -> String {
          total_active_users = {capacity}\nends_on = [{{ route = \"/checkout/complete\", status = 200 }}]\n\
          end_grace = \"1s\"\n{extra}"
     )
+}
+
+/// As [`open`], over TLS too, with a certificate in `folder`; the address there comes with the gate.
+pub async fn open_secured(folder: &Path, capacity: u32, extra: &str) -> (Gate, String) {
+    let (cert, key) = Authority::new().issue(&["localhost"]).write(folder, "hall");
+    let tls = format!(
+        "[tls]\nlisten = [\"127.0.0.1:0\"]\ncertificates = [{{ cert_file = \"{}\", key_file = \"{}\" }}]\n",
+        cert.display(),
+        key.display()
+    );
+    let gate = Gate::start(shop().await, &format!("{}\n{tls}", room(capacity, extra)));
+    let said = gate.said();
+    let port = said
+        .split_once("\"tls\":\"127.0.0.1:")
+        .and_then(|(_, rest)| rest.split('"').next());
+    let address = format!(
+        "https://localhost:{}",
+        port.unwrap_or_else(|| panic!("no port in {said}"))
+    );
+    (gate, address)
 }
 
 async fn shop() -> SocketAddr {

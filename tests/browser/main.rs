@@ -12,3 +12,4 @@ mod line;
 mod looks;
 mod missed;
 mod outage;
+mod secure;

@@ -39,7 +39,13 @@ impl Look {
                 "deviceMetrics": { "width": 360, "height": 740, "pixelRatio": 2.0, "touch": true, "mobile": true },
             });
         }
-        let Value::Object(map) = json!({ "goog:chromeOptions": options, "timeouts": { "pageLoad": 60_000 } }) else {
+        // Certificates of the tests' own authority are as good as any.
+        let all = json!({
+            "goog:chromeOptions": options,
+            "acceptInsecureCerts": true,
+            "timeouts": { "pageLoad": 60_000 },
+        });
+        let Value::Object(map) = all else {
             unreachable!("an object above")
         };
         map

@@ -1,0 +1,47 @@
+//! What visitors have of TLS and HTTP/2: the shop, its socket and its stream on one connection, and the waiting page.
+
+use serde_json::Value;
+
+use crate::hall;
+use crate::harness::browser::Browser;
+use crate::harness::eventually;
+use crate::harness::look::Look;
+
+#[tokio::test]
+async fn shop_socket_and_line_are_all_on_one_connection_of_http2() {
+    let folder = tempfile::tempdir().expect("a folder for the certificate");
+    let (gate, address) = hall::open_secured(folder.path(), 1, "firm_within = \"5s\"\n").await;
+    let browser = Browser::start(Look::default()).await;
+    browser.open(&format!("{address}/seats")).await;
+    browser.shows("120 seats are free.").await;
+    assert_eq!(protocol(&browser).await, "h2");
+    let shaken = gate.metric("anteroom_tls_handshakes_total").await;
+    browser.open(&format!("{address}/ticker")).await;
+    browser.shows("connected").await;
+    // Over HTTP/1.1 the socket would have needed a connection of its own.
+    assert_eq!(gate.metric("anteroom_tls_handshakes_total").await, shaken);
+    assert_eq!(gate.metric("anteroom_tunnels").await, 1);
+
+    let waiting = Browser::start(Look::default()).await;
+    waiting.open(&format!("{address}/seats")).await;
+    waiting.awaits("h1").await;
+    assert_eq!(protocol(&waiting).await, "h2");
+    waiting.screenshot("waiting-http2").await;
+    assert_eq!(gate.metric("anteroom_streams").await, 1);
+    browser.open(&format!("{address}/.anteroom/health")).await;
+    let left = "return fetch('/.anteroom/rooms/hall/leave', { method: 'POST' }).then(a => a.status)";
+    let status = browser.client.execute(left, Vec::new()).await.expect("a script");
+    assert!(status.as_u64().is_some_and(|status| status < 400), "{status}");
+    waiting.shows("Choose your seats").await;
+    eventually("no tunnel", async || {
+        (gate.metric("anteroom_tunnels").await == 0).then_some(())
+    })
+    .await;
+}
+
+/// What the page came over (ALPN).
+async fn protocol(browser: &Browser) -> String {
+    let asked = "return performance.getEntriesByType('navigation')[0].nextHopProtocol";
+    let said = browser.client.execute(asked, Vec::new()).await.expect("a script");
+    said.as_str().map_or_else(|| Value::to_string(&said), str::to_owned)
+}
