@@ -12,6 +12,8 @@ mod name;
 mod pass;
 mod reference;
 mod seal;
+mod session;
+mod signature;
 mod ticket;
 
 #[cfg(test)]
@@ -25,4 +27,6 @@ pub use seal::MAX_TOKEN;
 pub use ticket::{Ticket, TicketPlace};
 
 /// Most values of one cookie name that are tried; a sub-domain can set any number, and each try costs a MAC.
+pub use session::SessionName;
+pub use signature::RequestSigner;
 pub const MAX_TRIES: usize = 8;
