@@ -16,6 +16,7 @@ mod readiness;
 mod rooms;
 mod serve;
 mod shape;
+mod verify;
 mod visitors;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +40,7 @@ use crate::metrics::Metrics;
 use crate::proxy::Stats;
 use crate::replica::Replica;
 use crate::room::RoomName;
+use crate::token::Keyring;
 
 pub use entrance::{Entrance, Token};
 pub use exposition::{CONTENT_TYPE, Exposition};
@@ -60,6 +62,8 @@ pub struct Handles {
     pub metrics: Metrics,
     pub proxy: Arc<Stats>,
     pub readiness: Readiness,
+    /// What sessions' names are checked with.
+    pub keyring: Keyring,
 }
 
 /// How the admin listener behaves.
@@ -70,6 +74,8 @@ pub struct Options {
     pub messages: BTreeMap<RoomName, String>,
     /// Rooms that let everybody past their line while the gate is cut off.
     pub open_in_outage: BTreeSet<RoomName>,
+    /// How much longer a room's sessions go on while the gate is cut off, in milliseconds.
+    pub outage_extension_ms: BTreeMap<RoomName, u64>,
     /// How long a connection may stay silent before and in a request's head, in a body, and in taking an answer.
     pub patience: Duration,
 }
@@ -80,6 +86,7 @@ impl Default for Options {
             entrance: Entrance::default(),
             messages: BTreeMap::new(),
             open_in_outage: BTreeSet::new(),
+            outage_extension_ms: BTreeMap::new(),
             patience: Duration::from_secs(10),
         }
     }
@@ -93,6 +100,7 @@ struct Inner {
     replica: Replica,
     metrics: Metrics,
     readiness: Readiness,
+    keyring: Keyring,
     exposition: Exposition,
     options: Options,
     /// Held while a room is changed.
@@ -114,6 +122,7 @@ impl Shared {
             replica: handles.replica,
             metrics: handles.metrics,
             readiness: handles.readiness,
+            keyring: handles.keyring,
             options,
             changing: tokio::sync::Mutex::default(),
         }))
@@ -133,6 +142,7 @@ fn router(shared: Shared) -> Router {
             "/api/v1/rooms/{room}/visitors/{reference}",
             get(visitors::show).delete(visitors::end),
         )
+        .route(verify::VERIFY, get(verify::show))
         .route("/api/v1/gates", get(gates::list))
         .route("/api/v1/heal", post(gates::heal))
         .route("/api/v1/skip", post(gates::skip))
@@ -183,8 +193,8 @@ async fn within(answer: impl Future<Output = Response>) -> Response {
 async fn no_such_path() -> Problem {
     Problem::not_found(
         "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
-         /api/v1/rooms/{room}/visitors/{reference}, /api/v1/gates, /api/v1/heal, /api/v1/skip, \
-         /api/v1/raise, /livez, /readyz and /metrics",
+         /api/v1/rooms/{room}/visitors/{reference}, /api/v1/verify, /api/v1/gates, /api/v1/heal, \
+         /api/v1/skip, /api/v1/raise, /livez, /readyz and /metrics",
     )
 }
 

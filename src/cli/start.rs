@@ -132,6 +132,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         metrics: metrics.clone(),
         proxy: Arc::clone(&stats),
         readiness: readiness.clone(),
+        keyring: keyring.clone(),
     };
     let admin = admin::serve(admin_listener, handles, admin_options(config))?;
     let shared = Arc::new(Shared::new(
@@ -284,7 +285,10 @@ fn upstream_settings(upstream: &Upstream) -> UpstreamSettings {
 }
 
 fn admin_options(config: &Config) -> admin::Options {
-    let Admin { token, .. } = &config.admin;
+    let Admin {
+        token, verify_token, ..
+    } = &config.admin;
+    let bearer = |secret: &Option<Secret>| secret.as_ref().map(|secret| Token::new(secret.expose()));
     let messages = config
         .rooms
         .iter()
@@ -293,9 +297,15 @@ fn admin_options(config: &Config) -> admin::Options {
     admin::Options {
         open_in_outage: open.map(|room| room.name.clone()).collect(),
         entrance: Entrance {
-            token: token.as_ref().map(|secret| Token::new(secret.expose())),
+            token: bearer(token),
+            verify_token: bearer(verify_token),
         },
         messages: messages.collect(),
         ..admin::Options::default()
     }
 }
+        outage_extension_ms: config
+            .rooms
+            .iter()
+            .map(|room| (room.name.clone(), room.outage_extension_ms))
+            .collect(),

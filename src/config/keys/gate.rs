@@ -9,7 +9,7 @@ pub(super) const SERVER: Table = Table {
     keys: &SERVER_KEYS,
 };
 
-const SERVER_KEYS: [Key; 17] = [
+const SERVER_KEYS: [Key; 18] = [
     key(
         "listen",
         "addresses with port",
@@ -27,6 +27,12 @@ const SERVER_KEYS: [Key; 17] = [
         "secret of 16 bytes or more",
         "no token is asked for",
         "What `Authorization: Bearer` must carry on the admin API.",
+    ),
+    optional(
+        "verify_token",
+        "secret of 16 bytes or more",
+        "as for the rest of the admin API",
+        "What it may carry instead for `GET /api/v1/verify`, and for nothing else: for a shop that asks about a session.",
     ),
     key(
         "trusted_proxies",
