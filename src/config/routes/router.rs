@@ -6,7 +6,7 @@ use super::host::HostPattern;
 use super::line::{LineOf, Per, PerSource};
 use super::route::Route;
 use super::target::Target;
-use super::tree::{Compare, Tree};
+use super::tree::{Compare, Tree, trimmed};
 use super::{NEVER_QUEUED, OWN_PREFIX};
 use crate::room::LineName;
 
@@ -316,8 +316,11 @@ fn takes_host(hosts: &[HostPattern], host: &str) -> bool {
 }
 
 fn is_own(path: &[u8]) -> bool {
-    path.strip_prefix(OWN_PREFIX.as_bytes())
-        .is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    let Some(body) = path.strip_prefix(b"/") else {
+        return false;
+    };
+    let end = body.iter().position(|b| *b == b'/').unwrap_or(body.len());
+    trimmed(&body[..end]).eq_ignore_ascii_case(&OWN_PREFIX.as_bytes()[1..])
 }
 
 fn segment(path: &[u8], at: Option<usize>) -> Option<&[u8]> {
