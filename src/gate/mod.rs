@@ -29,6 +29,7 @@ mod kind;
 mod limits;
 mod line_page;
 mod outage;
+mod method;
 mod pages;
 mod rules;
 mod seat;

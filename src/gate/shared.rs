@@ -18,6 +18,7 @@ use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, who
 
 use super::answers::{Answer, Refusal};
 use super::limits::Limits;
+use super::method;
 use super::outage::LetPast;
 use super::pages::Pages;
 use super::rules::Rules;
@@ -79,12 +80,23 @@ impl Shared {
         })
     }
 
-    /// Where a request belongs; `None` when its target is malformed or can be read in two ways where it matters.
+    /// Where a request belongs; `None` when its target is malformed, or target or method can be read in two ways where it
+    /// matters.
     #[must_use]
     pub fn route(&self, head: &Head) -> Option<Routed> {
         let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let target = Target::parse(visit::host(head), target).ok()?;
-        self.router.route(&head.method, &target).ok()
+        let routed = self.router.route(&head.method, &target).ok()?;
+        // SECURITY: a shop may take the request for one with the method that such a field names.
+        if self.router.tells_methods_apart() {
+            for claimed in method::claimed(&head.headers) {
+                let other = self.router.route(&claimed.ok()?, &target).ok()?;
+                if other != routed {
+                    return None;
+                }
+            }
+        }
+        Some(routed)
     }
 
     /// The room holds nobody back: it is off, or the client never waits in it.

@@ -119,6 +119,7 @@ pub struct Router {
     outside: Tree,
     rooms: Vec<RoomRule>,
     limits: Vec<Vec<HostPattern>>,
+    tells_methods_apart: bool,
 }
 
 impl Router {
@@ -137,6 +138,7 @@ impl Router {
                 })
                 .collect(),
             limits: limits.iter().map(|(hosts, _)| hosts.to_vec()).collect(),
+            tells_methods_apart: false,
         };
         for (id, room) in (0..).zip(rooms) {
             router.add_room(id, room);
@@ -168,6 +170,12 @@ impl Router {
         Ok(Routed { misdirected, ..routed })
     }
 
+    /// Some route is for some methods only.
+    #[must_use]
+    pub fn tells_methods_apart(&self) -> bool {
+        self.tells_methods_apart
+    }
+
     fn serves(&self, host: &str) -> bool {
         self.rooms.is_empty() || self.rooms.iter().any(|room| takes_host(&room.hosts, host))
     }
@@ -193,6 +201,7 @@ impl Router {
 
     fn add(&mut self, owner: Owner, route: &Route, segment: Option<usize>) {
         let id = self.rules.len();
+        self.tells_methods_apart |= !route.methods().is_empty();
         self.rules.push(Rule {
             owner,
             route: route.clone(),
@@ -315,6 +324,7 @@ fn takes_host(hosts: &[HostPattern], host: &str) -> bool {
     hosts.is_empty() || hosts.iter().any(|pattern| pattern.matches(host))
 }
 
+/// Leniently, so that no spelling that a shop may read as one of the gate's own paths is forwarded.
 fn is_own(path: &[u8]) -> bool {
     let Some(body) = path.strip_prefix(b"/") else {
         return false;
