@@ -17,7 +17,7 @@ use crate::metrics::Metrics;
 use crate::proxy::{self, Drained, ServerSettings, Stats, UpstreamSettings};
 use crate::replica::{self, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
-use crate::token::{Key, KeyError, KeyId, Keyring, Secret};
+use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
 use crate::waiting::TemplateError;
 
 use super::own_key::{self, OwnKeyError};
@@ -139,6 +139,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         config,
         GateParts {
             keyring,
+            signer: signer(config)?,
             replica: replica.clone(),
             metrics,
             access,
@@ -227,6 +228,14 @@ fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartError
     }])?)
 }
 
+fn signer(config: &Config) -> Result<Option<RequestSigner>, KeyError> {
+    let key = config
+        .upstream
+        .as_ref()
+        .and_then(|upstream| upstream.signature_key.clone());
+    key.map(RequestSigner::new).transpose()
+}
+
 fn serve(
     config: &Config,
     listeners: Vec<TcpListener>,
@@ -301,11 +310,11 @@ fn admin_options(config: &Config) -> admin::Options {
             verify_token: bearer(verify_token),
         },
         messages: messages.collect(),
-        ..admin::Options::default()
-    }
-}
         outage_extension_ms: config
             .rooms
             .iter()
             .map(|room| (room.name.clone(), room.outage_extension_ms))
             .collect(),
+        ..admin::Options::default()
+    }
+}

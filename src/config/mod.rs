@@ -185,6 +185,9 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     if upstream.is_none() && forward_auth.is_empty() {
         return None;
     }
+    if let Some(upstream) = &upstream {
+        upstream::check_key(reader, upstream, &keys);
+    }
     Some(Config {
         server,
         admin,

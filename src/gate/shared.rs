@@ -13,7 +13,7 @@ use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Replica};
 use crate::room::{Clock, Mode, RoomName, SLACK_MS};
-use crate::token::Keyring;
+use crate::token::{Keyring, RequestSigner};
 use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
 
 use super::answers::{Answer, Refusal};
@@ -27,6 +27,8 @@ use super::visit::{self, Visit};
 /// What a gate is made of, besides its configuration.
 pub struct Parts {
     pub keyring: Keyring,
+    /// Signs what is forwarded.
+    pub signer: Option<RequestSigner>,
     pub replica: Replica,
     pub metrics: Metrics,
     pub access: Option<AccessLog>,
@@ -38,6 +40,7 @@ pub struct Shared {
     pub rules: Vec<Rules>,
     pub limits: Limits,
     pub keyring: Keyring,
+    pub signer: Option<RequestSigner>,
     pub replica: Replica,
     pub metrics: Metrics,
     /// For answers that have nothing to do with a room.
@@ -68,6 +71,7 @@ impl Shared {
             rules: rules.collect::<Result<_, _>>()?,
             limits: Limits::new(&config.limits, &config.own_limits, &parts.metrics),
             keyring: parts.keyring,
+            signer: parts.signer,
             replica: parts.replica,
             pages: Pages::new(None, Language::all().collect())?,
             trusted: config.server.trusted_proxies.clone(),

@@ -47,9 +47,11 @@ fn every_example_in_the_shipped_file_works() {
     let authorities = folder.path().join("ca.pem");
     std::fs::write(&authorities, "-----BEGIN CERTIFICATE-----\n").expect("written");
     let text = text.replace("/etc/anteroom/redis-ca.pem", &authorities.display().to_string());
-    // The environment of a test always has this one.
+    // The environment of a test always has these.
     let text = text
         .replace("ANTEROOM_KEY", "CARGO_MANIFEST_DIR")
+        .replace("ANTEROOM_SIGNATURE_KEY", "CARGO_PKG_DESCRIPTION")
+        .replace("ANTEROOM_VERIFY_TOKEN", "CARGO_MANIFEST_DIR")
         .replace("ANTEROOM_ADMIN_TOKEN", "CARGO_MANIFEST_DIR")
         .replace("ANTEROOM_REDIS_PASSWORD", "CARGO_MANIFEST_DIR");
     let long_enough = env!("CARGO_MANIFEST_DIR").len() >= 32;

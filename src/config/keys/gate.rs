@@ -128,7 +128,7 @@ pub(super) const UPSTREAM: Table = Table {
     keys: &UPSTREAM_KEYS,
 };
 
-const UPSTREAM_KEYS: [Key; 7] = [
+const UPSTREAM_KEYS: [Key; 8] = [
     required(
         "url",
         "URL such as \"http://127.0.0.1:3000\"",
@@ -169,6 +169,13 @@ const UPSTREAM_KEYS: [Key; 7] = [
         "duration",
         "\"4s\"",
         "How long an idle connection to the shop is kept. Shorter than the shop's own, or it closes one just as it is used.",
+    ),
+    optional(
+        "signature_key",
+        "{ id, secret }, a secret of 32 bytes or more",
+        "requests are not signed",
+        "Signs every forwarded request in `Anteroom-Signature`, for a shop that can be reached around the gate: `docs/back-door.md`. \
+         To rotate, give the shop the new key before the gate.",
     ),
 ];
 
