@@ -25,6 +25,9 @@ mod suggest;
 mod upstream;
 mod value;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
+
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;

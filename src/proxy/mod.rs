@@ -30,6 +30,9 @@ mod stats;
 mod tunnel;
 mod upstream;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
+
 pub use address::{client_address, is_trusted};
 pub use body::{Body, BoxError};
 pub use conn::{Conn, Proto};
