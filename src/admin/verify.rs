@@ -8,7 +8,7 @@ use super::problem::json;
 use super::shape::state;
 use super::{Problem, Shared, api};
 use crate::logging::rfc3339;
-use crate::room::{CallId, Clock, RoomName, SLACK_MS, Standing, View, Visitor};
+use crate::room::{CallId, Clock, SLACK_MS, Standing, Visitor};
 use crate::time;
 use crate::token::{Reference, SessionName};
 
@@ -45,7 +45,10 @@ fn told(shared: &Shared, name: SessionName, call: CallId) -> api::Verified {
         number: name.number,
     };
     let view = shared.replica.view();
-    let at = honoured_at(shared, &view, &visitor.room);
+    let cut_off = shared.replica.cut_off().is_some();
+    let extension_ms = shared.options.outage_extension_ms.get(&visitor.room);
+    let extension_ms = extension_ms.filter(|_| cut_off).copied().unwrap_or(0);
+    let at = judged_at(view.clock, shared.replica.now(), extension_ms);
     let standing = match view.rooms.get(&visitor.room) {
         Some(room) if room.is_reset(edition, visitor.number) => Standing::Ended,
         Some(room) if edition <= room.edition => of_call(view.standing(&visitor, at), call),
@@ -76,10 +79,45 @@ fn of_call(standing: Standing, asked: CallId) -> Standing {
     if call == asked { standing } else { Standing::Ended }
 }
 
-/// The moment by which the gate judges a pass: a little late, and later by as much as sessions go on in an outage.
-fn honoured_at(shared: &Shared, view: &View, room: &RoomName) -> Clock {
-    let extension = shared.options.outage_extension_ms.get(room).copied().unwrap_or(0);
-    let cut_off = shared.replica.cut_off().is_some();
-    let grace = SLACK_MS + if cut_off { extension } else { 0 };
-    Clock(shared.replica.now().0.saturating_sub(grace)).max(view.clock)
+/// The moment by which the gate judges a pass: a little late, later by as much as sessions go on in an outage, and never
+/// before the last that the log said.
+fn judged_at(heard: Clock, now: Clock, extension_ms: u64) -> Clock {
+    Clock(now.0.saturating_sub(SLACK_MS + extension_ms)).max(heard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{Called, Era, LaneId, Number, Wall};
+
+    #[test]
+    fn a_session_stands_as_long_as_its_pass_is_honoured() {
+        let at = |heard, now, extension| judged_at(Clock(heard), Clock(now), extension).0;
+        assert_eq!(at(50_000, 60_000, 0), 58_000, "as long as the slot");
+        assert_eq!(at(59_500, 60_000, 0), 59_500, "what the log has ended is over");
+        assert_eq!(at(50_000, 400_000, 300_000), 98_000, "in an outage");
+        assert_eq!(at(50_000, 51_000, 300_000), 50_000);
+        assert_eq!(at(0, 1_000, 0), 0);
+    }
+
+    #[test]
+    fn only_the_call_asked_about_stands() {
+        let number = Number { era: Era(1), n: 7 };
+        let call = |count| CallId {
+            lane: LaneId(0),
+            number,
+            count,
+        };
+        let called = |count| {
+            Standing::Called(Called {
+                call: call(count),
+                deadline: Clock(9),
+                called_at: Wall(0),
+                at_join: false,
+            })
+        };
+        assert_eq!(of_call(called(2), call(2)), called(2));
+        assert_eq!(of_call(called(2), call(1)), Standing::Ended);
+        assert_eq!(of_call(Standing::Late, call(1)), Standing::Late);
+    }
 }
