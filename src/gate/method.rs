@@ -18,10 +18,10 @@ pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Uncle
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unclear;
 
-/// Some shops read `_` as `-`.
+/// Some shops read `_` as `-`, and some any other sign.
 fn is_override(name: &str) -> bool {
     let names = |own: &str| {
-        let same = |(own, theirs): (u8, u8)| own == theirs || (own == b'-' && theirs == b'_');
+        let same = |(own, theirs): (u8, u8)| own == theirs || (own == b'-' && !theirs.is_ascii_alphanumeric());
         own.len() == name.len() && own.bytes().zip(name.bytes()).all(same)
     };
     NAMES.iter().any(|own| names(own))
@@ -47,6 +47,7 @@ mod tests {
             "x-http-method-override",
             "x_http_method_override",
             "x-http_method-override",
+            "x.http.method.override",
             "x-http-method",
             "x-method-override",
         ] {

@@ -140,7 +140,17 @@ fn kept(before: &HeaderMap, after: &HeaderMap) {
     };
     let plain = |name: &HeaderName| {
         let text = name.as_str();
-        !is_hop(text) && !is_gates(text) && !text.starts_with("x-forwarded-") && text != "via" && !text.contains('_')
+        let odd = text.bytes().any(|byte| !byte.is_ascii_alphanumeric() && byte != b'-');
+        let hints = [
+            "x-forwarded-",
+            "x-original-",
+            "x-override-",
+            "x-rewrite-",
+            "x-http-",
+            "x-host",
+        ];
+        let hint = hints.iter().any(|start| text.starts_with(start));
+        !odd && !hint && !is_hop(text) && !is_gates(text) && text != "via"
     };
     for name in before.keys().filter(|name| plain(name) && !listed(name)) {
         let values = |map: &HeaderMap| map.get_all(name).iter().cloned().collect::<Vec<_>>();
