@@ -156,7 +156,7 @@ fn report(
         path: path.to_owned(),
         config: None,
         mistakes: written(notes.mistakes, &syntax),
-        warnings: notes.warnings,
+        warnings: written(notes.warnings, &syntax),
     };
     report.mistakes.extend(syntax);
     report.mistakes.sort_by(|a, b| a.origin.cmp(&b.origin));
@@ -207,7 +207,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
 }
 
 /// Where the syntax is broken, what seems to be missing may only be unread, and what seems to stand in a broken line may
-/// be something else: such mistakes are left out.
+/// be something else: such mistakes and warnings are left out.
 fn written(mut mistakes: Vec<Mistake>, syntax: &[Mistake]) -> Vec<Mistake> {
     if !syntax.is_empty() {
         let broken = |origin: &Origin| syntax.iter().any(|error| error.origin == *origin);
