@@ -9,6 +9,9 @@ pub mod archive;
 pub mod cli;
 pub mod config;
 pub mod demo;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod gate;
 pub mod limit;
 pub mod log;

@@ -1,6 +1,7 @@
-# Installs Debian packages, cargo-deny and targets of the compiler when they are missing. Sourced after say.sh.
+# Installs Debian packages, cargo-deny, cargo-fuzz and targets of the compiler when they are missing. Sourced after say.sh.
 
 CARGO_DENY=0.20.2
+CARGO_FUZZ=0.13.2
 
 # have THING: a program on the PATH, or a file that stands.
 have() {
@@ -35,6 +36,12 @@ install_cargo_deny() {
     cargo deny --version >/dev/null 2>&1 && return 0
     say "cargo-deny is missing; it is compiled now, which takes some minutes"
     cargo install --locked --quiet --debug --no-default-features "cargo-deny@$CARGO_DENY"
+}
+
+install_cargo_fuzz() {
+    cargo fuzz --version >/dev/null 2>&1 && return 0
+    say "cargo-fuzz is missing; it is compiled now, which takes a minute"
+    cargo install --locked --quiet "cargo-fuzz@$CARGO_FUZZ"
 }
 
 # install_rust_target TARGET: fails where neither the toolchain has it nor rustup can fetch it.

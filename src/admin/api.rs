@@ -140,6 +140,26 @@ pub struct Visitor {
     pub ends_within_secs: Option<u64>,
 }
 
+/// `GET /api/v1/verify`: where a session stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Verified {
+    /// called, inside, waiting, late or ended; none where no gate gave the name, or the room does not know it.
+    pub state: String,
+    /// There is a room, a line and a reference whenever a gate gave the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<String>,
+    /// Empty in a room with one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Called or inside: when the session ends unless something renews it, in RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_in_secs: Option<u64>,
+}
+
 /// `GET /api/v1/gates`: the gates that share the rooms, as this one sees them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Gates {

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::Problem;
+use super::verify::VERIFY;
 
 /// The bearer token, kept as its digest so that neither its bytes nor its length can leak from here.
 #[derive(Clone)]
@@ -40,6 +41,8 @@ impl std::fmt::Debug for Token {
 pub struct Entrance {
     /// Demanded of every request but health checks. Without one only `localhost` and IP addresses may stand in Host.
     pub token: Option<Token>,
+    /// Good for questions about a session, and for nothing else: a shop should not be able to change its rooms.
+    pub verify_token: Option<Token>,
 }
 
 impl Entrance {
@@ -49,10 +52,12 @@ impl Entrance {
     /// 400 or 403 for Host, 401 for the token, 403 for another site's request.
     pub fn check(&self, request: &request::Parts) -> Result<(), Problem> {
         let host = host(request)?;
-        match &self.token {
-            Some(_) if is_health(request.uri.path()) => {}
-            Some(token) => check_token(token, &request.headers)?,
-            None => check_host(&host)?,
+        let path = request.uri.path();
+        match (&self.token, &self.verify_token) {
+            (Some(_), _) if is_health(path) => {}
+            (token, Some(own)) if path == VERIFY => check_token(own, token.as_ref(), &request.headers)?,
+            (Some(token), _) => check_token(token, None, &request.headers)?,
+            (None, _) => check_host(&host)?,
         }
         if !matches!(request.method, Method::GET | Method::HEAD | Method::OPTIONS) {
             check_site(&request.headers, &host)?;
@@ -78,10 +83,10 @@ fn check_host(authority: &Authority) -> Result<(), Problem> {
     ))
 }
 
-fn check_token(token: &Token, headers: &HeaderMap) -> Result<(), Problem> {
+fn check_token(token: &Token, or: Option<&Token>, headers: &HeaderMap) -> Result<(), Problem> {
     let refused = |detail: &str| Err(Problem::new(http::StatusCode::UNAUTHORIZED, detail));
     match bearer(headers) {
-        Some(offered) if token.is(offered) => Ok(()),
+        Some(offered) if token.is(offered) || or.is_some_and(|other| other.is(offered)) => Ok(()),
         Some(_) => refused("the bearer token is wrong"),
         None => refused("send Authorization: Bearer with the admin token"),
     }
@@ -150,7 +155,11 @@ mod tests {
     use super::*;
 
     fn asked(entrance: &Entrance, method: &str, headers: &[(&str, &str)]) -> Option<u16> {
-        let request = Request::builder().method(method).uri("/api/v1/rooms");
+        asked_for(entrance, method, "/api/v1/rooms", headers)
+    }
+
+    fn asked_for(entrance: &Entrance, method: &str, target: &str, headers: &[(&str, &str)]) -> Option<u16> {
+        let request = Request::builder().method(method).uri(target);
         let request = headers
             .iter()
             .fold(request, |request, (name, value)| request.header(*name, *value));
@@ -178,6 +187,7 @@ mod tests {
     fn a_token_is_demanded_where_one_is_set() {
         let entrance = Entrance {
             token: Some(Token::new(b"correct horse")),
+            verify_token: None,
         };
         let with = |value: &str| asked(&entrance, "GET", &[("host", "localhost"), ("authorization", value)]);
         assert_eq!(with("Bearer correct horse"), None);
@@ -194,6 +204,44 @@ mod tests {
         assert_eq!(asked(&entrance, "GET", &[("host", "localhost")]), Some(401));
         let named = [("host", "gate.internal"), ("authorization", "Bearer correct horse")];
         assert_eq!(asked(&entrance, "GET", &named), None);
+    }
+
+    #[test]
+    fn a_token_for_questions_about_sessions_is_good_for_nothing_else() {
+        let shops = Some(Token::new(b"the shop's own"));
+        let with = |entrance: &Entrance, target: &str, value: &str| {
+            let headers = [("host", "gate.internal"), ("authorization", value)];
+            asked_for(entrance, "GET", target, &headers)
+        };
+        let both = Entrance {
+            token: Some(Token::new(b"correct horse")),
+            verify_token: shops.clone(),
+        };
+        assert_eq!(with(&both, VERIFY, "Bearer the shop's own"), None);
+        assert_eq!(with(&both, VERIFY, "Bearer correct horse"), None);
+        assert_eq!(with(&both, VERIFY, "Bearer wrong"), Some(401));
+        for other in [
+            "/api/v1/rooms",
+            "/api/v1/verify/",
+            "/api/v1/verify/x",
+            "/metrics",
+            "/api/v1/%76erify",
+        ] {
+            assert_eq!(with(&both, other, "Bearer the shop's own"), Some(401), "{other}");
+        }
+        let one = Entrance {
+            token: None,
+            verify_token: shops,
+        };
+        assert_eq!(with(&one, VERIFY, "Bearer the shop's own"), None);
+        assert_eq!(with(&one, VERIFY, "Bearer wrong"), Some(401));
+        assert_eq!(
+            with(&one, "/api/v1/rooms", "Bearer the shop's own"),
+            Some(403),
+            "by a name"
+        );
+        let neither = Entrance::default();
+        assert_eq!(asked_for(&neither, "GET", VERIFY, &[("host", "localhost")]), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod rooms;
 mod serve;
 mod shape;
 mod tls_figures;
+mod verify;
 mod visitors;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,7 @@ use crate::proxy::Stats;
 use crate::replica::Replica;
 use crate::room::RoomName;
 use crate::tls::Tls;
+use crate::token::Keyring;
 
 pub use entrance::{Entrance, Token};
 pub use exposition::{CONTENT_TYPE, Exposition};
@@ -64,6 +66,8 @@ pub struct Handles {
     pub readiness: Readiness,
     /// `None`: nobody comes in over TLS.
     pub tls: Option<Arc<Tls>>,
+    /// What sessions' names are checked with.
+    pub keyring: Keyring,
 }
 
 /// How the admin listener behaves.
@@ -74,6 +78,8 @@ pub struct Options {
     pub messages: BTreeMap<RoomName, String>,
     /// Rooms that let everybody past their line while the gate is cut off.
     pub open_in_outage: BTreeSet<RoomName>,
+    /// How much longer a room's sessions go on while the gate is cut off, in milliseconds.
+    pub outage_extension_ms: BTreeMap<RoomName, u64>,
     /// How long a connection may stay silent before and in a request's head, in a body, and in taking an answer.
     pub patience: Duration,
 }
@@ -84,6 +90,7 @@ impl Default for Options {
             entrance: Entrance::default(),
             messages: BTreeMap::new(),
             open_in_outage: BTreeSet::new(),
+            outage_extension_ms: BTreeMap::new(),
             patience: Duration::from_secs(10),
         }
     }
@@ -97,6 +104,7 @@ struct Inner {
     replica: Replica,
     metrics: Metrics,
     readiness: Readiness,
+    keyring: Keyring,
     exposition: Exposition,
     options: Options,
     /// Held while a room is changed.
@@ -118,6 +126,7 @@ impl Shared {
             replica: handles.replica,
             metrics: handles.metrics,
             readiness: handles.readiness,
+            keyring: handles.keyring,
             options,
             changing: tokio::sync::Mutex::default(),
         }))
@@ -137,6 +146,7 @@ fn router(shared: Shared) -> Router {
             "/api/v1/rooms/{room}/visitors/{reference}",
             get(visitors::show).delete(visitors::end),
         )
+        .route(verify::VERIFY, get(verify::show))
         .route("/api/v1/gates", get(gates::list))
         .route("/api/v1/heal", post(gates::heal))
         .route("/api/v1/skip", post(gates::skip))
@@ -187,8 +197,8 @@ async fn within(answer: impl Future<Output = Response>) -> Response {
 async fn no_such_path() -> Problem {
     Problem::not_found(
         "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
-         /api/v1/rooms/{room}/visitors/{reference}, /api/v1/gates, /api/v1/heal, /api/v1/skip, \
-         /api/v1/raise, /livez, /readyz and /metrics",
+         /api/v1/rooms/{room}/visitors/{reference}, /api/v1/verify, /api/v1/gates, /api/v1/heal, \
+         /api/v1/skip, /api/v1/raise, /livez, /readyz and /metrics",
     )
 }
 

@@ -117,7 +117,8 @@ pub fn visitor(visitor: &Visitor, standing: Standing, now: Clock) -> api::Visito
     }
 }
 
-fn state(standing: Standing) -> &'static str {
+/// The design's word for it.
+pub fn state(standing: Standing) -> &'static str {
     match standing {
         Standing::Waiting(_) => "waiting",
         Standing::Called(_) => "called",

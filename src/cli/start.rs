@@ -18,7 +18,7 @@ use crate::proxy::{self, Drained, Endpoint, Listener, ServerSettings, Stats, Ups
 use crate::replica::{self, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
 use crate::tls::Watch;
-use crate::token::{Key, KeyError, KeyId, Keyring, Secret};
+use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
 use crate::waiting::TemplateError;
 
 use super::listeners;
@@ -158,12 +158,14 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         proxy: Arc::clone(&stats),
         readiness: readiness.clone(),
         tls: secured.tls.clone(),
+        keyring: keyring.clone(),
     };
     let admin = admin::serve(admin_listener, handles, admin_options(config))?;
     let shared = Arc::new(Shared::new(
         config,
         GateParts {
             keyring,
+            signer: signer(config)?,
             replica: replica.clone(),
             metrics,
             access,
@@ -258,6 +260,14 @@ fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartError
     }])?)
 }
 
+fn signer(config: &Config) -> Result<Option<RequestSigner>, KeyError> {
+    let key = config
+        .upstream
+        .as_ref()
+        .and_then(|upstream| upstream.signature_key.clone());
+    key.map(RequestSigner::new).transpose()
+}
+
 fn serve(
     config: &Config,
     listeners: Vec<Listener>,
@@ -318,7 +328,10 @@ fn upstream_settings(upstream: &Upstream) -> UpstreamSettings {
 }
 
 fn admin_options(config: &Config) -> admin::Options {
-    let Admin { token, .. } = &config.admin;
+    let Admin {
+        token, verify_token, ..
+    } = &config.admin;
+    let bearer = |secret: &Option<Secret>| secret.as_ref().map(|secret| Token::new(secret.expose()));
     let messages = config
         .rooms
         .iter()
@@ -327,9 +340,15 @@ fn admin_options(config: &Config) -> admin::Options {
     admin::Options {
         open_in_outage: open.map(|room| room.name.clone()).collect(),
         entrance: Entrance {
-            token: token.as_ref().map(|secret| Token::new(secret.expose())),
+            token: bearer(token),
+            verify_token: bearer(verify_token),
         },
         messages: messages.collect(),
+        outage_extension_ms: config
+            .rooms
+            .iter()
+            .map(|room| (room.name.clone(), room.outage_extension_ms))
+            .collect(),
         ..admin::Options::default()
     }
 }

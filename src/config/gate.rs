@@ -53,6 +53,8 @@ pub struct Admin {
     pub listen: SocketAddr,
     /// Always there when `listen` is not on loopback.
     pub token: Option<Secret>,
+    /// Good for `GET /api/v1/verify` only.
+    pub verify_token: Option<Secret>,
 }
 
 /// What is logged, and how.
@@ -112,6 +114,7 @@ pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
     let admin = Admin {
         listen: section.need("admin_listen", address),
         token: section.get("admin_token", |node| secret::token(reader, node)),
+        verify_token: section.get("verify_token", |node| secret::token(reader, node)),
     };
     check_listeners(&section, &server, &admin);
     (server, admin)

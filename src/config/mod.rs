@@ -27,6 +27,9 @@ mod tls;
 mod upstream;
 mod value;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
+
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -158,7 +161,7 @@ fn report(
         path: path.to_owned(),
         config: None,
         mistakes: written(notes.mistakes, &syntax),
-        warnings: notes.warnings,
+        warnings: written(notes.warnings, &syntax),
     };
     report.mistakes.extend(syntax);
     report.mistakes.sort_by(|a, b| a.origin.cmp(&b.origin));
@@ -191,6 +194,9 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     if upstream.is_none() && forward_auth.is_empty() {
         return None;
     }
+    if let Some(upstream) = &upstream {
+        upstream::check_key(reader, upstream, &keys);
+    }
     Some(Config {
         server,
         admin,
@@ -208,7 +214,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
 }
 
 /// Where the syntax is broken, what seems to be missing may only be unread, and what seems to stand in a broken line may
-/// be something else: such mistakes are left out.
+/// be something else: such mistakes and warnings are left out.
 fn written(mut mistakes: Vec<Mistake>, syntax: &[Mistake]) -> Vec<Mistake> {
     if !syntax.is_empty() {
         let broken = |origin: &Origin| syntax.iter().any(|error| error.origin == *origin);

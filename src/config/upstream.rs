@@ -8,10 +8,12 @@ use http::Uri;
 use super::gate::{Server, duration};
 use super::listen::Listen;
 use super::reader::{Node, Read, Reader};
+use super::secret;
 use super::value::{text, wrong};
+use crate::token::Key;
 
 /// Where the shop listens, and what bounds the way to it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Upstream {
     /// Name or address, IPv6 without brackets.
     pub host: String,
@@ -23,6 +25,8 @@ pub struct Upstream {
     pub write_timeout: Duration,
     pub tunnel_timeout: Duration,
     pub keep_alive: Duration,
+    /// Signs every forwarded request.
+    pub signature_key: Option<Key>,
 }
 
 const DAY: u64 = 86_400_000;
@@ -55,8 +59,21 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
         write_timeout: duration(&section, "write_timeout", DAY),
         tunnel_timeout: duration(&section, "tunnel_timeout", 7 * DAY),
         keep_alive: duration(&section, "keep_alive", DAY),
+        signature_key: section.get("signature_key", |node| secret::key(reader, node)),
     };
     (upstream.port != 0).then_some(upstream)
+}
+
+/// The shop has this key: with it, it could sign tickets and passes if they had the same.
+pub(super) fn check_key(reader: &Reader<'_>, upstream: &Upstream, keys: &[Key]) {
+    let Some(own) = &upstream.signature_key else { return };
+    if keys.iter().any(|key| key.secret.expose() == own.secret.expose()) {
+        reader.mistake(
+            "upstream.signature_key",
+            "this is the secret of one of [tokens] keys",
+            "a secret of its own, since the shop has to know it",
+        );
+    }
 }
 
 /// True when a connection to `host` and `port` from this machine would come in at `listener`.

@@ -19,6 +19,7 @@ use super::Gate;
 use super::answers::{Answer, Refusal};
 use super::cacheable;
 use super::cookies;
+use super::fields::Fields;
 use super::forward_auth::{self, Aim};
 use super::in_flight::Right;
 use super::pages::Pages;
@@ -115,9 +116,9 @@ impl Gate {
         let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
         let guard = held.map(|(by, cancel)| self.in_flight.raise(by, cancel));
         let session = right.session();
-        let ours = session
-            .as_ref()
-            .and_then(|s| Some((SESSION_HEADER, HeaderValue::from_str(&s.name).ok()?)));
+        let name = session.as_ref().map(|session| session.name.as_str());
+        let signer = self.shared.signer.as_ref();
+        let ours = Fields::of(name, &head, signer, visit.wall);
         let forward = Forward {
             peer: visit.peer,
             peer_trusted: visit.peer_trusted,

@@ -13,11 +13,12 @@ use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Replica};
 use crate::room::{Clock, Mode, RoomName, SLACK_MS};
-use crate::token::Keyring;
+use crate::token::{Keyring, RequestSigner};
 use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
 
 use super::answers::{Answer, Refusal};
 use super::limits::Limits;
+use super::method;
 use super::outage::LetPast;
 use super::pages::Pages;
 use super::rules::Rules;
@@ -26,6 +27,8 @@ use super::visit::{self, Visit};
 /// What a gate is made of, besides its configuration.
 pub struct Parts {
     pub keyring: Keyring,
+    /// Signs what is forwarded.
+    pub signer: Option<RequestSigner>,
     pub replica: Replica,
     pub metrics: Metrics,
     pub access: Option<AccessLog>,
@@ -39,6 +42,7 @@ pub struct Shared {
     pub rules: Vec<Rules>,
     pub limits: Limits,
     pub keyring: Keyring,
+    pub signer: Option<RequestSigner>,
     pub replica: Replica,
     pub metrics: Metrics,
     /// For answers that have nothing to do with a room.
@@ -70,6 +74,7 @@ impl Shared {
             rules: rules.collect::<Result<_, _>>()?,
             limits: Limits::new(&config.limits, &config.own_limits, &parts.metrics),
             keyring: parts.keyring,
+            signer: parts.signer,
             replica: parts.replica,
             pages: Pages::new(None, Language::all().collect())?,
             trusted: config.server.trusted_proxies.clone(),
@@ -83,12 +88,23 @@ impl Shared {
         })
     }
 
-    /// Where a request belongs; `None` when its target is malformed or can be read in two ways where it matters.
+    /// Where a request belongs; `None` when its target is malformed, or target or method can be read in two ways where it
+    /// matters.
     #[must_use]
     pub fn route(&self, head: &Head) -> Option<Routed> {
         let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let target = Target::parse(visit::host(head), target).ok()?;
-        self.router.route(&head.method, &target).ok()
+        let routed = self.router.route(&head.method, &target).ok()?;
+        // SECURITY: a shop may take the request for one with the method that such a field names.
+        if self.router.tells_methods_apart() {
+            for claimed in method::claimed(&head.headers) {
+                let other = self.router.route(&claimed.ok()?, &target).ok()?;
+                if other != routed {
+                    return None;
+                }
+            }
+        }
+        Some(routed)
     }
 
     /// The room holds nobody back: it is off, or the client never waits in it.

@@ -5,7 +5,7 @@
 
 use crate::replica::Note;
 use crate::room::{
-    CallId, Clock, Edition, Era, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall,
+    CallId, Clock, Edition, Era, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall, is_reset,
 };
 use crate::token::{Keyring, Pass, Ticket, TicketPlace};
 
@@ -119,7 +119,7 @@ impl Reader<'_> {
     }
 
     fn is_reset(&self, edition: Edition, number: Number) -> bool {
-        edition < self.edition && self.spared.is_none_or(|spared| number.era < spared)
+        is_reset(edition, number, self.edition, self.spared)
     }
 
     /// Where a number of the line stands by the view's own clock: while cut off, that stands still.

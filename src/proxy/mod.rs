@@ -38,6 +38,9 @@ mod tunnel;
 mod unix;
 mod upstream;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
+
 pub use address::{client_address, is_trusted};
 pub use body::{Body, BoxError};
 pub use conn::{Conn, Proto};

@@ -60,4 +60,6 @@ pub use record::SLACK_MS;
 pub use roster::RosterGate;
 pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings};
 pub use state::{MAX_ROOMS, State};
-pub use view::{Called, Estimate, Figures, Frame, Inside, LineView, Lines, RoomView, Standing, View, Visitor, Waiting};
+pub use view::{
+    Called, Estimate, Figures, Frame, Inside, LineView, Lines, RoomView, Standing, View, Visitor, Waiting, is_reset,
+};

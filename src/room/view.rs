@@ -182,6 +182,18 @@ impl RoomView {
     pub fn line(&self, line: &LineName) -> Option<&Arc<LineView>> {
         self.lines.get(line)
     }
+
+    /// A token of this edition with this number is void: the operator has reset the room since.
+    #[must_use]
+    pub fn is_reset(&self, edition: Edition, number: Number) -> bool {
+        is_reset(edition, number, self.edition, self.spared)
+    }
+}
+
+/// The rule of [`RoomView::is_reset`], for a room at edition `now`.
+#[must_use]
+pub fn is_reset(edition: Edition, number: Number, now: Edition, spared: Option<Era>) -> bool {
+    edition < now && spared.is_none_or(|spared| number.era < spared)
 }
 
 /// A visitor's handle in one line, as tokens carry it.

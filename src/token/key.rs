@@ -144,7 +144,7 @@ pub(super) struct Signer {
 }
 
 impl Signer {
-    fn new(key: Key) -> Result<Self, KeyError> {
+    pub(super) fn new(key: Key) -> Result<Self, KeyError> {
         let bytes = key.secret.expose();
         if bytes.len() < MIN_SECRET {
             return Err(KeyError::Short {
@@ -154,6 +154,10 @@ impl Signer {
         }
         let keyed = Hmac::new_from_slice(bytes).expect("HMAC takes a key of any length");
         Ok(Self { id: key.id, keyed })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.id.as_str()
     }
 
     pub(super) fn id(&self) -> &[u8] {

@@ -12,7 +12,12 @@ mod name;
 mod pass;
 mod reference;
 mod seal;
+mod session;
+mod signature;
 mod ticket;
+
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 
 #[cfg(test)]
 mod tests;
@@ -22,6 +27,8 @@ pub use name::{pass_cookie, ticket_cookie};
 pub use pass::{Pass, PassId};
 pub use reference::Reference;
 pub use seal::MAX_TOKEN;
+pub use session::SessionName;
+pub use signature::RequestSigner;
 pub use ticket::{Ticket, TicketPlace};
 
 /// Most values of one cookie name that are tried; a sub-domain can set any number, and each try costs a MAC.

@@ -1,9 +1,7 @@
 //! The pass: signed admission, and the ids that tie every pass of a session together.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 
 use super::key::{Keyring, Signer};
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
@@ -28,17 +26,12 @@ pub struct Pass {
     pub expires_at: Wall,
 }
 
-impl Pass {
-    /// The session as the shop sees it (`Anteroom-Session`): the same for every pass of a session, through renewals and
-    /// key changes, and of no use as a token. 22 characters of base64url.
-    #[must_use]
-    pub fn session_header(&self) -> String {
-        let mut hash = Sha256::new();
-        for part in context(&self.room, &self.line, self.edition).parts(SESSION) {
-            hash.update(part);
-        }
-        hash.update(self.id.0);
-        URL_SAFE_NO_PAD.encode(&hash.finalize()[..16])
+impl PassId {
+    /// The first bytes of a call's MAC.
+    pub(super) fn of(tag: &[u8]) -> Self {
+        let mut id = [0; 8];
+        id.copy_from_slice(&tag[..8]);
+        Self(id)
     }
 }
 
@@ -77,9 +70,7 @@ impl Keyring {
         let tag = call_mac(self.first(), room, line, edition, call)
             .finalize()
             .into_bytes();
-        let mut id = [0; 8];
-        id.copy_from_slice(&tag[..8]);
-        PassId(id)
+        PassId::of(&tag)
     }
 
     /// Whether `id` is the one of `call` under any key of the ring: gates may be at different steps of a key change.
@@ -101,7 +92,13 @@ fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
     }
 }
 
-fn call_mac(signer: &Signer, room: &RoomName, line: &LineName, edition: Edition, call: CallId) -> Hmac<Sha256> {
+pub(super) fn call_mac(
+    signer: &Signer,
+    room: &RoomName,
+    line: &LineName,
+    edition: Edition,
+    call: CallId,
+) -> Hmac<Sha256> {
     let mut mac = signer.mac_of(&context(room, line, edition).parts(CALL));
     mac.update(&[call.lane.0, call.count]);
     mac.update(&call.number.era.0.to_le_bytes());
@@ -110,14 +107,14 @@ fn call_mac(signer: &Signer, room: &RoomName, line: &LineName, edition: Edition,
 }
 
 /// Room, line and edition as bytes that no other three share.
-struct Context<'a> {
+pub(super) struct Context<'a> {
     room: &'a [u8],
     line: &'a [u8],
     lengths: [u8; 2],
     edition: [u8; 4],
 }
 
-fn context<'a>(room: &'a RoomName, line: &'a LineName, edition: Edition) -> Context<'a> {
+pub(super) fn context<'a>(room: &'a RoomName, line: &'a LineName, edition: Edition) -> Context<'a> {
     let (room, line) = (room.as_str().as_bytes(), line.as_str().as_bytes());
     let lengths = [room.len(), line.len()].map(|length| u8::try_from(length).expect("names have at most 64 bytes"));
     Context {
@@ -129,7 +126,7 @@ fn context<'a>(room: &'a RoomName, line: &'a LineName, edition: Edition) -> Cont
 }
 
 impl Context<'_> {
-    fn parts(&self, label: &'static str) -> [&[u8]; 5] {
+    pub(super) fn parts(&self, label: &'static str) -> [&[u8]; 5] {
         [label.as_bytes(), &self.lengths, self.room, self.line, &self.edition]
     }
 }
@@ -163,6 +160,5 @@ fn decode(room: &RoomName, line: &LineName, payload: &[u8]) -> Option<Pass> {
     fields.end().map(|()| pass)
 }
 
-/// Labels of what is derived but is no token; no cookie's name begins like them, so no MAC stands for two things.
+/// Of what is derived but is no token; no cookie's name begins like it, so no MAC stands for two things.
 const CALL: &str = "anteroom call ";
-const SESSION: &str = "anteroom session ";

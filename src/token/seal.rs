@@ -90,7 +90,7 @@ impl Keyring {
 /// Takes fixed-size fields off the front of a payload; numbers are little-endian.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
     pub(super) fn u8(&mut self) -> Option<u8> {
         self.take().map(u8::from_le_bytes)
     }
@@ -107,6 +107,14 @@ impl Fields<'_> {
         let (field, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*field)
+    }
+
+    /// A length in one byte, then as much UTF-8.
+    pub(super) fn text(&mut self) -> Option<&'a str> {
+        let length = usize::from(self.u8()?);
+        let (text, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        std::str::from_utf8(text).ok()
     }
 
     /// `Some` if nothing is left over.

@@ -13,4 +13,5 @@ mod shell;
 mod states;
 mod store;
 mod support;
+mod verify;
 mod visitors;

@@ -14,7 +14,7 @@ use anteroom::replica::{self, Arrival, JoinOutcome, Note, Replica, ReplicaThread
 use anteroom::room::{
     Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
 };
-use anteroom::token::Reference;
+use anteroom::token::{Key, KeyId, Keyring, Reference, Secret};
 use http::{HeaderMap, Request};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::TokioIo;
@@ -97,6 +97,7 @@ impl Gate {
             metrics: metrics.clone(),
             proxy: Arc::new(Stats::default()),
             readiness: readiness.clone(),
+            keyring: keyring(),
         };
         let listener = TcpListener::bind(listen).expect("a free port");
         let admin = serve(listener, handles, options)?;
@@ -221,6 +222,15 @@ impl Drop for Gate {
             thread.stop();
         }
     }
+}
+
+/// The gate's keys.
+pub fn keyring() -> Keyring {
+    let key = Key {
+        id: KeyId::new("test").expect("a key id"),
+        secret: Secret::new([7; 32]),
+    };
+    Keyring::new(vec![key]).expect("a ring")
 }
 
 pub fn room_name(name: &str) -> RoomName {

@@ -48,6 +48,18 @@ fn the_passwords_of_a_store_are_not_described() {
     );
 }
 
+#[test]
+fn what_a_shop_shares_with_the_gate_is_not_described() {
+    let text = super::text("tests/config/good/back-door.toml");
+    let (config, _) = config::check(&text, "back-door.toml").finish().expect("good");
+    let told = format!("{} {config:?}", config.describe());
+    assert!(
+        told.contains("signature_key = { id = \"2026-11\", secret = \"********\" }"),
+        "{told}"
+    );
+    assert!(!told.contains("share!") && !told.contains("a-token-for"), "{told}");
+}
+
 /// The values in force, with the masks replaced by something that is long enough.
 fn described(config: &config::Config) -> String {
     let mut text = config.describe();

@@ -53,9 +53,11 @@ fn every_example_in_the_shipped_file_works() {
     let text = text
         .replace("/etc/anteroom/fullchain.pem", &issued.0.display().to_string())
         .replace("/etc/anteroom/privkey.pem", &issued.1.display().to_string());
-    // The environment of a test always has this one.
+    // The environment of a test always has these.
     let text = text
         .replace("ANTEROOM_KEY", "CARGO_MANIFEST_DIR")
+        .replace("ANTEROOM_SIGNATURE_KEY", "CARGO_PKG_DESCRIPTION")
+        .replace("ANTEROOM_VERIFY_TOKEN", "CARGO_MANIFEST_DIR")
         .replace("ANTEROOM_ADMIN_TOKEN", "CARGO_MANIFEST_DIR")
         .replace("ANTEROOM_REDIS_PASSWORD", "CARGO_MANIFEST_DIR");
     let long_enough = env!("CARGO_MANIFEST_DIR").len() >= 32;

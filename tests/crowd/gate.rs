@@ -97,6 +97,13 @@ impl Gate {
         self.folder.path().join("config.toml")
     }
 
+    /// Writes something else where this stands in its configuration, before it is started.
+    pub fn amend(&self, stands: &str, instead: &str) {
+        let config = fs::read_to_string(self.config()).unwrap();
+        assert!(config.contains(stands), "{config}");
+        fs::write(self.config(), config.replacen(stands, instead, 1)).unwrap();
+    }
+
     /// Where the log is.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")

@@ -9,7 +9,7 @@ pub(super) const SERVER: Table = Table {
     keys: &SERVER_KEYS,
 };
 
-const SERVER_KEYS: [Key; 20] = [
+const SERVER_KEYS: [Key; 21] = [
     key(
         "listen",
         "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
@@ -34,6 +34,12 @@ const SERVER_KEYS: [Key; 20] = [
         "secret of 16 bytes or more",
         "no token is asked for",
         "What `Authorization: Bearer` must carry on the admin API.",
+    ),
+    optional(
+        "verify_token",
+        "secret of 16 bytes or more",
+        "as for the rest of the admin API",
+        "What it may carry instead for `GET /api/v1/verify`, and for nothing else: for a shop that asks about a session.",
     ),
     key(
         "trusted_proxies",
@@ -142,7 +148,7 @@ pub(super) const UPSTREAM: Table = Table {
     keys: &UPSTREAM_KEYS,
 };
 
-const UPSTREAM_KEYS: [Key; 7] = [
+const UPSTREAM_KEYS: [Key; 8] = [
     required(
         "url",
         "URL such as \"http://127.0.0.1:3000\"",
@@ -183,6 +189,13 @@ const UPSTREAM_KEYS: [Key; 7] = [
         "duration",
         "\"4s\"",
         "How long an idle connection to the shop is kept. Shorter than the shop's own, or it closes one just as it is used.",
+    ),
+    optional(
+        "signature_key",
+        "{ id, secret }, a secret of 32 bytes or more",
+        "requests are not signed",
+        "Signs every forwarded request in `Anteroom-Signature`, for a shop that can be reached around the gate: `docs/back-door.md`. \
+         To rotate, give the shop the new key before the gate.",
     ),
 ];
 

@@ -16,6 +16,11 @@ mod router;
 mod target;
 mod tree;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
+#[cfg(any(test, fuzzing))]
+mod shops;
+
 pub use host::{HostError, HostPattern, normal as normal_host};
 pub use line::{LineOf, Per, PerSource};
 pub use route::{Route, RouteError};

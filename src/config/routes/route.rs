@@ -94,7 +94,7 @@ impl Route {
     #[must_use]
     pub fn is_own(&self) -> bool {
         let own = &OWN_PREFIX.as_bytes()[1..];
-        matches!(self.segments.first(), Some(Segment::Literal(first)) if first == own)
+        matches!(self.segments.first(), Some(Segment::Literal(first)) if first.eq_ignore_ascii_case(own))
     }
 
     /// Where in the path, counted in segments from 0, the variable stands.

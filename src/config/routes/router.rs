@@ -6,7 +6,7 @@ use super::host::HostPattern;
 use super::line::{LineOf, Per, PerSource};
 use super::route::Route;
 use super::target::Target;
-use super::tree::{Compare, Tree};
+use super::tree::{Compare, Tree, trimmed};
 use super::{NEVER_QUEUED, OWN_PREFIX};
 use crate::room::LineName;
 
@@ -119,6 +119,7 @@ pub struct Router {
     outside: Tree,
     rooms: Vec<RoomRule>,
     limits: Vec<Vec<HostPattern>>,
+    tells_methods_apart: bool,
 }
 
 impl Router {
@@ -137,6 +138,7 @@ impl Router {
                 })
                 .collect(),
             limits: limits.iter().map(|(hosts, _)| hosts.to_vec()).collect(),
+            tells_methods_apart: false,
         };
         for (id, room) in (0..).zip(rooms) {
             router.add_room(id, room);
@@ -168,6 +170,12 @@ impl Router {
         Ok(Routed { misdirected, ..routed })
     }
 
+    /// Some route is for some methods only.
+    #[must_use]
+    pub fn tells_methods_apart(&self) -> bool {
+        self.tells_methods_apart
+    }
+
     /// Whether some room is for this host, in normal form; for any host where there are no rooms.
     #[must_use]
     pub fn serves(&self, host: &str) -> bool {
@@ -195,6 +203,7 @@ impl Router {
 
     fn add(&mut self, owner: Owner, route: &Route, segment: Option<usize>) {
         let id = self.rules.len();
+        self.tells_methods_apart |= !route.methods().is_empty();
         self.rules.push(Rule {
             owner,
             route: route.clone(),
@@ -317,9 +326,13 @@ fn takes_host(hosts: &[HostPattern], host: &str) -> bool {
     hosts.is_empty() || hosts.iter().any(|pattern| pattern.matches(host))
 }
 
+/// Leniently, so that no spelling that a shop may read as one of the gate's own paths is forwarded.
 fn is_own(path: &[u8]) -> bool {
-    path.strip_prefix(OWN_PREFIX.as_bytes())
-        .is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    let Some(body) = path.strip_prefix(b"/") else {
+        return false;
+    };
+    let end = body.iter().position(|b| *b == b'/').unwrap_or(body.len());
+    trimmed(&body[..end]).eq_ignore_ascii_case(&OWN_PREFIX.as_bytes()[1..])
 }
 
 fn segment(path: &[u8], at: Option<usize>) -> Option<&[u8]> {

@@ -136,7 +136,7 @@ impl Tree {
 }
 
 /// Without dots and spaces at the end, which Windows file systems drop; `.` and `..` stay what they are.
-fn trimmed(segment: &[u8]) -> &[u8] {
+pub(super) fn trimmed(segment: &[u8]) -> &[u8] {
     let end = segment
         .iter()
         .rposition(|b| !matches!(b, b'.' | b' '))

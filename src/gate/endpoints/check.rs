@@ -63,7 +63,9 @@ fn came_from(headers: &HeaderMap) -> Option<String> {
     let referer = headers.get(REFERER)?.to_str().ok()?;
     let (_, rest) = referer.split_once("://")?;
     let path = &rest[rest.find('/')?..];
-    (!path.starts_with(OWN_PREFIX)).then(|| path.to_owned())
+    let own = path.as_bytes().get(..OWN_PREFIX.len());
+    let is_own = own.is_some_and(|start| start.eq_ignore_ascii_case(OWN_PREFIX.as_bytes()));
+    (!is_own).then(|| path.to_owned())
 }
 
 #[cfg(test)]

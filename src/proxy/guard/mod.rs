@@ -9,6 +9,9 @@ mod head;
 mod machine;
 mod target;
 
+#[cfg(any(test, fuzzing))]
+mod fuzzing;
+
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,6 +22,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use self::machine::{Machine, Refused};
 use super::conn::Conn;
 
+#[cfg(any(test, fuzzing))]
+pub(super) use self::fuzzing::split_matters;
 pub(super) use self::head::MAX_FIELDS;
 
 /// A client's socket behind the guard.

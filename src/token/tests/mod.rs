@@ -371,14 +371,14 @@ fn a_pass_id_holds_through_a_key_change() {
 }
 
 #[test]
-fn the_session_header_is_one_per_session_and_no_token() {
+fn the_name_of_a_session_is_one_per_session_and_no_token() {
     let pass = pass();
     let renewed = Pass {
         expires_at: Wall(1),
         ..pass.clone()
     };
     assert_eq!(pass.session_header(), renewed.session_header());
-    assert_eq!(pass.session_header().len(), 22);
+    assert_eq!(pass.session_header().len(), 54);
     let others = [
         Pass {
             id: PassId(*b"pass-id?"),
@@ -400,4 +400,62 @@ fn the_session_header_is_one_per_session_and_no_token() {
     for other in others {
         assert_ne!(pass.session_header(), other.session_header());
     }
+    assert!(
+        ring(&[("a", 1)])
+            .read_pass(&pass.room, &pass.line, &pass.session_header())
+            .is_none()
+    );
+}
+
+#[test]
+fn a_gate_knows_the_names_it_gave_and_no_other() {
+    let (old, both, new) = (ring(&[("a", 1)]), ring(&[("b", 2), ("a", 1)]), ring(&[("b", 2)]));
+    for (name, count) in [("", 1), ("", 2), ("5/a \u{d55c}", 1)] {
+        let call = CallId {
+            lane: LaneId(0),
+            number: pass().number,
+            count,
+        };
+        let id = old.pass_id(&room("shop"), &line(name), Edition(3), call);
+        let text = Pass {
+            id,
+            line: line(name),
+            ..pass()
+        }
+        .session_header();
+        let read = SessionName::read(&text).expect("a name");
+        assert_eq!(
+            (&read.room, &read.line, read.number),
+            (&room("shop"), &line(name), call.number)
+        );
+        assert_eq!(
+            (old.call_of(&read), both.call_of(&read), new.call_of(&read)),
+            (Some(call), Some(call), None)
+        );
+        for mutant in mutants(&text).filter(|mutant| *mutant != text) {
+            let known = SessionName::read(&mutant).and_then(|name| old.call_of(&name));
+            assert_eq!(known, None, "{mutant} for {text}");
+        }
+    }
+}
+
+#[test]
+fn a_signature_names_its_key_and_never_shows_it() {
+    let signer = RequestSigner::new(key("2026-11", 7)).expect("long enough");
+    let signature = signer.sign("GET", "/a?b=c", "", Wall(1_790_000_000_999));
+    assert!(signature.starts_with("v1;k=2026-11;t=1790000000;h="), "{signature}");
+    assert_eq!(
+        (signature.len(), format!("{signer:?}")),
+        (28 + 64, "RequestSigner(2026-11)".to_owned())
+    );
+    // What moves from one line to the next is another request.
+    assert_ne!(
+        signer.sign("GET", "/ab", "c", Wall(0)),
+        signer.sign("GET", "/a", "bc", Wall(0))
+    );
+    let short = Key {
+        id: KeyId::new("a").expect("a key id"),
+        secret: Secret::new([7; 31]),
+    };
+    assert!(RequestSigner::new(short).is_err());
 }

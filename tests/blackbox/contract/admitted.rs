@@ -19,6 +19,13 @@ async fn the_reserved_path_is_never_forwarded_whatever_the_host() {
             "/.anteroom/rooms/shop/status",
             "/.anteroom",
             "/%2eanteroom/x",
+            "/.ANTEROOM/health",
+            "/.Anteroom",
+            "/.anteroom./x",
+            "//.anteroom/x",
+            "/./.anteroom/x",
+            "/.anteroom;v=1/x",
+            "/%252eanteroom/x",
         ] {
             let answer = raw(&house, &format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")).await;
             assert!(!answer.is_the_shops(), "{host}{target}: {}", answer.head);

@@ -64,6 +64,49 @@ async fn a_path_that_is_protected_or_not_as_it_is_read_gets_400() {
     assert_eq!(house.shop.seen().len(), before);
 }
 
+/// Laravel, Rails, ASP.NET and others take such a request for one with the method that the field names.
+#[tokio::test]
+async fn a_method_named_in_a_field_walks_round_no_rule() {
+    let room = "total_active_users = 1\nroutes = [\"DELETE, PUT /seats/*\", \"/hall\"]\nexcept = [\"GET /hall\"]";
+    let house = House::open(room, "").await;
+    let mut guest = house.guest();
+    for (method, target, field) in [
+        ("POST", "/seats/1", "X-HTTP-Method-Override: DELETE"),
+        ("POST", "/seats/1", "X-HTTP-Method: put"),
+        ("GET", "/seats/1", "X_Method_Override: PUT"),
+        ("GET", "/hall", "X-HTTP-Method-Override: POST"),
+        ("POST", "/seats/1", "X-HTTP-Method-Override: PUT, GET"),
+    ] {
+        let fields = format!("{field}\r\n{SCRIPT}");
+        let answer = guest.send(method, target, &fields, "").await.unwrap();
+        assert_eq!(
+            (answer.status(), answer.word()),
+            (400, "malformed"),
+            "{method} {target} {field}"
+        );
+    }
+    assert!(house.shop.seen().is_empty());
+    // Where it is all the same, nothing is changed.
+    let tunnelled = format!("X-HTTP-Method-Override: PATCH\r\n{SCRIPT}");
+    assert!(
+        guest
+            .send("POST", "/seats/1", &tunnelled, "")
+            .await
+            .unwrap()
+            .is_the_shops()
+    );
+    assert!(house.shop.seen()[0].request.head.contains("PATCH"));
+}
+
+#[tokio::test]
+async fn a_preflight_that_asks_for_another_method_is_none() {
+    let (house, _inside) = House::full().await;
+    let before = house.shop.seen().len();
+    let fields = "Origin: https://app.test\r\nAccess-Control-Request-Method: PUT\r\nX-HTTP-Method-Override: POST\r\n";
+    assert_turned_away(&house.guest().send("OPTIONS", "/api", fields, "").await.unwrap());
+    assert_eq!(house.shop.seen().len(), before);
+}
+
 #[tokio::test]
 async fn an_address_is_not_believed_from_a_stranger() {
     let house = House::open(&format!("{ONE}\nbypass_networks = [\"10.77.0.0/16\"]"), "").await;

@@ -205,9 +205,26 @@ fn the_gates_own_paths_are_own_on_every_host() {
     let wide = router(&["/*"], &[]);
     assert!(find(&wide, "/.anteroom/rooms/shop/status").expect("clear").own);
     assert!(find(&wide, "/.anteroom").expect("clear").own);
-    assert!(!find(&wide, "/.anteroomy").expect("clear").own);
+    for path in [
+        "/.ANTEROOM/health",
+        "/.Anteroom",
+        "/.anteroom./x",
+        "/.anteroom%20/x",
+        "/.ANTEROOM. /",
+    ] {
+        assert!(find(&wide, path).expect("clear").own, "{path}");
+    }
+    for path in ["/.anteroomy", "/anteroom/x", "/x/.anteroom", "/.", "/"] {
+        assert!(!find(&wide, path).expect("clear").own, "{path}");
+    }
     for path in [
         "/%2eanteroom/x",
+        "/.ante%72oom/x",
+        "/.anteroom;v=1/x",
+        "/.anteroom\\x",
+        "/%2EANTEROOM/x",
+        "/./.anteroom/x",
+        "/%252eanteroom/x",
         "/x/../.anteroom/x",
         "//.anteroom/x",
         "/.anteroom/../seats",

@@ -1,0 +1,50 @@
+//! The fields of the gate's own on a request that is forwarded: whose session it is, and the gate's signature.
+
+use http::HeaderValue;
+use http::header::HeaderName;
+use http::request::Parts;
+
+use crate::room::Wall;
+use crate::token::RequestSigner;
+
+use super::forward::SESSION_HEADER as SESSION;
+
+const SIGNATURE: HeaderName = HeaderName::from_static("anteroom-signature");
+
+/// At most two, without allocation for the list.
+pub struct Fields {
+    list: [(HeaderName, HeaderValue); 2],
+    count: usize,
+}
+
+impl Fields {
+    /// For a request as the shop will see it: its target in origin form, its method its own.
+    #[must_use]
+    pub fn of(session: Option<&str>, head: &Parts, signer: Option<&RequestSigner>, now: Wall) -> Self {
+        let empty = HeaderValue::from_static("");
+        let mut fields = Self {
+            list: [(SESSION, empty.clone()), (SIGNATURE, empty)],
+            count: 0,
+        };
+        if let Some(session) = session {
+            fields.add(SESSION, session);
+        }
+        if let Some(signer) = signer {
+            let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+            let signature = signer.sign(head.method.as_str(), target, session.unwrap_or_default(), now);
+            fields.add(SIGNATURE, &signature);
+        }
+        fields
+    }
+
+    #[must_use]
+    pub fn as_slice(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.list[..self.count]
+    }
+
+    fn add(&mut self, name: HeaderName, value: &str) {
+        let value = HeaderValue::from_str(value).expect("names and signatures are plain ASCII");
+        self.list[self.count] = (name, value);
+        self.count += 1;
+    }
+}

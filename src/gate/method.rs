@@ -1,0 +1,71 @@
+//! Fields by which a client asks that its request be taken for one with another method.
+//!
+//! Frameworks obey them, so a rule for some methods could be walked round by one. They are forwarded as they came: a shop
+//! that tunnels its methods works on. But where it matters which of the two methods counts, the request is refused.
+
+use http::{HeaderMap, Method};
+
+/// The methods that fields of the request name; [`Unclear`] for a value that is none.
+pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Unclear>> {
+    let fields = headers.iter().filter(|(name, _)| is_override(name.as_str()));
+    fields.map(|(_, value)| {
+        let capitals = value.as_bytes().trim_ascii().to_ascii_uppercase();
+        Method::from_bytes(&capitals).map_err(|_| Unclear)
+    })
+}
+
+/// A value that a shop may read as any method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unclear;
+
+/// Some shops read `_` as `-`, and some any other sign.
+fn is_override(name: &str) -> bool {
+    let names = |own: &str| {
+        let same = |(own, theirs): (u8, u8)| own == theirs || (own == b'-' && !theirs.is_ascii_alphanumeric());
+        own.len() == name.len() && own.bytes().zip(name.bytes()).all(same)
+    };
+    NAMES.iter().any(|own| names(own))
+}
+
+/// Symfony, Laravel, Rails and Express; ASP.NET; Spring and others.
+const NAMES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &'static str, value: &'static str) -> Vec<Result<Method, Unclear>> {
+        let mut headers = HeaderMap::new();
+        headers.insert("host", "a".parse().expect("a value"));
+        headers.insert(name, value.parse().expect("a value"));
+        claimed(&headers).collect()
+    }
+
+    #[test]
+    fn a_field_that_names_a_method_is_found_in_every_spelling() {
+        for name in [
+            "x-http-method-override",
+            "x_http_method_override",
+            "x-http_method-override",
+            "x.http.method.override",
+            "x-http-method",
+            "x-method-override",
+        ] {
+            assert_eq!(of(name, " delete "), [Ok(Method::DELETE)], "{name}");
+        }
+        assert_eq!(of("x-http-method", "PUT, POST"), [Err(Unclear)]);
+        assert_eq!(of("x-http-method", ""), [Err(Unclear)]);
+    }
+
+    #[test]
+    fn other_fields_name_none() {
+        for name in [
+            "access-control-request-method",
+            "x-http-methods",
+            "method",
+            "x-http-metho",
+        ] {
+            assert!(of(name, "PUT").is_empty(), "{name}");
+        }
+    }
+}

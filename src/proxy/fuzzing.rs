@@ -1,0 +1,198 @@
+//! The fuzz targets for what stands between a socket and the gate: framing on raw bytes, and header fields.
+//!
+//! What they hold the code against is written apart from it, with lists of their own.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Version};
+
+use super::conn::Proto;
+use super::guard::split_matters;
+use super::hygiene::{clean_request, clean_response, clean_trailers};
+use super::upstream::Forward;
+
+/// Two bytes of a seed for where the rest is cut; however that comes, the verdict is the same.
+///
+/// # Panics
+/// When a law does not hold.
+pub fn framing(data: &[u8]) {
+    if let [high, low, rest @ ..] = data {
+        let seed = u16::from_be_bytes([*high, *low]);
+        assert!(!split_matters(rest, seed), "{:?}", String::from_utf8_lossy(rest));
+    }
+}
+
+/// A byte of circumstances, then fields, one a line.
+///
+/// # Panics
+/// When a law does not hold.
+pub fn headers(data: &[u8]) {
+    let Some((flags, lines)) = data.split_first() else {
+        return;
+    };
+    let fields = fields(lines);
+    request(&fields, flags & 1 == 1, flags & 2 == 2);
+    answer(&fields);
+    let mut trailers = fields.clone();
+    clean_trailers(&mut trailers);
+    let bad = |name: &str| is_hop(name) || is_gates(name) || name.starts_with("x-forwarded-");
+    for name in trailers.keys() {
+        let name = name.as_str();
+        assert!(
+            !bad(name) && !["host", "cookie", "via", "expect"].contains(&name),
+            "{name} in trailers"
+        );
+    }
+}
+
+fn fields(lines: &[u8]) -> HeaderMap {
+    let mut fields = HeaderMap::new();
+    for line in lines.split(|byte| *byte == b'\n').take(100) {
+        let Some(colon) = line.iter().position(|byte| *byte == b':') else {
+            continue;
+        };
+        let name = HeaderName::from_bytes(&line[..colon]);
+        let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            fields.append(name, value);
+        }
+    }
+    fields
+}
+
+fn request(before: &HeaderMap, old: bool, trusted: bool) {
+    let ours = [(OURS, HeaderValue::from_static("the gate's own"))];
+    let forward = Forward {
+        peer: IpAddr::from([192, 0, 2, 7]),
+        peer_trusted: trusted,
+        proto: Proto::Http,
+        port: 80,
+        headers: &ours,
+        cancel: None,
+    };
+    let version = if old { Version::HTTP_10 } else { Version::HTTP_11 };
+    let mut after = before.clone();
+    clean_request(&mut after, version, &forward);
+    for (name, value) in &after {
+        check_request(name.as_str(), value, trusted);
+    }
+    assert_eq!(after.get_all(&OURS).iter().count(), 1);
+    let peers = after.get_all("x-forwarded-for").iter().collect::<Vec<_>>();
+    assert!(
+        matches!(&peers[..], [list] if list.as_bytes().ends_with(b"192.0.2.7")),
+        "{peers:?}"
+    );
+    let via = after.get_all("via").iter().next_back().map(HeaderValue::as_bytes);
+    assert!(via.is_some_and(|via| via.ends_with(b"anteroom")), "{via:?}");
+    kept(before, &after);
+    let mut again = after.clone();
+    clean_request(&mut again, version, &forward);
+    let names = |map: &HeaderMap| map.keys().map(ToString::to_string).collect::<Vec<_>>();
+    let (mut once, mut twice) = (names(&after), names(&again));
+    once.sort();
+    twice.sort();
+    assert_eq!(once, twice, "cleaned twice");
+}
+
+fn check_request(name: &str, value: &HeaderValue, trusted: bool) {
+    if name == OURS {
+        assert_eq!(value, "the gate's own");
+        return;
+    }
+    match name {
+        "te" => assert_eq!(value, "trailers"),
+        "connection" => assert_eq!(value, "te"),
+        _ => assert!(!is_hop(name) && !is_gates(name), "{name} reaches the shop"),
+    }
+    if !trusted && name.starts_with("x-forwarded-") {
+        let own = matches!(
+            name,
+            "x-forwarded-for" | "x-forwarded-proto" | "x-forwarded-port" | "x-forwarded-host"
+        );
+        assert!(
+            own && (name != "x-forwarded-for" || value == "192.0.2.7"),
+            "{name}: {value:?}"
+        );
+    }
+}
+
+fn answer(before: &HeaderMap) {
+    let mut after = before.clone();
+    let word = clean_response(&mut after);
+    for name in after.keys() {
+        let name = name.as_str();
+        assert!(
+            !is_hop(name) && !name.starts_with("anteroom-"),
+            "{name} reaches the visitor"
+        );
+    }
+    assert!(word.is_none() || before.contains_key("anteroom-session"));
+    kept(before, &after);
+}
+
+/// What is nobody's business stays as it was, in its order.
+fn kept(before: &HeaderMap, after: &HeaderMap) {
+    let listed = |name: &HeaderName| {
+        let lines = before.get_all("connection").iter();
+        lines
+            .flat_map(|line| line.as_bytes().split(|byte| *byte == b','))
+            .any(|word| word.trim_ascii().eq_ignore_ascii_case(name.as_str().as_bytes()))
+    };
+    let plain = |name: &HeaderName| {
+        let text = name.as_str();
+        let odd = text.bytes().any(|byte| !byte.is_ascii_alphanumeric() && byte != b'-');
+        let hints = [
+            "x-forwarded-",
+            "x-original-",
+            "x-override-",
+            "x-rewrite-",
+            "x-http-",
+            "x-host",
+        ];
+        let hint = hints.iter().any(|start| text.starts_with(start));
+        !odd && !hint && !is_hop(text) && !is_gates(text) && text != "via"
+    };
+    for name in before.keys().filter(|name| plain(name) && !listed(name)) {
+        let values = |map: &HeaderMap| map.get_all(name).iter().cloned().collect::<Vec<_>>();
+        assert_eq!(values(before), values(after), "{name}");
+    }
+}
+
+/// Of one connection only (RFC 9110, section 7.6.1).
+fn is_hop(name: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "connection",
+        "te",
+        "transfer-encoding",
+        "upgrade",
+        "keep-alive",
+        "proxy-connection",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "http2-settings",
+    ];
+    NAMES.contains(&name)
+}
+
+/// The gate's own, or what a shop may take for them or for another path or address.
+fn is_gates(name: &str) -> bool {
+    const NAMES: [&str; 5] = ["forwarded", "x-real-ip", "x-original-url", "x-rewrite-url", "proxy"];
+    const BEHIND_UNDERSCORES: [&str; 9] = [
+        "host",
+        "via",
+        "connection",
+        "content-length",
+        "transfer-encoding",
+        "upgrade",
+        "expect",
+        "cookie",
+        "authorization",
+    ];
+    let alias = name.replace('_', "-");
+    let underscore = name.contains('_');
+    alias.starts_with("anteroom-")
+        || NAMES.contains(&alias.as_str())
+        || underscore && (alias.starts_with("x-forwarded-") || BEHIND_UNDERSCORES.contains(&alias.as_str()))
+}
+
+const OURS: HeaderName = HeaderName::from_static("anteroom-session");

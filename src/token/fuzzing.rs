@@ -1,0 +1,83 @@
+//! The fuzz target for tokens: nothing but what a gate signed is read, and that comes back as it was.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::name::{PASS, TICKET};
+use super::seal::{MAX_PAYLOAD, Scope};
+use super::{Key, KeyId, Keyring, Pass, Reference, Secret, SessionName};
+use crate::room::{LineName, RoomName};
+
+/// A byte that chooses the line, one the place and one the bits to flip; then a token's text, and also a payload to sign.
+///
+/// # Panics
+/// When a law does not hold.
+pub fn token(data: &[u8]) {
+    let [choice, at, bits, rest @ ..] = data else { return };
+    let keys = keys();
+    let room = RoomName::new("shop").expect("a room's name");
+    let line = LineName::new(["", "5", "\u{d55c}"][usize::from(*choice) % 3]).expect("a line's name");
+    if let Ok(text) = std::str::from_utf8(rest) {
+        read(&keys, &room, &line, text);
+    }
+    let payload = &rest[..rest.len().min(MAX_PAYLOAD)];
+    for kind in [PASS, TICKET] {
+        let (room, line) = (&room, &line);
+        let token = keys.seal(Scope { kind, room, line }, payload);
+        let known = read(&keys, room, line, &token);
+        let forged = flipped(&token, *at, *bits);
+        assert!(!read(&keys, room, line, &forged), "{forged} was {token}");
+        let other = LineName::new("other").expect("a line's name");
+        assert!(!known || !read(&keys, room, &other, &token), "{token} of another line");
+    }
+}
+
+fn keys() -> Keyring {
+    let key = |id: &str, byte: u8| Key {
+        id: KeyId::new(id).expect("a key id"),
+        secret: Secret::new([byte; 32]),
+    };
+    Keyring::new(vec![key("new", 1), key("old", 2)]).expect("a ring")
+}
+
+/// Whether `text` is a token of the line. One that is has no other text.
+fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> bool {
+    if let Some(name) = SessionName::read(text) {
+        let _ = keys.call_of(&name);
+    }
+    if let Some(reference) = Reference::parse(text) {
+        assert_eq!(Reference::parse(&reference.to_string()), Some(reference));
+    }
+    let (pass, ticket) = (keys.read_pass(room, line, text), keys.read_ticket(room, line, text));
+    assert!(pass.is_none() || ticket.is_none(), "{text} is two things");
+    // Signed anew with the first key, which is not the one that a token of the corpus may be signed with.
+    if let Some(pass) = &pass {
+        assert_eq!(keys.read_pass(room, line, &keys.sign_pass(pass)).as_ref(), Some(pass));
+        named(keys, pass);
+    }
+    if let Some(ticket) = &ticket {
+        let again = keys.sign_ticket(ticket);
+        assert_eq!(keys.read_ticket(room, line, &again).as_ref(), Some(ticket));
+    }
+    pass.is_some() || ticket.is_some()
+}
+
+/// A pass has one name for the shop, which says whose it is; without the call's own id no gate knows it.
+fn named(keys: &Keyring, pass: &Pass) {
+    let text = pass.session_header();
+    let name = SessionName::read(&text).expect("a gate wrote it");
+    assert_eq!(
+        (&name.room, &name.line, name.lane, name.edition, name.number),
+        (&pass.room, &pass.line, pass.lane, pass.edition, pass.number)
+    );
+    assert!(text.len() <= SessionName::MAX_LEN);
+    assert!(keys.call_of(&name).is_none(), "{text}: no call has this id");
+}
+
+/// The token with at least one bit of it flipped.
+fn flipped(token: &str, at: u8, bits: u8) -> String {
+    let mut bytes = URL_SAFE_NO_PAD.decode(token).expect("a token is base64url");
+    let at = usize::from(at) % bytes.len();
+    bytes[at] ^= bits.max(1);
+    URL_SAFE_NO_PAD.encode(bytes)
+}

@@ -1,0 +1,135 @@
+//! The session as the shop sees it: a name that says whose it is, and a proof that a gate gave it.
+//!
+//! The name is the same for every pass of a session, through renewals and key changes, since the proof is a hash of the
+//! pass id. Any gate with the keys can read it back and say where the session stands. It is of no use as a token.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::Mac as _;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use super::key::Keyring;
+use super::pass::{Pass, PassId, call_mac, context};
+use super::seal::Fields;
+use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
+
+/// What `Anteroom-Session` says; genuine only if [`Keyring::call_of`] knows its call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SessionName {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub edition: Edition,
+    pub number: Number,
+    proof: [u8; PROOF],
+}
+
+impl Pass {
+    /// The value of `Anteroom-Session` for requests that carry this pass: base64url, at most
+    /// [`SessionName::MAX_LEN`] characters.
+    #[must_use]
+    pub fn session_header(&self) -> String {
+        let name = SessionName {
+            room: self.room.clone(),
+            line: self.line.clone(),
+            lane: self.lane,
+            edition: self.edition,
+            number: self.number,
+            proof: [0; PROOF],
+        };
+        let proof = name.proof_of(self.id);
+        SessionName { proof, ..name }.to_text()
+    }
+}
+
+impl SessionName {
+    /// Longest name in characters; longer text is refused unread.
+    pub const MAX_LEN: usize = (MAX_BYTES * 4).div_ceil(3);
+
+    /// Reads the header's value; `None` for what no gate wrote. One text for one name.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        if text.len() > Self::MAX_LEN {
+            return None;
+        }
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let mut fields = Fields(&bytes);
+        if fields.u8()? != VERSION {
+            return None;
+        }
+        let name = Self {
+            room: RoomName::new(fields.text()?)?,
+            line: LineName::new(fields.text()?)?,
+            lane: LaneId(fields.u8()?),
+            edition: Edition(fields.u32()?),
+            number: Number {
+                era: Era(fields.u64()?),
+                n: fields.u32()?,
+            },
+            proof: fields.take()?,
+        };
+        fields.end().map(|()| name)
+    }
+
+    /// version (1), length and room, length and line, lane (1), edition (4), era (8), n (4), proof (16); little-endian.
+    fn to_text(&self) -> String {
+        let mut bytes = Vec::with_capacity(MAX_BYTES);
+        bytes.push(VERSION);
+        for name in [self.room.as_str(), self.line.as_str()] {
+            bytes.push(u8::try_from(name.len()).expect("names have at most 64 bytes"));
+            bytes.extend_from_slice(name.as_bytes());
+        }
+        bytes.push(self.lane.0);
+        bytes.extend(self.edition.0.to_le_bytes());
+        bytes.extend(self.number.era.0.to_le_bytes());
+        bytes.extend(self.number.n.to_le_bytes());
+        bytes.extend(self.proof);
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The proof that goes with this pass id. It stands for room, line and edition too, and the id for lane and number.
+    fn proof_of(&self, id: PassId) -> [u8; PROOF] {
+        let mut hash = Sha256::new();
+        for part in context(&self.room, &self.line, self.edition).parts(SESSION) {
+            hash.update(part);
+        }
+        hash.update([self.lane.0]);
+        hash.update(self.number.era.0.to_le_bytes());
+        hash.update(self.number.n.to_le_bytes());
+        hash.update(id.0);
+        let mut proof = [0; PROOF];
+        proof.copy_from_slice(&hash.finalize()[..PROOF]);
+        proof
+    }
+}
+
+impl Keyring {
+    /// The call whose passes give this name, if a gate with one of these keys gave it. At most two MACs for each key.
+    #[must_use]
+    pub fn call_of(&self, name: &SessionName) -> Option<CallId> {
+        let calls = (1..=MAX_CALLS).map(|count| CallId {
+            lane: name.lane,
+            number: name.number,
+            count,
+        });
+        calls.into_iter().find(|call| {
+            self.iter().any(|signer| {
+                let mac = call_mac(signer, &name.room, &name.line, name.edition, *call).finalize();
+                let proof = name.proof_of(PassId::of(&mac.into_bytes()));
+                // SECURITY: constant time.
+                bool::from(proof.ct_eq(&name.proof))
+            })
+        })
+    }
+}
+
+/// A number is called once more after it missed its turn, and then never again.
+const MAX_CALLS: u8 = 2;
+
+const VERSION: u8 = 1;
+const PROOF: usize = 16;
+const MAX_BYTES: usize = 1 + 1 + RoomName::MAX_LEN + 1 + LineName::MAX_LEN + 1 + 4 + 8 + 4 + PROOF;
+
+/// No cookie's name begins like it, so no hash stands for two things.
+const SESSION: &str = "anteroom session ";

@@ -1,0 +1,15 @@
+// Answers each line of standard input by the example in the folder given.
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+const { isSigned } = await import(pathToFileURL(`${process.argv[2]}/check.mjs`));
+const keys = new Map([
+  ['2026-11', 'a secret that gate and shop share!'],
+  ['old', 'the secret that was used before it'],
+]);
+for (const line of readFileSync(0, 'latin1').split('\n').slice(0, -1)) {
+  const [method, url, session, signature, now] = line.split('\t');
+  const headers = { 'anteroom-signature': signature };
+  if (session) headers['anteroom-session'] = session;
+  console.log(isSigned({ method, url, headers }, keys, Number(now)) ? 'yes' : 'no');
+}
