@@ -7,6 +7,7 @@ use prometheus_client::registry::Registry;
 use super::Handles;
 use super::figures::{ProxyFigures, RoomFigures};
 use super::gate_figures::GateFigures;
+use super::upstreams::UpstreamFigures;
 use crate::metrics::Process;
 use crate::room::Wall;
 
@@ -32,6 +33,7 @@ impl Exposition {
         handles.metrics.register(ours);
         ours.register_collector(Box::new(RoomFigures::new(handles.replica.clone())));
         ours.register_collector(Box::new(ProxyFigures(handles.proxy.clone())));
+        ours.register_collector(Box::new(UpstreamFigures(handles.origins.clone())));
         ours.register_collector(Box::new(GateFigures {
             replica: handles.replica.clone(),
             readiness: handles.readiness.clone(),

@@ -16,6 +16,7 @@ mod readiness;
 mod rooms;
 mod serve;
 mod shape;
+mod upstreams;
 mod visitors;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +37,7 @@ use http::{HeaderValue, Method, StatusCode, Uri, header};
 
 use crate::logging::Masked;
 use crate::metrics::Metrics;
-use crate::proxy::Stats;
+use crate::proxy::{Origins, Stats};
 use crate::replica::Replica;
 use crate::room::RoomName;
 
@@ -59,6 +60,7 @@ pub struct Handles {
     pub replica: Replica,
     pub metrics: Metrics,
     pub proxy: Arc<Stats>,
+    pub origins: Origins,
     pub readiness: Readiness,
 }
 
@@ -94,6 +96,7 @@ struct Inner {
     metrics: Metrics,
     readiness: Readiness,
     exposition: Exposition,
+    origins: Origins,
     options: Options,
     /// Held while a room is changed.
     changing: tokio::sync::Mutex<()>,
@@ -111,6 +114,7 @@ impl Shared {
     fn new(handles: Handles, options: Options) -> Self {
         Self(Arc::new(Inner {
             exposition: Exposition::new(&handles, crate::time::wall()),
+            origins: handles.origins,
             replica: handles.replica,
             metrics: handles.metrics,
             readiness: handles.readiness,
@@ -137,6 +141,7 @@ fn router(shared: Shared) -> Router {
         .route("/api/v1/heal", post(gates::heal))
         .route("/api/v1/skip", post(gates::skip))
         .route("/api/v1/raise", post(gates::raise))
+        .route("/api/v1/upstreams", get(upstreams::list))
         .route("/livez", get(health::live))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
@@ -184,7 +189,7 @@ async fn no_such_path() -> Problem {
     Problem::not_found(
         "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
          /api/v1/rooms/{room}/visitors/{reference}, /api/v1/gates, /api/v1/heal, /api/v1/skip, \
-         /api/v1/raise, /livez, /readyz and /metrics",
+         /api/v1/raise, /api/v1/upstreams, /livez, /readyz and /metrics",
     )
 }
 

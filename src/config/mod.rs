@@ -39,7 +39,7 @@ pub use overrides::Overrides;
 pub use page::{Page, Template};
 pub use room::{EndsOn, OnOutage, Room};
 pub use store::{CaFile, Store, StoreKind};
-pub use upstream::Upstream;
+pub use upstream::{Tls as UpstreamTls, Upstream};
 
 use crate::token::Key;
 use notes::{InForce, line};

@@ -7,7 +7,7 @@
 //! ```text
 //! accept thread per listener -> the core with the fewest connections (one thread, one runtime each)
 //!   Socket -> (seam: TLS) -> guard -> hyper -> framing::check -> the service
-//!                                                           the service -> Upstream::forward -> Pool -> Socket
+//!                                                           the service -> Upstream::forward -> Origins, Pool -> Socket
 //! ```
 
 mod accept;
@@ -16,15 +16,18 @@ mod body;
 mod conn;
 mod connection;
 mod error;
+mod exchange;
 mod framing;
 mod from_shop;
 mod guard;
 mod hygiene;
+mod origins;
 mod pool;
 mod request_body;
 mod sent;
 mod serve;
 mod settings;
+mod shop_socket;
 mod socket;
 mod stats;
 mod tunnel;
@@ -37,8 +40,11 @@ pub use connection::ANTEROOM_STATUS;
 pub use error::{Fault, ForwardError, Kind};
 pub use framing::Malformed;
 pub use hygiene::SessionWord;
+pub use origins::{Origins, OriginsError, Standing};
 pub use request_body::{BodyError, RequestBody};
 pub use serve::{Drained, Server, raise_descriptor_limit, serve};
-pub use settings::{ServerSettings, UpstreamSettings};
+pub use settings::{
+    ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopServer, ShopTls, UpstreamSettings,
+};
 pub use stats::Stats;
 pub use upstream::{Forward, Upstream};

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
+mod bad_answers;
 mod bodies;
 mod bounds;
 mod client;
@@ -15,3 +16,5 @@ mod headers;
 mod shop;
 mod unread;
 mod upgrades;
+mod upstream_tls;
+mod upstreams;

@@ -4,6 +4,7 @@
 mod gate;
 mod limits;
 mod room;
+pub(in crate::config) mod upstream;
 
 use std::fmt;
 
@@ -43,7 +44,7 @@ pub struct Table {
 /// All tables, in the order in which people read them.
 pub const TABLES: [Table; 11] = [
     gate::SERVER,
-    gate::UPSTREAM,
+    upstream::UPSTREAM,
     gate::FORWARD_AUTH,
     gate::STORE,
     gate::TOKENS,
