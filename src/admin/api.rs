@@ -160,6 +160,30 @@ pub struct Verified {
     pub expires_in_secs: Option<u64>,
 }
 
+/// `GET /api/v1/upstreams`: the shop's servers, as this gate sees them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Upstreams {
+    pub upstreams: Vec<Upstream>,
+}
+
+/// One server of the shop.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Upstream {
+    /// Its address as configured, with the one a name stands for behind it.
+    pub origin: String,
+    pub weight: u32,
+    /// False while it is passed over.
+    pub healthy: bool,
+    /// Requests and tunnels it is busy with.
+    pub in_flight: u32,
+    /// Requests that wait for a connection to it.
+    pub waiting: u32,
+    /// Requests and checks that it failed, since the gate started.
+    pub failures: u64,
+    /// What failed last; null once it is back.
+    pub reason: Option<String>,
+}
+
 /// `GET /api/v1/gates`: the gates that share the rooms, as this one sees them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Gates {

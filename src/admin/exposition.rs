@@ -8,6 +8,7 @@ use super::Handles;
 use super::figures::{ProxyFigures, RoomFigures};
 use super::gate_figures::GateFigures;
 use super::tls_figures::TlsFigures;
+use super::upstreams::UpstreamFigures;
 use crate::metrics::Process;
 use crate::room::Wall;
 
@@ -34,6 +35,7 @@ impl Exposition {
         ours.register_collector(Box::new(RoomFigures::new(handles.replica.clone())));
         ours.register_collector(Box::new(ProxyFigures(handles.proxy.clone())));
         ours.register_collector(Box::new(TlsFigures(handles.tls.clone())));
+        ours.register_collector(Box::new(UpstreamFigures(handles.origins.clone())));
         ours.register_collector(Box::new(GateFigures {
             replica: handles.replica.clone(),
             readiness: handles.readiness.clone(),

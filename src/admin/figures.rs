@@ -225,7 +225,7 @@ impl Collector for ProxyFigures {
             ),
             (
                 "upstream_retries",
-                "Requests sent again after a kept connection had died",
+                "Requests sent again before any byte of an answer",
                 &stats.upstream_retries,
             ),
         ] {

@@ -17,6 +17,7 @@ mod rooms;
 mod serve;
 mod shape;
 mod tls_figures;
+mod upstreams;
 mod verify;
 mod visitors;
 
@@ -38,7 +39,7 @@ use http::{HeaderValue, Method, StatusCode, Uri, header};
 
 use crate::logging::Masked;
 use crate::metrics::Metrics;
-use crate::proxy::Stats;
+use crate::proxy::{Origins, Stats};
 use crate::replica::Replica;
 use crate::room::RoomName;
 use crate::tls::Tls;
@@ -63,6 +64,7 @@ pub struct Handles {
     pub replica: Replica,
     pub metrics: Metrics,
     pub proxy: Arc<Stats>,
+    pub origins: Origins,
     pub readiness: Readiness,
     /// `None`: nobody comes in over TLS.
     pub tls: Option<Arc<Tls>>,
@@ -106,6 +108,7 @@ struct Inner {
     readiness: Readiness,
     keyring: Keyring,
     exposition: Exposition,
+    origins: Origins,
     options: Options,
     /// Held while a room is changed.
     changing: tokio::sync::Mutex<()>,
@@ -123,6 +126,7 @@ impl Shared {
     fn new(handles: Handles, options: Options) -> Self {
         Self(Arc::new(Inner {
             exposition: Exposition::new(&handles, crate::time::wall()),
+            origins: handles.origins,
             replica: handles.replica,
             metrics: handles.metrics,
             readiness: handles.readiness,
@@ -151,6 +155,7 @@ fn router(shared: Shared) -> Router {
         .route("/api/v1/heal", post(gates::heal))
         .route("/api/v1/skip", post(gates::skip))
         .route("/api/v1/raise", post(gates::raise))
+        .route("/api/v1/upstreams", get(upstreams::list))
         .route("/livez", get(health::live))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
@@ -198,7 +203,7 @@ async fn no_such_path() -> Problem {
     Problem::not_found(
         "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
          /api/v1/rooms/{room}/visitors/{reference}, /api/v1/verify, /api/v1/gates, /api/v1/heal, \
-         /api/v1/skip, /api/v1/raise, /livez, /readyz and /metrics",
+         /api/v1/skip, /api/v1/raise, /api/v1/upstreams, /livez, /readyz and /metrics",
     )
 }
 

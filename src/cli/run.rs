@@ -112,7 +112,10 @@ fn failed_for(error: &(dyn std::error::Error + 'static)) -> ExitCode {
 struct Fallen;
 
 fn upstream(config: &Config) -> String {
-    let name = |upstream: &Upstream| format!("{}:{}", upstream.host, upstream.port);
+    let name = |upstream: &Upstream| {
+        let servers = upstream.servers.iter().map(|server| server.place.to_string());
+        servers.collect::<Vec<String>>().join(", ")
+    };
     config
         .upstream
         .as_ref()

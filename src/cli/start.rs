@@ -8,13 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::admin::{self, AdminServer, Entrance, Handles, Readiness, Token};
-use crate::config::{Admin, Config, OnOutage, Server, Store, StoreKind, Upstream};
+use crate::config::{Admin, Config, OnOutage, Server, Store, StoreKind, Upstream, UpstreamTls};
 use crate::gate::{Gate, GateParts, Shared};
 use crate::log::redis::{self, RedisLog, RedisUrl};
 use crate::log::{Embedded, Log, OpenError, Options as LogOptions};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
-use crate::proxy::{self, Drained, Endpoint, Listener, ServerSettings, Stats, UpstreamSettings};
+use crate::proxy::{
+    self, Drained, Endpoint, Listener, Origins, OriginsError, ServerSettings, ShopTls, Stats, UpstreamSettings,
+};
 use crate::replica::{self, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
 use crate::tls::Watch;
@@ -39,6 +41,8 @@ pub enum StartError {
     Store(#[from] redis::OpenError),
     #[error(transparent)]
     Replica(#[from] replica::StartError),
+    #[error(transparent)]
+    Origins(#[from] OriginsError),
     #[error(transparent)]
     OwnKey(#[from] OwnKeyError),
     #[error(transparent)]
@@ -148,6 +152,8 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         .iter()
         .map(|room| (room.name.clone(), room.settings.clone()))
         .collect();
+    let no_shop = || UpstreamSettings::at(Vec::new());
+    let origins = Origins::start(config.upstream.as_ref().map_or_else(no_shop, upstream_settings))?;
     let (replica, thread) = Replica::start(log, rooms, replica_options(&config.store))?;
 
     let readiness = Readiness::new();
@@ -156,6 +162,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         replica: replica.clone(),
         metrics: metrics.clone(),
         proxy: Arc::clone(&stats),
+        origins: origins.clone(),
         readiness: readiness.clone(),
         tls: secured.tls.clone(),
         keyring: keyring.clone(),
@@ -174,7 +181,7 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
     )?);
     let clear = listeners.len();
     let listeners = listeners.into_iter().chain(secured.listeners).collect();
-    let server = serve(config, listeners, &settings, stats, shared).map_err(StartError::Threads)?;
+    let server = serve(config, listeners, &settings, stats, shared, origins).map_err(StartError::Threads)?;
     warn_of_few(descriptors, config.server.max_connections);
     readiness.serving();
     Ok(Running {
@@ -274,14 +281,13 @@ fn serve(
     settings: &ServerSettings,
     stats: Arc<Stats>,
     shared: Arc<Shared>,
+    origins: Origins,
 ) -> io::Result<proxy::Server> {
-    let upstream = config.upstream.as_ref().map(upstream_settings);
     let cores = config.server.threads.map_or_else(cores, NonZeroUsize::get);
+    let has_shop = config.upstream.is_some();
     let per_core = Arc::clone(&stats);
     proxy::serve(listeners, cores, settings, stats, move |core| {
-        let upstream = upstream
-            .clone()
-            .map(|settings| proxy::Upstream::new(settings, Arc::clone(&per_core)));
+        let upstream = has_shop.then(|| proxy::Upstream::new(origins.clone(), Arc::clone(&per_core)));
         let gate = Arc::new(Gate::new(Arc::clone(&shared), upstream, core));
         move |conn, request| {
             let gate = Arc::clone(&gate);
@@ -317,13 +323,30 @@ fn server_settings(server: &Server) -> ServerSettings {
 
 fn upstream_settings(upstream: &Upstream) -> UpstreamSettings {
     UpstreamSettings {
+        resolve_every: upstream.resolve_every,
+        host: upstream.host.clone(),
         connect: upstream.connect_timeout,
         response: upstream.response_timeout,
+        total: upstream.total_timeout,
         body_idle: upstream.body_timeout,
         write: upstream.write_timeout,
         tunnel_idle: upstream.tunnel_timeout,
         idle: upstream.keep_alive,
-        ..UpstreamSettings::new(upstream.host.clone(), upstream.port)
+        bound: upstream.bound,
+        retries: upstream.retries,
+        retry_budget: upstream.retry_budget,
+        failures: upstream.failures,
+        check: upstream.check.clone(),
+        tls: Some(shop_tls(&upstream.tls)),
+        ..UpstreamSettings::at(upstream.servers.clone())
+    }
+}
+
+fn shop_tls(tls: &UpstreamTls) -> ShopTls {
+    ShopTls {
+        authorities: tls.ca_file.as_ref().map(|file| file.pem.clone()),
+        name: tls.server_name.clone(),
+        own: tls.client.as_ref().map(|(chain, key)| (chain.pem.clone(), key.clone())),
     }
 }
 

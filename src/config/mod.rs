@@ -46,7 +46,7 @@ pub use page::{Page, Template};
 pub use room::{EndsOn, OnOutage, Room};
 pub use store::{CaFile, Store, StoreKind};
 pub use tls::Tls;
-pub use upstream::Upstream;
+pub use upstream::{Tls as UpstreamTls, Upstream};
 
 use crate::token::Key;
 use notes::{InForce, line};

@@ -15,6 +15,9 @@ const MIN_TOKEN: usize = 16;
 /// Longest secret; more than that is some other file.
 const MAX_SECRET: u64 = 4096;
 
+/// Longest PEM file of a key.
+const MAX_PEM: u64 = 64 * 1024;
+
 const FORM: &str = "a text, { env = \"NAME\" } or { file = \"/path\" }";
 
 /// A bearer token.
@@ -37,6 +40,26 @@ pub(super) fn password(reader: &Reader<'_>, node: &Node<'_>) -> Read<String> {
         Ok(password) => Ok(password),
         Err(_) => wrong(node, "the password is no text", "a password in UTF-8"),
     }
+}
+
+/// A key in a PEM file. SECURITY: no message shows any part of it.
+pub(super) fn pem_file(node: &Node<'_>) -> Read<Secret> {
+    let right = "the path of a PEM file with a private key";
+    let path = text(node, right)?;
+    let mut pem = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_PEM + 1).read_to_end(&mut pem));
+    match read {
+        Err(error) => wrong(node, format!("{path} cannot be read ({error})"), right),
+        Ok(size) if size as u64 > MAX_PEM || !has_key(&pem) => {
+            wrong(node, format!("{path} holds no private key"), right)
+        }
+        Ok(_) => Ok(Secret::new(pem)),
+    }
+}
+
+fn has_key(pem: &[u8]) -> bool {
+    const MARK: &[u8] = b"PRIVATE KEY-----";
+    pem.windows(MARK.len()).any(|part| part == MARK)
 }
 
 /// One `{ id, secret }`.

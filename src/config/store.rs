@@ -156,7 +156,7 @@ fn folder(node: &Node<'_>) -> Read<PathBuf> {
     Ok(path)
 }
 
-fn ca_file(node: &Node<'_>) -> Read<CaFile> {
+pub(super) fn ca_file(node: &Node<'_>) -> Read<CaFile> {
     let right = format!("the path of a PEM file of at most {MAX_CA_FILE} bytes with the authorities' certificates");
     let path = PathBuf::from(text(node, &right)?);
     match read_ca_file(&path) {

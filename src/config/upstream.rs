@@ -1,32 +1,60 @@
 //! The shop behind the gate.
 
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use http::Uri;
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Uri};
+use toml::de::DeValue;
 
 use super::gate::{Server, duration};
+use super::keys::upstream::URL;
 use super::listen::Listen;
-use super::reader::{Node, Read, Reader};
+use super::reader::{Node, Read, Reader, Section};
 use super::secret;
-use super::value::{text, wrong};
-use crate::token::Key;
+use super::store::{CaFile, ca_file};
+use super::value::{number, text, wrong, yes_or_no};
+use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopServer};
+use crate::token::{Key, Secret};
 
 /// Where the shop listens, and what bounds the way to it.
 #[derive(Clone, Debug)]
 pub struct Upstream {
-    /// Name or address, IPv6 without brackets.
-    pub host: String,
-    pub port: u16,
+    /// At least one; at least one with a weight.
+    pub servers: Vec<ShopServer>,
+    pub resolve_every: Duration,
+    /// What is sent as `Host`; `None` for what the visitor sent.
+    pub host: Option<HeaderValue>,
     pub connect_timeout: Duration,
-    /// Until the head of the answer is complete.
+    /// Until the head of the answer is complete, for each try.
     pub response_timeout: Duration,
+    /// The same over all tries.
+    pub total_timeout: Option<Duration>,
     pub body_timeout: Duration,
     pub write_timeout: Duration,
     pub tunnel_timeout: Duration,
     pub keep_alive: Duration,
     /// Signs every forwarded request.
     pub signature_key: Option<Key>,
+    pub bound: Option<ConnectionBound>,
+    pub retries: u32,
+    /// In a hundred requests.
+    pub retry_budget: u32,
+    pub failures: FailureRules,
+    pub check: Option<HealthCheck>,
+    pub tls: Tls,
+}
+
+/// TLS to the servers that are reached by it.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// The system's authorities when there is none.
+    pub ca_file: Option<CaFile>,
+    pub server_name: Option<String>,
+    /// Our own certificate and its key.
+    pub client: Option<(CaFile, Secret)>,
 }
 
 const DAY: u64 = 86_400_000;
@@ -34,34 +62,180 @@ const DAY: u64 = 86_400_000;
 /// `None` where there may be none and none is named, or with a mistake noted.
 pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> Option<Upstream> {
     let section = reader.table("upstream");
-    let is_none = may_be_none && !section.is_set("url");
-    let url = if is_none { None } else { section.get("url", address) };
-    if let Some((host, port)) = &url
-        && server
-            .listen
-            .iter()
-            .filter_map(Listen::address)
-            .any(|own| meets(own, host, *port))
-    {
-        section.mistake(
-            "url",
-            "this is the gate's own listener: requests would go round in circles",
-            "the shop's address",
-        );
-    }
-    let (host, port) = url.unwrap_or_default();
+    let servers = servers(&section, server, may_be_none);
     let upstream = Upstream {
-        host,
-        port,
+        resolve_every: duration(&section, "resolve_every", DAY),
+        host: section.need("host", sent_host),
         connect_timeout: duration(&section, "connect_timeout", DAY),
         response_timeout: duration(&section, "response_timeout", DAY),
+        total_timeout: section.get("total_timeout", long_enough),
         body_timeout: duration(&section, "body_timeout", DAY),
         write_timeout: duration(&section, "write_timeout", DAY),
         tunnel_timeout: duration(&section, "tunnel_timeout", 7 * DAY),
         keep_alive: duration(&section, "keep_alive", DAY),
         signature_key: section.get("signature_key", |node| secret::key(reader, node)),
+        bound: bound(&section),
+        retries: section.need("retries", |node| number(node, 0..=5)),
+        retry_budget: section.need("retry_budget", |node| number(node, 0..=100)),
+        failures: failures(&section),
+        check: check(&section),
+        tls: tls(&section, &servers),
+        servers,
     };
-    (upstream.port != 0).then_some(upstream)
+    (!upstream.servers.is_empty()).then_some(upstream)
+}
+
+fn servers(section: &Section<'_>, server: &Server, may_be_none: bool) -> Vec<ShopServer> {
+    let one = section.get("url", address);
+    let many = section.list("servers", weighed);
+    let (has_one, has_many) = (section.is_set("url"), section.is_set("servers"));
+    if has_one && has_many {
+        section.mistake("servers", "there is a url too", "one of the two");
+    }
+    if !has_one && !has_many && !may_be_none {
+        section.mistake("url", "this must be set", URL);
+    }
+    let key = if has_many { "servers" } else { "url" };
+    let servers: Vec<ShopServer> = one.into_iter().chain(many).collect();
+    if has_many && !section.has_mistake("servers") {
+        check_list(section, &servers);
+    }
+    let is_own = |shop: &ShopServer| match &shop.place {
+        Place::Host(host, port) => server
+            .listen
+            .iter()
+            .filter_map(Listen::address)
+            .any(|own| meets(own, host, *port)),
+        Place::Unix(_) => false,
+    };
+    if servers.iter().any(is_own) {
+        section.mistake(
+            key,
+            "this is the gate's own listener: requests would go round in circles",
+            "the shop's address",
+        );
+    }
+    servers
+}
+
+fn check_list(section: &Section<'_>, servers: &[ShopServer]) {
+    if servers.iter().all(|server| server.weight == 0) {
+        section.mistake(
+            "servers",
+            "no server has a weight",
+            "a weight of 1 or more for one at least",
+        );
+    }
+    let again = servers
+        .iter()
+        .enumerate()
+        .find(|(at, server)| servers[..*at].iter().any(|before| before.place == server.place));
+    if let Some((_, server)) = again {
+        section.mistake(
+            "servers",
+            format!("{} is there twice", server.place),
+            "each server once",
+        );
+    }
+}
+
+fn bound(section: &Section<'_>) -> Option<ConnectionBound> {
+    let connections = section.get("max_connections", |node| number(node, 1..=1_000_000));
+    let waiting = section.need("max_waiting", |node| number(node, 0..=1_000_000));
+    let wait = duration(section, "wait_timeout", DAY);
+    if connections.is_none() && !section.has_mistake("max_connections") {
+        only_with(section, &["max_waiting", "wait_timeout"], "max_connections");
+    }
+    Some(ConnectionBound {
+        connections: connections?,
+        waiting,
+        wait,
+    })
+}
+
+fn failures(section: &Section<'_>) -> FailureRules {
+    let rules = FailureRules {
+        most: section.need("max_failures", |node| number(node, 0..=1_000)),
+        server_errors: section.need("fail_on_5xx", yes_or_no),
+        out: duration(section, "out_for", DAY),
+        out_at_most: duration(section, "out_at_most", DAY),
+    };
+    if rules.out_at_most < rules.out {
+        section.mistake("out_at_most", "this is shorter than out_for", "the same or longer");
+    }
+    rules
+}
+
+fn check(section: &Section<'_>) -> Option<HealthCheck> {
+    let path = section.get("health_path", path);
+    let host = section.get("health_host", host);
+    let (interval, timeout) = (
+        duration(section, "health_interval", DAY),
+        duration(section, "health_timeout", DAY),
+    );
+    let statuses = section.need("health_status", statuses);
+    let out_after = section.need("unhealthy_after", |node| number(node, 1..=100));
+    let back_after = section.need("healthy_after", |node| number(node, 1..=100));
+    if path.is_none() && !section.has_mistake("health_path") {
+        let rest = [
+            "health_host",
+            "health_interval",
+            "health_timeout",
+            "health_status",
+            "unhealthy_after",
+            "healthy_after",
+        ];
+        only_with(section, &rest, "health_path");
+    }
+    if interval < SHORTEST_INTERVAL {
+        section.mistake("health_interval", "this is too often", "100ms or more");
+    }
+    Some(HealthCheck {
+        path: path?,
+        host,
+        interval,
+        timeout,
+        statuses,
+        out_after,
+        back_after,
+    })
+}
+
+fn tls(section: &Section<'_>, servers: &[ShopServer]) -> Tls {
+    let certificate = section.get("client_cert_file", ca_file);
+    let key = section.get("client_key_file", secret::pem_file);
+    let (has_certificate, has_key) = (section.is_set("client_cert_file"), section.is_set("client_key_file"));
+    if has_certificate != has_key {
+        let set = if has_key { "client_key_file" } else { "client_cert_file" };
+        section.mistake(
+            set,
+            "a certificate and its key belong together",
+            "both client_cert_file and client_key_file",
+        );
+    }
+    if !servers.is_empty() && !servers.iter().any(|server| server.tls) {
+        only_with(
+            section,
+            &["ca_file", "server_name", "client_cert_file", "client_key_file"],
+            "an https:// url",
+        );
+    }
+    Tls {
+        ca_file: section.get("ca_file", ca_file),
+        server_name: section.get("server_name", |node| host_text(node).map(str::to_owned)),
+        client: certificate.zip(key),
+    }
+}
+
+/// Warns of keys that say nothing without another.
+fn only_with(section: &Section<'_>, names: &[&'static str], other: &str) {
+    for name in names.iter().filter(|name| section.is_set(name)) {
+        section.warning(
+            name,
+            format!("without {other} this says nothing"),
+            format!("with {other}, or left out"),
+        );
+    }
 }
 
 /// The shop has this key: with it, it could sign tickets and passes if they had the same.
@@ -91,19 +265,48 @@ pub(super) fn meets(listener: SocketAddr, host: &str, port: u16) -> bool {
     same && port == listener.port() && port != 0
 }
 
-fn address(node: &Node<'_>) -> Read<(String, u16)> {
-    let right = "the shop's plain HTTP address, such as \"http://127.0.0.1:3000\"";
+/// `{ url, weight }`, the weight 1 where it is left out.
+fn weighed(node: &Node<'_>) -> Read<ShopServer> {
+    let right = "{ url = \"http://10.0.0.1:3000\", weight = 2 }, the weight left out for 1";
+    let DeValue::Table(table) = node.get_ref() else {
+        return wrong(node, "this is no server", right);
+    };
+    if let Some(odd) = table
+        .keys()
+        .find(|key| !matches!(key.get_ref().as_ref(), "url" | "weight"))
+    {
+        return wrong(node, format!("there is no \"{}\" here", odd.get_ref()), right);
+    }
+    let Some(url) = table.get("url") else {
+        return wrong(node, "\"url\" is missing", right);
+    };
+    let weight = table.get("weight").map_or(Ok(1), |weight| number(weight, 0..=1_000));
+    let (server, weight) = super::value::both(address(url), weight)?;
+    Ok(ShopServer { weight, ..server })
+}
+
+fn address(node: &Node<'_>) -> Read<ShopServer> {
+    let right =
+        "the shop's address, such as \"http://127.0.0.1:3000\", \"https://shop.internal\" or \"unix:/run/shop.sock\"";
     let url = text(node, right)?;
-    if url.starts_with("https:") {
-        let right =
-            format!("{right}; where the shop speaks TLS only, a local TLS client such as stunnel between the two");
-        return wrong(node, "the gate speaks plain HTTP to the shop", right);
+    if let Some(path) = url.strip_prefix("unix:") {
+        let place = Place::Unix(PathBuf::from(path));
+        return if path.starts_with('/') && path.len() <= LONGEST_SOCKET {
+            Ok(server(place, false))
+        } else {
+            wrong(node, format!("\"{url}\" has no whole path of a socket"), right)
+        };
     }
     let Ok(uri) = url.parse::<Uri>() else {
         return wrong(node, format!("\"{url}\" is no URL"), right);
     };
-    let (Some("http"), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-        return wrong(node, format!("\"{url}\" does not begin with http://"), right);
+    let tls = uri.scheme_str() == Some("https");
+    let (Some("http" | "https"), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return wrong(
+            node,
+            format!("\"{url}\" does not begin with http:// or https://"),
+            right,
+        );
     };
     if authority.as_str().contains('@') {
         return wrong(
@@ -120,11 +323,67 @@ fn address(node: &Node<'_>) -> Read<(String, u16)> {
         );
     }
     let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    let usual = if tls { 443 } else { 80 };
     let port = authority
         .port_u16()
-        .or_else(|| authority.port().is_none().then_some(80));
+        .or_else(|| authority.port().is_none().then_some(usual));
     match port.filter(|port| *port != 0 && !host.is_empty()) {
-        Some(port) => Ok((host.to_owned(), port)),
+        Some(port) => Ok(server(Place::Host(host.to_owned(), port), tls)),
         None => wrong(node, format!("\"{url}\" has no host or no port"), right),
     }
 }
+
+fn server(place: Place, tls: bool) -> ShopServer {
+    ShopServer { place, weight: 1, tls }
+}
+
+fn sent_host(node: &Node<'_>) -> Read<Option<HeaderValue>> {
+    if text(node, "\"pass\", or a host such as \"shop.example\"")? == "pass" {
+        return Ok(None);
+    }
+    host(node).map(Some)
+}
+
+fn host(node: &Node<'_>) -> Read<HeaderValue> {
+    let text = host_text(node)?;
+    HeaderValue::from_str(text).or_else(|_| wrong(node, format!("\"{text}\" is no host"), "a host"))
+}
+
+fn host_text<'n>(node: &'n Node<'_>) -> Read<&'n str> {
+    let right = "a host such as \"shop.example\"";
+    let text = text(node, right)?;
+    let is_host = text.parse::<http::uri::Authority>().is_ok() && !text.contains('@');
+    if is_host {
+        Ok(text)
+    } else {
+        wrong(node, format!("\"{text}\" is no host"), right)
+    }
+}
+
+fn path(node: &Node<'_>) -> Read<PathAndQuery> {
+    let right = "a path such as \"/health\"";
+    let text = text(node, right)?;
+    match text.parse::<PathAndQuery>() {
+        Ok(path) if text.starts_with('/') => Ok(path),
+        _ => wrong(node, format!("\"{text}\" is no path"), right),
+    }
+}
+
+fn statuses(node: &Node<'_>) -> Read<RangeInclusive<u16>> {
+    let right = "a status such as \"200\", or a range such as \"200-399\"";
+    let text = text(node, right)?;
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let status = |text: &str| text.parse::<u16>().ok().filter(|status| (200..=599).contains(status));
+    match (status(from), status(to)) {
+        (Some(from), Some(to)) if from <= to => Ok(from..=to),
+        _ => wrong(node, format!("\"{text}\" is no status"), right),
+    }
+}
+
+fn long_enough(node: &Node<'_>) -> Read<Duration> {
+    super::value::duration_ms(node, 1..=DAY).map(Duration::from_millis)
+}
+
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
+/// What the kernel takes, its closing zero left out.
+const LONGEST_SOCKET: usize = 107;

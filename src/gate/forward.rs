@@ -179,9 +179,14 @@ impl Gate {
             self.shared.metrics.upstream_fault(fault(error.kind));
             tracing::warn!(request_id = %visit.id, %error, "not forwarded");
         }
-        Refusal::new(status, word, page, outcome).answer(pages, visit)
+        let mut refusal = Refusal::new(status, word, page, outcome);
+        refusal.retry_after_secs = (error.kind == proxy::Kind::Exhausted).then_some(EXHAUSTED_RETRY_SECS);
+        refusal.answer(pages, visit)
     }
 }
+
+/// When to try again where all connections to the shop are taken.
+const EXHAUSTED_RETRY_SECS: u32 = 5;
 
 /// Sets cookies on an answer that no shared cache will keep. SECURITY: one that says it may be kept goes without, unless
 /// they must be set; that one, and any that a cache might keep by a guess, is made private.

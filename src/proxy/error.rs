@@ -37,6 +37,9 @@ pub enum Kind {
     /// No answer from the shop in time.
     #[error("the upstream did not answer in time")]
     ResponseTimeout,
+    /// The shop's certificate is not to be trusted, or it does not speak TLS.
+    #[error("the upstream cannot be trusted")]
+    Untrusted,
     /// The shop closed, or spoke no HTTP, before its answer's head was complete.
     #[error("the upstream broke off its answer")]
     Broken,
@@ -46,7 +49,7 @@ pub enum Kind {
     /// The shop switched protocols unasked, or to another protocol than asked for.
     #[error("the upstream switched protocols unasked")]
     UnaskedSwitch,
-    /// This process has no socket, port or memory left.
+    /// This process has no socket, port or memory left, or all connections that the shop may have are taken.
     #[error("no resources to reach the upstream")]
     Exhausted,
 }
@@ -82,7 +85,9 @@ impl Kind {
             Self::BodyBroken => StatusCode::BAD_REQUEST,
             Self::Loop => StatusCode::LOOP_DETECTED,
             Self::ConnectTimeout | Self::ResponseTimeout => StatusCode::GATEWAY_TIMEOUT,
-            Self::Unreachable | Self::Broken | Self::Ambiguous | Self::UnaskedSwitch => StatusCode::BAD_GATEWAY,
+            Self::Unreachable | Self::Untrusted | Self::Broken | Self::Ambiguous | Self::UnaskedSwitch => {
+                StatusCode::BAD_GATEWAY
+            }
             Self::Exhausted => StatusCode::SERVICE_UNAVAILABLE,
         }
     }

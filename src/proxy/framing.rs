@@ -159,14 +159,21 @@ fn is_name(name: &[u8]) -> bool {
     (1..=255).contains(&name.len()) && name.iter().all(fits) && !has_empty_label
 }
 
-/// Whether an answer's body can be framed in one way only. hyper refuses differing lengths by itself, but reads to the
-/// end of the connection what is coded in a way it does not know, and takes `chunked` beside a length.
+/// Whether an answer's body can be framed in one way only. hyper refuses differing lengths by itself, but merges
+/// equal ones, reads to the end of the connection what is coded in a way it does not know, and takes `chunked` beside a
+/// length.
 pub(super) fn is_clear<B>(response: &Response<B>) -> bool {
     let headers = response.headers();
-    match check_coding(headers) {
-        Err(_) => false,
-        Ok(()) => !(headers.contains_key(TRANSFER_ENCODING) && headers.contains_key(CONTENT_LENGTH)),
-    }
+    let length_is_clear = match only(headers.get_all(CONTENT_LENGTH).iter()) {
+        Only::None => true,
+        Only::One(length) => !headers.contains_key(TRANSFER_ENCODING) && is_number(length.as_bytes()),
+        Only::Many => false,
+    };
+    length_is_clear && check_coding(headers).is_ok()
+}
+
+fn is_number(length: &[u8]) -> bool {
+    !length.is_empty() && length.iter().all(u8::is_ascii_digit)
 }
 
 /// None, one or more than one.

@@ -39,6 +39,12 @@ impl FromShop {
         }
     }
 
+    fn fail(&self, kind: Kind) {
+        if let Some(lease) = &self.lease {
+            lease.origin().failed_with(kind);
+        }
+    }
+
     fn is_silent(&mut self, cx: &mut Context<'_>) -> bool {
         let idle = self.idle;
         let timer = self
@@ -66,12 +72,16 @@ impl http_body::Body for FromShop {
                     Err(data) => Poll::Ready(Some(Ok(data))),
                 }
             }
-            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error.into()))),
+            Poll::Ready(Some(Err(error))) => {
+                this.fail(Kind::Broken);
+                Poll::Ready(Some(Err(error.into())))
+            }
             Poll::Ready(None) => {
                 this.end();
                 Poll::Ready(None)
             }
             Poll::Pending if this.is_silent(cx) => {
+                this.fail(Kind::ResponseTimeout);
                 Poll::Ready(Some(Err(Box::new(ForwardError::from(Kind::ResponseTimeout)))))
             }
             Poll::Pending => Poll::Pending,

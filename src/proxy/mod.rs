@@ -7,7 +7,7 @@
 //! ```text
 //! accept thread per listener -> the core with the fewest connections (one thread, one runtime each)
 //!   greet (PROXY header) -> Socket -> (TLS) -> guard -> hyper -> framing::check -> the service
-//!                                                           the service -> Upstream::forward -> Pool -> Socket
+//!                                                           the service -> Upstream::forward -> Origins, Pool -> Socket
 //! ```
 
 mod accept;
@@ -16,6 +16,7 @@ mod body;
 mod conn;
 mod connection;
 mod error;
+mod exchange;
 mod framing;
 mod from_shop;
 mod greet;
@@ -23,6 +24,7 @@ mod guard;
 mod http2;
 mod hygiene;
 mod listener;
+mod origins;
 mod pool;
 pub mod proxy_protocol;
 mod request_body;
@@ -31,6 +33,7 @@ mod secured;
 mod sent;
 mod serve;
 mod settings;
+mod shop_socket;
 mod socket;
 mod stats;
 mod transport;
@@ -49,8 +52,11 @@ pub use error::{Fault, ForwardError, Kind};
 pub use framing::Malformed;
 pub use hygiene::SessionWord;
 pub use listener::{Endpoint, Listener};
+pub use origins::{Origins, OriginsError, Standing};
 pub use request_body::{BodyError, RequestBody};
 pub use serve::{Drained, Server, raise_descriptor_limit, serve};
-pub use settings::{ServerSettings, UpstreamSettings};
+pub use settings::{
+    ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopServer, ShopTls, UpstreamSettings,
+};
 pub use stats::Stats;
 pub use upstream::{Forward, Upstream};

@@ -3,36 +3,44 @@
 //! A connection comes back only when its whole exchange went by the book; a lease that is dropped before aborts it, which
 //! is how a client that is gone cancels its request at the shop.
 
-use std::io;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::error::Kind;
+use super::origins::{Budget, Busy, Origin, Origins};
 use super::sent::Sent;
 use super::settings::UpstreamSettings;
-use super::socket::{Heard, ShopSocket};
+use super::shop_socket::{Heard, ShopSocket};
 use super::stats::Stats;
 
 /// The pool; one per core, so its lock is never contended.
 pub(super) struct Pool {
+    origins: Origins,
     settings: Arc<UpstreamSettings>,
     stats: Arc<Stats>,
-    idle: Mutex<Vec<Idle>>,
+    idle: Stash,
+    budget: Budget,
 }
+
+/// Idle connections, to any number of servers; the freshest last.
+#[derive(Default)]
+pub(super) struct Stash(Mutex<Vec<Idle>>);
 
 struct Idle {
     line: Line,
     since: Instant,
 }
 
-/// A connection to the shop.
+/// A connection to a server.
 struct Line {
+    origin: Arc<Origin>,
     sender: SendRequest<Sent>,
     heard: Arc<Heard>,
     task: Leash,
@@ -51,35 +59,50 @@ impl Drop for Leash {
 
 /// The use of a connection for one request.
 pub(super) struct Lease {
+    // Before `busy`: a connection is closed or kept before another may take its place.
     line: Option<Line>,
     pool: Arc<Pool>,
+    busy: Busy,
     reused: bool,
     reusable: bool,
 }
 
 impl Pool {
     /// An empty pool, and its sweeper as a task of the current runtime.
-    pub(super) fn new(settings: Arc<UpstreamSettings>, stats: Arc<Stats>) -> Arc<Self> {
+    pub(super) fn new(origins: Origins, stats: Arc<Stats>) -> Arc<Self> {
+        let settings = Arc::clone(origins.settings());
         let pool = Arc::new(Self {
+            budget: Budget::new(settings.retry_budget),
+            idle: Stash::default(),
+            origins,
             settings,
             stats,
-            idle: Mutex::default(),
         });
         tokio::spawn(sweep(Arc::downgrade(&pool), pool.settings.idle));
         pool
     }
 
+    pub(super) fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// An idle connection, the freshest first.
-    pub(super) async fn kept(self: &Arc<Self>) -> Option<Lease> {
+    pub(super) async fn kept(self: &Arc<Self>, busy: Busy) -> Result<Lease, Busy> {
         loop {
-            let mut line = self.pop(Instant::now())?;
-            // The exchange before may be over for us and not yet for hyper. An error means the shop has closed; silence, that
-            // it answered without taking the whole request, whose rest is still being written.
-            if matches!(timeout(KEPT_WAIT, line.sender.ready()).await, Ok(Ok(()))) {
+            let stash = busy.origin().stash().unwrap_or(&self.idle);
+            let Some(mut line) = stash.pop(busy.origin(), Instant::now(), self.settings.idle) else {
+                return Err(busy);
+            };
+            if is_ready(&mut line.sender).await {
                 line.heard.reset();
-                return Some(Lease {
+                return Ok(Lease {
                     line: Some(line),
                     pool: Arc::clone(self),
+                    busy,
                     reused: true,
                     reusable: false,
                 });
@@ -87,17 +110,36 @@ impl Pool {
         }
     }
 
-    /// A new connection.
-    pub(super) async fn fresh(self: &Arc<Self>) -> Result<Lease, Kind> {
-        let target = (self.settings.host.as_str(), self.settings.port);
-        let connected = timeout(self.settings.connect, TcpStream::connect(target)).await;
-        let stream = connected
-            .map_err(|_| Kind::ConnectTimeout)?
-            .map_err(|error| unreachable_or_ours(&error))?;
-        // Without it a head and its body may wait for each other's acknowledgement; nothing is lost if it fails.
-        let _ = stream.set_nodelay(true);
+    /// A new connection; the error comes with what it was to be for.
+    pub(super) async fn fresh(self: &Arc<Self>, busy: Busy, deadline: Option<Instant>) -> Result<Lease, (Kind, Busy)> {
+        match self.line(busy.origin(), deadline).await {
+            Ok(line) => Ok(Lease {
+                line: Some(line),
+                pool: Arc::clone(self),
+                busy,
+                reused: false,
+                reusable: false,
+            }),
+            Err(kind) => Err((kind, busy)),
+        }
+    }
+
+    async fn line(&self, origin: &Arc<Origin>, deadline: Option<Instant>) -> Result<Line, Kind> {
+        let end = Instant::now() + self.settings.connect;
+        let end = deadline.map_or(end, |deadline| deadline.min(end));
+        let dialled = timeout_at(end, self.origins.dial().connect(origin)).await;
+        let late = |_| {
+            origin.note("no connection in time");
+            Kind::ConnectTimeout
+        };
+        let stream = dialled.map_err(late)?.map_err(|error| {
+            if error.kind() != Kind::Exhausted {
+                origin.note(&error.to_string());
+            }
+            error.kind()
+        })?;
         let heard = Arc::new(Heard::default());
-        let socket = ShopSocket::new(stream, self.settings.write, Arc::clone(&heard), Arc::clone(&self.stats));
+        let socket = ShopSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.stats));
         let handshake = http1::Builder::new()
             .max_header_size(self.settings.head_bytes)
             .max_buf_size(self.settings.head_bytes.max(BUFFER_BYTES))
@@ -107,32 +149,54 @@ impl Pool {
             // Its errors reach whoever waits for the answer or reads its body.
             let _ = connection.with_upgrades().await;
         });
-        let line = Line {
+        Ok(Line {
+            origin: Arc::clone(origin),
             sender,
             heard,
             task: Leash(Some(task.abort_handle())),
-        };
-        Ok(Lease {
-            line: Some(line),
-            pool: Arc::clone(self),
-            reused: false,
-            reusable: false,
         })
     }
 
-    fn pop(&self, now: Instant) -> Option<Line> {
-        let mut idle = self.idle();
-        let newest = idle.pop()?;
-        if now.duration_since(newest.since) < self.settings.idle {
-            return Some(newest.line);
+    fn push(&self, line: Line) {
+        let stash = Arc::clone(&line.origin);
+        let stash = stash.stash().unwrap_or(&self.idle);
+        stash.push(line, self.settings.idle_connections);
+    }
+}
+
+/// Whether a kept connection may be used. The exchange before may be over for us and not yet for hyper; it is a matter of
+/// one turn of its task. An error means the shop has closed; silence, that it answered without taking the whole request,
+/// whose rest is still being written.
+async fn is_ready(sender: &mut SendRequest<Sent>) -> bool {
+    // PERF: nearly always it is, and no clock need be read.
+    let mut ready = None;
+    poll_fn(|cx| {
+        if let Poll::Ready(result) = sender.poll_ready(cx) {
+            ready = Some(result.is_ok());
         }
-        idle.clear();
+        Poll::Ready(())
+    })
+    .await;
+    match ready {
+        Some(ready) => ready,
+        None => matches!(timeout(KEPT_WAIT, sender.ready()).await, Ok(Ok(()))),
+    }
+}
+
+impl Stash {
+    fn pop(&self, origin: &Arc<Origin>, now: Instant, oldest: Duration) -> Option<Line> {
+        let mut idle = self.lock();
+        let at = idle.iter().rposition(|kept| Arc::ptr_eq(&kept.line.origin, origin))?;
+        if now.duration_since(idle[at].since) < oldest {
+            return Some(idle.remove(at).line);
+        }
+        idle.retain(|kept| !Arc::ptr_eq(&kept.line.origin, origin));
         None
     }
 
-    fn push(&self, line: Line) {
-        let mut idle = self.idle();
-        if idle.len() < self.settings.idle_connections && !line.sender.is_closed() {
+    fn push(&self, line: Line, most: usize) {
+        let mut idle = self.lock();
+        if idle.len() < most && !line.sender.is_closed() && !line.origin.is_gone() {
             idle.push(Idle {
                 line,
                 since: Instant::now(),
@@ -140,8 +204,14 @@ impl Pool {
         }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sweep(&self, oldest: Duration) {
+        self.lock().retain(|kept| {
+            kept.since.elapsed() < oldest && !kept.line.sender.is_closed() && !kept.line.origin.is_gone()
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -154,6 +224,10 @@ impl Lease {
             .sender
     }
 
+    pub(super) fn origin(&self) -> &Arc<Origin> {
+        self.busy.origin()
+    }
+
     /// Whether the connection has served a request before.
     pub(super) fn is_reused(&self) -> bool {
         self.reused
@@ -162,6 +236,13 @@ impl Lease {
     /// Whether the shop has sent any byte during this lease.
     pub(super) fn is_answered(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.heard.any())
+    }
+
+    /// Says that the answer's head is here.
+    pub(super) fn is_headed(&self) {
+        if let Some(line) = &self.line {
+            line.heard.head();
+        }
     }
 
     /// Says that the connection may serve another request once the answer has been read whole.
@@ -177,11 +258,14 @@ impl Lease {
         }
     }
 
-    /// The connection is a tunnel now: its task hands the socket over and ends by itself.
-    pub(super) fn detach(mut self) {
-        if let Some(line) = &mut self.line {
+    /// The connection is a tunnel now: its task hands the socket over and ends by itself. The server is busy with it as long
+    /// as what is returned lives.
+    pub(super) fn detach(self) -> Busy {
+        let Self { line, busy, .. } = self;
+        if let Some(mut line) = line {
             line.task.0 = None;
         }
+        busy
     }
 }
 
@@ -190,24 +274,13 @@ async fn sweep(pool: Weak<Pool>, idle: Duration) {
     loop {
         sleep(idle).await;
         let Some(pool) = pool.upgrade() else { return };
-        pool.idle()
-            .retain(|kept| kept.since.elapsed() < idle && !kept.line.sender.is_closed());
+        pool.idle.sweep(idle);
+        pool.origins.sweep(|stash| stash.sweep(idle));
     }
 }
 
-fn unreachable_or_ours(error: &io::Error) -> Kind {
-    match error.kind() {
-        io::ErrorKind::AddrNotAvailable | io::ErrorKind::OutOfMemory => Kind::Exhausted,
-        _ if matches!(error.raw_os_error(), Some(EMFILE | ENFILE | ENOBUFS)) => Kind::Exhausted,
-        _ => Kind::Unreachable,
-    }
-}
-
-/// How long a kept connection may take to be ready; it is a matter of one turn of its task.
+/// How long a kept connection may take to be ready.
 const KEPT_WAIT: Duration = Duration::from_millis(20);
-const EMFILE: i32 = rustix::io::Errno::MFILE.raw_os_error();
-const ENFILE: i32 = rustix::io::Errno::NFILE.raw_os_error();
-const ENOBUFS: i32 = rustix::io::Errno::NOBUFS.raw_os_error();
 /// hyper's smallest buffer; it holds what one write to the shop may carry.
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -215,36 +288,78 @@ const BUFFER_BYTES: usize = 64 * 1024;
 mod tests {
     use super::*;
 
+    struct Kept {
+        pool: Arc<Pool>,
+        origin: Arc<Origin>,
+        idle: Duration,
+        _shop: std::net::TcpListener,
+    }
+
+    impl Kept {
+        fn pop(&self, now: Instant) -> Option<Line> {
+            self.pool.idle.pop(&self.origin, now, self.idle)
+        }
+
+        async fn busy(&self) -> Busy {
+            Busy::at(Arc::clone(&self.origin), None).await.unwrap()
+        }
+    }
+
     /// A pool with one idle connection to a shop that does nothing, and the bound on its age.
-    async fn kept() -> (Arc<Pool>, Duration, std::net::TcpListener) {
+    async fn kept() -> Kept {
         let shop = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let settings = UpstreamSettings::new("127.0.0.1", shop.local_addr().unwrap().port());
         let idle = settings.idle;
-        let pool = Pool::new(Arc::new(settings), Arc::default());
-        let mut lease = pool.fresh().await.ok().unwrap();
+        let origins = Origins::start(settings).unwrap();
+        let origin = origins.next(&[]).unwrap();
+        let pool = Pool::new(origins, Arc::default());
+        let busy = Busy::at(Arc::clone(&origin), None).await.unwrap();
+        let mut lease = pool.fresh(busy, None).await.ok().unwrap();
         lease.may_be_kept();
         lease.give_back();
-        (pool, idle, shop)
+        Kept {
+            pool,
+            origin,
+            idle,
+            _shop: shop,
+        }
     }
 
     #[tokio::test]
     async fn young_connection_is_used() {
-        let (pool, ..) = kept().await;
-        assert!(pool.pop(Instant::now()).is_some());
-        assert!(pool.pop(Instant::now()).is_none());
+        let kept = kept().await;
+        assert!(kept.pop(Instant::now()).is_some());
+        assert!(kept.pop(Instant::now()).is_none());
     }
 
     #[tokio::test]
     async fn old_connection_is_not_used_even_before_it_is_swept() {
-        let (pool, idle, _shop) = kept().await;
-        assert!(pool.pop(Instant::now() + idle).is_none());
-        assert!(pool.idle().is_empty());
+        let kept = kept().await;
+        assert!(kept.pop(Instant::now() + kept.idle).is_none());
+        assert!(kept.pool.idle.lock().is_empty());
     }
 
     #[tokio::test]
     async fn lease_that_is_not_given_back_leaves_nothing() {
-        let (pool, ..) = kept().await;
-        drop(pool.kept().await);
-        assert!(pool.idle().is_empty());
+        let kept = kept().await;
+        drop(kept.pool.kept(kept.busy().await).await);
+        assert!(kept.pool.idle.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn connection_serves_its_own_server_only() {
+        let (kept, other) = (kept().await, kept().await);
+        assert!(kept.pool.kept(other.busy().await).await.is_err());
+        assert!(kept.pool.kept(kept.busy().await).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn connection_to_an_address_that_the_name_no_longer_has_is_not_kept() {
+        let kept = kept().await;
+        let mut lease = kept.pool.kept(kept.busy().await).await.ok().unwrap();
+        kept.origin.leave();
+        lease.may_be_kept();
+        lease.give_back();
+        assert!(kept.pool.idle.lock().is_empty());
     }
 }

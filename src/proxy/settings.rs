@@ -1,8 +1,15 @@
 //! What bounds a listener and the way to the shop: every deadline and every size in one place, with its default.
 
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use http::HeaderValue;
+use http::uri::PathAndQuery;
 use ipnet::IpNet;
+
+use crate::token::Secret;
 
 /// Bounds of a set of listeners. All deadlines are enforced by the connection itself, not by hyper's one header timer,
 /// so the wait for a first byte, for the rest of a head and for the next request are three different things.
@@ -68,17 +75,21 @@ impl Default for ServerSettings {
     }
 }
 
-/// The shop's address and the bounds of the way to it.
+/// The shop's servers and the bounds of the way to them.
 #[derive(Clone, Debug)]
 pub struct UpstreamSettings {
-    /// Host name or address, without brackets; resolved at every connect.
-    pub host: String,
-    /// TCP port.
-    pub port: u16,
-    /// From the first SYN, name look-up included, to a connection.
+    /// At least one.
+    pub servers: Vec<ShopServer>,
+    /// How often names are resolved again.
+    pub resolve_every: Duration,
+    /// What is sent as `Host`; `None` for what the visitor sent.
+    pub host: Option<HeaderValue>,
+    /// From the first SYN, TLS included, to a connection.
     pub connect: Duration,
-    /// From the end of the request to the end of the answer's head.
+    /// From the end of the request to the end of the answer's head, for each try.
     pub response: Duration,
+    /// From the request's head to the answer's, all tries and waits included.
+    pub total: Option<Duration>,
     /// How long an answer's body may pause; long, for the sake of event streams.
     pub body_idle: Duration,
     /// How long the shop may take nothing while bytes for it are waiting.
@@ -93,17 +104,125 @@ pub struct UpstreamSettings {
     pub head_bytes: usize,
     /// How long a body announced with `Expect: 100-continue` is held back for the shop's word.
     pub continue_wait: Duration,
+    /// The bound on connections to each server, if there is one.
+    pub bound: Option<ConnectionBound>,
+    /// Most times a request is sent again after it may have reached a server.
+    pub retries: u32,
+    /// Most of those in a hundred requests, over time.
+    pub retry_budget: u32,
+    /// What counts as a failure, and what follows.
+    pub failures: FailureRules,
+    /// How servers are asked whether they are well; `None` for not at all.
+    pub check: Option<HealthCheck>,
+    /// For servers that are reached by TLS.
+    pub tls: Option<ShopTls>,
+}
+
+/// A server of the shop as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShopServer {
+    /// Where it listens.
+    pub place: Place,
+    /// Its share of the requests, relative to the others'; 0 takes none.
+    pub weight: u32,
+    /// Whether it is spoken to through TLS.
+    pub tls: bool,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A host name or address, without brackets, and a port. Every address of a name is a server of its own.
+    Host(String, u16),
+    /// The path of a socket.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(host, port) if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Self::Host(host, port) => write!(f, "{host}:{port}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// The bound on connections to one server, over all cores.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionBound {
+    /// Most connections.
+    pub connections: u32,
+    /// Most requests that wait for one.
+    pub waiting: u32,
+    /// How long each waits.
+    pub wait: Duration,
+}
+
+/// When a server is passed over for what visitors' requests met there.
+#[derive(Clone, Copy, Debug)]
+pub struct FailureRules {
+    /// So many in a row put a server out; 0 for never.
+    pub most: u32,
+    /// Whether an answer of 500 and up is one.
+    pub server_errors: bool,
+    /// How long it is out the first time, twice that the next, with up to half of it taken off by chance.
+    pub out: Duration,
+    /// The longest time out.
+    pub out_at_most: Duration,
+}
+
+/// How servers are asked whether they are well.
+#[derive(Clone, Debug)]
+pub struct HealthCheck {
+    /// What is fetched.
+    pub path: PathAndQuery,
+    /// The `Host` it is fetched with.
+    pub host: Option<HeaderValue>,
+    /// From one check of a server to the next.
+    pub interval: Duration,
+    /// How long one may take, the connection included.
+    pub timeout: Duration,
+    /// The statuses of a server that is well.
+    pub statuses: RangeInclusive<u16>,
+    /// So many failed checks in a row put a server out.
+    pub out_after: u32,
+    /// So many good ones bring it back.
+    pub back_after: u32,
+}
+
+/// TLS to the shop.
+#[derive(Clone, Debug)]
+pub struct ShopTls {
+    /// Authorities in PEM; `None` for the system's.
+    pub authorities: Option<Vec<u8>>,
+    /// The name that certificates must be for; `None` for the server's own.
+    pub name: Option<String>,
+    /// Our own certificate chain and its key, in PEM.
+    pub own: Option<(Vec<u8>, Secret)>,
 }
 
 impl UpstreamSettings {
     /// The defaults for a shop at `host` and `port`.
     #[must_use]
     pub fn new(host: impl Into<String>, port: u16) -> Self {
+        Self::at(vec![ShopServer {
+            place: Place::Host(host.into(), port),
+            weight: 1,
+            tls: false,
+        }])
+    }
+
+    /// The defaults for a shop of these servers.
+    #[must_use]
+    pub fn at(servers: Vec<ShopServer>) -> Self {
         Self {
-            host: host.into(),
-            port,
+            servers,
+            resolve_every: Duration::from_secs(30),
+            host: None,
             connect: Duration::from_secs(2),
             response: Duration::from_secs(60),
+            total: None,
             body_idle: Duration::from_secs(300),
             write: Duration::from_secs(30),
             tunnel_idle: Duration::from_secs(600),
@@ -111,6 +230,17 @@ impl UpstreamSettings {
             idle_connections: 256,
             head_bytes: 64 * 1024,
             continue_wait: Duration::from_secs(1),
+            bound: None,
+            retries: 1,
+            retry_budget: 20,
+            failures: FailureRules {
+                most: 3,
+                server_errors: false,
+                out: Duration::from_secs(10),
+                out_at_most: Duration::from_secs(300),
+            },
+            check: None,
+            tls: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use anteroom::admin::{AdminServer, Handles, Options, Readiness, StartError, serv
 use anteroom::log::redis::{self, RedisLog};
 use anteroom::log::{self, Embedded, Log};
 use anteroom::metrics::Metrics;
-use anteroom::proxy::Stats;
+use anteroom::proxy::{Origins, Stats, UpstreamSettings};
 use anteroom::replica::{self, Arrival, JoinOutcome, Note, Replica, ReplicaThread};
 use anteroom::room::{
     Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
@@ -96,6 +96,7 @@ impl Gate {
             replica: replica.clone(),
             metrics: metrics.clone(),
             proxy: Arc::new(Stats::default()),
+            origins: Origins::start(UpstreamSettings::new("127.0.0.1", 3000)).expect("nothing to read"),
             readiness: readiness.clone(),
             keyring: keyring(),
         };

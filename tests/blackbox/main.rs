@@ -13,5 +13,6 @@ mod contract;
 mod kept;
 mod kills;
 mod load;
+mod upstreams;
 
 use crowd::{gate, guest, house, http, shop};

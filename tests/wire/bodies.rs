@@ -47,8 +47,10 @@ fn chunks_are_made_anew() {
         assert_eq!(gate.client().ask(&request).status, 200, "{method}");
         let seen = shop.seen();
         assert_eq!(header(&seen, "transfer-encoding").unwrap(), "chunked");
+        // A port in the head may end so too.
+        let (_, body) = seen.split_once("\r\n\r\n").unwrap();
         assert!(
-            !seen.contains("03\r\n") && seen.contains("abc") && seen.ends_with("0\r\n\r\n"),
+            !body.contains("03\r\n") && body.contains("abc") && body.ends_with("0\r\n\r\n"),
             "{seen}"
         );
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anteroom::proxy::{
-    Body, Conn, Drained, Forward, ForwardError, Listener, RequestBody, Server, ServerSettings, SessionWord, Stats,
-    Upstream, UpstreamSettings, serve,
+    Body, Conn, Drained, Forward, ForwardError, Listener, Origins, RequestBody, Server, ServerSettings, SessionWord,
+    Stats, Upstream, UpstreamSettings, serve,
 };
 use anteroom::tls::Tls;
 use bytes::Bytes;
@@ -37,6 +37,7 @@ pub struct Gate {
     pub server: Option<Server>,
     pub address: SocketAddr,
     pub stats: Arc<Stats>,
+    pub origins: Origins,
     pub cancel: CancellationToken,
     guards: Arc<()>,
 }
@@ -64,9 +65,11 @@ impl Gate {
         let stats = Arc::new(Stats::default());
         let guards = Arc::clone(&setup.guard);
         let (cancel, counted) = (setup.cancel.clone(), Arc::clone(&stats));
+        let origins = Origins::start(setup.upstream.clone()).unwrap();
+        let shared = origins.clone();
         let (settings, setup) = (setup.server.clone(), Arc::new(setup));
         let server = serve(vec![listener], 1, &settings, Arc::clone(&stats), move |_core| {
-            let upstream = Upstream::new(setup.upstream.clone(), Arc::clone(&counted));
+            let upstream = Upstream::new(shared.clone(), Arc::clone(&counted));
             let setup = Arc::clone(&setup);
             move |conn, request| respond(Arc::clone(&setup), upstream.clone(), conn, request)
         })
@@ -75,6 +78,7 @@ impl Gate {
             address: server.addresses()[0],
             server: Some(server),
             stats,
+            origins,
             cancel,
             guards,
         }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
 mod announced;
+mod bad_answers;
 mod bodies;
 mod bounds;
 #[path = "../harness/certificates.rs"]
@@ -22,3 +23,5 @@ mod tls;
 mod turning;
 mod unread;
 mod upgrades;
+mod upstream_tls;
+mod upstreams;

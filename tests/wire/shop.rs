@@ -162,6 +162,11 @@ impl Line {
         let _ = self.stream.write_all(bytes.as_bytes());
     }
 
+    /// Whether the other end still takes bytes.
+    pub fn try_send(&mut self, bytes: &str) -> bool {
+        self.stream.write_all(bytes.as_bytes()).is_ok()
+    }
+
     fn split(&mut self, at: usize) -> String {
         let rest = self.ahead.split_off(at);
         String::from_utf8_lossy(&std::mem::replace(&mut self.ahead, rest)).into_owned()

@@ -1,6 +1,6 @@
 //! Keys of the gate itself: its listeners, the way to the shop, the store, the signing keys, the logs.
 
-use super::{Key, Table, key, optional, required};
+use super::{Key, Table, key, optional};
 
 pub(super) const SERVER: Table = Table {
     name: "server",
@@ -138,64 +138,6 @@ const SERVER_KEYS: [Key; 21] = [
         "true or false",
         "false",
         "HTTP/2 in the clear from clients that begin with it, such as a proxy in front. Never by `Upgrade: h2c`.",
-    ),
-];
-
-pub(super) const UPSTREAM: Table = Table {
-    name: "upstream",
-    many: false,
-    about: "The shop behind the gate.",
-    keys: &UPSTREAM_KEYS,
-};
-
-const UPSTREAM_KEYS: [Key; 8] = [
-    required(
-        "url",
-        "URL such as \"http://127.0.0.1:3000\"",
-        "Where the shop listens. Requests go there with their own path and Host. Left out where `[forward_auth]` alone is used.",
-    ),
-    key(
-        "connect_timeout",
-        "duration",
-        "\"2s\"",
-        "How long a connection to the shop may take to come about; then 504.",
-    ),
-    key(
-        "response_timeout",
-        "duration",
-        "\"60s\"",
-        "How long the shop may take until the head of its answer is complete; then 504.",
-    ),
-    key(
-        "body_timeout",
-        "duration",
-        "\"5 min\"",
-        "How long the body of an answer may pause; long, for the sake of event streams.",
-    ),
-    key(
-        "write_timeout",
-        "duration",
-        "\"30s\"",
-        "How long the shop may take nothing while a request's body is waiting.",
-    ),
-    key(
-        "tunnel_timeout",
-        "duration",
-        "\"10 min\"",
-        "How long a WebSocket may be silent in both directions.",
-    ),
-    key(
-        "keep_alive",
-        "duration",
-        "\"4s\"",
-        "How long an idle connection to the shop is kept. Shorter than the shop's own, or it closes one just as it is used.",
-    ),
-    optional(
-        "signature_key",
-        "{ id, secret }, a secret of 32 bytes or more",
-        "requests are not signed",
-        "Signs every forwarded request in `Anteroom-Signature`, for a shop that can be reached around the gate: `docs/back-door.md`. \
-         To rotate, give the shop the new key before the gate.",
     ),
 ];
 

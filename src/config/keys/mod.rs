@@ -5,6 +5,7 @@ mod gate;
 mod limits;
 mod room;
 mod tls;
+pub(in crate::config) mod upstream;
 
 use std::fmt;
 
@@ -45,7 +46,7 @@ pub struct Table {
 pub const TABLES: [Table; 12] = [
     gate::SERVER,
     tls::TLS,
-    gate::UPSTREAM,
+    upstream::UPSTREAM,
     gate::FORWARD_AUTH,
     gate::STORE,
     gate::TOKENS,

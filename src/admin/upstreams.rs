@@ -1,0 +1,77 @@
+//! The shop's servers: how each stands, for operators and for metrics.
+
+use std::fmt;
+
+use axum::extract::State;
+use axum::response::Response;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+
+use super::problem::json;
+use super::{Shared, api};
+use crate::proxy::{Origins, Standing};
+
+/// `GET /api/v1/upstreams`.
+pub(super) async fn list(State(shared): State<Shared>) -> Response {
+    let upstreams = shared.origins.standing().into_iter().map(shown).collect();
+    json(&api::Upstreams { upstreams })
+}
+
+fn shown(standing: Standing) -> api::Upstream {
+    api::Upstream {
+        origin: standing.origin,
+        weight: standing.weight,
+        healthy: standing.healthy,
+        in_flight: standing.in_flight,
+        waiting: standing.waiting,
+        failures: standing.failures,
+        reason: standing.reason.map(|reason| reason.to_string()),
+    }
+}
+
+/// The same as metrics. A name's addresses come and go, a bounded number at a time.
+#[derive(Debug)]
+pub(super) struct UpstreamFigures(pub Origins);
+
+impl Collector for UpstreamFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let servers = self.0.standing();
+        for (name, help, figure) in GAUGES {
+            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            for server in &servers {
+                let labels = [("origin", server.origin.as_str())];
+                metric.encode_family(&labels)?.encode_gauge(&figure(server))?;
+            }
+        }
+        let help = "Requests and checks that a server of the shop failed";
+        let mut metric = encoder.encode_descriptor("upstream_failures", help, None, MetricType::Counter)?;
+        for server in &servers {
+            let labels = [("origin", server.origin.as_str())];
+            metric
+                .encode_family(&labels)?
+                .encode_counter::<NoLabelSet, _, f64>(&server.failures, None)?;
+        }
+        Ok(())
+    }
+}
+
+type Gauge = (&'static str, &'static str, fn(&Standing) -> u32);
+
+const GAUGES: [Gauge; 3] = [
+    (
+        "upstream_healthy",
+        "1 unless a server of the shop is passed over",
+        |server| u32::from(server.healthy),
+    ),
+    (
+        "upstream_in_flight",
+        "Requests and tunnels that a server of the shop is busy with",
+        |server| server.in_flight,
+    ),
+    (
+        "upstream_waiting",
+        "Requests that wait for a connection to a server of the shop",
+        |server| server.waiting,
+    ),
+];

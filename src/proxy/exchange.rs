@@ -1,0 +1,262 @@
+//! Getting a request to a server and the head of its answer back, over as many tries as are safe.
+//!
+//! A connection that cannot be made is tried elsewhere, for any request. What may have been read is sent again only without a body,
+//! with an idempotent method and before any byte of an answer (RFC 9110, section 9.2.2): to another server within the
+//! retries and their budget, or over a new connection when a kept one had died.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{EXPECT, TRANSFER_ENCODING};
+use http::{HeaderValue, Request, Response, Version};
+use http_body::Body as _;
+use hyper::body::Incoming;
+use tokio::time::{Instant, sleep_until};
+
+use super::error::Kind;
+use super::origins::{Busy, Origin};
+use super::pool::{Lease, Pool};
+use super::request_body::{Outcome, Progress, RequestBody};
+use super::sent::Sent;
+use super::settings::UpstreamSettings;
+use super::stats::{Stats, up};
+
+/// One request's way to an answer.
+pub(super) struct Exchange<'a> {
+    pool: &'a Arc<Pool>,
+    settings: &'a UpstreamSettings,
+    stats: &'a Stats,
+    progress: Option<&'a Progress>,
+    deadline: Option<Instant>,
+    /// Servers that are not tried again.
+    tried: Vec<Arc<Origin>>,
+    /// Where a kept connection had died: the server may be well, and is tried again if no other is.
+    spare: Option<Arc<Origin>>,
+    /// Kept connections have died: no other is trusted.
+    only_fresh: bool,
+    resent: u32,
+}
+
+/// A try that failed.
+struct Failed {
+    kind: Kind,
+    /// Nothing was heard of an answer.
+    unheard: bool,
+    lease: Lease,
+}
+
+impl<'a> Exchange<'a> {
+    pub(super) fn new(
+        pool: &'a Arc<Pool>,
+        settings: &'a UpstreamSettings,
+        stats: &'a Stats,
+        progress: Option<&'a Progress>,
+    ) -> Self {
+        pool.budget().earn();
+        Self {
+            pool,
+            settings,
+            stats,
+            progress,
+            deadline: settings.total.map(|total| Instant::now() + total),
+            tried: Vec::new(),
+            spare: None,
+            only_fresh: false,
+            resent: 0,
+        }
+    }
+
+    /// The head of an answer, and the connection its body will come over.
+    pub(super) async fn run(mut self, request: Request<RequestBody>) -> Result<(Response<Incoming>, Lease), Kind> {
+        let mut request = self.outgoing(request);
+        loop {
+            let lease = self.lease().await?;
+            let copy = self.copy(&request, &lease);
+            match self.send(lease, request).await {
+                Ok(answered) => return Ok(answered),
+                Err(failed) => request = self.again(failed, copy)?,
+            }
+        }
+    }
+
+    fn outgoing(&self, request: Request<RequestBody>) -> Request<Sent> {
+        let (mut head, body) = request.into_parts();
+        if self.progress.is_none() {
+            head.headers.remove(EXPECT);
+            return with_head(head, Sent::nothing());
+        }
+        if body.size_hint().exact().is_none() {
+            // Said outright: without it hyper would send a GET without its body.
+            head.headers
+                .insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
+        let expects = head.headers.contains_key(EXPECT);
+        let mut request = with_head(head, Sent::new(body));
+        if expects {
+            Sent::await_continue(&mut request, self.settings.continue_wait);
+        }
+        request
+    }
+
+    /// The request as it would be sent again, where that may be asked for.
+    fn copy(&self, request: &Request<Sent>, lease: &Lease) -> Option<Request<Sent>> {
+        let is_repeatable = self.progress.is_none()
+            && request.method().is_idempotent()
+            && self.resent < self.settings.retries
+            && (lease.is_reused() || self.pool.origins().are_many());
+        is_repeatable.then(|| {
+            let mut copy = Request::new(Sent::nothing());
+            *copy.method_mut() = request.method().clone();
+            *copy.uri_mut() = request.uri().clone();
+            *copy.headers_mut() = request.headers().clone();
+            copy
+        })
+    }
+
+    /// A connection to a server that has not been tried.
+    async fn lease(&mut self) -> Result<Lease, Kind> {
+        let mut last = Kind::Unreachable;
+        loop {
+            let Some(origin) = self.next().await else {
+                return Err(last);
+            };
+            let mut busy = Busy::at(origin, self.deadline).await?;
+            if !self.only_fresh {
+                match self.pool.kept(busy).await {
+                    Ok(lease) => return Ok(lease),
+                    Err(back) => busy = back,
+                }
+            }
+            // PERF: rare, and its state is large.
+            match Box::pin(self.pool.fresh(busy, self.deadline)).await {
+                Ok(lease) => return Ok(lease),
+                Err((Kind::Exhausted, _)) => return Err(Kind::Exhausted),
+                Err((kind, busy)) => {
+                    last = kind;
+                    self.missed(busy.origin());
+                }
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Option<Arc<Origin>> {
+        let origins = self.pool.origins();
+        if self.tried.len() >= MOST_SERVERS {
+            return None;
+        }
+        let next = origins
+            .next(&self.tried)
+            .or_else(|| self.spare.take())
+            .or_else(|| origins.any(&self.tried));
+        if next.is_some() || !self.tried.is_empty() {
+            return next;
+        }
+        // Names that have no address yet.
+        let patience = self.deadline.map_or(self.settings.connect, |deadline| {
+            deadline
+                .saturating_duration_since(Instant::now())
+                .min(self.settings.connect)
+        });
+        if !Box::pin(origins.found(patience)).await {
+            return None;
+        }
+        origins.next(&[]).or_else(|| origins.any(&[]))
+    }
+
+    fn missed(&mut self, origin: &Arc<Origin>) {
+        origin.missed();
+        self.pool.origins().missed(origin);
+        self.tried.push(Arc::clone(origin));
+    }
+
+    async fn send(&self, mut lease: Lease, request: Request<Sent>) -> Result<(Response<Incoming>, Lease), Failed> {
+        let answer = lease.sender().send_request(request);
+        let answer = tokio::select! {
+            answer = answer => answer,
+            () = too_late(self.progress, self.settings.response, self.deadline) => {
+                let unheard = !lease.is_answered();
+                return Err(Failed { kind: Kind::ResponseTimeout, unheard, lease });
+            }
+        };
+        let Ok(answer) = answer else {
+            let kind = match self.progress.map(Progress::outcome) {
+                Some(Outcome::Failed(error)) => error.into(),
+                _ => Kind::Broken,
+            };
+            let unheard = !lease.is_answered();
+            return Err(Failed { kind, unheard, lease });
+        };
+        lease.is_headed();
+        let is_whole = self
+            .progress
+            .is_none_or(|progress| progress.outcome() == Outcome::Whole);
+        // After an early answer the rest of the request is still under way; an HTTP/1.0 peer would make hyper speak 1.0
+        // from now on, and drop chunked bodies.
+        if is_whole && answer.version() == Version::HTTP_11 {
+            lease.may_be_kept();
+        }
+        Ok((answer, lease))
+    }
+
+    /// What is sent next after a failed try; its error where nothing is.
+    fn again(&mut self, failed: Failed, copy: Option<Request<Sent>>) -> Result<Request<Sent>, Kind> {
+        let Failed { kind, unheard, lease } = failed;
+        let origin = Arc::clone(lease.origin());
+        let had_died = lease.is_reused() && unheard && kind == Kind::Broken;
+        drop(lease);
+        if !had_died && matches!(kind, Kind::Broken | Kind::ResponseTimeout) {
+            origin.failed_with(kind);
+        }
+        if had_died {
+            self.only_fresh = true;
+            self.tried.push(Arc::clone(&origin));
+            self.spare = Some(origin);
+            let again = copy.ok_or(kind)?;
+            self.resent += 1;
+            up(&self.stats.upstream_retries);
+            return Ok(again);
+        }
+        self.tried.push(origin);
+        let again = copy.filter(|_| unheard).ok_or(kind)?;
+        if !self.is_elsewhere() || !self.pool.budget().spend() {
+            return Err(kind);
+        }
+        self.resent += 1;
+        up(&self.stats.upstream_retries);
+        Ok(again)
+    }
+
+    fn is_elsewhere(&self) -> bool {
+        self.pool.origins().any(&self.tried).is_some()
+    }
+}
+
+fn with_head(head: http::request::Parts, body: Sent) -> Request<Sent> {
+    let mut request = Request::new(body);
+    *request.method_mut() = head.method;
+    *request.uri_mut() = head.uri;
+    *request.headers_mut() = head.headers;
+    request
+}
+
+/// Ends when the shop has had the whole request for `patience` and not answered, or at the deadline. While a body is still
+/// coming its own deadlines hold: the client's for what does not arrive, the socket's for what the shop does not take.
+async fn too_late(progress: Option<&Progress>, patience: Duration, deadline: Option<Instant>) {
+    let mut due = Instant::now() + patience;
+    loop {
+        if let Some(deadline) = deadline.filter(|deadline| *deadline < due) {
+            sleep_until(deadline).await;
+            return;
+        }
+        sleep_until(due).await;
+        let Some(progress) = progress else { return };
+        due = match progress.outcome() {
+            Outcome::Coming => Instant::now() + patience,
+            _ if progress.last_moved() + patience > due => progress.last_moved() + patience,
+            _ => return,
+        };
+    }
+}
+
+/// Most servers that one request is taken to.
+const MOST_SERVERS: usize = 3;

@@ -1,0 +1,184 @@
+//! Asking every server whether it is well: one request each, every so often, over a connection of its own.
+
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use http::header::{CONNECTION, HOST, USER_AGENT};
+use http::{HeaderValue, Request, StatusCode};
+use http_body_util::Empty;
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::Inner;
+use super::dial::Dial;
+use super::origin::{Address, Origin};
+use crate::proxy::settings::HealthCheck;
+
+/// How a server's last checks went.
+struct Course {
+    origin: Arc<Origin>,
+    /// Checks in a row that said other than what holds.
+    against: u32,
+    well: bool,
+}
+
+/// Checks all servers until the gate ends; those of a name too, as they come and go.
+pub(super) async fn all(inner: Weak<Inner>) {
+    let mut courses: Vec<Course> = Vec::new();
+    loop {
+        let begun = Instant::now();
+        let interval = {
+            let Some(inner) = inner.upgrade() else { return };
+            let Some(check) = &inner.settings.check else { return };
+            courses = follow(courses, &inner.targets.load());
+            join_all(courses.iter_mut().map(|course| course.go_on(check, &inner.dial))).await;
+            if inner.targets.load().is_empty() {
+                SOON.min(check.interval)
+            } else {
+                check.interval
+            }
+        };
+        // Gates that were started together do not ask together.
+        sleep_until(begun + interval.mul_f32(fastrand::f32().mul_add(0.2, 0.9))).await;
+    }
+}
+
+/// The servers there are now, with what is known of them.
+fn follow(mut courses: Vec<Course>, origins: &[Arc<Origin>]) -> Vec<Course> {
+    let course = |origin: &Arc<Origin>| {
+        let known = courses.iter().position(|course| Arc::ptr_eq(&course.origin, origin));
+        known.map_or_else(|| Course::new(origin), |at| courses.swap_remove(at))
+    };
+    origins.iter().map(course).collect()
+}
+
+impl Course {
+    fn new(origin: &Arc<Origin>) -> Self {
+        Self {
+            origin: Arc::clone(origin),
+            against: 0,
+            well: true,
+        }
+    }
+
+    async fn go_on(&mut self, check: &HealthCheck, dial: &Dial) {
+        let asked = timeout(check.timeout, ask(check, dial, &self.origin)).await;
+        let result = asked.unwrap_or_else(|_| Err("the check took too long".to_owned()));
+        if let Err(why) = &result {
+            self.origin.check_failed(why);
+        }
+        if self.take(result.is_ok(), check) {
+            self.origin.checked(self.well);
+        }
+    }
+
+    /// Whether the server's state changed.
+    fn take(&mut self, well: bool, check: &HealthCheck) -> bool {
+        if well == self.well {
+            self.against = 0;
+            return false;
+        }
+        self.against += 1;
+        let most = if self.well { check.out_after } else { check.back_after };
+        if self.against < most {
+            return false;
+        }
+        (self.against, self.well) = (0, well);
+        true
+    }
+}
+
+/// One check; the error says what is wrong.
+async fn ask(check: &HealthCheck, dial: &Dial, origin: &Origin) -> Result<(), String> {
+    let stream = dial.connect(origin).await.map_err(|error| error.to_string())?;
+    let handshake = http1::Builder::new()
+        .max_buf_size(HEAD_BYTES)
+        .handshake(TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.map_err(|error| error.to_string())?;
+    let answer = async {
+        let answer = sender.send_request(request(check, origin)).await;
+        answer
+            .map(|answer| answer.status())
+            .map_err(|error| format!("the check was not answered: {error}"))
+    };
+    // The connection works only while it is polled, and may be over as soon as the answer is here; a body is left unread.
+    let mut answer = pin!(answer);
+    let status = tokio::select! {
+        biased;
+        status = &mut answer => status?,
+        _ = connection => answer.await?,
+    };
+    if check.statuses.contains(&status.as_u16()) {
+        return Ok(());
+    }
+    Err(told(status))
+}
+
+fn told(status: StatusCode) -> String {
+    format!("the check was answered {status}")
+}
+
+fn request(check: &HealthCheck, origin: &Origin) -> Request<Empty<Bytes>> {
+    let mut request = Request::new(Empty::new());
+    *request.uri_mut() = check.path.clone().into();
+    let headers = request.headers_mut();
+    let own = match origin.address() {
+        Address::Tcp(_) => HeaderValue::from_str(&origin.place().to_string()).ok(),
+        Address::Unix(_) => None,
+    };
+    let host = check.host.clone().or(own);
+    headers.insert(HOST, host.unwrap_or(HeaderValue::from_static("localhost")));
+    headers.insert(USER_AGENT, HeaderValue::from_static("anteroom-health"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    request
+}
+
+const HEAD_BYTES: usize = 16 * 1024;
+/// Until names have been looked up for the first time.
+const SOON: Duration = Duration::from_millis(200);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proxy::settings::UpstreamSettings;
+
+    fn check() -> HealthCheck {
+        HealthCheck {
+            path: "/health".parse().unwrap(),
+            host: None,
+            interval: Duration::from_secs(1),
+            timeout: Duration::from_secs(1),
+            statuses: 200..=299,
+            out_after: 2,
+            back_after: 3,
+        }
+    }
+
+    fn course() -> Course {
+        let settings = UpstreamSettings::new("127.0.0.1", 80);
+        Course::new(&super::super::Names::of(&settings).targets(&[])[0])
+    }
+
+    #[test]
+    fn so_many_checks_in_a_row_turn_it() {
+        let (mut course, check) = (course(), check());
+        let turns: Vec<bool> = [false, true, false, false, true, true, false, true, true, true]
+            .map(|well| course.take(well, &check))
+            .to_vec();
+        let expected = [false, false, false, true, false, false, false, false, false, true];
+        assert_eq!(turns, expected);
+    }
+
+    #[test]
+    fn course_stays_with_its_server() {
+        let mut first = course();
+        first.against = 1;
+        let (old, new) = (Arc::clone(&first.origin), course().origin);
+        let courses = follow(vec![first], &[new, old]);
+        assert_eq!(courses.iter().map(|course| course.against).collect::<Vec<_>>(), [0, 1]);
+    }
+}

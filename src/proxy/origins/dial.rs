@@ -1,0 +1,135 @@
+//! Making a connection to one server: TCP, a Unix socket, or TLS over TCP.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::client::TlsStream;
+
+use super::OriginsError;
+use super::origin::{Address, Origin};
+use super::tls::Tls;
+use crate::proxy::error::Kind;
+use crate::proxy::settings::UpstreamSettings;
+
+/// How connections are made.
+pub(in crate::proxy) struct Dial {
+    tls: Option<Tls>,
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::proxy) enum DialError {
+    #[error("no connection: {0}")]
+    Connect(io::Error),
+    #[error("TLS: {0}")]
+    Tls(io::Error),
+}
+
+impl DialError {
+    pub(in crate::proxy) fn kind(&self) -> Kind {
+        match self {
+            Self::Tls(_) => Kind::Untrusted,
+            Self::Connect(error) => match error.kind() {
+                io::ErrorKind::AddrNotAvailable | io::ErrorKind::OutOfMemory => Kind::Exhausted,
+                _ if matches!(error.raw_os_error(), Some(EMFILE | ENFILE | ENOBUFS)) => Kind::Exhausted,
+                _ => Kind::Unreachable,
+            },
+        }
+    }
+}
+
+impl Dial {
+    pub(super) fn new(settings: &UpstreamSettings) -> Result<Self, OriginsError> {
+        let tls = settings.servers.iter().any(|server| server.tls);
+        let tls = tls
+            .then(|| Tls::new(settings.tls.as_ref(), &settings.servers))
+            .transpose()?;
+        Ok(Self { tls })
+    }
+
+    /// A connection that HTTP can be spoken on; as long as it takes.
+    pub(in crate::proxy) async fn connect(&self, origin: &Origin) -> Result<ShopStream, DialError> {
+        let address = match origin.address() {
+            Address::Tcp(address) => address,
+            Address::Unix(path) => {
+                let stream = UnixStream::connect(path).await.map_err(DialError::Connect)?;
+                return Ok(ShopStream::Unix(stream));
+            }
+        };
+        let stream = TcpStream::connect(address).await.map_err(DialError::Connect)?;
+        // Without it a head and its body may wait for each other's acknowledgement; nothing is lost if it fails.
+        let _ = stream.set_nodelay(true);
+        match &self.tls {
+            Some(tls) if origin.server().tls => {
+                let stream = tls.connect(origin.server(), stream).await.map_err(DialError::Tls)?;
+                Ok(ShopStream::Tls(Box::new(stream)))
+            }
+            _ => Ok(ShopStream::Tcp(stream)),
+        }
+    }
+}
+
+/// A connection to the shop.
+pub(in crate::proxy) enum ShopStream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl AsyncRead for ShopStream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
+            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for ShopStream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
+            Self::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
+            Self::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(_) | Self::Unix(_) => Poll::Ready(Ok(())),
+            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
+const EMFILE: i32 = rustix::io::Errno::MFILE.raw_os_error();
+const ENFILE: i32 = rustix::io::Errno::NFILE.raw_os_error();
+const ENOBUFS: i32 = rustix::io::Errno::NOBUFS.raw_os_error();

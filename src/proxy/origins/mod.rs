@@ -1,0 +1,201 @@
+//! The shop's servers, as all cores see them: which there are, which are well, how busy each is, and which is next.
+//!
+//! A server is chosen as the less busy of two that are drawn by weight. One that failed is passed over for a while, and
+//! never are all of them. Figures are atomics and the list is swapped whole, so that no request waits for another's
+//! choice; each core keeps its own connections. Names are looked up, and servers checked, on one thread per gate.
+
+mod bound;
+mod budget;
+mod check;
+mod choice;
+mod dial;
+mod health;
+mod names;
+mod origin;
+mod tls;
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::pool::Stash;
+use super::settings::{Place, UpstreamSettings};
+use crate::time;
+use dial::Dial;
+use names::Names;
+
+pub(super) use budget::Budget;
+pub(super) use dial::ShopStream;
+pub(super) use origin::{Busy, Origin};
+
+/// The shop's servers; clones are the same ones. The thread that looks after them ends with the last clone.
+#[derive(Clone)]
+pub struct Origins(Arc<Inner>);
+
+struct Inner {
+    settings: Arc<UpstreamSettings>,
+    dial: Dial,
+    targets: ArcSwap<Vec<Arc<Origin>>>,
+    /// Wakes the look-up of names before its time.
+    wanted: Arc<Notify>,
+    /// Look-ups done.
+    looked_up: watch::Sender<u64>,
+    _stop: DropGuard,
+}
+
+/// Why there is no way to the shop.
+#[derive(Debug, thiserror::Error)]
+pub enum OriginsError {
+    /// The certificates or the key to be used cannot be.
+    #[error("[upstream] {key}: {why}")]
+    Tls {
+        /// The key of the configuration.
+        key: &'static str,
+        /// What is wrong with what it names.
+        why: String,
+    },
+    /// The system gives no thread.
+    #[error("the system gives no threads: {0}")]
+    Thread(#[from] io::Error),
+}
+
+/// How a server stands, for people.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// Its address, with the name it was found by if there is one.
+    pub origin: String,
+    /// Its share of the requests.
+    pub weight: u32,
+    /// False while it is passed over.
+    pub healthy: bool,
+    /// Requests and tunnels it is busy with.
+    pub in_flight: u32,
+    /// Requests that wait for a connection.
+    pub waiting: u32,
+    /// Requests and checks that failed.
+    pub failures: u64,
+    /// What failed last; none once it is back.
+    pub reason: Option<Arc<str>>,
+}
+
+impl fmt::Debug for Origins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.0.targets.load().iter().map(ToString::to_string))
+            .finish()
+    }
+}
+
+impl Origins {
+    /// Reads certificates, and starts the thread that resolves names and checks servers if there is anything to do for it.
+    pub fn start(settings: UpstreamSettings) -> Result<Self, OriginsError> {
+        let settings = Arc::new(settings);
+        let stop = CancellationToken::new();
+        let names = Names::of(&settings);
+        let inner = Arc::new(Inner {
+            dial: Dial::new(&settings)?,
+            targets: ArcSwap::from_pointee(names.targets(&[])),
+            wanted: Arc::default(),
+            looked_up: watch::Sender::new(0),
+            _stop: stop.clone().drop_guard(),
+            settings,
+        });
+        if names.any() || inner.settings.check.is_some() {
+            look_after(Arc::downgrade(&inner), names, stop)?;
+        }
+        Ok(Self(inner))
+    }
+
+    /// Gives a server, by its configured place, another weight; 0 lets it finish what it has and gives it nothing new.
+    pub fn weigh(&self, place: &Place, weight: u32) {
+        for origin in self.0.targets.load().iter().filter(|origin| origin.place() == place) {
+            origin.weigh(weight);
+        }
+    }
+
+    /// How every server stands now.
+    #[must_use]
+    pub fn standing(&self) -> Vec<Standing> {
+        self.0.targets.load().iter().map(|origin| origin.standing()).collect()
+    }
+
+    pub(super) fn settings(&self) -> &Arc<UpstreamSettings> {
+        &self.0.settings
+    }
+
+    pub(super) fn dial(&self) -> &Dial {
+        &self.0.dial
+    }
+
+    /// Whether a request may find another server than its first.
+    pub(super) fn are_many(&self) -> bool {
+        self.0.targets.load().len() > 1
+    }
+
+    /// The next server for a request that has tried `tried`, among those that are not out.
+    pub(super) fn next(&self, tried: &[Arc<Origin>]) -> Option<Arc<Origin>> {
+        let targets = self.0.targets.load();
+        // PERF: one server is taken as it is; nothing is counted, drawn or asked of a clock.
+        if let [only] = &targets[..] {
+            return (tried.is_empty() && only.weight() > 0).then(|| Arc::clone(only));
+        }
+        choice::among_the_well(&targets, tried, now_ms())
+    }
+
+    /// As [`next`](Self::next) where all are out: a guess is better than a refusal.
+    pub(super) fn any(&self, tried: &[Arc<Origin>]) -> Option<Arc<Origin>> {
+        choice::among_all(&self.0.targets.load(), tried)
+    }
+
+    /// Waits for names to be looked up where none has an address yet; whether there is one now.
+    pub(super) async fn found(&self, patience: Duration) -> bool {
+        let mut rounds = self.0.looked_up.subscribe();
+        self.0.wanted.notify_one();
+        let _ = timeout(patience, rounds.changed()).await;
+        !self.0.targets.load().is_empty()
+    }
+
+    /// Closes idle connections that `keep` does not want, where the cores share them.
+    pub(super) fn sweep(&self, keep: impl Fn(&Stash)) {
+        for origin in self.0.targets.load().iter() {
+            origin.stash().into_iter().for_each(&keep);
+        }
+    }
+
+    /// A connection to `origin` failed: its name may have moved.
+    pub(super) fn missed(&self, origin: &Origin) {
+        if origin.is_by_name() {
+            self.0.wanted.notify_one();
+        }
+    }
+}
+
+/// Runs the look-ups and checks until the last [`Origins`] is gone.
+fn look_after(inner: Weak<Inner>, names: Names, stop: CancellationToken) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let work = async move {
+        tokio::join!(names::look_up_again(inner.clone(), names), check::all(inner));
+    };
+    let body = move || {
+        runtime.block_on(async {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = work => {}
+            }
+        });
+        // A look-up that hangs is not waited for.
+        runtime.shutdown_background();
+    };
+    std::thread::Builder::new().name("origins".to_owned()).spawn(body)?;
+    Ok(())
+}
+
+fn now_ms() -> u64 {
+    u64::try_from(time::uptime().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,235 @@
+//! One server: where it is, how busy, how well.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use arc_swap::ArcSwapOption;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
+
+use super::bound::Bound;
+use super::health::{Change, Health};
+use super::{Standing, now_ms};
+use crate::proxy::error::Kind;
+use crate::proxy::pool::Stash;
+use crate::proxy::settings::{FailureRules, Place, ShopServer, UpstreamSettings};
+
+/// A server that requests go to.
+pub(in crate::proxy) struct Origin {
+    server: ShopServer,
+    address: Address,
+    name: String,
+    weight: AtomicU32,
+    in_flight: AtomicU32,
+    health: Health,
+    rules: FailureRules,
+    reason: ArcSwapOption<Reason>,
+    bound: Option<Bound>,
+    gone: AtomicBool,
+}
+
+/// `Arc<str>` is two words, which no atomic holds.
+struct Reason(Arc<str>);
+
+/// Where connections go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl Origin {
+    pub(super) fn new(server: &ShopServer, address: Address, settings: &UpstreamSettings) -> Self {
+        Self {
+            name: name(&server.place, &address),
+            weight: AtomicU32::new(server.weight),
+            server: server.clone(),
+            address,
+            in_flight: AtomicU32::new(0),
+            health: Health::default(),
+            rules: settings.failures,
+            reason: ArcSwapOption::empty(),
+            bound: settings.bound.map(Bound::new),
+            gone: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn server(&self) -> &ShopServer {
+        &self.server
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.server.place
+    }
+
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(super) fn is_by_name(&self) -> bool {
+        matches!((&self.server.place, &self.address), (Place::Host(host, _), Address::Tcp(address)) if *host != address.ip().to_string())
+    }
+
+    pub(super) fn weight(&self) -> u32 {
+        self.weight.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn weigh(&self, weight: u32) {
+        self.weight.store(weight, Ordering::Relaxed);
+    }
+
+    pub(super) fn in_flight(&self) -> u32 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn takes(&self, now_ms: u64) -> bool {
+        self.health.takes(now_ms)
+    }
+
+    pub(super) fn enter(&self, now_ms: u64) -> bool {
+        self.health.enter(now_ms)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.bound.as_ref().is_some_and(Bound::is_full)
+    }
+
+    /// Its name has another address now: nothing of it is kept.
+    pub(in crate::proxy) fn leave(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
+    pub(in crate::proxy) fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    /// Where its idle connections are kept, if not by each core.
+    pub(in crate::proxy) fn stash(&self) -> Option<&Stash> {
+        self.bound.as_ref().map(Bound::idle)
+    }
+
+    /// A request was answered.
+    pub(in crate::proxy) fn answered(&self, status: http::StatusCode) {
+        if self.rules.server_errors && status.is_server_error() {
+            self.failed(status.as_str(), now_ms());
+        } else if self.health.succeeded(now_ms) == Change::Back {
+            self.tell(Change::Back);
+        }
+    }
+
+    /// A request failed by this server's fault.
+    pub(in crate::proxy) fn failed_with(&self, kind: Kind) {
+        self.failed(&kind.to_string(), now_ms());
+    }
+
+    /// A connection to it did not come about; why has been [noted](Self::note).
+    pub(in crate::proxy) fn missed(&self) {
+        self.tell(self.health.failed(&self.rules, now_ms()));
+    }
+
+    pub(super) fn failed(&self, why: &str, now_ms: u64) {
+        self.note(why);
+        self.tell(self.health.failed(&self.rules, now_ms));
+    }
+
+    /// What its checks say, where that changed.
+    pub(super) fn checked(&self, well: bool) {
+        self.tell(self.health.checked(well));
+    }
+
+    pub(super) fn check_failed(&self, why: &str) {
+        self.health.check_failed();
+        self.note(why);
+    }
+
+    /// Keeps the reason for people; said in the log when it is a new one.
+    pub(in crate::proxy) fn note(&self, why: &str) {
+        if self.reason.load().as_ref().is_some_and(|reason| &*reason.0 == why) {
+            return;
+        }
+        tracing::warn!(origin = %self.name, why, "a server of the shop failed");
+        self.reason.store(Some(Arc::new(Reason(why.into()))));
+    }
+
+    fn tell(&self, change: Change) {
+        match change {
+            Change::None => {}
+            Change::Out => tracing::warn!(origin = %self.name, "a server of the shop is passed over"),
+            Change::Back => {
+                self.reason.store(None);
+                tracing::info!(origin = %self.name, "a server of the shop is back");
+            }
+        }
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        Standing {
+            origin: self.name.clone(),
+            weight: self.weight(),
+            healthy: self.health.is_in(),
+            in_flight: self.in_flight(),
+            waiting: self.bound.as_ref().map_or(0, Bound::waiting),
+            failures: self.health.failures(),
+            reason: self.reason.load().as_ref().map(|reason| Arc::clone(&reason.0)),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// As configured, with the address that a name stands for behind it.
+fn name(place: &Place, address: &Address) -> String {
+    match (place, address) {
+        (Place::Host(host, _), Address::Tcp(address)) if *host != address.ip().to_string() => {
+            format!("{place} ({})", address.ip())
+        }
+        _ => place.to_string(),
+    }
+}
+
+/// A request under way at a server, until it drops.
+pub(in crate::proxy) struct Busy {
+    origin: Arc<Origin>,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Busy {
+    /// Waits for a connection to be free where they are bounded.
+    pub(in crate::proxy) async fn at(origin: Arc<Origin>, deadline: Option<Instant>) -> Result<Self, Kind> {
+        let permit = match &origin.bound {
+            None => None,
+            Some(bound) => Some(bound.enter(deadline).await?),
+        };
+        Ok(Self::holding(origin, permit))
+    }
+
+    #[cfg(test)]
+    pub(super) fn with(origin: Arc<Origin>) -> Self {
+        Self::holding(origin, None)
+    }
+
+    fn holding(origin: Arc<Origin>, permit: Option<OwnedSemaphorePermit>) -> Self {
+        origin.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self {
+            origin,
+            _permit: permit,
+        }
+    }
+
+    pub(in crate::proxy) fn origin(&self) -> &Arc<Origin> {
+        &self.origin
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.origin.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,116 @@
+//! TLS to the shop: who signs its certificate, for which name, and the certificate we show.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use rustls::client::WantsClientCert;
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::OriginsError;
+use crate::proxy::settings::{Place, ShopServer, ShopTls};
+
+/// How TLS is spoken to all servers.
+pub(super) struct Tls {
+    connector: TlsConnector,
+    /// The name each server's certificate must be for.
+    names: HashMap<String, ServerName<'static>>,
+    one_name: Option<ServerName<'static>>,
+}
+
+impl Tls {
+    pub(super) fn new(settings: Option<&ShopTls>, servers: &[ShopServer]) -> Result<Self, OriginsError> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let roots = Arc::new(roots(settings.and_then(|tls| tls.authorities.as_deref()))?);
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| wrong("url", error))?
+            .with_root_certificates(roots);
+        let mut config = with_own(builder, settings)?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let mut names = HashMap::new();
+        for server in servers.iter().filter(|server| server.tls) {
+            if let Place::Host(host, _) = &server.place {
+                names.insert(host.clone(), server_name("url", host)?);
+            }
+        }
+        let name = settings.and_then(|tls| tls.name.as_deref());
+        Ok(Self {
+            connector: TlsConnector::from(Arc::new(config)),
+            names,
+            one_name: name.map(|name| server_name("server_name", name)).transpose()?,
+        })
+    }
+
+    pub(super) async fn connect(&self, server: &ShopServer, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        let own = match &server.place {
+            Place::Host(host, _) => self.names.get(host),
+            Place::Unix(_) => None,
+        };
+        let Some(name) = self.one_name.as_ref().or(own) else {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "there is no name to check the certificate for",
+            ));
+        };
+        self.connector.connect(name.clone(), stream).await
+    }
+}
+
+fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, OriginsError> {
+    let mut roots = RootCertStore::empty();
+    let Some(pem) = pem else {
+        let system = rustls_native_certs::load_native_certs();
+        roots.add_parsable_certificates(system.certs);
+        if roots.is_empty() {
+            return Err(wrong(
+                "ca_file",
+                "this system has no authorities of its own: name a file of them",
+            ));
+        }
+        return Ok(roots);
+    };
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|error| wrong("ca_file", error))?;
+        roots.add(certificate).map_err(|error| wrong("ca_file", error))?;
+    }
+    if roots.is_empty() {
+        return Err(wrong("ca_file", "it holds no certificate"));
+    }
+    Ok(roots)
+}
+
+fn with_own(
+    builder: ConfigBuilder<ClientConfig, WantsClientCert>,
+    settings: Option<&ShopTls>,
+) -> Result<ClientConfig, OriginsError> {
+    let Some((chain, key)) = settings.and_then(|tls| tls.own.as_ref()) else {
+        return Ok(builder.with_no_client_auth());
+    };
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(chain)
+        .collect::<Result<_, _>>()
+        .map_err(|error| wrong("client_cert_file", error))?;
+    if chain.is_empty() {
+        return Err(wrong("client_cert_file", "it holds no certificate"));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key.expose()).map_err(|error| wrong("client_key_file", error))?;
+    builder
+        .with_client_auth_cert(chain, key)
+        .map_err(|error| wrong("client_key_file", error))
+}
+
+fn server_name(key: &'static str, name: &str) -> Result<ServerName<'static>, OriginsError> {
+    ServerName::try_from(name.to_owned()).map_err(|_| wrong(key, format!("\"{name}\" can be no name of a certificate")))
+}
+
+fn wrong(key: &'static str, why: impl Into<Box<dyn std::error::Error>>) -> OriginsError {
+    OriginsError::Tls {
+        key,
+        why: why.into().to_string(),
+    }
+}

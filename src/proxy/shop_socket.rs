@@ -1,0 +1,117 @@
+//! The socket towards the shop: counts what comes ahead of an answer, and has a write deadline.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::origins::ShopStream;
+use super::settings::UpstreamSettings;
+use super::socket::Stall;
+use super::stats::{Stats, down, up};
+
+/// The shop's end.
+pub(super) struct ShopSocket {
+    stream: ShopStream,
+    stall: Stall,
+    heard: Arc<Heard>,
+    most_ahead: usize,
+    stats: Arc<Stats>,
+}
+
+/// What came from the shop since the count was last begun: it decides if a request may be sent again, and bounds what may
+/// come ahead of an answer, interim answers without end included.
+#[derive(Debug, Default)]
+pub(super) struct Heard(AtomicUsize);
+
+impl Heard {
+    /// A request goes out.
+    pub(super) fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// The answer's head is here: what comes now has other bounds.
+    pub(super) fn head(&self) {
+        self.0.store(HEAD_IS_HERE, Ordering::Relaxed);
+    }
+
+    pub(super) fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    fn count(&self, bytes: usize, most: usize) -> io::Result<()> {
+        let before = self.0.load(Ordering::Relaxed);
+        if before == HEAD_IS_HERE {
+            return Ok(());
+        }
+        self.0
+            .store(before.saturating_add(bytes).min(HEAD_IS_HERE - 1), Ordering::Relaxed);
+        if before > most {
+            return Err(io::Error::other("too much ahead of an answer"));
+        }
+        Ok(())
+    }
+}
+
+const HEAD_IS_HERE: usize = usize::MAX;
+
+impl ShopSocket {
+    pub(super) fn new(stream: ShopStream, settings: &UpstreamSettings, heard: Arc<Heard>, stats: Arc<Stats>) -> Self {
+        up(&stats.upstream_open);
+        up(&stats.upstream_connects);
+        Self {
+            stream,
+            stall: Stall::new(settings.write),
+            heard,
+            // Reads come in pieces of a buffer at most, so that a head of the allowed size is never refused here.
+            most_ahead: settings.head_bytes.saturating_mul(4),
+            stats,
+        }
+    }
+}
+
+impl Drop for ShopSocket {
+    fn drop(&mut self) {
+        down(&self.stats.upstream_open);
+    }
+}
+
+impl AsyncRead for ShopSocket {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        Poll::Ready(self.heard.count(buf.filled().len() - before, self.most_ahead))
+    }
+}
+
+impl AsyncWrite for ShopSocket {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.stall.watch(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.stall.watch(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        self.stall.watch(cx, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,83 @@
+//! One of the shop's servers is killed while visitors are inside.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio::runtime;
+use tokio::task::JoinSet;
+
+use crate::gate::Gate;
+use crate::http::Wire;
+use crate::shop::{PLAIN, Reply, Shop};
+
+/// Slow enough that some requests are always under way.
+const REPLIES: &[Reply] = &[Reply {
+    after: Duration::from_millis(5),
+    ..PLAIN
+}];
+const VISITORS: u32 = 8;
+const REQUESTS: u32 = 200;
+const GET: &[u8] = b"GET /goods HTTP/1.1\r\nHost: shop.test\r\n\r\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_killed_costs_no_visitor_an_answer() {
+    // A runtime of its own: at its end every socket of the server closes, as when a process is killed.
+    let doomed = runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let dying = doomed.spawn(Shop::open(REPLIES)).await.unwrap();
+    let living = Shop::open(REPLIES).await;
+    let mut gate = Gate::at(dying.address, "mode = \"off\"", "");
+    let one = format!("url = \"http://{}\"\n[store]", dying.address);
+    let two = format!(
+        "servers = [{{ url = \"http://{}\" }}, {{ url = \"http://{}\" }}]\n[store]",
+        dying.address, living.address
+    );
+    let config = fs::read_to_string(gate.config()).unwrap();
+    assert!(config.contains(&one), "{config}");
+    fs::write(gate.config(), config.replace(&one, &two)).unwrap();
+    gate.start();
+    gate.ready().await;
+
+    let answered = Arc::new(AtomicU32::new(0));
+    let mut visitors = JoinSet::new();
+    for _ in 0..VISITORS {
+        let (address, answered) = (gate.address, Arc::clone(&answered));
+        visitors.spawn(async move {
+            let mut wire = Wire::open(address).await.unwrap();
+            for _ in 0..REQUESTS {
+                let answer = wire.ask(GET).await.unwrap();
+                assert_eq!((answer.status(), answer.text().as_str()), (200, "come in"));
+                answered.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+    }
+    while answered.load(Ordering::SeqCst) < VISITORS * REQUESTS / 4 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(!dying.seen().is_empty(), "both were asked");
+    doomed.shutdown_background();
+    while let Some(visitor) = visitors.join_next().await {
+        visitor.unwrap();
+    }
+    let shown = gate.admin_ask("GET", "/api/v1/upstreams", "").await.json();
+    let server = |at: usize| shown["upstreams"][at].clone();
+    assert_eq!(
+        (&server(0)["healthy"], &server(1)["healthy"]),
+        (&false.into(), &true.into()),
+        "{shown}"
+    );
+    let metrics = gate.admin_ask("GET", "/metrics", "").await.text();
+    for line in [
+        format!("anteroom_upstream_healthy{{origin=\"{}\"}} 0", dying.address),
+        format!("anteroom_upstream_healthy{{origin=\"{}\"}} 1", living.address),
+        format!("anteroom_upstream_failures_total{{origin=\"{}\"}} 0", living.address),
+    ] {
+        assert!(metrics.contains(&line), "no {line} in\n{metrics}");
+    }
+    gate.stop();
+}
