@@ -5,7 +5,7 @@
 
 pub use crate::config::fuzzing::config;
 pub use crate::config::routes::fuzzing::path;
-pub use crate::proxy::fuzzing::{framing, headers};
+pub use crate::proxy::fuzzing::{framing, headers, proxy_protocol};
 pub use crate::token::fuzzing::token;
 
 #[cfg(test)]
@@ -16,11 +16,12 @@ mod tests {
 
     type Target = fn(&[u8]);
 
-    const TARGETS: [(&str, Target); 5] = [
+    const TARGETS: [(&str, Target); 6] = [
         ("config", config),
         ("framing", framing),
         ("headers", headers),
         ("path", path),
+        ("proxy_protocol", proxy_protocol),
         ("token", token),
     ];
 

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Version};
 use super::conn::Proto;
 use super::guard::split_matters;
 use super::hygiene::{clean_request, clean_response, clean_trailers};
+use super::proxy_protocol::{Ends, parse};
 use super::upstream::Forward;
 
 /// Two bytes of a seed for where the rest is cut; however that comes, the verdict is the same.
@@ -42,6 +43,30 @@ pub fn headers(data: &[u8]) {
             !bad(name) && !["host", "cookie", "via", "expect"].contains(&name),
             "{name} in trailers"
         );
+    }
+}
+
+/// Bytes that a proxy may have sent, or not: the verdict comes as soon as it can and then stays, and what is read is what
+/// was written.
+///
+/// # Panics
+/// When a law does not hold.
+pub fn proxy_protocol(data: &[u8]) {
+    let whole = parse(data);
+    for length in 0..data.len() {
+        match parse(&data[..length]) {
+            Ok(None) => {}
+            early => assert_eq!(early, whole, "told at {length} of {data:?}"),
+        }
+    }
+    let Ok(Some(header)) = whole else { return };
+    assert!(header.length <= data.len());
+    assert_eq!(parse(&data[..header.length]), whole, "what lies behind it counts");
+    let Some(ends) = header.ends else { return };
+    assert_eq!(ends.source.is_ipv4(), ends.destination.is_ipv4());
+    for written in [line_of(ends), block_of(ends)] {
+        let read = parse(&written).expect("a header").expect("a whole one");
+        assert_eq!((read.ends, read.length), (Some(ends), written.len()), "{written:?}");
     }
 }
 
@@ -193,6 +218,33 @@ fn is_gates(name: &str) -> bool {
     alias.starts_with("anteroom-")
         || NAMES.contains(&alias.as_str())
         || underscore && (alias.starts_with("x-forwarded-") || BEHIND_UNDERSCORES.contains(&alias.as_str()))
+}
+
+/// Version 1, as haproxy writes it.
+fn line_of(ends: Ends) -> Vec<u8> {
+    let family = if ends.source.is_ipv4() { 4 } else { 6 };
+    let (source, destination) = (ends.source, ends.destination);
+    let (from, to) = (source.ip(), destination.ip());
+    format!(
+        "PROXY TCP{family} {from} {to} {} {}\r\n",
+        source.port(),
+        destination.port()
+    )
+    .into_bytes()
+}
+
+/// Version 2, without additions.
+fn block_of(ends: Ends) -> Vec<u8> {
+    let octets = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    let (from, to) = (octets(ends.source.ip()), octets(ends.destination.ip()));
+    let ports = [ends.source.port(), ends.destination.port()].map(u16::to_be_bytes);
+    let family = if ends.source.is_ipv4() { 0x11 } else { 0x21 };
+    let length = u8::try_from(2 * from.len() + 4).expect("at most 36");
+    let start = [b"\r\n\r\n\0\r\nQUIT\n".as_slice(), &[0x21, family, 0, length]].concat();
+    [start, from, to, ports.concat()].concat()
 }
 
 const OURS: HeaderName = HeaderName::from_static("anteroom-session");
