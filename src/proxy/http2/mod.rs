@@ -97,16 +97,13 @@ where
     F: Future<Output = Response<Body>>,
 {
     let flight = conn.answering();
-    let response = match request::check(&mut request) {
-        Err(malformed) => {
-            up(&shared.stats.malformed);
-            refusal(malformed)
-        }
-        Ok(()) => {
-            up(&shared.stats.requests);
-            let request = request.map(|incoming| RequestBody::new(incoming, &shared.settings));
-            opened(Box::pin((shared.service)(Arc::clone(&conn), request)).await)
-        }
+    let response = if let Err(malformed) = request::check(&mut request) {
+        up(&shared.stats.malformed);
+        refusal(malformed)
+    } else {
+        up(&shared.stats.requests);
+        let request = request.map(|incoming| RequestBody::new(incoming, &shared.settings));
+        opened(Box::pin((shared.service)(Arc::clone(&conn), request)).await)
     };
     response.map(|body| stream.carry(body.hold(flight)))
 }

@@ -14,7 +14,7 @@ use crate::shop::{OK, Shop};
 const CANCEL: [u8; 4] = [0, 0, 0, 8];
 /// More than a window may be (RFC 9113, section 6.9.1).
 const OVERFLOWING: [u8; 4] = [0x7f, 0xff, 0xff, 0xff];
-/// SETTINGS_INITIAL_WINDOW_SIZE.
+/// The setting of a stream's first window (RFC 9113, section 6.5.2).
 const WINDOW: u16 = 4;
 
 /// Another visitor has an answer.
@@ -139,7 +139,7 @@ fn a_small_block_that_unpacks_to_a_large_head_is_refused() {
     let mut block = head("GET", "/", &[]);
     block.push(0x40);
     block.extend_from_slice(&fields_of(&[("x-filler", "y".repeat(120).as_str())])[1..]);
-    block.extend_from_slice(&[0x80 | 62; 4_000]);
+    block.extend_from_slice(&[0xbe; 4_000]);
     raw.frame(HEADERS, END_STREAM | END_HEADERS, 1, &block);
     let answered = raw.until(HEADERS, 1);
     assert!(answered.is_none_or(|frame| frame.payload[0] != 0x88), "not 200");
