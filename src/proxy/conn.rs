@@ -170,7 +170,6 @@ impl Conn {
     /// From now on requests begin and end on streams of their own, and bytes alone begin none.
     pub(super) fn multiplex(&self) {
         self.multiplexed.store(true, Ordering::Relaxed);
-        self.enter(IDLE);
     }
 
     /// Bytes came in: between requests they begin a head.

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, UPGRADE};
-use http::{Request, Response, StatusCode};
+use http::header::{CONNECTION, CONTENT_LENGTH, SEC_WEBSOCKET_ACCEPT, UPGRADE};
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
@@ -24,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until};
 
 use self::streams::{Reply, Run, Stream, Streams};
+use super::address::is_trusted;
 use super::body::Body;
 use super::conn::Conn;
 use super::connection::{End, Shared, how, poll_alarm, refusal};
@@ -39,7 +41,9 @@ where
 {
     conn.multiplex();
     let settings = &shared.settings;
-    let streams = Arc::new(Streams::new(settings.write));
+    // A proxy of ours brings many visitors on one connection: what one of them does must not end the others' requests.
+    let is_shared = is_trusted(conn.peer().ip(), &settings.trusted);
+    let streams = Arc::new(Streams::new(settings.write, is_shared));
     let service = service_fn(|request| {
         let (conn, shared, stream) = (Arc::clone(conn), Arc::clone(shared), streams.begin());
         async move { Ok::<_, Infallible>(answer(conn, &shared, request, stream).await) }
@@ -52,7 +56,7 @@ where
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buf_size(SEND_BYTES)
         .max_pending_accept_reset_streams(UNSEEN_RESETS)
-        .max_local_error_reset_streams(OWN_RESETS)
+        .max_local_error_reset_streams((!is_shared).then_some(OWN_RESETS))
         .enable_connect_protocol()
         .serve_connection(TokioIo::new(io), service);
     let mut http = pin!(http);
@@ -69,7 +73,10 @@ where
                 return Poll::Ready(End::Flood);
             }
             let due = match told {
-                Some(told) => conn.idle_since().map(|since| since.max(told) + FAREWELL),
+                // What h2 still holds of the last answers has the time that any answer has.
+                Some(told) => conn
+                    .idle_since()
+                    .map(|since| (told + FAREWELL).max(since + settings.write)),
                 None => conn.due(settings),
             };
             let is_due = poll_alarm(alarm.as_mut(), due, cx).is_ready();
@@ -97,26 +104,56 @@ where
     F: Future<Output = Response<Body>>,
 {
     let flight = conn.answering();
+    let (is_head, is_connect) = (request.method() == Method::HEAD, request.method() == Method::CONNECT);
     let response = if let Err(malformed) = request::check(&mut request) {
         up(&shared.stats.malformed);
         refusal(malformed)
     } else {
         up(&shared.stats.requests);
         let request = request.map(|incoming| RequestBody::new(incoming, &shared.settings));
-        opened(Box::pin((shared.service)(Arc::clone(&conn), request)).await)
+        Box::pin((shared.service)(Arc::clone(&conn), request)).await
+    };
+    let response = if is_connect { opened(response) } else { response };
+    let response = if is_head {
+        bare(response)
+    } else {
+        without_content(response)
     };
     response.map(|body| stream.carry(body.hold(flight)))
 }
 
-/// A tunnel's answer as RFC 8441, section 5, has it: HTTP/2 knows no 101.
+/// The answer to a `CONNECT` as RFC 8441, section 5, has it: HTTP/2 knows no 101, and any 2xx would open the tunnel.
 fn opened(mut response: Response<Body>) -> Response<Body> {
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         *response.status_mut() = StatusCode::OK;
         for name in [CONNECTION, UPGRADE, SEC_WEBSOCKET_ACCEPT] {
             response.headers_mut().remove(name);
         }
+    } else if response.status().is_success() {
+        *response.status_mut() = StatusCode::BAD_GATEWAY;
     }
     response
+}
+
+/// An answer to `HEAD` says how long it would be and ends there: hyper sees to it over HTTP/1.1 only.
+fn bare(response: Response<Body>) -> Response<Body> {
+    let length = response.body().size_hint().exact().filter(|length| *length > 0);
+    let mut bare = response.map(|_| Body::empty());
+    if let (Some(length), false) = (length, bare.headers().contains_key(CONTENT_LENGTH)) {
+        bare.headers_mut().insert(CONTENT_LENGTH, length.into());
+    }
+    bare
+}
+
+/// These have no content, whatever was put there (RFC 9110, section 6.4.1).
+fn without_content(mut response: Response<Body>) -> Response<Body> {
+    if !matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+        || response.body().is_end_stream()
+    {
+        return response;
+    }
+    response.headers_mut().remove(CONTENT_LENGTH);
+    response.map(|_| Body::empty())
 }
 
 /// What a client says first (RFC 9113, section 3.4).

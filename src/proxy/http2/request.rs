@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::header::{CONNECTION, COOKIE, EXPECT, HOST, SEC_WEBSOCKET_KEY, UPGRADE};
+use http::header::{CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, SEC_WEBSOCKET_KEY, UPGRADE};
 use http::uri::Scheme;
 use http::{HeaderMap, HeaderValue, Method, Request};
 use hyper::ext::Protocol;
@@ -17,6 +17,8 @@ use crate::proxy::guard::MAX_FIELDS;
 pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     open_tunnel(request)?;
     check_scheme(request)?;
+    check_path(request)?;
+    check_length(request.headers())?;
     check_authority(request)?;
     let headers = request.headers_mut();
     if !headers.values().all(is_trimmed) {
@@ -61,6 +63,25 @@ fn check_scheme<B>(request: &Request<B>) -> Result<(), Malformed> {
         None => Ok(()),
         Some(scheme) if *scheme == Scheme::HTTP || *scheme == Scheme::HTTPS => Ok(()),
         Some(_) => Err(Malformed::Target),
+    }
+}
+
+/// A path alone: what the parser would complete was not one.
+fn check_path<B>(request: &Request<B>) -> Result<(), Malformed> {
+    match request.uri().path_and_query() {
+        Some(target) if target.as_str().starts_with('/') => Ok(()),
+        _ => Err(Malformed::Target),
+    }
+}
+
+/// h2 holds the body to one length, and lets a second that says the same pass.
+fn check_length(headers: &HeaderMap) -> Result<(), Malformed> {
+    let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
+    let is_number = |length: &HeaderValue| !length.is_empty() && length.as_bytes().iter().all(u8::is_ascii_digit);
+    match (lengths.next(), lengths.next()) {
+        (None, _) => Ok(()),
+        (Some(length), None) if is_number(length) => Ok(()),
+        _ => Err(Malformed::Length),
     }
 }
 

@@ -22,17 +22,18 @@ pub(super) struct Streams {
     patience: Duration,
     /// The stream that has just begun: hyper hands its future to [`Run`] before another begins.
     begun: Mutex<Option<Arc<Pace>>>,
-    called_off: Mutex<Bucket>,
+    /// `None`: they are many people's.
+    called_off: Option<Mutex<Bucket>>,
     flooded: AtomicBool,
 }
 
 impl Streams {
-    /// `patience` is how long a client may take nothing of an answer.
-    pub(super) fn new(patience: Duration) -> Self {
+    /// `patience` is how long a client may take nothing of an answer; `is_shared` when the client brings many people.
+    pub(super) fn new(patience: Duration, is_shared: bool) -> Self {
         Self {
             patience,
             begun: Mutex::default(),
-            called_off: Mutex::new(Bucket::full()),
+            called_off: (!is_shared).then(|| Mutex::new(Bucket::full())),
             flooded: AtomicBool::new(false),
         }
     }
@@ -53,7 +54,8 @@ impl Streams {
     }
 
     fn called_off(&self) {
-        if !held(&self.called_off).take(Instant::now()) {
+        let is_spent = |bucket: &Mutex<Bucket>| !held(bucket).take(Instant::now());
+        if self.called_off.as_ref().is_some_and(is_spent) {
             self.flooded.store(true, Ordering::Relaxed);
         }
     }
@@ -235,3 +237,36 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// Requests that a client may call off: all that a page loads at once when one leaves it, and again every few seconds.
 const CALLED_OFF_AT_ONCE: f64 = 200.0;
 const CALLED_OFF_PER_SECOND: f64 = 20.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_page_s_requests_may_be_called_off_and_later_more() {
+        let streams = |is_shared| Arc::new(Streams::new(Duration::from_secs(30), is_shared));
+        let call_off = |streams: &Arc<Streams>, count| {
+            (0..count).for_each(|_| drop(streams.begin()));
+            streams.are_called_off_too_often()
+        };
+        let own = streams(false);
+        assert!(!call_off(&own, 200));
+        assert!(call_off(&own, 100));
+        assert!(!call_off(&streams(true), 1_000), "many people's");
+        let answered = streams(false);
+        (0..1_000).for_each(|_| drop(answered.begin().carry(Body::empty())));
+        assert!(!answered.are_called_off_too_often());
+    }
+
+    #[test]
+    fn what_was_called_off_comes_back_with_time() {
+        let (mut bucket, began) = (Bucket::full(), Instant::now());
+        let taken = |bucket: &mut Bucket, now| (0..1_000).filter(|_| bucket.take(now)).count();
+        assert!((200..=201).contains(&taken(&mut bucket, began)));
+        let mut later = Bucket {
+            left: 0.0,
+            filled: began,
+        };
+        assert_eq!(taken(&mut later, began + Duration::from_secs(3)), 60);
+    }
+}

@@ -166,7 +166,9 @@ async fn a_websocket_opens_on_a_stream() {
     }
     let mut down = answer.into_body();
     // Another, on which nothing is asked, has come to its end meanwhile: the tunnel keeps this one.
-    assert!(Client::new(&gate).await.closed().await.is_ok());
+    let mut other = Client::new(&gate).await;
+    assert_eq!(other.ask(get("/own")).await.0, StatusCode::OK);
+    assert!(other.closed().await.is_ok());
     assert_eq!(client.ask(get("/own")).await.0, StatusCode::OK);
     up.send_data(Bytes::from_static(b"ping"), false).unwrap();
     assert_eq!(soon(down.data()).await.unwrap().unwrap(), "PING");
@@ -214,10 +216,56 @@ async fn a_connection_on_which_nothing_is_asked_is_closed_with_a_word() {
     let gate = gate_with(&shop, |setup| setup.server.keep_alive = SOON);
     let mut asked = Client::new(&gate).await;
     assert_eq!(asked.ask(get("/")).await.0, StatusCode::OK);
-    let silent = Client::new(&gate).await;
-    // A browser's pings keep nothing open.
     assert!(asked.closed().await.is_ok());
-    assert!(silent.closed().await.is_ok());
+    let gate = gate_with(&shop, |setup| setup.server.first_byte = SOON);
+    assert!(Client::new(&gate).await.closed().await.is_ok());
+}
+
+#[tokio::test]
+async fn an_answer_to_head_says_its_length_and_has_no_body() {
+    let shop = Shop::answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+    let gate = gate(&shop);
+    let mut client = Client::new(&gate).await;
+    for (target, length) in [("/own", "3"), ("/", "5")] {
+        let request = Request::head(format!("http://shop.example{target}")).body(()).unwrap();
+        let answer = soon(client.send(request).await).await.unwrap();
+        assert_eq!(answer.headers()["content-length"], length, "{target}");
+        assert!(answer.body().is_end_stream(), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn a_shop_that_answers_instead_of_switching_opens_no_tunnel() {
+    let shop = Shop::answering(OK);
+    let gate = gate(&shop);
+    let mut client = Client::new(&gate).await;
+    assert_eq!(client.ask(get("/own")).await.0, StatusCode::OK);
+    assert_eq!(
+        client.ask(tunnel_to("websocket")).await,
+        (StatusCode::BAD_GATEWAY, "hi".into())
+    );
+}
+
+#[tokio::test]
+async fn a_proxy_s_connection_outlives_its_visitors_whims() {
+    let shop = Shop::new(|line| {
+        line.request();
+        line.drain();
+    });
+    let gate = gate_with(&shop, |setup| {
+        setup.server.trusted = vec!["127.0.0.0/8".parse().unwrap()]
+    });
+    let mut client = Client::new(&gate).await;
+    // Twice what one visitor may call off.
+    for _ in 0..400 {
+        let before = requests(&gate);
+        let answer = client.send(get("/")).await;
+        while requests(&gate) == before {
+            tokio::task::yield_now().await;
+        }
+        drop(answer);
+    }
+    assert_eq!(client.ask(get("/own")).await.0, StatusCode::OK);
 }
 
 #[tokio::test]
