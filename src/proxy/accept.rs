@@ -111,9 +111,9 @@ impl Load {
         self.cores[core].load(Ordering::Relaxed)
     }
 
-    /// Waits until a core has no connections left.
+    /// Waits until there are no connections left, on this core or another: they share what connects them to the shop.
     pub(super) async fn until_empty(&self, core: usize) {
-        while self.on(core) > 0 {
+        while self.all.load(Ordering::Relaxed) > 0 {
             self.ended[core].notified().await;
         }
     }
@@ -198,11 +198,13 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         drop(self.client.take());
-        self.load.all.fetch_sub(1, Ordering::Relaxed);
+        let is_last = self.load.all.fetch_sub(1, Ordering::Relaxed) == 1;
         self.load.listeners[self.listener].fetch_sub(1, Ordering::Relaxed);
         self.load.cores[self.core].fetch_sub(1, Ordering::Relaxed);
         down(&self.load.stats.open);
-        self.load.ended[self.core].notify_one();
+        if is_last {
+            self.load.ended.iter().for_each(Notify::notify_one);
+        }
     }
 }
 

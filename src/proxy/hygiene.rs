@@ -102,13 +102,27 @@ fn is_end_to_end(name: &HeaderName) -> bool {
 fn is_ours_alone(name: &HeaderName) -> bool {
     let name = name.as_str();
     if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-        return *name == FORWARDED || name.starts_with(OWN_PREFIX) || OVERRIDES.contains(&name);
+        return *name == FORWARDED || name.starts_with(OWN_PREFIX) || is_override(name);
     }
-    let alias = name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-");
+    let alias = alias(name);
     alias.starts_with(OWN_PREFIX)
         || alias.starts_with(FORWARDED_PREFIX)
-        || OVERRIDES.contains(&alias.as_str())
+        || is_override(&alias)
         || SHADOWED.contains(&alias.as_str())
+}
+
+/// A field that some shops take as another target than the request's, however its name is spelled.
+pub(crate) fn names_another_target(name: &HeaderName) -> bool {
+    TARGETS.contains(&alias(name.as_str()).as_str())
+}
+
+fn is_override(name: &str) -> bool {
+    TARGETS.contains(&name) || OVERRIDES.contains(&name)
+}
+
+/// A name as a shop sees it that reads every sign as one.
+fn alias(name: &str) -> String {
+    name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-")
 }
 
 /// Fields that a trusted peer may set, and nobody else.
@@ -186,15 +200,10 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
-/// Fields that some shops take as another address, path or proxy than the request's.
-const OVERRIDES: [&str; 6] = [
-    "x-real-ip",
-    "x-original-url",
-    "x-original-uri",
-    "x-rewrite-url",
-    "x-override-url",
-    "proxy",
-];
+/// Fields that some shops take as another target than the request's.
+const TARGETS: [&str; 4] = ["x-original-url", "x-original-uri", "x-rewrite-url", "x-override-url"];
+/// Fields that some shops take as another address or proxy than the request's.
+const OVERRIDES: [&str; 2] = ["x-real-ip", "proxy"];
 /// Fields that some shops take as another host than the request's; load balancers set them too.
 const HOSTS: [&str; 3] = ["x-host", "x-original-host", "x-http-host-override"];
 /// Fields that have their meaning in a head alone.

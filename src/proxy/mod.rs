@@ -51,6 +51,7 @@ pub use connection::ANTEROOM_STATUS;
 pub use error::{Fault, ForwardError, Kind};
 pub use framing::Malformed;
 pub use hygiene::SessionWord;
+pub(crate) use hygiene::names_another_target;
 pub use listener::{Endpoint, Listener};
 pub use origins::{Origins, OriginsError, Standing};
 pub use request_body::{BodyError, RequestBody};

@@ -163,6 +163,22 @@ async fn what_a_visitor_says_of_the_request_is_not_believed() {
 }
 
 #[tokio::test]
+async fn a_free_path_leads_to_no_other_by_a_field() {
+    let (house, _inside) = House::full().await;
+    let before = house.shop.seen().len();
+    for field in ["X-Original-URL", "X-Rewrite-URL", "X-Override-URL"] {
+        let fields = format!("{field}: /event\r\n{SCRIPT}");
+        let answer = house.guest().once("GET", "/static/x", &fields, "").await.unwrap();
+        assert!(
+            !answer.is_the_shops() && answer.status() >= 400,
+            "{field}: {}",
+            answer.head
+        );
+    }
+    assert_eq!(house.shop.seen().len(), before);
+}
+
+#[tokio::test]
 async fn no_spelling_of_a_path_gets_past_the_room() {
     let (house, _inside) = House::full().await;
     let before = house.shop.seen().len();

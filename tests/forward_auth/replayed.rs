@@ -325,9 +325,16 @@ fn envoys_example_sends_all_that_the_gate_reads() {
         "user-agent",
         "x-forwarded-for",
         "x-forwarded-proto",
+        "x-http-method",
+        "x-http-method-override",
+        "x-method-override",
         "x-moz",
+        "x-original-uri",
+        "x-original-url",
+        "x-override-url",
         "x-purpose",
         "x-requested-with",
+        "x-rewrite-url",
     ] {
         assert!(listed.contains(&format!("exact: {field} }}")), "{field}");
     }

@@ -13,12 +13,13 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use crate::config::Asker;
 use crate::config::routes::OWN_PREFIX;
+use crate::proxy::names_another_target;
 
 use super::FORWARD;
 
 /// What the description lacks, in words for the operator of the proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the question has no {0}, or two, or one that is malformed")]
+#[error("the question has no single well-formed {0}")]
 pub struct Lacks(pub &'static str);
 
 /// The described request's head, from the head of the question.
@@ -49,6 +50,14 @@ pub fn of(asker: Asker, mut head: Parts) -> Result<Parts, Lacks> {
     };
     let scheme = scheme(headers)?;
     client(headers)?;
+    let is_the_proxys = |name: &HeaderName| *name == ORIGINAL_URI && matches!(asker, Asker::Nginx | Asker::Haproxy);
+    // SECURITY: the proxy passes it on, and a shop that obeys it serves another target than the one decided on.
+    if headers
+        .keys()
+        .any(|name| names_another_target(name) && !is_the_proxys(name))
+    {
+        return Err(Lacks("target: a field such as X-Original-URL names another"));
+    }
     for name in [
         &ORIGINAL_METHOD,
         &ORIGINAL_HOST,

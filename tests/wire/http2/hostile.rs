@@ -258,13 +258,13 @@ fn a_length_that_the_body_does_not_keep_never_reaches_the_shop_whole() {
         raw.frame(DATA, END_STREAM, 1, sent);
         assert!(raw.until(RST_STREAM, 1).is_some(), "{announced}");
     }
-    for second in ["6", "5", "05"] {
+    for second in ["5", "05"] {
         let mut two = Raw::new(&gate, &[]);
         let fields = [("content-length", "5"), ("content-length", second)];
         two.frame(HEADERS, END_HEADERS, 1, &head("POST", "/", &fields));
         two.frame(DATA, END_STREAM, 1, b"hello");
-        two.get(3, "/own");
-        assert_eq!(two.until(DATA, 3).unwrap().payload, b"own", "{second}");
+        // 200 is an entry of the table (RFC 7541, appendix A).
+        assert_ne!(two.until(HEADERS, 1).unwrap().payload[0], 0x88, "{second}");
     }
     assert!(!shop.seen().contains("hello"));
     assert!(!shop.seen().contains("toolong") && !shop.seen().contains("toolo"));

@@ -253,7 +253,7 @@ async fn a_proxy_s_connection_outlives_its_visitors_whims() {
         line.drain();
     });
     let gate = gate_with(&shop, |setup| {
-        setup.server.trusted = vec!["127.0.0.0/8".parse().unwrap()]
+        setup.server.trusted = vec!["127.0.0.0/8".parse().unwrap()];
     });
     let mut client = Client::new(&gate).await;
     // Twice what one visitor may call off.
