@@ -88,6 +88,19 @@ impl Raw {
         }
     }
 
+    /// Whether a request is refused: its stream reset, the connection ended, or an answer other than 200.
+    pub fn is_refused(&mut self, stream: u32) -> bool {
+        loop {
+            match self.next() {
+                None => return true,
+                Some(frame) if (frame.kind, frame.stream) == (RST_STREAM, stream) => return true,
+                // 200 is an entry of the table (RFC 7541, appendix A).
+                Some(frame) if (frame.kind, frame.stream) == (HEADERS, stream) => return frame.payload[0] != 0x88,
+                Some(_) => {}
+            }
+        }
+    }
+
     /// Reads on; whether the gate closes before patience ends.
     pub fn is_ended(&mut self) -> bool {
         loop {
