@@ -260,9 +260,7 @@ async fn a_proxy_s_connection_outlives_its_visitors_whims() {
     for _ in 0..400 {
         let before = requests(&gate);
         let answer = client.send(get("/")).await;
-        while requests(&gate) == before {
-            tokio::task::yield_now().await;
-        }
+        soon(until_seen(&gate, before + 1)).await;
         drop(answer);
     }
     assert_eq!(client.ask(get("/own")).await.0, StatusCode::OK);
@@ -328,9 +326,7 @@ async fn whoever_leaves_a_page_may_call_its_requests_off() {
         for _ in 0..80 {
             all.push(client.send(get("/")).await);
         }
-        while requests(&gate) < before + 80 {
-            tokio::task::yield_now().await;
-        }
+        soon(until_seen(&gate, before + 80)).await;
         drop(all);
         // The client may say that it begins another before it says that it called these off.
         while let Err(refused) = soon(client.send(get("/own")).await).await {
@@ -341,4 +337,11 @@ async fn whoever_leaves_a_page_may_call_its_requests_off() {
 
 fn requests(gate: &Gate) -> u64 {
     gate.stats.requests.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+/// Waits until the gate has had so many requests.
+async fn until_seen(gate: &Gate, count: u64) {
+    while requests(gate) < count {
+        tokio::task::yield_now().await;
+    }
 }
