@@ -174,7 +174,7 @@ impl Conn {
 
     /// Bytes came in: between requests they begin a head.
     pub(super) fn bytes_in(&self) {
-        if matches!(self.phase.load(Ordering::Relaxed), FRESH | IDLE) && !self.is_multiplexed() {
+        if matches!(self.phase.load(Ordering::Relaxed), FRESH | IDLE) {
             self.enter(HEAD);
         }
     }

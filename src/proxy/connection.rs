@@ -29,7 +29,6 @@ use super::framing::{self, Malformed};
 use super::guard::Guarded;
 use super::http2;
 use super::request_body::{self, Outcome, Progress, RequestBody};
-use super::rewound::Rewound;
 use super::settings::ServerSettings;
 use super::stats::{Stats, up};
 use super::transport::WriteHalf;
@@ -65,15 +64,6 @@ pub(super) enum Speaks {
     Http1,
     /// HTTP/2.
     Http2,
-    /// HTTP/2 if its preface comes first (RFC 9113, section 3.3), HTTP/1.1 otherwise.
-    Either,
-}
-
-impl Speaks {
-    /// Where nothing was agreed upon.
-    pub(super) fn in_the_clear(settings: &ServerSettings) -> Self {
-        if settings.h2c { Self::Either } else { Self::Http1 }
-    }
 }
 
 /// Serves requests on `io` until the client or the server closes; see [`ServerSettings`] for what bounds it.
@@ -85,9 +75,8 @@ where
 {
     let end = match speaks {
         Speaks::Http1 => run(io, &conn, &shared).await,
-        // PERF: kept apart, so that a connection of the first kind is no larger for them.
+        // PERF: kept apart, so that a connection of the first kind is no larger for it.
         Speaks::Http2 => Box::pin(http2::run(io, &conn, &shared)).await,
-        Speaks::Either => Box::pin(by_preface(io, &conn, &shared)).await,
     };
     if end == End::Refused {
         up(&shared.stats.malformed);
@@ -104,29 +93,6 @@ where
     }
     // The descriptor lives as long as anybody holds the Conn; the connection does not.
     let _ = conn.stream().shutdown(Shutdown::Both);
-}
-
-/// The preface has the time of a head.
-async fn by_preface<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> End
-where
-    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
-    F: Future<Output = Response<Body>> + Send + 'static,
-{
-    let mut opening = pin!(Rewound::opens_with(io, http2::PREFACE));
-    let mut alarm = pin!(sleep_until(conn.due(&shared.settings).unwrap_or_else(Instant::now)));
-    let opened = poll_fn(|cx| {
-        if let Poll::Ready(opened) = opening.as_mut().poll(cx) {
-            return Poll::Ready(Some(opened));
-        }
-        poll_alarm(alarm.as_mut(), conn.due(&shared.settings), cx).map(|()| None)
-    });
-    match opened.await {
-        Some(Ok((true, io))) => Box::pin(http2::run(io, conn, shared)).await,
-        Some(Ok((false, io))) => Box::pin(run(io, conn, shared)).await,
-        Some(Err(_)) => End::Broken,
-        None => End::TimedOut,
-    }
 }
 
 async fn run<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> End

@@ -17,6 +17,7 @@ use super::accept::{Arrival, Permit};
 use super::body::Body;
 use super::conn::{Conn, Ends, Proto};
 use super::connection::{Shared, Speaks, serve_connection};
+use super::http2;
 use super::listener::Terms;
 use super::proxy_protocol::{Header, Malformed, parse};
 use super::request_body::RequestBody;
@@ -37,15 +38,17 @@ where
     };
     let (shared, tls) = (Arc::clone(shared), opening.terms.tls.clone());
     let Some(tls) = tls else {
-        let speaks = Speaks::in_the_clear(&shared.settings);
-        if !opening.waits() {
+        if !opening.waits() && !shared.settings.h2c {
             // PERF: the task is the connection's own future, and no larger than that.
             let (socket, conn) = opening.into_parts(&shared.settings);
-            tokio::spawn(serve_connection(socket, conn, shared, speaks));
+            tokio::spawn(serve_connection(socket, conn, shared, Speaks::Http1));
             return;
         }
         tokio::spawn(async move {
-            if let Some((socket, conn)) = opening.over(&shared).await {
+            let Some((mut socket, conn)) = opening.over(&shared).await else {
+                return;
+            };
+            if let Some(speaks) = Box::pin(spoken(&mut socket, &conn, &shared)).await {
                 serve_connection(socket, conn, shared, speaks).await;
             }
         });
@@ -154,6 +157,23 @@ impl Opening {
         let conn = Arc::new(conn);
         let socket = ClientSocket::new((self.read, self.ahead), Arc::clone(&conn), settings.write, self.permit);
         (socket, conn)
+    }
+}
+
+/// HTTP/2 in the clear where that is taken and its preface comes first (RFC 9113, section 3.3).
+async fn spoken<S>(socket: &mut ClientSocket<Permit>, conn: &Conn, shared: &Shared<S>) -> Option<Speaks> {
+    if !shared.settings.h2c {
+        return Some(Speaks::Http1);
+    }
+    let due = conn.due(&shared.settings).unwrap_or_else(Instant::now);
+    match in_time(due, conn.closing(), socket.opens_with(http2::PREFACE)).await {
+        Ok(Ok(true)) => Some(Speaks::Http2),
+        Ok(Ok(false)) => Some(Speaks::Http1),
+        Ok(Err(_)) => None,
+        Err(Late) => {
+            up(&shared.stats.timed_out);
+            None
+        }
     }
 }
 

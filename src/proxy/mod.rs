@@ -28,7 +28,6 @@ mod origins;
 mod pool;
 pub mod proxy_protocol;
 mod request_body;
-mod rewound;
 mod secured;
 mod sent;
 mod serve;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 use super::conn::Conn;
@@ -34,6 +34,16 @@ impl<P> ClientSocket<P> {
             stall: Stall::new(write),
             _permit: permit,
         }
+    }
+
+    /// Whether what comes first is `opening`. Reads no further than it must to know, and what it read can be read again.
+    pub(super) async fn opens_with(&mut self, opening: &[u8]) -> io::Result<bool> {
+        while self.ahead.len() < opening.len() && opening.starts_with(&self.ahead) {
+            if self.read.read_buf(&mut self.ahead).await? == 0 {
+                break;
+            }
+        }
+        Ok(self.ahead.starts_with(opening))
     }
 
     /// Whether there is something to read that the socket itself does not have any more.
