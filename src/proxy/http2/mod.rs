@@ -4,9 +4,11 @@
 //! look like (`request`), streams whose client takes nothing or calls them off again and again (`streams`), and
 //! connections on which nothing is asked. A stream of a browser's costs the gate no more than a connection of its own.
 
+mod guard;
 mod request;
 mod streams;
 
+use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until};
 
+use self::guard::Guard;
 use self::streams::{Reply, Run, Stream, Streams};
 use super::address::is_trusted;
 use super::body::Body;
@@ -45,7 +48,7 @@ where
     let streams = Arc::new(Streams::new(settings.write, is_shared));
     let service = service_fn(|request| {
         let (conn, shared, stream) = (Arc::clone(conn), Arc::clone(shared), streams.begin());
-        async move { answer(conn, &shared, request, stream).await }
+        async move { Ok::<_, Infallible>(answer(conn, &shared, request, stream).await) }
     });
     let http = http2::Builder::new(Run(Arc::clone(&streams)))
         .timer(TokioTimer::new())
@@ -57,7 +60,7 @@ where
         .max_pending_accept_reset_streams(UNSEEN_RESETS)
         .max_local_error_reset_streams((!is_shared).then_some(OWN_RESETS))
         .enable_connect_protocol()
-        .serve_connection(TokioIo::new(io), service);
+        .serve_connection(TokioIo::new(Guard::new(io)), service);
     let mut http = pin!(http);
     let mut closing = pin!(conn.closing().cancelled());
     let mut alarm = pin!(sleep_until(conn.due(settings).unwrap_or_else(Instant::now)));
@@ -66,7 +69,7 @@ where
     poll_fn(|cx| {
         loop {
             if let Poll::Ready(ended) = http.as_mut().poll(cx) {
-                return Poll::Ready(how(ended, conn));
+                return Poll::Ready(how(ended));
             }
             if streams.are_called_off_too_often() {
                 return Poll::Ready(End::Flood);
@@ -96,42 +99,29 @@ async fn answer<S, F>(
     conn: Arc<Conn>,
     shared: &Shared<S>,
     mut request: Request<Incoming>,
-    mut stream: Stream,
-) -> Result<Response<Reply>, h2::Error>
+    stream: Stream,
+) -> Response<Reply>
 where
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F,
     F: Future<Output = Response<Body>>,
 {
     let flight = conn.answering();
-    let beside = (!flight.is_alone()).then(|| conn.permit().beside());
-    let Ok(beside) = beside.transpose() else {
-        up(&shared.stats.refused);
-        stream.refuse();
-        // RFC 9113, section 8.7: nothing was done for it, and it may be sent again.
-        return Err(h2::Reason::REFUSED_STREAM.into());
-    };
     let (is_head, is_connect) = (request.method() == Method::HEAD, request.method() == Method::CONNECT);
     let response = if let Err(malformed) = request::check(&mut request) {
         up(&shared.stats.malformed);
         refusal(malformed)
     } else {
         up(&shared.stats.requests);
-        if is_connect {
-            request.extensions_mut().insert(stream.pace());
-        }
         let request = request.map(|incoming| RequestBody::new(incoming, &shared.settings));
         Box::pin((shared.service)(Arc::clone(&conn), request)).await
     };
-    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        stream.go_on();
-    }
     let response = if is_connect { opened(response) } else { response };
     let response = if is_head {
         bare(response)
     } else {
         without_content(response)
     };
-    Ok(response.map(|body| stream.carry(body.hold((flight, beside)))))
+    response.map(|body| stream.carry(body.hold(flight)))
 }
 
 /// The answer to a `CONNECT` as RFC 8441, section 5, has it: HTTP/2 knows no 101, and any 2xx would open the tunnel.
