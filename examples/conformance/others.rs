@@ -8,21 +8,27 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::suite::proxy::{Process, START};
+use crate::suite::proxy::{Process, START, Setup};
 use crate::suite::run::Contestant;
 use crate::suite::shop::Shop;
 
 /// Debian's nginx as a reverse proxy, by the book.
-pub fn nginx(folder: &Path, lanes: usize) -> io::Result<(Contestant, Vec<Process>)> {
-    let home = folder.join("nginx");
+pub fn nginx(folder: &Path, lanes: usize, setup: Setup) -> io::Result<(Contestant, Vec<Process>)> {
+    let home = folder.join(format!("nginx-{setup:?}"));
+    let how = if setup == Setup::Http2 { " http2" } else { "" };
+    let (keeps, waits) = match setup {
+        Setup::Faulty => ("keepalive 8;", "proxy_read_timeout 1s;\n    "),
+        _ => ("", ""),
+    };
     fs::create_dir_all(&home)?;
     let ways = ways(lanes)?;
     let servers: Vec<String> = ways
         .iter()
-        .map(|(address, shop)| {
+        .enumerate()
+        .map(|(lane, (address, shop))| {
             format!(
-                "server {{\n  listen {address};\n  location ^~ /seat {{ deny all; }}\n  location / {{\n    \
-                 proxy_pass http://{};\n    proxy_http_version 1.1;\n    proxy_set_header Host $http_host;\n    \
+                "upstream shop{lane} {{ server {}; {keeps} }}\nserver {{\n  listen {address}{how};\n  location ^~ /seat {{ deny all; }}\n  location / {{\n    \
+                 proxy_pass http://shop{lane};\n    {waits}proxy_http_version 1.1;\n    proxy_set_header Host $http_host;\n    \
                  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;\n    \
                  proxy_set_header X-Forwarded-Proto $scheme;\n    proxy_set_header Upgrade $http_upgrade;\n    \
                  proxy_set_header Connection $connection_upgrade;\n  }}\n}}\n",
@@ -53,8 +59,13 @@ pub fn nginx(folder: &Path, lanes: usize) -> io::Result<(Contestant, Vec<Process
 }
 
 /// Debian's `HAProxy` as a reverse proxy, by the book.
-pub fn haproxy(folder: &Path, lanes: usize) -> io::Result<(Contestant, Vec<Process>)> {
-    let home = folder.join("haproxy");
+pub fn haproxy(folder: &Path, lanes: usize, setup: Setup) -> io::Result<(Contestant, Vec<Process>)> {
+    let home = folder.join(format!("haproxy-{setup:?}"));
+    let how = if setup == Setup::Http2 { " proto h2" } else { "" };
+    let (waits, reuses) = match setup {
+        Setup::Faulty => (1, "  http-reuse always\n"),
+        _ => (5, ""),
+    };
     fs::create_dir_all(&home)?;
     let ways = ways(lanes)?;
     let sections: Vec<String> = ways
@@ -62,9 +73,9 @@ pub fn haproxy(folder: &Path, lanes: usize) -> io::Result<(Contestant, Vec<Proce
         .enumerate()
         .map(|(lane, (address, shop))| {
             format!(
-                "frontend front{lane}\n  bind {address}\n  http-request deny if {{ path_beg /seat }}\n  \
+                "frontend front{lane}\n  bind {address}{how}\n  http-request deny if {{ path_beg /seat }}\n  \
                  http-request set-header X-Forwarded-Proto http\n  default_backend back{lane}\n\
-                 backend back{lane}\n  server shop {}\n",
+                 backend back{lane}\n{reuses}  server shop {}\n",
                 shop.address
             )
         })
@@ -72,7 +83,7 @@ pub fn haproxy(folder: &Path, lanes: usize) -> io::Result<(Contestant, Vec<Proce
     let sections = sections.concat();
     let config = format!(
         "global\n  maxconn 1000\ndefaults\n  mode http\n  option forwardfor\n  timeout connect 2s\n  timeout client 5s\n  \
-         timeout server 5s\n  timeout http-request 5s\n  timeout tunnel 10s\n{sections}"
+         timeout server {waits}s\n  timeout http-request 5s\n  timeout tunnel 10s\n{sections}"
     );
     let file = home.join("haproxy.cfg");
     fs::write(&file, config)?;
@@ -113,6 +124,7 @@ fn started(
     }
     let contestant = Contestant {
         lanes,
+        pids: vec![process.0.id()],
         is_gate: false,
         patience: Duration::from_secs(2),
     };

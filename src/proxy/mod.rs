@@ -25,7 +25,6 @@ mod http2;
 mod hygiene;
 mod listener;
 mod origins;
-mod pace;
 mod pool;
 pub mod proxy_protocol;
 mod request_body;

@@ -1,5 +1,7 @@
 //! What a case is: what the client does, how the shop answers, and what is right, with the source of that.
 
+use super::faults::Faulty;
+
 /// One conversation on a connection of its own.
 pub struct Case {
     pub name: String,
@@ -37,7 +39,14 @@ pub enum Shop {
     Switches(&'static str),
     /// The same, but some time after it has the request.
     SwitchesLate(&'static str),
+    /// With [`OK`] to who asks for [`SERVED`], with this to all others.
+    Serves(&'static str),
+    /// With [`OK`] to who asks for [`SERVED`], wrongly to all others.
+    Faulty(Faulty),
 }
+
+/// What somebody else asks for meanwhile.
+pub const SERVED: &str = "/served";
 
 /// An answer that leaves the connection open.
 pub const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";

@@ -31,6 +31,8 @@ pub struct Heard {
     pub tunnel: Vec<u8>,
     /// The other end has closed.
     pub closed: bool,
+    /// Bytes behind the answers that are none.
+    pub odd: usize,
 }
 
 /// An answer, whole or cut.
@@ -148,6 +150,7 @@ impl Ear {
             }
             rest = after;
         }
+        heard.odd = rest.len();
         heard
     }
 
@@ -155,7 +158,8 @@ impl Ear {
     fn answer<'a>(&self, bytes: &'a [u8]) -> Option<(Answer, &'a [u8])> {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        let status = head.get(9..12)?.parse().ok()?;
+        let status = head.get(9..12).filter(|_| head[12..].starts_with([' ', '\r']))?;
+        let status = status.parse().ok()?;
         let fields: Vec<(String, String)> = head
             .lines()
             .skip(1)

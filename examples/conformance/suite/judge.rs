@@ -30,7 +30,7 @@ pub struct Outcome {
 /// What a client and the shop saw of a case.
 pub struct Facts<'a> {
     pub heard: &'a Heard,
-    messages: Vec<Message>,
+    pub messages: Vec<Message>,
     rests: Vec<Rest>,
     tunnel: Option<Vec<u8>>,
     nothing_ahead: bool,
@@ -58,7 +58,7 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    fn ambiguous(&self) -> Option<&'static str> {
+    pub fn ambiguous(&self) -> Option<&'static str> {
         self.rests.iter().find_map(|rest| match rest {
             Rest::Ambiguous(why) => Some(*why),
             _ => None,
@@ -76,15 +76,7 @@ impl<'a> Facts<'a> {
 
     /// What the shop got, or what the client was told, in few words.
     fn tells(&self) -> String {
-        let mut words: Vec<String> = self
-            .messages
-            .iter()
-            .map(|message| format!("`{}`", shown(message)))
-            .collect();
-        words.extend(self.ambiguous().map(|why| format!("ambiguous {why}")));
-        if words.is_empty() && self.rests.contains(&Rest::Cut) {
-            words.push("cut".into());
-        }
+        let mut words = self.forwarded();
         let end = match (self.heard.closed, self.status()) {
             (_, Some(status)) if self.nothing_forwarded() => Some(status.to_string()),
             (true, None) => Some("closed".into()),
@@ -93,6 +85,21 @@ impl<'a> Facts<'a> {
         };
         words.extend(end);
         words.join(", ")
+    }
+
+    /// What the shop got.
+    pub fn forwarded(&self) -> Vec<String> {
+        let whole = self.messages.iter();
+        let mut words: Vec<String> = whole.map(|message| format!("`{}`", shown(message))).collect();
+        words.extend(self.ambiguous().map(|why| format!("ambiguous {why}")));
+        if words.is_empty() && self.rests.contains(&Rest::Cut) {
+            words.push("cut".into());
+        }
+        words
+    }
+
+    pub fn holds(&self, check: Check) -> bool {
+        holds(self, check)
     }
 
     /// What must be the same for another delivery: all of it, but the port that a lane happens to have.

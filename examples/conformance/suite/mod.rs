@@ -6,6 +6,8 @@
 pub mod case;
 pub mod cases;
 pub mod client;
+pub mod faults;
+pub mod http2;
 pub mod judge;
 pub mod message;
 pub mod proxy;

@@ -27,17 +27,31 @@ const ROOMS: &str = "[[room]]\nname = \"seats\"\nmode = \"hold\"\n\
                      routes = [\"/seat\", \"/seat/*\", \"PUT /order\", \"GET /list\", \"/book\"]\n\
                      [[room]]\nname = \"box\"\nmode = \"hold\"\nhosts = [\"box.test\"]\nroutes = [\"/office\"]\n";
 
+/// What a proxy is set up for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Setup {
+    Plain,
+    /// In the clear, from the first byte on.
+    Http2,
+    /// Before a shop that may be silent for a second; its connections are used again.
+    Faulty,
+}
+
+const IMPATIENT: &str = "response_timeout = \"1s\"\nbody_timeout = \"1s\"\n";
+
 /// A gate for each lane, below `folder`.
-pub fn gate(program: &Path, folder: &Path, lanes: usize) -> io::Result<(Contestant, Vec<Process>)> {
-    let (mut ways, mut processes) = (Vec::new(), Vec::new());
+pub fn gate(program: &Path, folder: &Path, lanes: usize, setup: Setup) -> io::Result<(Contestant, Vec<Process>)> {
+    let (mut ways, mut processes, mut pids) = (Vec::new(), Vec::new(), Vec::new());
     for lane in 0..lanes {
         let shop = Shop::start()?;
-        let home = folder.join(format!("gate-{lane}"));
+        let home = folder.join(format!("gate-{setup:?}-{lane}"));
         fs::create_dir_all(&home)?;
         let config = format!(
             "[server]\nlisten = [\"127.0.0.1:0\"]\nadmin_listen = \"127.0.0.1:0\"\nthreads = 1\n\
-             [upstream]\nurl = \"http://{}\"\n[store]\nurl = \"embedded:data\"\n{ROOMS}",
-            shop.address
+             h2c = {}\n[upstream]\nurl = \"http://{}\"\n{}[store]\nurl = \"embedded:data\"\n{ROOMS}",
+            setup == Setup::Http2,
+            shop.address,
+            if setup == Setup::Faulty { IMPATIENT } else { "" }
         );
         fs::write(home.join("config.toml"), config)?;
         let mut child = Command::new(program)
@@ -49,6 +63,7 @@ pub fn gate(program: &Path, folder: &Path, lanes: usize) -> io::Result<(Contesta
             .spawn()?;
         let (sender, addresses) = std::sync::mpsc::channel();
         let (out, err) = (child.stdout.take(), child.stderr.take());
+        pids.push(child.id());
         processes.push(Process(child));
         // Both are read to their ends, so that a full pipe never stops it.
         for stream in [out.map(boxed), err.map(boxed)].into_iter().flatten() {
@@ -66,6 +81,7 @@ pub fn gate(program: &Path, folder: &Path, lanes: usize) -> io::Result<(Contesta
     }
     let contestant = Contestant {
         lanes: ways,
+        pids,
         is_gate: true,
         patience: Duration::from_secs(20),
     };

@@ -13,11 +13,13 @@ use super::judge::{Facts, Outcome, Verdict, judge};
 use super::shop::Shop;
 
 /// How long a shop must have been silent for a case to be over.
-const SETTLED: Duration = Duration::from_millis(25);
+pub const SETTLED: Duration = Duration::from_millis(25);
 
 /// A proxy at work: by lane, where clients reach it and the shop behind it.
 pub struct Contestant {
     pub lanes: Vec<(SocketAddr, Shop)>,
+    /// Of each lane's process, or of the one for all.
+    pub pids: Vec<u32>,
     pub is_gate: bool,
     /// How long an answer is waited for.
     pub patience: Duration,
@@ -27,17 +29,30 @@ pub struct Contestant {
 pub struct Played {
     pub outcome: Outcome,
     pub gist: String,
+    /// For cases of a list with rules of its own: whether they are kept.
+    pub keeps_list: bool,
 }
 
 /// Plays all cases, in any order; outcomes are in theirs.
 pub fn play_all(cases: &[&Case], contestant: &Contestant, delivery: Delivery) -> Vec<Played> {
+    by_lanes(cases, contestant, |case, address, shop| {
+        play_one(case, address, shop, contestant, delivery)
+    })
+}
+
+/// Every case at the next lane that is free.
+pub fn by_lanes<C: Sync>(
+    cases: &[&C],
+    contestant: &Contestant,
+    play: impl Fn(&C, SocketAddr, &Shop) -> Played + Sync,
+) -> Vec<Played> {
     let next = AtomicUsize::new(0);
     let played = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for (address, shop) in &contestant.lanes {
             scope.spawn(|| {
                 while let Some((at, case)) = take(cases, &next) {
-                    let one = play_one(case, *address, shop, contestant, delivery);
+                    let one = play(case, *address, shop);
                     played.lock().unwrap_or_else(PoisonError::into_inner).push((at, one));
                 }
             });
@@ -48,7 +63,7 @@ pub fn play_all(cases: &[&Case], contestant: &Contestant, delivery: Delivery) ->
     played.into_iter().map(|(_, one)| one).collect()
 }
 
-fn take<'c>(cases: &[&'c Case], next: &AtomicUsize) -> Option<(usize, &'c Case)> {
+fn take<'c, C>(cases: &[&'c C], next: &AtomicUsize) -> Option<(usize, &'c C)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     cases.get(at).map(|case| (at, *case))
 }
@@ -61,7 +76,11 @@ fn play_one(case: &Case, address: SocketAddr, shop: &Shop, contestant: &Contesta
             fault: None,
         };
         let gist = String::new();
-        return Played { outcome, gist };
+        return Played {
+            outcome,
+            gist,
+            keeps_list: true,
+        };
     }
     shop.begin(case.shop);
     let heard = play(case, address, delivery, contestant.patience).expect("the proxy takes connections");
@@ -77,5 +96,6 @@ fn play_one(case: &Case, address: SocketAddr, shop: &Shop, contestant: &Contesta
     Played {
         outcome,
         gist: if case.varies { String::new() } else { facts.gist() },
+        keeps_list: true,
     }
 }

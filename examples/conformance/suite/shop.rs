@@ -6,11 +6,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::case::{OK, Shop as Manner};
+use socket2::SockRef;
+
+use super::case::{OK, SERVED, Shop as Manner};
+use super::faults::{End, Faulty};
 use super::message;
 
 /// How long the shop takes to agree late.
 const LATE: Duration = Duration::from_millis(150);
+/// Between two bytes that come one by one.
+const DRIP: Duration = Duration::from_millis(5);
 /// How long a proxy is given to notice that its connections have ended.
 const NOTICE: Duration = Duration::from_millis(300);
 
@@ -35,7 +40,8 @@ struct State {
 }
 
 struct Line {
-    stream: TcpStream,
+    /// Gone once the shop itself has ended it.
+    stream: Option<TcpStream>,
     seen: Seen,
     open: bool,
 }
@@ -63,7 +69,7 @@ impl Shop {
                 let place = (state.case, state.lines.len());
                 let Some(manner) = state.manner else { continue };
                 state.lines.push(Line {
-                    stream: own,
+                    stream: Some(own),
                     seen: Seen::default(),
                     open: true,
                 });
@@ -71,7 +77,7 @@ impl Shop {
                 thread::spawn(move || {
                     // An error is the proxy's way to end a connection.
                     let _ = serve(stream, manner, place, &shared);
-                    shared.with(place, |line| line.open = false);
+                    shared.with(place, |line| (line.stream, line.open) = (None, false));
                 });
             }
         });
@@ -97,8 +103,8 @@ impl Shop {
             }
         }
         let seen = state.lines.iter().map(|line| line.seen.clone()).collect();
-        for line in &state.lines {
-            let _ = line.stream.shutdown(Shutdown::Write);
+        for stream in state.lines.iter().filter_map(|line| line.stream.as_ref()) {
+            let _ = stream.shutdown(Shutdown::Write);
         }
         while state.lines.iter().any(|line| line.open) {
             let (next, late) = self.shared.wait(state, NOTICE);
@@ -107,8 +113,8 @@ impl Shop {
                 break;
             }
         }
-        for line in state.lines.drain(..) {
-            let _ = line.stream.shutdown(Shutdown::Both);
+        for stream in state.lines.drain(..).filter_map(|line| line.stream) {
+            let _ = stream.shutdown(Shutdown::Both);
         }
         seen
     }
@@ -144,6 +150,11 @@ fn serve(mut stream: TcpStream, manner: Manner, place: (usize, usize), shared: &
     let mut gone = 0;
     let mut buffer = vec![0; 64 * 1024];
     let mut heads_answered = 0;
+    if let Manner::Faulty(Faulty { bytes, end: End::Ahead }) = manner
+        && place.1 == 0
+    {
+        stream.write_all(bytes.as_bytes())?;
+    }
     loop {
         let count = stream.read(&mut buffer)?;
         if count == 0 {
@@ -173,12 +184,44 @@ fn serve(mut stream: TcpStream, manner: Manner, place: (usize, usize), shared: &
                 }
                 Manner::Says(answer) if ahead.starts_with(b"HEAD ") => stream.write_all(head_of(answer))?,
                 Manner::Says(answer) => stream.write_all(answer.as_bytes())?,
+                Manner::Serves(answer) => {
+                    let is_other = String::from_utf8_lossy(&ahead[..head]).contains(SERVED);
+                    stream.write_all(if is_other { OK } else { answer }.as_bytes())?;
+                }
+                Manner::Faulty(_) if String::from_utf8_lossy(&ahead[..head]).contains(SERVED) => {
+                    stream.write_all(OK.as_bytes())?;
+                }
+                Manner::Faulty(faulty) => faulty_answer(&mut stream, faulty)?,
                 Manner::Continues => stream.write_all(OK.as_bytes())?,
                 Manner::Early(_) => {}
             }
             ahead.drain(..end);
             gone += end;
             heads_answered = 0;
+        }
+    }
+}
+
+/// Answers as no shop should; an error where the connection is to end.
+fn faulty_answer(stream: &mut TcpStream, Faulty { bytes, end }: Faulty) -> io::Result<()> {
+    match end {
+        End::Ahead => Ok(()),
+        End::Drips => bytes.as_bytes().chunks(1).try_for_each(|byte| {
+            thread::park_timeout(DRIP);
+            stream.write_all(byte)
+        }),
+        End::Repeats => loop {
+            stream.write_all(bytes.repeat(100).as_bytes())?;
+        },
+        End::Holds => stream.write_all(bytes.as_bytes()),
+        End::Closes | End::Resets => {
+            stream.write_all(bytes.as_bytes())?;
+            if end == End::Resets {
+                // What was written must be there before the reset takes it away.
+                thread::park_timeout(DRIP);
+                SockRef::from(&*stream).set_linger(Some(Duration::ZERO))?;
+            }
+            Err(io::ErrorKind::ConnectionAborted.into())
         }
     }
 }

@@ -1,6 +1,5 @@
 //! HTTP/2 towards clients: what reaches the shop, tunnels, drain, and clients that mean harm.
 
-mod bounds;
 mod hostile;
 mod people;
 mod raw;
