@@ -48,6 +48,14 @@ impl<K: Eq + Hash> Held<K> {
     }
 }
 
+impl<K: Eq + Hash> Hold<K> {
+    /// Who holds it.
+    #[must_use]
+    pub fn key(&self) -> &K {
+        &self.key
+    }
+}
+
 impl<K: Eq + Hash> Drop for Hold<K> {
     fn drop(&mut self) {
         let mut now = self.held.now.lock().unwrap_or_else(PoisonError::into_inner);

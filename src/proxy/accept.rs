@@ -1,9 +1,10 @@
 //! Accepting: which core a socket goes to, how many there may be, and what happens when there are too many.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -106,7 +107,7 @@ impl Load {
         &self.stats
     }
 
-    /// Connections of one core.
+    /// Connections of one core that are at work.
     pub(super) fn on(&self, core: usize) -> usize {
         self.cores[core].load(Ordering::Relaxed)
     }
@@ -163,15 +164,17 @@ impl Load {
     }
 }
 
-/// A client has as many connections as it may.
+/// A client has as many connections and requests under way as it may.
+#[derive(Debug)]
 pub(super) struct TooMany;
 
-/// One connection, counted until it drops; it lives in the socket, so tunnels stay counted.
+/// One connection, counted until its descriptor is closed: through a tunnel, and while it is only read from any more.
 pub(super) struct Permit {
     load: Arc<Load>,
     listener: usize,
     core: usize,
     client: Option<Hold<ClientKey>>,
+    rests: AtomicBool,
 }
 
 impl Permit {
@@ -185,6 +188,7 @@ impl Permit {
             listener,
             core,
             client: None,
+            rests: AtomicBool::new(false),
         }
     }
 
@@ -193,18 +197,47 @@ impl Permit {
         self.client = self.load.client(client)?;
         Ok(())
     }
+
+    /// One more request of the same client, beside the one that every connection may have. SECURITY: without it one address
+    /// has as many requests under way as its connections have streams.
+    pub(super) fn beside(&self) -> Result<Option<Hold<ClientKey>>, TooMany> {
+        let Some(own) = &self.client else { return Ok(None) };
+        self.load.clients.take(*own.key()).map(Some).ok_or(TooMany)
+    }
+
+    /// All that was under way is done: what a drain's deadline ends now, it does not cut.
+    pub(super) fn rest(&self) {
+        if !self.rests.swap(true, Ordering::Relaxed) {
+            self.load.cores[self.core].fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Of a server that has nothing else.
+    #[cfg(test)]
+    pub(super) fn alone() -> Self {
+        let load = Load::new(1, 1, &ServerSettings::default(), Arc::default());
+        Self::new(Arc::new(load), 0, 0)
+    }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         drop(self.client.take());
+        self.rest();
         let is_last = self.load.all.fetch_sub(1, Ordering::Relaxed) == 1;
         self.load.listeners[self.listener].fetch_sub(1, Ordering::Relaxed);
-        self.load.cores[self.core].fetch_sub(1, Ordering::Relaxed);
         down(&self.load.stats.open);
         if is_last {
             self.load.ended.iter().for_each(Notify::notify_one);
         }
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit")
+            .field("core", &self.core)
+            .finish_non_exhaustive()
     }
 }
 

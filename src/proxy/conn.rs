@@ -1,8 +1,10 @@
 //! One client connection: who is at the other end, what it is doing just now, and what the kernel still owes it.
 //!
-//! A [`Conn`] is shared by the socket, the connection's loop and the service. It keeps the socket's write half, so whoever
-//! holds one keeps the socket's descriptor: keep it no longer than the request, or keep a `Weak`.
+//! A [`Conn`] is shared by the socket, the connection's loop and the service. It keeps the socket's write half, and counts
+//! among the connections for as long: whoever holds one keeps both. Keep it no longer than the request, or keep a `Weak`.
 
+use std::io;
+use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,6 +13,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::accept::Permit;
 use super::framing::Malformed;
 use super::settings::ServerSettings;
 use super::transport::WriteHalf;
@@ -58,6 +61,8 @@ pub struct Conn {
     multiplexed: AtomicBool,
     close: AtomicBool,
     tunnelled: AtomicBool,
+    stalled: AtomicBool,
+    permit: Permit,
     /// Requests that hyper has read.
     requests: AtomicU64,
     /// Which of them stands for one that the guard refused, and why.
@@ -72,7 +77,13 @@ const IDLE: u8 = 3;
 
 impl Conn {
     /// The wait for a first byte is counted from `opened`.
-    pub(super) fn new(ends: Ends, proto: Proto, write: WriteHalf, closing: CancellationToken, opened: Instant) -> Self {
+    pub(super) fn new(
+        ends: Ends,
+        proto: Proto,
+        write: WriteHalf,
+        permit: Permit,
+        (closing, opened): (CancellationToken, Instant),
+    ) -> Self {
         Self {
             peer: canonical(ends.peer),
             local: canonical(ends.local),
@@ -86,6 +97,8 @@ impl Conn {
             multiplexed: AtomicBool::new(false),
             close: AtomicBool::new(false),
             tunnelled: AtomicBool::new(false),
+            stalled: AtomicBool::new(false),
+            permit,
             requests: AtomicU64::new(0),
             refused: OnceLock::new(),
         }
@@ -128,6 +141,21 @@ impl Conn {
         unsent(self.stream()).is_ok_and(|bytes| bytes == 0)
     }
 
+    /// How the connection is counted.
+    pub(super) fn permit(&self) -> &Permit {
+        &self.permit
+    }
+
+    /// How many bytes lie unread in the kernel, one at most; 0 is their end. One system call.
+    pub(super) fn peek(&self) -> io::Result<usize> {
+        socket2::SockRef::from(self.stream()).peek(&mut [MaybeUninit::uninit()])
+    }
+
+    /// Nothing is under way, yet something has come that nobody has read.
+    pub(super) fn has_unread(&self) -> bool {
+        self.idle_since().is_some() && self.peek().is_ok_and(|count| count > 0)
+    }
+
     pub(super) fn stream(&self) -> &WriteHalf {
         &self.write
     }
@@ -157,6 +185,15 @@ impl Conn {
         self.phase.load(Ordering::Relaxed) == HEAD
     }
 
+    /// The other end has taken nothing, or acknowledged nothing, for too long.
+    pub(super) fn stalled(&self) {
+        self.stalled.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_stalled(&self) -> bool {
+        self.stalled.load(Ordering::Relaxed)
+    }
+
     pub(super) fn is_tunnel(&self) -> bool {
         self.tunnelled.load(Ordering::Relaxed)
     }
@@ -181,9 +218,12 @@ impl Conn {
 
     /// A head is complete; the request is the service's until the guard drops.
     pub(super) fn answering(self: &Arc<Self>) -> Flight {
-        self.flights.fetch_add(1, Ordering::Relaxed);
+        let others = self.flights.fetch_add(1, Ordering::Relaxed);
         self.phase.store(ANSWERING, Ordering::Relaxed);
-        Flight(Arc::clone(self))
+        Flight {
+            conn: Arc::clone(self),
+            others,
+        }
     }
 
     /// When this connection has waited long enough for what it waits for; none while an answer is under way.
@@ -215,12 +255,22 @@ impl Conn {
 
 /// An answer under way; when the last drops the connection is idle again.
 #[derive(Debug)]
-pub(super) struct Flight(Arc<Conn>);
+pub(super) struct Flight {
+    conn: Arc<Conn>,
+    others: u32,
+}
+
+impl Flight {
+    /// Whether nothing else was under way when it began.
+    pub(super) fn is_alone(&self) -> bool {
+        self.others == 0
+    }
+}
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        if self.0.flights.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.0.enter(IDLE);
+        if self.conn.flights.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.conn.enter(IDLE);
         }
     }
 }
@@ -268,7 +318,8 @@ mod tests {
         let local = stream.local().map_or(UNIX_PEER, Result::unwrap);
         let (_read, write) = stream.split(Duration::from_secs(60)).unwrap();
         let ends = Ends { peer, local };
-        Conn::new(ends, Proto::Http, write, CancellationToken::new(), Instant::now())
+        let since = (CancellationToken::new(), Instant::now());
+        Conn::new(ends, Proto::Http, write, Permit::alone(), since)
     }
 
     /// A connection whose other end reads only when told to.

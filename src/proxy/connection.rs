@@ -84,6 +84,8 @@ where
     if conn.is_tunnel() {
         return;
     }
+    // It stays counted until its descriptor is closed, but nothing is under way any more.
+    conn.permit().rest();
     match end {
         // A close with bytes unread resets the connection, and the last answer may be lost with it.
         End::Closed | End::Refused => Box::pin(linger(conn.stream())).await,
@@ -123,17 +125,21 @@ where
     poll_fn(|cx| {
         // A drain is looked for first, so that an answer that comes after it says `close`; but never before what a new
         // connection has already sent has been read. PERF: the token only wakes; a flag is cheaper to look at every time.
-        if begun && !told && shared.draining.load(Ordering::Relaxed) {
+        let draining = begun && !told && shared.draining.load(Ordering::Relaxed);
+        // hyper has seen nothing of a head that is half here, and would close on it.
+        if draining && conn.is_in_head() {
             told = true;
-            // hyper has seen nothing of a head that is half here, and would close on it.
-            if conn.is_in_head() {
-                conn.close();
-            } else {
-                http.as_mut().graceful_shutdown();
-            }
+            conn.close();
+        } else if draining && !conn.has_unread() {
+            told = true;
+            http.as_mut().graceful_shutdown();
         }
         if let Poll::Ready(ended) = http.as_mut().poll(cx) {
-            return Poll::Ready(how(ended));
+            return Poll::Ready(how(ended, conn));
+        }
+        // What lies in the socket was no head, or the reactor has yet to say that it is there: it is looked at again.
+        if draining && !told && !conn.has_unread() {
+            cx.waker().wake_by_ref();
         }
         if !begun {
             begun = true;
@@ -150,25 +156,13 @@ where
     .await
 }
 
-pub(super) fn how(ended: hyper::Result<()>) -> End {
+pub(super) fn how(ended: hyper::Result<()>, conn: &Conn) -> End {
     match ended {
         Ok(()) => End::Closed,
         Err(error) if error.is_parse() => End::Refused,
-        Err(error) if is_timeout(&error) => End::TimedOut,
+        Err(_) if conn.is_stalled() => End::TimedOut,
         Err(_) => End::Broken,
     }
-}
-
-fn is_timeout(error: &hyper::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        let io = cause.downcast_ref::<std::io::Error>();
-        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::TimedOut) {
-            return true;
-        }
-        source = cause.source();
-    }
-    false
 }
 
 /// Ready once `due` is past. PERF: the timer is only moved when it would fire too late; one that fires early is set again.

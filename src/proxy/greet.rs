@@ -146,22 +146,22 @@ impl Opening {
     }
 
     /// What must come first has come. PERF: what is only needed for that does not stay for the connection's life.
-    async fn over<S>(self, shared: &Shared<S>) -> Option<(ClientSocket<Permit>, Arc<Conn>)> {
+    async fn over<S>(self, shared: &Shared<S>) -> Option<(ClientSocket, Arc<Conn>)> {
         let announced = Box::pin(self.announced(&shared.settings, &shared.stats)).await?;
         Some(announced.into_parts(&shared.settings))
     }
 
     /// The connection as hyper's loop takes it. From here on the other end may not change any more.
-    fn into_parts(self, settings: &ServerSettings) -> (ClientSocket<Permit>, Arc<Conn>) {
-        let conn = Conn::new(self.ends, self.terms.proto, self.write, self.closing, self.since);
-        let conn = Arc::new(conn);
-        let socket = ClientSocket::new((self.read, self.ahead), Arc::clone(&conn), settings.write, self.permit);
+    fn into_parts(self, settings: &ServerSettings) -> (ClientSocket, Arc<Conn>) {
+        let since = (self.closing, self.since);
+        let conn = Arc::new(Conn::new(self.ends, self.terms.proto, self.write, self.permit, since));
+        let socket = ClientSocket::new((self.read, self.ahead), Arc::clone(&conn), settings.write);
         (socket, conn)
     }
 }
 
 /// HTTP/2 in the clear where that is taken and its preface comes first (RFC 9113, section 3.3).
-async fn spoken<S>(socket: &mut ClientSocket<Permit>, conn: &Conn, shared: &Shared<S>) -> Option<Speaks> {
+async fn spoken<S>(socket: &mut ClientSocket, conn: &Conn, shared: &Shared<S>) -> Option<Speaks> {
     if !shared.settings.h2c {
         return Some(Speaks::Http1);
     }

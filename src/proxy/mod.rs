@@ -25,6 +25,7 @@ mod http2;
 mod hygiene;
 mod listener;
 mod origins;
+mod pace;
 mod pool;
 pub mod proxy_protocol;
 mod request_body;

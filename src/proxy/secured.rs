@@ -5,7 +5,6 @@
 //! client that takes what came before is there.
 
 use std::future::Future;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use http::{Request, Response};
@@ -22,13 +21,8 @@ use super::socket::ClientSocket;
 use super::stats::{Stats, up};
 
 /// Shakes hands, then serves. A client that fails to is closed without a word but the alert that rustls sends.
-pub(super) async fn serve_secured<P, S, F>(
-    tls: Arc<Tls>,
-    socket: ClientSocket<P>,
-    conn: Arc<Conn>,
-    shared: Arc<Shared<S>>,
-) where
-    P: Unpin + Send + 'static,
+pub(super) async fn serve_secured<S, F>(tls: Arc<Tls>, socket: ClientSocket, conn: Arc<Conn>, shared: Arc<Shared<S>>)
+where
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
@@ -44,19 +38,20 @@ pub(super) async fn serve_secured<P, S, F>(
     }
 }
 
-async fn shake<P: Unpin>(
+async fn shake(
     tls: &Tls,
-    socket: ClientSocket<P>,
+    socket: ClientSocket,
     conn: &Conn,
     (stats, due): (&Stats, Instant),
-) -> Option<Secured<ClientSocket<P>>> {
+) -> Option<Secured<ClientSocket>> {
     if !socket.is_ahead() {
         let spoken = tokio::select! {
             // As in the clear: who has said nothing is not waited for.
-            () = conn.closing().cancelled() => return None,
+            () = conn.closing().cancelled(), if !conn.has_unread() => return None,
             spoken = timeout_at(due, conn.stream().readable()) => spoken,
         };
-        if spoken.is_ok() && has_left(conn) {
+        // Came and went without a byte, as those do that only look whether the port is open.
+        if spoken.is_ok() && conn.peek().is_ok_and(|count| count == 0) {
             return None;
         }
     }
@@ -66,12 +61,4 @@ async fn shake<P: Unpin>(
         return None;
     };
     shaken.ok()
-}
-
-/// Came and went without a byte, as those do that only look whether the port is open.
-fn has_left(conn: &Conn) -> bool {
-    let mut byte = [MaybeUninit::uninit()];
-    socket2::SockRef::from(conn.stream())
-        .peek(&mut byte)
-        .is_ok_and(|count| count == 0)
 }

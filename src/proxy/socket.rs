@@ -15,24 +15,22 @@ use tokio::time::{Sleep, sleep};
 use super::conn::Conn;
 use super::transport::ReadHalf;
 
-/// The client's end. `P` is whatever must live as long as the socket does, through a tunnel too.
-pub(super) struct ClientSocket<P> {
+/// The client's end.
+pub(super) struct ClientSocket {
     read: ReadHalf,
     /// Came before the connection was one of HTTP, and is the first to be read.
     ahead: Vec<u8>,
     conn: Arc<Conn>,
     stall: Stall,
-    _permit: P,
 }
 
-impl<P> ClientSocket<P> {
-    pub(super) fn new((read, ahead): (ReadHalf, Vec<u8>), conn: Arc<Conn>, write: Duration, permit: P) -> Self {
+impl ClientSocket {
+    pub(super) fn new((read, ahead): (ReadHalf, Vec<u8>), conn: Arc<Conn>, write: Duration) -> Self {
         Self {
             read,
             ahead,
             conn,
             stall: Stall::new(write),
-            _permit: permit,
         }
     }
 
@@ -46,16 +44,25 @@ impl<P> ClientSocket<P> {
         Ok(self.ahead.starts_with(opening))
     }
 
+    /// Notes that a deadline passed, here or in the kernel: what the layers above make of an error does not say so.
+    fn told<T>(&self, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if matches!(&done, Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::TimedOut) {
+            self.conn.stalled();
+        }
+        done
+    }
+
     /// Whether there is something to read that the socket itself does not have any more.
     pub(super) fn is_ahead(&self) -> bool {
         !self.ahead.is_empty()
     }
 }
 
-impl<P: Unpin> AsyncRead for ClientSocket<P> {
+impl AsyncRead for ClientSocket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.ahead.is_empty() {
-            return Pin::new(&mut self.read).poll_read(cx, buf);
+            let read = Pin::new(&mut self.read).poll_read(cx, buf);
+            return self.told(read);
         }
         let count = self.ahead.len().min(buf.remaining());
         buf.put_slice(&self.ahead[..count]);
@@ -64,11 +71,12 @@ impl<P: Unpin> AsyncRead for ClientSocket<P> {
     }
 }
 
-impl<P: Unpin> AsyncWrite for ClientSocket<P> {
+impl AsyncWrite for ClientSocket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = this.conn.stream().poll_write(cx, buf);
-        this.stall.watch(cx, written)
+        let written = this.stall.watch(cx, written);
+        this.told(written)
     }
 
     fn poll_write_vectored(
@@ -78,7 +86,8 @@ impl<P: Unpin> AsyncWrite for ClientSocket<P> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = this.conn.stream().poll_write_vectored(cx, bufs);
-        this.stall.watch(cx, written)
+        let written = this.stall.watch(cx, written);
+        this.told(written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -35,6 +35,10 @@ pub(super) enum WriteHalf {
 /// Who is behind a Unix socket: this machine. The port says nothing.
 pub(super) const UNIX_PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
+/// What the kernel may hold of an answer that the client's window does not let it send yet. What is under way is besides, so
+/// that a long line is filled all the same (tcp(7), `TCP_NOTSENT_LOWAT`).
+const UNSENT_BYTES: u32 = 64 * 1024;
+
 impl Stream {
     pub(super) fn is_unix(&self) -> bool {
         matches!(self, Self::Unix(_))
@@ -56,6 +60,8 @@ impl Stream {
                 // Either may fail on a socket that is already reset; reading will say so.
                 let _ = socket.set_tcp_nodelay(true);
                 let _ = socket.set_tcp_user_timeout(Some(write));
+                // SECURITY: else the kernel takes megabytes for a client that reads none of them.
+                let _ = socket.set_tcp_notsent_lowat(UNSENT_BYTES);
                 let (read, write) = tokio::net::TcpStream::from_std(stream)?.into_split();
                 Ok((ReadHalf::Tcp(read), WriteHalf::Tcp(write)))
             }

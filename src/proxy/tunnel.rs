@@ -20,6 +20,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::sync::CancellationToken;
 
 use super::body::Guard;
+use super::pace::{Pace, piece_of};
 use super::stats::{Stats, down, up};
 
 /// An upgrade a client asked for.
@@ -28,6 +29,8 @@ pub(super) struct Asked {
     client: OnUpgrade,
     /// What must come back for the key that the gate made for a client that has none.
     accept: Option<String>,
+    /// Over HTTP/2 a stream's write deadline; over HTTP/1.1 the socket has its own.
+    pace: Option<Arc<Pace>>,
 }
 
 /// Guards that live as long as a tunnel.
@@ -53,6 +56,7 @@ pub(super) fn asked<B: http_body::Body>(request: &mut Request<B>) -> Option<Aske
         .filter(|_| request.version() == Version::HTTP_2);
     let accept = key.map(|key| derive_accept_key(key.as_bytes()));
     Some(Asked {
+        pace: request.extensions_mut().remove::<Arc<Pace>>(),
         protocol,
         client: hyper::upgrade::on(request),
         accept,
@@ -132,7 +136,7 @@ impl Asked {
             let _open = Open::new(stats);
             tokio::select! {
                 () = cancel.cancelled() => {}
-                () = run(self.client, shop, idle) => {}
+                () = run((self.client, self.pace), shop, idle) => {}
             }
         });
         strings
@@ -156,7 +160,7 @@ impl Drop for Open {
 }
 
 /// Copies both ways until both ends have closed, either fails, or neither has sent anything for `idle`.
-async fn run(client: OnUpgrade, shop: OnUpgrade, idle: Duration) {
+async fn run((client, pace): (OnUpgrade, Option<Arc<Pace>>), shop: OnUpgrade, idle: Duration) {
     let both = async { tokio::try_join!(client, shop) };
     let Ok(Ok((client, shop))) = timeout(HANDOVER, both).await else {
         return;
@@ -165,10 +169,12 @@ async fn run(client: OnUpgrade, shop: OnUpgrade, idle: Duration) {
     let mut client = Watched {
         io: TokioIo::new(client),
         activity: Arc::clone(&activity),
+        pace,
     };
     let mut shop = Watched {
         io: TokioIo::new(shop),
         activity: Arc::clone(&activity),
+        pace: None,
     };
     tokio::select! {
         // Either end may fail at any time; the other is closed by the drop of both.
@@ -207,10 +213,20 @@ impl Activity {
     }
 }
 
-/// One end of a tunnel, watched for signs of life.
+/// One end of a tunnel, watched for signs of life, and for how long it takes nothing.
 struct Watched {
     io: TokioIo<Upgraded>,
     activity: Arc<Activity>,
+    pace: Option<Arc<Pace>>,
+}
+
+impl Drop for Watched {
+    /// What is still on its way has that time and no more.
+    fn drop(&mut self) {
+        if let Some(pace) = &self.pace {
+            pace.offer();
+        }
+    }
 }
 
 impl AsyncRead for Watched {
@@ -223,7 +239,18 @@ impl AsyncRead for Watched {
 
 impl AsyncWrite for Watched {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, buf)
+        if self.pace.is_none() {
+            return Pin::new(&mut self.io).poll_write(cx, buf);
+        }
+        let written = Pin::new(&mut self.io).poll_write(cx, &buf[..piece_of(buf.len())]);
+        if let Some(pace) = &self.pace {
+            if written.is_pending() {
+                pace.offer();
+            } else {
+                pace.taken();
+            }
+        }
+        written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -136,6 +136,12 @@ fn who_comes_in_the_clear_is_sent_to_the_same_address_over_tls() {
         let answer = secured.curl("http", target, &[]);
         assert!(answer.starts_with("HTTP/1.1 200 "), "{target}: {answer}");
     }
+    // No host that a link can be made of, yet one that a request may have.
+    let answer = secured.curl("http", "/a", &["-H", "Host: a~b"]);
+    assert!(
+        answer.starts_with("HTTP/1.1 400 ") && field(&answer, "location").is_none(),
+        "{answer}"
+    );
     let followed = secured.curl(
         "http",
         "/.well-known/security.txt",

@@ -12,10 +12,15 @@
 #[path = "../crowd/mod.rs"]
 mod crowd;
 
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+#[path = "../harness/certificates.rs"]
+mod certificates;
+
 mod caddy;
 mod haproxy;
 mod nginx;
 mod proxies;
 mod replayed;
+mod secured;
 
 use crowd::{gate, guest, house, http, shop};

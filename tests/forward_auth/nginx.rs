@@ -1,31 +1,6 @@
 //! nginx, by `auth_request`.
 
-#[path = "../blackbox/contract/admitted.rs"]
-mod admitted;
-#[path = "asked.rs"]
-mod asked;
-#[path = "../blackbox/contract/called.rs"]
-mod called;
-#[path = "../blackbox/contract/elsewhere.rs"]
-mod elsewhere;
-#[path = "../blackbox/contract/endpoints.rs"]
-mod endpoints;
-#[path = "../blackbox/contract/limits.rs"]
-mod limits;
-#[path = "../blackbox/contract/lines.rs"]
-mod lines;
-#[path = "../blackbox/contract/modes.rs"]
-mod modes;
-#[path = "../blackbox/contract/tokens.rs"]
-mod tokens;
-#[path = "../blackbox/contract/visitors.rs"]
-mod visitors;
+#[path = "cases.rs"]
+mod cases;
 
-use crate::proxies::{Behind, Nginx};
-
-pub use crate::house::{OFTEN, ONE, assert_turned_away, eventually};
-
-/// A shop behind the proxy, which asks a gate beside it.
-pub type House = crate::house::House<Behind<Nginx>>;
-
-type Program = Nginx;
+use crate::proxies::Nginx as Program;

@@ -12,7 +12,7 @@ use crate::guest::{PAGE, SCRIPT};
 use crate::http::{Message, Pool};
 use crate::shop::Shop;
 
-use super::nginx::{ONE, eventually};
+use crate::house::{ONE, eventually};
 
 const ASKERS: [&str; 2] = ["traefik", "envoy"];
 

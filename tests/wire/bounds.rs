@@ -1,7 +1,10 @@
 //! What one address may have of the connections.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
 
+use crate::client::Client;
 use crate::gate::{Gate, Setup};
 use crate::shop::{OK, Shop};
 
@@ -40,4 +43,36 @@ fn connections_of_a_trusted_proxy_are_not_counted_as_one_address() {
     for client in &mut clients {
         assert_eq!(client.ask(GET).status, 200);
     }
+}
+
+#[test]
+fn who_is_refused_and_stays_is_counted() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::with(shop.address, two_for_each);
+    // They are read from for some time, then closed: an attempt that took that long says nothing.
+    gate.until("they are counted", |gate| {
+        let mut rude = [gate.client(), gate.client()];
+        for client in &mut rude {
+            client.send("nothing of HTTP\r\n\r\n");
+            assert!(client.rest().starts_with("HTTP/1.1 400 "));
+        }
+        thread::park_timeout(Duration::from_millis(50));
+        let are_counted = gate.stats.open.load(Relaxed) == 2;
+        drop(rude);
+        gate.until("they are gone", |gate| gate.stats.open.load(Relaxed) == 0);
+        are_counted
+    });
+}
+
+#[test]
+fn a_client_that_reads_nothing_of_an_answer_is_sent_little_of_it() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::with(shop.address, |setup| {
+        setup.server.write = Duration::from_millis(150);
+    });
+    let mut client = Client::narrow(gate.address);
+    client.send("GET /own/endless HTTP/1.1\r\nHost: a\r\n\r\n");
+    gate.until("it is closed", |gate| gate.stats.timed_out.load(Relaxed) == 1);
+    let given = gate.given.load(Relaxed);
+    assert!(given < 400 * 1024, "{given} bytes");
 }

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use anteroom::proxy::{
@@ -25,10 +26,13 @@ pub struct Setup {
     pub server: ServerSettings,
     pub upstream: UpstreamSettings,
     pub trusted: Vec<ipnet::IpNet>,
+    pub cores: usize,
     /// What the listener speaks, if not in the clear.
     pub tls: Option<Arc<Tls>>,
     /// Cancels tunnels.
     pub cancel: CancellationToken,
+    /// Bytes of answers without end that were asked for so far.
+    pub given: Arc<AtomicUsize>,
     /// Held by every forwarded answer until it ends.
     guard: Arc<()>,
 }
@@ -39,6 +43,7 @@ pub struct Gate {
     pub stats: Arc<Stats>,
     pub origins: Origins,
     pub cancel: CancellationToken,
+    pub given: Arc<AtomicUsize>,
     guards: Arc<()>,
 }
 
@@ -52,8 +57,10 @@ impl Gate {
             server: ServerSettings::default(),
             upstream: UpstreamSettings::new(shop.ip().to_string(), shop.port()),
             trusted: Vec::new(),
+            cores: 1,
             tls: None,
             cancel: CancellationToken::new(),
+            given: Arc::default(),
             guard: Arc::new(()),
         };
         change(&mut setup);
@@ -63,12 +70,12 @@ impl Gate {
             None => listener.into(),
         };
         let stats = Arc::new(Stats::default());
-        let guards = Arc::clone(&setup.guard);
+        let (guards, given) = (Arc::clone(&setup.guard), Arc::clone(&setup.given));
         let (cancel, counted) = (setup.cancel.clone(), Arc::clone(&stats));
         let origins = Origins::start(setup.upstream.clone()).unwrap();
         let shared = origins.clone();
-        let (settings, setup) = (setup.server.clone(), Arc::new(setup));
-        let server = serve(vec![listener], 1, &settings, Arc::clone(&stats), move |_core| {
+        let (settings, cores, setup) = (setup.server.clone(), setup.cores, Arc::new(setup));
+        let server = serve(vec![listener], cores, &settings, Arc::clone(&stats), move |_core| {
             let upstream = Upstream::new(shared.clone(), Arc::clone(&counted));
             let setup = Arc::clone(&setup);
             move |conn, request| respond(Arc::clone(&setup), upstream.clone(), conn, request)
@@ -80,6 +87,7 @@ impl Gate {
             stats,
             origins,
             cancel,
+            given,
             guards,
         }
     }
@@ -130,6 +138,7 @@ async fn respond(
         "/own" => return Response::new(Body::from("own")),
         "/own/read" => return Response::new(Body::full(request.into_body().collect().await.unwrap().to_bytes())),
         "/own/stuck" => stand_still(&setup.cancel),
+        "/own/endless" => return Response::new(Body::stream(StreamBody::new(endless(setup)))),
         "/own/stream" => return Response::new(Body::stream(StreamBody::new(greet(conn)))),
         _ => {}
     }
@@ -164,6 +173,16 @@ fn refuse(error: ForwardError) -> Response<Body> {
     assert_ne!(response.status(), StatusCode::OK);
     response
 }
+
+/// Pieces without end, each counted.
+fn endless(setup: Arc<Setup>) -> impl futures_util::Stream<Item = Result<Frame<Bytes>, Infallible>> {
+    futures_util::stream::repeat_with(move || {
+        setup.given.fetch_add(PIECE.len(), Relaxed);
+        Ok(Frame::data(Bytes::from_static(PIECE)))
+    })
+}
+
+const PIECE: &[u8] = &[b'x'; 8192];
 
 /// Says hello, and goodbye when the server drains.
 fn greet(conn: Arc<Conn>) -> impl futures_util::Stream<Item = Result<Frame<Bytes>, Infallible>> {

@@ -40,9 +40,9 @@ impl Passed {
             _ => return Err(PassedError::Count(count)),
         };
         let names = env("LISTEN_FDNAMES").unwrap_or_default();
-        let mut names = names.split(':').filter(|name| !name.is_empty());
+        let mut names = names_in(&names);
         let named = (FIRST..FIRST + fds).map(|fd| {
-            let name = names.next().unwrap_or("unknown").to_owned();
+            let name = names.next().unwrap_or(UNKNOWN).to_owned();
             match adopt(fd) {
                 Ok(listener) => Ok((name, listener)),
                 Err(source) => Err(PassedError::Socket { name, source }),
@@ -76,6 +76,11 @@ impl Passed {
     }
 }
 
+/// In the order of the descriptors: an empty one is one too, or those behind it would be another's.
+fn names_in(all: &str) -> impl Iterator<Item = &str> {
+    all.split(':').map(|name| if name.is_empty() { UNKNOWN } else { name })
+}
+
 /// A passed descriptor as a listener, closed to programs that this one starts.
 #[expect(unsafe_code, reason = "a descriptor that was passed is known by its number alone")]
 fn adopt(fd: RawFd) -> io::Result<Listener> {
@@ -101,6 +106,8 @@ fn adopt(fd: RawFd) -> io::Result<Listener> {
     })
 }
 
+/// What systemd calls a descriptor without a name.
+const UNKNOWN: &str = "unknown";
 /// Where passed descriptors begin (`SD_LISTEN_FDS_START`).
 const FIRST: RawFd = 3;
 /// More than anybody needs.
@@ -129,6 +136,13 @@ mod tests {
         ] {
             assert!(matches!(with(vars), Err(PassedError::Nothing)), "{vars:?}");
         }
+    }
+
+    #[test]
+    fn an_empty_name_stands_for_its_own_socket() {
+        let names = |all| names_in(all).collect::<Vec<_>>();
+        assert_eq!(names("a::tls"), ["a", "unknown", "tls"]);
+        assert_eq!(names(""), ["unknown"]);
     }
 
     #[test]

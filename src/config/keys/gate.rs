@@ -118,8 +118,9 @@ const SERVER_KEYS: [Key; 21] = [
         "max_connections_per_client",
         "number",
         "2000",
-        "Most connections at once per client, an IPv4 address or an IPv6 /64; a further one is closed at once. Peers in \
-         `trusted_proxies` may have any number: a proxy in front that is not named there shares this one.",
+        "Most connections at once per client, an IPv4 address or an IPv6 /64; a further one is closed at once. Over \
+         HTTP/2 a request that begins beside another on its connection counts as one. Peers in `trusted_proxies` may have any \
+         number: a proxy in front that is not named there shares this one.",
     ),
     key(
         "drain_deadline",

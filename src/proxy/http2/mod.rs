@@ -8,7 +8,6 @@ mod guard;
 mod request;
 mod streams;
 
-use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -48,7 +47,7 @@ where
     let streams = Arc::new(Streams::new(settings.write, is_shared));
     let service = service_fn(|request| {
         let (conn, shared, stream) = (Arc::clone(conn), Arc::clone(shared), streams.begin());
-        async move { Ok::<_, Infallible>(answer(conn, &shared, request, stream).await) }
+        async move { answer(conn, &shared, request, stream).await }
     });
     let http = http2::Builder::new(Run(Arc::clone(&streams)))
         .timer(TokioTimer::new())
@@ -69,7 +68,7 @@ where
     poll_fn(|cx| {
         loop {
             if let Poll::Ready(ended) = http.as_mut().poll(cx) {
-                return Poll::Ready(how(ended));
+                return Poll::Ready(how(ended, conn));
             }
             if streams.are_called_off_too_often() {
                 return Poll::Ready(End::Flood);
@@ -99,29 +98,42 @@ async fn answer<S, F>(
     conn: Arc<Conn>,
     shared: &Shared<S>,
     mut request: Request<Incoming>,
-    stream: Stream,
-) -> Response<Reply>
+    mut stream: Stream,
+) -> Result<Response<Reply>, h2::Error>
 where
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F,
     F: Future<Output = Response<Body>>,
 {
     let flight = conn.answering();
+    let beside = (!flight.is_alone()).then(|| conn.permit().beside());
+    let Ok(beside) = beside.transpose() else {
+        up(&shared.stats.refused);
+        stream.refuse();
+        // RFC 9113, section 8.7: nothing was done for it, and it may be sent again.
+        return Err(h2::Reason::REFUSED_STREAM.into());
+    };
     let (is_head, is_connect) = (request.method() == Method::HEAD, request.method() == Method::CONNECT);
     let response = if let Err(malformed) = request::check(&mut request) {
         up(&shared.stats.malformed);
         refusal(malformed)
     } else {
         up(&shared.stats.requests);
+        if is_connect {
+            request.extensions_mut().insert(stream.pace());
+        }
         let request = request.map(|incoming| RequestBody::new(incoming, &shared.settings));
         Box::pin((shared.service)(Arc::clone(&conn), request)).await
     };
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        stream.go_on();
+    }
     let response = if is_connect { opened(response) } else { response };
     let response = if is_head {
         bare(response)
     } else {
         without_content(response)
     };
-    response.map(|body| stream.carry(body.hold(flight)))
+    Ok(response.map(|body| stream.carry(body.hold((flight, beside)))))
 }
 
 /// The answer to a `CONNECT` as RFC 8441, section 5, has it: HTTP/2 knows no 101, and any 2xx would open the tunnel.

@@ -5,7 +5,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -13,15 +13,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::rt::Executor;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use crate::proxy::body::{Body, BoxError};
+use crate::proxy::pace::{Pace, piece_of};
 
 /// What a connection's streams share.
 pub(super) struct Streams {
     patience: Duration,
     /// The stream that has just begun: hyper hands its future to [`Run`] before another begins.
     begun: Mutex<Option<Arc<Pace>>>,
+    under_way: AtomicU32,
     /// `None`: they are many people's.
     called_off: Option<Mutex<Bucket>>,
     flooded: AtomicBool,
@@ -33,6 +35,7 @@ impl Streams {
         Self {
             patience,
             begun: Mutex::default(),
+            under_way: AtomicU32::new(0),
             called_off: (!is_shared).then(|| Mutex::new(Bucket::full())),
             flooded: AtomicBool::new(false),
         }
@@ -40,12 +43,24 @@ impl Streams {
 
     pub(super) fn begin(self: &Arc<Self>) -> Stream {
         let pace = Arc::new(Pace::new());
-        *held(&self.begun) = Some(Arc::clone(&pace));
+        self.next(&pace);
+        self.under_way.fetch_add(1, Ordering::Relaxed);
         Stream {
             pace,
             streams: Arc::clone(self),
             is_over: false,
         }
+    }
+
+    /// What hyper runs next is of this pace.
+    fn next(&self, pace: &Arc<Pace>) {
+        *held(&self.begun) = Some(Arc::clone(pace));
+    }
+
+    /// How long a stream's client may take nothing of it: longer where many take turns on one connection, since each of
+    /// them waits for all others.
+    fn patience(&self) -> Duration {
+        self.patience * (1 + self.under_way.load(Ordering::Relaxed) / STREAMS_A_TURN)
     }
 
     /// The client has called off more requests than people who leave pages do.
@@ -93,54 +108,15 @@ pub(super) struct Run(pub(super) Arc<Streams>);
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Run {
     fn execute(&self, stream: F) {
-        let (pace, patience) = (held(&self.0.begun).take(), self.0.patience);
+        let (pace, streams) = (held(&self.0.begun).take(), Arc::clone(&self.0));
         tokio::spawn(async move {
-            // A tunnel has no pace: it sees to its own silence.
             let Some(pace) = pace else { return stream.await };
             tokio::select! {
                 biased;
                 () = stream => {}
-                () = pace.stalled(patience) => {}
+                () = pace.stalled(|| streams.patience()) => {}
             }
         });
-    }
-}
-
-/// Since when a stream waits for its client to take what the gate has for it.
-struct Pace {
-    born: Instant,
-    /// Milliseconds after `born`, plus one; 0 while nothing is waiting.
-    offered_ms: AtomicU64,
-}
-
-impl Pace {
-    fn new() -> Self {
-        Self {
-            born: Instant::now(),
-            offered_ms: AtomicU64::new(0),
-        }
-    }
-
-    fn offer(&self) {
-        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
-        self.offered_ms.store(now + 1, Ordering::Relaxed);
-    }
-
-    fn taken(&self) {
-        self.offered_ms.store(0, Ordering::Relaxed);
-    }
-
-    async fn stalled(&self, patience: Duration) {
-        loop {
-            let since = match self.offered_ms.load(Ordering::Relaxed) {
-                0 => Instant::now(),
-                ms => self.born + Duration::from_millis(ms - 1),
-            };
-            if since + patience <= Instant::now() {
-                return;
-            }
-            sleep_until(since + patience).await;
-        }
     }
 }
 
@@ -152,6 +128,21 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// When its client was offered what it has not taken.
+    pub(super) fn pace(&self) -> Arc<Pace> {
+        Arc::clone(&self.pace)
+    }
+
+    /// It becomes a tunnel: what hyper runs for it next has the same pace, which the tunnel keeps.
+    pub(super) fn go_on(&self) {
+        self.streams.next(&self.pace);
+    }
+
+    /// The gate ends it, and not the client.
+    pub(super) fn refuse(&mut self) {
+        self.is_over = true;
+    }
+
     /// The answer's body, watched.
     pub(super) fn carry(mut self, body: Body) -> Reply {
         self.is_over = body.is_end_stream();
@@ -165,6 +156,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
+        self.streams.under_way.fetch_sub(1, Ordering::Relaxed);
         if !self.is_over {
             self.streams.called_off();
         }
@@ -180,7 +172,7 @@ pub(super) struct Reply {
 
 impl Reply {
     fn give(&mut self) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let piece = self.rest.split_to(self.rest.len().min(PIECE_BYTES));
+        let piece = self.rest.split_to(piece_of(self.rest.len()));
         self.stream.is_over = self.is_end_stream();
         self.stream.pace.offer();
         Poll::Ready(Some(Ok(Frame::data(piece))))
@@ -232,8 +224,8 @@ impl http_body::Body for Reply {
     }
 }
 
-/// What fits in a frame of the size that every client takes (RFC 9113, section 4.2).
-const PIECE_BYTES: usize = 16 * 1024;
+/// With so many answers under way on a connection, each has twice the time; with twice as many, three times.
+const STREAMS_A_TURN: u32 = 8;
 /// Requests that a client may call off: all that a page loads at once when one leaves it, and again every few seconds.
 const CALLED_OFF_AT_ONCE: f64 = 200.0;
 const CALLED_OFF_PER_SECOND: f64 = 20.0;
@@ -256,6 +248,16 @@ mod tests {
         let answered = streams(false);
         (0..1_000).for_each(|_| drop(answered.begin().carry(Body::empty())));
         assert!(!answered.are_called_off_too_often());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_many_others_has_longer() {
+        let streams = Arc::new(Streams::new(Duration::from_secs(30), false));
+        let patience = |count| {
+            let _under_way: Vec<_> = (0..count).map(|_| streams.begin()).collect();
+            streams.patience().as_secs()
+        };
+        assert_eq!([0, 1, 7, 8, 30, 100].map(patience), [30, 30, 30, 60, 120, 390]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! HTTP/2 towards clients: what reaches the shop, tunnels, drain, and clients that mean harm.
 
+mod bounds;
 mod hostile;
 mod people;
 mod raw;

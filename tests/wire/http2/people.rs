@@ -119,7 +119,7 @@ async fn connect_is_refused() {
     assert_eq!(shop.seen(), "");
 }
 
-fn tunnel_to(protocol: &'static str) -> Request<()> {
+pub fn tunnel_to(protocol: &'static str) -> Request<()> {
     let mut request = Request::new(());
     *request.method_mut() = Method::CONNECT;
     *request.uri_mut() = "http://shop.example/ws".parse().unwrap();
@@ -130,7 +130,7 @@ fn tunnel_to(protocol: &'static str) -> Request<()> {
     request
 }
 
-fn accept(key: &str) -> String {
+pub fn accept(key: &str) -> String {
     tokio_tungstenite::tungstenite::handshake::derive_accept_key(key.as_bytes())
 }
 

@@ -19,6 +19,9 @@ pub const END_STREAM: u8 = 1;
 pub const END_HEADERS: u8 = 4;
 const ACK: u8 = 1;
 
+/// The setting of a stream's first window (RFC 9113, section 6.5.2).
+pub const WINDOW: u16 = 4;
+
 pub struct Raw {
     stream: TcpStream,
 }
