@@ -174,6 +174,8 @@ pub struct Upstream {
     pub weight: u32,
     /// False while it is passed over.
     pub healthy: bool,
+    /// What is spoken to it, `HTTP/1.1` or `HTTP/2`; null before its first connection.
+    pub protocol: Option<String>,
     /// Requests and tunnels it is busy with.
     pub in_flight: u32,
     /// Requests that wait for a connection to it.

@@ -23,6 +23,7 @@ fn shown(standing: Standing) -> api::Upstream {
         origin: standing.origin,
         weight: standing.weight,
         healthy: standing.healthy,
+        protocol: standing.protocol.map(str::to_owned),
         in_flight: standing.in_flight,
         waiting: standing.waiting,
         failures: standing.failures,

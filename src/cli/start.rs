@@ -338,6 +338,7 @@ fn upstream_settings(upstream: &Upstream) -> UpstreamSettings {
         failures: upstream.failures,
         check: upstream.check.clone(),
         tls: Some(shop_tls(&upstream.tls)),
+        http2: upstream.http2,
         ..UpstreamSettings::at(upstream.servers.clone())
     }
 }

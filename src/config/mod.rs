@@ -20,6 +20,7 @@ mod render;
 mod room;
 pub mod routes;
 mod secret;
+mod shop_http2;
 mod site;
 mod store;
 mod suggest;

@@ -14,9 +14,10 @@ use super::keys::upstream::URL;
 use super::listen::Listen;
 use super::reader::{Node, Read, Reader, Section};
 use super::secret;
+use super::shop_http2::http2;
 use super::store::{CaFile, ca_file};
 use super::value::{number, text, wrong, yes_or_no};
-use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopServer};
+use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopHttp2, ShopServer};
 use crate::token::{Key, Secret};
 
 /// Where the shop listens, and what bounds the way to it.
@@ -45,6 +46,7 @@ pub struct Upstream {
     pub failures: FailureRules,
     pub check: Option<HealthCheck>,
     pub tls: Tls,
+    pub http2: ShopHttp2,
 }
 
 /// TLS to the servers that are reached by it.
@@ -80,6 +82,7 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
         failures: failures(&section),
         check: check(&section),
         tls: tls(&section, &servers),
+        http2: http2(&section, &servers),
         servers,
     };
     (!upstream.servers.is_empty()).then_some(upstream)

@@ -49,6 +49,9 @@ pub enum Kind {
     /// The shop switched protocols unasked, or to another protocol than asked for.
     #[error("the upstream switched protocols unasked")]
     UnaskedSwitch,
+    /// A WebSocket was asked for, and the shop takes none over HTTP/2 (RFC 8441).
+    #[error("the upstream takes no WebSocket over HTTP/2")]
+    NoTunnel,
     /// This process has no socket, port or memory left, or all connections that the shop may have are taken.
     #[error("no resources to reach the upstream")]
     Exhausted,
@@ -85,9 +88,12 @@ impl Kind {
             Self::BodyBroken => StatusCode::BAD_REQUEST,
             Self::Loop => StatusCode::LOOP_DETECTED,
             Self::ConnectTimeout | Self::ResponseTimeout => StatusCode::GATEWAY_TIMEOUT,
-            Self::Unreachable | Self::Untrusted | Self::Broken | Self::Ambiguous | Self::UnaskedSwitch => {
-                StatusCode::BAD_GATEWAY
-            }
+            Self::Unreachable
+            | Self::Untrusted
+            | Self::Broken
+            | Self::Ambiguous
+            | Self::UnaskedSwitch
+            | Self::NoTunnel => StatusCode::BAD_GATEWAY,
             Self::Exhausted => StatusCode::SERVICE_UNAVAILABLE,
         }
     }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{EXPECT, TRANSFER_ENCODING};
+use http::header::{EXPECT, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderValue, Request, Response, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -19,6 +19,7 @@ use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
 use super::sent::Sent;
 use super::settings::UpstreamSettings;
+use super::shop_http2::Fate;
 use super::stats::{Stats, up};
 
 /// One request's way to an answer.
@@ -35,6 +36,15 @@ pub(super) struct Exchange<'a> {
     /// Kept connections have died: no other is trusted.
     only_fresh: bool,
     resent: u32,
+    /// It asks for a tunnel.
+    is_tunnel: bool,
+}
+
+/// The request as it would be sent again.
+struct Copy {
+    request: Request<Sent>,
+    /// It is safe to send again what may have been read.
+    is_safe: bool,
 }
 
 /// A try that failed.
@@ -63,15 +73,17 @@ impl<'a> Exchange<'a> {
             spare: None,
             only_fresh: false,
             resent: 0,
+            is_tunnel: false,
         }
     }
 
     /// The head of an answer, and the connection its body will come over.
     pub(super) async fn run(mut self, request: Request<RequestBody>) -> Result<(Response<Incoming>, Lease), Kind> {
         let mut request = self.outgoing(request);
+        self.is_tunnel = request.headers().contains_key(UPGRADE);
         loop {
             let lease = self.lease().await?;
-            let copy = self.copy(&request, &lease);
+            let copy = self.copy(&mut request, &lease);
             match self.send(lease, request).await {
                 Ok(answered) => return Ok(answered),
                 Err(failed) => request = self.again(failed, copy)?,
@@ -98,18 +110,18 @@ impl<'a> Exchange<'a> {
         request
     }
 
-    /// The request as it would be sent again, where that may be asked for.
-    fn copy(&self, request: &Request<Sent>, lease: &Lease) -> Option<Request<Sent>> {
-        let is_repeatable = self.progress.is_none()
+    /// The request as it would be sent again, where that may be asked for. Over HTTP/2 any may be that was not processed.
+    fn copy(&self, request: &mut Request<Sent>, lease: &Lease) -> Option<Copy> {
+        let is_safe = self.progress.is_none()
             && request.method().is_idempotent()
             && self.resent < self.settings.retries
             && (lease.is_reused() || self.pool.origins().are_many());
-        is_repeatable.then(|| {
-            let mut copy = Request::new(Sent::nothing());
+        (is_safe || lease.fate().is_some()).then(|| {
+            let mut copy = Request::new(request.body_mut().again());
             *copy.method_mut() = request.method().clone();
             *copy.uri_mut() = request.uri().clone();
             *copy.headers_mut() = request.headers().clone();
-            copy
+            Copy { request: copy, is_safe }
         })
     }
 
@@ -122,13 +134,13 @@ impl<'a> Exchange<'a> {
             };
             let mut busy = Busy::at(origin, self.deadline).await?;
             if !self.only_fresh {
-                match self.pool.kept(busy).await {
+                match self.pool.kept(busy, self.is_tunnel).await {
                     Ok(lease) => return Ok(lease),
                     Err(back) => busy = back,
                 }
             }
             // PERF: rare, and its state is large.
-            match Box::pin(self.pool.fresh(busy, self.deadline)).await {
+            match Box::pin(self.pool.fresh(busy, self.is_tunnel, self.deadline)).await {
                 Ok(lease) => return Ok(lease),
                 Err((Kind::Exhausted, _)) => return Err(Kind::Exhausted),
                 Err((kind, busy)) => {
@@ -170,21 +182,25 @@ impl<'a> Exchange<'a> {
     }
 
     async fn send(&self, mut lease: Lease, request: Request<Sent>) -> Result<(Response<Incoming>, Lease), Failed> {
-        let answer = lease.sender().send_request(request);
+        let answer = lease.send(request);
         let answer = tokio::select! {
             answer = answer => answer,
             () = too_late(self.progress, self.settings.response, self.deadline) => {
                 let unheard = !lease.is_answered();
+                lease.is_late();
                 return Err(Failed { kind: Kind::ResponseTimeout, unheard, lease });
             }
         };
-        let Ok(answer) = answer else {
-            let kind = match self.progress.map(Progress::outcome) {
-                Some(Outcome::Failed(error)) => error.into(),
-                _ => Kind::Broken,
-            };
-            let unheard = !lease.is_answered();
-            return Err(Failed { kind, unheard, lease });
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(kind) => {
+                let kind = match self.progress.map(Progress::outcome) {
+                    Some(Outcome::Failed(error)) => error.into(),
+                    _ => kind,
+                };
+                let unheard = !lease.is_answered();
+                return Err(Failed { kind, unheard, lease });
+            }
         };
         lease.is_headed();
         let is_whole = self
@@ -199,26 +215,25 @@ impl<'a> Exchange<'a> {
     }
 
     /// What is sent next after a failed try; its error where nothing is.
-    fn again(&mut self, failed: Failed, copy: Option<Request<Sent>>) -> Result<Request<Sent>, Kind> {
+    fn again(&mut self, failed: Failed, copy: Option<Copy>) -> Result<Request<Sent>, Kind> {
         let Failed { kind, unheard, lease } = failed;
         let origin = Arc::clone(lease.origin());
-        let had_died = lease.is_reused() && unheard && kind == Kind::Broken;
+        let fate = lease.fate().filter(|_| kind == Kind::Broken);
+        let had_died = lease.is_reused() && unheard && kind == Kind::Broken && fate.is_none_or(Fate::is_of_connection);
+        let is_unprocessed = fate.is_some_and(Fate::is_unprocessed);
         drop(lease);
         if !had_died && matches!(kind, Kind::Broken | Kind::ResponseTimeout) {
             origin.failed_with(kind);
         }
+        self.tried.push(Arc::clone(&origin));
+        let copy = copy.filter(|copy| copy.is_safe || (is_unprocessed && copy.request.body().is_whole()));
+        let again = copy.filter(|_| unheard).ok_or(kind)?.request;
+        if had_died || is_unprocessed {
+            self.spare = Some(origin);
+        }
         if had_died {
             self.only_fresh = true;
-            self.tried.push(Arc::clone(&origin));
-            self.spare = Some(origin);
-            let again = copy.ok_or(kind)?;
-            self.resent += 1;
-            up(&self.stats.upstream_retries);
-            return Ok(again);
-        }
-        self.tried.push(origin);
-        let again = copy.filter(|_| unheard).ok_or(kind)?;
-        if !self.is_elsewhere() || !self.pool.budget().spend() {
+        } else if !self.is_elsewhere() || !self.pool.budget().spend() {
             return Err(kind);
         }
         self.resent += 1;
@@ -227,7 +242,7 @@ impl<'a> Exchange<'a> {
     }
 
     fn is_elsewhere(&self) -> bool {
-        self.pool.origins().any(&self.tried).is_some()
+        self.tried.len() < MOST_SERVERS && (self.spare.is_some() || self.pool.origins().any(&self.tried).is_some())
     }
 }
 

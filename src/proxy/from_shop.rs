@@ -39,6 +39,10 @@ impl FromShop {
         }
     }
 
+    fn is_reset(&self) -> bool {
+        !self.incoming.is_end_stream() && self.lease.as_ref().is_some_and(|lease| lease.fate().is_some())
+    }
+
     fn fail(&self, kind: Kind) {
         if let Some(lease) = &self.lease {
             lease.origin().failed_with(kind);
@@ -75,6 +79,11 @@ impl http_body::Body for FromShop {
             Poll::Ready(Some(Err(error))) => {
                 this.fail(Kind::Broken);
                 Poll::Ready(Some(Err(error.into())))
+            }
+            // hyper takes a stream that was reset for no reason, or called off, for one that ended.
+            Poll::Ready(None) if this.is_reset() => {
+                this.fail(Kind::Broken);
+                Poll::Ready(Some(Err(Box::new(ForwardError::from(Kind::Broken)))))
             }
             Poll::Ready(None) => {
                 this.end();

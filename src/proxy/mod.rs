@@ -1,4 +1,4 @@
-//! The proxy: listeners, connections, and the way to the shop and back; HTTP/1.1 on both sides, and HTTP/2 from clients.
+//! The proxy: listeners, connections, and the way to the shop and back; HTTP/1.1 and HTTP/2 on both sides.
 //!
 //! [`serve()`] accepts and hands each request to a service with its [`Conn`]; [`Upstream::forward`] carries one request to
 //! the shop and streams the answer back. What hyper leaves to a proxy is done here: framing checks, header hygiene,
@@ -33,6 +33,7 @@ mod secured;
 mod sent;
 mod serve;
 mod settings;
+mod shop_http2;
 mod shop_socket;
 mod socket;
 mod stats;
@@ -57,7 +58,7 @@ pub use origins::{Origins, OriginsError, Standing};
 pub use request_body::{BodyError, RequestBody};
 pub use serve::{Drained, Server, raise_descriptor_limit, serve};
 pub use settings::{
-    ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopServer, ShopTls, UpstreamSettings,
+    ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopHttp2, ShopServer, ShopTls, UpstreamSettings,
 };
 pub use stats::Stats;
 pub use upstream::{Forward, Upstream};

@@ -1,6 +1,7 @@
 //! One core's connections to the shop: those that stand idle, and leases on those that are at work.
 //!
-//! A connection comes back only when its whole exchange went by the book; a lease that is dropped before aborts it, which
+//! Where the shop speaks HTTP/2 a lease is one stream of a connection that others [share](super::shop_http2). Any other
+//! connection comes back only when its whole exchange went by the book; a lease that is dropped before aborts it, which
 //! is how a client that is gone cancels its request at the shop.
 
 use std::future::poll_fn;
@@ -8,15 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::error::Kind;
-use super::origins::{Budget, Busy, Origin, Origins};
+use super::origins::{Budget, Busy, Origin, Origins, Protocol};
 use super::sent::Sent;
-use super::settings::UpstreamSettings;
+use super::settings::{ShopHttp2, UpstreamSettings};
+use super::shop_http2::{Connections, Fate, Stream};
 use super::shop_socket::{Heard, ShopSocket};
 use super::stats::Stats;
 
@@ -26,6 +30,8 @@ pub(super) struct Pool {
     settings: Arc<UpstreamSettings>,
     stats: Arc<Stats>,
     idle: Stash,
+    /// None where HTTP/2 is spoken to nobody.
+    shared: Option<Connections>,
     budget: Budget,
 }
 
@@ -39,7 +45,7 @@ struct Idle {
 }
 
 /// A connection to a server.
-struct Line {
+pub(super) struct Line {
     origin: Arc<Origin>,
     sender: SendRequest<Sent>,
     heard: Arc<Heard>,
@@ -57,10 +63,16 @@ impl Drop for Leash {
     }
 }
 
+/// A connection for one request.
+pub(super) enum Way {
+    Own(Line),
+    Shared(Box<Stream>),
+}
+
 /// The use of a connection for one request.
 pub(super) struct Lease {
     // Before `busy`: a connection is closed or kept before another may take its place.
-    line: Option<Line>,
+    way: Option<Way>,
     pool: Arc<Pool>,
     busy: Busy,
     reused: bool,
@@ -74,6 +86,7 @@ impl Pool {
         let pool = Arc::new(Self {
             budget: Budget::new(settings.retry_budget),
             idle: Stash::default(),
+            shared: (settings.http2 != ShopHttp2::Off).then(Connections::default),
             origins,
             settings,
             stats,
@@ -90,8 +103,20 @@ impl Pool {
         &self.budget
     }
 
-    /// An idle connection, the freshest first.
-    pub(super) async fn kept(self: &Arc<Self>, busy: Busy) -> Result<Lease, Busy> {
+    /// The connections that a request may share; none for a tunnel within TLS, which takes one of its own.
+    pub(super) fn shared(&self, origin: &Origin, is_tunnel: bool) -> Option<&Connections> {
+        let shared = self.shared.as_ref()?;
+        let may = self.origins.dial().most(origin) == Protocol::Http2 && !(is_tunnel && origin.is_secured());
+        may.then_some(shared)
+    }
+
+    /// A connection that is there already: one with room, or an idle one, the freshest first.
+    pub(super) async fn kept(self: &Arc<Self>, busy: Busy, is_tunnel: bool) -> Result<Lease, Busy> {
+        if let Some(shared) = self.shared(busy.origin(), is_tunnel)
+            && let Some(stream) = shared.join(busy.origin(), self.settings.idle)
+        {
+            return Ok(self.lease(Way::Shared(Box::new(stream)), busy));
+        }
         loop {
             let stash = busy.origin().stash().unwrap_or(&self.idle);
             let Some(mut line) = stash.pop(busy.origin(), Instant::now(), self.settings.idle) else {
@@ -100,39 +125,54 @@ impl Pool {
             if is_ready(&mut line.sender).await {
                 line.heard.reset();
                 return Ok(Lease {
-                    line: Some(line),
-                    pool: Arc::clone(self),
-                    busy,
                     reused: true,
-                    reusable: false,
+                    ..self.lease(Way::Own(line), busy)
                 });
             }
         }
     }
 
-    /// A new connection; the error comes with what it was to be for.
-    pub(super) async fn fresh(self: &Arc<Self>, busy: Busy, deadline: Option<Instant>) -> Result<Lease, (Kind, Busy)> {
-        match self.line(busy.origin(), deadline).await {
-            Ok(line) => Ok(Lease {
-                line: Some(line),
-                pool: Arc::clone(self),
-                busy,
-                reused: false,
-                reusable: false,
-            }),
+    /// A new connection, or a place on a new one; the error comes with what it was to be for.
+    pub(super) async fn fresh(
+        self: &Arc<Self>,
+        busy: Busy,
+        is_tunnel: bool,
+        deadline: Option<Instant>,
+    ) -> Result<Lease, (Kind, Busy)> {
+        let way = match self.shared(busy.origin(), is_tunnel) {
+            None => self.open(busy.origin(), Protocol::Http1, deadline).await,
+            Some(shared) => shared.open(self, busy.origin(), deadline).await,
+        };
+        match way {
+            Ok(way) => Ok(self.lease(way, busy)),
             Err(kind) => Err((kind, busy)),
         }
     }
 
-    async fn line(&self, origin: &Arc<Origin>, deadline: Option<Instant>) -> Result<Line, Kind> {
-        let end = Instant::now() + self.settings.connect;
-        let end = deadline.map_or(end, |deadline| deadline.min(end));
-        let dialled = timeout_at(end, self.origins.dial().connect(origin)).await;
+    fn lease(self: &Arc<Self>, way: Way, busy: Busy) -> Lease {
+        Lease {
+            reused: matches!(&way, Way::Shared(stream) if stream.is_reused()),
+            way: Some(way),
+            pool: Arc::clone(self),
+            busy,
+            reusable: false,
+        }
+    }
+
+    /// A new connection that speaks `most` or less.
+    pub(super) async fn open(
+        &self,
+        origin: &Arc<Origin>,
+        most: Protocol,
+        deadline: Option<Instant>,
+    ) -> Result<Way, Kind> {
+        let end = self.connect_by(deadline);
+        let dialled = timeout_at(end, self.origins.dial().connect(origin, most)).await;
         let late = |_| {
             origin.note("no connection in time");
             Kind::ConnectTimeout
         };
-        let stream = dialled.map_err(late)?.map_err(|error| {
+        let (stream, protocol) = dialled.map_err(late)?.map_err(|error| {
             if error.kind() != Kind::Exhausted {
                 origin.note(&error.to_string());
             }
@@ -140,6 +180,30 @@ impl Pool {
         })?;
         let heard = Arc::new(Heard::default());
         let socket = ShopSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.stats));
+        if let (Protocol::Http2, Some(shared)) = (protocol, &self.shared) {
+            // What comes ahead of answers is bounded by frames there.
+            heard.head();
+            let stream = shared.speak(socket, origin, &self.settings, end).await?;
+            return Ok(Way::Shared(Box::new(stream)));
+        }
+        if most == self.origins.dial().most(origin) {
+            origin.speaks(protocol);
+        }
+        self.line(socket, origin, heard).await.map(Way::Own)
+    }
+
+    /// How long a connection may stand idle.
+    pub(super) fn oldest(&self) -> Duration {
+        self.settings.idle
+    }
+
+    /// When a connection that is begun now must be there.
+    pub(super) fn connect_by(&self, deadline: Option<Instant>) -> Instant {
+        let end = Instant::now() + self.settings.connect;
+        deadline.map_or(end, |deadline| deadline.min(end))
+    }
+
+    async fn line(&self, socket: ShopSocket, origin: &Arc<Origin>, heard: Arc<Heard>) -> Result<Line, Kind> {
         let handshake = http1::Builder::new()
             .max_header_size(self.settings.head_bytes)
             .max_buf_size(self.settings.head_bytes.max(BUFFER_BYTES))
@@ -216,12 +280,14 @@ impl Stash {
 }
 
 impl Lease {
-    pub(super) fn sender(&mut self) -> &mut SendRequest<Sent> {
-        &mut self
-            .line
-            .as_mut()
-            .expect("a lease holds its connection until it is given back")
-            .sender
+    /// Sends a request and waits for the head of its answer.
+    pub(super) async fn send(&mut self, request: Request<Sent>) -> Result<Response<Incoming>, Kind> {
+        match &mut self.way {
+            Some(Way::Own(line)) => line.sender.send_request(request).await.map_err(|_| Kind::Broken),
+            // PERF: its state is large.
+            Some(Way::Shared(stream)) => Box::pin(stream.send(request, self.pool.settings.write)).await,
+            None => unreachable!("a lease holds its connection until it is given back"),
+        }
     }
 
     pub(super) fn origin(&self) -> &Arc<Origin> {
@@ -233,15 +299,34 @@ impl Lease {
         self.reused
     }
 
-    /// Whether the shop has sent any byte during this lease.
+    /// Whether the shop has sent any byte during this lease; over HTTP/2, where bytes are many requests', an answer's head.
     pub(super) fn is_answered(&self) -> bool {
-        self.line.as_ref().is_some_and(|line| line.heard.any())
+        match &self.way {
+            Some(Way::Own(line)) => line.heard.any(),
+            Some(Way::Shared(stream)) => stream.fate() == Fate::Answered,
+            None => false,
+        }
+    }
+
+    /// What became of a request over HTTP/2.
+    pub(super) fn fate(&self) -> Option<Fate> {
+        match &self.way {
+            Some(Way::Shared(stream)) => Some(stream.fate()),
+            _ => None,
+        }
     }
 
     /// Says that the answer's head is here.
     pub(super) fn is_headed(&self) {
-        if let Some(line) = &self.line {
+        if let Some(Way::Own(line)) = &self.way {
             line.heard.head();
+        }
+    }
+
+    /// Says that no answer came in time.
+    pub(super) fn is_late(&self) {
+        if let Some(Way::Shared(stream)) = &self.way {
+            stream.distrust();
         }
     }
 
@@ -252,20 +337,19 @@ impl Lease {
 
     /// The answer has been read whole.
     pub(super) fn give_back(mut self) {
-        let Some(line) = self.line.take() else { return };
-        if self.reusable {
+        if let (Some(Way::Own(line)), true) = (self.way.take(), self.reusable) {
             self.pool.push(line);
         }
     }
 
-    /// The connection is a tunnel now: its task hands the socket over and ends by itself. The server is busy with it as long
-    /// as what is returned lives.
-    pub(super) fn detach(self) -> Busy {
-        let Self { line, busy, .. } = self;
-        if let Some(mut line) = line {
+    /// The connection is a tunnel now: its task hands the socket over and ends by itself. The server is busy with it, and a
+    /// shared connection too, as long as what is returned lives.
+    pub(super) fn detach(self) -> (Option<Way>, Busy) {
+        let Self { mut way, busy, .. } = self;
+        if let Some(Way::Own(mut line)) = way.take_if(|way| matches!(way, Way::Own(_))) {
             line.task.0 = None;
         }
-        busy
+        (way, busy)
     }
 }
 
@@ -275,6 +359,7 @@ async fn sweep(pool: Weak<Pool>, idle: Duration) {
         sleep(idle).await;
         let Some(pool) = pool.upgrade() else { return };
         pool.idle.sweep(idle);
+        pool.shared.iter().for_each(|shared| shared.sweep(idle));
         pool.origins.sweep(|stash| stash.sweep(idle));
     }
 }

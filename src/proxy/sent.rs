@@ -11,13 +11,20 @@ use hyper::Request;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use super::body::BoxError;
 use super::hygiene;
-use super::request_body::{BodyError, RequestBody};
+use super::request_body::RequestBody;
+use super::shop_http2::{Again, Pace};
 
 /// What hyper's client sends.
 pub(super) struct Sent {
-    body: Option<RequestBody>,
+    body: Option<Source>,
     hold: Option<Pin<Box<Hold>>>,
+}
+
+enum Source {
+    Once(RequestBody),
+    Again(Again),
 }
 
 /// Until the shop says `100 Continue`, or has kept silent long enough (RFC 9110, section 10.1.1: a client may not wait
@@ -35,9 +42,47 @@ impl Sent {
 
     pub(super) fn new(body: RequestBody) -> Self {
         Self {
-            body: Some(body),
+            body: Some(Source::Once(body)),
             hold: None,
         }
+    }
+
+    /// The same for another try, whole if [`is_whole`](Self::is_whole) still says so then.
+    pub(super) fn again(&mut self) -> Self {
+        let (own, next) = match self.body.take() {
+            None => return Self::nothing(),
+            Some(Source::Once(body)) => {
+                let own = Again::new(body);
+                let next = own.next();
+                (own, next)
+            }
+            Some(Source::Again(own)) => {
+                let next = own.next();
+                (own, next)
+            }
+        };
+        self.body = Some(Source::Again(own));
+        Self {
+            body: Some(Source::Again(next)),
+            hold: None,
+        }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        !matches!(&self.body, Some(Source::Again(body)) if !body.is_whole())
+    }
+
+    /// How fast a body goes that may be sent [again](Self::again).
+    pub(super) fn pace(&self) -> Option<Pace> {
+        match &self.body {
+            Some(Source::Again(body)) => Some(body.pace()),
+            _ => None,
+        }
+    }
+
+    /// Sends the body at once.
+    pub(super) fn release(&mut self) {
+        self.hold = None;
     }
 
     /// Holds the request's body back until its interim answer.
@@ -58,9 +103,9 @@ impl Sent {
 
 impl Body for Sent {
     type Data = Bytes;
-    type Error = BodyError;
+    type Error = BoxError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = &mut *self;
         let Some(body) = &mut this.body else {
             return Poll::Ready(None);
@@ -71,18 +116,27 @@ impl Body for Sent {
             }
             this.hold = None;
         }
-        let frame = ready!(Pin::new(body).poll_frame(cx));
+        let frame = match body {
+            Source::Once(body) => ready!(Pin::new(body).poll_frame(cx)).map(|frame| frame.map_err(Into::into)),
+            Source::Again(body) => ready!(Pin::new(body).poll_frame(cx)),
+        };
         Poll::Ready(frame.map(|frame| frame.map(clean)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.as_ref().is_none_or(Body::is_end_stream)
+        match &self.body {
+            None => true,
+            Some(Source::Once(body)) => body.is_end_stream(),
+            Some(Source::Again(body)) => body.is_end_stream(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body
-            .as_ref()
-            .map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+        match &self.body {
+            None => SizeHint::with_exact(0),
+            Some(Source::Once(body)) => body.size_hint(),
+            Some(Source::Again(body)) => body.size_hint(),
+        }
     }
 }
 

@@ -116,6 +116,23 @@ pub struct UpstreamSettings {
     pub check: Option<HealthCheck>,
     /// For servers that are reached by TLS.
     pub tls: Option<ShopTls>,
+    /// Where HTTP/2 is spoken.
+    pub http2: ShopHttp2,
+    /// How long a connection that speaks HTTP/2 may be silent with requests under way before it is asked for a sign of life,
+    /// and how long that may take.
+    pub ping: Duration,
+}
+
+/// Where HTTP/2 is spoken to the shop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShopHttp2 {
+    /// Nowhere.
+    #[default]
+    Off,
+    /// Within TLS, to servers that choose it.
+    Alpn,
+    /// As [`Alpn`](Self::Alpn), and to all servers in the clear, which must know it.
+    PriorKnowledge,
 }
 
 /// A server of the shop as configured.
@@ -241,6 +258,8 @@ impl UpstreamSettings {
             },
             check: None,
             tls: None,
+            http2: ShopHttp2::Off,
+            ping: Duration::from_secs(5),
         }
     }
 }

@@ -147,12 +147,12 @@ impl Upstream {
     ) -> Response<Body> {
         let shop = hyper::upgrade::on(&mut answer);
         lease.origin().answered(answer.status());
-        let busy = lease.detach();
+        let held = lease.detach();
         let headers = answer.headers_mut();
         let word = hygiene::clean_response(headers);
         asked.ask(headers);
         let strings = asked.open(shop, self.settings.tunnel_idle, cancel, Arc::clone(&self.stats));
-        strings.tie(Box::new(busy));
+        strings.tie(Box::new(held));
         let (mut head, _) = answer.into_parts();
         head.version = Version::HTTP_11;
         if let Some(word) = word {

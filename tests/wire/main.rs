@@ -19,6 +19,7 @@ mod gone;
 mod headers;
 mod http2;
 mod shop;
+mod shop_http2;
 mod tls;
 mod turning;
 mod unread;

@@ -12,7 +12,7 @@ pub(super) const UPSTREAM: Table = Table {
 /// What a server's address looks like.
 pub(in crate::config) const URL: &str = "URL such as \"http://127.0.0.1:3000\"";
 
-const KEYS: [Key; 32] = [
+const KEYS: [Key; 33] = [
     optional(
         "url",
         URL,
@@ -38,6 +38,13 @@ const KEYS: [Key; 32] = [
         "\"pass\" or a host",
         "\"pass\"",
         "The Host that the shop is sent: what the visitor sent, or always this one. `X-Forwarded-Host` has the visitor's.",
+    ),
+    key(
+        "http2",
+        "\"off\", \"alpn\" or \"prior-knowledge\"",
+        "\"off\"",
+        "Whether the shop is spoken to in HTTP/2. \"alpn\": by `https://`, where the server chooses it. \"prior-knowledge\": there, and \
+         from the first byte on by `http://` and `unix:`.",
     ),
     key(
         "connect_timeout",

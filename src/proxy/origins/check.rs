@@ -14,9 +14,10 @@ use hyper_util::rt::TokioIo;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Inner;
-use super::dial::Dial;
+use super::dial::{Dial, Protocol, ShopStream};
 use super::origin::{Address, Origin};
 use crate::proxy::settings::HealthCheck;
+use crate::proxy::shop_http2;
 
 /// How a server's last checks went.
 struct Course {
@@ -94,28 +95,38 @@ impl Course {
 
 /// One check; the error says what is wrong.
 async fn ask(check: &HealthCheck, dial: &Dial, origin: &Origin) -> Result<(), String> {
-    let stream = dial.connect(origin).await.map_err(|error| error.to_string())?;
+    let (stream, protocol) = dial
+        .connect(origin, dial.most(origin))
+        .await
+        .map_err(|error| error.to_string())?;
+    let status = match protocol {
+        Protocol::Http1 => status(stream, request(check, origin)).await?,
+        Protocol::Http2 => shop_http2::ask(stream, origin.scheme(), request(check, origin)).await?,
+    };
+    if check.statuses.contains(&status.as_u16()) {
+        return Ok(());
+    }
+    Err(told(status))
+}
+
+async fn status(stream: ShopStream, request: Request<Empty<Bytes>>) -> Result<StatusCode, String> {
     let handshake = http1::Builder::new()
         .max_buf_size(HEAD_BYTES)
         .handshake(TokioIo::new(stream));
     let (mut sender, connection) = handshake.await.map_err(|error| error.to_string())?;
     let answer = async {
-        let answer = sender.send_request(request(check, origin)).await;
+        let answer = sender.send_request(request).await;
         answer
             .map(|answer| answer.status())
             .map_err(|error| format!("the check was not answered: {error}"))
     };
     // The connection works only while it is polled, and may be over as soon as the answer is here; a body is left unread.
     let mut answer = pin!(answer);
-    let status = tokio::select! {
+    tokio::select! {
         biased;
-        status = &mut answer => status?,
-        _ = connection => answer.await?,
-    };
-    if check.statuses.contains(&status.as_u16()) {
-        return Ok(());
+        status = &mut answer => status,
+        _ = connection => answer.await,
     }
-    Err(told(status))
 }
 
 fn told(status: StatusCode) -> String {

@@ -1,4 +1,4 @@
-//! Making a connection to one server: TCP, a Unix socket, or TLS over TCP.
+//! Making a connection to one server: TCP, a Unix socket, or TLS over TCP; and which HTTP is spoken on it.
 
 use std::io;
 use std::pin::Pin;
@@ -12,11 +12,28 @@ use super::OriginsError;
 use super::origin::{Address, Origin};
 use super::tls::Tls;
 use crate::proxy::error::Kind;
-use crate::proxy::settings::UpstreamSettings;
+use crate::proxy::settings::{ShopHttp2, UpstreamSettings};
 
 /// How connections are made.
 pub(in crate::proxy) struct Dial {
     tls: Option<Tls>,
+    http2: ShopHttp2,
+}
+
+/// What is spoken on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::proxy) enum Protocol {
+    Http1,
+    Http2,
+}
+
+impl Protocol {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Http1 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
+        }
+    }
 }
 
 /// Why there is no connection.
@@ -47,16 +64,29 @@ impl Dial {
         let tls = tls
             .then(|| Tls::new(settings.tls.as_ref(), &settings.servers))
             .transpose()?;
-        Ok(Self { tls })
+        let http2 = settings.http2;
+        Ok(Self { tls, http2 })
     }
 
-    /// A connection that HTTP can be spoken on; as long as it takes.
-    pub(in crate::proxy) async fn connect(&self, origin: &Origin) -> Result<ShopStream, DialError> {
+    /// The most that may be spoken to a server.
+    pub(in crate::proxy) fn most(&self, origin: &Origin) -> Protocol {
+        match (self.http2, origin.server().tls) {
+            (ShopHttp2::Off, _) | (ShopHttp2::Alpn, false) => Protocol::Http1,
+            (ShopHttp2::Alpn, true) | (ShopHttp2::PriorKnowledge, _) => Protocol::Http2,
+        }
+    }
+
+    /// A connection that HTTP can be spoken on, as long as it takes, and which: `most` or less.
+    pub(in crate::proxy) async fn connect(
+        &self,
+        origin: &Origin,
+        most: Protocol,
+    ) -> Result<(ShopStream, Protocol), DialError> {
         let address = match origin.address() {
             Address::Tcp(address) => address,
             Address::Unix(path) => {
                 let stream = UnixStream::connect(path).await.map_err(DialError::Connect)?;
-                return Ok(ShopStream::Unix(stream));
+                return Ok((ShopStream::Unix(stream), most));
             }
         };
         let stream = TcpStream::connect(address).await.map_err(DialError::Connect)?;
@@ -64,10 +94,11 @@ impl Dial {
         let _ = stream.set_nodelay(true);
         match &self.tls {
             Some(tls) if origin.server().tls => {
-                let stream = tls.connect(origin.server(), stream).await.map_err(DialError::Tls)?;
-                Ok(ShopStream::Tls(Box::new(stream)))
+                let connected = tls.connect(origin.server(), stream, most).await;
+                let (stream, chosen) = connected.map_err(DialError::Tls)?;
+                Ok((ShopStream::Tls(Box::new(stream)), chosen))
             }
-            _ => Ok(ShopStream::Tcp(stream)),
+            _ => Ok((ShopStream::Tcp(stream), most)),
         }
     }
 }

@@ -31,7 +31,7 @@ use dial::Dial;
 use names::Names;
 
 pub(super) use budget::Budget;
-pub(super) use dial::ShopStream;
+pub(super) use dial::{Protocol, ShopStream};
 pub(super) use origin::{Busy, Origin};
 
 /// The shop's servers; clones are the same ones. The thread that looks after them ends with the last clone.
@@ -74,6 +74,8 @@ pub struct Standing {
     pub weight: u32,
     /// False while it is passed over.
     pub healthy: bool,
+    /// What is spoken to it, `"HTTP/1.1"` or `"HTTP/2"`; none before its first connection.
+    pub protocol: Option<&'static str>,
     /// Requests and tunnels it is busy with.
     pub in_flight: u32,
     /// Requests that wait for a connection.

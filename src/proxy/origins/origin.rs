@@ -4,13 +4,15 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use arc_swap::ArcSwapOption;
+use http::uri::Scheme;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use super::bound::Bound;
+use super::dial::Protocol;
 use super::health::{Change, Health};
 use super::{Standing, now_ms};
 use crate::proxy::error::Kind;
@@ -29,6 +31,8 @@ pub(in crate::proxy) struct Origin {
     reason: ArcSwapOption<Reason>,
     bound: Option<Bound>,
     gone: AtomicBool,
+    /// What was spoken last: 0 for nothing yet, or HTTP's major version.
+    spoken: AtomicU8,
 }
 
 /// `Arc<str>` is two words, which no atomic holds.
@@ -54,11 +58,21 @@ impl Origin {
             reason: ArcSwapOption::empty(),
             bound: settings.bound.map(Bound::new),
             gone: AtomicBool::new(false),
+            spoken: AtomicU8::new(0),
         }
     }
 
     pub(super) fn server(&self) -> &ShopServer {
         &self.server
+    }
+
+    pub(in crate::proxy) fn is_secured(&self) -> bool {
+        self.server.tls
+    }
+
+    /// What requests over HTTP/2 say that they are for.
+    pub(in crate::proxy) fn scheme(&self) -> Scheme {
+        if self.is_secured() { Scheme::HTTPS } else { Scheme::HTTP }
     }
 
     pub(super) fn place(&self) -> &Place {
@@ -104,6 +118,23 @@ impl Origin {
 
     pub(in crate::proxy) fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
+    }
+
+    /// A connection that speaks this came about.
+    pub(in crate::proxy) fn speaks(&self, protocol: Protocol) {
+        let version = match protocol {
+            Protocol::Http1 => 1,
+            Protocol::Http2 => 2,
+        };
+        self.spoken.store(version, Ordering::Relaxed);
+    }
+
+    pub(in crate::proxy) fn protocol(&self) -> Option<Protocol> {
+        match self.spoken.load(Ordering::Relaxed) {
+            1 => Some(Protocol::Http1),
+            2 => Some(Protocol::Http2),
+            _ => None,
+        }
     }
 
     /// Where its idle connections are kept, if not by each core.
@@ -170,6 +201,7 @@ impl Origin {
             origin: self.name.clone(),
             weight: self.weight(),
             healthy: self.health.is_in(),
+            protocol: self.protocol().map(Protocol::name),
             in_flight: self.in_flight(),
             waiting: self.bound.as_ref().map_or(0, Bound::waiting),
             failures: self.health.failures(),

@@ -13,11 +13,14 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::OriginsError;
+use super::dial::Protocol;
 use crate::proxy::settings::{Place, ShopServer, ShopTls};
 
 /// How TLS is spoken to all servers.
 pub(super) struct Tls {
     connector: TlsConnector,
+    /// Offers HTTP/2 too.
+    either: TlsConnector,
     /// The name each server's certificate must be for.
     names: HashMap<String, ServerName<'static>>,
     one_name: Option<ServerName<'static>>,
@@ -32,7 +35,9 @@ impl Tls {
             .map_err(|error| wrong("url", error))?
             .with_root_certificates(roots);
         let mut config = with_own(builder, settings)?;
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![HTTP1.to_vec()];
+        let mut either = config.clone();
+        either.alpn_protocols.insert(0, HTTP2.to_vec());
         let mut names = HashMap::new();
         for server in servers.iter().filter(|server| server.tls) {
             if let Place::Host(host, _) = &server.place {
@@ -42,12 +47,19 @@ impl Tls {
         let name = settings.and_then(|tls| tls.name.as_deref());
         Ok(Self {
             connector: TlsConnector::from(Arc::new(config)),
+            either: TlsConnector::from(Arc::new(either)),
             names,
             one_name: name.map(|name| server_name("server_name", name)).transpose()?,
         })
     }
 
-    pub(super) async fn connect(&self, server: &ShopServer, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    /// `most` is offered, and HTTP/1.1 in any case; what the server chose comes back.
+    pub(super) async fn connect(
+        &self,
+        server: &ShopServer,
+        stream: TcpStream,
+        most: Protocol,
+    ) -> io::Result<(TlsStream<TcpStream>, Protocol)> {
         let own = match &server.place {
             Place::Host(host, _) => self.names.get(host),
             Place::Unix(_) => None,
@@ -58,9 +70,22 @@ impl Tls {
                 "there is no name to check the certificate for",
             ));
         };
-        self.connector.connect(name.clone(), stream).await
+        let connector = match most {
+            Protocol::Http1 => &self.connector,
+            Protocol::Http2 => &self.either,
+        };
+        let stream = connector.connect(name.clone(), stream).await?;
+        let chosen = match stream.get_ref().1.alpn_protocol() {
+            Some(HTTP2) => Protocol::Http2,
+            _ => Protocol::Http1,
+        };
+        Ok((stream, chosen))
     }
 }
+
+/// As ALPN names them (RFC 7301, section 6).
+const HTTP1: &[u8] = b"http/1.1";
+const HTTP2: &[u8] = b"h2";
 
 fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, OriginsError> {
     let mut roots = RootCertStore::empty();

@@ -3,7 +3,7 @@
 mod bounds;
 mod hostile;
 mod people;
-mod raw;
+pub mod raw;
 
 use std::time::Duration;
 

@@ -33,6 +33,23 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
+impl Frame {
+    /// None when the connection is over.
+    pub fn read(stream: &mut TcpStream) -> Option<Self> {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).ok()?;
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; usize::try_from(length).unwrap()];
+        stream.read_exact(&mut payload).ok()?;
+        Some(Self {
+            kind: head[3],
+            flags: head[4],
+            stream: u32::from_be_bytes([head[5] & 0x7f, head[6], head[7], head[8]]),
+            payload,
+        })
+    }
+}
+
 impl Raw {
     /// Says the preface and settings, each an id and a value.
     pub fn new(gate: &Gate, settings: &[(u16, u32)]) -> Self {
@@ -64,17 +81,7 @@ impl Raw {
 
     /// The next frame; none when the connection is over.
     pub fn next(&mut self) -> Option<Frame> {
-        let mut head = [0; 9];
-        self.stream.read_exact(&mut head).ok()?;
-        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-        let mut payload = vec![0; usize::try_from(length).unwrap()];
-        self.stream.read_exact(&mut payload).ok()?;
-        Some(Frame {
-            kind: head[3],
-            flags: head[4],
-            stream: u32::from_be_bytes([head[5] & 0x7f, head[6], head[7], head[8]]),
-            payload,
-        })
+        Frame::read(&mut self.stream)
     }
 
     /// The next frame of a kind on a stream, the gate's settings and pings answered meanwhile.

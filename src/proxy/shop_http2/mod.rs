@@ -1,0 +1,20 @@
+//! HTTP/2 to the shop, where `[upstream] http2` asks for it: connections that requests share, on each core.
+//!
+//! A request takes one stream of a connection, in place of a connection of its own; what is true of it there (who may have it
+//! again, when it is late, who is counted) is decided in `exchange` and `pool` as for HTTP/1.1. hyper and h2 speak the protocol;
+//! this is what they leave to a proxy.
+
+mod again;
+mod check;
+mod connection;
+mod connections;
+mod fate;
+mod message;
+mod run;
+mod watch;
+
+pub(super) use again::{Again, Pace};
+pub(super) use check::ask;
+pub(super) use connection::Stream;
+pub(super) use connections::Connections;
+pub(super) use fate::Fate;
