@@ -90,6 +90,13 @@ pub struct Estimate {
     pub high: u32,
 }
 
+/// The answer to `POST /api/v1/upgrade`: the process that serves from here on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Upgraded {
+    pub pid: u32,
+    pub version: String,
+}
+
 /// `GET /api/v1/rooms/{room}/lines`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Lines {

@@ -17,6 +17,7 @@ mod rooms;
 mod serve;
 mod shape;
 mod tls_figures;
+mod upgrade;
 mod upstreams;
 mod verify;
 mod visitors;
@@ -51,6 +52,7 @@ pub use patch::{MAX_CAPACITY, MAX_RATE, mode_name};
 pub use problem::Problem;
 pub use readiness::{Phase, Readiness};
 pub use serve::{AdminServer, StartError, serve};
+pub use upgrade::{Upgraded, Upgrades, Wish};
 
 /// Largest body of a request, in bytes.
 pub const MAX_BODY: usize = 64 * 1024;
@@ -84,6 +86,8 @@ pub struct Options {
     pub outage_extension_ms: BTreeMap<RoomName, u64>,
     /// How long a connection may stay silent before and in a request's head, in a body, and in taking an answer.
     pub patience: Duration,
+    /// `None`: the process is not to be replaced by another in place.
+    pub upgrades: Option<Upgrades>,
 }
 
 impl Default for Options {
@@ -94,6 +98,7 @@ impl Default for Options {
             open_in_outage: BTreeSet::new(),
             outage_extension_ms: BTreeMap::new(),
             patience: Duration::from_secs(10),
+            upgrades: None,
         }
     }
 }
@@ -155,6 +160,7 @@ fn router(shared: Shared) -> Router {
         .route("/api/v1/heal", post(gates::heal))
         .route("/api/v1/skip", post(gates::skip))
         .route("/api/v1/raise", post(gates::raise))
+        .route(upgrade::UPGRADE, post(upgrade::upgrade))
         .route("/api/v1/upstreams", get(upstreams::list))
         .route("/livez", get(health::live))
         .route("/healthz", get(health::live))
@@ -171,6 +177,7 @@ fn router(shared: Shared) -> Router {
 async fn around(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let mut response = match shared.options.entrance.check(&parts) {
+        Ok(()) if parts.uri.path() == upgrade::UPGRADE => next.run(Request::from_parts(parts, body)).await,
         Ok(()) => within(next.run(Request::from_parts(parts, body))).await,
         Err(problem) => {
             shared.metrics.admin_refused.inc();
@@ -203,7 +210,7 @@ async fn no_such_path() -> Problem {
     Problem::not_found(
         "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
          /api/v1/rooms/{room}/visitors/{reference}, /api/v1/verify, /api/v1/gates, /api/v1/heal, \
-         /api/v1/skip, /api/v1/raise, /api/v1/upstreams, /livez, /readyz and /metrics",
+         /api/v1/skip, /api/v1/raise, /api/v1/upgrade, /api/v1/upstreams, /livez, /readyz and /metrics",
     )
 }
 

@@ -15,6 +15,7 @@ use crate::{demo, logging};
 use super::say;
 use super::signals::Signals;
 use super::start::start;
+use super::upgrade::Succession;
 
 /// Arguments of `anteroom demo`.
 #[derive(Debug, Args)]
@@ -67,7 +68,11 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
     let (shop, provider) = (loopback()?, loopback()?);
     let shop_address = shop.local_addr()?;
     let folder = folder(args)?;
-    let running = start(&config(args, shop_address, &folder)?, metrics)?;
+    let running = start(
+        &config(args, shop_address, &folder)?,
+        metrics,
+        &mut Succession::default(),
+    )?;
     let closing = CancellationToken::new();
     let shop = runtime.block_on(async {
         let shop = tokio::net::TcpListener::from_std(shop)?;

@@ -17,6 +17,7 @@ mod secured;
 mod signals;
 mod start;
 pub mod systemd;
+mod upgrade;
 mod words;
 
 use std::process::ExitCode;
@@ -56,6 +57,8 @@ enum Command {
     Gates(gates::GatesArgs),
     /// Have every gate pass over an entry of the log that freezes it
     Skip(gates::SkipArgs),
+    /// Have a running gate hand over to the binary that lies at its path by now
+    Upgrade(upgrade::UpgradeArgs),
     /// Run the kept log again and prove that it gives the same rooms
     Replay(replay::ReplayArgs),
     /// Show what gates said, one entry a line
@@ -78,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Rooms(args) => rooms::run(&args),
         Command::Gates(args) => gates::run(&args),
         Command::Skip(args) => gates::skip(&args),
+        Command::Upgrade(args) => upgrade::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Report(args) => report::run(&args),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -14,6 +15,7 @@ use crate::report::describe;
 use super::signals::Signals;
 use super::start::{Running, StartError, start};
 use super::systemd::Supervisor;
+use super::upgrade::{Desk, Former, Given, Program, Succession, wishes};
 use super::{EXIT_CONFIG, say};
 
 /// Arguments of `anteroom run`.
@@ -69,11 +71,19 @@ impl RunArgs {
 /// Runs `anteroom run`.
 #[must_use]
 pub fn run(args: &RunArgs) -> ExitCode {
+    let mut succession = match Former::find(config::environment) {
+        Ok(former) => Succession {
+            former,
+            ..Succession::default()
+        },
+        Err(error) => return failed(&error),
+    };
     let report = config::read(args.file(), &args.overrides());
     let (config, warnings) = match report.finish() {
         Ok(read) => read,
         Err(mistakes) => {
             eprintln!("{mistakes}");
+            succession.failed(&mistakes.to_string());
             return ExitCode::from(EXIT_CONFIG);
         }
     };
@@ -90,9 +100,12 @@ pub fn run(args: &RunArgs) -> ExitCode {
     for warning in &warnings {
         tracing::warn!(%warning, "something in the configuration is odd");
     }
-    match until_told(&config, metrics) {
+    match until_told(&config, metrics, &mut succession) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failed_for(error.as_ref()),
+        Err(error) => {
+            succession.failed(&error.to_string());
+            failed_for(error.as_ref())
+        }
     }
 }
 
@@ -129,10 +142,20 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
 
 /// Starts, waits for SIGTERM or SIGINT, drains; so too when the rooms stand still by a fault of the program. A second signal
 /// ends at once.
-fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::error::Error>> {
+fn until_told(
+    config: &Config,
+    metrics: Metrics,
+    succession: &mut Succession,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let program = Program::own()?;
     let mut signals = Signals::catch()?;
-    let supervisor = Supervisor::find(config::environment);
-    let running = start(config, metrics)?;
+    let entered = signals.enter();
+    let (upgrades, wishes) = wishes()?;
+    drop(entered);
+    succession.upgrades = Some(upgrades);
+    let supervisor = Arc::new(Supervisor::find(config::environment));
+    let running = start(config, metrics.clone(), succession)?;
+    let former = succession.take_over()?;
     let list = |endpoints: &[Endpoint]| endpoints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let secured = Some(list(running.secured())).filter(|list| !list.is_empty());
     tracing::info!(
@@ -145,20 +168,40 @@ fn until_told(config: &Config, metrics: Metrics) -> Result<(), Box<dyn std::erro
         "serving"
     );
     supervisor.ready();
+    let patience = config.server.drain_deadline;
+    let given = Given {
+        program,
+        sockets: std::mem::take(&mut succession.held),
+        log: succession.log.take(),
+        drain: patience,
+        deadline: config.server.upgrade_deadline,
+        supervisor: Arc::clone(&supervisor),
+    };
+    let mut desk = Desk::new(given, wishes, former, metrics);
     let falls = running.falls();
     let told = signals.wait_or(async {
         tokio::select! {
             () = falls => {}
             () = watched(&supervisor, &running) => {}
+            () = desk.handed_over() => {}
         }
     });
+    if let Some(next) = desk.close() {
+        tracing::info!(
+            seconds = patience.as_secs(),
+            "handed over: draining; a signal ends at once"
+        );
+        signals.end_at_once();
+        let drained = running.leave(patience);
+        tracing::info!(cut = drained.cut, next = next.pid, "stopped");
+        return Ok(());
+    }
     supervisor.stopping();
     let why = if told {
         "told to stop"
     } else {
         "nothing but a restart helps"
     };
-    let patience = config.server.drain_deadline;
     tracing::info!(
         seconds = patience.as_secs(),
         "{why}: draining; a second signal ends at once"

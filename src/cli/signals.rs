@@ -22,6 +22,11 @@ impl Signals {
         Ok(Self { runtime, term, int })
     }
 
+    /// In the runtime that waits for them; for whoever catches another.
+    pub fn enter(&self) -> tokio::runtime::EnterGuard<'_> {
+        self.runtime.enter()
+    }
+
     /// Blocks until one comes.
     pub fn wait(&mut self) {
         self.wait_or(std::future::pending());

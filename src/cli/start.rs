@@ -1,7 +1,7 @@
 //! Putting a gate together from its configuration, and taking it down again.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use crate::admin::{self, AdminServer, Entrance, Handles, Readiness, Token};
 use crate::config::{Admin, Config, OnOutage, Server, Store, StoreKind, Upstream, UpstreamTls};
 use crate::gate::{Gate, GateParts, Shared};
 use crate::log::redis::{self, RedisLog, RedisUrl};
-use crate::log::{Embedded, Log, OpenError, Options as LogOptions};
+use crate::log::{Log, OpenError};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
 use crate::proxy::{
     self, Drained, Endpoint, Listener, Origins, OriginsError, ServerSettings, ShopTls, Stats, UpstreamSettings,
 };
-use crate::replica::{self, Replica, ReplicaThread};
+use crate::replica::{self, Condition, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
 use crate::tls::Watch;
 use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
 use crate::waiting::TemplateError;
 
-use super::listeners;
 use super::own_key::{self, OwnKeyError};
 use super::secured::{Secured, SecuredError};
 use super::systemd::PassedError;
+use super::upgrade::{HandedError, Succession};
 
 /// Why a gate cannot start; each says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +57,10 @@ pub enum StartError {
     Tls(#[from] SecuredError),
     #[error("the system gives no threads: {0}")]
     Threads(io::Error),
+    #[error(transparent)]
+    Handed(#[from] HandedError),
+    #[error("an upgrade to this version would stop the rooms: {0}")]
+    Still(&'static str),
 }
 
 fn hint(error: &io::Error) -> &'static str {
@@ -121,6 +125,15 @@ impl Running {
         self.handle.falls()
     }
 
+    /// As [`Running::stop`], for a process that has handed over: the operator's side is the next one's, so that nobody is told
+    /// here that the gate is not ready.
+    pub fn leave(self, patience: Duration) -> Drained {
+        self.admin.stop();
+        let drained = self.server.drain(patience);
+        self.replica.stop();
+        drained
+    }
+
     /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
     pub fn stop(self, patience: Duration) -> Drained {
         self.readiness.draining();
@@ -132,14 +145,16 @@ impl Running {
 }
 
 /// Starts a gate: listeners first, so that a taken port is told before anything is written; the admin listener before the
-/// visitors', so that a load balancer sees it become ready.
-pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
+/// visitors', so that a load balancer sees it become ready. What the process before hands over is taken from `succession`, and
+/// what the one after is to have is left in it.
+pub fn start(config: &Config, metrics: Metrics, succession: &mut Succession) -> Result<Running, StartError> {
     let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
-    let [listeners, secured] = listeners::open(&config.server, &config.tls, &settings)?;
+    succession.check_store(&config.store)?;
+    let [listeners, secured] = succession.listeners((&config.server, &config.tls), &settings)?;
     let secured = Secured::open(&config.tls, secured)?;
-    let admin_listener = bind(&settings, config.admin.listen)?;
-    let (log, folder) = open_log(&config.store)?;
+    let admin_listener = succession.admin_listener(&config.admin, &settings)?;
+    let (log, folder) = open_log(&config.store, succession)?;
     let keyring = keyring(config, folder.as_deref())?;
     let access = config
         .log
@@ -155,7 +170,9 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
     let no_shop = || UpstreamSettings::at(Vec::new());
     let origins = Origins::start(config.upstream.as_ref().map_or_else(no_shop, upstream_settings))?;
     let (replica, thread) = Replica::start(log, rooms, replica_options(&config.store))?;
-
+    if succession.former.is_some() {
+        check_rooms(&replica)?;
+    }
     let readiness = Readiness::new();
     let stats = Arc::new(Stats::default());
     let handles = Handles {
@@ -167,7 +184,11 @@ pub fn start(config: &Config, metrics: Metrics) -> Result<Running, StartError> {
         tls: secured.tls.clone(),
         keyring: keyring.clone(),
     };
-    let admin = admin::serve(admin_listener, handles, admin_options(config))?;
+    let admin_options = admin::Options {
+        upgrades: succession.upgrades.clone(),
+        ..admin_options(config)
+    };
+    let admin = admin::serve(admin_listener, handles, admin_options)?;
     let shared = Arc::new(Shared::new(
         config,
         GateParts {
@@ -208,11 +229,15 @@ fn warn_of_few(descriptors: u64, max_connections: usize) {
     }
 }
 
-fn bind(settings: &ServerSettings, address: SocketAddr) -> Result<TcpListener, StartError> {
-    let place = address.to_string();
-    settings
-        .bind(address)
-        .map_err(|source| StartError::Listen { place, source })
+/// A gate whose rooms would stand still takes over from none that lets them go on.
+fn check_rooms(replica: &Replica) -> Result<(), StartError> {
+    match replica.condition() {
+        Condition::Behind { .. } => Err(StartError::Still(
+            "the log runs a machine version that it lacks; upgrade to a later one",
+        )),
+        Condition::Frozen { .. } => Err(StartError::Still("it cannot apply an entry of the log")),
+        _ => Ok(()),
+    }
 }
 
 fn replica_options(store: &Store) -> replica::Options {
@@ -224,18 +249,14 @@ fn replica_options(store: &Store) -> replica::Options {
 }
 
 /// The log, and the data folder where there is one.
-fn open_log(store: &Store) -> Result<(Box<dyn Log>, Option<PathBuf>), StartError> {
-    let folder = match &store.kind {
-        StoreKind::Embedded { folder } => folder,
-        StoreKind::Redis(url) => return Ok((Box::new(open_shared(store, url)?), None)),
-    };
-    let options = LogOptions {
-        keep: store.log_keep,
-        ..LogOptions::default()
-    };
-    let log = Embedded::open(folder, options)?;
-    let folder = log.folder().to_owned();
-    Ok((Box::new(log), Some(folder)))
+fn open_log(store: &Store, succession: &mut Succession) -> Result<(Box<dyn Log>, Option<PathBuf>), StartError> {
+    match &store.kind {
+        StoreKind::Redis(url) => Ok((Box::new(open_shared(store, url)?), None)),
+        StoreKind::Embedded { folder } => {
+            let log = succession.embedded(folder, store)?;
+            Ok((Box::new(log), Some(folder.clone())))
+        }
+    }
 }
 
 /// A store that does not answer is no reason not to start: pages are shown, and it is tried again.

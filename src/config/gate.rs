@@ -42,6 +42,8 @@ pub struct Server {
     /// Of an address or an IPv6 /64 that is no trusted proxy.
     pub max_connections_per_client: usize,
     pub drain_deadline: Duration,
+    /// Of the process that an upgrade starts.
+    pub upgrade_deadline: Duration,
     pub backlog: u32,
     /// HTTP/2 in the clear, from clients that begin with it.
     pub h2c: bool,
@@ -108,6 +110,7 @@ pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
         max_connections: count(&section, "max_connections", 1, 10_000_000),
         max_connections_per_client: count(&section, "max_connections_per_client", 1, 10_000_000),
         drain_deadline: duration(&section, "drain_deadline", HOUR),
+        upgrade_deadline: duration(&section, "upgrade_deadline", HOUR),
         backlog: section.need("backlog", |node| number(node, 1..=1 << 20)),
         h2c: section.need("h2c", yes_or_no),
     };

@@ -47,6 +47,8 @@ pub struct Metrics {
     pub admin_changes: Counter,
     /// Admin requests turned away for a wrong token, host or origin.
     pub admin_refused: Counter,
+    /// Upgrades after which this process went on.
+    pub upgrades_failed: Counter,
 }
 
 impl Metrics {
@@ -65,6 +67,7 @@ impl Metrics {
             log_lines_dropped: Counter::default(),
             admin_changes: Counter::default(),
             admin_refused: Counter::default(),
+            upgrades_failed: Counter::default(),
         }
     }
 

@@ -60,6 +60,8 @@ pub struct Conn {
     flights: AtomicU32,
     multiplexed: AtomicBool,
     close: AtomicBool,
+    /// Milliseconds after `opened` at which it is closed unless a request comes before; 0 for never.
+    parts_ms: AtomicU64,
     tunnelled: AtomicBool,
     stalled: AtomicBool,
     permit: Permit,
@@ -96,6 +98,7 @@ impl Conn {
             flights: AtomicU32::new(0),
             multiplexed: AtomicBool::new(false),
             close: AtomicBool::new(false),
+            parts_ms: AtomicU64::new(0),
             tunnelled: AtomicBool::new(false),
             stalled: AtomicBool::new(false),
             permit,
@@ -180,6 +183,11 @@ impl Conn {
         (*refused == behind).then_some(*malformed)
     }
 
+    /// No request is here, nor a part of one.
+    pub(super) fn is_between(&self) -> bool {
+        matches!(self.phase.load(Ordering::Relaxed), FRESH | IDLE)
+    }
+
     /// A head has begun to come, and is not complete.
     pub(super) fn is_in_head(&self) -> bool {
         self.phase.load(Ordering::Relaxed) == HEAD
@@ -226,15 +234,35 @@ impl Conn {
         }
     }
 
+    /// The drain has begun while no request is here: the next is the last, and may be on its way already.
+    pub(super) fn part(&self) {
+        self.close();
+        let at = self.opened.elapsed() + LAST_REQUEST;
+        let at = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        self.parts_ms.store(at, Ordering::Relaxed);
+    }
+
+    /// Whether [`Conn::part`] was said, and nothing came.
+    pub(super) fn has_parted(&self) -> bool {
+        self.parts_ms.load(Ordering::Relaxed) > 0
+    }
+
     /// When this connection has waited long enough for what it waits for; none while an answer is under way.
     pub(super) fn due(&self, settings: &ServerSettings) -> Option<Instant> {
-        let patience = match self.phase.load(Ordering::Relaxed) {
+        let phase = self.phase.load(Ordering::Relaxed);
+        let patience = match phase {
             FRESH => settings.first_byte,
             HEAD => settings.head,
             IDLE => settings.keep_alive,
             _ => return None,
         };
-        Some(self.since() + patience)
+        let due = self.since() + patience;
+        let parts = self.opened + Duration::from_millis(self.parts_ms.load(Ordering::Relaxed));
+        Some(if phase != HEAD && self.has_parted() {
+            due.min(parts)
+        } else {
+            due
+        })
     }
 
     /// Since when nothing is under way; none while something is.
@@ -252,6 +280,10 @@ impl Conn {
         self.phase.store(phase, Ordering::Relaxed);
     }
 }
+
+/// How long a connection without a request is left open when the drain begins: longer than a request may be under way that was
+/// sent before its client could know.
+const LAST_REQUEST: Duration = Duration::from_secs(1);
 
 /// An answer under way; when the last drops the connection is idle again.
 #[derive(Debug)]
@@ -382,6 +414,29 @@ mod tests {
         assert_eq!(left(&conn), Some(3));
         conn.bytes_in();
         assert_eq!(left(&conn), Some(2));
+    }
+
+    #[tokio::test]
+    async fn a_connection_without_a_request_parts_soon_and_one_with_a_request_does_not() {
+        let (conn, _client) = tcp();
+        let conn = Arc::new(conn);
+        let patience = Duration::from_secs(600);
+        let settings = ServerSettings {
+            first_byte: patience,
+            head: patience,
+            keep_alive: patience,
+            ..ServerSettings::default()
+        };
+        let is_soon = |conn: &Conn| conn.due(&settings).map(|due| due < Instant::now() + patience / 2);
+        assert_eq!(is_soon(&conn), Some(false));
+        conn.part();
+        assert_eq!((is_soon(&conn), conn.closes()), (Some(true), true));
+        conn.bytes_in();
+        assert_eq!(is_soon(&conn), Some(false), "it has begun");
+        let flight = conn.answering();
+        assert_eq!(is_soon(&conn), None);
+        drop(flight);
+        assert_eq!(is_soon(&conn), Some(true));
     }
 
     #[test]

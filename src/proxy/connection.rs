@@ -130,6 +130,10 @@ where
         if draining && conn.is_in_head() {
             told = true;
             conn.close();
+        } else if draining && conn.is_between() {
+            told = true;
+            // A request may be on its way: closing now would be no answer to it.
+            conn.part();
         } else if draining && !conn.has_unread() {
             told = true;
             http.as_mut().graceful_shutdown();
@@ -151,7 +155,7 @@ where
         // Nothing is under way, so the end is a clean one: over TLS it is announced (RFC 8446, section 6.1).
         http.as_mut().graceful_shutdown();
         let _ = http.as_mut().poll(cx);
-        Poll::Ready(End::TimedOut)
+        Poll::Ready(if conn.has_parted() { End::Closed } else { End::TimedOut })
     })
     .await
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use super::conn::Proto;
 use super::settings::ServerSettings;
 use super::transport::{Stream, UNIX_PEER};
-use super::unix::SocketFile;
+use super::unix::{Custody, SocketFile};
 use crate::tls::Tls;
 
 /// A listener for [`super::serve()`].
@@ -78,6 +79,20 @@ impl Listener {
     pub fn secured(mut self, tls: Arc<Tls>) -> Self {
         (self.terms.proto, self.terms.tls) = (Proto::Https, Some(tls));
         self
+    }
+
+    /// The socket once more, to be handed to another process. Whoever holds one keeps the socket open.
+    pub fn duplicate(&self) -> io::Result<OwnedFd> {
+        match &self.socket {
+            Socket::Tcp(listener) => listener.as_fd().try_clone_to_owned(),
+            Socket::Unix(listener) => listener.as_fd().try_clone_to_owned(),
+        }
+    }
+
+    /// Who removes its file, where it has one.
+    #[must_use]
+    pub fn custody(&self) -> Option<Custody> {
+        self.file.as_ref().map(|file| file.custody.clone())
     }
 
     /// Where it is.
@@ -171,5 +186,14 @@ impl ServerSettings {
         socket.bind(&address.into())?;
         socket.listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
         Ok(socket.into())
+    }
+
+    /// Gives a socket that listens already this backlog; whoever waits in its queue stays there.
+    pub fn listen_again(&self, listener: &Listener) -> io::Result<()> {
+        let backlog = i32::try_from(self.backlog).unwrap_or(i32::MAX);
+        match &listener.socket {
+            Socket::Tcp(socket) => socket2::SockRef::from(socket).listen(backlog),
+            Socket::Unix(socket) => socket2::SockRef::from(socket).listen(backlog),
+        }
     }
 }

@@ -61,4 +61,5 @@ pub use settings::{
     ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopHttp2, ShopServer, ShopTls, UpstreamSettings,
 };
 pub use stats::Stats;
+pub use unix::Custody;
 pub use upstream::{Forward, Upstream};

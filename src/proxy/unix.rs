@@ -1,13 +1,15 @@
 //! Listening on a Unix socket's file: a file left behind is replaced, one that somebody answers at is not, and ours goes
-//! with the listener.
+//! with the listener, unless another process has the socket by then.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, SockAddr, SockRef, Socket, Type};
 
 use super::listener::Listener;
 use super::settings::ServerSettings;
@@ -25,6 +27,36 @@ impl ServerSettings {
         fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         socket.listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
         Ok(Listener::from(UnixListener::from(socket)).with_file(file))
+    }
+
+    /// As [`ServerSettings::bind_unix`], with a socket that another process listens on at `path` still; `None` where its file
+    /// is not there any more. The file stays that process's until [`Custody::take`].
+    pub fn take_unix(&self, socket: UnixListener, path: &Path, mode: u32) -> io::Result<Option<Listener>> {
+        let found = fs::symlink_metadata(path);
+        if !found.is_ok_and(|found| found.file_type().is_socket()) {
+            return Ok(None);
+        }
+        let file = SocketFile::of(path)?;
+        file.custody.give_up();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+        SockRef::from(&socket).listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
+        Ok(Some(Listener::from(socket).with_file(file)))
+    }
+}
+
+/// Whether it is this process that removes a socket's file.
+#[derive(Clone, Debug)]
+pub struct Custody(Arc<AtomicBool>);
+
+impl Custody {
+    /// The file is this process's from here on.
+    pub fn take(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// The file is another process's from here on.
+    pub fn give_up(&self) {
+        self.0.store(false, Ordering::Relaxed);
     }
 }
 
@@ -55,18 +87,24 @@ fn clear(path: &Path) -> io::Result<()> {
 pub(super) struct SocketFile {
     path: PathBuf,
     identity: (u64, u64),
+    pub(super) custody: Custody,
 }
 
 impl SocketFile {
     fn of(path: &Path) -> io::Result<Self> {
         let path = path.to_owned();
-        identity(&path).map(|identity| Self { path, identity })
+        identity(&path).map(|identity| Self {
+            path,
+            identity,
+            custody: Custody(Arc::new(AtomicBool::new(true))),
+        })
     }
 }
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        if identity(&self.path).is_ok_and(|identity| identity == self.identity) {
+        let is_ours = self.custody.0.load(Ordering::Relaxed);
+        if is_ours && identity(&self.path).is_ok_and(|identity| identity == self.identity) {
             // A file that stays is replaced at the next start.
             let _ = fs::remove_file(&self.path);
         }
@@ -128,6 +166,32 @@ mod tests {
         fs::write(&file, "a shop's").unwrap();
         assert_eq!(bind(&file).unwrap_err().kind(), io::ErrorKind::AddrInUse);
         assert_eq!(fs::read_to_string(&file).unwrap(), "a shop's");
+    }
+
+    #[test]
+    fn a_file_goes_with_the_process_that_has_it_in_custody() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("http.sock");
+        let settings = ServerSettings::default();
+        let handed = |from: &Listener| UnixListener::from(from.duplicate().unwrap());
+        let old = bind(&path).unwrap();
+        // A successor that fails takes nothing with it.
+        let failed = settings.take_unix(handed(&old), &path, 0o600).unwrap().unwrap();
+        drop(failed);
+        assert!(UnixStream::connect(&path).is_ok());
+        let new = settings.take_unix(handed(&old), &path, 0o600).unwrap().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        old.custody().unwrap().give_up();
+        new.custody().unwrap().take();
+        drop(old);
+        assert!(UnixStream::connect(&path).is_ok());
+        let socket = handed(&new);
+        drop(new);
+        assert!(!path.exists());
+        assert!(
+            settings.take_unix(socket, &path, 0o600).unwrap().is_none(),
+            "nobody finds it"
+        );
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod sockets;
 mod store;
 mod systemd;
 mod tls;
+mod upgrade;
 mod visitor;
 
 use std::time::Duration;

@@ -38,6 +38,11 @@ impl Program {
         Self::spawn(Command::new(env!("CARGO_BIN_EXE_anteroom")), folder, args)
     }
 
+    /// As [`Program::start`], from this path.
+    pub fn start_as<A: AsRef<str>>(binary: &Path, folder: &Path, args: &[A]) -> Self {
+        Self::spawn(Command::new(binary), folder, args)
+    }
+
     /// As [`Program::start`]; writing past a limit on the size of files fails as on a full disk, and does not kill.
     pub fn start_on_small_disk<A: AsRef<str>>(folder: &Path, args: &[A]) -> Self {
         let mut shell = Command::new("/bin/sh");
@@ -94,6 +99,11 @@ impl Program {
 
     pub fn runs(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_none()
+    }
+
+    /// The exit code of a program that has ended; none when a signal ended it.
+    pub fn code(&mut self) -> Option<i32> {
+        self.child.try_wait().expect("a child")?.code()
     }
 
     pub fn out(&self) -> String {

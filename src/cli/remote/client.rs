@@ -111,11 +111,26 @@ impl Client {
         self.ask(Method::POST, target, Some(body)).await
     }
 
+    /// As [`Client::post`], for what the gate takes its own time for.
+    pub async fn post_patiently(&self, target: &str, body: &Value) -> Result<Raw, Failure> {
+        self.ask_within(LONGEST, Method::POST, target, Some(body)).await
+    }
+
     async fn ask(&self, method: Method, target: &str, body: Option<&Value>) -> Result<Raw, Failure> {
+        self.ask_within(ANSWER_WITHIN, method, target, body).await
+    }
+
+    async fn ask_within(
+        &self,
+        within: Duration,
+        method: Method,
+        target: &str,
+        body: Option<&Value>,
+    ) -> Result<Raw, Failure> {
         let request = self.request(method, target, body)?;
-        let (status, kind, body) = tokio::time::timeout(ANSWER_WITHIN, self.exchange(request))
+        let (status, kind, body) = tokio::time::timeout(within, self.exchange(request))
             .await
-            .unwrap_or_else(|_| Err(self.absent(&format!("no answer within {} s", ANSWER_WITHIN.as_secs()))))?;
+            .unwrap_or_else(|_| Err(self.absent(&format!("no answer within {} s", within.as_secs()))))?;
         if status.is_success() && kind == "application/json" {
             return Ok(Raw(body));
         }
@@ -188,6 +203,9 @@ impl Client {
 
 /// How long one request may take, connecting included.
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+
+/// How long an answer may take that the gate takes its own time for; it has a deadline for each step.
+const LONGEST: Duration = Duration::from_secs(3 * 3_600);
 
 /// Most bytes of an answer.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;

@@ -7,5 +7,5 @@
 mod passed;
 mod supervisor;
 
-pub use passed::{Passed, PassedError};
+pub use passed::{Passed, PassedError, listening};
 pub use supervisor::Supervisor;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::{BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixListener;
 
 use socket2::{Domain, SockRef, Type};
@@ -24,6 +24,13 @@ pub enum PassedError {
     Count(String),
     #[error("the socket \"{name}\" that systemd passed cannot be used: {source}")]
     Socket { name: String, source: io::Error },
+}
+
+impl From<Vec<(String, Listener)>> for Passed {
+    /// What systemd passed to the process before this one.
+    fn from(passed: Vec<(String, Listener)>) -> Self {
+        Self(passed)
+    }
 }
 
 impl Passed {
@@ -63,9 +70,9 @@ impl Passed {
         Ok(listeners)
     }
 
-    /// Those that are left.
-    pub fn rest(&mut self) -> Vec<Listener> {
-        self.0.drain(..).map(|(_, listener)| listener).collect()
+    /// Those that are left, with their names.
+    pub fn rest(&mut self) -> Vec<(String, Listener)> {
+        self.0.drain(..).collect()
     }
 
     /// The names of those that are left.
@@ -87,7 +94,30 @@ fn adopt(fd: RawFd) -> io::Result<Listener> {
     // SAFETY: LISTEN_PID and LISTEN_FDS say that this number was open when the process began, and nothing of ours closes a
     // descriptor that it did not open. Should they be wrong, the calls below fail and change nothing.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
-    let socket = SockRef::from(&borrowed);
+    let domain = check(&borrowed)?;
+    // SAFETY: it is open, as has just been seen, a listening socket that nothing of ours has made before it asked for those
+    // that were passed, and so the caller's to give away; `take` is called once.
+    let owned = unsafe { OwnedFd::from_raw_fd(fd) };
+    Ok(listener(owned, domain))
+}
+
+/// A socket that another process opened as a listener, closed to programs that this one starts.
+pub fn listening(socket: OwnedFd) -> io::Result<Listener> {
+    let domain = check(&socket)?;
+    Ok(listener(socket, domain))
+}
+
+fn listener(socket: OwnedFd, domain: Domain) -> Listener {
+    if domain == Domain::UNIX {
+        UnixListener::from(socket).into()
+    } else {
+        TcpListener::from(socket).into()
+    }
+}
+
+/// What it is, if it is one that this gate can listen on; closes it to programs that this one starts.
+fn check(socket: &impl AsFd) -> io::Result<Domain> {
+    let socket = SockRef::from(socket);
     if socket.r#type()? != Type::STREAM || !socket.is_listener()? {
         return Err(io::Error::other("it is not a stream socket that listens"));
     }
@@ -96,14 +126,7 @@ fn adopt(fd: RawFd) -> io::Result<Listener> {
         return Err(io::Error::other("it is neither a TCP nor a Unix socket"));
     }
     socket.set_cloexec(true)?;
-    // SAFETY: it is open, as has just been seen, a listening socket that nothing of ours has made before it asked for those
-    // that were passed, and so the caller's to give away; `take` is called once.
-    let owned = unsafe { OwnedFd::from_raw_fd(fd) };
-    Ok(if domain == Domain::UNIX {
-        UnixListener::from(owned).into()
-    } else {
-        TcpListener::from(owned).into()
-    })
+    Ok(domain)
 }
 
 /// What systemd calls a descriptor without a name.

@@ -45,6 +45,11 @@ impl Supervisor {
         self.say("STOPPING=1");
     }
 
+    /// That process is the main one from here on: what the unit is judged by, and who may say something about it.
+    pub fn main_process(&self, pid: u32) {
+        self.say(&format!("MAINPID={pid}"));
+    }
+
     /// It takes a new configuration; to be followed by [`Supervisor::ready`], whatever comes of it.
     pub fn reloading(&self) {
         let now = clock_gettime(ClockId::Monotonic);

@@ -9,7 +9,7 @@ pub(super) const SERVER: Table = Table {
     keys: &SERVER_KEYS,
 };
 
-const SERVER_KEYS: [Key; 21] = [
+const SERVER_KEYS: [Key; 22] = [
     key(
         "listen",
         "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
@@ -127,6 +127,12 @@ const SERVER_KEYS: [Key; 21] = [
         "duration",
         "\"30s\"",
         "How long requests under way may take to finish after SIGTERM before their connections are closed.",
+    ),
+    key(
+        "upgrade_deadline",
+        "duration",
+        "\"30s\"",
+        "How long the new process of an upgrade may take until it serves; then it is ended, and the gate goes on as before.",
     ),
     key(
         "backlog",

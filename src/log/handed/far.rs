@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use super::frames::Frames;
 use super::words::{Call, Reply};
-use crate::log::{
-    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable,
-};
+use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable};
 use crate::room::{Position, StateHash};
 
 /// One end of the socket to the process that has the log. A call waits for [`CALL_WITHIN`] at most; while the other opens the
@@ -64,7 +62,10 @@ impl Far {
 }
 
 fn odd() -> Unavailable {
-    Unavailable::new(Trouble::Odd, "the process that has the log now answers another question")
+    Unavailable::new(
+        Trouble::Odd,
+        "the process that has the log now answers another question",
+    )
 }
 
 impl Log for Far {

@@ -115,7 +115,7 @@ const NUMBER: usize = 8;
 /// Above any snapshot: ten million who wait take some ten megabytes.
 const MAX_FRAME: u32 = 1 << 30;
 /// Read at a time.
-const STEP: usize = 64 * 1024;
+const STEP: usize = 16 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -156,7 +156,10 @@ mod tests {
 
     #[test]
     fn what_is_too_long_or_too_short_is_no_frame() {
-        for (length, error) in [(MAX_FRAME + 1, io::ErrorKind::InvalidData), (3, io::ErrorKind::InvalidData)] {
+        for (length, error) in [
+            (MAX_FRAME + 1, io::ErrorKind::InvalidData),
+            (3, io::ErrorKind::InvalidData),
+        ] {
             let (mut frames, mut other) = pair();
             other.write_all(&length.to_le_bytes()).unwrap();
             other.write_all(b"abc").unwrap();

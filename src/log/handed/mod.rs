@@ -16,9 +16,7 @@ use std::time::Duration;
 
 pub use self::far::Far;
 use super::embedded::{Embedded, OpenError, Options};
-use super::{
-    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable,
-};
+use super::{Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable};
 use crate::room::{Position, StateHash};
 
 /// The log of a gate that may hand it over; what the replica holds.
@@ -27,6 +25,14 @@ pub struct Relay(Arc<Desk>);
 /// The other side of a [`Relay`], for whoever hands the log over or serves the process before.
 #[derive(Clone)]
 pub struct Hand(Arc<Desk>);
+
+impl std::fmt::Debug for Hand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hand")
+            .field("folder", &self.0.folder)
+            .finish_non_exhaustive()
+    }
+}
 
 struct Desk {
     folder: PathBuf,
@@ -51,7 +57,6 @@ struct Place {
     ended: bool,
 }
 
-#[expect(clippy::large_enum_variant, reason = "there is one")]
 enum Where {
     Here(Embedded),
     /// Another process has the file, and appends for this one.
@@ -116,7 +121,10 @@ impl Hand {
     pub fn give(&self, far: Far) -> Result<(), Unavailable> {
         let mut place = self.0.lock();
         if place.guests > 0 {
-            return Err(Unavailable::new(Trouble::Declined, "the process before this one is not done with it"));
+            return Err(Unavailable::new(
+                Trouble::Declined,
+                "the process before this one is not done with it",
+            ));
         }
         let Where::Here(log) = std::mem::replace(&mut place.log, Where::Closed) else {
             return Err(Unavailable::new(Trouble::Declined, "it is not open here"));
@@ -180,7 +188,9 @@ impl Desk {
     fn alone(&self) -> MutexGuard<'_, Place> {
         let place = self.lock();
         let patience = place.patience;
-        let waited = self.changed.wait_timeout_while(place, patience, |place| place.guests > 0);
+        let waited = self
+            .changed
+            .wait_timeout_while(place, patience, |place| place.guests > 0);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
@@ -198,7 +208,8 @@ impl Relay {
             return Ok(());
         }
         let longer = place.last.take().filter(|last| last.position > snapshot.position);
-        self.0.call(&mut place, |log| log.save(longer.unwrap_or(snapshot), Occasion::Last))
+        self.0
+            .call(&mut place, |log| log.save(longer.unwrap_or(snapshot), Occasion::Last))
     }
 }
 

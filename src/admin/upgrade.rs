@@ -1,0 +1,61 @@
+//! `POST /api/v1/upgrade`: has the process hand over to the next, and answers when that serves or does not.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use tokio::sync::{mpsc, oneshot};
+
+use super::problem::json;
+use super::rooms::check_json;
+use super::{Peer, Problem, Shared};
+
+pub use super::api::Upgraded;
+
+/// A wish for an upgrade, to be answered with what became of it.
+pub type Wish = oneshot::Sender<Result<Upgraded, String>>;
+
+/// Where wishes go; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Upgrades(mpsc::Sender<Wish>);
+
+impl Upgrades {
+    #[must_use]
+    pub fn new(wishes: mpsc::Sender<Wish>) -> Self {
+        Self(wishes)
+    }
+}
+
+/// `POST /api/v1/upgrade`, with `{}`.
+pub(super) async fn upgrade(
+    State(shared): State<Shared>,
+    peer: Peer,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    check_json(&headers)?;
+    body.map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "the body cannot be read"))?;
+    let Some(Upgrades(wishes)) = &shared.options.upgrades else {
+        return Err(refused(
+            "this gate is part of another program, and is not upgraded by itself",
+        ));
+    };
+    tracing::info!(%peer, "an operator asked for an upgrade");
+    let (wish, outcome) = oneshot::channel();
+    if wishes.try_send(wish).is_err() {
+        return Err(refused("this gate is about to end"));
+    }
+    match outcome.await {
+        Ok(Ok(upgraded)) => Ok(json(&upgraded)),
+        Ok(Err(reason)) => Err(refused(reason)),
+        Err(_) => Err(refused("this gate was told to stop meanwhile")),
+    }
+}
+
+fn refused(reason: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::CONFLICT, reason)
+}
+
+/// The path, which has no deadline of the API's: whoever carries it out has one for each step.
+pub(super) const UPGRADE: &str = "/api/v1/upgrade";

@@ -1,0 +1,55 @@
+//! `anteroom upgrade`: tells a running gate to hand over to the binary that lies at its path by now.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::admin::api;
+use crate::cli::remote::{self, AdminArgs, show};
+use crate::cli::words::plain;
+
+/// Arguments of `anteroom upgrade`.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub struct UpgradeArgs {
+    #[command(flatten)]
+    admin: AdminArgs,
+    /// Print the admin API's JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const HELP: &str = "\
+The running gate starts the binary that lies at its own path by now, with its own arguments and environment, hands it its
+listening sockets and the embedded store, and drains when that one serves. Nobody is turned away, nobody loses a place. The
+configuration is read anew. If the new process does not come to serve within [server] upgrade_deadline, it is ended, the gate
+goes on as before, and this command says why (exit code 1). SIGUSR2 to the gate does the same.
+
+Going back is an upgrade to the older binary. In a container the gate is the first process and cannot be upgraded in place:
+replace the container.
+
+Examples:
+  install -m 755 anteroom-new /usr/local/bin/anteroom.next
+  mv /usr/local/bin/anteroom.next /usr/local/bin/anteroom && anteroom check /etc/anteroom/config.toml
+  anteroom upgrade
+  anteroom upgrade --admin http://10.0.0.5:9925 --token-file /etc/anteroom/token";
+
+/// Runs `anteroom upgrade`.
+#[must_use]
+pub fn run(args: &UpgradeArgs) -> ExitCode {
+    remote::run("upgrade", async {
+        let upgraded = args
+            .admin
+            .client()?
+            .post_patiently("/api/v1/upgrade", &json!({}))
+            .await?;
+        show(&upgraded, args.json, |upgraded: &api::Upgraded| {
+            format!(
+                "The process {} serves, version {}; the one before finishes what is under way.\n",
+                upgraded.pid,
+                plain(&upgraded.version)
+            )
+        })
+    })
+}

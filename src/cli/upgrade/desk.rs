@@ -1,0 +1,199 @@
+//! Where the wish for an upgrade comes in, by signal or over the admin API; one at a time is carried out.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::line::Line;
+use super::next::{Given, Next, hand_over};
+use crate::admin::{Upgraded, Upgrades, Wish};
+use crate::metrics::Metrics;
+
+/// Wishes, as they come in.
+pub struct Wishes {
+    over_api: mpsc::Receiver<Wish>,
+    signal: Signal,
+}
+
+/// What the admin API sends wishes to, and where they and the signal come out. To be called inside a runtime, before anything
+/// listens: without a handler the signal ends the process.
+pub fn wishes() -> io::Result<(Upgrades, Wishes)> {
+    let (send, over_api) = mpsc::channel(MAX_WISHES);
+    let signal = signal(SignalKind::user_defined2())?;
+    Ok((Upgrades::new(send), Wishes { over_api, signal }))
+}
+
+/// Carries wishes out.
+pub struct Desk {
+    given: Arc<Given>,
+    wishes: Wishes,
+    /// Of the process before this one; `None` where there was none.
+    former: Option<watch::Receiver<bool>>,
+    metrics: Metrics,
+    under_way: Option<Attempt>,
+    handed: Arc<Mutex<Option<Next>>>,
+}
+
+/// A thread that hands over; dropping it has the next process end if it is not in charge yet, and waits for that.
+struct Attempt {
+    line: UnixStream,
+    handed: Arc<Mutex<Option<Next>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Desk {
+    pub fn new(given: Given, wishes: Wishes, former: Option<watch::Receiver<bool>>, metrics: Metrics) -> Self {
+        Self {
+            given: Arc::new(given),
+            wishes,
+            former,
+            metrics,
+            under_way: None,
+            handed: Arc::default(),
+        }
+    }
+
+    /// Resolves when another process is in charge.
+    pub async fn handed_over(&mut self) {
+        loop {
+            let wish = tokio::select! {
+                _ = self.wishes.signal.recv() => None,
+                wish = self.wishes.over_api.recv() => wish,
+            };
+            let outcome = self.one_at_a_time().await;
+            match &outcome {
+                Ok(upgraded) => tracing::info!(
+                    pid = upgraded.pid,
+                    version = upgraded.version,
+                    "upgraded: the next process serves"
+                ),
+                Err(reason) => {
+                    self.metrics.upgrades_failed.inc();
+                    tracing::error!(reason, "the upgrade did not come about: this process goes on as before");
+                }
+            }
+            let is_done = outcome.is_ok();
+            if let Some(wish) = wish {
+                // Whoever asked may be gone.
+                let _ = wish.send(outcome);
+            }
+            if is_done {
+                return;
+            }
+        }
+    }
+
+    /// Another process is in charge: nothing is to be said for this one any more. Ends what is under way otherwise. The
+    /// sockets are let go.
+    pub fn close(mut self) -> Option<Next> {
+        self.under_way = None;
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Carries a wish out, and refuses those that come meanwhile.
+    async fn one_at_a_time(&mut self) -> Result<Upgraded, String> {
+        if let Some(refusal) = refusal(std::process::id()) {
+            return Err(refusal.to_owned());
+        }
+        let (done, mut outcome) = oneshot::channel();
+        let mut until_alone = std::pin::pin!(alone(self.former.clone()));
+        let mut waits = Some(done);
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut outcome => {
+                    self.under_way = None;
+                    return outcome.unwrap_or_else(|_| Err("the thread that hands over has failed".to_owned()));
+                }
+                () = &mut until_alone, if waits.is_some() => {
+                    let Some(done) = waits.take() else { continue };
+                    match Attempt::start(Arc::clone(&self.given), Arc::clone(&self.handed), done) {
+                        Ok(attempt) => self.under_way = Some(attempt),
+                        Err(error) => return Err(format!("the system gives nothing to hand over with: {error}")),
+                    }
+                }
+                _ = self.wishes.signal.recv() => tracing::warn!("{BUSY}"),
+                Some(wish) = self.wishes.over_api.recv() => drop(wish.send(Err(BUSY.to_owned()))),
+            }
+        }
+    }
+}
+
+/// Resolves when the process before this one has ended.
+async fn alone(former: Option<watch::Receiver<bool>>) {
+    let Some(mut former) = former else { return };
+    if !*former.borrow() {
+        tracing::info!("an upgrade waits until the process before this one has drained");
+    }
+    // Nobody is left to tell: the same.
+    let _ = former.wait_for(|gone| *gone).await;
+}
+
+impl Attempt {
+    fn start(
+        given: Arc<Given>,
+        handed: Arc<Mutex<Option<Next>>>,
+        done: oneshot::Sender<Result<Upgraded, String>>,
+    ) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let line = Line::new(ours);
+        let handle = line.handle()?;
+        let in_charge = Arc::clone(&handed);
+        let run = move || {
+            let outcome = hand_over(&given, line, theirs).map(|next| {
+                let upgraded = Upgraded {
+                    pid: next.pid,
+                    version: next.version.clone(),
+                };
+                *handed.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+                upgraded
+            });
+            drop(given);
+            // Nobody waits for it in a process that was told to stop.
+            let _ = done.send(outcome);
+        };
+        Ok(Self {
+            line: handle,
+            handed: in_charge,
+            thread: Some(thread::Builder::new().name("upgrade".into()).spawn(run)?),
+        })
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        if self.handed.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            // The wait for the next process's word ends with it.
+            let _ = self.line.shutdown(std::net::Shutdown::Both);
+        }
+        let _ = thread.join();
+    }
+}
+
+/// Why a process with this id is not upgraded in place.
+fn refusal(pid: u32) -> Option<&'static str> {
+    (pid == 1).then_some(
+        "this gate is the first process of its container, which ends with it: replace the container instead, one after the other \
+         behind a load balancer (docs/operations.md)",
+    )
+}
+
+const BUSY: &str = "an upgrade is under way already";
+/// Wishes that may wait for a moment.
+const MAX_WISHES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_process_of_a_container_is_not_upgraded() {
+        assert!(refusal(1).is_some_and(|reason| reason.contains("container")));
+        assert_eq!(refusal(std::process::id()), None);
+    }
+}

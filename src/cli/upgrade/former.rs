@@ -1,0 +1,166 @@
+//! The process after: takes over what the one before hands it, and says when it serves.
+
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::line::{After, Before, FORMAT, Hello, Line};
+use super::sockets::{Held, Inherited};
+use crate::config::{Store, StoreKind};
+use crate::log::{Embedded, OpenError, Options, Relay};
+use crate::time;
+
+/// The process before, which serves until this one does.
+#[derive(Debug)]
+pub struct Former {
+    line: Line,
+    folder: Option<PathBuf>,
+    log: Option<UnixStream>,
+    drains_within: Duration,
+    pub sockets: Inherited,
+}
+
+/// Why this process cannot take over.
+#[derive(Debug, thiserror::Error)]
+pub enum HandedError {
+    #[error("the process before, which was to hand over, is gone or cannot be understood: {0}")]
+    Line(#[from] io::Error),
+    #[error(
+        "the process before is of version {version} and hands over in another way ({format}, here {FORMAT}): stop it and start this one"
+    )]
+    Format { version: String, format: u16 },
+    #[error(
+        "[store] url is not the running gate's ({had}): its visitors would lose their places; stop the gate to give it another store"
+    )]
+    Store { had: String },
+    #[error(transparent)]
+    Log(#[from] OpenError),
+}
+
+impl Former {
+    /// `None` for a process that was started in the usual way.
+    pub fn find(env: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, HandedError> {
+        if env(VARIABLE).as_deref() != Some(STDIN) {
+            return Ok(None);
+        }
+        let input = io::stdin().as_fd().try_clone_to_owned()?;
+        let mut line = Line::new(UnixStream::from(input));
+        let Before::Hello(hello) = line.hear(time::uptime() + HEAR_WITHIN)? else {
+            return Err(strange().into());
+        };
+        let descriptors = line.received();
+        Self::greeted(line, hello, descriptors).map(Some)
+    }
+
+    fn greeted(line: Line, hello: Hello, descriptors: Vec<std::os::fd::OwnedFd>) -> Result<Self, HandedError> {
+        let mut former = Self {
+            line,
+            folder: hello.folder.map(PathBuf::from),
+            log: None,
+            drains_within: Duration::from_secs(hello.drain_secs),
+            sockets: Inherited::default(),
+        };
+        if hello.format != FORMAT {
+            let (version, format) = (hello.version, hello.format);
+            let error = HandedError::Format { version, format };
+            former.failed(&error.to_string());
+            return Err(error);
+        }
+        let mut descriptors = descriptors.into_iter();
+        if former.folder.is_some() {
+            former.log = descriptors.next().map(UnixStream::from);
+        }
+        former.sockets = Inherited::new(hello.sockets, descriptors);
+        Ok(former)
+    }
+
+    /// Nothing is handed over where the store is shared; another one is none to go on with.
+    ///
+    /// # Errors
+    /// When the process before has its rooms elsewhere.
+    pub fn check_store(&self, store: &Store) -> Result<(), HandedError> {
+        let same = match (&store.kind, &self.folder) {
+            (StoreKind::Redis(_), None) => true,
+            (StoreKind::Embedded { folder }, Some(had)) => is_same(folder, had),
+            _ => false,
+        };
+        let had = || match &self.folder {
+            Some(folder) => format!("embedded:{}", folder.display()),
+            None => "a Redis".to_owned(),
+        };
+        if same {
+            Ok(())
+        } else {
+            Err(HandedError::Store { had: had() })
+        }
+    }
+
+    /// Has the process before close the log, opens it, and appends for that process until it has ended.
+    pub fn open_log(&mut self, folder: &Path, options: Options) -> Result<Relay, HandedError> {
+        self.line.say(&After::WantsLog)?;
+        let Before::LogClosed = self.line.hear(time::uptime() + HEAR_WITHIN)? else {
+            return Err(strange().into());
+        };
+        let log = Relay::taken_over(Embedded::open(folder, options)?);
+        let socket = self.log.take().ok_or_else(strange)?;
+        log.hand().serve(socket, self.drains_within + GOODBYE)?;
+        self.line.say(&After::HasLog)?;
+        Ok(log)
+    }
+
+    /// Says that this process serves; returns when it is in charge, with what tells when the process before has ended.
+    ///
+    /// # Errors
+    /// When the process before says nothing to it.
+    pub fn ready(mut self, held: &Held) -> Result<watch::Receiver<bool>, HandedError> {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let kept = std::mem::take(&mut self.sockets).kept();
+        let said = self.line.say(&After::Ready { version, kept });
+        match said.and_then(|()| self.line.hear(time::uptime() + HEAR_WITHIN)) {
+            Ok(Before::Go) => {}
+            Ok(_) => return Err(strange().into()),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
+            // It has died; somebody has to serve.
+            Err(error) => tracing::warn!(%error, "the process before is gone before its time"),
+        }
+        held.take();
+        let (tell, gone) = watch::channel(false);
+        let line = self.line;
+        std::thread::Builder::new().name("before".into()).spawn(move || {
+            line.until_gone();
+            tracing::info!("the process before has ended");
+            tell.send_replace(true);
+        })?;
+        Ok(gone)
+    }
+
+    /// Says why this process does not take over.
+    pub fn failed(&mut self, reason: &str) {
+        let reason = reason.chars().take(MAX_REASON).collect();
+        // Where nobody hears it, the end of this process says enough.
+        let _ = self.line.say(&After::Failed { reason });
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    real(one).is_some_and(|path| Some(path) == real(other))
+}
+
+fn strange() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it says something else")
+}
+
+/// Says that standard input is the line to the process before.
+pub const VARIABLE: &str = "ANTEROOM_HANDED_OVER";
+pub const STDIN: &str = "stdin";
+/// The process before answers at once, but for a snapshot that it is writing.
+const HEAR_WITHIN: Duration = Duration::from_secs(30);
+/// What the process before takes after its drain to say goodbye to the log, and more.
+const GOODBYE: Duration = Duration::from_secs(10);
+/// Letters of a reason.
+const MAX_REASON: usize = 4_000;

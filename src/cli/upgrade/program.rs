@@ -1,0 +1,50 @@
+//! What this process was started as, to be started once more.
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+
+/// The path and the arguments of this process.
+#[derive(Clone, Debug)]
+pub struct Program {
+    path: PathBuf,
+    args: Vec<OsString>,
+}
+
+impl Program {
+    /// As this process was started. To be called at the start: later another file may lie where its own was.
+    ///
+    /// The path is the one that was typed, links in it and all, so that a link to a newer version is followed.
+    pub fn own() -> io::Result<Self> {
+        let mut args = env::args_os();
+        let typed = args.next().map(PathBuf::from);
+        // A bare name was found in PATH, and would be again only by a shell.
+        let path = match typed.filter(|path| path.components().count() > 1) {
+            Some(path) => env::current_dir()?.join(path),
+            None => env::current_exe()?,
+        };
+        Ok(Self {
+            path,
+            args: args.collect(),
+        })
+    }
+
+    pub fn path(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Starts it with one end of the line as its standard input.
+    pub fn start(&self, line: UnixStream) -> io::Result<Child> {
+        let mut command = Command::new(&self.path);
+        command.args(&self.args).stdin(std::os::fd::OwnedFd::from(line));
+        command.env(super::former::VARIABLE, super::former::STDIN);
+        // Said of this process; what was passed to it is handed over.
+        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID"] {
+            command.env_remove(name);
+        }
+        command.spawn()
+    }
+}

@@ -1,0 +1,143 @@
+//! The listening sockets of a process, as they are handed to the one after it, and as that takes them.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+use super::line::Named;
+use crate::cli::systemd::{Passed, listening};
+use crate::proxy::{Custody, Listener};
+
+/// What this process listens on, to be handed over. While it lives the sockets stay open: to be dropped before a drain.
+#[derive(Debug, Default)]
+pub struct Held(Vec<One>);
+
+#[derive(Debug)]
+struct One {
+    named: Named,
+    socket: OwnedFd,
+    /// Of a Unix socket's file.
+    custody: Option<Custody>,
+}
+
+impl Held {
+    /// A listener of the visitors', called so.
+    pub fn hold(&mut self, place: String, listener: &Listener) -> io::Result<()> {
+        self.0.push(One {
+            named: Named { admin: false, place },
+            socket: listener.duplicate()?,
+            custody: listener.custody(),
+        });
+        Ok(())
+    }
+
+    /// The operator's.
+    pub fn hold_admin(&mut self, address: SocketAddr, listener: &TcpListener) -> io::Result<()> {
+        self.0.push(One {
+            named: Named {
+                admin: true,
+                place: address.to_string(),
+            },
+            socket: listener.as_fd().try_clone_to_owned()?,
+            custody: None,
+        });
+        Ok(())
+    }
+
+    pub fn names(&self) -> Vec<Named> {
+        self.0.iter().map(|one| one.named.clone()).collect()
+    }
+
+    pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.0.iter().map(|one| one.socket.as_fd())
+    }
+
+    /// The files of these sockets are the next process's from here on.
+    pub fn give_up(&self, kept: &[usize]) {
+        self.custody(kept).for_each(Custody::give_up);
+    }
+
+    /// The next process is none: they are this one's again.
+    pub fn take_back(&self, kept: &[usize]) {
+        self.custody(kept).for_each(Custody::take);
+    }
+
+    /// All files are this process's.
+    pub fn take(&self) {
+        self.0
+            .iter()
+            .filter_map(|one| one.custody.as_ref())
+            .for_each(Custody::take);
+    }
+
+    fn custody<'a>(&'a self, kept: &'a [usize]) -> impl Iterator<Item = &'a Custody> {
+        let held = kept.iter().filter_map(|at| self.0.get(*at));
+        held.filter_map(|one| one.custody.as_ref())
+    }
+}
+
+/// What was handed over and is not taken yet. What stays is closed.
+#[derive(Debug, Default)]
+pub struct Inherited {
+    left: Vec<(usize, Named, OwnedFd)>,
+    kept: Vec<usize>,
+}
+
+impl Inherited {
+    pub fn new(named: Vec<Named>, sockets: impl IntoIterator<Item = OwnedFd>) -> Self {
+        let left = named.into_iter().zip(sockets).enumerate();
+        Self {
+            left: left.map(|(at, (named, socket))| (at, named, socket)).collect(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// The visitors' socket of that name; the first of them where several ports were left to the system.
+    pub fn visitors(&mut self, place: &str) -> io::Result<Option<Listener>> {
+        self.take(false, place).map(listening).transpose()
+    }
+
+    /// The operator's.
+    pub fn admin(&mut self, address: SocketAddr) -> io::Result<Option<TcpListener>> {
+        let Some(socket) = self.take(true, &address.to_string()) else {
+            return Ok(None);
+        };
+        let listener = listening(socket.try_clone()?)?;
+        let is_tcp = listener.endpoint()?.address().is_some();
+        Ok(is_tcp.then(|| TcpListener::from(socket)))
+    }
+
+    fn take(&mut self, admin: bool, place: &str) -> Option<OwnedFd> {
+        let is_it = |(_, named, _): &(usize, Named, OwnedFd)| named.admin == admin && named.place == place;
+        let found = self.left.iter().position(is_it)?;
+        let (at, _, socket) = self.left.remove(found);
+        self.kept.push(at);
+        Some(socket)
+    }
+
+    /// Those that systemd opened; `None` where there are none.
+    pub fn of_systemd(&mut self) -> io::Result<Option<Passed>> {
+        let of_systemd = self
+            .left
+            .extract_if(.., |(_, named, _)| named.place.starts_with(SYSTEMD));
+        let mut passed = Vec::new();
+        for (at, named, socket) in of_systemd {
+            self.kept.push(at);
+            let name = named.place[SYSTEMD.len()..].to_owned();
+            passed.push((name, listening(socket)?));
+        }
+        Ok(Some(Passed::from(passed)).filter(|passed| !passed.names().is_empty()))
+    }
+
+    /// Which were taken.
+    pub fn kept(self) -> Vec<usize> {
+        self.kept
+    }
+}
+
+/// What a socket of systemd's is called.
+pub fn of_systemd(name: &str) -> String {
+    format!("{SYSTEMD}{name}")
+}
+
+const SYSTEMD: &str = "systemd:";

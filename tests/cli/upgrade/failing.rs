@@ -1,0 +1,130 @@
+//! Upgrades that do not come about: the gate goes on as before, its log too, and says why.
+
+use super::{Heir, Old, asks, era, figure};
+use crate::gate::Site;
+use crate::harness::redis::{Options, Server};
+use crate::program::Ended;
+use crate::until;
+
+const FAILED: &str = "anteroom_upgrades_failed_total";
+
+/// The gate is as it was: who waits waits, who comes is numbered, and the log is the same.
+fn goes_on(old: &mut Old, era_before: &str, position: u64) {
+    assert!(old.gate.program.runs());
+    let mut waiting = old.gate.waits(position);
+    assert_eq!(waiting.position(), Some(position));
+    assert_eq!(era(old.gate.admin), era_before);
+    assert!(old.gate.asks_admin("/readyz").status == 200);
+}
+
+fn is_refused(ended: &Ended, why: &str) {
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains(why), "{why} is not said: {ended:?}");
+}
+
+#[test]
+fn a_configuration_with_a_mistake_is_told_and_the_gate_goes_on() {
+    let site = Site::new("", "");
+    let mut old = Old::start(&site);
+    old.gate.insider();
+    let before = era(old.gate.admin);
+    site.edit("threads = 1", "threads = \"many\"");
+    is_refused(&asks(&site, old.gate.admin), "threads");
+    assert_eq!(figure(old.gate.admin, FAILED), 1);
+    assert!(old.gate.program.err().contains("this process goes on as before"));
+    goes_on(&mut old, &before, 1);
+    site.edit("threads = \"many\"", "threads = 1");
+    let heir = Heir::after(&site, &old);
+    old.ends();
+    assert_eq!(era(heir.admin), before);
+}
+
+#[test]
+fn a_binary_that_ends_or_is_none_or_hangs_is_told_and_the_gate_goes_on() {
+    let site = Site::new("", "");
+    site.edit("threads = 1", "threads = 1\nupgrade_deadline = \"1s\"");
+    let mut old = Old::start(&site);
+    old.gate.insider();
+    let before = era(old.gate.admin);
+    old.replace_by("exit 3");
+    is_refused(
+        &asks(&site, old.gate.admin),
+        "ended (exit status: 3) before it was ready",
+    );
+    goes_on(&mut old, &before, 1);
+    old.replace_by("exec cat > /dev/null");
+    is_refused(&asks(&site, old.gate.admin), "was not ready within 1 s, and was ended");
+    goes_on(&mut old, &before, 2);
+    old.replace_by("echo noise >&0; exec cat > /dev/null");
+    is_refused(&asks(&site, old.gate.admin), "before it was ready");
+    std::fs::remove_file(site.path("anteroom")).unwrap();
+    is_refused(&asks(&site, old.gate.admin), "cannot be started: No such file");
+    goes_on(&mut old, &before, 3);
+    assert_eq!(figure(old.gate.admin, FAILED), 4);
+}
+
+/// It has the log already, and has to give it back.
+#[test]
+fn a_next_process_that_fails_with_the_log_in_its_hands_gives_it_back() {
+    let site = Site::new("", "");
+    let mut old = Old::start(&site);
+    old.gate.insider();
+    let before = era(old.gate.admin);
+    let key = site.path("data/token.key");
+    let kept = std::fs::read(&key).unwrap();
+    std::fs::write(&key, "no key").unwrap();
+    let mut waiting = old.gate.waits(1);
+    is_refused(&asks(&site, old.gate.admin), "key");
+    goes_on(&mut old, &before, 2);
+    assert_eq!(waiting.position(), Some(1));
+    std::fs::write(&key, kept).unwrap();
+    let heir = Heir::after(&site, &old);
+    assert_eq!((waiting.position(), era(heir.admin)), (Some(1), before));
+    old.ends();
+}
+
+#[test]
+fn another_store_is_refused_and_so_is_an_address_that_is_taken() {
+    let site = Site::new("", "");
+    let mut old = Old::start(&site);
+    old.gate.insider();
+    let before = era(old.gate.admin);
+    site.edit("embedded:data", "embedded:other");
+    is_refused(&asks(&site, old.gate.admin), "[store] url is not the running gate's");
+    goes_on(&mut old, &before, 1);
+    let store = Server::start(&Options::default());
+    site.edit("embedded:other", &store.url());
+    site.edit(
+        "[limits]",
+        "[tokens]\nkeys = [{ id = \"test\", secret = \"a secret of the tests, long enough for any ring\" }]\n[limits]",
+    );
+    is_refused(&asks(&site, old.gate.admin), "[store] url is not the running gate's");
+    site.edit(&store.url(), "embedded:data");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = format!("listen = [\"127.0.0.1:0\", \"{}\"]", taken.local_addr().unwrap());
+    site.edit("listen = [\"127.0.0.1:0\"]", &listen);
+    is_refused(&asks(&site, old.gate.admin), "something listens there already");
+    goes_on(&mut old, &before, 2);
+}
+
+#[test]
+fn a_gate_that_is_told_to_stop_during_an_upgrade_stops_and_ends_what_it_started() {
+    let site = Site::new("", "");
+    let old = Old::start(&site);
+    old.gate.insider();
+    let mut waiting = old.gate.waits(1);
+    old.replace_by("echo started >&2; exec cat > /dev/null");
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| asks(&site, old.gate.admin));
+        until("the next process", || {
+            old.gate.program.err().contains("started\n").then_some(())
+        });
+        old.gate.program.signal(rustix::process::Signal::TERM);
+        is_refused(&asked.join().unwrap(), "told to stop meanwhile");
+    });
+    // It has the other end of what the process says: were it there, this would not end.
+    assert_eq!(old.gate.program.ended().code, Some(0));
+    let gate = site.start();
+    waiting.at = gate.address;
+    assert_eq!(waiting.position(), Some(1));
+}
