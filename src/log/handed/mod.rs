@@ -5,6 +5,7 @@
 //! are of one life of the log: neither may take the other's words for the end of it, so no era changes. Whoever speaks last
 //! leaves the word that nothing follows.
 
+mod bytes;
 mod far;
 mod frames;
 mod server;
