@@ -377,3 +377,9 @@ async fn an_outage_is_told_with_the_heartbeat_at_the_latest_and_to_who_comes_in_
     let after = heard_within(&mut stream, 15_000).await.unwrap();
     assert!(!after.contains("cut_off"), "{after}");
 }
+
+#[test]
+fn streams_that_end_together_do_not_come_back_together() {
+    let hints: std::collections::BTreeSet<Bytes> = (0..1_000).map(retry).collect();
+    assert!(hints.len() > 800, "{} hints for 1,000 visitors", hints.len());
+}
