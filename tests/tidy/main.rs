@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
+mod threats;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
