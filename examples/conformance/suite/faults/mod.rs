@@ -78,10 +78,9 @@ fn play_one(case: &Case, address: SocketAddr, shop: &Shop, contestant: &Contesta
     }
     let told = told(&heard);
     let harm = if is_unharmed { "" } else { ", the next visitor harmed" };
-    // An answer ahead of its request comes before or behind it, as it happens.
-    let is_even = case.answer.end == End::Ahead;
     Played {
-        gist: if is_even { String::new() } else { told.clone() },
+        // How much of a cut answer comes, and whether an early one is taken, is as it happens.
+        gist: format!("{verdict:?}"),
         outcome: Outcome {
             verdict,
             tells: told + harm,

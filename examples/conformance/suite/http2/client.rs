@@ -15,8 +15,7 @@ use crate::suite::client::Delivery;
 
 /// How long a client goes on listening once everything that must come has.
 const QUIET: Duration = Duration::from_millis(40);
-/// How long the end of a connection may take once it was announced, and how long silence is waited through where nothing
-/// but an end is to come.
+/// How long the end of a connection may take once it was announced.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Between two bytes that are to come alone, and how many of what is sent do; the rest comes in pieces.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -250,7 +249,7 @@ fn finish(case: &Case, wire: &mut Wire, patience: Duration) {
     );
     if is_to_end && !wire.heard.is_failed() {
         // What has become of stream 1 may still be on its way.
-        wire.listen(FAREWELL, |heard| {
+        wire.listen(patience / 4, |heard| {
             heard.is_failed() || heard.resets().next().is_some() || heard.is_over(1)
         });
     }
