@@ -39,6 +39,8 @@ pub struct Session<'a> {
     pub cookies: Vec<HeaderValue>,
     /// The cookies are the visitor's only proof of the place: an answer that caches may share is made private for them.
     pub must_set: bool,
+    /// Where a newcomer's browser shows whether it keeps cookies, and is sent back from.
+    pub check: Option<String>,
     /// The request carried the pass, so the shop's answer to it can end the session; bits of the `ends_on` rules it met.
     pub carried: Option<u32>,
 }
@@ -53,6 +55,7 @@ impl<'a> Session<'a> {
             name: pass.session_header(),
             cookies,
             must_set: false,
+            check: None,
             carried: None,
         }
     }

@@ -8,7 +8,7 @@ use crate::proxy::RequestBody;
 use crate::replica::{Arrival, JoinOutcome};
 use crate::room::{Edition, LaneId, Number, PendingId};
 use crate::token::{Pass, Ticket, TicketPlace};
-use crate::waiting::Notice;
+use crate::waiting::{Notice, check_of};
 
 use super::answers::Answer;
 use super::decide::Void;
@@ -95,6 +95,7 @@ impl Gate {
                 let session = Session::of(seat, &pass, vec![seat.set_ticket(&ticket), seat.set_pass(&pass)]);
                 let session = Session {
                     must_set: true,
+                    check: check_of(&seat.rules.room.name, &seat.line, visit.here()),
                     ..session
                 };
                 self.forward(

@@ -10,7 +10,7 @@ use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFac
 use super::language::Language;
 use super::script;
 use super::text::{Markup, bare_time, beginning, escape, path_on_this_host, percent_encode, time};
-use crate::room::{Estimate, Wall, pace};
+use crate::room::{Estimate, LineName, RoomName, Wall, pace};
 
 /// The variables of a template; those that do not apply are none, and lists are empty.
 #[derive(Serialize, Default)]
@@ -313,6 +313,18 @@ pub(super) fn query(line: &LineFacts<'_>) -> String {
 pub(super) fn check_url(line: &LineFacts<'_>, here: &str) -> String {
     let here = if here.len() > MAX_CARRIED { "/" } else { here };
     format!("{}to={}", check(line), percent_encode(here))
+}
+
+/// The same for a visitor who is not shown a page first; none for an address that is too long to be carried there.
+#[must_use]
+pub fn check_of(room: &RoomName, line: &LineName, here: &str) -> Option<String> {
+    let line = if line.is_only() {
+        String::new()
+    } else {
+        format!("line={}&", percent_encode(line.as_str()))
+    };
+    let to = percent_encode(here);
+    (here.len() <= MAX_CARRIED).then(|| format!("/.anteroom/rooms/{room}/check?{line}to={to}"))
 }
 
 /// The same, up to where its own parameters begin.

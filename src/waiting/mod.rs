@@ -20,6 +20,7 @@ mod status;
 mod stream;
 mod text;
 
+pub use content::check_of;
 pub use frame::{Feeds, StreamFrame};
 pub use kind::{LineFacts, Notice, PageFacts, PageKind, Pause, Reload, Stall, TurnFacts, whole_minutes};
 pub use language::Language;

@@ -9,19 +9,27 @@ use crate::shop::Reply;
 use super::{House, ONE, Program, assert_turned_away, eventually};
 
 #[tokio::test]
-async fn who_is_called_while_joining_is_sent_back_to_the_same_address_with_both_cookies() {
+async fn who_is_called_while_joining_is_sent_back_with_both_cookies_by_a_look_at_them() {
     let house = House::open(ONE, "").await;
     let mut guest = house.guest();
     let answer = guest.once("GET", "/seats?row=7&x=%2F", PAGE, "").await.unwrap();
+    let check = "/.anteroom/rooms/shop/check?to=%2Fseats%3Frow%3D7%26x%3D%252F";
     assert_eq!(
         (answer.status(), answer.field("location")),
-        (303, Some("/seats?row=7&x=%2F")),
+        (303, Some(check)),
         "{}",
         answer.head
     );
     assert_eq!(answer.word(), "called");
     assert!(answer.cookie(&ticket_name()).is_some() && answer.cookie(&pass_name()).is_some());
     assert!(house.shop.seen().is_empty());
+    let answer = guest.once("GET", check, PAGE, "").await.unwrap();
+    assert_eq!(
+        (answer.status(), answer.field("location")),
+        (303, Some("/seats?row=7&x=%2F")),
+        "{}",
+        answer.head
+    );
     let answer = guest.once("GET", "/seats?row=7&x=%2F", PAGE, "").await.unwrap();
     assert!(answer.is_the_shops(), "{}", answer.head);
     assert_eq!(answer.field("set-cookie"), None, "nothing is set on a yes");
@@ -33,6 +41,22 @@ async fn who_is_called_while_joining_is_sent_back_to_the_same_address_with_both_
         1,
         "one question changes nothing, the other one thing"
     );
+}
+
+#[tokio::test]
+async fn who_keeps_no_cookies_is_told_so_and_joins_once() {
+    let house = House::open(ONE, "").await;
+    let mut guest = house.guest();
+    guest.keeps = false;
+    let answer = guest.page("/seats").await;
+    assert_eq!(
+        (answer.status(), answer.word()),
+        (200, "cookies_refused"),
+        "{}",
+        answer.head
+    );
+    assert!(house.shop.seen().is_empty());
+    assert_eq!(house.gate.room().await["joins"], 1);
 }
 
 #[tokio::test]

@@ -23,9 +23,12 @@ struct Leave;
 #[must_use]
 pub fn go_on(visit: &Visit, head: &Parts, outcome: Outcome, session: Option<Session<'_>>) -> Answer {
     match (visit.aim, session) {
-        (_, Some(session)) if session.must_set => Answer::new(outcome, back(visit, head, &session.cookies)),
+        (_, Some(session)) if session.must_set => {
+            let check = session.check.as_deref();
+            Answer::new(outcome, back(visit, head, &session.cookies, check))
+        }
         // It was no when the proxy asked, and would be yes now: it has to ask again.
-        (Aim::Words(_), _) if visit.kind.is_navigation() => Answer::new(outcome, back(visit, head, &[])),
+        (Aim::Words(_), _) if visit.kind.is_navigation() => Answer::new(outcome, back(visit, head, &[], None)),
         (Aim::Words(_), _) => Answer::new(Outcome::TurnedAway, once_more()),
         (aim, session) => Answer::new(outcome, leave(aim, head, session.as_ref())),
     }
@@ -101,15 +104,20 @@ fn cookies(headers: &HeaderMap) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&lines.join(&b"; "[..])).ok()
 }
 
-/// Back to the same address: by GET after a GET, and with its form after a POST, which the shop has not seen yet.
-fn back(visit: &Visit, head: &Parts, cookies: &[HeaderValue]) -> Response<Body> {
+/// Back to the same address: by GET after a GET, and with its form after a POST, which the shop has not seen yet. A newcomer goes
+/// by `check`, or one who keeps no cookies would be sent round, joining each time; but not with a form, which would be lost.
+fn back(visit: &Visit, head: &Parts, cookies: &[HeaderValue], check: Option<&str>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = match head.method {
-        Method::GET | Method::HEAD => StatusCode::SEE_OTHER,
-        _ => StatusCode::TEMPORARY_REDIRECT,
+    let has_form = !matches!(head.method, Method::GET | Method::HEAD);
+    *response.status_mut() = if has_form {
+        StatusCode::TEMPORARY_REDIRECT
+    } else {
+        StatusCode::SEE_OTHER
     };
     let headers = response.headers_mut();
-    let here = HeaderValue::try_from(address(visit, head)).unwrap_or(HeaderValue::from_static("/"));
+    let check = check.filter(|_| !has_form);
+    let here = address(visit, head, check.unwrap_or(visit.here()));
+    let here = HeaderValue::try_from(here).unwrap_or(HeaderValue::from_static("/"));
     headers.insert(LOCATION, here);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("called"));
@@ -119,9 +127,8 @@ fn back(visit: &Visit, head: &Parts, cookies: &[HeaderValue]) -> Response<Body> 
     response
 }
 
-/// The address that was asked for. SECURITY: a target that begins with two slashes would name another host; a dot keeps it a path.
-fn address(visit: &Visit, head: &Parts) -> String {
-    let target = visit.here();
+/// A target on the host that was asked for. SECURITY: one that begins with two slashes would name another host; a dot keeps it a path.
+fn address(visit: &Visit, head: &Parts, target: &str) -> String {
     if visit.aim == Aim::LeaveOrWords(Asker::Traefik) {
         // Traefik takes a bare path for one of the gate's own.
         let scheme = if visit.secure { "https" } else { "http" };
@@ -261,7 +268,7 @@ mod tests {
                 .unwrap()
                 .into_parts()
                 .0;
-            address(&visit_at(aim, target), &head)
+            address(&visit_at(aim, target), &head, target)
         };
         let caddy = Aim::LeaveOrWords(Asker::Caddy);
         assert_eq!(back_to(caddy, "/seats?row=7"), "/seats?row=7");
