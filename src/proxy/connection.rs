@@ -304,5 +304,5 @@ const MALFORMED: &str = "malformed";
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 1024 * 1024;
 const LINGER_STEP: usize = 16 * 1024;
-/// hyper's buffers: what one connection may hold of a body in each direction.
-const BUFFER_BYTES: usize = 64 * 1024;
+/// hyper's buffers: what it collects of an answer for a client who takes it slowly. No less than a head may have.
+const BUFFER_BYTES: usize = 16 * 1024;

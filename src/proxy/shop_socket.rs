@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 
 use super::origins::ShopStream;
 use super::settings::UpstreamSettings;
@@ -15,7 +15,7 @@ use super::stats::{Stats, down, up};
 
 /// The shop's end.
 pub(super) struct ShopSocket {
-    stream: ShopStream,
+    stream: Take<ShopStream>,
     stall: Stall,
     heard: Arc<Heard>,
     most_ahead: usize,
@@ -57,13 +57,16 @@ impl Heard {
 }
 
 const HEAD_IS_HERE: usize = usize::MAX;
+/// How much is read at once. Between the shop and a client who takes nothing there are some four pieces of that size. Less than a
+/// power of two, since a read that fills hyper's buffer makes it twice as large.
+const READ_BYTES: u64 = 16 * 1024 - 1;
 
 impl ShopSocket {
     pub(super) fn new(stream: ShopStream, settings: &UpstreamSettings, heard: Arc<Heard>, stats: Arc<Stats>) -> Self {
         up(&stats.upstream_open);
         up(&stats.upstream_connects);
         Self {
-            stream,
+            stream: stream.take(READ_BYTES),
             stall: Stall::new(settings.write),
             heard,
             // Reads come in pieces of a buffer at most, so that a head of the allowed size is never refused here.
@@ -82,6 +85,7 @@ impl Drop for ShopSocket {
 impl AsyncRead for ShopSocket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
+        self.stream.set_limit(READ_BYTES);
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
         Poll::Ready(self.heard.count(buf.filled().len() - before, self.most_ahead))
     }
@@ -89,7 +93,7 @@ impl AsyncRead for ShopSocket {
 
 impl AsyncWrite for ShopSocket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        let written = Pin::new(self.stream.get_mut()).poll_write(cx, buf);
         self.stall.watch(cx, written)
     }
 
@@ -98,7 +102,7 @@ impl AsyncWrite for ShopSocket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        let written = Pin::new(self.stream.get_mut()).poll_write_vectored(cx, bufs);
         self.stall.watch(cx, written)
     }
 
@@ -107,11 +111,11 @@ impl AsyncWrite for ShopSocket {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        let flushed = Pin::new(self.stream.get_mut()).poll_flush(cx);
         self.stall.watch(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        Pin::new(self.stream.get_mut()).poll_shutdown(cx)
     }
 }

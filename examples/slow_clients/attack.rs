@@ -1,0 +1,242 @@
+//! slowhttptest in each of its modes, and readers over HTTP/2, while good clients ask.
+
+use std::net::Ipv4Addr;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::good::{Good, Served};
+use crate::house::House;
+use crate::readers::slow_reader;
+
+/// A way to be slow.
+pub struct Attack {
+    pub name: &'static str,
+    /// What slowhttptest is told; nothing for readers over HTTP/2.
+    arguments: &'static [&'static str],
+    target: &'static str,
+    is_secured: bool,
+    /// Its slow ones may hold connections of the shop's: they upload to it, or read from it.
+    reaches_the_shop: bool,
+}
+
+const HEADERS: &[&str] = &["-H", "-i", "5", "-x", "24"];
+const BODY: &[&str] = &["-B", "-i", "5", "-s", "8192", "-x", "10"];
+const RANGE: &[&str] = &["-R", "-a", "10", "-b", "3000"];
+const READ: &[&str] = &["-X", "-w", "512", "-y", "1024", "-n", "5", "-z", "32", "-k", "3"];
+
+pub const ATTACKS: [Attack; 8] = [
+    Attack::new("slow headers (-H)", HEADERS, "/page", false),
+    Attack::new("slow body (-B)", BODY, "/order", false),
+    Attack::new("ranges (-R)", RANGE, "/large", false),
+    Attack::new("slow read (-X)", READ, "/large", false),
+    Attack::new("slow headers (-H), TLS", HEADERS, "/page", true),
+    Attack::new("slow body (-B), TLS", BODY, "/order", true),
+    Attack::new("slow read (-X), TLS", READ, "/large", true),
+    Attack::new("slow read, HTTP/2", &[], "/large", true),
+];
+
+impl Attack {
+    const fn new(
+        name: &'static str,
+        arguments: &'static [&'static str],
+        target: &'static str,
+        is_secured: bool,
+    ) -> Self {
+        Self {
+            name,
+            arguments,
+            target,
+            is_secured,
+            reaches_the_shop: !matches!(target.as_bytes(), b"/page"),
+        }
+    }
+
+    /// Connections per client: what is the default, and what lets all of them in; over TLS the second alone.
+    pub fn bounds(&self) -> Vec<usize> {
+        if self.is_secured {
+            vec![10_000]
+        } else {
+            vec![2_000, 10_000]
+        }
+    }
+
+    /// Prints the row; what is wrong with it.
+    pub fn run(&self, house: &House, bound: usize, (connections, time): (usize, Duration)) -> Vec<String> {
+        let good = Good::start(house, self.is_secured);
+        thread::sleep(Duration::from_secs(3));
+        let (before, open_before) = (house.memory(), house.descriptors());
+        let seen = self.attacked(house, (connections, time));
+        let open = settled(house, open_before);
+        let at_the_shop = house.at_the_shop();
+        let served = good.stop();
+        println!(
+            "| {} | {bound} | {} of {} | {} ms | {}, {}, {} MB | {}, {open} | {}, {at_the_shop} |",
+            self.name,
+            served.answered,
+            served.asked,
+            served.p99.as_millis(),
+            before >> 20,
+            seen.memory >> 20,
+            seen.late >> 20,
+            seen.open,
+            seen.at_the_shop
+        );
+        self.judge(
+            &served,
+            &seen,
+            (connections.min(bound), before, open_before),
+            (open, at_the_shop),
+        )
+    }
+
+    fn judge(
+        &self,
+        served: &Served,
+        seen: &Seen,
+        (held, before, open_before): (usize, u64, usize),
+        (open, at_the_shop): (usize, usize),
+    ) -> Vec<String> {
+        let each = if self.is_secured { SECURED_BYTES } else { CLEAR_BYTES };
+        let most = before + held as u64 * each + SLACK_BYTES;
+        let wrong = [
+            (
+                served.answered * 100 < served.asked * 99,
+                "fewer than 99 of 100 good requests were answered",
+            ),
+            (seen.memory > most, "more memory than so many connections may have"),
+            // Flat: what it has in the last third is what it had when the connections had come.
+            (
+                seen.late > seen.early + seen.early / 10 + SLACK_BYTES,
+                "memory grows with time",
+            ),
+            (open > open_before + FEW, "connections stay open"),
+            (
+                !self.reaches_the_shop && seen.at_the_shop > FEW,
+                "connections of the shop's are held",
+            ),
+            (at_the_shop > FEW, "connections of the shop's stay"),
+            (
+                self.stays() && seen.open < open_before + held / 2,
+                "the slow ones were not there",
+            ),
+        ];
+        let wrong = wrong.into_iter().filter(|(is_wrong, _)| *is_wrong);
+        wrong.map(|(_, what)| format!("{}: {what}", self.name)).collect()
+    }
+
+    /// Whether its clients hold their connections: ranges are answered at once.
+    fn stays(&self) -> bool {
+        self.arguments.first() != Some(&"-R")
+    }
+
+    /// Keeps at it until the time is over, and looks every second.
+    fn attacked(&self, house: &House, (connections, time): (usize, Duration)) -> Seen {
+        let began = Instant::now();
+        let mut seen = Seen::default();
+        let mut under_way = Under::None;
+        while began.elapsed() < time {
+            if under_way.is_over() {
+                let left = time.saturating_sub(began.elapsed()).as_secs().max(5);
+                under_way = self.begin(house, connections, left);
+            }
+            thread::sleep(Duration::from_secs(1));
+            seen.look(house, began.elapsed(), time);
+        }
+        seen
+    }
+
+    fn begin(&self, house: &House, connections: usize, seconds: u64) -> Under {
+        if self.arguments.is_empty() {
+            let reader = |_| slow_reader(house, true, Some((1, 0x7fff_ffff)), Ipv4Addr::LOCALHOST);
+            let readers = (0..connections).map(reader).collect();
+            return Under::Readers(readers, Instant::now() + READERS_TIME);
+        }
+        let (scheme, address) = if self.is_secured {
+            ("https", house.secured)
+        } else {
+            ("http", house.clear)
+        };
+        let child = Command::new("slowhttptest")
+            .args(self.arguments)
+            .args(["-c", &connections.to_string(), "-r", "1000", "-p", "5", "-v", "0"])
+            .args(["-l", &seconds.to_string()])
+            .args(["-u", &format!("{scheme}://{address}{}", self.target)])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        Under::Program(child.unwrap())
+    }
+}
+
+/// An attack under way.
+enum Under {
+    None,
+    Program(Child),
+    /// Held until then; by then the gate has given them up.
+    Readers(Vec<Box<dyn crate::good::Both>>, Instant),
+}
+
+impl Under {
+    fn is_over(&mut self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Program(child) => child.try_wait().unwrap().is_some(),
+            Self::Readers(readers, until) => readers.is_empty() || Instant::now() > *until,
+        }
+    }
+}
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        if let Self::Program(child) = self {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// The most of everything.
+#[derive(Default)]
+struct Seen {
+    memory: u64,
+    /// In the first two thirds of the time, and in the last.
+    early: u64,
+    late: u64,
+    open: usize,
+    at_the_shop: usize,
+}
+
+impl Seen {
+    fn look(&mut self, house: &House, at: Duration, time: Duration) {
+        let memory = house.memory();
+        self.memory = self.memory.max(memory);
+        let part = if at * 3 < time * 2 {
+            &mut self.early
+        } else {
+            &mut self.late
+        };
+        *part = (*part).max(memory);
+        self.open = self.open.max(house.descriptors());
+        self.at_the_shop = self.at_the_shop.max(house.at_the_shop());
+    }
+}
+
+/// Descriptors that are open once they are no more than before, or a minute and a half later.
+fn settled(house: &House, before: usize) -> usize {
+    let began = Instant::now();
+    while house.descriptors() > before + FEW && began.elapsed() < Duration::from_secs(90) {
+        thread::sleep(Duration::from_millis(500));
+    }
+    house.descriptors()
+}
+
+/// The most for each connection that is held.
+const CLEAR_BYTES: u64 = 128 * 1024;
+const SECURED_BYTES: u64 = 192 * 1024;
+/// What comes and goes with good clients.
+const SLACK_BYTES: u64 = 16 << 20;
+/// Connections that good clients and the shop's pool have.
+const FEW: usize = 100;
+const READERS_TIME: Duration = Duration::from_secs(20);
