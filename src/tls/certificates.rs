@@ -19,10 +19,8 @@ use crate::room::Wall;
 /// The certificates of a gate, shared by all its listeners.
 #[derive(Debug)]
 pub struct Certificates {
-    /// In the order of the configuration, as are the shelf's pairs.
-    files: Vec<Files>,
     shelf: ArcSwap<Shelf>,
-    /// In the same order. Taken by reloads only, one at a time, since a disk may keep one waiting.
+    /// In the order of the configuration, as are the shelf's pairs. Taken by reloads only, one at a time, since a disk may keep one waiting.
     places: Mutex<Vec<Place>>,
     reloaded: AtomicU64,
     kept: AtomicU64,
@@ -40,6 +38,10 @@ struct Place {
     refused: Option<Fingerprint>,
 }
 
+/// Pairs that were read and checked, and may take the place of those in force.
+#[derive(Debug)]
+pub struct Renewal(Vec<Place>);
+
 /// A certificate in force.
 #[derive(Clone, Debug)]
 pub struct InForce {
@@ -54,7 +56,6 @@ impl Certificates {
     pub fn load(files: &[Files]) -> Result<Self, PairError> {
         let places = files.iter().cloned().map(Place::load).collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
-            files: files.to_vec(),
             shelf: ArcSwap::from_pointee(shelf(&places)),
             places: Mutex::new(places),
             reloaded: AtomicU64::default(),
@@ -72,6 +73,33 @@ impl Certificates {
     pub fn reload_now(&self, now: Wall) -> Result<(), Vec<PairError>> {
         let refused = self.go_over(|_, _| true, now);
         if refused.is_empty() { Ok(()) } else { Err(refused) }
+    }
+
+    /// Reads and checks the pairs of another configuration, by the same rules: what is good today is not replaced by what is
+    /// not. Changes nothing yet.
+    pub fn prepare(&self, files: &[Files], now: Wall) -> Result<Renewal, PairError> {
+        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let prepared = files.iter().map(|files| {
+            let new = Place::load(files.clone())?;
+            match places.iter().find(|old| old.files == *files) {
+                Some(old) if old.in_force != new.in_force => old.stands_back(&new.pair, now).map(|()| new),
+                _ => Ok(new),
+            }
+        });
+        prepared.collect::<Result<_, _>>().map(Renewal)
+    }
+
+    /// Puts what was prepared in force.
+    pub fn take(&self, renewal: Renewal) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        for place in &renewal.0 {
+            if !places.iter().any(|old| old.in_force == place.in_force) {
+                place.tell();
+                self.reloaded.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        *places = renewal.0;
+        self.shelf.store(Arc::new(shelf(&places)));
     }
 
     fn go_over(&self, counts: impl Fn(&mut Place, Fingerprint) -> bool, now: Wall) -> Vec<PairError> {
@@ -123,7 +151,7 @@ impl Certificates {
             files: files.clone(),
             expires: pair.expires(),
         };
-        self.files.iter().zip(&shelf.pairs).map(shown).collect()
+        shelf.files.iter().zip(&shelf.pairs).map(shown).collect()
     }
 }
 
@@ -158,8 +186,12 @@ impl Place {
 
     /// A certificate that is not good today does not replace one that is.
     fn prefer(&self, new: Pair, now: Wall) -> Result<Pair, PairError> {
+        self.stands_back(&new, now).map(|()| new)
+    }
+
+    fn stands_back(&self, new: &Pair, now: Wall) -> Result<(), PairError> {
         if new.is_good(now) || !self.pair.is_good(now) {
-            return Ok(new);
+            return Ok(());
         }
         let path = self.files.certificate.clone();
         Err(if new.begins() > now {
@@ -172,17 +204,23 @@ impl Place {
     }
 
     fn take(&mut self, pair: Pair, fingerprint: Fingerprint) {
-        tracing::info!(
-            certificate = %self.files.certificate.display(),
-            names = %pair.names().join(", "),
-            expires = %date(pair.expires()),
-            "a new certificate is in force"
-        );
         self.pair = Arc::new(pair);
         (self.in_force, self.seen, self.refused) = (fingerprint, fingerprint, None);
+        self.tell();
+    }
+
+    fn tell(&self) {
+        tracing::info!(
+            certificate = %self.files.certificate.display(),
+            names = %self.pair.names().join(", "),
+            expires = %date(self.pair.expires()),
+            "a new certificate is in force"
+        );
     }
 }
 
 fn shelf(places: &[Place]) -> Shelf {
-    Shelf::new(places.iter().map(|place| Arc::clone(&place.pair)).collect())
+    let files = places.iter().map(|place| place.files.clone()).collect();
+    let pairs = places.iter().map(|place| Arc::clone(&place.pair)).collect();
+    Shelf::new(pairs).from(files)
 }

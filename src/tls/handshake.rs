@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use arc_swap::ArcSwap;
 use rustls::crypto::aws_lc_rs;
-use rustls::server::{NoServerSessionStorage, ResolvesServerCert};
+use rustls::server::{NoServerSessionStorage, ProducesTickets, ResolvesServerCert};
 use rustls::version::{TLS12, TLS13};
 use rustls::{Error, ServerConfig, SupportedProtocolVersion};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -26,7 +27,9 @@ pub enum Version {
 
 /// What a listener needs to speak TLS.
 pub struct Tls {
-    acceptor: TlsAcceptor,
+    config: ArcSwap<ServerConfig>,
+    /// Of this process, whatever the configuration: who was here before need not shake hands anew.
+    ticketer: Arc<dyn ProducesTickets>,
     certificates: Arc<Certificates>,
     done: AtomicU64,
     failed: AtomicU64,
@@ -36,26 +39,26 @@ impl Tls {
     /// # Errors
     /// When the system gives no randomness for the tickets' keys.
     pub fn new(certificates: Arc<Certificates>, least: Version, http2: bool) -> Result<Self, Error> {
-        let versions: &[&SupportedProtocolVersion] = match least {
-            Version::Tls12 => &[&TLS13, &TLS12],
-            Version::Tls13 => &[&TLS13],
-        };
-        let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
-        let mut config = builder
-            .with_protocol_versions(versions)?
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::clone(&certificates) as Arc<dyn ResolvesServerCert>);
         // Tickets are sealed with keys of this process, renewed every six hours: nothing is kept for each visitor.
-        config.ticketer = aws_lc_rs::Ticketer::new()?;
-        config.session_storage = Arc::new(NoServerSessionStorage {});
-        let spoken = http2.then_some(HTTP2).into_iter().chain([HTTP1]);
-        config.alpn_protocols = spoken.map(<[u8]>::to_vec).collect();
+        let ticketer = aws_lc_rs::Ticketer::new()?;
+        let config = config(&certificates, &ticketer, least, http2)?;
         Ok(Self {
-            acceptor: TlsAcceptor::from(Arc::new(config)),
+            config: ArcSwap::from_pointee(config),
+            ticketer,
             certificates,
             done: AtomicU64::default(),
             failed: AtomicU64::default(),
         })
+    }
+
+    /// What would be spoken by these settings; to be put in force with [`Tls::speak`].
+    pub fn prepare(&self, least: Version, http2: bool) -> Result<ServerConfig, Error> {
+        config(&self.certificates, &self.ticketer, least, http2)
+    }
+
+    /// Speaks so from the next handshake on.
+    pub fn speak(&self, config: ServerConfig) {
+        self.config.store(Arc::new(config));
     }
 
     /// Shakes hands on `io`. Has no deadline of its own; a handshake that is dropped half way is told with [`Tls::gave_up`].
@@ -63,8 +66,7 @@ impl Tls {
     where
         IO: AsyncRead + AsyncWrite + Unpin,
     {
-        let shaken = self
-            .acceptor
+        let shaken = TlsAcceptor::from(self.config.load_full())
             .accept_with(io, |session| session.set_buffer_limit(Some(UNSENT_BYTES)))
             .await;
         match &shaken {
@@ -102,6 +104,28 @@ impl std::fmt::Debug for Tls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Tls").finish_non_exhaustive()
     }
+}
+
+fn config(
+    certificates: &Arc<Certificates>,
+    ticketer: &Arc<dyn ProducesTickets>,
+    least: Version,
+    http2: bool,
+) -> Result<ServerConfig, Error> {
+    let versions: &[&SupportedProtocolVersion] = match least {
+        Version::Tls12 => &[&TLS13, &TLS12],
+        Version::Tls13 => &[&TLS13],
+    };
+    let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+    let mut config = builder
+        .with_protocol_versions(versions)?
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::clone(certificates) as Arc<dyn ResolvesServerCert>);
+    config.ticketer = Arc::clone(ticketer);
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    let spoken = http2.then_some(HTTP2).into_iter().chain([HTTP1]);
+    config.alpn_protocols = spoken.map(<[u8]>::to_vec).collect();
+    Ok(config)
 }
 
 /// Whether HTTP/2 was agreed upon.

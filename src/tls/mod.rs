@@ -11,7 +11,7 @@ mod pair;
 mod shelf;
 mod watch;
 
-pub use certificates::{Certificates, InForce};
+pub use certificates::{Certificates, InForce, Renewal};
 pub use error::PairError;
 pub use handshake::{Secured, Tls, Version, is_http2};
 pub use pair::{Files, Oddity, Pair};

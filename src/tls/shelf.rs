@@ -7,13 +7,15 @@ use std::sync::Arc;
 use rustls::SignatureScheme;
 use rustls::sign::CertifiedKey;
 
-use super::pair::Pair;
+use super::pair::{Files, Pair};
 
 /// Pairs with an index of their names; made anew when one of them changes.
 #[derive(Debug)]
 pub(super) struct Shelf {
     /// At least one, in the configuration's order.
     pub(super) pairs: Vec<Arc<Pair>>,
+    /// Where they are from, in the same order; of no use in picking one.
+    pub(super) files: Vec<Files>,
     exact: HashMap<String, Vec<usize>>,
     /// What follows `*.`, which stands for one label (RFC 9525, section 6.3).
     below: HashMap<String, Vec<usize>>,
@@ -32,7 +34,19 @@ impl Shelf {
                 places.push(at);
             }
         }
-        Self { pairs, exact, below }
+        let files = Vec::new();
+        Self {
+            pairs,
+            files,
+            exact,
+            below,
+        }
+    }
+
+    /// With the files of its pairs, in the same order.
+    pub(super) fn from(mut self, files: Vec<Files>) -> Self {
+        self.files = files;
+        self
     }
 
     /// The pair for a host, in any case. Of several for one name the first whose key the visitor can verify, so that an
