@@ -56,14 +56,28 @@ impl AccessLog {
     /// # Errors
     /// When the file cannot be opened for appending, or the system gives no thread.
     pub fn open(target: &AccessTarget, full_addresses: bool, dropped: Counter) -> io::Result<Self> {
-        let out: Box<dyn io::Write + Send> = match target {
-            AccessTarget::Stdout => Box::new(io::stdout()),
-            AccessTarget::File(path) => Box::new(append(path)?),
-        };
         Ok(Self {
-            lines: Lines::start(out, dropped)?,
+            lines: Lines::start(out(target)?, dropped)?,
             full_addresses,
         })
+    }
+
+    /// Opens a target to which this log may [turn](Self::turn); a file that was moved away is made anew.
+    ///
+    /// # Errors
+    /// When the file cannot be opened for appending.
+    pub fn prepare(target: &AccessTarget) -> io::Result<Turn> {
+        out(target).map(Turn)
+    }
+
+    /// The same log at another place, or with other words; what requests that began before have to say goes there too.
+    #[must_use]
+    pub fn turn(&self, turn: Turn, full_addresses: bool) -> Self {
+        self.lines.turn(turn.0);
+        Self {
+            lines: self.lines.clone(),
+            full_addresses,
+        }
     }
 
     /// Queues one line; never waits.
@@ -80,6 +94,16 @@ impl AccessLog {
     pub fn flush(&self, within: Duration) -> bool {
         self.lines.flush(within)
     }
+}
+
+/// An open target.
+pub struct Turn(Box<dyn io::Write + Send>);
+
+fn out(target: &AccessTarget) -> io::Result<Box<dyn io::Write + Send>> {
+    Ok(match target {
+        AccessTarget::Stdout => Box::new(io::stdout()),
+        AccessTarget::File(path) => Box::new(append(path)?),
+    })
 }
 
 fn append(path: &Path) -> io::Result<std::fs::File> {
@@ -153,12 +177,7 @@ const MAX_AGENT: usize = 200;
 mod tests {
     use super::*;
 
-    fn written(path: &str, full_addresses: bool) -> serde_json::Value {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("access.log");
-        let log =
-            AccessLog::open(&AccessTarget::File(file.clone()), full_addresses, Counter::default()).expect("opens");
-        let room = RoomName::new("main").expect("a name");
+    fn record(log: &AccessLog, path: &str) {
         log.record(&Access {
             id: RequestId::fresh(),
             client: "203.0.113.77".parse().expect("an address"),
@@ -167,10 +186,18 @@ mod tests {
             status: StatusCode::OK,
             duration: Duration::from_micros(1_234),
             upstream: None,
-            room: Some(&room),
+            room: Some(&RoomName::new("main").expect("a name")),
             outcome: Outcome::Inside,
             user_agent: Some("Mozilla/5.0 \"quoted\""),
         });
+    }
+
+    fn written(path: &str, full_addresses: bool) -> serde_json::Value {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("access.log");
+        let log =
+            AccessLog::open(&AccessTarget::File(file.clone()), full_addresses, Counter::default()).expect("opens");
+        record(&log, path);
         assert!(log.flush(Duration::from_secs(30)), "the writer answers");
         let text = std::fs::read_to_string(file).expect("readable");
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -186,6 +213,34 @@ mod tests {
         assert_eq!(line["duration_ms"], 1.234);
         assert!(!line.to_string().contains("secret"), "{line}");
         assert_eq!(written("/", true)["client.address"], "203.0.113.77");
+    }
+
+    #[test]
+    fn a_file_that_was_moved_away_is_made_anew_and_no_line_is_lost() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, moved) = (folder.path().join("access.log"), folder.path().join("access.log.1"));
+        let target = AccessTarget::File(file.clone());
+        let log = AccessLog::open(&target, false, Counter::default()).expect("opens");
+        let begun_before = log.clone();
+        record(&log, "/one");
+        assert!(log.flush(Duration::from_secs(30)), "the writer answers");
+        std::fs::rename(&file, &moved).expect("moved");
+        record(&log, "/two");
+        let log = log.turn(AccessLog::prepare(&target).expect("opens"), true);
+        record(&log, "/three");
+        record(&begun_before, "/four");
+        assert!(log.flush(Duration::from_secs(30)), "the writer answers");
+        let paths = |file| {
+            let text = std::fs::read_to_string(file).expect("readable");
+            let path = |line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["url.path"].to_string();
+            text.lines().map(path).collect::<Vec<_>>()
+        };
+        let (old, new) = (paths(&moved), paths(&file));
+        assert_eq!(
+            [old, new.clone()].concat(),
+            ["\"/one\"", "\"/two\"", "\"/three\"", "\"/four\""]
+        );
+        assert_eq!(new[new.len() - 2..], ["\"/three\"", "\"/four\""]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use std::io::{self, BufWriter, Write};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use prometheus_client::metrics::counter::Counter;
@@ -17,13 +18,25 @@ pub const MAX_LINE: usize = 8 * 1024;
 enum Message {
     Line(Vec<u8>),
     Flush(SyncSender<()>),
+    /// There is somewhere else to write to.
+    Turn,
 }
 
+/// Where to write from now on, until the thread has taken it.
+type Next = Arc<Mutex<Option<Box<dyn Write + Send>>>>;
+
 /// A handle to the queue; cheap to clone. The thread ends with the last handle.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Lines {
     queue: SyncSender<Message>,
+    next: Next,
     dropped: Counter,
+}
+
+impl std::fmt::Debug for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
 }
 
 impl Lines {
@@ -33,11 +46,19 @@ impl Lines {
     /// When the system gives no thread.
     pub fn start(out: Box<dyn Write + Send>, dropped: Counter) -> io::Result<Self> {
         let (queue, received) = sync_channel(MAX_QUEUED);
-        let lost = dropped.clone();
+        let (lost, next) = (dropped.clone(), Next::default());
+        let turned = Arc::clone(&next);
         std::thread::Builder::new()
             .name("log".to_owned())
-            .spawn(move || write_all(&received, out, &lost))?;
-        Ok(Self { queue, dropped })
+            .spawn(move || write_all(&received, out, &turned, &lost))?;
+        Ok(Self { queue, next, dropped })
+    }
+
+    /// Has what is not written yet written to `out`, whoever queues it. Never waits.
+    pub fn turn(&self, out: Box<dyn Write + Send>) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(out);
+        // A full queue is seen to anyway.
+        let _ = self.queue.try_send(Message::Turn);
     }
 
     /// An empty line to write into; it is queued when dropped.
@@ -145,10 +166,15 @@ fn colour_len(bytes: &[u8]) -> usize {
 /// First byte in UTF-8 of the control characters U+0080 to U+009F, which some terminals obey.
 const C1_LEAD: u8 = 0xc2;
 
-fn write_all(received: &Receiver<Message>, out: Box<dyn Write + Send>, lost: &Counter) {
+fn write_all(received: &Receiver<Message>, out: Box<dyn Write + Send>, turned: &Next, lost: &Counter) {
     let mut out = BufWriter::new(out);
     while let Some(message) = next(received, &mut out) {
+        if let Some(other) = turned.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = out.flush();
+            out = BufWriter::new(other);
+        }
         match message {
+            Message::Turn => {}
             Message::Line(line) => {
                 if out.write_all(&line).is_err() {
                     lost.inc();

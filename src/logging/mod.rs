@@ -14,13 +14,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use prometheus_client::metrics::counter::Counter;
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::{EnvFilter, Registry, reload};
 
-pub use access::{Access, AccessLog, AccessTarget};
+pub use access::{Access, AccessLog, AccessTarget, Turn};
 pub use lines::{Line, Lines};
 pub use request_id::RequestId;
 
@@ -75,6 +75,32 @@ pub fn check_filter(filter: &str) -> Result<(), InitError> {
 #[must_use = "lines still queued are lost when this is not kept until the end"]
 pub struct Logging {
     lines: Lines,
+    filter: Filter,
+}
+
+/// How much is logged, to be changed while the process runs; clones are the same.
+#[derive(Clone, Debug)]
+pub struct Filter(reload::Handle<EnvFilter, Registry>);
+
+impl Filter {
+    /// Logs by another filter from now on.
+    ///
+    /// # Errors
+    /// When the filter is wrong.
+    pub fn set(&self, filter: &str) -> Result<(), InitError> {
+        let filter = parse_filter(filter)?;
+        // It fails only where the subscriber is gone, and then nobody logs.
+        let _ = self.0.reload(filter);
+        Ok(())
+    }
+}
+
+impl Logging {
+    /// What is logged.
+    #[must_use]
+    pub fn filter(&self) -> Filter {
+        self.filter.clone()
+    }
 }
 
 impl Drop for Logging {
@@ -96,14 +122,19 @@ pub fn init(options: &Options, dropped: Counter) -> Result<Logging, InitError> {
         Format::Text => false,
         Format::Json => true,
     };
-    tracing::subscriber::set_global_default(subscriber(filter, json, terminal, lines.clone()))
-        .map_err(|_| InitError::Twice)?;
-    Ok(Logging { lines })
+    let (subscriber, filter) = subscriber(filter, json, terminal, lines.clone());
+    tracing::subscriber::set_global_default(subscriber).map_err(|_| InitError::Twice)?;
+    Ok(Logging { lines, filter })
 }
 
 type Subscriber = Box<dyn tracing::Subscriber + Send + Sync>;
 
-fn subscriber(filter: EnvFilter, json: bool, terminal: bool, lines: Lines) -> Subscriber {
+fn subscriber(filter: EnvFilter, json: bool, terminal: bool, lines: Lines) -> (Subscriber, Filter) {
+    let (filter, handle) = reload::Layer::new(filter);
+    (layered(filter, json, terminal, lines), Filter(handle))
+}
+
+fn layered(filter: reload::Layer<EnvFilter, Registry>, json: bool, terminal: bool, lines: Lines) -> Subscriber {
     let layer = tracing_subscriber::fmt::layer()
         .with_timer(Utc)
         .with_writer(Events(lines));
@@ -189,7 +220,7 @@ mod tests {
         let sink = Sink::default();
         let lines = Lines::start(Box::new(sink.clone()), Counter::default()).expect("a thread");
         let filter = parse_filter("info").expect("a level");
-        tracing::subscriber::with_default(subscriber(filter, json, false, lines.clone()), event);
+        tracing::subscriber::with_default(subscriber(filter, json, false, lines.clone()).0, event);
         assert!(lines.flush(Duration::from_secs(30)), "the writer answers");
         sink.text()
     }
