@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use subtle::ConstantTimeEq as _;
 
 /// Fewest bytes of a secret: the digest's length, below which HMAC loses strength (RFC 2104, section 3).
 pub const MIN_SECRET: usize = 32;
@@ -13,7 +14,7 @@ pub const MIN_SECRET: usize = 32;
 pub const MAX_KEYS: usize = 16;
 
 /// One key as an operator configures it.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Key {
     pub id: KeyId,
     pub secret: Secret,
@@ -62,6 +63,15 @@ impl Secret {
         &self.0
     }
 }
+
+impl PartialEq for Secret {
+    /// SECURITY: in constant time, for secrets of one length.
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for Secret {}
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
