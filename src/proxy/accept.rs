@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ipnet::IpNet;
+use arc_swap::ArcSwap;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -78,12 +78,10 @@ pub(super) struct Load {
     listeners: Vec<AtomicUsize>,
     cores: Vec<AtomicUsize>,
     ended: Vec<Notify>,
-    most: usize,
-    most_per_listener: usize,
     /// SECURITY: without it one address takes every connection there is. Never more entries than connections.
     clients: Arc<Held<ClientKey>>,
-    trusted: Vec<IpNet>,
-    announced: Vec<IpNet>,
+    /// In force for connections that are yet to come.
+    settings: ArcSwap<ServerSettings>,
     stats: Arc<Stats>,
 }
 
@@ -94,13 +92,21 @@ impl Load {
             listeners: (0..listeners).map(|_| AtomicUsize::new(0)).collect(),
             cores: (0..cores).map(|_| AtomicUsize::new(0)).collect(),
             ended: (0..cores).map(|_| Notify::new()).collect(),
-            most: settings.connections,
-            most_per_listener: settings.connections_per_listener,
             clients: Held::new(settings.connections_per_client),
-            trusted: settings.trusted.clone(),
-            announced: settings.announced.clone(),
+            settings: ArcSwap::from_pointee(settings.clone()),
             stats,
         }
+    }
+
+    /// What connections that come now are bound by.
+    pub(super) fn settings(&self) -> Arc<ServerSettings> {
+        self.settings.load_full()
+    }
+
+    /// Binds connections that come from now on by these; those that are there count, and are left alone.
+    pub(super) fn bind_by(&self, settings: ServerSettings) {
+        self.clients.allow(settings.connections_per_client);
+        self.settings.store(Arc::new(settings));
     }
 
     pub(super) fn stats(&self) -> &Arc<Stats> {
@@ -127,14 +133,15 @@ impl Load {
         (listener, terms): (usize, &Arc<Terms>),
         queues: &[mpsc::Sender<Arrival>],
     ) {
-        let is_full = self.all.load(Ordering::Relaxed) >= self.most
-            || self.listeners[listener].load(Ordering::Relaxed) >= self.most_per_listener;
+        let settings = self.settings.load();
+        let is_full = self.all.load(Ordering::Relaxed) >= settings.connections
+            || self.listeners[listener].load(Ordering::Relaxed) >= settings.connections_per_listener;
         let counts = self.cores.iter().map(|core| core.load(Ordering::Relaxed)).enumerate();
         let Some((core, _)) = counts.min_by_key(|(_, count)| *count).filter(|_| !is_full) else {
             up(&self.stats.refused);
             return;
         };
-        let announced = is_trusted(peer.ip().to_canonical(), &self.announced);
+        let announced = is_trusted(peer.ip().to_canonical(), &settings.announced);
         let mut permit = Permit::new(Arc::clone(self), listener, core);
         // Whoever may open a Unix socket is a proxy on this machine, which brings many clients.
         if !announced && !stream.is_unix() && permit.count(peer.ip()).is_err() {
@@ -157,7 +164,7 @@ impl Load {
 
     /// One more connection of a client; none is counted for a trusted proxy.
     fn client(&self, peer: IpAddr) -> Result<Option<Hold<ClientKey>>, TooMany> {
-        if is_trusted(peer.to_canonical(), &self.trusted) {
+        if is_trusted(peer.to_canonical(), &self.settings.load().trusted) {
             return Ok(None);
         }
         self.clients.take(peer.into()).map(Some).ok_or(TooMany)

@@ -51,7 +51,7 @@ pub(super) enum End {
 /// What the connections of one core share.
 pub(super) struct Shared<S> {
     pub(super) service: S,
-    pub(super) settings: ServerSettings,
+    pub(super) settings: Arc<ServerSettings>,
     pub(super) stats: Arc<Stats>,
     /// Set before the connections' token is cancelled.
     pub(super) draining: Arc<AtomicBool>,

@@ -56,7 +56,7 @@ pub(crate) use hygiene::names_another_target;
 pub use listener::{Endpoint, Listener};
 pub use origins::{Origins, OriginsError, Standing};
 pub use request_body::{BodyError, RequestBody};
-pub use serve::{Drained, Server, raise_descriptor_limit, serve};
+pub use serve::{Bounds, Drained, Server, raise_descriptor_limit, serve};
 pub use settings::{
     ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopHttp2, ShopServer, ShopTls, UpstreamSettings,
 };

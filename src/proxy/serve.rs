@@ -30,12 +30,25 @@ pub struct Server {
     endpoints: Vec<Endpoint>,
     addresses: Vec<SocketAddr>,
     stats: Arc<Stats>,
+    load: Arc<Load>,
     closing: CancellationToken,
     draining: Arc<AtomicBool>,
     deadline: Arc<OnceLock<Instant>>,
     accepting: Vec<JoinHandle<()>>,
     cores: Vec<JoinHandle<usize>>,
     runtimes: Vec<Handle>,
+}
+
+/// What a server's connections are bound by, to be changed while it runs; clones are the same.
+#[derive(Clone)]
+pub struct Bounds(Arc<Load>);
+
+impl Bounds {
+    /// Puts others in force, for connections that come from now on; one that is open lives with its own to its end. Listeners
+    /// stay as they were bound.
+    pub fn set(&self, settings: ServerSettings) {
+        self.0.bind_by(settings);
+    }
 }
 
 /// What became of the connections that were open when a drain began.
@@ -63,10 +76,12 @@ where
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     let endpoints: Vec<Endpoint> = listeners.iter().map(Listener::endpoint).collect::<io::Result<_>>()?;
+    let load = Arc::new(Load::new(listeners.len(), cores.max(1), settings, Arc::clone(&stats)));
     let mut server = Server {
         addresses: endpoints.iter().filter_map(Endpoint::address).collect(),
         endpoints,
-        stats: Arc::clone(&stats),
+        stats,
+        load: Arc::clone(&load),
         closing: CancellationToken::new(),
         draining: Arc::default(),
         deadline: Arc::default(),
@@ -74,7 +89,6 @@ where
         cores: Vec::new(),
         runtimes: Vec::new(),
     };
-    let load = Arc::new(Load::new(listeners.len(), cores.max(1), settings, stats));
     let make = Arc::new(make);
     let mut queues = Vec::new();
     for core in 0..cores.max(1) {
@@ -82,7 +96,6 @@ where
         let place = Core {
             index: core,
             load: Arc::clone(&load),
-            settings: settings.clone(),
             closing: server.closing.clone(),
             draining: Arc::clone(&server.draining),
         };
@@ -142,6 +155,12 @@ impl Server {
         &self.stats
     }
 
+    /// What its connections are bound by.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        Bounds(Arc::clone(&self.load))
+    }
+
     /// Cancelled when a drain begins.
     #[must_use]
     pub fn closing(&self) -> CancellationToken {
@@ -177,7 +196,6 @@ impl Drop for Server {
 struct Core {
     index: usize,
     load: Arc<Load>,
-    settings: ServerSettings,
     closing: CancellationToken,
     draining: Arc<AtomicBool>,
 }
@@ -189,13 +207,9 @@ impl Core {
         S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
         F: Future<Output = Response<Body>> + Send + 'static,
     {
-        let stats = Arc::clone(self.load.stats());
-        let shared = Arc::new(Shared {
-            service,
-            settings: self.settings.clone(),
-            stats,
-            draining: Arc::clone(&self.draining),
-        });
+        let service = Arc::new(service);
+        let service = move |conn, request| service(conn, request);
+        let mut shared = self.shared(service.clone());
         // A token of this core's own: connections of different cores never meet at its lock.
         let closing = self.closing.child_token();
         loop {
@@ -205,6 +219,9 @@ impl Core {
                 arrival = arrivals.recv() => arrival,
             };
             let Some(arrival) = arrival else { break };
+            if !Arc::ptr_eq(&shared.settings, &self.load.settings()) {
+                shared = self.shared(service.clone());
+            }
             greet(arrival, &closing, &shared);
         }
         let deadline = deadline.get().copied().unwrap_or_else(Instant::now);
@@ -217,6 +234,16 @@ impl Core {
         };
         let _ = timeout_at(deadline, empty).await;
         self.load.on(self.index)
+    }
+
+    /// What connections share that come under the settings in force.
+    fn shared<S>(&self, service: S) -> Arc<Shared<S>> {
+        Arc::new(Shared {
+            service,
+            settings: self.load.settings(),
+            stats: Arc::clone(self.load.stats()),
+            draining: Arc::clone(&self.draining),
+        })
     }
 }
 

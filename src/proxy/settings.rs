@@ -76,7 +76,7 @@ impl Default for ServerSettings {
 }
 
 /// The shop's servers and the bounds of the way to them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct UpstreamSettings {
     /// At least one.
     pub servers: Vec<ShopServer>,
@@ -166,7 +166,7 @@ impl fmt::Display for Place {
 }
 
 /// The bound on connections to one server, over all cores.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionBound {
     /// Most connections.
     pub connections: u32,
@@ -177,7 +177,7 @@ pub struct ConnectionBound {
 }
 
 /// When a server is passed over for what visitors' requests met there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureRules {
     /// So many in a row put a server out; 0 for never.
     pub most: u32,
@@ -190,7 +190,7 @@ pub struct FailureRules {
 }
 
 /// How servers are asked whether they are well.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HealthCheck {
     /// What is fetched.
     pub path: PathAndQuery,
@@ -209,7 +209,7 @@ pub struct HealthCheck {
 }
 
 /// TLS to the shop.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ShopTls {
     /// Authorities in PEM; `None` for the system's.
     pub authorities: Option<Vec<u8>>,

@@ -62,7 +62,8 @@ impl Course {
         Self {
             origin: Arc::clone(origin),
             against: 0,
-            well: true,
+            // Where another configuration was in force before, its checks have had their say.
+            well: !origin.is_checked_out(),
         }
     }
 

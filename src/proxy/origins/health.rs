@@ -42,6 +42,11 @@ impl Health {
         !self.checked_out.load(Ordering::Relaxed) && self.out_until_ms.load(Ordering::Relaxed) == 0
     }
 
+    /// Whether it is its checks that put it out.
+    pub(super) fn is_checked_out(&self) -> bool {
+        self.checked_out.load(Ordering::Relaxed)
+    }
+
     /// Gives it a request. False where the trial is another's.
     pub(super) fn enter(&self, now_ms: u64) -> bool {
         let until = self.out_until_ms.load(Ordering::Relaxed);

@@ -12,6 +12,7 @@ mod dial;
 mod health;
 mod names;
 mod origin;
+mod succession;
 mod tls;
 
 use std::fmt;
@@ -22,7 +23,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use super::pool::Stash;
 use super::settings::{Place, UpstreamSettings};
@@ -46,7 +47,14 @@ struct Inner {
     wanted: Arc<Notify>,
     /// Look-ups done.
     looked_up: watch::Sender<u64>,
-    _stop: DropGuard,
+    /// Ends the thread.
+    stop: CancellationToken,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
 }
 
 /// Why there is no way to the shop.
@@ -97,15 +105,25 @@ impl fmt::Debug for Origins {
 impl Origins {
     /// Reads certificates, and starts the thread that resolves names and checks servers if there is anything to do for it.
     pub fn start(settings: UpstreamSettings) -> Result<Self, OriginsError> {
+        Self::start_knowing(settings, &[], &[])
+    }
+
+    /// As [`start`](Self::start), with the addresses of `known` until names are looked up, and with those of `kept` that stay.
+    fn start_knowing(
+        settings: UpstreamSettings,
+        known: &[Arc<Origin>],
+        kept: &[Arc<Origin>],
+    ) -> Result<Self, OriginsError> {
         let settings = Arc::new(settings);
         let stop = CancellationToken::new();
-        let names = Names::of(&settings);
+        let mut names = Names::of(&settings);
+        names.learn(known);
         let inner = Arc::new(Inner {
             dial: Dial::new(&settings)?,
-            targets: ArcSwap::from_pointee(names.targets(&[])),
+            targets: ArcSwap::from_pointee(names.targets(kept)),
             wanted: Arc::default(),
             looked_up: watch::Sender::new(0),
-            _stop: stop.clone().drop_guard(),
+            stop: stop.clone(),
             settings,
         });
         if names.any() || inner.settings.check.is_some() {

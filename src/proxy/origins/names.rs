@@ -46,12 +46,24 @@ impl Names {
         self.entries.iter().any(|entry| fixed(&entry.server.place).is_none())
     }
 
+    /// Takes the addresses that names had, until they are looked up.
+    pub(super) fn learn(&mut self, before: &[Arc<Origin>]) {
+        for entry in self
+            .entries
+            .iter_mut()
+            .filter(|entry| fixed(&entry.server.place).is_none())
+        {
+            let of_name = before.iter().filter(|old| *old.place() == entry.server.place);
+            entry.addresses = of_name.map(|old| old.address().clone()).collect();
+        }
+    }
+
     /// The servers, those of `before` where they are the same.
     pub(super) fn targets(&self, before: &[Arc<Origin>]) -> Vec<Arc<Origin>> {
         let mut targets = Vec::new();
         for Entry { server, addresses, .. } in &self.entries {
             for address in addresses {
-                let same = |old: &&Arc<Origin>| old.server() == server && old.address() == address;
+                let same = |old: &&Arc<Origin>| old.is_at(server, address);
                 let kept = before.iter().find(same).map(Arc::clone);
                 targets.push(kept.unwrap_or_else(|| Arc::new(Origin::new(server, address.clone(), &self.settings))));
             }

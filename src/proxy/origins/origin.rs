@@ -83,6 +83,15 @@ impl Origin {
         &self.address
     }
 
+    /// Whether it is this server at this address; its weight is no part of it.
+    pub(super) fn is_at(&self, server: &ShopServer, address: &Address) -> bool {
+        (self.place(), self.server.tls, &self.address) == (&server.place, server.tls, address)
+    }
+
+    pub(super) fn is_checked_out(&self) -> bool {
+        self.health.is_checked_out()
+    }
+
     pub(super) fn is_by_name(&self) -> bool {
         matches!((&self.server.place, &self.address), (Place::Host(host, _), Address::Tcp(address)) if *host != address.ip().to_string())
     }
