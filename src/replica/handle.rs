@@ -1,6 +1,7 @@
 //! The handle that the request path and the operator's side hold, and the start and end of the thread behind it.
 
 mod join;
+mod rooms;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -7,7 +7,9 @@ use tokio::sync::oneshot;
 
 use super::MAX_PENDING_JOINS;
 use super::publish::Shared;
-use crate::room::{Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Visitor};
+use crate::room::{
+    Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Settings, Visitor,
+};
 
 /// What a gate saw a visitor do. The room takes each as it finds the visitor; a word that came too late does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,6 +98,8 @@ pub(super) enum Message {
     Join(Box<Join>),
     Note(Box<Noted>),
     Change(Box<Changing>),
+    /// Other rooms are configured.
+    Configure(Vec<(RoomName, Settings)>),
     /// A genuine token was of this edition of a room.
     Edition(Box<(RoomName, Edition)>),
     /// Visitors let past a line.

@@ -15,6 +15,19 @@ pub(super) fn changes(state: &State, configured: &[(RoomName, Settings)]) -> Vec
         .collect()
 }
 
+/// The changes that make the rooms configured `before` those of `now`.
+pub(super) fn differences(
+    before: &[(RoomName, Settings)],
+    now: &[(RoomName, Settings)],
+) -> impl Iterator<Item = (RoomName, Change)> {
+    let wanted = now.iter().filter(|room| !before.contains(room));
+    let gone = before
+        .iter()
+        .filter(|(name, _)| !now.iter().any(|(kept, _)| kept == name));
+    let configure = wanted.map(|(name, settings)| (name.clone(), Change::Configure(settings.clone())));
+    configure.chain(gone.map(|(name, _)| (name.clone(), Change::Remove)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -142,6 +142,22 @@ impl Collector {
         }
     }
 
+    /// Takes what differs in rooms that are configured otherwise now, in the place of what was to be said of them.
+    pub fn reconfigure(&mut self, changes: Vec<(RoomName, Change)>) {
+        let about = |room: &RoomName| changes.iter().any(|(changed, _)| changed == room);
+        let of_file = |change: &Change| matches!(change, Change::Configure(_) | Change::Remove);
+        self.changes
+            .retain(|said| said.answer.is_some() || !of_file(&said.change) || !about(&said.room));
+        self.urgent |= !changes.is_empty();
+        self.changes.extend(changes.into_iter().map(|(room, change)| Changing {
+            room,
+            change,
+            over: None,
+            answer: None,
+            beaten: 0,
+        }));
+    }
+
     /// Takes changes of a batch back, before those that came since.
     pub fn change_again(&mut self, changes: Vec<Changing>) {
         for change in changes.into_iter().rev() {

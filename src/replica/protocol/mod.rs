@@ -8,6 +8,7 @@
 
 mod begin;
 mod checkpoint;
+mod configured;
 mod leaving;
 mod live;
 mod queue;
