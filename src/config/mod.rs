@@ -5,6 +5,7 @@
 //! environment.
 
 mod describe;
+mod differences;
 mod forward_auth;
 mod gate;
 pub mod keys;
@@ -37,6 +38,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, Error};
 
+pub use differences::Difference;
 pub use forward_auth::Asker;
 pub use gate::{Admin, LogConfig, Server};
 pub use limit::{Limit, OwnLimits, Rate};

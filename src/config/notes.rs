@@ -1,6 +1,7 @@
 //! What the walk over a document takes down: mistakes, warnings, the values in force, and where each key is written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use super::mistake::{Mistake, Origin};
 use super::reader::Node;
@@ -13,12 +14,20 @@ pub(super) struct Override {
 }
 
 /// A key with the value in force, as TOML; secrets masked.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct InForce {
     /// `server`, `room[0].page` …
     pub(super) section: String,
     pub(super) name: &'static str,
     pub(super) value: String,
+    pub(super) origin: Origin,
+}
+
+/// Wherever it is written.
+impl fmt::Debug for InForce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{} = {}", self.section, self.name, self.value)
+    }
 }
 
 #[derive(Default)]

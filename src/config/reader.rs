@@ -254,7 +254,7 @@ impl<'s> Section<'s> {
             .insert(path.clone(), origin.clone());
         match read(node) {
             Ok(value) => {
-                self.in_force(name, node);
+                self.in_force(name, node, origin);
                 Some(value)
             }
             Err(list) => {
@@ -311,16 +311,17 @@ impl<'s> Section<'s> {
             return None;
         }
         let node = preset_node(key)?;
-        self.in_force(key.name, &node);
+        self.in_force(key.name, &node, Origin::Defaults);
         read(&node).ok()
     }
 
-    fn in_force(&self, name: &'static str, node: &Node<'_>) {
+    fn in_force(&self, name: &'static str, node: &Node<'_>, origin: Origin) {
         let value = render::value(name, node.get_ref());
         self.reader.notes.borrow_mut().in_force.push(InForce {
             section: self.path.clone(),
             name,
             value,
+            origin,
         });
     }
 

@@ -47,7 +47,12 @@ fn block(table: &Table) -> String {
         table.about
     );
     for key in table.keys {
-        let cells = [key.form.to_owned(), key.preset.to_string(), key.about.to_owned()];
+        let mark = if key.at_start { " *At the start.*" } else { "" };
+        let cells = [
+            key.form.to_owned(),
+            key.preset.to_string(),
+            format!("{}{mark}", key.about),
+        ];
         let cells = cells.map(|cell| cell.replace('|', "\\|"));
         let _ = writeln!(out, "| `{}` | {} |", key.name, cells.join(" | "));
     }

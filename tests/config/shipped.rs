@@ -90,6 +90,10 @@ fn every_key_stands_in_the_shipped_file_with_its_sentence_and_default() {
                 comments.iter().any(|comment| comment.contains(key.about)),
                 "{place}: {comments:?}"
             );
+            let marked = comments
+                .iter()
+                .any(|comment| comment.ends_with("Read at the start only."));
+            assert_eq!(marked, key.at_start, "{place}: {comments:?}");
             match key.preset {
                 // Tables that there are none of by default stand as examples.
                 Preset::Value(value) => {

@@ -1,6 +1,6 @@
 //! Keys of the gate itself: its listeners, the way to the shop, the store, the signing keys, the logs.
 
-use super::{Key, Table, key, optional};
+use super::{Key, Table, at_start, key, optional};
 
 pub(super) const SERVER: Table = Table {
     name: "server",
@@ -10,25 +10,25 @@ pub(super) const SERVER: Table = Table {
 };
 
 const SERVER_KEYS: [Key; 22] = [
-    key(
+    at_start(key(
         "listen",
         "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
         "[\"0.0.0.0:8080\"]",
         "Where visitors come in. Whoever connects to a Unix socket counts as 127.0.0.1; `systemd` takes the sockets that systemd \
          passes, all or those of a name.",
-    ),
-    key(
+    )),
+    at_start(key(
         "unix_mode",
         "octal mode",
         "\"0660\"",
         "Who may connect to the Unix sockets in `listen`, as chmod writes it.",
-    ),
-    key(
+    )),
+    at_start(key(
         "admin_listen",
         "address with port",
         "\"127.0.0.1:9925\"",
         "The operator's side: health, metrics and the admin API. Elsewhere than on loopback only with `admin_token`.",
-    ),
+    )),
     optional(
         "admin_token",
         "secret of 16 bytes or more",
@@ -54,12 +54,12 @@ const SERVER_KEYS: [Key; 22] = [
         "Peers whose connections begin with a PROXY header (version 1 or 2), and are closed without one. The client that it names \
          counts as the peer; from anybody else no header is looked for.",
     ),
-    optional(
+    at_start(optional(
         "threads",
         "number, 1 to 256",
         "one per core",
         "Threads that serve visitors, each with connections of its own.",
-    ),
+    )),
     key(
         "first_byte_timeout",
         "duration",
@@ -134,12 +134,12 @@ const SERVER_KEYS: [Key; 22] = [
         "\"30s\"",
         "How long the new process of an upgrade may take until it serves; then it is ended, and the gate goes on as before.",
     ),
-    key(
+    at_start(key(
         "backlog",
         "number",
         "4096",
         "Length of the kernel's queue of connections not yet taken; the kernel's own limit may be lower.",
-    ),
+    )),
     key(
         "h2c",
         "true or false",
@@ -170,7 +170,7 @@ pub(super) const STORE: Table = Table {
 };
 
 const STORE_KEYS: [Key; 7] = [
-    key(
+    at_start(key(
         "url",
         "\"embedded:\" and a folder, or the URL of a Redis or Valkey",
         "\"embedded:./anteroom-data\"",
@@ -178,44 +178,44 @@ const STORE_KEYS: [Key; 7] = [
          For gates that share their rooms `redis://` or `rediss://` (with TLS), user:password@, host, port and /database; \
          `redis+cluster://host,host` for nodes of a cluster, `redis+sentinel://host,host/master-name` for sentinels; \
          `valkey` for `redis` means the same. It needs `[tokens] keys`.",
-    ),
-    key(
+    )),
+    at_start(key(
         "prefix",
         "1 to 64 of letters, digits and \"-\", \"_\", \".\" or \":\"",
         "\"anteroom\"",
         "What the names of a shared store's keys begin with: gates with the same url and prefix share their rooms.",
-    ),
-    optional(
+    )),
+    at_start(optional(
         "password",
         "secret",
         "the one in the url, or none",
         "The shared store's password, where it is not to stand in the url.",
-    ),
-    optional(
+    )),
+    at_start(optional(
         "ca_file",
         "path of a PEM file",
         "the system's authorities",
         "The authorities that the certificate of a store with TLS is checked against.",
-    ),
-    optional(
+    )),
+    at_start(optional(
         "archive",
         "path of a folder",
         "no archive",
         "Every entry of the log is kept here for good, in files chained by hashes, for `anteroom report`: a disk, or whatever is \
          mounted there. Of many gates the one whose turn it is writes; nothing in it is ever deleted.",
-    ),
-    key(
+    )),
+    at_start(key(
         "log_keep",
         "duration",
         "\"7 days\"",
         "How long an embedded log is kept for `anteroom replay`; a shared store keeps about a minute of it.",
-    ),
-    optional(
+    )),
+    at_start(optional(
         "machine_version",
         "number, up to the newest that this binary knows",
         "the newest that all gates know",
         "The rooms' machine version that is not gone above: the present one keeps the way back open after an upgrade.",
-    ),
+    )),
 ];
 
 pub(super) const TOKENS: Table = Table {
@@ -241,12 +241,12 @@ pub(super) const LOG: Table = Table {
 };
 
 const LOG_KEYS: [Key; 4] = [
-    key(
+    at_start(key(
         "format",
         "\"auto\", \"text\" or \"json\"",
         "\"auto\"",
         "How log lines look; auto is text on a terminal and JSON otherwise.",
-    ),
+    )),
     key(
         "level",
         "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", also by module",

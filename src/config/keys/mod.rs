@@ -29,6 +29,8 @@ pub struct Key {
     pub preset: Preset,
     /// One or two sentences on what it does.
     pub about: &'static str,
+    /// Read when the gate starts, and never again: a reload that would change it is refused.
+    pub at_start: bool,
 }
 
 /// A table of keys.
@@ -92,6 +94,11 @@ impl fmt::Display for Preset {
     }
 }
 
+/// A key that only a start reads.
+const fn at_start(key: Key) -> Key {
+    Key { at_start: true, ..key }
+}
+
 /// Shortens the tables' lines.
 const fn key(name: &'static str, form: &'static str, default: &'static str, about: &'static str) -> Key {
     Key {
@@ -99,6 +106,7 @@ const fn key(name: &'static str, form: &'static str, default: &'static str, abou
         form,
         preset: Preset::Value(default),
         about,
+        at_start: false,
     }
 }
 
@@ -108,6 +116,7 @@ const fn optional(name: &'static str, form: &'static str, absent: &'static str, 
         form,
         preset: Preset::Absent(absent),
         about,
+        at_start: false,
     }
 }
 
@@ -117,5 +126,6 @@ const fn required(name: &'static str, form: &'static str, about: &'static str) -
         form,
         preset: Preset::Required,
         about,
+        at_start: false,
     }
 }

@@ -1,6 +1,6 @@
 //! Keys of TLS towards visitors.
 
-use super::{Key, Table, key, optional};
+use super::{Key, Table, at_start, key, optional};
 
 pub(super) const TLS: Table = Table {
     name: "tls",
@@ -10,12 +10,12 @@ pub(super) const TLS: Table = Table {
 };
 
 const TLS_KEYS: [Key; 6] = [
-    key(
+    at_start(key(
         "listen",
         "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
         "[]",
         "Where visitors come in over TLS, besides those in the clear. All bounds of `[server]` hold here too.",
-    ),
+    )),
     key(
         "certificates",
         "list of { cert_file, key_file }, paths of PEM files",

@@ -1,0 +1,238 @@
+//! What tells two configurations apart, for an operator who has just changed one into the other.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::keys::Table;
+use super::mistake::{Mistake, Origin};
+use super::notes::InForce;
+use super::{Config, UpstreamTls};
+
+/// A key whose value is another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// With its table in front; rooms and limits by their names, as in `room.shop.mode`.
+    pub key: String,
+    /// As TOML, secrets masked; `None` where it is not set, and has no default.
+    pub before: Option<String>,
+    pub after: Option<String>,
+    /// Only a start reads it.
+    pub at_start: bool,
+    origin: Origin,
+}
+
+/// A value and what is known of its key.
+type Known<'c> = (&'c InForce, bool);
+
+impl Config {
+    /// Everything that is otherwise in `after`, in the order of its keys. What cannot be shown (a secret, or what a file
+    /// holds) is named without its values.
+    #[must_use]
+    pub fn differences(&self, after: &Self) -> Vec<Difference> {
+        let (old, new) = (by_key(&self.in_force), by_key(&after.in_force));
+        let keys: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let mut found: Vec<Difference> = Vec::new();
+        for key in keys {
+            let (before, after) = (old.get(key), new.get(key));
+            let value = |known: Option<&Known<'_>>| known.map(|(entry, _)| entry.value.clone());
+            if value(before) != value(after) {
+                found.push(Difference {
+                    key: key.clone(),
+                    before: value(before),
+                    after: value(after),
+                    at_start: before.or(after).is_some_and(|(_, at_start)| *at_start),
+                    origin: after.map_or(Origin::Defaults, |(entry, _)| entry.origin.clone()),
+                });
+            }
+        }
+        for (key, at_start) in self.unseen(after) {
+            if !found.iter().any(|one| one.key == key) {
+                found.push(Difference {
+                    origin: new
+                        .get(&key)
+                        .map_or(Origin::Defaults, |(entry, _)| entry.origin.clone()),
+                    key,
+                    before: None,
+                    after: None,
+                    at_start,
+                });
+            }
+        }
+        found
+    }
+
+    /// Keys whose secret, or whose file, may hold something else although their own text is the same.
+    fn unseen(&self, after: &Self) -> Vec<(String, bool)> {
+        let tls = |config: &Self| config.upstream.as_ref().map(|upstream| upstream.tls.clone());
+        let signs = |config: &Self| Some(config.upstream.as_ref()?.signature_key.clone());
+        let (old, new) = (tls(self), tls(after));
+        let of_tls = |pick: fn(&UpstreamTls) -> Option<Vec<u8>>| old.as_ref().map(pick) != new.as_ref().map(pick);
+        let mut found = vec![
+            ("server.admin_token", self.admin.token != after.admin.token, false),
+            (
+                "server.verify_token",
+                self.admin.verify_token != after.admin.verify_token,
+                false,
+            ),
+            ("tokens.keys", self.keys != after.keys, false),
+            ("upstream.signature_key", signs(self) != signs(after), false),
+            (
+                "upstream.ca_file",
+                of_tls(|tls| Some(tls.ca_file.as_ref()?.pem.clone())),
+                false,
+            ),
+            (
+                "upstream.client_cert_file",
+                of_tls(|tls| Some(tls.client.as_ref()?.0.pem.clone())),
+                false,
+            ),
+            (
+                "upstream.client_key_file",
+                of_tls(|tls| Some(tls.client.as_ref()?.1.expose().to_vec())),
+                false,
+            ),
+            ("store.ca_file", self.store.ca_file != after.store.ca_file, true),
+            ("store.password", self.store.kind != after.store.kind, true),
+        ];
+        found.retain(|(_, differs, _)| *differs);
+        let mut found: Vec<_> = found
+            .into_iter()
+            .map(|(key, _, at_start)| (key.to_owned(), at_start))
+            .collect();
+        for room in &after.rooms {
+            let before = self.rooms.iter().find(|old| old.name == room.name);
+            if before.is_some_and(|before| before.page.template != room.page.template) {
+                found.push((format!("room.{}.page.template", room.name), false));
+            }
+        }
+        found
+    }
+}
+
+impl Difference {
+    /// As a mistake of somebody who wants it without a restart.
+    #[must_use]
+    pub fn needs_restart(&self) -> Mistake {
+        Mistake {
+            origin: self.origin.clone(),
+            key: self.key.clone(),
+            wrong: format!("this is read when the gate starts, and never again ({self})"),
+            right: "the value as it was; or restart the gate with this one, which no place in line is lost by"
+                .to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.before, &self.after) {
+            (None, None) => write!(f, "{} holds something else", self.key),
+            (Some(before), Some(after)) => write!(f, "{} = {after}, was {before}", self.key),
+            (None, Some(after)) => write!(f, "{} = {after}, was not set", self.key),
+            (Some(before), None) => write!(f, "{} is not set, was {before}", self.key),
+        }
+    }
+}
+
+fn by_key(in_force: &[InForce]) -> BTreeMap<String, Known<'_>> {
+    let named = |entry: &&InForce| entry.name == "name" && entry.section.ends_with(']');
+    let names: BTreeMap<&str, &str> = in_force
+        .iter()
+        .filter(named)
+        .map(|entry| (entry.section.as_str(), entry.value.trim_matches('"')))
+        .collect();
+    let label = |section: &str| {
+        let (first, rest) = section
+            .split_once("].")
+            .map_or((section, ""), |(first, rest)| (first, rest));
+        let whole = if rest.is_empty() {
+            first.to_owned()
+        } else {
+            format!("{first}]")
+        };
+        let table = whole.split('[').next().unwrap_or_default();
+        let own = names
+            .get(whole.as_str())
+            .map_or_else(|| whole.clone(), |name| format!("{table}.{name}"));
+        if rest.is_empty() { own } else { format!("{own}.{rest}") }
+    };
+    let key = |entry: &InForce| format!("{}.{}", label(&entry.section), entry.name);
+    in_force
+        .iter()
+        .map(|entry| (key(entry), (entry, is_at_start(entry))))
+        .collect()
+}
+
+fn is_at_start(entry: &InForce) -> bool {
+    let parts = entry
+        .section
+        .split('.')
+        .map(|part| part.split('[').next().unwrap_or_default());
+    let table = Table::named(&parts.collect::<Vec<_>>().join("."));
+    table
+        .and_then(|table| table.key(entry.name))
+        .is_some_and(|key| key.at_start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+
+    fn config(text: &str) -> Config {
+        let base = "[upstream]\nurl = \"http://127.0.0.1:1\"\n";
+        config::check(&format!("{base}{text}"), "test").finish().unwrap().0
+    }
+
+    fn told(before: &str, after: &str) -> Vec<(String, bool)> {
+        let differences = config(before).differences(&config(after));
+        differences.iter().map(|one| (one.to_string(), one.at_start)).collect()
+    }
+
+    #[test]
+    fn a_room_is_named_and_not_numbered() {
+        let before = "[[room]]\nname = \"a\"\nhosts = [\"a.example\"]\n[[room]]\nname = \"b\"\nhosts = [\"b.example\"]\n";
+        let after =
+            "[[room]]\nname = \"b\"\nhosts = [\"c.example\"]\n[room.page]\nrefresh = false\n[[room]]\nname = \"a\"\nhosts = [\"a.example\"]\n";
+        let expected = [
+            "room.b.hosts = [\"c.example\"], was [\"b.example\"]",
+            "room.b.page.refresh = false, was true",
+        ];
+        assert_eq!(told(before, after), expected.map(|line| (line.to_owned(), false)));
+        assert_eq!(told(before, before), []);
+    }
+
+    #[test]
+    fn a_secret_is_named_and_not_shown() {
+        let key = |secret: &str| format!("[tokens]\nkeys = [{{ id = \"a\", secret = \"{secret}{secret}\" }}]\n");
+        let told = told(&key("sixteen bytes ..."), &key("other bytes ....."));
+        assert_eq!(told, [("tokens.keys holds something else".to_owned(), false)]);
+    }
+
+    #[test]
+    fn what_only_a_start_reads_is_marked_with_its_line() {
+        let after = config("[store]\nlog_keep = \"1 day\"\n[server]\nlisten = [\"127.0.0.1:1000\"]\nh2c = true\n");
+        let differences = config("").differences(&after);
+        let marked: Vec<_> = differences.iter().filter(|one| one.at_start).collect();
+        let keys: Vec<_> = marked.iter().map(|one| one.key.as_str()).collect();
+        assert_eq!(keys, ["server.listen", "store.log_keep"]);
+        assert_eq!(marked[0].origin, Origin::Line(6));
+        let mistake = marked[0].needs_restart().to_string();
+        assert!(
+            mistake.starts_with("line 6: server.listen: this is read when the gate starts"),
+            "{mistake}"
+        );
+    }
+
+    #[test]
+    fn a_stores_password_is_no_difference_that_goes_unnoticed() {
+        let store = |password: &str| {
+            let keys = "[tokens]\nkeys = [{ id = \"a\", secret = \"long enough, long enough, long enough\" }]\n";
+            format!("{keys}[store]\nurl = \"redis://gate:{password}@127.0.0.1\"\n")
+        };
+        assert_eq!(
+            told(&store("one"), &store("two")),
+            [("store.password holds something else".to_owned(), true)]
+        );
+    }
+}
