@@ -1,30 +1,33 @@
 //! Keeps sessions alive while something of theirs is under way, and closes the sockets of those that are over.
 
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::time::Duration;
 
 use crate::replica::Note;
 use crate::room::Standing;
 
-use super::Shared;
-use super::in_flight::{Held, InFlight, Right};
+use super::in_flight::{Held, Right};
 use super::outage;
+use super::{Core, Shared};
 
 /// How often a core looks; far below a tenth of the shortest session.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Looks after one core's sessions until the core is gone.
-pub async fn keep_alive(shared: Arc<Shared>, in_flight: Weak<InFlight>, core: usize) {
+pub async fn keep_alive(core: Weak<Core>, index: usize) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let Some(in_flight) = in_flight.upgrade() else { return };
-        in_flight.held().iter().for_each(|held| look_after(&shared, held));
-        if core == 0 {
+        let Some(gate) = core.upgrade().map(|core| core.gate()) else {
+            return;
+        };
+        let shared = &gate.shared;
+        gate.in_flight.held().iter().for_each(|held| look_after(shared, held));
+        if index == 0 {
             // The limits are shared by all cores.
             shared.limits.forget_idle();
-            outage::settle(&shared);
+            outage::settle(shared);
         }
     }
 }

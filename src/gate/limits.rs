@@ -24,21 +24,26 @@ const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy")
 
 /// Every limit of a gate.
 pub struct Limits {
-    routes: Vec<Rule>,
-    join: Rule,
-    join_network: Rule,
-    status: Rule,
-    status_network: Rule,
-    preflight: Rule,
-    returns: Rule,
+    routes: Vec<Arc<Rule>>,
+    join: Arc<Rule>,
+    join_network: Arc<Rule>,
+    status: Arc<Rule>,
+    status_network: Arc<Rule>,
+    preflight: Arc<Rule>,
+    returns: Arc<Rule>,
     streams: Arc<Held<Visitor>>,
     client_streams: Arc<Held<ClientKey>>,
+    /// Of a ticket, and of a client.
+    streams_allowed: (usize, usize),
     streams_refused: Counter,
     /// Longest body of a request to a return route, in bytes.
     pub return_body: u64,
 }
 
 struct Rule {
+    rate: Rate,
+    /// So many are remembered.
+    clients: usize,
     limiter: Limiter,
     policy: HeaderValue,
     name: String,
@@ -54,22 +59,50 @@ pub struct Over {
 }
 
 impl Limits {
+    /// Nobody has asked for anything, but of the limits `before` that stay as they are: those go on. A limit of another rate
+    /// begins anew.
     #[must_use]
-    pub fn new(limits: &[Limit], own: &OwnLimits, metrics: &Metrics) -> Self {
-        let rule = |name: &str, rate: Rate| Rule::new(name, rate, own.clients, metrics);
+    pub fn new(limits: &[Limit], own: &OwnLimits, metrics: &Metrics, before: Option<&Self>) -> Self {
+        let rule = |name: &str, rate: Rate, before: Option<&Arc<Rule>>| {
+            let same = |old: &&Arc<Rule>| old.name == name && old.rate == rate && old.clients == own.clients;
+            let made = || Arc::new(Rule::new(name, rate, own.clients, metrics));
+            before.filter(same).map_or_else(made, Arc::clone)
+        };
+        let of_route = |limit: &Limit| {
+            let named = |old: &&Arc<Rule>| old.name == limit.name;
+            rule(
+                &limit.name,
+                limit.rate,
+                before.and_then(|all| all.routes.iter().find(named)),
+            )
+        };
         Self {
-            routes: limits.iter().map(|limit| rule(&limit.name, limit.rate)).collect(),
-            join: rule("join", own.join),
-            join_network: rule("join-network", own.join_network),
-            status: rule("status", own.status),
-            status_network: rule("status-network", own.status_network),
-            preflight: rule("preflight", own.preflight),
-            returns: rule("returns", own.returns),
-            streams: Held::new(own.streams),
-            client_streams: Held::new(own.streams_per_client),
+            routes: limits.iter().map(of_route).collect(),
+            join: rule("join", own.join, before.map(|all| &all.join)),
+            join_network: rule("join-network", own.join_network, before.map(|all| &all.join_network)),
+            status: rule("status", own.status, before.map(|all| &all.status)),
+            status_network: rule(
+                "status-network",
+                own.status_network,
+                before.map(|all| &all.status_network),
+            ),
+            preflight: rule("preflight", own.preflight, before.map(|all| &all.preflight)),
+            returns: rule("returns", own.returns, before.map(|all| &all.returns)),
+            streams: before.map_or_else(|| Held::new(own.streams), |all| Arc::clone(&all.streams)),
+            client_streams: before.map_or_else(
+                || Held::new(own.streams_per_client),
+                |all| Arc::clone(&all.client_streams),
+            ),
+            streams_allowed: (own.streams, own.streams_per_client),
             streams_refused: metrics.limited("streams"),
             return_body: own.return_body,
         }
+    }
+
+    /// Takes over what counts streams, from the limits that these were made of.
+    pub fn take_force(&self) {
+        self.streams.allow(self.streams_allowed.0);
+        self.client_streams.allow(self.streams_allowed.1);
     }
 
     /// Counts a request against the operator's limits that it met.
@@ -137,6 +170,8 @@ impl Rule {
         let policy = format!("\"{name}\";q={};w={}", rate.requests, window.as_secs().max(1));
         Self {
             limiter: Limiter::new(rate.requests, window, clients),
+            rate,
+            clients,
             policy: HeaderValue::try_from(policy).expect("a limit's name is plain"),
             name: name.to_owned(),
             refused: metrics.limited(name),
@@ -242,7 +277,7 @@ mod tests {
             return_body: 10,
             clients: 1_000,
         };
-        Limits::new(&[], &own, &Metrics::new())
+        Limits::new(&[], &own, &Metrics::new(), None)
     }
 
     fn ticket(n: u32) -> Ticket {

@@ -24,6 +24,7 @@ mod fields;
 mod forward;
 mod forward_auth;
 mod in_flight;
+mod in_force;
 mod inside;
 mod join;
 mod keeper;
@@ -60,9 +61,10 @@ use line_page::LinePage;
 use seat::{Seat, Worth};
 use visit::Visit;
 
+pub use in_force::{Core, Cores};
 pub use shared::{Parts as GateParts, Shared};
 
-/// One core's gate.
+/// One core's gate, as one configuration has it.
 pub struct Gate {
     shared: Arc<Shared>,
     /// `None`: the gate only answers proxies that ask.
@@ -71,22 +73,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Must be called inside the core's runtime: it keeps sessions with something under way alive from there.
-    #[must_use]
-    pub fn new(shared: Arc<Shared>, upstream: Option<Upstream>, core: usize) -> Self {
-        let in_flight = Arc::new(InFlight::default());
-        tokio::spawn(keeper::keep_alive(
-            Arc::clone(&shared),
-            Arc::downgrade(&in_flight),
-            core,
-        ));
-        Self {
-            shared,
-            upstream,
-            in_flight,
-        }
-    }
-
     /// Answers one request.
     pub async fn handle(&self, conn: Arc<Conn>, request: Request<RequestBody>) -> Response<Body> {
         let (head, body) = request.into_parts();
@@ -185,7 +171,7 @@ impl Gate {
                 self.forward(visit, head, body, &rules.pages, Outcome::Open, right)
                     .await
             }
-            Verdict::LetPast => self.let_past(&seat, visit, head, body, &worth, place.index).await,
+            Verdict::LetPast => self.let_past(&seat, visit, head, body, &worth).await,
             Verdict::ForwardReturn => self.return_route(visit, head, body, rules).await,
             Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,
             Verdict::Claim => self.claim(&seat, visit, head, body, &worth).await,

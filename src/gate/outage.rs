@@ -11,7 +11,7 @@ use http::request::Parts;
 
 use crate::metrics::Outcome;
 use crate::proxy::RequestBody;
-use crate::room::LineName;
+use crate::room::{LineName, RoomName};
 
 use super::Gate;
 use super::Shared;
@@ -30,21 +30,21 @@ pub struct LetPast(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    lines: BTreeMap<(usize, LineName), u32>,
+    lines: BTreeMap<(RoomName, LineName), u32>,
     /// Of lines that there was no place for.
     more: u64,
 }
 
 impl LetPast {
     /// Counts a visit; true for the room's first of this outage.
-    fn count(&self, room: usize, line: &LineName) -> bool {
+    fn count(&self, room: &RoomName, line: &LineName) -> bool {
         let mut counts = self.lock();
         let first = counts
             .lines
-            .range((room, LineName::ONLY)..)
+            .range((room.clone(), LineName::ONLY)..)
             .next()
-            .is_none_or(|((at, _), _)| *at != room);
-        let key = (room, line.clone());
+            .is_none_or(|((other, _), _)| other != room);
+        let key = (room.clone(), line.clone());
         if counts.lines.len() < MAX_LINES || counts.lines.contains_key(&key) {
             let count = counts.lines.entry(key).or_default();
             *count = count.saturating_add(1);
@@ -73,14 +73,13 @@ impl Gate {
         head: Parts,
         body: RequestBody,
         worth: &Worth,
-        room: usize,
     ) -> Answer {
         seat.note(
             worth.ticket.as_ref().and_then(|ticket| ticket.note),
             seat.ticket_visitor(),
         );
+        let room = &seat.rules.room.name;
         if visit.kind.is_navigation() && self.shared.let_past.count(room, &seat.line) {
-            let room = &seat.rules.room.name;
             tracing::warn!(%room, "cut off from the store: everybody is let past the line until it is back (on_outage)");
         }
         let right = Admission::LetPast(seat);
@@ -95,14 +94,12 @@ pub fn settle(shared: &Shared) {
         return;
     }
     let counts = shared.let_past.take();
-    let mut rooms: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut rooms: BTreeMap<RoomName, u64> = BTreeMap::new();
     for ((room, line), count) in counts.lines {
-        *rooms.entry(room).or_default() += u64::from(count);
-        let name = shared.rules[room].room.name.clone();
-        shared.replica.bypassed(name, line, count);
+        *rooms.entry(room.clone()).or_default() += u64::from(count);
+        shared.replica.bypassed(room, line, count);
     }
     for (room, visits) in rooms {
-        let room = &shared.rules[room].room.name;
         tracing::warn!(%room, visits, "the store is back: the line is in force again");
     }
     if counts.more > 0 {
@@ -123,19 +120,20 @@ mod tests {
     #[test]
     fn visits_are_counted_by_line_and_the_first_of_each_room_is_told() {
         let (past, spring) = (LetPast::default(), LineName::new("spring").unwrap());
-        assert!(past.count(1, &spring) && past.count(0, &LineName::ONLY) && past.count(2, &LineName::ONLY));
-        assert!(!past.count(1, &LineName::ONLY) && !past.count(1, &spring) && !past.count(0, &LineName::ONLY));
+        let [a, b, c] = ["a", "b", "c"].map(|name| RoomName::new(name).unwrap());
+        assert!(past.count(&b, &spring) && past.count(&a, &LineName::ONLY) && past.count(&c, &LineName::ONLY));
+        assert!(!past.count(&b, &LineName::ONLY) && !past.count(&b, &spring) && !past.count(&a, &LineName::ONLY));
         let counts = past.take();
-        assert_eq!(counts.lines[&(1, spring.clone())], 2);
+        assert_eq!(counts.lines[&(b.clone(), spring.clone())], 2);
         assert_eq!((counts.lines.len(), counts.more), (4, 0));
-        assert!(past.count(1, &spring), "the next outage begins anew");
+        assert!(past.count(&b, &spring), "the next outage begins anew");
     }
 
     #[test]
     fn lines_without_end_are_counted_together() {
-        let past = LetPast::default();
+        let (past, room) = (LetPast::default(), RoomName::new("a").unwrap());
         for line in 0..=MAX_LINES {
-            past.count(0, &LineName::new(&line.to_string()).unwrap());
+            past.count(&room, &LineName::new(&line.to_string()).unwrap());
         }
         let counts = past.take();
         assert_eq!((counts.lines.len(), counts.more), (MAX_LINES, 1));

@@ -1,6 +1,7 @@
 //! What all cores share: the rules, the keys, the replica, the limits; and the two steps that every request passes.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use http::request::Parts as Head;
 use http::{HeaderValue, Method, Response, StatusCode, Uri};
@@ -36,7 +37,7 @@ pub struct Parts {
     pub redirect: Option<u16>,
 }
 
-/// Shared by all cores of a gate; nothing in it is locked on the way of a request but limits and counters.
+/// Shared by all cores, for as long as one configuration is in force; nothing in it is locked on the way of a request but limits and counters.
 pub struct Shared {
     pub router: Router,
     pub rules: Vec<Rules>,
@@ -50,8 +51,8 @@ pub struct Shared {
     pub trusted: Vec<IpNet>,
     /// Proxies that may ask about requests which they carry themselves.
     pub askers: Vec<Asker>,
-    pub feeds: Feeds,
-    pub let_past: LetPast,
+    pub feeds: Arc<Feeds>,
+    pub let_past: Arc<LetPast>,
     pub redirect: Option<u16>,
     outside: Requests,
     access: Option<AccessLog>,
@@ -65,27 +66,39 @@ pub struct Record {
 }
 
 impl Shared {
+    /// What goes on under another configuration is taken from the one in force `before`.
+    ///
     /// # Errors
     /// When a room's page template cannot be used; `check` has told so before.
-    pub fn new(config: &Config, parts: Parts) -> Result<Self, TemplateError> {
+    pub fn new(config: &Config, parts: Parts, before: Option<&Self>) -> Result<Self, TemplateError> {
         let rules = config.rooms.iter().map(|room| Rules::new(room.clone(), &parts.metrics));
         Ok(Self {
             router: config.router(),
             rules: rules.collect::<Result<_, _>>()?,
-            limits: Limits::new(&config.limits, &config.own_limits, &parts.metrics),
+            limits: Limits::new(
+                &config.limits,
+                &config.own_limits,
+                &parts.metrics,
+                before.map(|before| &before.limits),
+            ),
             keyring: parts.keyring,
             signer: parts.signer,
             replica: parts.replica,
             pages: Pages::new(None, Language::all().collect())?,
             trusted: config.server.trusted_proxies.clone(),
             askers: config.forward_auth.clone(),
-            feeds: Feeds::default(),
-            let_past: LetPast::default(),
+            feeds: before.map(|before| Arc::clone(&before.feeds)).unwrap_or_default(),
+            let_past: before.map(|before| Arc::clone(&before.let_past)).unwrap_or_default(),
             outside: parts.metrics.requests(None),
             metrics: parts.metrics,
             access: parts.access,
             redirect: parts.redirect,
         })
+    }
+
+    /// Where requests are written down from now on.
+    pub fn log_to(&mut self, access: Option<AccessLog>) {
+        self.access = access;
     }
 
     /// Where a request belongs; `None` when its target is malformed, or target or method can be read in two ways where it
