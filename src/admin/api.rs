@@ -34,6 +34,9 @@ pub struct Gate {
     /// The machine version that the log has gone on with, and that this gate lacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind_version: Option<u16>,
+    /// When a configuration was refused, if the last one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_reload: Option<String>,
 }
 
 /// `GET /api/v1/rooms/{room}`, and the answer to a change.
@@ -277,6 +280,26 @@ pub struct Problem {
     /// One by one, where several things were wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mistakes: Vec<String>,
+}
+
+/// `GET /api/v1/reload`: the last attempt to take another configuration; and the answer to `POST` where it was taken.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Reload {
+    /// taken or refused; none before the first attempt.
+    pub result: String,
+    /// signal, command or file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    /// When it was tried, in RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// When the configuration in force was taken.
+    pub in_force_since: String,
+    /// Keys whose value has become another, with both; secrets without.
+    pub changed: Vec<String>,
+    /// Why it was refused, one by one, with their lines.
+    pub mistakes: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// `GET /readyz` and `/livez`.

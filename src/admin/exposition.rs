@@ -4,11 +4,12 @@ use prometheus_client::encoding::text;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use super::Handles;
 use super::figures::{ProxyFigures, RoomFigures};
 use super::gate_figures::GateFigures;
+use super::reloads::ReloadFigures;
 use super::tls_figures::TlsFigures;
 use super::upstreams::UpstreamFigures;
+use super::{Handles, Live};
 use crate::metrics::Process;
 use crate::room::Wall;
 
@@ -22,7 +23,7 @@ pub struct Exposition(Registry);
 impl Exposition {
     /// Everything in `handles` and about the process, which began at `started`.
     #[must_use]
-    pub fn new(handles: &Handles, started: Wall) -> Self {
+    pub fn new(handles: &Handles, live: &Live, started: Wall) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Process { started }));
         let ours = registry.sub_registry_with_prefix("anteroom");
@@ -35,7 +36,8 @@ impl Exposition {
         ours.register_collector(Box::new(RoomFigures::new(handles.replica.clone())));
         ours.register_collector(Box::new(ProxyFigures(handles.proxy.clone())));
         ours.register_collector(Box::new(TlsFigures(handles.tls.clone())));
-        ours.register_collector(Box::new(UpstreamFigures(handles.origins.clone())));
+        ours.register_collector(Box::new(UpstreamFigures(live.clone())));
+        ours.register_collector(Box::new(ReloadFigures(handles.reloads.clone())));
         ours.register_collector(Box::new(GateFigures {
             replica: handles.replica.clone(),
             readiness: handles.readiness.clone(),

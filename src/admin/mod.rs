@@ -10,9 +10,11 @@ mod figures;
 mod gate_figures;
 mod gates;
 mod health;
+mod live;
 mod patch;
 mod problem;
 mod readiness;
+mod reloads;
 mod rooms;
 mod serve;
 mod shape;
@@ -48,9 +50,11 @@ use crate::token::Keyring;
 
 pub use entrance::{Entrance, Token};
 pub use exposition::{CONTENT_TYPE, Exposition};
+pub use live::Live;
 pub use patch::{MAX_CAPACITY, MAX_RATE, mode_name};
 pub use problem::Problem;
 pub use readiness::{Phase, Readiness};
+pub use reloads::{Order, Reloads, Trigger};
 pub use serve::{AdminServer, StartError, serve};
 pub use upgrade::{Upgraded, Upgrades, Wish};
 
@@ -72,6 +76,8 @@ pub struct Handles {
     pub tls: Option<Arc<Tls>>,
     /// What sessions' names are checked with.
     pub keyring: Keyring,
+    /// Who takes another configuration when asked to.
+    pub reloads: Reloads,
 }
 
 /// How the admin listener behaves.
@@ -111,10 +117,9 @@ struct Inner {
     replica: Replica,
     metrics: Metrics,
     readiness: Readiness,
-    keyring: Keyring,
     exposition: Exposition,
-    origins: Origins,
-    options: Options,
+    live: Live,
+    reloads: Reloads,
     /// Held while a room is changed.
     changing: tokio::sync::Mutex<()>,
 }
@@ -129,20 +134,20 @@ impl Deref for Shared {
 
 impl Shared {
     fn new(handles: Handles, options: Options) -> Self {
+        let live = Live::new(options, handles.keyring.clone(), handles.origins.clone());
         Self(Arc::new(Inner {
-            exposition: Exposition::new(&handles, crate::time::wall()),
-            origins: handles.origins,
+            exposition: Exposition::new(&handles, &live, crate::time::wall()),
+            live,
+            reloads: handles.reloads,
             replica: handles.replica,
             metrics: handles.metrics,
             readiness: handles.readiness,
-            keyring: handles.keyring,
-            options,
             changing: tokio::sync::Mutex::default(),
         }))
     }
 
-    fn configured_message(&self, room: &RoomName) -> Option<&str> {
-        self.options.messages.get(room).map(String::as_str)
+    fn configured_message(&self, room: &RoomName) -> Option<String> {
+        self.live.load().options.messages.get(room).cloned()
     }
 }
 
@@ -162,6 +167,7 @@ fn router(shared: Shared) -> Router {
         .route("/api/v1/raise", post(gates::raise))
         .route(upgrade::UPGRADE, post(upgrade::upgrade))
         .route("/api/v1/upstreams", get(upstreams::list))
+        .route("/api/v1/reload", get(reloads::show).post(reloads::reload))
         .route("/livez", get(health::live))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
@@ -176,7 +182,7 @@ fn router(shared: Shared) -> Router {
 /// What every request passes before its handler, and every answer after.
 async fn around(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let mut response = match shared.options.entrance.check(&parts) {
+    let mut response = match shared.live.load().options.entrance.check(&parts) {
         Ok(()) if parts.uri.path() == upgrade::UPGRADE => next.run(Request::from_parts(parts, body)).await,
         Ok(()) => within(next.run(Request::from_parts(parts, body))).await,
         Err(problem) => {
@@ -210,7 +216,7 @@ async fn no_such_path() -> Problem {
     Problem::not_found(
         "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
          /api/v1/rooms/{room}/visitors/{reference}, /api/v1/verify, /api/v1/gates, /api/v1/heal, \
-         /api/v1/skip, /api/v1/raise, /api/v1/upgrade, /api/v1/upstreams, /livez, /readyz and /metrics",
+         /api/v1/skip, /api/v1/raise, /api/v1/upgrade, /api/v1/upstreams, /api/v1/reload, /livez, /readyz and /metrics",
     )
 }
 

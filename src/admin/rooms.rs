@@ -59,14 +59,22 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
     let view = shared.replica.view();
     let rooms = view.rooms.iter().map(|(name, view)| shown(&shared, name, view));
     json(&api::Rooms {
-        gate: gates::standing(&shared.replica),
+        gate: api::Gate {
+            refused_reload: shared.reloads.refused_at(),
+            ..gates::standing(&shared.replica)
+        },
         rooms: rooms.collect(),
     })
 }
 
 fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
-    let room = shape::room(name, view, shared.configured_message(name), shared.replica.now());
-    let opens = shared.options.open_in_outage.contains(name) && view.settings.mode == Mode::Auto;
+    let room = shape::room(
+        name,
+        view,
+        shared.configured_message(name).as_deref(),
+        shared.replica.now(),
+    );
+    let opens = shared.live.load().options.open_in_outage.contains(name) && view.settings.mode == Mode::Auto;
     api::Room {
         let_past: opens && shared.replica.cut_off().is_some(),
         ..room

@@ -9,7 +9,7 @@ use axum::Router;
 use http::{Request, Response};
 use tower::ServiceExt as _;
 
-use super::{Handles, Options, Peer, Shared, router};
+use super::{Handles, Live, Options, Peer, Shared, router};
 use crate::proxy::{self, Body, Conn, RequestBody, Server, ServerSettings, Stats};
 
 /// Why the admin listener cannot serve.
@@ -26,6 +26,7 @@ pub enum StartError {
 pub struct AdminServer {
     server: Server,
     address: SocketAddr,
+    live: Live,
 }
 
 impl AdminServer {
@@ -33,6 +34,12 @@ impl AdminServer {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What of it another configuration changes.
+    #[must_use]
+    pub fn live(&self) -> Live {
+        self.live.clone()
     }
 
     /// Finishes answers under way, a second at most, and ends. Last in a drain: until then `/readyz` says so.
@@ -51,14 +58,16 @@ pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Resul
         return Err(StartError::NoToken(address));
     }
     let settings = settings(options.patience);
-    let router = router(Shared::new(handles, options));
+    let shared = Shared::new(handles, options);
+    let live = shared.live.clone();
+    let router = router(shared);
     // Counts of its own: operators are no visitors.
     let stats = Arc::new(Stats::default());
     let server = proxy::serve(vec![listener.into()], 1, &settings, stats, move |_core| {
         let router = router.clone();
         move |conn, request| answer(router.clone(), conn, request)
     })?;
-    Ok(AdminServer { server, address })
+    Ok(AdminServer { server, address, live })
 }
 
 async fn answer(router: Router, conn: Arc<Conn>, mut request: Request<RequestBody>) -> Response<Body> {

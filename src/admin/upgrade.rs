@@ -36,7 +36,7 @@ pub(super) async fn upgrade(
 ) -> Result<Response, Problem> {
     check_json(&headers)?;
     body.map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "the body cannot be read"))?;
-    let Some(Upgrades(wishes)) = &shared.options.upgrades else {
+    let Some(Upgrades(wishes)) = shared.live.load().options.upgrades.clone() else {
         return Err(refused(
             "this gate is part of another program, and is not upgraded by itself",
         ));

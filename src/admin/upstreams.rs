@@ -9,12 +9,12 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 use super::problem::json;
-use super::{Shared, api};
-use crate::proxy::{Origins, Standing};
+use super::{Live, Shared, api};
+use crate::proxy::Standing;
 
 /// `GET /api/v1/upstreams`.
 pub(super) async fn list(State(shared): State<Shared>) -> Response {
-    let upstreams = shared.origins.standing().into_iter().map(shown).collect();
+    let upstreams = shared.live.load().origins.standing().into_iter().map(shown).collect();
     json(&api::Upstreams { upstreams })
 }
 
@@ -33,11 +33,11 @@ fn shown(standing: Standing) -> api::Upstream {
 
 /// The same as metrics. A name's addresses come and go, a bounded number at a time.
 #[derive(Debug)]
-pub(super) struct UpstreamFigures(pub Origins);
+pub(super) struct UpstreamFigures(pub Live);
 
 impl Collector for UpstreamFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let servers = self.0.standing();
+        let servers = self.0.load().origins.standing();
         for (name, help, figure) in GAUGES {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             for server in &servers {

@@ -26,7 +26,7 @@ pub(super) async fn show(State(shared): State<Shared>, headers: HeaderMap) -> Re
     };
     let name = value.to_str().ok().and_then(|text| SessionName::read(text.trim()));
     // Told and not found are alike: a forged name learns nothing of a true one.
-    let genuine = name.and_then(|name| Some((shared.keyring.call_of(&name)?, name)));
+    let genuine = name.and_then(|name| Some((shared.live.load().keyring.call_of(&name)?, name)));
     Ok(json(&match genuine {
         Some((call, name)) => told(&shared, name, call),
         None => api::Verified {
@@ -46,7 +46,8 @@ fn told(shared: &Shared, name: SessionName, call: CallId) -> api::Verified {
     };
     let view = shared.replica.view();
     let cut_off = shared.replica.cut_off().is_some();
-    let extension_ms = shared.options.outage_extension_ms.get(&visitor.room);
+    let live = shared.live.load();
+    let extension_ms = live.options.outage_extension_ms.get(&visitor.room);
     let extension_ms = extension_ms.filter(|_| cut_off).copied().unwrap_or(0);
     let at = judged_at(view.clock, shared.replica.now(), extension_ms);
     let standing = match view.rooms.get(&visitor.room) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
+use crate::admin::Reloads;
 use crate::config::{self, Config};
 use crate::metrics::Metrics;
 use crate::{demo, logging};
@@ -71,6 +72,7 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
     let running = start(
         &config(args, shop_address, &folder)?,
         metrics,
+        Reloads::new().0,
         &mut Succession::default(),
     )?;
     let closing = CancellationToken::new();

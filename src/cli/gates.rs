@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::remote::{self, AdminArgs, Failure, Raw, show};
-use super::words::{aligned, plain};
+use super::words::{aligned, plain, time};
 use crate::admin::api;
 
 /// Arguments of `anteroom gates`.
@@ -218,6 +218,13 @@ pub fn troubles(gate: &api::Gate) -> String {
             "The log has gone on with machine version {version}, which this gate does not run: upgrade it."
         );
     }
+    if let Some(at) = &gate.refused_reload {
+        let _ = writeln!(
+            text,
+            "The configuration was refused at {}, and the one before stays in force: anteroom reload --last says why.",
+            time(at)
+        );
+    }
     text
 }
 
@@ -305,6 +312,7 @@ mod tests {
             missing: vec!["00ff".to_owned(), "11".to_owned()],
             frozen_at: Some("3-7".to_owned()),
             behind_version: Some(9),
+            refused_reload: None,
         };
         let text = table(&gates);
         for part in [

@@ -8,6 +8,8 @@ mod listeners;
 mod log;
 mod own_key;
 mod page;
+mod parts;
+mod reload;
 mod remote;
 mod replay;
 mod report;
@@ -33,6 +35,7 @@ Examples:
   anteroom run --upstream http://127.0.0.1:3000     a room with the default values over a whole shop
   anteroom run --config config.toml                 everything as you set it
   anteroom check config.toml                        every mistake at once, before a sale
+  anteroom reload                                   take what the file now says, without losing anybody
   anteroom rooms --watch                            see the lines while they move";
 
 /// A waiting room in front of a shop that nobody has to change.
@@ -51,6 +54,8 @@ enum Command {
     Check(check::CheckArgs),
     /// A shop, a gate and a room of two on this machine, to try it out
     Demo(demo::DemoArgs),
+    /// Take what the configuration file now says, without losing anybody
+    Reload(reload::ReloadArgs),
     /// Look at the rooms of a running gate, and change them
     Rooms(rooms::RoomsArgs),
     /// Look at the gates that share the rooms, and at their log
@@ -78,6 +83,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Reload(args) => reload::run(&args),
         Command::Rooms(args) => rooms::run(&args),
         Command::Gates(args) => gates::run(&args),
         Command::Skip(args) => gates::skip(&args),

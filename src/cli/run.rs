@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use crate::admin::{Order, Reloads, Trigger};
 use crate::config::{self, Config, Overrides, Upstream};
 use crate::logging;
 use crate::metrics::Metrics;
 use crate::proxy::Endpoint;
 use crate::report::describe;
 
-use super::signals::Signals;
+use super::reload::{self, Source};
+use super::signals::{Hangup, Signals};
 use super::start::{Running, StartError, start};
 use super::systemd::Supervisor;
 use super::upgrade::{Desk, Former, Given, Program, Succession, wishes};
@@ -78,8 +80,11 @@ pub fn run(args: &RunArgs) -> ExitCode {
         },
         Err(error) => return failed(&error),
     };
-    let report = config::read(args.file(), &args.overrides());
-    let (config, warnings) = match report.finish() {
+    let source = Source {
+        file: args.file().map(Path::to_owned),
+        overrides: args.overrides(),
+    };
+    let (config, warnings) = match source.read().finish() {
         Ok(read) => read,
         Err(mistakes) => {
             eprintln!("{mistakes}");
@@ -93,14 +98,14 @@ pub fn run(args: &RunArgs) -> ExitCode {
         format: config.log.format,
         filter: config.log.level.clone(),
     };
-    let _logging = match logging::init(&options, metrics.log_lines_dropped.clone()) {
+    let logging = match logging::init(&options, metrics.log_lines_dropped.clone()) {
         Ok(logging) => logging,
         Err(error) => return failed(&error),
     };
     for warning in &warnings {
         tracing::warn!(%warning, "something in the configuration is odd");
     }
-    match until_told(&config, metrics, &mut succession) {
+    match until_told(config, metrics, (source, logging.filter()), &mut succession) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             succession.failed(&error.to_string());
@@ -143,18 +148,21 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
 /// Starts, waits for SIGTERM or SIGINT, drains; so too when the rooms stand still by a fault of the program. A second signal
 /// ends at once.
 fn until_told(
-    config: &Config,
+    config: Config,
     metrics: Metrics,
+    (source, filter): (Source, logging::Filter),
     succession: &mut Succession,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::own()?;
     let mut signals = Signals::catch()?;
+    let hangup = signals.catch_hangup()?;
     let entered = signals.enter();
     let (upgrades, wishes) = wishes()?;
     drop(entered);
     succession.upgrades = Some(upgrades);
     let supervisor = Arc::new(Supervisor::find(config::environment));
-    let running = start(config, metrics.clone(), succession)?;
+    let (reloads, orders) = Reloads::new();
+    let running = start(&config, metrics.clone(), reloads.clone(), succession)?;
     let former = succession.take_over()?;
     let list = |endpoints: &[Endpoint]| endpoints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let secured = Some(list(running.secured())).filter(|list| !list.is_empty());
@@ -162,30 +170,34 @@ fn until_told(
         listen = %list(running.endpoints()),
         tls = secured,
         admin = %running.admin_address(),
-        upstream = %upstream(config),
+        upstream = %upstream(&config),
         version = env!("CARGO_PKG_VERSION"),
         gate = %describe::gate(running.gate()),
         "serving"
     );
     supervisor.ready();
-    let patience = config.server.drain_deadline;
     let given = Given {
         program,
         sockets: std::mem::take(&mut succession.held),
         log: succession.log.take(),
-        drain: patience,
+        drain: config.server.drain_deadline,
         deadline: config.server.upgrade_deadline,
         supervisor: Arc::clone(&supervisor),
     };
     let mut desk = Desk::new(given, wishes, former, metrics);
+    let patience = reload::Patience::of(&config);
+    let told = (reloads.clone(), Arc::clone(&supervisor));
+    reload::look_after(source, config, running.live(), filter, told, orders, patience.clone())?;
     let falls = running.falls();
     let told = signals.wait_or(async {
         tokio::select! {
             () = falls => {}
             () = watched(&supervisor, &running) => {}
             () = desk.handed_over() => {}
+            () = hung_up(hangup, &reloads) => {}
         }
     });
+    let patience = patience.end();
     if let Some(next) = desk.close() {
         tracing::info!(
             seconds = patience.as_secs(),
@@ -210,6 +222,19 @@ fn until_told(
     let drained = running.stop(patience);
     tracing::info!(cut = drained.cut, "stopped");
     if told { Ok(()) } else { Err(Fallen.into()) }
+}
+
+/// Orders a reload for every SIGHUP. Never ends.
+async fn hung_up(mut hangup: Hangup, reloads: &Reloads) {
+    loop {
+        hangup.comes().await;
+        let order = Order {
+            trigger: Trigger::Signal,
+            answer: None,
+        };
+        // A queue that is full ends with an order as good as this.
+        let _ = reloads.order(order);
+    }
 }
 
 /// Tells the watchdog, twice within the time it waits, that all threads that serve visitors still turn. Never ends.

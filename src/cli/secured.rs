@@ -13,8 +13,8 @@ use crate::tls::{Certificates, INTERVAL, PairError, Tls, Watch};
 pub struct Secured {
     pub listeners: Vec<Listener>,
     pub tls: Option<Arc<Tls>>,
-    /// The port that requests in the clear are sent to, if they are.
-    pub redirect: Option<u16>,
+    /// The port of the first of them that has one.
+    pub first_port: Option<u16>,
     pub watch: Option<Watch>,
 }
 
@@ -38,18 +38,28 @@ impl Secured {
         let certificates = Arc::new(Certificates::load(&config.certificates)?);
         let watch = Watch::start(Arc::clone(&certificates), INTERVAL)?;
         let tls = Arc::new(Tls::new(certificates, config.min_version, config.http2)?);
-        let port = config
-            .redirect_port
-            .map(NonZeroU16::get)
-            .or_else(|| first_port(&listeners));
+        let first_port = first_port(&listeners);
         let secured = listeners.into_iter().map(|listener| listener.secured(Arc::clone(&tls)));
         Ok(Self {
             listeners: secured.collect(),
-            redirect: config.redirect.then(|| port.unwrap_or(USUAL_PORT)),
+            first_port,
             watch: Some(watch),
             tls: Some(tls),
         })
     }
+
+    /// The port that requests in the clear are sent to, if they are.
+    #[must_use]
+    pub fn redirect(&self, config: &Config) -> Option<u16> {
+        redirect(config, self.first_port)
+    }
+}
+
+/// The port that requests in the clear are sent to, if they are; `first` is that of the first listener with TLS.
+#[must_use]
+pub fn redirect(config: &Config, first: Option<u16>) -> Option<u16> {
+    let port = config.redirect_port.map(NonZeroU16::get).or(first);
+    config.redirect.then(|| port.unwrap_or(USUAL_PORT))
 }
 
 fn first_port(listeners: &[Listener]) -> Option<u16> {

@@ -1,9 +1,21 @@
-//! The signals that tell a process to stop.
+//! The signals that tell a process to stop, or to look at its configuration again.
 
 use std::io;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// SIGHUP, caught from the moment this is made.
+pub struct Hangup(Signal);
+
+impl Hangup {
+    /// Resolves when one comes. Several that come together may count as one.
+    pub async fn comes(&mut self) {
+        if self.0.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
 
 /// SIGTERM and SIGINT, caught from the moment this is made.
 pub struct Signals {
@@ -25,6 +37,12 @@ impl Signals {
     /// In the runtime that waits for them; for whoever catches another.
     pub fn enter(&self) -> tokio::runtime::EnterGuard<'_> {
         self.runtime.enter()
+    }
+
+    /// Catches SIGHUP too, which ends a process that does not.
+    pub fn catch_hangup(&self) -> io::Result<Hangup> {
+        let _entered = self.runtime.enter();
+        signal(SignalKind::hangup()).map(Hangup)
     }
 
     /// Blocks until one comes.

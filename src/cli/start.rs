@@ -3,27 +3,27 @@
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::admin::{self, AdminServer, Entrance, Handles, Readiness, Token};
-use crate::config::{Admin, Config, OnOutage, Server, Store, StoreKind, Upstream, UpstreamTls};
-use crate::gate::{Gate, GateParts, Shared};
+use crate::admin::{self, AdminServer, Handles, Readiness, Reloads};
+use crate::config::{Config, Store, StoreKind};
+use crate::gate::{Cores, GateParts, Shared};
 use crate::log::redis::{self, RedisLog, RedisUrl};
 use crate::log::{Log, OpenError};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
-use crate::proxy::{
-    self, Drained, Endpoint, Listener, Origins, OriginsError, ServerSettings, ShopTls, Stats, UpstreamSettings,
-};
+use crate::proxy::{self, Drained, Endpoint, Listener, Origins, OriginsError, ServerSettings, Stats};
 use crate::replica::{self, Condition, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
 use crate::tls::Watch;
-use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
+use crate::token::KeyError;
 use crate::waiting::TemplateError;
 
-use super::own_key::{self, OwnKeyError};
+use super::own_key::OwnKeyError;
+use super::parts::{self, admin_options, server_settings, upstream_settings};
+use super::reload::Live;
 use super::secured::{Secured, SecuredError};
 use super::systemd::PassedError;
 use super::upgrade::{HandedError, Succession};
@@ -83,6 +83,7 @@ pub struct Running {
     clear: usize,
     /// Of the certificates' files.
     _watch: Option<Watch>,
+    live: Live,
 }
 
 impl Running {
@@ -134,6 +135,12 @@ impl Running {
         drained
     }
 
+    /// What of it another configuration changes.
+    #[must_use]
+    pub fn live(&self) -> Live {
+        self.live.clone()
+    }
+
     /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
     pub fn stop(self, patience: Duration) -> Drained {
         self.readiness.draining();
@@ -147,7 +154,12 @@ impl Running {
 /// Starts a gate: listeners first, so that a taken port is told before anything is written; the admin listener before the
 /// visitors', so that a load balancer sees it become ready. What the process before hands over is taken from `succession`, and
 /// what the one after is to have is left in it.
-pub fn start(config: &Config, metrics: Metrics, succession: &mut Succession) -> Result<Running, StartError> {
+pub fn start(
+    config: &Config,
+    metrics: Metrics,
+    reloads: Reloads,
+    succession: &mut Succession,
+) -> Result<Running, StartError> {
     let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
     succession.check_store(&config.store)?;
@@ -155,24 +167,22 @@ pub fn start(config: &Config, metrics: Metrics, succession: &mut Succession) -> 
     let secured = Secured::open(&config.tls, secured)?;
     let admin_listener = succession.admin_listener(&config.admin, &settings)?;
     let (log, folder) = open_log(&config.store, succession)?;
-    let keyring = keyring(config, folder.as_deref())?;
+    let keyring = parts::keyring(config, folder.as_deref())?;
+    if config.keys.is_empty() {
+        tracing::info!("tickets and passes are signed with this gate's own key");
+    }
     let access = config
         .log
         .access
         .as_ref()
         .map(|target| AccessLog::open(target, config.log.full_addresses, metrics.log_lines_dropped.clone()));
     let access = access.transpose().map_err(StartError::Access)?;
-    let rooms = config
-        .rooms
-        .iter()
-        .map(|room| (room.name.clone(), room.settings.clone()))
-        .collect();
-    let no_shop = || UpstreamSettings::at(Vec::new());
-    let origins = Origins::start(config.upstream.as_ref().map_or_else(no_shop, upstream_settings))?;
-    let (replica, thread) = Replica::start(log, rooms, replica_options(&config.store))?;
+    let origins = Origins::start(upstream_settings(config.upstream.as_ref()))?;
+    let (replica, thread) = Replica::start(log, parts::rooms(config), replica_options(&config.store))?;
     if succession.former.is_some() {
         check_rooms(&replica)?;
     }
+
     let readiness = Readiness::new();
     let stats = Arc::new(Stats::default());
     let handles = Handles {
@@ -183,26 +193,43 @@ pub fn start(config: &Config, metrics: Metrics, succession: &mut Succession) -> 
         readiness: readiness.clone(),
         tls: secured.tls.clone(),
         keyring: keyring.clone(),
+        reloads,
     };
     let admin_options = admin::Options {
         upgrades: succession.upgrades.clone(),
         ..admin_options(config)
     };
     let admin = admin::serve(admin_listener, handles, admin_options)?;
-    let shared = Arc::new(Shared::new(
-        config,
-        GateParts {
-            keyring,
-            signer: signer(config)?,
-            replica: replica.clone(),
-            metrics,
-            access,
-            redirect: secured.redirect,
-        },
-    )?);
+    let gate_parts = GateParts {
+        keyring,
+        signer: parts::signer(config)?,
+        replica: replica.clone(),
+        metrics: metrics.clone(),
+        access: access.clone(),
+        redirect: secured.redirect(&config.tls),
+    };
+    let shared = Shared::new(config, gate_parts, None)?;
+    let has_shop = config.upstream.is_some();
+    let cores = Arc::new(Cores::new(
+        shared,
+        has_shop.then(|| origins.clone()),
+        Arc::clone(&stats),
+    ));
     let clear = listeners.len();
     let listeners = listeners.into_iter().chain(secured.listeners).collect();
-    let server = serve(config, listeners, &settings, stats, shared, origins).map_err(StartError::Threads)?;
+    let server = serve(config, listeners, &settings, stats, Arc::clone(&cores)).map_err(StartError::Threads)?;
+    let live = Live {
+        bounds: server.bounds(),
+        cores,
+        origins,
+        admin: admin.live(),
+        replica: replica.clone(),
+        metrics,
+        tls: secured.tls,
+        first_port: secured.first_port,
+        access,
+        folder,
+    };
     warn_of_few(descriptors, config.server.max_connections);
     readiness.serving();
     Ok(Running {
@@ -213,11 +240,12 @@ pub fn start(config: &Config, metrics: Metrics, succession: &mut Succession) -> 
         readiness,
         clear,
         _watch: secured.watch,
+        live,
     })
 }
 
 /// A forwarded request takes two descriptors; too few turn visitors away before `max_connections` does.
-fn warn_of_few(descriptors: u64, max_connections: usize) {
+pub fn warn_of_few(descriptors: u64, max_connections: usize) {
     let needed = u64::try_from(max_connections).unwrap_or(u64::MAX).saturating_mul(2);
     if descriptors < needed {
         tracing::warn!(
@@ -269,131 +297,23 @@ fn open_shared(store: &Store, url: &RedisUrl) -> Result<RedisLog, StartError> {
     Ok(RedisLog::open(url, options)?)
 }
 
-/// A gate without a data folder always has configured keys.
-fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartError> {
-    let Some(folder) = folder.filter(|_| config.keys.is_empty()) else {
-        return Ok(Keyring::new(config.keys.clone())?);
-    };
-    let own = own_key::load_or_make(folder)?;
-    let path = own.path.display();
-    if own.new {
-        tracing::info!(%path, "no [tokens] keys are configured: made a key of this gate's own; keep it with the data folder");
-    } else {
-        tracing::info!(%path, "tickets and passes are signed with this gate's own key");
-    }
-    let id = KeyId::new("own").expect("a plain word is a key id");
-    Ok(Keyring::new(vec![Key {
-        id,
-        secret: Secret::new(own.secret),
-    }])?)
-}
-
-fn signer(config: &Config) -> Result<Option<RequestSigner>, KeyError> {
-    let key = config
-        .upstream
-        .as_ref()
-        .and_then(|upstream| upstream.signature_key.clone());
-    key.map(RequestSigner::new).transpose()
-}
-
 fn serve(
     config: &Config,
     listeners: Vec<Listener>,
     settings: &ServerSettings,
     stats: Arc<Stats>,
-    shared: Arc<Shared>,
-    origins: Origins,
+    cores: Arc<Cores>,
 ) -> io::Result<proxy::Server> {
-    let cores = config.server.threads.map_or_else(cores, NonZeroUsize::get);
-    let has_shop = config.upstream.is_some();
-    let per_core = Arc::clone(&stats);
-    proxy::serve(listeners, cores, settings, stats, move |core| {
-        let upstream = has_shop.then(|| proxy::Upstream::new(origins.clone(), Arc::clone(&per_core)));
-        let gate = Arc::new(Gate::new(Arc::clone(&shared), upstream, core));
+    let count = config.server.threads.map_or_else(processors, NonZeroUsize::get);
+    proxy::serve(listeners, count, settings, stats, move |index| {
+        let core = cores.join(index);
         move |conn, request| {
-            let gate = Arc::clone(&gate);
+            let gate = core.gate();
             async move { gate.handle(conn, request).await }
         }
     })
 }
 
-fn cores() -> usize {
+fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
-}
-
-fn server_settings(server: &Server) -> ServerSettings {
-    ServerSettings {
-        first_byte: server.first_byte_timeout,
-        head: server.head_timeout,
-        keep_alive: server.keep_alive,
-        body_idle: server.body_timeout,
-        body_rate: server.body_rate,
-        write: server.write_timeout,
-        head_bytes: server.max_head,
-        body_bytes: server.max_body,
-        connections: server.max_connections,
-        connections_per_listener: server.max_connections,
-        connections_per_client: server.max_connections_per_client,
-        trusted: server.trusted_proxies.clone(),
-        announced: server.proxy_protocol.clone(),
-        backlog: server.backlog,
-        h2c: server.h2c,
-        ..ServerSettings::default()
-    }
-}
-
-fn upstream_settings(upstream: &Upstream) -> UpstreamSettings {
-    UpstreamSettings {
-        resolve_every: upstream.resolve_every,
-        host: upstream.host.clone(),
-        connect: upstream.connect_timeout,
-        response: upstream.response_timeout,
-        total: upstream.total_timeout,
-        body_idle: upstream.body_timeout,
-        write: upstream.write_timeout,
-        tunnel_idle: upstream.tunnel_timeout,
-        idle: upstream.keep_alive,
-        bound: upstream.bound,
-        retries: upstream.retries,
-        retry_budget: upstream.retry_budget,
-        failures: upstream.failures,
-        check: upstream.check.clone(),
-        tls: Some(shop_tls(&upstream.tls)),
-        http2: upstream.http2,
-        ..UpstreamSettings::at(upstream.servers.clone())
-    }
-}
-
-fn shop_tls(tls: &UpstreamTls) -> ShopTls {
-    ShopTls {
-        authorities: tls.ca_file.as_ref().map(|file| file.pem.clone()),
-        name: tls.server_name.clone(),
-        own: tls.client.as_ref().map(|(chain, key)| (chain.pem.clone(), key.clone())),
-    }
-}
-
-fn admin_options(config: &Config) -> admin::Options {
-    let Admin {
-        token, verify_token, ..
-    } = &config.admin;
-    let bearer = |secret: &Option<Secret>| secret.as_ref().map(|secret| Token::new(secret.expose()));
-    let messages = config
-        .rooms
-        .iter()
-        .filter_map(|room| Some((room.name.clone(), room.message.clone()?)));
-    let open = config.rooms.iter().filter(|room| room.on_outage == OnOutage::Open);
-    admin::Options {
-        open_in_outage: open.map(|room| room.name.clone()).collect(),
-        entrance: Entrance {
-            token: bearer(token),
-            verify_token: bearer(verify_token),
-        },
-        messages: messages.collect(),
-        outage_extension_ms: config
-            .rooms
-            .iter()
-            .map(|room| (room.name.clone(), room.outage_extension_ms))
-            .collect(),
-        ..admin::Options::default()
-    }
 }

@@ -117,7 +117,7 @@ impl Difference {
             origin: self.origin.clone(),
             key: self.key.clone(),
             wrong: format!("this is read when the gate starts, and never again ({self})"),
-            right: "the value as it was; or restart the gate with this one, which no place in line is lost by"
+            right: "the value as it was; or restart the gate with this one, or `anteroom upgrade`: no place in line is lost"
                 .to_owned(),
         }
     }
@@ -191,9 +191,9 @@ mod tests {
 
     #[test]
     fn a_room_is_named_and_not_numbered() {
-        let before = "[[room]]\nname = \"a\"\nhosts = [\"a.example\"]\n[[room]]\nname = \"b\"\nhosts = [\"b.example\"]\n";
-        let after =
-            "[[room]]\nname = \"b\"\nhosts = [\"c.example\"]\n[room.page]\nrefresh = false\n[[room]]\nname = \"a\"\nhosts = [\"a.example\"]\n";
+        let before =
+            "[[room]]\nname = \"a\"\nhosts = [\"a.example\"]\n[[room]]\nname = \"b\"\nhosts = [\"b.example\"]\n";
+        let after = "[[room]]\nname = \"b\"\nhosts = [\"c.example\"]\n[room.page]\nrefresh = false\n[[room]]\nname = \"a\"\nhosts = [\"a.example\"]\n";
         let expected = [
             "room.b.hosts = [\"c.example\"], was [\"b.example\"]",
             "room.b.page.refresh = false, was true",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anteroom::admin::{AdminServer, Handles, Options, Readiness, StartError, serve};
+use anteroom::admin::{AdminServer, Handles, Options, Readiness, Reloads, StartError, serve};
 use anteroom::log::redis::{self, RedisLog};
 use anteroom::log::{self, Embedded, Log};
 use anteroom::metrics::Metrics;
@@ -99,6 +99,7 @@ impl Gate {
             origins: Origins::start(UpstreamSettings::new("127.0.0.1", 3000)).expect("nothing to read"),
             readiness: readiness.clone(),
             keyring: keyring(),
+            reloads: Reloads::new().0,
         };
         let listener = TcpListener::bind(listen).expect("a free port");
         let admin = serve(listener, handles, options)?;

@@ -128,6 +128,14 @@ impl Gate {
         Visitor::new(self.admin).asks(&format!("GET {target}"), "", "")
     }
 
+    /// A figure of `/metrics`, without what is behind its point.
+    pub fn figure(&self, sample: &str) -> u64 {
+        let metrics = self.asks_admin("/metrics").body;
+        let whole = |line: &str| line.strip_prefix(sample)?.trim().split('.').next()?.parse().ok();
+        let value = metrics.lines().find_map(whole);
+        value.unwrap_or_else(|| panic!("no {sample} in:\n{metrics}"))
+    }
+
     /// Tells it to stop, and waits until it has.
     pub fn stop(self) -> Ended {
         self.program.signal(Signal::TERM);

@@ -20,6 +20,7 @@ mod listeners;
 mod logs;
 mod outage;
 mod program;
+mod reload;
 mod replay;
 mod rooms;
 mod run;

@@ -20,7 +20,12 @@ pub enum Failure {
     /// Nobody is there.
     Absent { at: String, why: String },
     /// The gate refuses, and says why.
-    Refused { status: StatusCode, detail: String },
+    Refused {
+        status: StatusCode,
+        detail: String,
+        /// One by one, where it says so.
+        mistakes: Vec<String>,
+    },
     /// The token is missing or wrong.
     Token(String),
     /// Somebody is there who is no admin listener, or of another version.
@@ -37,7 +42,7 @@ impl fmt::Display for Failure {
                 "nothing answers at {at} ({why}); is the gate running? Start it with `anteroom run`, \
                  or name its admin listener with --admin"
             ),
-            Self::Refused { status, detail } => write!(f, "{detail} ({})", status.as_u16()),
+            Self::Refused { status, detail, .. } => write!(f, "{detail} ({})", status.as_u16()),
             Self::Token(detail) => write!(f, "{detail}; give it with --token-file or in ANTEROOM_ADMIN_TOKEN"),
             Self::Foreign(why) | Self::Local(why) => f.write_str(why),
         }
@@ -140,6 +145,7 @@ impl Client {
             status => Err(Failure::Refused {
                 status,
                 detail: problem.detail,
+                mistakes: problem.mistakes,
             }),
         }
     }

@@ -58,13 +58,17 @@ impl AdminArgs {
 
 /// Carries out `anteroom NAME`.
 pub fn run(name: &str, command: impl Future<Output = Result<(), Failure>>) -> ExitCode {
+    run_to_code(name, async { command.await.map(|()| ExitCode::SUCCESS) })
+}
+
+/// As [`run`], for a command with exit codes of its own.
+pub fn run_to_code(name: &str, command: impl Future<Output = Result<ExitCode, Failure>>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let done = runtime.map_err(local).and_then(|runtime| runtime.block_on(command));
-    let Err(failure) = done else {
-        return ExitCode::SUCCESS;
-    };
-    eprintln!("anteroom {name}: {}", plain(&failure.to_string()));
-    ExitCode::FAILURE
+    done.unwrap_or_else(|failure| {
+        eprintln!("anteroom {name}: {}", plain(&failure.to_string()));
+        ExitCode::FAILURE
+    })
 }
 
 /// Prints an answer: drawn, or as it came.

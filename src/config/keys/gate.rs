@@ -128,12 +128,12 @@ const SERVER_KEYS: [Key; 22] = [
         "\"30s\"",
         "How long requests under way may take to finish after SIGTERM before their connections are closed.",
     ),
-    key(
+    at_start(key(
         "upgrade_deadline",
         "duration",
         "\"30s\"",
         "How long the new process of an upgrade may take until it serves; then it is ended, and the gate goes on as before.",
-    ),
+    )),
     at_start(key(
         "backlog",
         "number",

@@ -1,0 +1,56 @@
+//! What the admin listener has from the configuration, and may have from another one while it runs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arc_swap::{ArcSwap, Guard};
+
+use super::Options;
+use crate::proxy::Origins;
+use crate::token::Keyring;
+
+/// What is in force; clones are the same.
+#[derive(Clone)]
+pub struct Live(Arc<ArcSwap<Configured>>);
+
+pub(super) struct Configured {
+    pub options: Options,
+    pub keyring: Keyring,
+    pub origins: Origins,
+}
+
+impl Live {
+    pub(super) fn new(options: Options, keyring: Keyring, origins: Origins) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(Configured {
+            options,
+            keyring,
+            origins,
+        })))
+    }
+
+    pub(super) fn load(&self) -> Guard<Arc<Configured>> {
+        self.0.load()
+    }
+
+    /// Puts others in force, for requests that come from now on. What no configuration says stays: the listener's own patience,
+    /// and who carries out upgrades.
+    pub fn set(&self, options: Options, keyring: Keyring, origins: Origins) {
+        let before = self.load();
+        let configured = Configured {
+            options: Options {
+                patience: before.options.patience,
+                upgrades: before.options.upgrades.clone(),
+                ..options
+            },
+            keyring,
+            origins,
+        };
+        self.0.store(Arc::new(configured));
+    }
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Live").finish_non_exhaustive()
+    }
+}

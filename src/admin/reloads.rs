@@ -1,0 +1,223 @@
+//! Taking another configuration: orders to do it, and what became of the last.
+//!
+//! Who carries an order out is not known here. Orders wait in a short queue and are carried out one after the other; each
+//! reads its file only then, so that none is taken that another has made old.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use tokio::sync::oneshot;
+
+use super::figures::gauge;
+use super::problem::json;
+use super::{Peer, Problem, Shared, api, rooms};
+use crate::logging::rfc3339;
+use crate::room::Wall;
+use crate::time;
+
+/// What a reload was asked for by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trigger {
+    /// SIGHUP.
+    Signal,
+    /// An operator, through the admin listener.
+    Command,
+    /// The file has become another.
+    File,
+}
+
+/// Somebody wants what the file now says.
+pub struct Order {
+    pub trigger: Trigger,
+    /// Told what became of it.
+    pub answer: Option<oneshot::Sender<api::Reload>>,
+}
+
+/// The queue of orders, and what became of them; clones are the same.
+#[derive(Clone)]
+pub struct Reloads(Arc<Inner>);
+
+struct Inner {
+    orders: SyncSender<Order>,
+    taken: AtomicU64,
+    refused: AtomicU64,
+    told: Mutex<Told>,
+}
+
+struct Told {
+    last: api::Reload,
+    in_force_since: Wall,
+}
+
+/// Nobody takes the order: too many wait, or a configuration is never taken here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotNow;
+
+impl Reloads {
+    /// The queue, and its end for whoever carries orders out.
+    #[must_use]
+    pub fn new() -> (Self, Receiver<Order>) {
+        let (orders, queue) = sync_channel(MOST_ORDERS);
+        let in_force_since = time::wall();
+        let last = api::Reload {
+            result: "none".to_owned(),
+            ..api::Reload::default()
+        };
+        let inner = Inner {
+            orders,
+            taken: AtomicU64::default(),
+            refused: AtomicU64::default(),
+            told: Mutex::new(Told { last, in_force_since }),
+        };
+        (Self(Arc::new(inner)), queue)
+    }
+
+    /// Leaves an order, and does not wait.
+    pub fn order(&self, order: Order) -> Result<(), NotNow> {
+        self.0.orders.try_send(order).map_err(|_| NotNow)
+    }
+
+    /// Keeps what became of an order: what has changed, or the mistakes. Gives it as the API has it.
+    pub fn tell(
+        &self,
+        trigger: Trigger,
+        outcome: Result<Vec<String>, Vec<String>>,
+        warnings: Vec<String>,
+    ) -> api::Reload {
+        let now = time::wall();
+        let mut told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = if outcome.is_ok() {
+            &self.0.taken
+        } else {
+            &self.0.refused
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        if outcome.is_ok() {
+            told.in_force_since = now;
+        }
+        told.last = api::Reload {
+            result: if outcome.is_ok() { TAKEN } else { REFUSED }.to_owned(),
+            trigger: Some(trigger.to_string()),
+            at: Some(rfc3339(now)),
+            in_force_since: String::new(),
+            changed: outcome.as_ref().cloned().unwrap_or_default(),
+            mistakes: outcome.err().unwrap_or_default(),
+            warnings,
+        };
+        told.shown()
+    }
+
+    /// What became of the last.
+    #[must_use]
+    pub fn last(&self) -> api::Reload {
+        self.0.told.lock().unwrap_or_else(PoisonError::into_inner).shown()
+    }
+
+    /// When the last one was refused; `None` where it was taken, or where there was none.
+    #[must_use]
+    pub fn refused_at(&self) -> Option<String> {
+        let last = self.last();
+        last.at.filter(|_| last.result == REFUSED)
+    }
+}
+
+impl Told {
+    fn shown(&self) -> api::Reload {
+        api::Reload {
+            in_force_since: rfc3339(self.in_force_since),
+            ..self.last.clone()
+        }
+    }
+}
+
+impl fmt::Debug for Reloads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reloads").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Signal => "signal",
+            Self::Command => "command",
+            Self::File => "file",
+        })
+    }
+}
+
+/// `GET /api/v1/reload`: what became of the last one.
+pub(super) async fn show(State(shared): State<Shared>) -> Response {
+    json(&shared.reloads.last())
+}
+
+/// `POST /api/v1/reload`: answered once the file's configuration is in force, or refused.
+pub(super) async fn reload(State(shared): State<Shared>, peer: Peer, headers: HeaderMap) -> Result<Response, Problem> {
+    rooms::check_json(&headers)?;
+    tracing::info!(%peer, "an operator asked for a reload");
+    let (answer, done) = oneshot::channel();
+    let order = Order {
+        trigger: Trigger::Command,
+        answer: Some(answer),
+    };
+    let not_now = |_| {
+        let detail = "no configuration is taken now: too many wait to be, or the gate is about to end";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+    };
+    shared.reloads.order(order).map_err(not_now)?;
+    let told = done.await.map_err(|_| not_now(NotNow))?;
+    if told.result == TAKEN {
+        shared.metrics.admin_changes.inc();
+        return Ok(json(&told));
+    }
+    Err(Problem {
+        detail: "the configuration was refused, and the one in force stays".to_owned(),
+        mistakes: told.mistakes,
+        ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "")
+    })
+}
+
+/// The same as metrics.
+#[derive(Debug)]
+pub(super) struct ReloadFigures(pub Reloads);
+
+impl Collector for ReloadFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let inner = &self.0.0;
+        let help = "Attempts to take another configuration, by what became of them";
+        let mut metric = encoder.encode_descriptor("config_reloads", help, None, MetricType::Counter)?;
+        for (result, count) in [(TAKEN, &inner.taken), (REFUSED, &inner.refused)] {
+            metric
+                .encode_family(&[("result", result)])?
+                .encode_counter::<NoLabelSet, _, f64>(&count.load(Ordering::Relaxed), None)?;
+        }
+        let well = u64::from(self.0.refused_at().is_none());
+        let help = "1 unless the last attempt to take another configuration was refused";
+        gauge(&mut encoder, "config_last_reload_successful", help, &well)?;
+        let since = inner.told.lock().unwrap_or_else(PoisonError::into_inner).in_force_since;
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit")]
+        let secs = since.0 as f64 / 1e3;
+        let help = "When the configuration in force was taken, seconds since 1970";
+        gauge(
+            &mut encoder,
+            "config_last_reload_success_timestamp_seconds",
+            help,
+            &secs,
+        )
+    }
+}
+
+/// Results, as the API and the metrics name them.
+const TAKEN: &str = "taken";
+const REFUSED: &str = "refused";
+
+/// Orders that may wait; each of them is as good as the last.
+const MOST_ORDERS: usize = 8;
