@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use super::frames::{DATA, END_STREAM, Framed, INTERNAL_ERROR, Line, NO_ERROR, REFUSED_STREAM, WINDOW_UPDATE};
-use super::{GET, POST, gate, gate_with};
+use super::{GET, POST, gate, gate_with, until_idle};
 use crate::gate::Gate;
 
 fn failures(gate: &Gate) -> u64 {
@@ -106,6 +106,10 @@ fn request_behind_a_connection_s_last_is_sent_again_on_another() {
 fn requests_before_a_connection_s_end_finish_on_it_and_others_begin_on_another() {
     let both = Arc::new(Barrier::new(2));
     let shop = Framed::new(move |line| {
+        if line.index == 0 {
+            let first = line.request().unwrap();
+            line.hi(first);
+        }
         let stream = line.request().unwrap();
         if line.index == 0 {
             line.go_away(stream, NO_ERROR);
@@ -119,6 +123,8 @@ fn requests_before_a_connection_s_end_finish_on_it_and_others_begin_on_another()
         }
     });
     let gate = gate(shop.address);
+    assert_eq!(gate.client().ask(GET).body, "hi");
+    until_idle(&gate);
     let mut first = gate.client();
     first.send(POST);
     gate.until("it is under way", |gate| gate.origins.standing()[0].in_flight == 1);
