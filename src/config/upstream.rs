@@ -13,12 +13,11 @@ use super::gate::{Server, duration};
 use super::keys::upstream::URL;
 use super::listen::Listen;
 use super::reader::{Node, Read, Reader, Section};
-use super::secret;
 use super::shop_http2::http2;
-use super::store::{CaFile, ca_file};
 use super::value::{number, text, wrong, yes_or_no};
+use super::{secret, shop_tls};
 use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopHttp2, ShopServer};
-use crate::token::{Key, Secret};
+use crate::token::Key;
 
 /// Where the shop listens, and what bounds the way to it.
 #[derive(Clone, Debug)]
@@ -45,18 +44,8 @@ pub struct Upstream {
     pub retry_budget: u32,
     pub failures: FailureRules,
     pub check: Option<HealthCheck>,
-    pub tls: Tls,
+    pub tls: shop_tls::Tls,
     pub http2: ShopHttp2,
-}
-
-/// TLS to the servers that are reached by it.
-#[derive(Clone, Debug)]
-pub struct Tls {
-    /// The system's authorities when there is none.
-    pub ca_file: Option<CaFile>,
-    pub server_name: Option<String>,
-    /// Our own certificate and its key.
-    pub client: Option<(CaFile, Secret)>,
 }
 
 const DAY: u64 = 86_400_000;
@@ -77,11 +66,11 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
         keep_alive: duration(&section, "keep_alive", DAY),
         signature_key: section.get("signature_key", |node| secret::key(reader, node)),
         bound: bound(&section),
-        retries: section.need("retries", |node| number(node, 0..=5)),
+        retries: section.need("retries", |node| number(node, 0..=2)),
         retry_budget: section.need("retry_budget", |node| number(node, 0..=100)),
         failures: failures(&section),
         check: check(&section),
-        tls: tls(&section, &servers),
+        tls: shop_tls::read(&section, &servers),
         http2: http2(&section, &servers),
         servers,
     };
@@ -204,34 +193,8 @@ fn check(section: &Section<'_>) -> Option<HealthCheck> {
     })
 }
 
-fn tls(section: &Section<'_>, servers: &[ShopServer]) -> Tls {
-    let certificate = section.get("client_cert_file", ca_file);
-    let key = section.get("client_key_file", secret::pem_file);
-    let (has_certificate, has_key) = (section.is_set("client_cert_file"), section.is_set("client_key_file"));
-    if has_certificate != has_key {
-        let set = if has_key { "client_key_file" } else { "client_cert_file" };
-        section.mistake(
-            set,
-            "a certificate and its key belong together",
-            "both client_cert_file and client_key_file",
-        );
-    }
-    if !servers.is_empty() && !servers.iter().any(|server| server.tls) {
-        only_with(
-            section,
-            &["ca_file", "server_name", "client_cert_file", "client_key_file"],
-            "an https:// url",
-        );
-    }
-    Tls {
-        ca_file: section.get("ca_file", ca_file),
-        server_name: section.get("server_name", |node| host_text(node).map(str::to_owned)),
-        client: certificate.zip(key),
-    }
-}
-
 /// Warns of keys that say nothing without another.
-fn only_with(section: &Section<'_>, names: &[&'static str], other: &str) {
+pub(super) fn only_with(section: &Section<'_>, names: &[&'static str], other: &str) {
     for name in names.iter().filter(|name| section.is_set(name)) {
         section.warning(
             name,
@@ -352,7 +315,7 @@ fn host(node: &Node<'_>) -> Read<HeaderValue> {
     HeaderValue::from_str(text).or_else(|_| wrong(node, format!("\"{text}\" is no host"), "a host"))
 }
 
-fn host_text<'n>(node: &'n Node<'_>) -> Read<&'n str> {
+pub(super) fn host_text<'n>(node: &'n Node<'_>) -> Read<&'n str> {
     let right = "a host such as \"shop.example\"";
     let text = text(node, right)?;
     let is_host = text.parse::<http::uri::Authority>().is_ok() && !text.contains('@');

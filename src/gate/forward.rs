@@ -165,7 +165,7 @@ impl Gate {
             proxy::Kind::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "too_slow", PageKind::BadRequest),
             proxy::Kind::BodyBroken => (StatusCode::BAD_REQUEST, "malformed", PageKind::BadRequest),
             proxy::Kind::Loop => (StatusCode::LOOP_DETECTED, "loop", PageKind::BadGateway),
-            proxy::Kind::ConnectTimeout | proxy::Kind::ResponseTimeout => (
+            proxy::Kind::ConnectTimeout | proxy::Kind::ResponseTimeout | proxy::Kind::TotalTimeout => (
                 StatusCode::GATEWAY_TIMEOUT,
                 "upstream_timeout",
                 PageKind::GatewayTimeout,
@@ -212,7 +212,7 @@ fn give(cookies: &[HeaderValue], must_set: bool, method: &Method, response: &mut
 fn fault(kind: proxy::Kind) -> UpstreamFault {
     match kind {
         proxy::Kind::Unreachable | proxy::Kind::ConnectTimeout | proxy::Kind::Exhausted => UpstreamFault::Connect,
-        proxy::Kind::ResponseTimeout => UpstreamFault::Timeout,
+        proxy::Kind::ResponseTimeout | proxy::Kind::TotalTimeout => UpstreamFault::Timeout,
         _ => UpstreamFault::Broken,
     }
 }

@@ -37,6 +37,9 @@ pub enum Kind {
     /// No answer from the shop in time.
     #[error("the upstream did not answer in time")]
     ResponseTimeout,
+    /// All tries and waits together took too long.
+    #[error("the upstream took too long in all")]
+    TotalTimeout,
     /// The shop's certificate is not to be trusted, or it does not speak TLS.
     #[error("the upstream cannot be trusted")]
     Untrusted,
@@ -87,7 +90,7 @@ impl Kind {
             Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken => StatusCode::BAD_REQUEST,
             Self::Loop => StatusCode::LOOP_DETECTED,
-            Self::ConnectTimeout | Self::ResponseTimeout => StatusCode::GATEWAY_TIMEOUT,
+            Self::ConnectTimeout | Self::ResponseTimeout | Self::TotalTimeout => StatusCode::GATEWAY_TIMEOUT,
             Self::Unreachable
             | Self::Untrusted
             | Self::Broken

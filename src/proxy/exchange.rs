@@ -31,11 +31,15 @@ pub(super) struct Exchange<'a> {
     deadline: Option<Instant>,
     /// Servers that are not tried again.
     tried: Vec<Arc<Origin>>,
-    /// Where a kept connection had died: the server may be well, and is tried again if no other is.
+    /// Where a kept connection had died: the server may be well, and has the request again if no other may.
     spare: Option<Arc<Origin>>,
+    /// The retry may go to the spare alone.
+    stays: bool,
     /// Kept connections have died: no other is trusted.
     only_fresh: bool,
     resent: u32,
+    /// What the last try that was sent failed of.
+    last: Kind,
     /// It asks for a tunnel.
     is_tunnel: bool,
 }
@@ -71,8 +75,10 @@ impl<'a> Exchange<'a> {
             deadline: settings.total.map(|total| Instant::now() + total),
             tried: Vec::new(),
             spare: None,
+            stays: false,
             only_fresh: false,
             resent: 0,
+            last: Kind::Unreachable,
             is_tunnel: false,
         }
     }
@@ -127,12 +133,20 @@ impl<'a> Exchange<'a> {
 
     /// A connection to a server that has not been tried.
     async fn lease(&mut self) -> Result<Lease, Kind> {
-        let mut last = Kind::Unreachable;
         loop {
+            if self.is_over() {
+                return Err(self.last);
+            }
             let Some(origin) = self.next().await else {
-                return Err(last);
+                return Err(self.last);
             };
-            let mut busy = Busy::at(origin, self.deadline).await?;
+            let mut busy = match Busy::at(origin) {
+                Ok(busy) => busy,
+                Err(full) => match self.turn(full).await? {
+                    Some(busy) => busy,
+                    None => continue,
+                },
+            };
             if !self.only_fresh {
                 match self.pool.kept(busy, self.is_tunnel).await {
                     Ok(lease) => return Ok(lease),
@@ -142,16 +156,27 @@ impl<'a> Exchange<'a> {
             // PERF: rare, and its state is large.
             match Box::pin(self.pool.fresh(busy, self.is_tunnel, self.deadline)).await {
                 Ok(lease) => return Ok(lease),
-                Err((Kind::Exhausted, _)) => return Err(Kind::Exhausted),
+                // No fault of this server's.
+                Err((kind @ (Kind::Exhausted | Kind::TotalTimeout), _)) => return Err(kind),
+                Err((Kind::ConnectTimeout, _)) if self.is_over() => return Err(Kind::TotalTimeout),
                 Err((kind, busy)) => {
-                    last = kind;
+                    self.last = kind;
                     self.missed(busy.origin());
                 }
             }
         }
     }
 
+    /// Waits where all connections are taken.
+    async fn turn(&self, full: Arc<Origin>) -> Result<Option<Busy>, Kind> {
+        // PERF: as with a new connection.
+        Box::pin(self.pool.origins().free(full, &self.tried, self.deadline)).await
+    }
+
     async fn next(&mut self) -> Option<Arc<Origin>> {
+        if std::mem::take(&mut self.stays) {
+            return self.spare.take();
+        }
         let origins = self.pool.origins();
         if self.tried.len() >= MOST_SERVERS {
             return None;
@@ -182,13 +207,17 @@ impl<'a> Exchange<'a> {
     }
 
     async fn send(&self, mut lease: Lease, request: Request<Sent>) -> Result<(Response<Incoming>, Lease), Failed> {
+        let begun = self.deadline.map(|_| Instant::now());
         let answer = lease.send(request);
         let answer = tokio::select! {
             answer = answer => answer,
-            () = too_late(self.progress, self.settings.response, self.deadline) => {
+            kind = too_late(self.progress, self.settings.response, self.deadline) => {
+                if begun.is_some_and(|begun| kind == Kind::TotalTimeout && self.had_its_time(begun)) {
+                    lease.origin().failed_with(kind);
+                }
                 let unheard = !lease.is_answered();
                 lease.is_late();
-                return Err(Failed { kind: Kind::ResponseTimeout, unheard, lease });
+                return Err(Failed { kind, unheard, lease });
             }
         };
         let answer = match answer {
@@ -214,6 +243,17 @@ impl<'a> Exchange<'a> {
         Ok((answer, lease))
     }
 
+    /// Whether a server that the total deadline met has itself to blame: it had the whole request for half of the total.
+    /// SECURITY: else clients that upload slowly could have servers passed over.
+    fn had_its_time(&self, begun: Instant) -> bool {
+        let since = match self.progress {
+            None => begun,
+            Some(progress) if progress.outcome() == Outcome::Whole => progress.last_moved().max(begun),
+            Some(_) => return false,
+        };
+        self.settings.total.is_some_and(|total| since.elapsed() >= total / 2)
+    }
+
     /// What is sent next after a failed try; its error where nothing is.
     fn again(&mut self, failed: Failed, copy: Option<Copy>) -> Result<Request<Sent>, Kind> {
         let Failed { kind, unheard, lease } = failed;
@@ -225,15 +265,21 @@ impl<'a> Exchange<'a> {
         if !had_died && matches!(kind, Kind::Broken | Kind::ResponseTimeout) {
             origin.failed_with(kind);
         }
+        self.last = kind;
         self.tried.push(Arc::clone(&origin));
         let copy = copy.filter(|copy| copy.is_safe || (is_unprocessed && copy.request.body().is_whole()));
-        let again = copy.filter(|_| unheard).ok_or(kind)?.request;
-        if had_died || is_unprocessed {
-            self.spare = Some(origin);
-        }
+        let again = copy.filter(|_| unheard && !self.is_over()).ok_or(kind)?.request;
         if had_died {
             self.only_fresh = true;
-        } else if !self.is_elsewhere() || !self.pool.budget().spend() {
+            self.stays = !(self.is_elsewhere() && self.pool.budget().spend());
+            self.spare = Some(origin);
+        } else if is_unprocessed {
+            // It may go to the same server again, as often as to others.
+            self.spare = Some(origin);
+            if self.tried.len() >= MOST_SERVERS || !self.pool.budget().spend() {
+                return Err(kind);
+            }
+        } else if !(self.is_elsewhere() && self.pool.budget().spend()) {
             return Err(kind);
         }
         self.resent += 1;
@@ -241,8 +287,12 @@ impl<'a> Exchange<'a> {
         Ok(again)
     }
 
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
+    }
+
     fn is_elsewhere(&self) -> bool {
-        self.tried.len() < MOST_SERVERS && (self.spare.is_some() || self.pool.origins().any(&self.tried).is_some())
+        self.tried.len() < MOST_SERVERS && self.pool.origins().any(&self.tried).is_some()
     }
 }
 
@@ -254,21 +304,23 @@ fn with_head(head: http::request::Parts, body: Sent) -> Request<Sent> {
     request
 }
 
-/// Ends when the shop has had the whole request for `patience` and not answered, or at the deadline. While a body is still
+/// Ends when the shop has had the whole request for `patience` and not answered, or at the deadline; which it was. While a body is still
 /// coming its own deadlines hold: the client's for what does not arrive, the socket's for what the shop does not take.
-async fn too_late(progress: Option<&Progress>, patience: Duration, deadline: Option<Instant>) {
+async fn too_late(progress: Option<&Progress>, patience: Duration, deadline: Option<Instant>) -> Kind {
     let mut due = Instant::now() + patience;
     loop {
         if let Some(deadline) = deadline.filter(|deadline| *deadline < due) {
             sleep_until(deadline).await;
-            return;
+            return Kind::TotalTimeout;
         }
         sleep_until(due).await;
-        let Some(progress) = progress else { return };
+        let Some(progress) = progress else {
+            return Kind::ResponseTimeout;
+        };
         due = match progress.outcome() {
             Outcome::Coming => Instant::now() + patience,
             _ if progress.last_moved() + patience > due => progress.last_moved() + patience,
-            _ => return,
+            _ => return Kind::ResponseTimeout,
         };
     }
 }

@@ -43,8 +43,9 @@ impl FromShop {
         !self.incoming.is_end_stream() && self.lease.as_ref().is_some_and(|lease| lease.fate().is_some())
     }
 
-    fn fail(&self, kind: Kind) {
-        if let Some(lease) = &self.lease {
+    /// Closes the connection.
+    fn fail(&mut self, kind: Kind) {
+        if let Some(lease) = self.lease.take() {
             lease.origin().failed_with(kind);
         }
     }

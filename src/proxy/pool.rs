@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
@@ -71,12 +71,14 @@ pub(super) enum Way {
 
 /// The use of a connection for one request.
 pub(super) struct Lease {
-    // Before `busy`: a connection is closed or kept before another may take its place.
+    // Before `busy`: a connection is kept, or told to close, before another request may take its place.
     way: Option<Way>,
     pool: Arc<Pool>,
     busy: Busy,
     reused: bool,
     reusable: bool,
+    /// A whole answer speaks for its server.
+    good: bool,
 }
 
 impl Pool {
@@ -156,6 +158,7 @@ impl Pool {
             pool: Arc::clone(self),
             busy,
             reusable: false,
+            good: false,
         }
     }
 
@@ -169,6 +172,9 @@ impl Pool {
         let end = self.connect_by(deadline);
         let dialled = timeout_at(end, self.origins.dial().connect(origin, most)).await;
         let late = |_| {
+            if deadline == Some(end) {
+                return Kind::TotalTimeout;
+            }
             origin.note("no connection in time");
             Kind::ConnectTimeout
         };
@@ -274,6 +280,12 @@ impl Stash {
         });
     }
 
+    /// Closes all of them.
+    pub(super) fn clear(&self) {
+        let closed = std::mem::take(&mut *self.lock());
+        drop(closed);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -335,8 +347,19 @@ impl Lease {
         self.reusable = true;
     }
 
+    /// Counts a head with this status for or against its server: a good one only once the answer is whole, unless it has no end.
+    pub(super) fn judge(&mut self, status: StatusCode, is_endless: bool) {
+        self.good = self.origin().is_good(status);
+        if self.good && is_endless {
+            self.origin().succeeded();
+        }
+    }
+
     /// The answer has been read whole.
     pub(super) fn give_back(mut self) {
+        if self.good {
+            self.origin().succeeded();
+        }
         if let (Some(Way::Own(line)), true) = (self.way.take(), self.reusable) {
             self.pool.push(line);
         }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::header::{CONNECTION, EXPECT, HOST};
+use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HOST};
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -103,7 +103,7 @@ impl Upstream {
         }
         let progress = request.body().progress();
         let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, progress.as_deref());
-        let (mut answer, lease) = exchange.run(request).await?;
+        let (mut answer, mut lease) = exchange.run(request).await?;
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
             let asked = upgrade
                 .filter(|asked| asked.is_granted(&answer))
@@ -113,7 +113,7 @@ impl Upstream {
         if !framing::is_clear(&answer) {
             return Err(faulty(&lease, Kind::Ambiguous).into());
         }
-        lease.origin().answered(answer.status());
+        lease.judge(answer.status(), is_event_stream(&answer));
         if let Some(word) = hygiene::clean_response(answer.headers_mut()) {
             answer.extensions_mut().insert(word);
         }
@@ -142,11 +142,11 @@ impl Upstream {
         &self,
         asked: tunnel::Asked,
         mut answer: Response<Incoming>,
-        lease: Lease,
+        mut lease: Lease,
         cancel: Option<CancellationToken>,
     ) -> Response<Body> {
         let shop = hyper::upgrade::on(&mut answer);
-        lease.origin().answered(answer.status());
+        lease.judge(answer.status(), true);
         let held = lease.detach();
         let headers = answer.headers_mut();
         let word = hygiene::clean_response(headers);
@@ -160,6 +160,16 @@ impl Upstream {
         }
         Response::from_parts(head, Body::tunnel(strings))
     }
+}
+
+fn is_event_stream(answer: &Response<Incoming>) -> bool {
+    const KIND: &[u8] = b"text/event-stream";
+    let kind = answer
+        .headers()
+        .get(CONTENT_TYPE)
+        .map_or(&[][..], HeaderValue::as_bytes);
+    kind.get(..KIND.len())
+        .is_some_and(|kind| kind.eq_ignore_ascii_case(KIND))
 }
 
 /// Counts the answer against its server.

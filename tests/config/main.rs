@@ -8,6 +8,7 @@ mod certificates;
 mod docs;
 mod good;
 mod shipped;
+mod shop_tls;
 mod tls;
 
 use std::fs;

@@ -46,19 +46,15 @@ fn every_example_in_the_shipped_file_works() {
     let page = folder.path().join("page.html");
     std::fs::write(&page, "<html></html>").expect("written");
     let text = with_examples(&shipped()).replace("/etc/anteroom/page.html", &page.display().to_string());
-    let authorities = folder.path().join("ca.pem");
-    std::fs::write(&authorities, "-----BEGIN CERTIFICATE-----\n").expect("written");
     let issued = Authority::new().issue(&["shop.example"]).write(folder.path(), "shop");
     let text = text
         .replace("/etc/anteroom/fullchain.pem", &issued.0.display().to_string())
         .replace("/etc/anteroom/privkey.pem", &issued.1.display().to_string());
-    let key = folder.path().join("gate.key");
-    std::fs::write(&key, "-----BEGIN PRIVATE KEY-----\n").expect("written");
     let text = text
-        .replace("/etc/anteroom/redis-ca.pem", &authorities.display().to_string())
-        .replace("/etc/anteroom/shop-ca.pem", &authorities.display().to_string())
-        .replace("/etc/anteroom/gate.pem", &authorities.display().to_string())
-        .replace("/etc/anteroom/gate.key", &key.display().to_string());
+        .replace("/etc/anteroom/redis-ca.pem", &issued.0.display().to_string())
+        .replace("/etc/anteroom/shop-ca.pem", &issued.0.display().to_string())
+        .replace("/etc/anteroom/gate.pem", &issued.0.display().to_string())
+        .replace("/etc/anteroom/gate.key", &issued.1.display().to_string());
     // One of the two.
     let text = text.replace(&format!("url = \"{SHOP}\"\n"), "");
     // The environment of a test always has these.

@@ -275,6 +275,12 @@ fn check(name: &str, shop: &Shop, request: &str, seen: Seen) {
         Refused | Cut => assert_eq!(status, "502", "{name}: {whole}"),
         Clean(expected, text) => assert_eq!((status, body), (expected.to_string().as_str(), text), "{name}: {whole}"),
     }
+    let failures = gate.origins.standing()[0].failures;
+    assert_eq!(
+        failures,
+        u64::from(!matches!(seen, Clean(..))),
+        "{name}: counted against its server"
+    );
     assert!(!head.contains('\0') && !head.contains("Set-Cookie"), "{name}: {whole}");
     shop.until_closed(1);
     let next = gate.client().ask(GET);
@@ -296,17 +302,20 @@ fn is_whole(head: &str, body: &str) -> bool {
 #[test]
 fn every_faulty_answer_is_refused_or_cut_and_harms_nobody_else() {
     for (name, bytes, seen) in CASES {
-        // What is only seen to be cut when the connection ends.
-        let closes = matches!(seen, Cut)
-            || [
-                "HTTP/0.9",
-                "head cut",
-                "HTTP/2 frame",
-                "TLS alert",
-                "lines ended by a bare LF",
-                "chunk extension",
-            ]
-            .contains(&name);
+        // What is only seen to be wrong when the connection ends.
+        let closes = [
+            "length that never comes",
+            "body cut",
+            "chunk cut",
+            "last chunk missing",
+            "HTTP/0.9",
+            "head cut",
+            "HTTP/2 frame",
+            "TLS alert",
+            "lines ended by a bare LF",
+            "chunk extension",
+        ]
+        .contains(&name);
         check(name, &shop(bytes, closes), GET, seen);
     }
 }

@@ -41,7 +41,11 @@ pub struct Line {
 impl Shop {
     /// Runs `script` on every connection; the connection closes when the script returns.
     pub fn new(script: impl Fn(&mut Line) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::at(TcpListener::bind("127.0.0.1:0").unwrap(), script)
+    }
+
+    /// The same on a listener that is there already.
+    pub fn at(listener: TcpListener, script: impl Fn(&mut Line) + Send + Sync + 'static) -> Self {
         let address = listener.local_addr().unwrap();
         let record = Arc::new(Record::default());
         let (script, records): (Arc<Script>, _) = (Arc::new(script), Arc::clone(&record));

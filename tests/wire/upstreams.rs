@@ -1,11 +1,11 @@
-//! A shop of several servers: which is asked, which is passed over, what is sent again, who waits for a connection.
+//! A shop of several servers: which is asked, which is passed over, what is sent again.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use anteroom::proxy::{ConnectionBound, HealthCheck, Place, ShopServer, UpstreamSettings};
+use anteroom::proxy::{HealthCheck, Place, ShopServer, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
@@ -23,11 +23,11 @@ fn server(address: SocketAddr) -> ShopServer {
     }
 }
 
-fn place(address: SocketAddr) -> Place {
+pub fn place(address: SocketAddr) -> Place {
     Place::Host(address.ip().to_string(), address.port())
 }
 
-fn over(servers: &[SocketAddr], change: impl FnOnce(&mut UpstreamSettings)) -> Gate {
+pub fn over(servers: &[SocketAddr], change: impl FnOnce(&mut UpstreamSettings)) -> Gate {
     Gate::with(servers[0], |setup| {
         setup.upstream = UpstreamSettings::at(servers.iter().map(|address| server(*address)).collect());
         change(&mut setup.upstream);
@@ -151,9 +151,12 @@ fn what_may_have_been_read_is_sent_again_only_if_it_is_safe() {
         );
     }
     let begun = fates(GET, &mute("HTTP/1.1 "), |_| {});
-    assert!(begun.iter().all(|status| *status == 502), "{begun:?}");
+    assert!(
+        !begun.is_empty() && begun.iter().all(|status| *status == 502),
+        "{begun:?}"
+    );
     let none = fates(GET, &mute(""), |upstream| upstream.retries = 0);
-    assert!(none.iter().all(|status| *status == 502), "{none:?}");
+    assert!(!none.is_empty() && none.iter().all(|status| *status == 502), "{none:?}");
 }
 
 #[test]
@@ -235,93 +238,6 @@ fn name_that_does_not_resolve_is_502() {
         setup.upstream.connect = Duration::from_secs(10);
     });
     assert_eq!(status(&gate, GET), 502);
-}
-
-fn bounded(shop: SocketAddr, waiting: u32, wait: Duration) -> Gate {
-    over(&[shop], |upstream| {
-        upstream.bound = Some(ConnectionBound {
-            connections: 1,
-            waiting,
-            wait,
-        });
-        upstream.idle = LONG;
-    })
-}
-
-fn until_waiting(gate: &Gate, count: u32) {
-    gate.until("they wait", |gate| gate.origins.standing()[0].waiting == count);
-}
-
-#[test]
-fn requests_wait_for_a_connection_in_order_and_who_goes_leaves_the_line() {
-    let release = Arc::new(Barrier::new(2));
-    let held = Arc::clone(&release);
-    let shop = Shop::new(move |line| {
-        while line.request().is_some() {
-            held.wait();
-            line.send(OK);
-        }
-    });
-    let gate = bounded(shop.address, 3, LONG);
-    let mut clients = Vec::new();
-    for at in 0..4 {
-        let mut client = gate.client();
-        client.send(&format!("GET /{at} HTTP/1.1\r\nHost: a\r\n\r\n"));
-        shop.until(|seen| seen.contains("GET /0"));
-        until_waiting(&gate, at);
-        clients.push(client);
-    }
-    let refused = gate.client().ask(GET);
-    assert_eq!((refused.status, refused.body.as_str()), (503, "Ours Exhausted"));
-    drop(clients.remove(2));
-    until_waiting(&gate, 2);
-    for client in &mut clients {
-        release.wait();
-        assert_eq!(client.answer().status, 200);
-    }
-    let seen = shop.seen();
-    let order: Vec<usize> = ["GET /0", "GET /1", "GET /3"]
-        .map(|line| seen.find(line).unwrap())
-        .to_vec();
-    assert!(order.is_sorted() && !seen.contains("GET /2"), "{seen}");
-    assert_eq!(shop.connections(), 1);
-}
-
-#[test]
-fn wait_for_a_connection_has_an_end() {
-    let shop = Shop::new(|line| {
-        line.request();
-        line.drain();
-    });
-    let gate = bounded(shop.address, 3, SHORT);
-    let mut first = gate.client();
-    first.send(GET);
-    shop.until(|seen| seen.contains("GET"));
-    assert_eq!(status(&gate, GET), 503);
-    assert_eq!(gate.origins.standing()[0].failures, 0, "it is not the shop's fault");
-}
-
-#[test]
-fn tunnel_holds_its_connection() {
-    let upgrade = "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n";
-    let shop = Shop::new(|line| {
-        while let Some(request) = line.request() {
-            if request.contains("/ws") {
-                line.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
-                line.drain();
-                return;
-            }
-            line.send(OK);
-        }
-    });
-    let gate = bounded(shop.address, 3, SHORT);
-    let mut tunnel = gate.client();
-    tunnel.send(upgrade);
-    assert!(tunnel.head().starts_with("HTTP/1.1 101"));
-    assert_eq!((gate.origins.standing()[0].in_flight, status(&gate, GET)), (1, 503));
-    drop(tunnel);
-    gate.until("the tunnel is gone", |gate| gate.origins.standing()[0].in_flight == 0);
-    assert_eq!(status(&gate, GET), 200);
 }
 
 #[test]

@@ -93,23 +93,24 @@ const KEYS: [Key; 33] = [
         "max_connections",
         "number",
         "no bound",
-        "Most connections to each server at once; further requests wait for one.",
+        "Most requests at each server at once, WebSockets included; further ones wait for the first server that is free.",
     ),
     key(
         "max_waiting",
         "number",
         "1000",
-        "Most requests that wait for a connection to each server; then 503 with Retry-After. For `max_connections`.",
+        "Most requests that wait for a server; one that would go to any stands in the line of each. Then 503 with Retry-After. For \
+         `max_connections`.",
     ),
     key(
         "wait_timeout",
         "duration",
         "\"5s\"",
-        "How long a request waits for a connection; then 503 with Retry-After. For `max_connections`.",
+        "How long a request waits for a server; then 503 with Retry-After. For `max_connections`.",
     ),
     key(
         "retries",
-        "number from 0 to 5",
+        "number from 0 to 2",
         "1",
         "How often a request may be sent again: only without a body, with an idempotent method, before any byte of an answer, \
          and to another server. A connection that cannot be made is tried elsewhere in any case.",

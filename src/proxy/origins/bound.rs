@@ -1,16 +1,15 @@
-//! The bound on connections to one server: so many at once over all cores, and a line of requests that wait for one.
+//! The bound on requests at one server: so many at once over all cores, and a line of those that wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
 
-use crate::proxy::error::Kind;
 use crate::proxy::pool::Stash;
 use crate::proxy::settings::ConnectionBound;
 
-/// One server's connections where they are bounded. Idle ones are shared by all cores: else one core's would keep another
+/// How many requests are at one server where they are bounded. Idle connections ones are shared by all cores: else one core's would keep another
 /// from connecting.
 pub(super) struct Bound {
     rules: ConnectionBound,
@@ -44,32 +43,37 @@ impl Bound {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// The right to a connection, first come, first served. Dropped while it waits, it leaves the line.
-    pub(super) async fn enter(&self, deadline: Option<Instant>) -> Result<OwnedSemaphorePermit, Kind> {
-        if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
-            return Ok(permit);
-        }
-        let _place = self.place()?;
-        let end = Instant::now() + self.rules.wait;
-        let end = deadline.map_or(end, |deadline| deadline.min(end));
-        match timeout_at(end, Arc::clone(&self.permits).acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(permit),
-            _ => Err(Kind::Exhausted),
-        }
+    /// The right to a connection, if one is free and nobody waits for it.
+    pub(super) fn enter(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).try_acquire_owned().ok()
     }
 
-    fn place(&self) -> Result<Waiting<'_>, Kind> {
+    /// How long one waits for it otherwise.
+    pub(super) fn patience(&self) -> Duration {
+        self.rules.wait
+    }
+
+    /// A place in the line, if there is one left.
+    pub(super) fn place(&self) -> Option<Place<'_>> {
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.rules.waiting {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
-            return Err(Kind::Exhausted);
+            return None;
         }
-        Ok(Waiting(self))
+        Some(Place(self))
     }
 }
 
-struct Waiting<'b>(&'b Bound);
+/// A place in a server's line, until it drops.
+pub(super) struct Place<'b>(&'b Bound);
 
-impl Drop for Waiting<'_> {
+impl Place<'_> {
+    /// The right to a connection, first come, first served from when this is first polled.
+    pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.permits).acquire_owned().await.ok()
+    }
+}
+
+impl Drop for Place<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }

@@ -19,9 +19,17 @@ pub(super) fn among_the_well(targets: &[Arc<Origin>], tried: &[Arc<Origin>], now
     None
 }
 
-/// Any server with a weight.
+/// Any server with a weight, and one that is not full if there is one.
 pub(super) fn among_all(targets: &[Arc<Origin>], tried: &[Arc<Origin>]) -> Option<Arc<Origin>> {
-    draw(targets, |origin| is_open(origin, tried)).map(Arc::clone)
+    draw(targets, |origin| is_open(origin, tried) && !origin.is_full())
+        .or_else(|| draw(targets, |origin| is_open(origin, tried)))
+        .map(Arc::clone)
+}
+
+/// All servers that are not out.
+pub(super) fn all_well(targets: &[Arc<Origin>], tried: &[Arc<Origin>], now_ms: u64) -> Vec<Arc<Origin>> {
+    let well = |origin: &&Arc<Origin>| is_open(origin, tried) && origin.takes(now_ms);
+    targets.iter().filter(well).map(Arc::clone).collect()
 }
 
 fn is_open(origin: &Arc<Origin>, tried: &[Arc<Origin>]) -> bool {

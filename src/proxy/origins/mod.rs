@@ -14,6 +14,8 @@ mod names;
 mod origin;
 mod succession;
 mod tls;
+mod wait;
+mod weights;
 
 use std::fmt;
 use std::io;
@@ -22,18 +24,22 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::{Notify, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::error::Kind;
 use super::pool::Stash;
 use super::settings::{Place, UpstreamSettings};
 use crate::time;
 use dial::Dial;
 use names::Names;
+use weights::Weights;
 
 pub(super) use budget::Budget;
 pub(super) use dial::{Protocol, ShopStream};
 pub(super) use origin::{Busy, Origin};
+pub use tls::{check_authorities, check_name};
+pub use weights::{NotWeighed, Weighed};
 
 /// The shop's servers; clones are the same ones. The thread that looks after them ends with the last clone.
 #[derive(Clone)]
@@ -43,6 +49,7 @@ struct Inner {
     settings: Arc<UpstreamSettings>,
     dial: Dial,
     targets: ArcSwap<Vec<Arc<Origin>>>,
+    weights: Weights,
     /// Wakes the look-up of names before its time.
     wanted: Arc<Notify>,
     /// Look-ups done.
@@ -80,6 +87,8 @@ pub struct Standing {
     pub origin: String,
     /// Its share of the requests.
     pub weight: u32,
+    /// The same as configured.
+    pub configured: u32,
     /// False while it is passed over.
     pub healthy: bool,
     /// What is spoken to it, `"HTTP/1.1"` or `"HTTP/2"`; none before its first connection.
@@ -121,6 +130,7 @@ impl Origins {
         let inner = Arc::new(Inner {
             dial: Dial::new(&settings)?,
             targets: ArcSwap::from_pointee(names.targets(kept)),
+            weights: Weights::default(),
             wanted: Arc::default(),
             looked_up: watch::Sender::new(0),
             stop: stop.clone(),
@@ -142,7 +152,9 @@ impl Origins {
     /// How every server stands now.
     #[must_use]
     pub fn standing(&self) -> Vec<Standing> {
-        self.0.targets.load().iter().map(|origin| origin.standing()).collect()
+        let targets = self.0.targets.load();
+        let standing = |origin: &Arc<Origin>| origin.standing(self.configured(origin));
+        targets.iter().map(standing).collect()
     }
 
     pub(super) fn settings(&self) -> &Arc<UpstreamSettings> {
@@ -171,6 +183,21 @@ impl Origins {
     /// As [`next`](Self::next) where all are out: a guess is better than a refusal.
     pub(super) fn any(&self, tried: &[Arc<Origin>]) -> Option<Arc<Origin>> {
         choice::among_all(&self.0.targets.load(), tried)
+    }
+
+    /// Waits for a connection to `full`, or to another server that may have the request, whichever is free first. `None`
+    /// where none of them is to be given anything any more.
+    pub(super) async fn free(
+        &self,
+        full: Arc<Origin>,
+        tried: &[Arc<Origin>],
+        deadline: Option<Instant>,
+    ) -> Result<Option<Busy>, Kind> {
+        let mut origins = choice::all_well(&self.0.targets.load(), tried, now_ms());
+        if !origins.iter().any(|origin| Arc::ptr_eq(origin, &full)) {
+            origins.push(full);
+        }
+        wait::first_free(&origins, deadline).await
     }
 
     /// Waits for names to be looked up where none has an address yet; whether there is one now.

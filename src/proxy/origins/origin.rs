@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use arc_swap::ArcSwapOption;
 use http::uri::Scheme;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::Instant;
 
 use super::bound::Bound;
 use super::dial::Protocol;
@@ -116,6 +115,15 @@ impl Origin {
         self.health.enter(now_ms)
     }
 
+    /// Whether it is to be given anything new at all.
+    pub(super) fn is_open(&self) -> bool {
+        self.weight() > 0 && !self.is_gone()
+    }
+
+    pub(super) fn bound(&self) -> Option<&Bound> {
+        self.bound.as_ref()
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.bound.as_ref().is_some_and(Bound::is_full)
     }
@@ -123,6 +131,8 @@ impl Origin {
     /// Its name has another address now: nothing of it is kept.
     pub(in crate::proxy) fn leave(&self) {
         self.gone.store(true, Ordering::Relaxed);
+        // They hold this server, and it them: who does not part them keeps both for ever.
+        self.stash().into_iter().for_each(Stash::clear);
     }
 
     pub(in crate::proxy) fn is_gone(&self) -> bool {
@@ -151,13 +161,18 @@ impl Origin {
         self.bound.as_ref().map(Bound::idle)
     }
 
-    /// A request was answered.
-    pub(in crate::proxy) fn answered(&self, status: http::StatusCode) {
-        if self.rules.server_errors && status.is_server_error() {
+    /// Whether a head with this status is a good one; counted as a failure where it is not.
+    pub(in crate::proxy) fn is_good(&self, status: http::StatusCode) -> bool {
+        let is_good = !(self.rules.server_errors && status.is_server_error());
+        if !is_good {
             self.failed(status.as_str(), now_ms());
-        } else if self.health.succeeded(now_ms) == Change::Back {
-            self.tell(Change::Back);
         }
+        is_good
+    }
+
+    /// A request was answered, and the answer is whole.
+    pub(in crate::proxy) fn succeeded(&self) {
+        self.tell(self.health.succeeded(now_ms));
     }
 
     /// A request failed by this server's fault.
@@ -197,7 +212,7 @@ impl Origin {
     fn tell(&self, change: Change) {
         match change {
             Change::None => {}
-            Change::Out => tracing::warn!(origin = %self.name, "a server of the shop is passed over"),
+            Change::Out => tracing::warn!(origin = %self.name, "a server of the shop counts as out"),
             Change::Back => {
                 self.reason.store(None);
                 tracing::info!(origin = %self.name, "a server of the shop is back");
@@ -205,10 +220,11 @@ impl Origin {
         }
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self, configured: u32) -> Standing {
         Standing {
             origin: self.name.clone(),
             weight: self.weight(),
+            configured,
             healthy: self.health.is_in(),
             protocol: self.protocol().map(Protocol::name),
             in_flight: self.in_flight(),
@@ -242,11 +258,14 @@ pub(in crate::proxy) struct Busy {
 }
 
 impl Busy {
-    /// Waits for a connection to be free where they are bounded.
-    pub(in crate::proxy) async fn at(origin: Arc<Origin>, deadline: Option<Instant>) -> Result<Self, Kind> {
+    /// At `origin`, or that one back where all its connections are taken.
+    pub(in crate::proxy) fn at(origin: Arc<Origin>) -> Result<Self, Arc<Origin>> {
         let permit = match &origin.bound {
             None => None,
-            Some(bound) => Some(bound.enter(deadline).await?),
+            Some(bound) => match bound.enter() {
+                None => return Err(origin),
+                permit => permit,
+            },
         };
         Ok(Self::holding(origin, permit))
     }
@@ -256,7 +275,7 @@ impl Busy {
         Self::holding(origin, None)
     }
 
-    fn holding(origin: Arc<Origin>, permit: Option<OwnedSemaphorePermit>) -> Self {
+    pub(super) fn holding(origin: Arc<Origin>, permit: Option<OwnedSemaphorePermit>) -> Self {
         origin.in_flight.fetch_add(1, Ordering::Relaxed);
         Self {
             origin,

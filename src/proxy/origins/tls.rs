@@ -110,6 +110,21 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, OriginsError> {
     Ok(roots)
 }
 
+/// Says what is wrong with a file of authorities, if anything is.
+pub fn check_authorities(pem: &[u8]) -> Result<(), String> {
+    match roots(Some(pem)) {
+        Err(OriginsError::Tls { why, .. }) => Err(why),
+        Err(error) => Err(error.to_string()),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Whether certificates can be for this name.
+#[must_use]
+pub fn check_name(name: &str) -> bool {
+    server_name("server_name", name).is_ok()
+}
+
 fn with_own(
     builder: ConfigBuilder<ClientConfig, WantsClientCert>,
     settings: Option<&ShopTls>,

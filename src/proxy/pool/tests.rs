@@ -12,9 +12,13 @@ impl Kept {
         self.pool.idle.pop(&self.origin, now, self.idle)
     }
 
-    async fn busy(&self) -> Busy {
-        Busy::at(Arc::clone(&self.origin), None).await.unwrap()
+    fn busy(&self) -> Busy {
+        busy(&self.origin)
     }
+}
+
+fn busy(origin: &Arc<Origin>) -> Busy {
+    Busy::at(Arc::clone(origin)).ok().unwrap()
 }
 
 /// A pool with one idle connection to a shop that does nothing, and the bound on its age.
@@ -25,7 +29,7 @@ async fn kept() -> Kept {
     let origins = Origins::start(settings).unwrap();
     let origin = origins.next(&[]).unwrap();
     let pool = Pool::new(origins, Arc::default());
-    let busy = Busy::at(Arc::clone(&origin), None).await.unwrap();
+    let busy = busy(&origin);
     let mut lease = pool.fresh(busy, false, None).await.ok().unwrap();
     lease.may_be_kept();
     lease.give_back();
@@ -54,21 +58,21 @@ async fn old_connection_is_not_used_even_before_it_is_swept() {
 #[tokio::test]
 async fn lease_that_is_not_given_back_leaves_nothing() {
     let kept = kept().await;
-    drop(kept.pool.kept(kept.busy().await, false).await);
+    drop(kept.pool.kept(kept.busy(), false).await);
     assert!(kept.pool.idle.lock().is_empty());
 }
 
 #[tokio::test]
 async fn connection_serves_its_own_server_only() {
     let (kept, other) = (kept().await, kept().await);
-    assert!(kept.pool.kept(other.busy().await, false).await.is_err());
-    assert!(kept.pool.kept(kept.busy().await, false).await.is_ok());
+    assert!(kept.pool.kept(other.busy(), false).await.is_err());
+    assert!(kept.pool.kept(kept.busy(), false).await.is_ok());
 }
 
 #[tokio::test]
 async fn connection_to_an_address_that_the_name_no_longer_has_is_not_kept() {
     let kept = kept().await;
-    let mut lease = kept.pool.kept(kept.busy().await, false).await.ok().unwrap();
+    let mut lease = kept.pool.kept(kept.busy(), false).await.ok().unwrap();
     kept.origin.leave();
     lease.may_be_kept();
     lease.give_back();

@@ -77,7 +77,10 @@ impl Connections {
                 Turn::Wait(mut outcome) => {
                     let told = timeout_at(end, outcome.wait_for(Option::is_some)).await;
                     let told = told.map_err(|_| Kind::ConnectTimeout)?;
-                    if let Ok(Some(Err(kind))) = told.map(|told| *told) {
+                    // The deadline of the request that opened it says nothing of this one.
+                    if let Ok(Some(Err(kind))) = told.map(|told| *told)
+                        && kind != Kind::TotalTimeout
+                    {
                         return Err(kind);
                     }
                 }

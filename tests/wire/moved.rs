@@ -1,0 +1,122 @@
+//! A name of the shop that moves to another address, seen by a gate whose `/etc/hosts` is the test's own.
+//!
+//! The test starts itself again in a mount namespace (`unshare` of util-linux), where that file is covered by another. Where
+//! the system allows no namespaces it says so and proves nothing.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anteroom::proxy::{ConnectionBound, UpstreamSettings};
+
+use crate::gate::Gate;
+use crate::shop::Shop;
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const NAME: &str = "shop.moves.test";
+const LONG: Duration = Duration::from_secs(3600);
+/// Names the file that covers `/etc/hosts`.
+const HOSTS: &str = "ANTEROOM_TEST_HOSTS";
+
+#[expect(clippy::disallowed_methods, reason = "set by this function alone, for itself")]
+fn own_hosts() -> Option<std::ffi::OsString> {
+    std::env::var_os(HOSTS)
+}
+
+/// Runs `test` again with a hosts file of its own, and gives that file to it.
+fn with_hosts(test: &str, run: impl FnOnce(&Path)) {
+    if let Some(hosts) = own_hosts() {
+        return run(Path::new(&hosts));
+    }
+    let unshared = || {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount"]);
+        command
+    };
+    if !unshared().arg("true").status().is_ok_and(|status| status.success()) {
+        eprintln!("not run: no mount namespaces here");
+        return;
+    }
+    let hosts = tempfile::NamedTempFile::new().unwrap();
+    let covered = format!("mount --bind \"${HOSTS}\" /etc/hosts && exec \"$0\" \"$@\"");
+    let output = unshared()
+        .args(["sh", "-c", &covered])
+        .arg(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(HOSTS, hosts.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+}
+
+fn point(hosts: &Path, address: &str) {
+    std::fs::write(hosts, format!("{address} {NAME}\n")).unwrap();
+}
+
+/// Two shops at one port of two addresses.
+fn pair() -> (Shop, Shop) {
+    let script = |answer: &'static str| {
+        move |line: &mut crate::shop::Line| {
+            while line.request().is_some() {
+                line.send(answer);
+            }
+        }
+    };
+    let listeners = (0..100).find_map(|_| {
+        let first = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = first.local_addr().unwrap().port();
+        let second = TcpListener::bind(SocketAddr::from(([127, 0, 0, 2], port))).ok()?;
+        Some((first, second))
+    });
+    let (first, second) = listeners.unwrap();
+    (
+        Shop::at(first, script("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")),
+        Shop::at(second, script("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb")),
+    )
+}
+
+#[test]
+fn name_is_looked_up_again_and_connections_to_where_it_was_are_closed() {
+    with_hosts(
+        "moved::name_is_looked_up_again_and_connections_to_where_it_was_are_closed",
+        |hosts| {
+            for bound in [None, Some(1)] {
+                moves(hosts, bound);
+            }
+        },
+    );
+}
+
+fn moves(hosts: &Path, bound: Option<u32>) {
+    let (old, new) = pair();
+    point(hosts, "127.0.0.1");
+    let gate = Gate::with(old.address, |setup| {
+        setup.upstream = UpstreamSettings::new(NAME, old.address.port());
+        setup.upstream.resolve_every = Duration::from_millis(5);
+        setup.upstream.bound = bound.map(|connections| ConnectionBound {
+            connections,
+            waiting: 9,
+            wait: LONG,
+        });
+        // Those that the cores share go at once, the others when they are next looked through.
+        setup.upstream.idle = bound.map_or(Duration::from_secs(1), |_| LONG);
+    });
+    assert_eq!(gate.client().ask(GET).body, "a");
+    let place = format!("{NAME}:{}", old.address.port());
+    gate.origins.set_weight(&place, Some(7)).unwrap();
+    point(hosts, "127.0.0.2");
+    gate.until("it has moved", |gate| {
+        let standing = gate.origins.standing();
+        standing.len() == 1 && standing[0].origin.ends_with("(127.0.0.2)")
+    });
+    assert_eq!(
+        gate.origins.standing()[0].weight,
+        7,
+        "as an operator had it for the name"
+    );
+    old.until_closed(1);
+    assert_eq!(gate.client().ask(GET).body, "b");
+    assert_eq!((old.connections(), new.connections()), (1, 1));
+}
