@@ -226,7 +226,10 @@ fn may_raise(view: &View, wanted: u16) -> Result<(), Problem> {
     )))
 }
 
-fn read<T: DeserializeOwned>(headers: &HeaderMap, body: Result<Bytes, BytesRejection>) -> Result<T, Problem> {
+pub(super) fn read<T: DeserializeOwned>(
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<T, Problem> {
     check_json(headers)?;
     let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
     serde_json::from_slice(&body).map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))

@@ -168,6 +168,7 @@ fn router(shared: Shared) -> Router {
         .route(upgrade::UPGRADE, post(upgrade::upgrade))
         .route("/api/v1/upstreams", get(upstreams::list))
         .route("/api/v1/reload", get(reloads::show).post(reloads::reload))
+        .route("/api/v1/upstreams/{server}", post(upstreams::weigh))
         .route("/livez", get(health::live))
         .route("/healthz", get(health::live))
         .route("/readyz", get(health::ready))
@@ -216,7 +217,8 @@ async fn no_such_path() -> Problem {
     Problem::not_found(
         "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
          /api/v1/rooms/{room}/visitors/{reference}, /api/v1/verify, /api/v1/gates, /api/v1/heal, \
-         /api/v1/skip, /api/v1/raise, /api/v1/upgrade, /api/v1/upstreams, /api/v1/reload, /livez, /readyz and /metrics",
+         /api/v1/skip, /api/v1/raise, /api/v1/upgrade, /api/v1/upstreams, /api/v1/upstreams/{server}, /api/v1/reload, \
+         /livez, /readyz and /metrics",
     )
 }
 

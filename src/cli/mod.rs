@@ -20,6 +20,7 @@ mod signals;
 mod start;
 pub mod systemd;
 mod upgrade;
+mod upstreams;
 mod words;
 
 use std::process::ExitCode;
@@ -58,6 +59,8 @@ enum Command {
     Reload(reload::ReloadArgs),
     /// Look at the rooms of a running gate, and change them
     Rooms(rooms::RoomsArgs),
+    /// Look at the shop's servers as a running gate sees them, and take one out
+    Upstreams(upstreams::UpstreamsArgs),
     /// Look at the gates that share the rooms, and at their log
     Gates(gates::GatesArgs),
     /// Have every gate pass over an entry of the log that freezes it
@@ -85,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Reload(args) => reload::run(&args),
         Command::Rooms(args) => rooms::run(&args),
+        Command::Upstreams(args) => upstreams::run(&args),
         Command::Gates(args) => gates::run(&args),
         Command::Skip(args) => gates::skip(&args),
         Command::Upgrade(args) => upgrade::run(&args),

@@ -50,4 +50,15 @@ pub fn time(date: &str) -> String {
 }
 
 /// Columns that hold words; the others hold figures.
-const WORDS: [&str; 8] = ["ROOM", "LINE", "MODE", "WAIT", "LAST CALL", "GATE", "STATE", "NOTE"];
+const WORDS: [&str; 10] = [
+    "ROOM",
+    "LINE",
+    "MODE",
+    "WAIT",
+    "LAST CALL",
+    "GATE",
+    "STATE",
+    "NOTE",
+    "SERVER",
+    "REASON",
+];

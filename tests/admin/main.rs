@@ -13,5 +13,6 @@ mod shell;
 mod states;
 mod store;
 mod support;
+mod upstreams;
 mod verify;
 mod visitors;

@@ -1,4 +1,4 @@
-//! One of the shop's servers is killed while visitors are inside.
+//! The shop's servers behind the binary: one is killed while visitors are inside, one has all it can take, one is drained.
 
 use std::fs;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ const REPLIES: &[Reply] = &[Reply {
 }];
 const VISITORS: u32 = 8;
 const REQUESTS: u32 = 200;
+const PATIENCE: Duration = Duration::from_secs(60);
 const GET: &[u8] = b"GET /goods HTTP/1.1\r\nHost: shop.test\r\n\r\n";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,4 +81,71 @@ async fn a_server_that_is_killed_costs_no_visitor_an_answer() {
         assert!(metrics.contains(&line), "no {line} in\n{metrics}");
     }
     gate.stop();
+}
+
+#[tokio::test]
+async fn who_finds_the_shop_full_is_told_when_to_come_back() {
+    const NEVER: &[Reply] = &[Reply {
+        after: Duration::from_secs(3600),
+        ..PLAIN
+    }];
+    let shop = Shop::open(NEVER).await;
+    let way = format!(
+        "[upstream]\nurl = \"http://{}\"\nmax_connections = 1\nmax_waiting = 0",
+        shop.address
+    );
+    let mut gate = Gate::configured("embedded:data", &way, "mode = \"off\"", "");
+    gate.start();
+    gate.ready().await;
+    let mut first = Wire::open(gate.address).await.unwrap();
+    first.send(GET).await.unwrap();
+    let taken = async {
+        while gate.admin_ask("GET", "/api/v1/upstreams", "").await.json()["upstreams"][0]["in_flight"] != 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, taken).await.unwrap();
+    let refused = Wire::open(gate.address).await.unwrap().ask(GET).await.unwrap();
+    assert_eq!((refused.status(), refused.field("retry-after")), (503, Some("5")));
+    assert_eq!(refused.field("anteroom-status"), Some("exhausted"));
+    drop(first);
+    gate.stop();
+}
+
+#[tokio::test]
+async fn an_operator_takes_a_server_out_and_back_in_while_visitors_are_served() {
+    let shops = [Shop::open(&[]).await, Shop::open(&[]).await];
+    let [a, b] = shops.each_ref().map(|shop| shop.address);
+    let way = format!("[upstream]\nservers = [{{ url = \"http://{a}\", weight = 3 }}, {{ url = \"http://{b}\" }}]");
+    let mut gate = Gate::configured("embedded:data", &way, "mode = \"off\"", "");
+    gate.start();
+    gate.ready().await;
+    let mut wire = Wire::open(gate.address).await.unwrap();
+    let mut asked = async |gate: &Gate, weight: &str| {
+        let body = format!("{{\"weight\": {weight}}}");
+        let target = format!("/api/v1/upstreams/{a}");
+        let weighed = gate.admin_ask("POST", &target, &body).await;
+        assert_eq!(weighed.status(), 200, "{}", weighed.text());
+        let before = shops[0].seen().len();
+        for _ in 0..REQUESTS {
+            assert_eq!(wire.ask(GET).await.unwrap().status(), 200);
+        }
+        shops[0].seen().len() - before
+    };
+    assert_eq!(asked(&gate, "0").await, 0);
+    assert!(asked(&gate, "null").await > 0);
+    gate.stop();
+    let log = gate.said();
+    let lines: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("an operator weighed a server"))
+        .collect();
+    assert!(
+        lines.len() == 2 && lines.iter().all(|line| line.contains(&a.to_string())),
+        "{log}"
+    );
+    assert!(
+        lines[0].contains("before=3 after=0") || lines[0].contains("\"before\":3,\"after\":0"),
+        "{log}"
+    );
 }
