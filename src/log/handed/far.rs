@@ -9,7 +9,7 @@ use super::words::{Call, Reply};
 use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable};
 use crate::room::{Position, StateHash};
 
-/// One end of the socket to the process that has the log. A call waits for [`CALL_WITHIN`] at most; while the other opens the
+/// One end of the socket to the process that has the log. A call waits for five seconds at most; while the other opens the
 /// file nobody answers, and calls wait.
 pub struct Far {
     frames: Frames,
