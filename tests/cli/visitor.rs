@@ -167,6 +167,12 @@ impl Coming {
         }
     }
 
+    /// Reads the head, of an answer that may have no end.
+    pub fn status(mut self) -> u16 {
+        self.reads("\r\n\r\n");
+        Answer::parse(&String::from_utf8_lossy(&self.read)).status
+    }
+
     /// Reads to the end.
     pub fn answer(mut self) -> Answer {
         while self.more() {}

@@ -51,10 +51,10 @@ fn joins_and_streams_are_counted_on() {
     let waiting = gate.waits(1);
     let mut stream = waiting.listens();
     stream.reads("event: status");
-    assert_eq!(waiting.listens().answer().status, 429);
+    assert_eq!(waiting.listens().status(), 429);
     site.edit("threads = 1", "threads = 1\nmax_body = \"1 MiB\"");
     taken(&site, &gate);
-    assert_eq!(waiting.listens().answer().status, 429, "one is open");
+    assert_eq!(waiting.listens().status(), 429, "one is open");
     assert_eq!(gate.visitor().goes_to("/").status, 200);
     assert_eq!(gate.visitor().goes_to("/").status, 429, "three have joined");
     site.edit("streams = 1", "streams = 2");
