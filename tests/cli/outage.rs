@@ -11,7 +11,7 @@ use crate::visitor::Visitor;
 /// The log is beyond this many bytes, so that nothing more can be written to it.
 const FULL: u64 = 4_096;
 
-fn fill_disk(gate: &Gate) -> Rlimit {
+pub fn fill_disk(gate: &Gate) -> Rlimit {
     let full = Rlimit {
         current: Some(FULL),
         maximum: None,
@@ -19,7 +19,7 @@ fn fill_disk(gate: &Gate) -> Rlimit {
     prlimit(Some(gate.program.pid()), Resource::Fsize, full).expect("a limit may be lowered")
 }
 
-fn free_disk(gate: &Gate, before: Rlimit) {
+pub fn free_disk(gate: &Gate, before: Rlimit) {
     prlimit(Some(gate.program.pid()), Resource::Fsize, before).expect("back to what it was");
 }
 

@@ -21,6 +21,7 @@ struct Gate {
 struct State {
     held: usize,
     open: bool,
+    asked: Vec<String>,
 }
 
 impl Shop {
@@ -52,6 +53,12 @@ impl Shop {
         assert!(!wait.unwrap().1.timed_out(), "nothing came to be held");
     }
 
+    /// How often this path was asked for.
+    pub fn asked(&self, path: &str) -> usize {
+        let state = self.gate.state.lock().unwrap();
+        state.asked.iter().filter(|asked| *asked == path).count()
+    }
+
     /// Answers what is held.
     pub fn let_go(&self) {
         self.gate.state.lock().unwrap().open = true;
@@ -62,6 +69,8 @@ impl Shop {
 fn serve(stream: TcpStream, gate: &Gate) {
     let mut reader = BufReader::new(stream);
     while let Some(head) = request(&mut reader) {
+        let path = head.split(' ').nth(1).unwrap_or_default();
+        gate.state.lock().unwrap().asked.push(path.to_owned());
         if head.starts_with("GET /hold") {
             let mut state = gate.state.lock().unwrap();
             state.held += 1;

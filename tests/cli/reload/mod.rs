@@ -3,6 +3,7 @@
 //! A change of the file is seen by the gate itself too, within seconds: a test that asks for a reload must not depend on
 //! being the first to ask.
 
+mod kept;
 mod live;
 mod refused;
 mod secured;

@@ -45,6 +45,8 @@ fn every_mistake_is_told_with_its_line_and_a_good_file_clears_it() {
     let site = Site::new("", "");
     let gate = site.start();
     let (mut inside, mut waiting) = (gate.insider(), gate.waits(1));
+    let since = || gate.asks_admin("/api/v1/reload").json()["in_force_since"].to_string();
+    let before = since();
     site.edit(
         "total_active_users = 1",
         "total_active_users = 5\ngrace = \"soon\"\nmode = \"ajar\"",
@@ -59,6 +61,7 @@ fn every_mistake_is_told_with_its_line_and_a_good_file_clears_it() {
         "{told}"
     );
     stays(&site, &gate, "line 15: room[0].grace");
+    assert_eq!(since(), before);
     assert!(inside.goes_to("/").is_the_shops());
     assert_eq!(waiting.position(), Some(1));
 
@@ -144,8 +147,12 @@ fn what_a_file_names_is_checked_with_it() {
         let page = gate.visitor().goes_to("/");
         page.body.contains("<html>two ").then_some(())
     });
-    let log = gate.program.err();
-    assert!(log.contains("room.shop.page.template holds something else"), "{log}");
+    // Said once it is in force, so perhaps a moment after the first who meets it.
+    until("word of it", || {
+        let log = gate.program.err();
+        log.contains("room.shop.page.template holds something else")
+            .then_some(())
+    });
 }
 
 #[test]

@@ -88,3 +88,31 @@ fn without_its_store_a_gate_takes_other_settings_and_no_new_room() {
     until("the new capacity", || (capacity(&gate) == 2).then_some(()));
     assert_eq!(gate.asks_admin("/api/v1/rooms/vip").status, 404);
 }
+
+#[test]
+fn a_room_that_was_refused_is_not_there_once_the_store_is_back() {
+    let mut store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    let gate = site.start();
+    lives(&gate);
+    let _inside = gate.insider();
+    let mut waiting = gate.waits(1);
+    store.kill();
+    until("the outage", || {
+        let condition = gate.asks_admin("/api/v1/gates").json();
+        condition["gate"]["cut_off_secs"].is_u64().then_some(())
+    });
+    site.edit(
+        "[[room]]",
+        "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\nmode = \"closed\"\n[[room]]",
+    );
+    assert_eq!(reload(&site, &gate).code, Some(78));
+    store.restart();
+    lives(&gate);
+    // Who comes now is noted behind whatever the gate had to say before.
+    let mut next = gate.visitor();
+    next.goes_to("/");
+    until("a number", || next.position());
+    assert_eq!(waiting.position(), Some(1));
+    assert_eq!(gate.asks_admin("/api/v1/rooms/vip").status, 404);
+}
