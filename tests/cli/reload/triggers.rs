@@ -22,10 +22,14 @@ fn one_more(site: &Site, gate: &Gate, change: impl FnOnce()) {
     });
     assert!(first.goes_to("/").is_the_shops() && inside.goes_to("/").is_the_shops());
     assert_eq!(second.position(), Some(1));
-    assert!(gate.figure("anteroom_config_reloads_total{result=\"taken\"} ") >= 1);
+    // Rooms are told first: their visitors may know of it before it is counted.
+    until("word of the reload", || {
+        (gate.figure("anteroom_config_reloads_total{result=\"taken\"} ") >= 1).then_some(())
+    });
     assert_eq!(gate.figure("anteroom_config_last_reload_successful "), 1);
-    let log = gate.program.err();
-    let changed = line_with(&log, "a key of the configuration has changed").unwrap_or_else(|| panic!("{log}"));
+    let changed = until("the change in the log", || {
+        line_with(&gate.program.err(), "a key of the configuration has changed")
+    });
     assert_eq!(changed["what"], "room.shop.total_active_users = 2, was 1");
     assert!(site.shop.address.port() > 0);
 }
