@@ -177,32 +177,63 @@ fn a_log_whose_next_process_is_gone_is_unavailable_and_says_so() {
     assert_eq!(reason.trouble, Trouble::Unreachable, "{reason}");
 }
 
-/// Whoever speaks longer leaves the word, so that the next start begins no new log.
+/// The next start begins no new log.
+fn assert_ended(folder: &Folder, served: JoinHandle<()>, at: Position) {
+    served.join().unwrap();
+    let loaded = folder.embedded().load().unwrap();
+    assert_eq!((loaded.clean, loaded.snapshots[0].position), (true, at));
+}
+
+/// Whoever speaks longer leaves the word.
 #[test]
 fn the_last_to_speak_leaves_the_word_that_nothing_follows() {
-    // In the second case either may come first.
-    for first_is_before in [true, false] {
-        let folder = Folder::new();
-        let (mut before, mut next, served, at) = handed(&folder);
-        if first_is_before {
-            exchange(&mut before, at, Some(&of(1, 4)));
-            before.save(last(after(at, 1)), Occasion::Last).unwrap();
-            drop(before);
-            exchange(&mut next, at, Some(&of(2, 1)));
-            next.save(last(after(at, 2)), Occasion::Last).unwrap();
-            drop(next);
-        } else {
-            exchange(&mut next, at, Some(&of(2, 1)));
-            let ends = std::thread::spawn(move || next.save(last(after(at, 1)), Occasion::Last));
-            exchange(&mut before, at, Some(&of(1, 4)));
-            before.save(last(after(at, 2)), Occasion::Last).unwrap();
-            drop(before);
-            ends.join().unwrap().unwrap();
-        }
-        served.join().unwrap();
-        let loaded = folder.embedded().load().unwrap();
-        assert_eq!((loaded.clean, loaded.snapshots[0].position), (true, after(at, 2)));
-    }
+    let folder = Folder::new();
+    let (mut before, mut next, served, at) = handed(&folder);
+    exchange(&mut before, at, Some(&of(1, 4)));
+    before.save(last(after(at, 1)), Occasion::Last).unwrap();
+    drop(before);
+    exchange(&mut next, at, Some(&of(2, 1)));
+    next.save(last(after(at, 2)), Occasion::Last).unwrap();
+    drop(next);
+    assert_ended(&folder, served, after(at, 2));
+}
+
+/// It said it while the next one went on, which then ended without having read as far.
+#[test]
+fn the_last_word_of_the_one_before_is_kept_for_when_the_next_ends() {
+    let folder = Folder::new();
+    let (mut before, mut next, served, at) = handed(&folder);
+    exchange(&mut next, at, Some(&of(2, 1)));
+    exchange(&mut before, at, Some(&of(1, 4)));
+    before.save(last(after(at, 2)), Occasion::Last).unwrap();
+    drop(before);
+    next.save(last(after(at, 1)), Occasion::Last).unwrap();
+    drop(next);
+    assert_ended(&folder, served, after(at, 2));
+}
+
+#[test]
+fn of_two_that_end_at_once_the_one_that_read_further_leaves_the_word() {
+    let folder = Folder::new();
+    let (mut before, mut next, served, at) = handed(&folder);
+    exchange(&mut next, at, Some(&of(2, 1)));
+    let ends = std::thread::spawn(move || next.save(last(after(at, 1)), Occasion::Last));
+    exchange(&mut before, at, Some(&of(1, 4)));
+    before.save(last(after(at, 2)), Occasion::Last).unwrap();
+    drop(before);
+    ends.join().unwrap().unwrap();
+    assert_ended(&folder, served, after(at, 2));
+}
+
+#[test]
+fn a_log_that_is_away_is_given_to_nobody_else() {
+    let folder = Folder::new();
+    let (mut before, mut next, _served, at) = handed(&folder);
+    let (_near, far) = UnixStream::pair().unwrap();
+    let refused = before.hand().give(Far::new(far).unwrap()).unwrap_err();
+    assert_eq!(refused.trouble, Trouble::Declined);
+    exchange(&mut before, at, Some(&of(1, 4)));
+    assert_eq!(exchange(&mut next, at, None).len(), 1, "it knows the way still");
 }
 
 #[test]

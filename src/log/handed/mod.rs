@@ -127,8 +127,12 @@ impl Hand {
                 "the process before this one is not done with it",
             ));
         }
-        let Where::Here(log) = std::mem::replace(&mut place.log, Where::Closed) else {
-            return Err(Unavailable::new(Trouble::Declined, "it is not open here"));
+        let log = match std::mem::replace(&mut place.log, Where::Closed) {
+            Where::Here(log) => log,
+            elsewhere => {
+                place.log = elsewhere;
+                return Err(Unavailable::new(Trouble::Declined, "it is not open here"));
+            }
         };
         place.goes_on = true;
         match log.close() {
