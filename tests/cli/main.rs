@@ -39,12 +39,12 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Asks until there is an answer; panics with `what` when none came.
 fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let step = Duration::from_millis(20);
-    for _ in 0..PATIENCE.as_millis() / step.as_millis() {
+    let end = anteroom::time::uptime() + PATIENCE;
+    while anteroom::time::uptime() < end {
         if let Some(answer) = ask() {
             return answer;
         }
-        std::thread::park_timeout(step);
+        std::thread::park_timeout(Duration::from_millis(20));
     }
     panic!("never came: {what}");
 }
