@@ -1,15 +1,19 @@
 //! The end of a connection: announced where it is a clean one, and only there (RFC 8446, section 6.1).
 
+use std::io::{Read as _, Write as _};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use super::handshakes::hello;
 use super::{GET, Shown};
 use crate::shop::{OK, Shop};
 
 const SHORT: Duration = Duration::from_millis(50);
 const LONG: Duration = Duration::from_secs(60);
+/// What a record of a handshake begins with.
+const HANDSHAKE: u8 = 22;
 
 #[test]
 fn the_last_answer_comes_whole_and_then_the_end() {
@@ -118,4 +122,28 @@ fn a_drain_ends_idle_and_silent_connections_and_lets_an_answer_finish() {
     drop((idle, slow));
     assert_eq!(draining.join().unwrap().cut, 0);
     assert_eq!(shown.tls.failed(), 0);
+}
+
+#[test]
+fn a_hello_that_lies_in_the_socket_of_a_new_connection_is_answered() {
+    let (shown, shop) = (Shown::new(&[&["a.example"]]), Shop::answering(OK));
+    let gate = shown.gate(&shop);
+    let (closing, release) = (gate.closing(), gate.cancel.clone());
+    let mut stuck = shown.client(&gate);
+    stuck.send("GET /own/stuck HTTP/1.1\r\nHost: a\r\n\r\n");
+    gate.until("it stands still", |gate| gate.stats.requests.load(Relaxed) == 1);
+    // The core has not seen this one, nor the reactor its bytes, when the drain begins.
+    let mut late = gate.client();
+    late.stream.write_all(&hello(&shown)).unwrap();
+    gate.until("it is accepted", |gate| gate.stats.accepted.load(Relaxed) == 2);
+    let draining = thread::spawn(move || gate.drain(LONG));
+    while !closing.is_cancelled() {
+        thread::yield_now();
+    }
+    release.cancel();
+    let mut first = [0];
+    late.stream.read_exact(&mut first).unwrap();
+    assert_eq!(first[0], HANDSHAKE);
+    drop((stuck, late));
+    assert_eq!(draining.join().unwrap().cut, 0);
 }

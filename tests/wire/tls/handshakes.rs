@@ -161,7 +161,7 @@ fn nothing_is_taken_before_the_handshake_is_over() {
 }
 
 /// The first flight of a client, as bytes.
-fn hello(shown: &Shown) -> Vec<u8> {
+pub fn hello(shown: &Shown) -> Vec<u8> {
     let host = "a.example".try_into().unwrap();
     let mut client = rustls::ClientConnection::new(shown.authority.shared_client(), host).unwrap();
     let mut bytes = Vec::new();
