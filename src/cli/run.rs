@@ -80,10 +80,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
         },
         Err(error) => return failed(&error),
     };
-    let source = Source {
-        file: args.file().map(Path::to_owned),
-        overrides: args.overrides(),
-    };
+    let source = Source::new(args.file().map(Path::to_owned), args.overrides());
     let (config, warnings) = match source.read().finish() {
         Ok(read) => read,
         Err(mistakes) => {
@@ -176,16 +173,16 @@ fn until_told(
         "serving"
     );
     supervisor.ready();
+    let patience = reload::Patience::of(&config);
     let given = Given {
         program,
         sockets: std::mem::take(&mut succession.held),
         log: succession.log.take(),
-        drain: config.server.drain_deadline,
+        drain: patience.clone(),
         deadline: config.server.upgrade_deadline,
         supervisor: Arc::clone(&supervisor),
     };
     let mut desk = Desk::new(given, wishes, former, metrics);
-    let patience = reload::Patience::of(&config);
     let told = (reloads.clone(), Arc::clone(&supervisor));
     reload::look_after(source, config, running.live(), filter, told, orders, patience.clone())?;
     let falls = running.falls();

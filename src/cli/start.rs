@@ -178,7 +178,11 @@ pub fn start(
         .map(|target| AccessLog::open(target, config.log.full_addresses, metrics.log_lines_dropped.clone()));
     let access = access.transpose().map_err(StartError::Access)?;
     let origins = Origins::start(upstream_settings(config.upstream.as_ref()))?;
-    let (replica, thread) = Replica::start(log, parts::rooms(config), replica_options(&config.store))?;
+    let (replica, thread) = Replica::start(
+        log,
+        parts::rooms(config),
+        replica_options(&config.store, succession.former.is_some()),
+    )?;
     if succession.former.is_some() {
         check_rooms(&replica)?;
     }
@@ -257,9 +261,12 @@ pub fn warn_of_few(descriptors: u64, max_connections: usize) {
     }
 }
 
-/// A gate whose rooms would stand still takes over from none that lets them go on.
+/// A gate whose rooms would stand still, or that has read nothing of them, takes over from none that lets them go on.
 fn check_rooms(replica: &Replica) -> Result<(), StartError> {
     match replica.condition() {
+        Condition::Starting => Err(StartError::Still(
+            "the store has not let it read the rooms, which the gate that runs has in memory; upgrade when the store answers",
+        )),
         Condition::Behind { .. } => Err(StartError::Still(
             "the log runs a machine version that it lacks; upgrade to a later one",
         )),
@@ -268,13 +275,19 @@ fn check_rooms(replica: &Replica) -> Result<(), StartError> {
     }
 }
 
-fn replica_options(store: &Store) -> replica::Options {
+/// Whoever comes after another gate has time to read the log, since that one serves meanwhile.
+fn replica_options(store: &Store, comes_after: bool) -> replica::Options {
+    let options = replica::Options::default();
     replica::Options {
+        read_within: if comes_after { READ_WITHIN } else { options.read_within },
         knows: store.machine_version.unwrap_or(VERSION),
         archive: store.archive.clone(),
-        ..replica::Options::default()
+        ..options
     }
 }
+
+/// Less than an upgrade may take.
+const READ_WITHIN: Duration = Duration::from_secs(15);
 
 /// The log, and the data folder where there is one.
 fn open_log(store: &Store, succession: &mut Succession) -> Result<(Box<dyn Log>, Option<PathBuf>), StartError> {

@@ -35,6 +35,7 @@ pub(super) async fn accept(
     let mut is_short = false;
     loop {
         let accepted = tokio::select! {
+            biased;
             () = closing.cancelled() => return,
             accepted = door.accept() => accepted,
         };

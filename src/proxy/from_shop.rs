@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,20 +15,24 @@ use super::body::BoxError;
 use super::error::{ForwardError, Kind};
 use super::hygiene;
 use super::pool::Lease;
+use super::request_body::{Outcome, Progress};
 
 /// An answer's body from the shop. Read whole, it gives its connection back; dropped before, it cancels the request.
 pub(super) struct FromShop {
     incoming: Incoming,
     lease: Option<Lease>,
+    /// How far the visitor has come with the request.
+    upload: Option<Arc<Progress>>,
     idle: Duration,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl FromShop {
-    pub(super) fn new(incoming: Incoming, lease: Lease, idle: Duration) -> Self {
+    pub(super) fn new(incoming: Incoming, lease: Lease, idle: Duration, upload: Option<Arc<Progress>>) -> Self {
         Self {
             incoming,
             lease: Some(lease),
+            upload,
             idle,
             timer: None,
         }
@@ -43,9 +48,14 @@ impl FromShop {
         !self.incoming.is_end_stream() && self.lease.as_ref().is_some_and(|lease| lease.fate().is_some())
     }
 
-    /// Closes the connection.
+    /// Closes the connection. A server that has not had the whole request is not to blame: the visitor may have cut it.
     fn fail(&mut self, kind: Kind) {
-        if let Some(lease) = self.lease.take() {
+        let Some(lease) = self.lease.take() else { return };
+        if self
+            .upload
+            .as_ref()
+            .is_none_or(|upload| upload.outcome() == Outcome::Whole)
+        {
             lease.origin().failed_with(kind);
         }
     }

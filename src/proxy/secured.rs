@@ -8,7 +8,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use http::{Request, Response};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::tls::{Secured, Tls, is_http2};
 
@@ -45,13 +45,11 @@ async fn shake(
     (stats, due): (&Stats, Instant),
 ) -> Option<Secured<ClientSocket>> {
     if !socket.is_ahead() {
-        let spoken = tokio::select! {
-            // As in the clear: who has said nothing is not waited for.
-            () = conn.closing().cancelled(), if !conn.has_unread() => return None,
-            spoken = timeout_at(due, conn.stream().readable()) => spoken,
-        };
+        let spoken = in_time(due, conn.closing(), conn.stream().readable()).await;
+        // As in the clear: once the drain begins, who says nothing is not waited for any longer.
+        let is_told = spoken.is_err() && conn.closing().is_cancelled();
         // Came and went without a byte, as those do that only look whether the port is open.
-        if spoken.is_ok() && conn.peek().is_ok_and(|count| count == 0) {
+        if is_told || conn.peek().is_ok_and(|count| count == 0) {
             return None;
         }
     }

@@ -226,7 +226,7 @@ impl Core {
         }
         let deadline = deadline.get().copied().unwrap_or_else(Instant::now);
         let empty = async {
-            arrivals.close();
+            // It ends with the last thread that accepts: what one of them has in hand is still to come.
             while let Some(arrival) = arrivals.recv().await {
                 greet(arrival, &closing, &shared);
             }

@@ -123,18 +123,18 @@ impl Upstream {
                 .headers_mut()
                 .insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        Ok(self.stream(answer, lease, progress.as_deref()))
+        Ok(self.stream(answer, lease, progress))
     }
 
-    fn stream(&self, answer: Response<Incoming>, lease: Lease, progress: Option<&Progress>) -> Response<Body> {
+    fn stream(&self, answer: Response<Incoming>, lease: Lease, upload: Option<Arc<Progress>>) -> Response<Body> {
         let (mut head, incoming) = answer.into_parts();
         head.version = Version::HTTP_11;
-        let is_whole = progress.is_none_or(|progress| progress.outcome() == Outcome::Whole);
+        let is_whole = upload.as_ref().is_none_or(|upload| upload.outcome() == Outcome::Whole);
         if incoming.is_end_stream() && is_whole {
             lease.give_back();
             return Response::from_parts(head, Body::empty());
         }
-        let body = FromShop::new(incoming, lease, self.settings.body_idle);
+        let body = FromShop::new(incoming, lease, self.settings.body_idle, upload);
         Response::from_parts(head, Body::shop(body))
     }
 

@@ -89,7 +89,7 @@ impl Replica {
             return Err(StartError::TooManyRooms(rooms.len()));
         }
         let gate = GateId(getrandom::u64().map_err(StartError::Randomness)?);
-        let knows = options.knows;
+        let (knows, read_within) = (options.knows, options.read_within);
         let archive = options
             .archive
             .as_ref()
@@ -125,7 +125,7 @@ impl Replica {
             thread: Some(thread.map_err(StartError::Thread)?),
         };
         // An answer that does not come in time is the cut-off case; the thread goes on trying.
-        let _ = started.recv_timeout(CUT_OFF_AFTER);
+        let _ = started.recv_timeout(read_within);
         if let Some(reason) = shared.failed() {
             return Err(StartError::Log(reason.clone()));
         }

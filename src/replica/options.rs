@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::CUT_OFF_AFTER;
 use crate::room::VERSION;
 
 /// What a replica may be told; the default is right outside tests.
@@ -16,18 +17,21 @@ pub struct Options {
     pub knows: u16,
     /// Where the log is archived, if it is.
     pub archive: Option<PathBuf>,
+    /// How long a start waits until the log is read; the thread goes on trying.
+    pub read_within: Duration,
     /// How long a stop tries to say goodbye to a log that does not answer.
     pub goodbye_within: Duration,
 }
 
 impl Default for Options {
-    /// Snapshots every 10 s of room clock or 4 MB; five seconds for the goodbye.
+    /// Snapshots every 10 s of room clock or 4 MB; two seconds for a start, five for the goodbye.
     fn default() -> Self {
         Self {
             snapshot_every: Duration::from_secs(10),
             snapshot_bytes: 4_000_000,
             knows: VERSION,
             archive: None,
+            read_within: CUT_OFF_AFTER,
             goodbye_within: Duration::from_secs(5),
         }
     }

@@ -78,14 +78,18 @@ impl Client {
 
     /// Over TLS, with its handshake done as far as this end can tell.
     pub fn secured(address: SocketAddr, host: &str, config: &Arc<ClientConfig>) -> io::Result<Self> {
-        let mut client = Self::new(address);
+        Self::new(address).shake(host, config)
+    }
+
+    /// Shakes hands on a connection that is there.
+    pub fn shake(mut self, host: &str, config: &Arc<ClientConfig>) -> io::Result<Self> {
         let host = ServerName::try_from(host.to_owned()).unwrap();
         let mut tls = ClientConnection::new(Arc::clone(config), host).unwrap();
         while tls.is_handshaking() {
-            tls.complete_io(&mut client.stream)?;
+            tls.complete_io(&mut self.stream)?;
         }
-        client.tls = Some(tls);
-        Ok(client)
+        self.tls = Some(tls);
+        Ok(self)
     }
 
     /// Reads to the end; whether the other side said that it is one.

@@ -202,6 +202,32 @@ fn answers_of_500_count_where_they_are_to() {
     assert!(!is_well(&gate, 0));
 }
 
+/// A visitor cuts the upload that a shop answers as it comes: the answer goes with it, and whether that server is well is
+/// another question.
+#[test]
+fn an_upload_that_its_visitor_cuts_is_no_failure_of_the_server() {
+    let early = || {
+        Shop::new(|line| {
+            line.head().unwrap();
+            line.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+            line.drain();
+        })
+    };
+    let (a, b) = (early(), early());
+    let gate = over(&[a.address, b.address], |_| {});
+    for _ in 0..12 {
+        let mut client = gate.client();
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+        client.head();
+        client.send("no chunk\r\n");
+        client.rest();
+    }
+    gate.until("none is under way", |gate| {
+        gate.origins.standing().iter().all(|server| server.in_flight == 0)
+    });
+    assert!(is_well(&gate, 0) && is_well(&gate, 1));
+}
+
 #[test]
 fn every_try_together_has_an_end() {
     let silent = Shop::new(|line| {

@@ -32,13 +32,23 @@ pub use live::Live;
 
 /// Where the configuration comes from.
 pub struct Source {
-    /// `None`: the defaults.
-    pub file: Option<PathBuf>,
-    /// Of the command line; they stay in force.
-    pub overrides: Overrides,
+    file: Option<PathBuf>,
+    overrides: Overrides,
+    watch: Option<Watch>,
 }
 
 impl Source {
+    /// A change of the file counts from here on. Without one there are the defaults; what the command line says stays in
+    /// force.
+    #[must_use]
+    pub fn new(file: Option<PathBuf>, overrides: Overrides) -> Self {
+        Self {
+            watch: file.clone().map(Watch::new),
+            file,
+            overrides,
+        }
+    }
+
     /// Reads and checks everything that is configured, as it is now.
     #[must_use]
     pub fn read(&self) -> Report {
@@ -47,7 +57,7 @@ impl Source {
 }
 
 /// How long a drain may take, by the configuration in force; and the end of all reloads. Clones are the same.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Patience(Arc<(AtomicU64, AtomicBool)>);
 
 impl Patience {
@@ -63,11 +73,16 @@ impl Patience {
         self.0.0.store(millis, Ordering::Relaxed);
     }
 
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        Duration::from_millis(self.0.0.load(Ordering::Relaxed))
+    }
+
     /// From here on nothing is taken any more.
     #[must_use]
     pub fn end(&self) -> Duration {
         self.0.1.store(true, Ordering::Relaxed);
-        Duration::from_millis(self.0.0.load(Ordering::Relaxed))
+        self.now()
     }
 
     fn has_ended(&self) -> bool {
@@ -90,7 +105,6 @@ pub fn look_after(
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let reloader = Reloader {
-        watch: source.file.clone().map(Watch::new),
         source,
         config,
         live,
@@ -112,7 +126,6 @@ struct Reloader {
     config: Config,
     live: Live,
     filter: Filter,
-    watch: Option<Watch>,
     /// For what the rooms have to say.
     runtime: tokio::runtime::Runtime,
     reloads: Reloads,
@@ -125,7 +138,7 @@ impl Reloader {
         loop {
             let order = match orders.recv_timeout(INTERVAL) {
                 Ok(order) => order,
-                Err(RecvTimeoutError::Timeout) if self.watch.as_mut().is_some_and(Watch::has_news) => Order {
+                Err(RecvTimeoutError::Timeout) if self.source.watch.as_mut().is_some_and(Watch::has_news) => Order {
                     trigger: Trigger::File,
                     answer: None,
                 },
@@ -145,7 +158,7 @@ impl Reloader {
 
     fn reload(&mut self, trigger: Trigger) -> api::Reload {
         self.supervisor.reloading();
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.source.watch {
             watch.is_tried();
         }
         let report = self.source.read();

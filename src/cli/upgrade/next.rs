@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::line::{After, Before, FORMAT, Hello, Line};
 use super::program::Program;
 use super::sockets::Held;
+use crate::cli::reload::Patience;
 use crate::cli::systemd::Supervisor;
 use crate::log::{Far, Hand};
 use crate::time;
@@ -21,7 +22,7 @@ pub struct Given {
     /// Of an embedded log.
     pub log: Option<Hand>,
     /// How long this process may take to drain.
-    pub drain: Duration,
+    pub drain: Patience,
     /// How long the next may take until it serves.
     pub deadline: Duration,
     pub supervisor: Arc<Supervisor>,
@@ -134,7 +135,7 @@ impl Handing<'_> {
         let hello = Before::Hello(Hello {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            drain_secs: self.given.drain.as_secs(),
+            drain_secs: self.given.drain.now().as_secs(),
             folder: self.given.log.as_ref().map(|log| real(log.folder())),
             sockets: sockets.names(),
         });

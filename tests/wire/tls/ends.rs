@@ -1,6 +1,7 @@
 //! The end of a connection: announced where it is a clean one, and only there (RFC 8446, section 6.1).
 
 use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, mpsc};
 use std::thread;
@@ -145,5 +146,25 @@ fn a_hello_that_lies_in_the_socket_of_a_new_connection_is_answered() {
     late.stream.read_exact(&mut first).unwrap();
     assert_eq!(first[0], HANDSHAKE);
     drop((stuck, late));
+    assert_eq!(draining.join().unwrap().cut, 0);
+}
+
+/// In the clear `drain.rs` has the same.
+#[test]
+fn who_has_connected_before_the_drain_may_shake_hands_and_ask_after_it() {
+    let (shown, shop) = (Shown::new(&[&["a.example"]]), Shop::answering(OK));
+    let gate = shown.gate(&shop);
+    let (address, early) = (gate.address, gate.client());
+    gate.until("open", |gate| gate.stats.open.load(Relaxed) == 1);
+    let draining = thread::spawn(move || gate.drain(LONG));
+    let closes = |_| TcpStream::connect(address).is_err();
+    assert!((0..100_000).any(closes), "it accepts for ever");
+    let mut early = early.shake("a.example", &shown.authority.shared_client()).unwrap();
+    let answer = early.ask(GET);
+    assert_eq!(
+        (answer.body.as_str(), answer.header("connection").as_deref()),
+        ("hi", Some("close"))
+    );
+    drop(early);
     assert_eq!(draining.join().unwrap().cut, 0);
 }
