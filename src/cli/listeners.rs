@@ -47,12 +47,10 @@ impl Sockets<'_> {
         if let Some(mut passed) = passed {
             rest(&places, &mut passed, &mut listeners)?;
         }
-        for ((name, listener), place) in listeners
-            .iter()
-            .zip(&places)
-            .flat_map(|(list, place)| list.iter().zip(std::iter::repeat(place)))
-        {
-            self.held.hold(name.clone(), listener).map_err(refused(place))?;
+        for (list, place) in listeners.iter().zip(&places) {
+            for (name, listener) in list {
+                self.held.hold(name.clone(), listener).map_err(refused(place))?;
+            }
         }
         let secured = listeners.split_off(server.listen.len());
         Ok([listeners, secured].map(|list| list.into_iter().flatten().map(|(_, listener)| listener).collect()))

@@ -304,8 +304,9 @@ fn with_head(head: http::request::Parts, body: Sent) -> Request<Sent> {
     request
 }
 
-/// Ends when the shop has had the whole request for `patience` and not answered, or at the deadline; which it was. While a body is still
-/// coming its own deadlines hold: the client's for what does not arrive, the socket's for what the shop does not take.
+/// Ends when the shop has had the whole request for `patience` and not answered, or at the deadline; which it was. While a
+/// body is still coming its own deadlines hold: the client's for what does not arrive, the socket's for what the shop does not
+/// take.
 async fn too_late(progress: Option<&Progress>, patience: Duration, deadline: Option<Instant>) -> Kind {
     let mut due = Instant::now() + patience;
     loop {

@@ -129,6 +129,6 @@ impl Far {
     }
 }
 
-/// How long a call waits to be sent, and then for its answer. Above what opening the file takes; a gate tells newcomers that it is cut off
-/// after two seconds, and repeats what had no answer.
+/// How long a call waits to be sent, and then for its answer. Above what opening the file takes; a gate tells newcomers that
+/// it is cut off after two seconds, and repeats what had no answer.
 const CALL_WITHIN: Duration = Duration::from_secs(5);

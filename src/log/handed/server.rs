@@ -2,13 +2,13 @@
 
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::frames::Frames;
 use super::words::{Call, Reply};
-use super::{Desk, Hand, Place};
+use super::{Desk, Hand};
 use crate::log::{Loaded, Log, Occasion, Trouble, Unavailable};
 
 impl Hand {
@@ -82,9 +82,7 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        let mut place: std::sync::MutexGuard<'_, Place> = self.0.place.lock().unwrap_or_else(PoisonError::into_inner);
-        place.guests -= 1;
-        drop(place);
+        self.0.lock().guests -= 1;
         self.0.changed.notify_all();
     }
 }

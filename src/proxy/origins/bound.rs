@@ -9,8 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::proxy::pool::Stash;
 use crate::proxy::settings::ConnectionBound;
 
-/// How many requests are at one server where they are bounded. Idle connections ones are shared by all cores: else one core's would keep another
-/// from connecting.
+/// How many requests are at one server where they are bounded. Idle connections are shared by all cores: else one core's would
+/// keep another from connecting.
 pub(super) struct Bound {
     rules: ConnectionBound,
     permits: Arc<Semaphore>,

@@ -78,7 +78,7 @@ impl Origins {
         let weigh = |origin: &Arc<Origin>| Weighed {
             origin: origin.to_string(),
             before: origin.weight(),
-            after: weight.unwrap_or_else(|| self.configured(origin)),
+            after: after(&origin),
         };
         let weighed: Vec<_> = meant.iter().map(|origin| weigh(origin)).collect();
         meant
