@@ -45,64 +45,65 @@ impl Config {
                 });
             }
         }
-        for (key, at_start) in self.unseen(after) {
+        for (key, table, name) in self.unseen(after) {
             if !found.iter().any(|one| one.key == key) {
                 found.push(Difference {
+                    at_start: at_start(table, name),
                     origin: new
                         .get(&key)
                         .map_or(Origin::Defaults, |(entry, _)| entry.origin.clone()),
                     key,
                     before: None,
                     after: None,
-                    at_start,
                 });
             }
         }
         found
     }
 
-    /// Keys whose secret, or whose file, may hold something else although their own text is the same.
-    fn unseen(&self, after: &Self) -> Vec<(String, bool)> {
+    /// Keys whose secret, or whose file, may hold something else although their own text is the same: each with its table and
+    /// its name there.
+    fn unseen(&self, after: &Self) -> Vec<(String, &'static str, &'static str)> {
         let tls = |config: &Self| config.upstream.as_ref().map(|upstream| upstream.tls.clone());
         let signs = |config: &Self| Some(config.upstream.as_ref()?.signature_key.clone());
         let (old, new) = (tls(self), tls(after));
         let of_tls = |pick: fn(&UpstreamTls) -> Option<Vec<u8>>| old.as_ref().map(pick) != new.as_ref().map(pick);
-        let mut found = vec![
-            ("server.admin_token", self.admin.token != after.admin.token, false),
+        let known = [
+            ("server", "admin_token", self.admin.token != after.admin.token),
             (
-                "server.verify_token",
+                "server",
+                "verify_token",
                 self.admin.verify_token != after.admin.verify_token,
-                false,
             ),
-            ("tokens.keys", self.keys != after.keys, false),
-            ("upstream.signature_key", signs(self) != signs(after), false),
+            ("tokens", "keys", self.keys != after.keys),
+            ("upstream", "signature_key", signs(self) != signs(after)),
             (
-                "upstream.ca_file",
+                "upstream",
+                "ca_file",
                 of_tls(|tls| Some(tls.ca_file.as_ref()?.pem.clone())),
-                false,
             ),
             (
-                "upstream.client_cert_file",
+                "upstream",
+                "client_cert_file",
                 of_tls(|tls| Some(tls.client.as_ref()?.0.pem.clone())),
-                false,
             ),
             (
-                "upstream.client_key_file",
+                "upstream",
+                "client_key_file",
                 of_tls(|tls| Some(tls.client.as_ref()?.1.expose().to_vec())),
-                false,
             ),
-            ("store.ca_file", self.store.ca_file != after.store.ca_file, true),
-            ("store.password", self.store.kind != after.store.kind, true),
+            ("store", "ca_file", self.store.ca_file != after.store.ca_file),
+            ("store", "password", self.store.kind != after.store.kind),
         ];
-        found.retain(|(_, differs, _)| *differs);
-        let mut found: Vec<_> = found
-            .into_iter()
-            .map(|(key, _, at_start)| (key.to_owned(), at_start))
+        let known = known.into_iter().filter(|(.., differs)| *differs);
+        let mut found: Vec<_> = known
+            .map(|(table, name, _)| (format!("{table}.{name}"), table, name))
             .collect();
         for room in &after.rooms {
             let before = self.rooms.iter().find(|old| old.name == room.name);
             if before.is_some_and(|before| before.page.template != room.page.template) {
-                found.push((format!("room.{}.page.template", room.name), false));
+                let key = format!("room.{}.page.template", room.name);
+                found.push((key, "room.page", "template"));
             }
         }
         found
@@ -168,10 +169,13 @@ fn is_at_start(entry: &InForce) -> bool {
         .section
         .split('.')
         .map(|part| part.split('[').next().unwrap_or_default());
-    let table = Table::named(&parts.collect::<Vec<_>>().join("."));
-    table
-        .and_then(|table| table.key(entry.name))
-        .is_some_and(|key| key.at_start)
+    at_start(&parts.collect::<Vec<_>>().join("."), entry.name)
+}
+
+/// Whether only a start reads a key, by its table's name and its own.
+fn at_start(table: &str, name: &str) -> bool {
+    let key = Table::named(table).and_then(|table| table.key(name));
+    key.is_some_and(|key| key.at_start)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 mod accept;
 mod address;
 mod body;
+mod bucket;
 mod conn;
 mod connection;
 mod error;

@@ -14,7 +14,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use super::body::BoxError;
 use super::hygiene;
 use super::request_body::RequestBody;
-use super::shop_http2::{Again, Pace};
+use super::shop_http2::{Again, Upload};
 
 /// What hyper's client sends.
 pub(super) struct Sent {
@@ -72,10 +72,10 @@ impl Sent {
         !matches!(&self.body, Some(Source::Again(body)) if !body.is_whole())
     }
 
-    /// How fast a body goes that may be sent [again](Self::again).
-    pub(super) fn pace(&self) -> Option<Pace> {
+    /// How far a body has gone that may be sent [again](Self::again).
+    pub(super) fn upload(&self) -> Option<Upload> {
         match &self.body {
-            Some(Source::Again(body)) => Some(body.pace()),
+            Some(Source::Again(body)) => Some(body.upload()),
             _ => None,
         }
     }

@@ -100,6 +100,23 @@ impl Gate {
         }
     }
 
+    /// Waits until it has a log, and calls.
+    pub fn lives(&self) {
+        until("calls", || {
+            let gate = &self.asks_admin("/api/v1/gates").json()["gate"];
+            let calls = gate["cut_off_secs"].is_null() && gate["healing_secs"].is_null();
+            (gate["condition"] == "live" && calls).then_some(())
+        });
+    }
+
+    /// Waits until it knows that its store is away.
+    pub fn is_cut_off(&self) {
+        until("the outage", || {
+            let gate = &self.asks_admin("/api/v1/gates").json()["gate"];
+            gate["cut_off_secs"].is_u64().then_some(())
+        });
+    }
+
     pub fn visitor(&self) -> Visitor {
         Visitor::new(self.address)
     }

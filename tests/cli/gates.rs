@@ -19,13 +19,6 @@ fn roster(gate: &Gate, size: usize) -> Value {
     })
 }
 
-fn live(gate: &Gate) {
-    until("calls", || {
-        let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];
-        (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
-    });
-}
-
 fn says(site: &Site, gate: &Gate, arguments: &[&str]) -> Ended {
     let admin = gate.admin.to_string();
     site.run(&[arguments, &["--admin", &admin]].concat())
@@ -36,7 +29,7 @@ fn a_visitor_may_meet_another_gate_on_each_request_and_one_that_dies_takes_nothi
     let store = Server::start(&Options::default());
     let site = Site::shared(&store.url(), "");
     let gates = [site.start(), site.start()];
-    gates.iter().for_each(live);
+    gates.iter().for_each(Gate::lives);
     let ids = |gate: &Gate| -> Vec<Value> {
         let shown = roster(gate, 2);
         shown["gates"]
@@ -91,7 +84,7 @@ fn who_meets_a_gate_that_lags_when_a_room_is_switched_off_goes_straight_in() {
     let gate = site.start();
     site.edit(&store.url(), &format!("redis://{}", link.address));
     let lagging = site.start();
-    live(&lagging);
+    lagging.lives();
     gate.insider();
     link.set(Toxic::Delay(Duration::from_millis(600)));
     let slow = lagging.visitor().goes_to("/");
@@ -114,7 +107,7 @@ fn gates_that_died_with_the_store_are_waited_for_until_an_operator_ends_that() {
     let mut store = Server::start(&Options::default());
     let site = Site::shared(&store.url(), "");
     let (one, other) = (site.start(), site.start());
-    live(&one);
+    one.lives();
     roster(&one, 2);
     let mut waiting = {
         one.insider();
@@ -155,7 +148,7 @@ fn gates_that_died_with_the_store_are_waited_for_until_an_operator_ends_that() {
         ended.code == Some(0) || ended.err.contains("no gate is waited for"),
         "{ended:?}"
     );
-    live(&other);
+    other.lives();
     assert_eq!((waiting.goes_to("/").word(), waiting.position()), ("waiting", Some(1)));
     let log = other.stop().err;
     assert!(
@@ -170,7 +163,7 @@ fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_th
     let mut store = Server::start(&Options::durable());
     let site = Site::shared(&store.url(), "");
     let (one, other) = (site.start(), site.start());
-    live(&one);
+    one.lives();
     roster(&one, 2);
     let mut inside = one.insider();
     let mut waiting = one.waits(1);
@@ -200,7 +193,7 @@ fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_th
         "healing",
         "all that while"
     );
-    live(&again);
+    again.lives();
     assert_eq!((waiting.goes_to("/").word(), waiting.position()), ("waiting", Some(1)));
     assert_eq!(inside.leaves().status, 200);
     until("the turn", || waiting.goes_to("/").is_the_shops().then_some(()));
@@ -212,7 +205,7 @@ fn a_machine_version_is_raised_when_all_gates_know_it() {
     let site = Site::shared(&store.url(), "on_outage = \"open\"");
     site.set_store("machine_version = 1");
     let held_back = site.start();
-    live(&held_back);
+    held_back.lives();
     assert_eq!(roster(&held_back, 1)["log"]["machine_version"], 1);
     site.edit("machine_version = 1\n", "");
     let newer = site.start();

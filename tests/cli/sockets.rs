@@ -9,14 +9,6 @@ fn site(store: &Server) -> Site {
     Site::shared(&store.url(), "on_outage = \"open\"")
 }
 
-fn live(gate: &Gate) {
-    until("calls", || {
-        let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];
-        let calls = gate["cut_off_secs"].is_null() && gate["healing_secs"].is_null();
-        (gate["condition"] == "live" && calls).then_some(())
-    });
-}
-
 /// Waits until the gate has been cut off for so long: it looks at its sockets once a second.
 fn is_cut_off(gate: &Gate, secs: u64) {
     until("the outage", || {
@@ -48,7 +40,7 @@ fn sockets_that_an_outage_let_past_go_when_the_line_is_back_and_one_of_a_session
     let mut store = Server::start(&Options::default());
     let site = site(&store);
     let gate = site.start();
-    live(&gate);
+    gate.lives();
     let mut inside = gate.insider();
     let waiting = gate.waits(1);
     let mut of_session = inside.opens_socket();
@@ -61,7 +53,7 @@ fn sockets_that_an_outage_let_past_go_when_the_line_is_back_and_one_of_a_session
     }
 
     store.restart();
-    live(&gate);
+    gate.lives();
     closes(of_nobody, "nobody");
     closes(of_waiting, "somebody who waits");
     assert!(of_session.is_alive() && inside.goes_to("/basket").is_the_shops());
@@ -74,14 +66,14 @@ fn a_socket_that_an_outage_let_past_stays_while_the_room_is_open_and_goes_when_i
     let store = Server::start(&Options::default());
     let site = site(&store);
     let gate = site.start();
-    live(&gate);
+    gate.lives();
     store.pause();
     is_opened(&gate);
     assert!(gate.visitor().goes_to("/").is_the_shops(), "let past");
     let mut of_nobody = gate.visitor().opens_socket();
     is_cut_off(&gate, 5);
     store.resume();
-    live(&gate);
+    gate.lives();
     until("the count", || {
         gate.program.err().contains("the line is in force again").then_some(())
     });

@@ -248,3 +248,20 @@ fn few(mut mistakes: Vec<String>) -> Vec<String> {
 
 /// Most mistakes, warnings or changed keys that are told one by one.
 const MOST_TOLD: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changes_while_the_gate_starts_is_news() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        std::fs::write(&file, "[server]\nh2c = false\n").unwrap();
+        let mut source = Source::new(Some(file.clone()), Overrides::none());
+        let _read = source.read();
+        std::fs::write(&file, "[server]\nh2c = true\n").unwrap();
+        let watch = source.watch.as_mut().unwrap();
+        assert!((0..2).any(|_| watch.has_news()));
+    }
+}

@@ -16,6 +16,7 @@ use hyper::rt::Executor;
 use tokio::time::Instant;
 
 use crate::proxy::body::{Body, BoxError};
+use crate::proxy::bucket::Bucket;
 use crate::proxy::pace::{Pace, piece_of};
 
 /// What a connection's streams share.
@@ -24,7 +25,7 @@ pub(super) struct Streams {
     /// The stream that has just begun: hyper hands its future to [`Run`] before another begins.
     begun: Mutex<Option<Arc<Pace>>>,
     under_way: AtomicU32,
-    /// `None`: they are many people's.
+    /// Requests that may still be called off. `None`: they are many people's.
     called_off: Option<Mutex<Bucket>>,
     flooded: AtomicBool,
 }
@@ -36,7 +37,7 @@ impl Streams {
             patience,
             begun: Mutex::default(),
             under_way: AtomicU32::new(0),
-            called_off: (!is_shared).then(|| Mutex::new(Bucket::full())),
+            called_off: (!is_shared).then(|| Mutex::new(Bucket::full(CALLED_OFF_AT_ONCE, CALLED_OFF_PER_SECOND))),
             flooded: AtomicBool::new(false),
         }
     }
@@ -78,28 +79,6 @@ impl Streams {
 
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Requests that may still be called off.
-struct Bucket {
-    left: f64,
-    filled: Instant,
-}
-
-impl Bucket {
-    fn full() -> Self {
-        Self {
-            left: CALLED_OFF_AT_ONCE,
-            filled: Instant::now(),
-        }
-    }
-
-    fn take(&mut self, now: Instant) -> bool {
-        let gained = now.duration_since(self.filled).as_secs_f64() * CALLED_OFF_PER_SECOND;
-        self.left = (self.left + gained).min(CALLED_OFF_AT_ONCE) - 1.0;
-        self.filled = now;
-        self.left >= 0.0
-    }
 }
 
 /// Runs the connection's streams, and lets go of one whose client takes nothing for too long: h2 then resets it.
@@ -258,17 +237,5 @@ mod tests {
             streams.patience().as_secs()
         };
         assert_eq!([0, 1, 7, 8, 30, 100].map(patience), [30, 30, 30, 60, 120, 390]);
-    }
-
-    #[test]
-    fn what_was_called_off_comes_back_with_time() {
-        let (mut bucket, began) = (Bucket::full(), Instant::now());
-        let taken = |bucket: &mut Bucket, now| (0..1_000).filter(|_| bucket.take(now)).count();
-        assert!((200..=201).contains(&taken(&mut bucket, began)));
-        let mut later = Bucket {
-            left: 0.0,
-            filled: began,
-        };
-        assert_eq!(taken(&mut later, began + Duration::from_secs(3)), 60);
     }
 }

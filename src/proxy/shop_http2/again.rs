@@ -11,9 +11,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
-use tokio::time::{Instant, sleep_until};
 
 use crate::proxy::body::BoxError;
+use crate::proxy::pace::Pace;
 use crate::proxy::request_body::RequestBody;
 
 /// One try's reading of a body. A later try's first reading ends an earlier one's.
@@ -32,8 +32,8 @@ struct Tale {
     bytes: usize,
     /// The try that reads.
     turn: u32,
-    /// Since when what was read waits to be taken, if it does.
-    offered: Option<Instant>,
+    /// What was read waits to be taken.
+    pace: Arc<Pace>,
 }
 
 #[derive(Clone)]
@@ -43,7 +43,7 @@ enum Told {
 }
 
 /// A look at a body from the side.
-pub(in crate::proxy) struct Pace(Arc<Mutex<Tale>>);
+pub(in crate::proxy) struct Upload(Arc<Mutex<Tale>>);
 
 impl Again {
     pub(in crate::proxy) fn new(body: RequestBody) -> Self {
@@ -52,7 +52,7 @@ impl Again {
             told: Some(Vec::new()),
             bytes: 0,
             turn: 0,
-            offered: None,
+            pace: Arc::new(Pace::new()),
         };
         Self {
             tale: Arc::new(Mutex::new(tale)),
@@ -75,8 +75,8 @@ impl Again {
         held(&self.tale).told.is_some()
     }
 
-    pub(in crate::proxy) fn pace(&self) -> Pace {
-        Pace(Arc::clone(&self.tale))
+    pub(in crate::proxy) fn upload(&self) -> Upload {
+        Upload(Arc::clone(&self.tale))
     }
 }
 
@@ -90,7 +90,9 @@ impl Tale {
             return Poll::Ready(Some(Err(called_off())));
         };
         self.keep(&frame);
-        self.offered = Some(Instant::now()).filter(|_| !self.body.is_end_stream());
+        if !self.body.is_end_stream() {
+            self.pace.offer();
+        }
         Poll::Ready(Some(Ok(frame)))
     }
 
@@ -119,10 +121,10 @@ impl Body for Again {
             return Poll::Ready(Some(Err(called_off())));
         }
         tale.turn = this.turn;
-        tale.offered = None;
+        tale.pace.taken();
         if let Some(told) = tale.told.as_ref().and_then(|told| told.get(this.at)).cloned() {
             this.at += 1;
-            tale.offered = Some(Instant::now());
+            tale.pace.offer();
             return Poll::Ready(Some(Ok(told.into())));
         }
         let read = ready!(tale.read(cx));
@@ -165,7 +167,7 @@ impl From<Told> for Frame<Bytes> {
     }
 }
 
-impl Pace {
+impl Upload {
     /// The answer is here: nothing is sent again.
     pub(super) fn forget(&self) {
         held(&self.0).told = None;
@@ -173,13 +175,8 @@ impl Pace {
 
     /// Ends when the shop has taken nothing of the body for `patience`. What h2 holds of the last piece has other deadlines.
     pub(super) async fn stalled(&self, patience: Duration) {
-        loop {
-            let since = held(&self.0).offered.unwrap_or_else(Instant::now);
-            if since + patience <= Instant::now() {
-                return;
-            }
-            sleep_until(since + patience).await;
-        }
+        let pace = Arc::clone(&held(&self.0).pace);
+        pace.stalled(|| patience).await;
     }
 }
 

@@ -130,22 +130,22 @@ impl Stream {
             connection.origin.note("it takes no WebSocket over HTTP/2 (RFC 8441)");
             return Err(Kind::NoTunnel);
         }
-        let pace = request.body().pace();
+        let upload = request.body().upload();
         let request = request.map(|body| self.carry(body));
         connection.signs.request();
         let answer = connection.sender.clone().try_send_request(request);
         let answer = tokio::select! {
             answer = answer => answer,
-            () = async { match &pace {
-                Some(pace) => pace.stalled(patience).await,
+            () = async { match &upload {
+                Some(upload) => upload.stalled(patience).await,
                 None => std::future::pending().await,
             } } => return Err(self.fail(Fate::Failed)),
         };
         let mut answer = answer.map_err(|error| self.fail(Fate::of(&error)))?;
         connection.served.store(true, Ordering::Relaxed);
         self.fate = Fate::Answered;
-        if let Some(pace) = pace {
-            pace.forget();
+        if let Some(upload) = upload {
+            upload.forget();
         }
         if message::incoming(&mut answer, accept) {
             Ok(answer)

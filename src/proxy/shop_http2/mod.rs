@@ -13,7 +13,7 @@ mod message;
 mod run;
 mod watch;
 
-pub(super) use again::{Again, Pace};
+pub(super) use again::{Again, Upload};
 pub(super) use check::ask;
 pub(super) use connection::Stream;
 pub(super) use connections::Connections;

@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use crate::proxy::bucket::Bucket;
 use crate::proxy::shop_socket::ShopSocket;
 
 /// What is known of a connection from its frames.
@@ -83,6 +84,7 @@ pub(super) struct Watched {
     rest: usize,
     /// What comes are settings.
     settles: bool,
+    /// Frames that the shop may still send unasked.
     odd: Bucket,
 }
 
@@ -95,7 +97,7 @@ impl Watched {
             filled: 0,
             rest: 0,
             settles: false,
-            odd: Bucket::full(),
+            odd: Bucket::full(ODD_AT_ONCE, ODD_PER_SECOND),
         }
     }
 
@@ -150,28 +152,6 @@ impl Watched {
         } else {
             Err(io::Error::other("more frames than a server has reason for"))
         }
-    }
-}
-
-/// Frames that the shop may still send unasked.
-struct Bucket {
-    left: f64,
-    filled: Instant,
-}
-
-impl Bucket {
-    fn full() -> Self {
-        Self {
-            left: ODD_AT_ONCE,
-            filled: Instant::now(),
-        }
-    }
-
-    fn take(&mut self, now: Instant) -> bool {
-        let gained = now.duration_since(self.filled).as_secs_f64() * ODD_PER_SECOND;
-        self.left = (self.left + gained).min(ODD_AT_ONCE) - 1.0;
-        self.filled = now;
-        self.left >= 0.0
     }
 }
 
@@ -246,18 +226,5 @@ mod tests {
         assert_eq!((0..100).filter(|_| signs.head()).count(), 10);
         (0..1_000).for_each(|_| signs.request());
         assert_eq!((0..10_000).filter(|_| signs.head()).count(), 1_000);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn odd_frames_are_some_at_once_and_some_each_second() {
-        let mut bucket = Bucket::full();
-        let began = Instant::now();
-        let taken = |bucket: &mut Bucket, now| (0..5_000).take_while(|_| bucket.take(now)).count();
-        assert_eq!(taken(&mut bucket, began), 1_000);
-        let mut later = Bucket {
-            left: 0.0,
-            filled: began,
-        };
-        assert_eq!(taken(&mut later, began + std::time::Duration::from_secs(2)), 200);
     }
 }

@@ -31,14 +31,20 @@ fn is_served(site: &Site, gate: &Gate, host: &str, arguments: &[&str]) -> bool {
     asked.status.success()
 }
 
-#[test]
-fn a_new_host_with_its_certificate_is_served_from_one_reload_on() {
+/// A gate that speaks TLS as a.example.
+fn secured() -> (Authority, Site, Gate) {
     let authority = Authority::new();
     let tables = format!("[tls]\nlisten = [\"127.0.0.1:0\"]\n{}", pairs(&["a.example"]));
     let site = Site::new("", &tables);
     std::fs::write(site.path("root.pem"), authority.pem()).unwrap();
     authority.issue(&["a.example"]).write(&site.path(""), "a.example");
     let gate = site.start();
+    (authority, site, gate)
+}
+
+#[test]
+fn a_new_host_with_its_certificate_is_served_from_one_reload_on() {
+    let (authority, site, gate) = secured();
     let served = |host: &str| is_served(&site, &gate, host, &[]);
     assert!(served("a.example") && !served("b.example"));
 
@@ -74,12 +80,7 @@ fn a_new_host_with_its_certificate_is_served_from_one_reload_on() {
 
 #[test]
 fn versions_protocols_and_the_redirect_follow_the_file() {
-    let authority = Authority::new();
-    let tables = format!("[tls]\nlisten = [\"127.0.0.1:0\"]\n{}", pairs(&["a.example"]));
-    let site = Site::new("", &tables);
-    std::fs::write(site.path("root.pem"), authority.pem()).unwrap();
-    authority.issue(&["a.example"]).write(&site.path(""), "a.example");
-    let gate = site.start();
+    let (_authority, site, gate) = secured();
     let old = ["--tls-max", "1.2"];
     assert!(is_served(&site, &gate, "a.example", &old));
     assert_eq!(gate.visitor().goes_to("/robots.txt").status, 200);

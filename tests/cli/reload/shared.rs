@@ -5,21 +5,15 @@ use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
 use crate::until;
 
-/// Waits until it has found that its store is empty, and begun a log there.
-fn lives(gate: &Gate) {
-    until("a log", || {
-        let gates = gate.asks_admin("/api/v1/gates").json();
-        let nothing = |figure: &str| gates["gate"][figure].is_null();
-        (gates["gate"]["condition"] == "live" && nothing("cut_off_secs") && nothing("healing_secs")).then_some(())
-    });
-}
+/// A room more.
+const VIP: &str = "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\nmode = \"closed\"\n";
 
 #[test]
 fn one_gate_after_the_other_takes_the_new_file_and_nobody_loses_a_place() {
     let store = Server::start(&Options::default());
     let (first, second) = (Site::shared(&store.url(), ""), Site::shared(&store.url(), ""));
     let (one, two) = (first.start(), second.start());
-    [&one, &two].into_iter().for_each(lives);
+    [&one, &two].into_iter().for_each(Gate::lives);
     let mut inside = one.insider();
     let mut waiting = two.waits(1);
 
@@ -63,24 +57,15 @@ fn without_its_store_a_gate_takes_other_settings_and_no_new_room() {
     let mut store = Server::start(&Options::default());
     let site = Site::shared(&store.url(), "");
     let gate = site.start();
-    lives(&gate);
+    gate.lives();
     let mut inside = gate.insider();
     store.kill();
-    until("the outage", || {
-        let condition = gate.asks_admin("/api/v1/gates").json();
-        condition["gate"]["cut_off_secs"].is_u64().then_some(())
-    });
-    site.edit(
-        "[[room]]",
-        "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\nmode = \"closed\"\n[[room]]",
-    );
+    gate.is_cut_off();
+    site.edit("[[room]]", &format!("{VIP}[[room]]"));
     let ended = reload(&site, &gate);
     assert_eq!(ended.code, Some(78), "{ended:?}");
     assert!(ended.err.contains("the log has not taken vip in time"), "{ended:?}");
-    site.edit(
-        "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\nmode = \"closed\"\n",
-        "",
-    );
+    site.edit(VIP, "");
     site.edit("total_active_users = 1", "total_active_users = 2");
     taken(&site, &gate);
     assert!(inside.goes_to("/").is_the_shops());
@@ -94,21 +79,15 @@ fn a_room_that_was_refused_is_not_there_once_the_store_is_back() {
     let mut store = Server::start(&Options::default());
     let site = Site::shared(&store.url(), "");
     let gate = site.start();
-    lives(&gate);
+    gate.lives();
     let _inside = gate.insider();
     let mut waiting = gate.waits(1);
     store.kill();
-    until("the outage", || {
-        let condition = gate.asks_admin("/api/v1/gates").json();
-        condition["gate"]["cut_off_secs"].is_u64().then_some(())
-    });
-    site.edit(
-        "[[room]]",
-        "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\nmode = \"closed\"\n[[room]]",
-    );
+    gate.is_cut_off();
+    site.edit("[[room]]", &format!("{VIP}[[room]]"));
     assert_eq!(reload(&site, &gate).code, Some(78));
     store.restart();
-    lives(&gate);
+    gate.lives();
     // Who comes now is noted behind whatever the gate had to say before.
     let mut next = gate.visitor();
     next.goes_to("/");

@@ -107,6 +107,22 @@ fn another_store_is_refused_and_so_is_an_address_that_is_taken() {
     goes_on(&mut old, &before, 2);
 }
 
+/// The gate that runs has the rooms in memory, and is the only one that does.
+#[test]
+fn a_next_process_that_cannot_read_the_rooms_takes_over_from_nobody() {
+    let mut store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    let mut old = Old::start(&site);
+    old.gate.lives();
+    let mut inside = old.gate.insider();
+    let mut waiting = old.gate.waits(1);
+    store.kill();
+    is_refused(&asks(&site, old.gate.admin), "the store has not let it read the rooms");
+    assert!(old.gate.program.runs() && inside.goes_to("/basket").is_the_shops());
+    assert_eq!((waiting.goes_to("/").word(), waiting.position()), ("waiting", Some(1)));
+    assert_eq!(figure(old.gate.admin, FAILED), 1);
+}
+
 #[test]
 fn a_gate_that_is_told_to_stop_during_an_upgrade_stops_and_ends_what_it_started() {
     let site = Site::new("", "");

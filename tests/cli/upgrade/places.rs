@@ -176,10 +176,7 @@ fn gates_that_share_a_store_are_upgraded_one_by_one() {
     let store = Server::start(&Options::default());
     let site = Site::shared(&store.url(), "");
     let mut old = Old::start(&site);
-    until("calls", || {
-        let gate = &old.gate.asks_admin("/api/v1/gates").json()["gate"];
-        (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
-    });
+    old.gate.lives();
     let mut inside = old.gate.insider();
     let mut waiting = old.gate.waits(1);
     let mut stream = waiting.listens();
