@@ -9,6 +9,7 @@ pub mod archive;
 pub mod cli;
 pub mod config;
 pub mod demo;
+pub mod draw;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -1,0 +1,205 @@
+//! The published figures of a draw, as JSON, and what in them does not fit.
+//!
+//! Each fault is found by a fingerprint of its own, so the sentence names what was changed: the secret by the commitment, the
+//! count by the closing, the beacon's value by the seal.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::facts::{Beacon, Draw, MAX_BEACON_NAME, MAX_BEACON_VALUE};
+use super::hash::Hash;
+use super::permutation::Permutation;
+
+/// More than figures can be long.
+pub const MAX_FIGURES_BYTES: usize = 16 * 1_024;
+
+/// Longest name of a room, and value of a line, in bytes.
+const MAX_NAME: usize = 64;
+
+/// The form of figures and of all that is hashed.
+const FORM: u32 = 1;
+
+/// Figures as they are published; what is not known yet is left out.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Published {
+    /// The form: 1.
+    pub draw: u32,
+    pub room: String,
+    /// Empty in a room with a single line.
+    pub line: String,
+    pub lane: u8,
+    pub edition: u32,
+    /// The beacon's name; left out where the draw has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beacon: Option<String>,
+    pub commitment: Hash,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing: Option<Hash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beacon_value: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Hash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Hash>,
+}
+
+/// Figures of a draw that was made.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    published: Published,
+    count: u32,
+    closing: Hash,
+    secret: Hash,
+    seal: Hash,
+}
+
+/// Why figures cannot be worked with at all.
+#[derive(Debug, Error)]
+pub enum FiguresError {
+    #[error("more than {MAX_FIGURES_BYTES} bytes: not the figures of a draw")]
+    TooLong,
+    #[error("not the figures of a draw: {0}")]
+    NoFigures(#[from] serde_json::Error),
+    #[error("figures of form {0}, and this program knows form {FORM}")]
+    Form(u32),
+    #[error("{0:?} cannot be the name of a room")]
+    Room(String),
+    #[error("{0:?} cannot be the value of a line")]
+    Line(String),
+    #[error("a beacon's name is 1 to {MAX_BEACON_NAME} bytes long, and its value 1 to {MAX_BEACON_VALUE}")]
+    Beacon,
+    #[error("a beacon's value without the name of a beacon")]
+    ValueAlone,
+    #[error("the draw has not been made: {0} not published yet")]
+    NotMade(&'static str),
+}
+
+/// What does not fit, a sentence each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Fault {
+    #[error(
+        "the secret does not fit the commitment: the secret was changed, or the room, edition or name of the beacon that it \
+         was committed for"
+    )]
+    Secret,
+    #[error("the count does not fit the closing: the number of those drawn was changed, or the line or lane")]
+    Count,
+    #[error("the beacon's value does not fit the seal: it was changed after the draw")]
+    Beacon,
+    #[error(
+        "{0} is none of this draw's fingerprints: these are figures of another draw, or all of them were made anew"
+    )]
+    Unknown(Hash),
+    #[error("number {number} stands at place {place} by these figures, not at {shown}")]
+    Place { number: u32, place: u32, shown: u32 },
+}
+
+impl Figures {
+    /// Reads figures of a draw that was made.
+    ///
+    /// # Errors
+    /// When the text is something else, or the draw has not been made.
+    pub fn parse(json: &[u8]) -> Result<Self, FiguresError> {
+        if json.len() > MAX_FIGURES_BYTES {
+            return Err(FiguresError::TooLong);
+        }
+        let published: Published = serde_json::from_slice(json)?;
+        published.check()?;
+        let missing = FiguresError::NotMade;
+        Ok(Self {
+            count: published.count.ok_or(missing("the count is"))?,
+            closing: published.closing.ok_or(missing("the closing is"))?,
+            secret: published.secret.ok_or(missing("the secret is"))?,
+            seal: published.seal.ok_or(missing("the seal is"))?,
+            published,
+        })
+    }
+
+    /// What the fingerprints show to be changed; nothing when all fits.
+    #[must_use]
+    pub fn faults(&self) -> Vec<Fault> {
+        let draw = self.draw();
+        let found = [
+            (draw.commitment() != self.published.commitment, Fault::Secret),
+            (draw.closing(self.published.commitment) != self.closing, Fault::Count),
+            (draw.seal(self.closing) != self.seal, Fault::Beacon),
+        ];
+        found
+            .into_iter()
+            .filter(|(wrong, _)| *wrong)
+            .map(|(_, fault)| fault)
+            .collect()
+    }
+
+    /// A fault unless `seen`, which somebody kept, is a fingerprint of this draw.
+    #[must_use]
+    pub fn expects(&self, seen: Hash) -> Option<Fault> {
+        let known = [self.published.commitment, self.closing, self.seal];
+        (!known.contains(&seen)).then_some(Fault::Unknown(seen))
+    }
+
+    /// The order that the figures give.
+    #[must_use]
+    pub fn order(&self) -> Permutation {
+        self.draw().permutation()
+    }
+
+    #[must_use]
+    pub fn published(&self) -> &Published {
+        &self.published
+    }
+
+    /// How many are drawn.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    fn draw(&self) -> Draw<'_> {
+        let figures = &self.published;
+        Draw {
+            room: &figures.room,
+            line: &figures.line,
+            edition: figures.edition,
+            lane: figures.lane,
+            count: self.count,
+            secret: self.secret,
+            beacon: figures.beacon.as_deref().map(|name| Beacon {
+                name,
+                value: figures.beacon_value.as_deref().unwrap_or_default(),
+            }),
+        }
+    }
+}
+
+impl Published {
+    fn check(&self) -> Result<(), FiguresError> {
+        if self.draw != FORM {
+            return Err(FiguresError::Form(self.draw));
+        }
+        if self.room.is_empty() || !is_name(&self.room) {
+            return Err(FiguresError::Room(self.room.clone()));
+        }
+        if !is_name(&self.line) {
+            return Err(FiguresError::Line(self.line.clone()));
+        }
+        match (&self.beacon, &self.beacon_value) {
+            (None, None) => Ok(()),
+            (None, Some(_)) => Err(FiguresError::ValueAlone),
+            (Some(_), None) if self.secret.is_some() => Err(FiguresError::NotMade("the beacon's value is")),
+            (Some(name), value) => {
+                let fits = |text: &str, most: usize| (1..=most).contains(&text.len());
+                let value = value.as_deref().is_none_or(|value| fits(value, MAX_BEACON_VALUE));
+                let good = fits(name, MAX_BEACON_NAME) && value;
+                good.then_some(()).ok_or(FiguresError::Beacon)
+            }
+        }
+    }
+}
+
+/// Short, and nothing in it that could command a terminal.
+fn is_name(text: &str) -> bool {
+    text.len() <= MAX_NAME && !text.chars().any(char::is_control)
+}

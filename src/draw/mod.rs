@@ -1,0 +1,19 @@
+//! A draw that anyone can check: who joined before an opening stands in an order that a keyed permutation gives.
+//!
+//! `facts` makes the fingerprints that are published and the key; `permutation` is the order itself; `figures` reads what
+//! was published and says what does not fit. `docs/draw.md` specifies every byte, so that nobody has to read this. Pure, and
+//! without knowledge of rooms: how a room uses it is the room's.
+#![deny(clippy::as_conversions, clippy::float_arithmetic, clippy::unwrap_used)]
+
+mod facts;
+mod figures;
+mod hash;
+mod permutation;
+
+pub use facts::{Beacon, Draw, MAX_BEACON_NAME, MAX_BEACON_VALUE};
+pub use figures::{Fault, Figures, FiguresError, MAX_FIGURES_BYTES, Published};
+pub use hash::Hash;
+pub use permutation::Permutation;
+
+#[cfg(test)]
+mod tests;
