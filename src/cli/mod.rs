@@ -21,6 +21,7 @@ mod start;
 pub mod systemd;
 mod upgrade;
 mod upstreams;
+mod verify_draw;
 mod words;
 
 use std::process::ExitCode;
@@ -73,6 +74,8 @@ enum Command {
     Log(log::LogArgs),
     /// Verify a log's archive and say whether it was fair
     Report(report::ReportArgs),
+    /// Work a draw out again from its published figures
+    VerifyDraw(verify_draw::VerifyDrawArgs),
     /// Show every page that visitors can see, before they do
     Page(page::PageArgs),
     /// Ask a running gate whether it is ready; for containers
@@ -95,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::VerifyDraw(args) => verify_draw::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),
     }

@@ -1,0 +1,182 @@
+//! `anteroom verify-draw`: works a draw out again from its published figures, without a gate and without a network.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::draw::{Fault, Figures, Hash, MAX_FIGURES_BYTES, Permutation};
+
+use super::say;
+use super::words::plain;
+
+/// Arguments of `anteroom verify-draw`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+FIGURES is the JSON that was published at the opening, `-` for standard input. NUMBER is what the waiting page calls your
+number in the draw: 1 is who joined first. docs/draw.md says how it is worked out, and static/draw.html does the same in a
+browser.
+
+Examples:
+  anteroom verify-draw figures.json                         do the figures fit together?
+  anteroom verify-draw figures.json 4711                    and where does number 4711 stand?
+  anteroom verify-draw figures.json 4711 --place 90210      is it the place that I was shown?
+  anteroom verify-draw figures.json --expect 5f1c…          is it the draw whose commitment I wrote down?
+  anteroom verify-draw - --all <figures.json >draw.csv      everybody, a line each
+
+Exit codes: 0 all fits, 1 something does not (a sentence each), 64 usage, 65 not the figures of a draw that was made,
+66 nothing to read")]
+pub struct VerifyDrawArgs {
+    /// The published figures: a file, or `-`
+    figures: PathBuf,
+    /// Whose places to work out
+    #[arg(value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    numbers: Vec<u32>,
+    /// The place that the one NUMBER was shown
+    #[arg(long, value_name = "PLACE")]
+    place: Option<u32>,
+    /// A fingerprint that you kept: the commitment, the closing or the seal; may be given again
+    #[arg(long, value_name = "HASH")]
+    expect: Vec<String>,
+    /// Print every number and its place instead, as CSV
+    #[arg(long, conflicts_with_all = ["numbers", "place"])]
+    all: bool,
+}
+
+/// Runs `anteroom verify-draw`.
+#[must_use]
+pub fn run(args: &VerifyDrawArgs) -> ExitCode {
+    match verified(args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err((message, code)) => {
+            eprintln!("anteroom verify-draw: {message}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// True when all fits.
+fn verified(args: &VerifyDrawArgs) -> Result<bool, (String, u8)> {
+    let seen = expected(&args.expect).map_err(|mistake| (mistake, EXIT_USAGE))?;
+    if args.place.is_some() && args.numbers.len() != 1 {
+        let mistake = "--place is the place of one NUMBER".to_owned();
+        return Err((mistake, EXIT_USAGE));
+    }
+    let bytes = read(&args.figures).map_err(|error| (error, EXIT_NO_INPUT))?;
+    let figures = Figures::parse(&bytes).map_err(|error| (error.to_string(), EXIT_DATA))?;
+    let order = figures.order();
+    let mut faults = figures.faults();
+    faults.extend(seen.into_iter().filter_map(|seen| figures.expects(seen)));
+    let mut text = String::new();
+    if !args.all {
+        text += &about(&figures);
+        for number in &args.numbers {
+            let (place, words) = placed(&order, *number);
+            text += &words;
+            faults.extend(args.place.filter(|shown| *shown != place).map(|shown| Fault::Place {
+                number: *number,
+                place,
+                shown,
+            }));
+        }
+        text += &verdict(&figures, &faults);
+        say(&text);
+    } else if faults.is_empty() {
+        // A reader that has gone away, as behind `| head`, is nobody's mistake.
+        let _ = print_all(&order);
+    } else {
+        eprint!("{}", verdict(&figures, &faults));
+    }
+    Ok(faults.is_empty())
+}
+
+fn expected(given: &[String]) -> Result<Vec<Hash>, String> {
+    let parsed = given.iter().map(|text| {
+        Hash::parse(text).ok_or_else(|| format!("{:?} is no fingerprint: 64 hexadecimal digits", plain(text)))
+    });
+    parsed.collect()
+}
+
+/// At most one byte more than figures can have, so that a wrong file is told from a huge one without reading it.
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    let told = |error: io::Error| format!("{} cannot be read: {error}", file.display());
+    let mut bytes = Vec::new();
+    let most = u64::try_from(MAX_FIGURES_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    if file == Path::new("-") {
+        io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(told)?;
+    } else {
+        let file = File::open(file).map_err(told)?;
+        file.take(most).read_to_end(&mut bytes).map_err(told)?;
+    }
+    Ok(bytes)
+}
+
+fn about(figures: &Figures) -> String {
+    let of = figures.published();
+    let beacon = match (&of.beacon, &of.beacon_value) {
+        (Some(name), Some(value)) => format!("{} = {}", plain(name), plain(value)),
+        _ => "none".to_owned(),
+    };
+    let line = if of.line.is_empty() { "the only one" } else { &of.line };
+    format!(
+        "room        {}\nline        {}\nlane        {}\nedition     {}\ndrawn       {}\nbeacon      {beacon}\n\
+         commitment  {}\n",
+        of.room,
+        plain(line),
+        of.lane,
+        of.edition,
+        figures.count(),
+        of.commitment,
+    )
+}
+
+/// The place of a number, and the line that says it.
+fn placed(order: &Permutation, number: u32) -> (u32, String) {
+    match order.place(number - 1) {
+        Some(place) => (place + 1, format!("number {number}: place {}\n", place + 1)),
+        None => (
+            number,
+            format!("number {number}: place {number}, as it came: it joined behind those who were drawn\n"),
+        ),
+    }
+}
+
+fn verdict(figures: &Figures, faults: &[Fault]) -> String {
+    let mut text = String::new();
+    for fault in faults {
+        let _ = writeln!(text, "WRONG       {fault}");
+    }
+    if !faults.is_empty() {
+        return text + "these are NOT the figures of an honest draw\n";
+    }
+    text += match figures.published().beacon {
+        Some(_) => {
+            "all fits: the secret was fixed before the opening and the beacon's value made the order; compare that value with \
+             what its publisher says\n"
+        }
+        None => {
+            "all fits: nothing was changed after the commitment; without a beacon this does not prove that the draw was \
+             impartial\n"
+        }
+    };
+    text
+}
+
+fn print_all(order: &Permutation) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    writeln!(out, "number,place")?;
+    for number in 0..order.count() {
+        let place = order.place(number).expect("below the count");
+        writeln!(out, "{},{}", u64::from(number) + 1, u64::from(place) + 1)?;
+    }
+    out.flush()
+}
+
+/// As `sysexits.h` has them: `EX_USAGE`, `EX_DATAERR`, `EX_NOINPUT`.
+const EXIT_USAGE: u8 = 64;
+const EXIT_DATA: u8 = 65;
+const EXIT_NO_INPUT: u8 = 66;
