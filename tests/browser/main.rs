@@ -6,6 +6,7 @@ mod harness;
 
 mod browsers;
 mod demo;
+mod draw;
 mod hall;
 mod inside;
 mod line;
