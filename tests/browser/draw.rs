@@ -70,6 +70,8 @@ async fn the_page_gives_the_places_of_the_documentation_and_of_the_program() {
     )
     .await;
     assert!(late.contains("All fits"), "{late}");
+    let seen = "return document.getElementById('verdict').getBoundingClientRect().bottom <= innerHeight";
+    assert_eq!(browser.run(seen).await, json!(true), "the answer is in sight");
     browser.screenshot("draw").await;
     let asked = browser
         .run("return performance.getEntriesByType('resource').length")
