@@ -37,7 +37,7 @@ impl FromRequestParts<Shared> for Named {
     }
 }
 
-/// `POST /api/v1/upstreams/{server}`: gives it another weight, until the configuration is read again.
+/// `POST /api/v1/upstreams/{server}`: gives it another weight, until other servers are configured.
 pub(super) async fn weigh(
     State(shared): State<Shared>,
     peer: Peer,

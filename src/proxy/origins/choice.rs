@@ -11,8 +11,8 @@ pub(super) fn among_the_well(targets: &[Arc<Origin>], tried: &[Arc<Origin>], now
             is_open(origin, tried) && origin.takes(now_ms) && !origin.is_full()
         })
         .or_else(|| draw(targets, |origin| is_open(origin, tried) && origin.takes(now_ms)))?;
-        // The first request after its time out is a trial, and only one.
-        if chosen.enter(now_ms) {
+        // The first request after its time out is a trial, and only one. Where there is no room, whoever has waited for it is.
+        if chosen.is_full() || chosen.enter(now_ms) {
             return Some(Arc::clone(chosen));
         }
     }
@@ -75,9 +75,11 @@ const DRAWS: usize = 4;
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::super::origin::Busy;
     use super::*;
-    use crate::proxy::settings::UpstreamSettings;
+    use crate::proxy::settings::{ConnectionBound, UpstreamSettings};
 
     fn targets(weights: &[u32]) -> Vec<Arc<Origin>> {
         let mut origins = Vec::new();
@@ -144,5 +146,26 @@ mod tests {
         }
         assert!(among_the_well(&targets, &[], 1_000).is_none());
         assert!(among_all(&targets, &[]).is_some());
+    }
+
+    #[test]
+    fn trial_waits_where_there_is_no_room() {
+        let mut settings = UpstreamSettings::new("127.0.0.1", 1);
+        settings.bound = Some(ConnectionBound {
+            connections: 1,
+            waiting: 1,
+            wait: Duration::ZERO,
+        });
+        let targets = super::super::Names::of(&settings).targets(&[]);
+        let busy = Busy::at(Arc::clone(&targets[0])).ok();
+        for _ in 0..3 {
+            targets[0].failed("it is down", 0);
+        }
+        let later = 1_000_000;
+        assert!(busy.is_some() && among_the_well(&targets, &[], later).is_some());
+        assert!(targets[0].takes(later), "nobody is there to try it");
+        drop(busy);
+        assert!(among_the_well(&targets, &[], later).is_some());
+        assert!(!targets[0].takes(later), "one is");
     }
 }

@@ -12,7 +12,7 @@ use tokio::net::lookup_host;
 use tokio::time::{sleep, timeout};
 
 use super::origin::{Address, Origin};
-use super::{Inner, weights};
+use super::Inner;
 use crate::proxy::settings::{Place, ShopServer, UpstreamSettings};
 
 /// The configured servers, each with what is known of its addresses.
@@ -142,14 +142,10 @@ pub(super) async fn look_up_again(inner: Weak<Inner>, mut names: Names) {
 }
 
 fn publish(inner: &Inner, names: &Names) {
-    let weights = inner.weights.lock();
+    let mut weights = inner.weights.lock();
     let before = inner.targets.load_full();
     let after = names.targets(&before);
-    for origin in &after {
-        if let Some(weight) = weights::set_for(&weights, origin) {
-            origin.weigh(weight);
-        }
-    }
+    weights.apply(&after, &inner.settings.servers);
     for origin in before
         .iter()
         .filter(|old| !after.iter().any(|new| Arc::ptr_eq(old, new)))

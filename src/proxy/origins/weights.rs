@@ -1,15 +1,25 @@
-//! Weights that an operator has set over the configured ones, until the configuration is read again.
+//! Weights that an operator has set over the configured ones, until other servers are configured.
 //!
-//! They are set for a server as configured, whatever addresses its name has or will have, or for one address of a name.
+//! They are set for a server as configured, whatever addresses its name has or will have, or for one address of a name. Where
+//! a name loses all addresses but drained ones, these serve until another comes: else nobody would.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Origin, Origins};
+use crate::proxy::settings::ShopServer;
 
-/// By what the operator called the server; fewer than [`MOST_SET`].
+/// What is set, for whoever holds it.
 #[derive(Debug, Default)]
-pub(super) struct Weights(Mutex<BTreeMap<String, u32>>);
+pub(super) struct Weights(Mutex<Set>);
+
+#[derive(Debug, Default)]
+pub(super) struct Set {
+    /// By what the operator called the server; [`MOST_SET`] at most.
+    by_name: BTreeMap<String, u32>,
+    /// It left no server with a weight, and configured ones are in force.
+    is_overruled: bool,
+}
 
 /// A server whose weight was set.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,15 +47,59 @@ pub enum NotWeighed {
 }
 
 impl Weights {
-    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, u32>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Set> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What was set for this server, by its address before by its name.
-pub(super) fn set_for(weights: &BTreeMap<String, u32>, origin: &Origin) -> Option<u32> {
-    let by_address = weights.get(&origin.to_string());
-    by_address.or_else(|| weights.get(&origin.place().to_string())).copied()
+impl Set {
+    /// Gives servers that were looked up the weights that were set for them.
+    pub(super) fn apply(&mut self, targets: &[Arc<Origin>], servers: &[ShopServer]) {
+        let set: Vec<u32> = targets
+            .iter()
+            .map(|origin| self.set_for(origin).unwrap_or_else(|| origin.weight()))
+            .collect();
+        let is_overruled = !targets.is_empty() && set.iter().all(|weight| *weight == 0);
+        for (origin, weight) in targets.iter().zip(set) {
+            origin.weigh(if is_overruled {
+                configured(servers, origin)
+            } else {
+                weight
+            });
+        }
+        if is_overruled && !self.is_overruled {
+            tracing::warn!(
+                "only drained servers of the shop are left: they have their configured weights until others come"
+            );
+        }
+        self.is_overruled = is_overruled;
+    }
+
+    /// What was set for this server, by its address before by its name.
+    fn set_for(&self, origin: &Origin) -> Option<u32> {
+        let by_address = self.by_name.get(&origin.to_string());
+        by_address
+            .or_else(|| self.by_name.get(&origin.place().to_string()))
+            .copied()
+    }
+
+    /// Notes what was set for these servers under this name: the last word counts, also over one for a single address. False
+    /// where there would be too many, and nothing is noted.
+    fn note(&mut self, name: &str, meant: &[&Arc<Origin>], weight: Option<u32>) -> bool {
+        let goes = |set: &String| set == name || meant.iter().any(|origin| origin.to_string() == *set);
+        let others = self.by_name.keys().filter(|set| !goes(set)).count();
+        if weight.is_some() && others >= MOST_SET {
+            return false;
+        }
+        self.by_name.retain(|set, _| !goes(set));
+        self.by_name.extend(weight.map(|weight| (name.to_owned(), weight)));
+        true
+    }
+}
+
+fn configured(servers: &[ShopServer], origin: &Origin) -> u32 {
+    let same = servers.iter().find(|server| server.place == *origin.place());
+    same.map_or(origin.weight(), |server| server.weight)
 }
 
 impl Origins {
@@ -66,15 +120,9 @@ impl Origins {
         if !targets.iter().any(is_weighty) {
             return Err(NotWeighed::Last);
         }
-        // The last word counts, also over one for a single address.
-        for origin in &meant {
-            weights.remove(&origin.to_string());
-        }
-        weights.remove(server);
-        if weights.len() >= MOST_SET {
+        if !weights.note(server, &meant, weight) {
             return Err(NotWeighed::TooMany);
         }
-        weights.extend(weight.map(|weight| (server.to_owned(), weight)));
         let weigh = |origin: &Arc<Origin>| Weighed {
             origin: origin.to_string(),
             before: origin.weight(),
@@ -89,9 +137,7 @@ impl Origins {
     }
 
     pub(super) fn configured(&self, origin: &Origin) -> u32 {
-        let servers = &self.0.settings.servers;
-        let same = servers.iter().find(|server| server.place == *origin.place());
-        same.map_or(origin.weight(), |server| server.weight)
+        configured(&self.0.settings.servers, origin)
     }
 }
 
@@ -101,7 +147,7 @@ const MOST_SET: usize = 1_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proxy::settings::{Place, ShopServer, UpstreamSettings};
+    use crate::proxy::settings::{Place, UpstreamSettings};
 
     fn origins(weights: &[u32]) -> Origins {
         let server = |(port, weight): (u16, &u32)| ShopServer {
@@ -125,7 +171,7 @@ mod tests {
         assert_eq!((weights(&origins), origins.standing()[0].configured), (vec![0, 1], 2));
         origins.set_weight("127.0.0.1:1", None).unwrap();
         assert_eq!(weights(&origins), [2, 1]);
-        assert!(origins.0.weights.lock().is_empty());
+        assert!(origins.0.weights.lock().by_name.is_empty());
     }
 
     #[test]
@@ -142,5 +188,19 @@ mod tests {
     fn who_is_no_server_is_told_which_there_are() {
         let known = NotWeighed::Unknown("127.0.0.1:1, 127.0.0.1:2".to_owned());
         assert_eq!(origins(&[1, 1]).set_weight("127.0.0.1", Some(0)), Err(known));
+    }
+    #[test]
+    fn one_too_many_is_told_and_changes_nothing() {
+        let many = origins(&[1; MOST_SET + 2]);
+        for port in 1..=MOST_SET {
+            many.set_weight(&format!("127.0.0.1:{port}"), Some(2)).unwrap();
+        }
+        let before = weights(&many);
+        let beyond = format!("127.0.0.1:{}", MOST_SET + 1);
+        assert_eq!(many.set_weight(&beyond, Some(2)), Err(NotWeighed::TooMany));
+        assert_eq!(weights(&many), before);
+        many.set_weight(&beyond, None).unwrap();
+        many.set_weight("127.0.0.1:1", Some(3)).unwrap();
+        assert_eq!(many.0.weights.lock().by_name.len(), MOST_SET);
     }
 }
