@@ -25,6 +25,8 @@ use crate::shop::{PATIENCE, Shop};
 pub struct Setup {
     pub server: ServerSettings,
     pub upstream: UpstreamSettings,
+    /// The shop's servers, where they are there already.
+    pub origins: Option<Origins>,
     pub trusted: Vec<ipnet::IpNet>,
     pub cores: usize,
     /// What the listener speaks, if not in the clear.
@@ -56,6 +58,7 @@ impl Gate {
         let mut setup = Setup {
             server: ServerSettings::default(),
             upstream: UpstreamSettings::new(shop.ip().to_string(), shop.port()),
+            origins: None,
             trusted: Vec::new(),
             cores: 1,
             tls: None,
@@ -72,7 +75,8 @@ impl Gate {
         let stats = Arc::new(Stats::default());
         let (guards, given) = (Arc::clone(&setup.guard), Arc::clone(&setup.given));
         let (cancel, counted) = (setup.cancel.clone(), Arc::clone(&stats));
-        let origins = Origins::start(setup.upstream.clone()).unwrap();
+        let origins = setup.origins.take();
+        let origins = origins.unwrap_or_else(|| Origins::start(setup.upstream.clone()).unwrap());
         let shared = origins.clone();
         let (settings, cores, setup) = (setup.server.clone(), setup.cores, Arc::new(setup));
         let server = serve(vec![listener], cores, &settings, Arc::clone(&stats), move |_core| {

@@ -21,6 +21,7 @@ mod http2;
 mod moved;
 mod shop;
 mod shop_http2;
+mod succession;
 mod tls;
 mod tries;
 mod turning;

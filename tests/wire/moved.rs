@@ -8,13 +8,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anteroom::proxy::{ConnectionBound, UpstreamSettings};
+use anteroom::proxy::{ConnectionBound, Origins, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::Shop;
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const NAME: &str = "shop.moves.test";
+const SOON: Duration = Duration::from_millis(5);
 const LONG: Duration = Duration::from_secs(3600);
 /// Names the file that covers `/etc/hosts`.
 const HOSTS: &str = "ANTEROOM_TEST_HOSTS";
@@ -51,8 +52,9 @@ fn with_hosts(test: &str, run: impl FnOnce(&Path)) {
     assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
 }
 
-fn point(hosts: &Path, address: &str) {
-    std::fs::write(hosts, format!("{address} {NAME}\n")).unwrap();
+fn point(hosts: &Path, addresses: &[&str]) {
+    let lines: Vec<String> = addresses.iter().map(|address| format!("{address} {NAME}\n")).collect();
+    std::fs::write(hosts, lines.concat()).unwrap();
 }
 
 /// Two shops at one port of two addresses.
@@ -91,7 +93,7 @@ fn name_is_looked_up_again_and_connections_to_where_it_was_are_closed() {
 
 fn moves(hosts: &Path, bound: Option<u32>) {
     let (old, new) = pair();
-    point(hosts, "127.0.0.1");
+    point(hosts, &["127.0.0.1"]);
     let gate = Gate::with(old.address, |setup| {
         setup.upstream = UpstreamSettings::new(NAME, old.address.port());
         setup.upstream.resolve_every = Duration::from_millis(5);
@@ -106,7 +108,7 @@ fn moves(hosts: &Path, bound: Option<u32>) {
     assert_eq!(gate.client().ask(GET).body, "a");
     let place = format!("{NAME}:{}", old.address.port());
     gate.origins.set_weight(&place, Some(7)).unwrap();
-    point(hosts, "127.0.0.2");
+    point(hosts, &["127.0.0.2"]);
     gate.until("it has moved", |gate| {
         let standing = gate.origins.standing();
         standing.len() == 1 && standing[0].origin.ends_with("(127.0.0.2)")
@@ -119,4 +121,72 @@ fn moves(hosts: &Path, bound: Option<u32>) {
     old.until_closed(1);
     assert_eq!(gate.client().ask(GET).body, "b");
     assert_eq!((old.connections(), new.connections()), (1, 1));
+}
+
+fn looking_up(shop: &Shop, every: Duration) -> UpstreamSettings {
+    UpstreamSettings {
+        resolve_every: every,
+        idle: LONG,
+        ..UpstreamSettings::new(NAME, shop.address.port())
+    }
+}
+
+fn origins_of(gate: &Gate) -> Vec<(String, u32)> {
+    let shown = |server: anteroom::proxy::Standing| (server.origin, server.weight);
+    gate.origins.standing().into_iter().map(shown).collect()
+}
+
+#[test]
+fn look_ups_for_servers_that_never_come_in_force_change_nothing() {
+    with_hosts(
+        "moved::look_ups_for_servers_that_never_come_in_force_change_nothing",
+        |hosts| {
+            let (old, new) = pair();
+            point(hosts, &["127.0.0.1"]);
+            let gate = Gate::with(old.address, |setup| setup.upstream = looking_up(&old, LONG));
+            assert_eq!(gate.client().ask(GET).body, "a");
+            point(hosts, &["127.0.0.2"]);
+            let refused = UpstreamSettings {
+                retries: 0,
+                ..looking_up(&old, SOON)
+            };
+            let refused = Origins::prepare(refused).unwrap();
+            let control = Gate::with(new.address, |setup| setup.upstream = looking_up(&new, SOON));
+            for back in ["127.0.0.1", "127.0.0.2"] {
+                point(hosts, &[back]);
+                control.until("it has looked", |gate| {
+                    let origins = origins_of(gate);
+                    origins.len() == 1 && origins[0].0.ends_with(&format!("({back})"))
+                });
+            }
+            drop(refused);
+            assert!((0..3).all(|_| gate.client().ask(GET).body == "a"));
+            assert_eq!(old.connections(), 1, "it is kept as before");
+        },
+    );
+}
+
+#[test]
+fn drained_address_that_is_the_last_of_its_name_serves_until_another_comes() {
+    with_hosts(
+        "moved::drained_address_that_is_the_last_of_its_name_serves_until_another_comes",
+        |hosts| {
+            let (first, second) = pair();
+            let both = ["127.0.0.1", "127.0.0.2"];
+            point(hosts, &both);
+            let gate = Gate::with(first.address, |setup| setup.upstream = looking_up(&first, SOON));
+            let name = |at: usize| format!("{NAME}:{} ({})", first.address.port(), both[at]);
+            gate.until("both are found", |gate| origins_of(gate).len() == 2);
+            gate.origins.set_weight(&name(0), Some(0)).unwrap();
+            assert!((0..10).all(|_| gate.client().ask(GET).body == "b"));
+            point(hosts, &both[..1]);
+            gate.until("one is left", |gate| origins_of(gate) == [(name(0), 1)]);
+            assert_eq!(gate.client().ask(GET).body, "a");
+            point(hosts, &both);
+            let drained = [(name(0), 0), (name(1), 1)];
+            gate.until("it is drained again", |gate| origins_of(gate) == drained);
+            assert!((0..10).all(|_| gate.client().ask(GET).body == "b"));
+            drop(second);
+        },
+    );
 }

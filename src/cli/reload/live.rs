@@ -112,11 +112,12 @@ impl Live {
         // It was checked with everything else.
         let _ = filter.set(&config.log.level);
         self.bounds.set(server_settings(&config.server));
-        self.cores
-            .replace(shared, config.upstream.is_some().then(|| origins.clone()));
+        // They have servers from then on.
         if !origins.is(&self.origins) {
             origins.succeed(&self.origins);
         }
+        self.cores
+            .replace(shared, config.upstream.is_some().then(|| origins.clone()));
         self.admin.set(admin_options(config), keyring, origins.clone());
         self.origins = origins;
     }

@@ -77,5 +77,5 @@ fn origins(live: &Live, config: &Config) -> Result<Origins, StartError> {
     if live.origins.are_of(&settings) {
         return Ok(live.origins.clone());
     }
-    Ok(Origins::start_after(settings, &live.origins)?)
+    Ok(Origins::prepare(settings)?)
 }

@@ -1,11 +1,12 @@
 //! The bound on requests at one server: so many at once over all cores, and a line of those that wait.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::held;
 use crate::proxy::pool::Stash;
 use crate::proxy::settings::ConnectionBound;
 
@@ -13,20 +14,33 @@ use crate::proxy::settings::ConnectionBound;
 /// keep another from connecting.
 pub(super) struct Bound {
     rules: ConnectionBound,
-    permits: Arc<Semaphore>,
-    waiting: AtomicU32,
+    count: Arc<Count>,
     idle: Stash,
 }
 
+/// Who is at a server and who waits for it, under whatever configuration they came.
+struct Count {
+    places: Arc<Semaphore>,
+    most: Mutex<u32>,
+    /// Places that are taken and no more once they are left: there are fewer than there were.
+    surplus: AtomicU32,
+    waiting: AtomicU32,
+}
+
+/// The right to a connection, until it drops.
+pub(super) struct Permit {
+    place: Option<OwnedSemaphorePermit>,
+    count: Arc<Count>,
+}
+
 impl Bound {
-    pub(super) fn new(rules: ConnectionBound) -> Self {
-        let permits = usize::try_from(rules.connections)
-            .unwrap_or(usize::MAX)
-            .min(Semaphore::MAX_PERMITS);
+    /// With who is there already, where `before` was the bound on the same server.
+    pub(super) fn new(rules: ConnectionBound, before: Option<&Self>) -> Self {
+        let count = before.map_or_else(Arc::default, |before| Arc::clone(&before.count));
+        count.resize(rules.connections);
         Self {
             rules,
-            permits: Arc::new(Semaphore::new(permits)),
-            waiting: AtomicU32::new(0),
+            count,
             idle: Stash::default(),
         }
     }
@@ -36,16 +50,17 @@ impl Bound {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.permits.available_permits() == 0
+        self.count.places.available_permits() == 0
     }
 
     pub(super) fn waiting(&self) -> u32 {
-        self.waiting.load(Ordering::Relaxed)
+        self.count.waiting.load(Ordering::Relaxed)
     }
 
     /// The right to a connection, if one is free and nobody waits for it.
-    pub(super) fn enter(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.permits).try_acquire_owned().ok()
+    pub(super) fn enter(&self) -> Option<Permit> {
+        let place = Arc::clone(&self.count.places).try_acquire_owned().ok()?;
+        Some(self.permit(place))
     }
 
     /// How long one waits for it otherwise.
@@ -55,11 +70,72 @@ impl Bound {
 
     /// A place in the line, if there is one left.
     pub(super) fn place(&self) -> Option<Place<'_>> {
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.rules.waiting {
-            self.waiting.fetch_sub(1, Ordering::Relaxed);
+        if self.count.waiting.fetch_add(1, Ordering::Relaxed) >= self.rules.waiting {
+            self.count.waiting.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
         Some(Place(self))
+    }
+
+    fn permit(&self, place: OwnedSemaphorePermit) -> Permit {
+        Permit {
+            place: Some(place),
+            count: Arc::clone(&self.count),
+        }
+    }
+}
+
+impl Default for Count {
+    fn default() -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(0)),
+            most: Mutex::default(),
+            surplus: AtomicU32::new(0),
+            waiting: AtomicU32::new(0),
+        }
+    }
+}
+
+impl Count {
+    /// Makes it so many places. What is taken beyond them stays taken until it is left.
+    fn resize(&self, to: u32) {
+        let mut most = held(&self.most);
+        let more = to.saturating_sub(*most);
+        let unneeded = |surplus: u32| surplus.checked_sub(surplus.min(more));
+        let before = self
+            .surplus
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, unneeded)
+            .unwrap_or_default();
+        self.places.add_permits(size(more - before.min(more)));
+        let fewer = size(most.saturating_sub(to));
+        let free = self.places.forget_permits(fewer);
+        self.surplus
+            .fetch_add(u32::try_from(fewer - free).unwrap_or(u32::MAX), Ordering::Relaxed);
+        *most = to;
+    }
+
+    /// Whether a place that is left is one too many.
+    fn is_too_many(&self) -> bool {
+        // PERF: one load where nothing was changed.
+        self.surplus.load(Ordering::Relaxed) != 0
+            && self
+                .surplus
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |surplus| surplus.checked_sub(1))
+                .is_ok()
+    }
+}
+
+fn size(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if let Some(place) = self.place.take()
+            && self.count.is_too_many()
+        {
+            place.forget();
+        }
     }
 }
 
@@ -68,13 +144,55 @@ pub(super) struct Place<'b>(&'b Bound);
 
 impl Place<'_> {
     /// The right to a connection, first come, first served from when this is first polled.
-    pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.permits).acquire_owned().await.ok()
+    pub(super) async fn turn(&self) -> Option<Permit> {
+        let place = Arc::clone(&self.0.count.places).acquire_owned().await.ok()?;
+        Some(self.0.permit(place))
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.0.count.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(connections: u32, before: Option<&Bound>) -> Bound {
+        let rules = ConnectionBound {
+            connections,
+            waiting: 1,
+            wait: Duration::ZERO,
+        };
+        Bound::new(rules, before)
+    }
+
+    #[test]
+    fn places_that_are_taken_count_under_another_bound_too() {
+        let first = bound(3, None);
+        let mut taken: Vec<_> = (0..3).map(|_| first.enter()).collect();
+        let second = bound(1, Some(&first));
+        assert!(taken.iter().all(Option::is_some) && second.is_full());
+        taken.truncate(1);
+        assert!(second.is_full(), "one is still there, and one may be");
+        taken.clear();
+        let own = second.enter();
+        assert!(own.is_some() && second.enter().is_none() && first.enter().is_none());
+        let third = bound(2, Some(&second));
+        assert!(third.enter().is_some());
+    }
+
+    #[test]
+    fn places_come_back_where_fewer_were_for_a_moment() {
+        let first = bound(4, None);
+        let taken: Vec<_> = (0..4).map(|_| first.enter()).collect();
+        let fewer = bound(1, Some(&first));
+        let more = bound(5, Some(&fewer));
+        let last = more.enter();
+        assert!(last.is_some() && more.is_full());
+        drop(taken);
+        assert_eq!((0..9).filter_map(|_| more.enter()).collect::<Vec<_>>().len(), 4);
     }
 }

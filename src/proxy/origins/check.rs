@@ -36,7 +36,8 @@ pub(super) async fn all(inner: Weak<Inner>) {
             let Some(inner) = inner.upgrade() else { return };
             let Some(check) = &inner.settings.check else { return };
             courses = follow(courses, &inner.targets.load());
-            join_all(courses.iter_mut().map(|course| course.go_on(check, &inner.dial))).await;
+            let inner = &*inner;
+            join_all(courses.iter_mut().map(|course| course.go_on(check, inner))).await;
             if inner.targets.load().is_empty() {
                 SOON.min(check.interval)
             } else {
@@ -67,13 +68,18 @@ impl Course {
         }
     }
 
-    async fn go_on(&mut self, check: &HealthCheck, dial: &Dial) {
-        let asked = timeout(check.timeout, ask(check, dial, &self.origin)).await;
+    async fn go_on(&mut self, check: &HealthCheck, inner: &Inner) {
+        let asked = timeout(check.timeout, ask(check, &inner.dial, &self.origin)).await;
         let result = asked.unwrap_or_else(|_| Err("the check took too long".to_owned()));
-        if let Err(why) = &result {
+        inner.in_charge(|| self.judge(&result, check));
+    }
+
+    fn judge(&mut self, result: &Result<(), String>, check: &HealthCheck) {
+        if let Err(why) = result {
             self.origin.check_failed(why);
         }
-        if self.take(result.is_ok(), check) {
+        // Whatever others said of the server: what holds is what these checks say.
+        if self.take(result.is_ok(), check) || self.origin.is_checked_out() == self.well {
             self.origin.checked(self.well);
         }
     }
@@ -172,7 +178,7 @@ mod tests {
 
     fn course() -> Course {
         let settings = UpstreamSettings::new("127.0.0.1", 80);
-        Course::new(&super::super::Names::of(&settings).targets(&[])[0])
+        Course::new(&super::super::Names::of(&settings).targets(&[], &[])[0])
     }
 
     #[test]
@@ -183,6 +189,14 @@ mod tests {
             .to_vec();
         let expected = [false, false, false, true, false, false, false, false, false, true];
         assert_eq!(turns, expected);
+    }
+
+    #[test]
+    fn what_checks_say_now_holds_whatever_others_have_said() {
+        let (mut course, check) = (course(), check());
+        course.origin.checked(false);
+        course.judge(&Ok(()), &check);
+        assert!(!course.origin.is_checked_out());
     }
 
     #[test]

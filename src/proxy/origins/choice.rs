@@ -86,7 +86,7 @@ mod tests {
         for (at, weight) in (1..).zip(weights) {
             let mut settings = UpstreamSettings::new("127.0.0.1", at);
             settings.servers[0].weight = *weight;
-            origins.extend(super::super::Names::of(&settings).targets(&[]));
+            origins.extend(super::super::Names::of(&settings).targets(&[], &[]));
         }
         origins
     }
@@ -156,7 +156,7 @@ mod tests {
             waiting: 1,
             wait: Duration::ZERO,
         });
-        let targets = super::super::Names::of(&settings).targets(&[]);
+        let targets = super::super::Names::of(&settings).targets(&[], &[]);
         let busy = Busy::at(Arc::clone(&targets[0])).ok();
         for _ in 0..3 {
             targets[0].failed("it is down", 0);

@@ -19,11 +19,11 @@ mod weights;
 
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -54,8 +54,18 @@ struct Inner {
     wanted: Arc<Notify>,
     /// Look-ups done.
     looked_up: watch::Sender<u64>,
+    /// What begins when these are put in force.
+    waits: Mutex<Option<Waits>>,
     /// Ends the thread.
     stop: CancellationToken,
+    /// Held by whoever acts on servers that others may have too, and by who ends that.
+    charge: Mutex<()>,
+}
+
+struct Waits {
+    names: Names,
+    /// Lets the thread begin, if there is anything to do for it.
+    thread: Option<oneshot::Sender<Names>>,
 }
 
 impl Drop for Inner {
@@ -114,32 +124,46 @@ impl fmt::Debug for Origins {
 impl Origins {
     /// Reads certificates, and starts the thread that resolves names and checks servers if there is anything to do for it.
     pub fn start(settings: UpstreamSettings) -> Result<Self, OriginsError> {
-        Self::start_knowing(settings, &[], &[])
+        let origins = Self::make(settings)?;
+        origins.begin(&[], &[]);
+        Ok(origins)
     }
 
-    /// As [`start`](Self::start), with the addresses of `known` until names are looked up, and with those of `kept` that stay.
-    fn start_knowing(
-        settings: UpstreamSettings,
-        known: &[Arc<Origin>],
-        kept: &[Arc<Origin>],
-    ) -> Result<Self, OriginsError> {
+    /// Without servers yet, and with a thread that waits: nothing is looked up, checked or changed until they begin.
+    fn make(settings: UpstreamSettings) -> Result<Self, OriginsError> {
         let settings = Arc::new(settings);
-        let stop = CancellationToken::new();
-        let mut names = Names::of(&settings);
-        names.learn(known);
+        let names = Names::of(&settings);
+        let is_busy = names.any() || settings.check.is_some();
+        let (thread, begun) = oneshot::channel();
         let inner = Arc::new(Inner {
             dial: Dial::new(&settings)?,
-            targets: ArcSwap::from_pointee(names.targets(kept)),
+            targets: ArcSwap::default(),
             weights: Weights::default(),
             wanted: Arc::default(),
             looked_up: watch::Sender::new(0),
-            stop: stop.clone(),
+            waits: Mutex::new(Some(Waits {
+                names,
+                thread: is_busy.then_some(thread),
+            })),
+            stop: CancellationToken::new(),
+            charge: Mutex::default(),
             settings,
         });
-        if names.any() || inner.settings.check.is_some() {
-            look_after(Arc::downgrade(&inner), names, stop)?;
+        if is_busy {
+            look_after(Arc::downgrade(&inner), begun, inner.stop.clone())?;
         }
         Ok(Self(inner))
+    }
+
+    /// Takes the addresses of `known` until names are looked up, and the servers of `kept` where they are the same.
+    fn begin(&self, known: &[Arc<Origin>], kept: &[Arc<Origin>]) {
+        let Some(Waits { mut names, thread }) = held(&self.0.waits).take() else {
+            return;
+        };
+        names.learn(known);
+        self.0.targets.store(Arc::new(names.targets(kept, known)));
+        // Without a thread, and where it has ended, there is nobody to begin.
+        let _ = thread.map(|thread| thread.send(names));
     }
 
     /// Gives a server, by its configured place, another weight; 0 lets it finish what it has and gives it nothing new.
@@ -197,7 +221,8 @@ impl Origins {
         if !origins.iter().any(|origin| Arc::ptr_eq(origin, &full)) {
             origins.push(full);
         }
-        wait::first_free(&origins, deadline).await
+        let is_listed = |origin: &Arc<Origin>| self.0.targets.load().iter().any(|one| Arc::ptr_eq(one, origin));
+        wait::first_free(&origins, is_listed, deadline).await
     }
 
     /// Waits for names to be looked up where none has an address yet; whether there is one now.
@@ -223,10 +248,21 @@ impl Origins {
     }
 }
 
-/// Runs the look-ups and checks until the last [`Origins`] is gone.
-fn look_after(inner: Weak<Inner>, names: Names, stop: CancellationToken) -> io::Result<()> {
+impl Inner {
+    /// Does what only those in force may do; not once others have come in their place.
+    fn in_charge(&self, act: impl FnOnce()) {
+        let _held = held(&self.charge);
+        if !self.stop.is_cancelled() {
+            act();
+        }
+    }
+}
+
+/// Runs the look-ups and checks, once they begin, until the last [`Origins`] is gone or others are in force.
+fn look_after(inner: Weak<Inner>, begun: oneshot::Receiver<Names>, stop: CancellationToken) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let work = async move {
+        let Ok(names) = begun.await else { return };
         tokio::join!(names::look_up_again(inner.clone(), names), check::all(inner));
     };
     let body = move || {
@@ -241,6 +277,10 @@ fn look_after(inner: Weak<Inner>, names: Names, stop: CancellationToken) -> io::
     };
     std::thread::Builder::new().name("origins".to_owned()).spawn(body)?;
     Ok(())
+}
+
+fn held<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn now_ms() -> u64 {

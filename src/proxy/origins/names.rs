@@ -11,8 +11,8 @@ use futures_util::future::join_all;
 use tokio::net::lookup_host;
 use tokio::time::{sleep, timeout};
 
-use super::origin::{Address, Origin};
 use super::Inner;
+use super::origin::{Address, Origin};
 use crate::proxy::settings::{Place, ShopServer, UpstreamSettings};
 
 /// The configured servers, each with what is known of its addresses.
@@ -58,14 +58,20 @@ impl Names {
         }
     }
 
-    /// The servers, those of `before` where they are the same.
-    pub(super) fn targets(&self, before: &[Arc<Origin>]) -> Vec<Arc<Origin>> {
+    /// The servers, those of `kept` where they are the same. Another takes over the count of requests from the one of `known`
+    /// whose place it takes.
+    pub(super) fn targets(&self, kept: &[Arc<Origin>], known: &[Arc<Origin>]) -> Vec<Arc<Origin>> {
         let mut targets = Vec::new();
         for Entry { server, addresses, .. } in &self.entries {
             for address in addresses {
-                let same = |old: &&Arc<Origin>| old.is_at(server, address);
-                let kept = before.iter().find(same).map(Arc::clone);
-                targets.push(kept.unwrap_or_else(|| Arc::new(Origin::new(server, address.clone(), &self.settings))));
+                let same = |old: &&Arc<Origin>| old.is_at(server, address) && !old.is_gone();
+                let there = |old: &&Arc<Origin>| (old.place(), old.address()) == (&server.place, address);
+                let before = known.iter().find(there).map(|old| &**old);
+                let origin = kept.iter().find(same).map_or_else(
+                    || Arc::new(Origin::new(server, address.clone(), &self.settings, before)),
+                    Arc::clone,
+                );
+                targets.push(origin);
             }
         }
         targets
@@ -128,7 +134,8 @@ pub(super) async fn look_up_again(inner: Weak<Inner>, mut names: Names) {
     while names.any() {
         names.look_up().await;
         let Some(inner) = inner.upgrade() else { return };
-        publish(&inner, &names);
+        inner.in_charge(|| publish(&inner, &names));
+        inner.looked_up.send_modify(|rounds| *rounds += 1);
         let every = inner.settings.resolve_every;
         let wanted = Arc::clone(&inner.wanted);
         // Held, it would keep the gate's servers alive for ever.
@@ -144,17 +151,15 @@ pub(super) async fn look_up_again(inner: Weak<Inner>, mut names: Names) {
 fn publish(inner: &Inner, names: &Names) {
     let mut weights = inner.weights.lock();
     let before = inner.targets.load_full();
-    let after = names.targets(&before);
+    let after = names.targets(&before, &[]);
     weights.apply(&after, &inner.settings.servers);
-    for origin in before
-        .iter()
-        .filter(|old| !after.iter().any(|new| Arc::ptr_eq(old, new)))
-    {
+    let is_gone = |old: &&Arc<Origin>| !after.iter().any(|new| Arc::ptr_eq(old, new));
+    let gone: Vec<_> = before.iter().filter(is_gone).map(Arc::clone).collect();
+    inner.targets.store(Arc::new(after));
+    for origin in &gone {
         origin.leave();
         tracing::info!(%origin, "a name of the shop has another address");
     }
-    inner.targets.store(Arc::new(after));
-    inner.looked_up.send_modify(|rounds| *rounds += 1);
 }
 
 /// How long a look-up may take.
@@ -180,18 +185,18 @@ mod tests {
     fn address_needs_no_look_up() {
         let names = Names::of(&UpstreamSettings::new("::1", 80));
         assert!(!names.any());
-        assert_eq!(shown(&names.targets(&[])), ["[::1]:80"]);
+        assert_eq!(shown(&names.targets(&[], &[])), ["[::1]:80"]);
     }
 
     #[test]
     fn every_address_of_a_name_is_a_server_and_stays_the_same_one() {
         let mut names = Names::of(&UpstreamSettings::new("shop", 80));
-        assert!(names.any() && names.targets(&[]).is_empty());
+        assert!(names.any() && names.targets(&[], &[]).is_empty());
         names.entries[0].take(Ok(found(&["10.0.0.2:80", "10.0.0.1:80", "10.0.0.1:80"])));
-        let first = names.targets(&[]);
+        let first = names.targets(&[], &[]);
         assert_eq!(shown(&first), ["shop:80 (10.0.0.1)", "shop:80 (10.0.0.2)"]);
         names.entries[0].take(Ok(found(&["10.0.0.2:80", "10.0.0.3:80"])));
-        let second = names.targets(&first);
+        let second = names.targets(&first, &[]);
         assert_eq!(shown(&second), ["shop:80 (10.0.0.2)", "shop:80 (10.0.0.3)"]);
         assert!(Arc::ptr_eq(&first[1], &second[0]));
     }
@@ -202,7 +207,7 @@ mod tests {
         names.entries[0].take(Ok(found(&["10.0.0.1:80"])));
         names.entries[0].take(Err("no such name".to_owned()));
         names.entries[0].take(Ok(found(&[])));
-        assert_eq!(shown(&names.targets(&[])), ["shop:80 (10.0.0.1)"]);
+        assert_eq!(shown(&names.targets(&[], &[])), ["shop:80 (10.0.0.1)"]);
     }
 
     #[test]
@@ -210,6 +215,6 @@ mod tests {
         let mut names = Names::of(&UpstreamSettings::new("shop", 80));
         let many = (0..=255).map(|at| SocketAddr::from(([10, 0, 0, at], 80)));
         names.entries[0].take(Ok(many.collect()));
-        assert_eq!(names.targets(&[]).len(), MOST_ADDRESSES);
+        assert_eq!(names.targets(&[], &[]).len(), MOST_ADDRESSES);
     }
 }

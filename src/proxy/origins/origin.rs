@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use arc_swap::ArcSwapOption;
 use http::uri::Scheme;
-use tokio::sync::OwnedSemaphorePermit;
 
-use super::bound::Bound;
+use super::bound::{Bound, Permit};
 use super::dial::Protocol;
 use super::health::{Change, Health};
 use super::{Standing, now_ms};
@@ -45,7 +44,14 @@ pub(super) enum Address {
 }
 
 impl Origin {
-    pub(super) fn new(server: &ShopServer, address: Address, settings: &UpstreamSettings) -> Self {
+    /// It takes the place of `before`, if there was one: who is there is counted on.
+    pub(super) fn new(
+        server: &ShopServer,
+        address: Address,
+        settings: &UpstreamSettings,
+        before: Option<&Self>,
+    ) -> Self {
+        let bound = before.and_then(Self::bound);
         Self {
             name: name(&server.place, &address),
             weight: AtomicU32::new(server.weight),
@@ -55,7 +61,7 @@ impl Origin {
             health: Health::default(),
             rules: settings.failures,
             reason: ArcSwapOption::empty(),
-            bound: settings.bound.map(Bound::new),
+            bound: settings.bound.map(|rules| Bound::new(rules, bound)),
             gone: AtomicBool::new(false),
             spoken: AtomicU8::new(0),
         }
@@ -115,11 +121,6 @@ impl Origin {
         self.health.enter(now_ms)
     }
 
-    /// Whether it is to be given anything new at all.
-    pub(super) fn is_open(&self) -> bool {
-        self.weight() > 0 && !self.is_gone()
-    }
-
     pub(super) fn bound(&self) -> Option<&Bound> {
         self.bound.as_ref()
     }
@@ -128,7 +129,7 @@ impl Origin {
         self.bound.as_ref().is_some_and(Bound::is_full)
     }
 
-    /// Its name has another address now: nothing of it is kept.
+    /// It is configured no more, or its name has another address: nothing of it is kept.
     pub(in crate::proxy) fn leave(&self) {
         self.gone.store(true, Ordering::Relaxed);
         // They hold this server, and it them: who does not part them keeps both for ever.
@@ -254,7 +255,7 @@ fn name(place: &Place, address: &Address) -> String {
 /// A request under way at a server, until it drops.
 pub(in crate::proxy) struct Busy {
     origin: Arc<Origin>,
-    _permit: Option<OwnedSemaphorePermit>,
+    _permit: Option<Permit>,
 }
 
 impl Busy {
@@ -275,7 +276,7 @@ impl Busy {
         Self::holding(origin, None)
     }
 
-    pub(super) fn holding(origin: Arc<Origin>, permit: Option<OwnedSemaphorePermit>) -> Self {
+    pub(super) fn holding(origin: Arc<Origin>, permit: Option<Permit>) -> Self {
         origin.in_flight.fetch_add(1, Ordering::Relaxed);
         Self {
             origin,

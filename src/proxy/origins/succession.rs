@@ -2,31 +2,31 @@
 
 use std::sync::Arc;
 
-use super::{Origins, OriginsError};
+use super::{Origins, OriginsError, held};
 use crate::proxy::settings::UpstreamSettings;
 
 impl Origins {
-    /// As [`Origins::start`], with what `before` knows of servers that stay: how they stand, and how busy they are. Nothing
-    /// changes for those in force until [`Origins::succeed`].
-    pub fn start_after(settings: UpstreamSettings, before: &Self) -> Result<Self, OriginsError> {
-        let known = before.0.targets.load();
-        let kept = if settings.keeps_servers_of(&before.0.settings) {
-            &known[..]
-        } else {
-            &[]
-        };
-        Self::start_knowing(settings, &known, kept)
+    /// Others, that may [succeed](Self::succeed) those in force. Until then they have no servers, and nothing is looked up or
+    /// checked for them: a configuration that is refused after all has changed nothing.
+    pub fn prepare(settings: UpstreamSettings) -> Result<Self, OriginsError> {
+        Self::make(settings)
     }
 
-    /// Puts these in the place of `before`: weights are as configured, servers that are gone keep no connections, and nobody
-    /// looks after them any more. Requests under way there go on.
+    /// Puts these in the place of `before`, whose servers stay as they stand, with weights as configured. Those that are gone
+    /// keep no connections, and nobody looks after them any more. Requests under way there go on.
     pub fn succeed(&self, before: &Self) {
-        before.0.stop.cancel();
+        {
+            let _held = held(&before.0.charge);
+            before.0.stop.cancel();
+        }
+        let known = before.0.targets.load();
+        let keeps = self.0.settings.keeps_servers_of(&before.0.settings);
+        self.begin(&known, if keeps { &known[..] } else { &[] });
         for server in &self.0.settings.servers {
             self.weigh(&server.place, server.weight);
         }
         let targets = self.0.targets.load();
-        for origin in before.0.targets.load().iter() {
+        for origin in known.iter() {
             if !targets.iter().any(|kept| Arc::ptr_eq(kept, origin)) {
                 origin.leave();
             } else if self.0.settings.check.is_none() {
@@ -60,6 +60,9 @@ impl UpstreamSettings {
             connect: own.connect,
             response: own.response,
             total: own.total,
+            body_idle: own.body_idle,
+            tunnel_idle: own.tunnel_idle,
+            idle: own.idle,
             retries: own.retries,
             retry_budget: own.retry_budget,
             check: own.check,
@@ -94,8 +97,12 @@ mod tests {
         let mut new = settings(&[2, 3]);
         new.servers[0].weight = 7;
         new.retries = 5;
-        let after = Origins::start_after(new, &before).unwrap();
-        assert_eq!(before.standing()[1].weight, 1, "nothing has changed yet");
+        let after = Origins::prepare(new).unwrap();
+        assert_eq!(
+            (before.standing()[1].weight, after.standing().len()),
+            (1, 0),
+            "nothing has changed yet"
+        );
         after.succeed(&before);
         let standing = after.standing();
         assert_eq!(
@@ -110,10 +117,19 @@ mod tests {
     fn a_server_that_only_a_check_has_put_out_is_back_where_checks_end() {
         let before = Origins::start(settings(&[1])).unwrap();
         before.0.targets.load()[0].checked(false);
-        let after = Origins::start_after(settings(&[1]), &before).unwrap();
-        assert!(!after.standing()[0].healthy);
+        let after = Origins::prepare(settings(&[1])).unwrap();
         after.succeed(&before);
         assert!(after.standing()[0].healthy);
+    }
+
+    #[test]
+    fn who_is_in_force_no_more_has_no_say() {
+        let before = Origins::start(settings(&[1])).unwrap();
+        let mut said = 0;
+        before.0.in_charge(|| said += 1);
+        Origins::prepare(settings(&[1])).unwrap().succeed(&before);
+        before.0.in_charge(|| said += 1);
+        assert_eq!(said, 1);
     }
 
     #[test]

@@ -12,8 +12,12 @@ use super::origin::{Busy, Origin};
 use crate::proxy::error::Kind;
 
 /// The first connection that is free at one of `origins`, of which there is at least one; within each line first come, first
-/// served. `None` where all of them were drained meanwhile. Dropped, it leaves all the lines.
-pub(super) async fn first_free(origins: &[Arc<Origin>], deadline: Option<Instant>) -> Result<Option<Busy>, Kind> {
+/// served. `None` where all of them were drained meanwhile, or are listed no more. Dropped, it leaves all the lines.
+pub(super) async fn first_free(
+    origins: &[Arc<Origin>],
+    is_listed: impl Fn(&Arc<Origin>) -> bool,
+    deadline: Option<Instant>,
+) -> Result<Option<Busy>, Kind> {
     let places: Vec<_> = origins.iter().filter_map(place).collect();
     let mut turns: Vec<_> = places
         .iter()
@@ -26,7 +30,7 @@ pub(super) async fn first_free(origins: &[Arc<Origin>], deadline: Option<Instant
         let Ok(((origin, permit), _, rest)) = timeout_at(end, select_all(turns)).await else {
             return Err(Kind::Exhausted);
         };
-        if may_go_to(origin, rest.is_empty()) {
+        if is_listed(origin) && may_go_to(origin, rest.is_empty()) {
             return Ok(Some(Busy::holding(Arc::clone(origin), permit)));
         }
         turns = rest;
@@ -45,5 +49,5 @@ fn place(origin: &Arc<Origin>) -> Option<(&Arc<Origin>, Place<'_>)> {
 /// It may have been drained or put out since the wait began. One that is out is still better than none.
 fn may_go_to(origin: &Origin, is_last: bool) -> bool {
     let now = now_ms();
-    origin.is_open() && (is_last || (origin.takes(now) && origin.enter(now)))
+    origin.weight() > 0 && (is_last || (origin.takes(now) && origin.enter(now)))
 }
