@@ -4,8 +4,11 @@
 //! connection comes back only when its whole exchange went by the book; a lease that is dropped before aborts it, which
 //! is how a client that is gone cancels its request at the shop.
 
+mod stash;
+
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -24,7 +27,9 @@ use super::shop_http2::{Connections, Fate, Stream};
 use super::shop_socket::{Heard, ShopSocket};
 use super::stats::Stats;
 
-/// The pool; one per core, so its lock is never contended.
+pub(super) use stash::Stash;
+
+/// The pool; one per core, so its lock is hardly ever contended: only where servers go.
 pub(super) struct Pool {
     origins: Origins,
     settings: Arc<UpstreamSettings>,
@@ -33,15 +38,8 @@ pub(super) struct Pool {
     /// None where HTTP/2 is spoken to nobody.
     shared: Option<Connections>,
     budget: Budget,
-}
-
-/// Idle connections, to any number of servers; the freshest last.
-#[derive(Default)]
-pub(super) struct Stash(Mutex<Vec<Idle>>);
-
-struct Idle {
-    line: Line,
-    since: Instant,
+    /// Another has come in its place: nobody will ask it for what it keeps.
+    is_retired: AtomicBool,
 }
 
 /// A connection to a server.
@@ -92,7 +90,9 @@ impl Pool {
             origins,
             settings,
             stats,
+            is_retired: AtomicBool::new(false),
         });
+        pool.origins.fill(&pool);
         tokio::spawn(sweep(Arc::downgrade(&pool), pool.settings.idle));
         pool
     }
@@ -231,6 +231,24 @@ impl Pool {
         let stash = Arc::clone(&line.origin);
         let stash = stash.stash().unwrap_or(&self.idle);
         stash.push(line, self.settings.idle_connections);
+        if self.is_retired.load(Ordering::Relaxed) {
+            self.idle.clear();
+        }
+    }
+
+    /// Keeps no connections from now on: requests that go on here take none of them, and others go elsewhere.
+    pub(super) fn retire(&self) {
+        self.is_retired.store(true, Ordering::Relaxed);
+        self.idle.clear();
+        self.shared.iter().for_each(Connections::clear);
+    }
+
+    /// Closes what stood idle for too long, or is to a server that is gone.
+    pub(super) fn sweep(&self) {
+        let idle = self.settings.idle;
+        self.idle.sweep(idle);
+        self.shared.iter().for_each(|shared| shared.sweep(idle));
+        self.origins.sweep(|stash| stash.sweep(idle));
     }
 }
 
@@ -250,44 +268,6 @@ async fn is_ready(sender: &mut SendRequest<Sent>) -> bool {
     match ready {
         Some(ready) => ready,
         None => matches!(timeout(KEPT_WAIT, sender.ready()).await, Ok(Ok(()))),
-    }
-}
-
-impl Stash {
-    fn pop(&self, origin: &Arc<Origin>, now: Instant, oldest: Duration) -> Option<Line> {
-        let mut idle = self.lock();
-        let at = idle.iter().rposition(|kept| Arc::ptr_eq(&kept.line.origin, origin))?;
-        if now.duration_since(idle[at].since) < oldest {
-            return Some(idle.remove(at).line);
-        }
-        idle.retain(|kept| !Arc::ptr_eq(&kept.line.origin, origin));
-        None
-    }
-
-    fn push(&self, line: Line, most: usize) {
-        let mut idle = self.lock();
-        if idle.len() < most && !line.sender.is_closed() && !line.origin.is_gone() {
-            idle.push(Idle {
-                line,
-                since: Instant::now(),
-            });
-        }
-    }
-
-    fn sweep(&self, oldest: Duration) {
-        self.lock().retain(|kept| {
-            kept.since.elapsed() < oldest && !kept.line.sender.is_closed() && !kept.line.origin.is_gone()
-        });
-    }
-
-    /// Closes all of them.
-    pub(super) fn clear(&self) {
-        let closed = std::mem::take(&mut *self.lock());
-        drop(closed);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -381,9 +361,7 @@ async fn sweep(pool: Weak<Pool>, idle: Duration) {
     loop {
         sleep(idle).await;
         let Some(pool) = pool.upgrade() else { return };
-        pool.idle.sweep(idle);
-        pool.shared.iter().for_each(|shared| shared.sweep(idle));
-        pool.origins.sweep(|stash| stash.sweep(idle));
+        pool.sweep();
     }
 }
 

@@ -102,8 +102,7 @@ fn moves(hosts: &Path, bound: Option<u32>) {
             waiting: 9,
             wait: LONG,
         });
-        // Those that the cores share go at once, the others when they are next looked through.
-        setup.upstream.idle = bound.map_or(Duration::from_secs(1), |_| LONG);
+        setup.upstream.idle = LONG;
     });
     assert_eq!(gate.client().ask(GET).body, "a");
     let place = format!("{NAME}:{}", old.address.port());

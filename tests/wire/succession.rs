@@ -6,11 +6,12 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use anteroom::proxy::{ConnectionBound, HealthCheck, Origins, ShopServer, UpstreamSettings};
+use anteroom::proxy::{ConnectionBound, HealthCheck, Origins, ShopHttp2, ShopServer, UpstreamSettings};
 
 use crate::client::Client;
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
+use crate::shop_http2::frames::Framed;
 use crate::upstreams::{over, place};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -122,6 +123,48 @@ fn those_in_force_are_asked_by_their_own_checks_alone() {
     shop.until(|seen| seen.matches("GET /right ").count() > 20);
     assert!(count(&shop, "GET /wrong ") <= wrong + 1, "one may have been under way");
     assert!(after.origins.standing()[0].healthy);
+}
+
+#[test]
+fn idle_connections_to_a_server_that_is_gone_are_closed_at_once() {
+    for bound in [None, Some(1)] {
+        let bound = bound.map(|connections| ConnectionBound {
+            connections,
+            waiting: 9,
+            wait: LONG,
+        });
+        let (old, new) = (Shop::answering(OK), Shop::answering(OK));
+        let before = over(&[old.address], |upstream| {
+            upstream.bound = bound;
+            upstream.idle = LONG;
+        });
+        assert_eq!(before.client().ask(GET).status, 200);
+        let after = after(
+            &before,
+            UpstreamSettings {
+                bound,
+                ..settings(&[new.address])
+            },
+        );
+        old.until_closed(1);
+        assert_eq!(after.client().ask(GET).status, 200);
+        // A request that was under way closes its own.
+        assert_eq!(before.client().ask(GET).status, 200);
+        old.until_closed(2);
+    }
+}
+
+#[test]
+fn shared_connections_to_a_server_that_is_gone_are_closed_at_once() {
+    let old = Framed::new(crate::shop_http2::frames::Line::serve);
+    let new = Shop::answering(OK);
+    let before = over(&[old.address], |upstream| {
+        upstream.http2 = ShopHttp2::PriorKnowledge;
+        upstream.idle = LONG;
+    });
+    assert_eq!(before.client().ask(GET).status, 200);
+    let _after = after(&before, settings(&[new.address]));
+    old.until_closed(1);
 }
 
 #[test]

@@ -28,7 +28,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::error::Kind;
-use super::pool::Stash;
+use super::pool::{Pool, Stash};
 use super::settings::{Place, UpstreamSettings};
 use crate::time;
 use dial::Dial;
@@ -60,6 +60,8 @@ struct Inner {
     stop: CancellationToken,
     /// Held by whoever acts on servers that others may have too, and by who ends that.
     charge: Mutex<()>,
+    /// Each core's connections, to be closed when their servers are gone.
+    pools: Mutex<Vec<Weak<Pool>>>,
 }
 
 struct Waits {
@@ -147,6 +149,7 @@ impl Origins {
             })),
             stop: CancellationToken::new(),
             charge: Mutex::default(),
+            pools: Mutex::default(),
             settings,
         });
         if is_busy {
@@ -240,6 +243,13 @@ impl Origins {
         }
     }
 
+    /// Has this core's connections closed when their servers are gone.
+    pub(super) fn fill(&self, pool: &Arc<Pool>) {
+        let mut pools = held(&self.0.pools);
+        pools.retain(|pool| pool.strong_count() > 0);
+        pools.push(Arc::downgrade(pool));
+    }
+
     /// A connection to `origin` failed: its name may have moved.
     pub(super) fn missed(&self, origin: &Origin) {
         if origin.is_by_name() {
@@ -255,6 +265,11 @@ impl Inner {
         if !self.stop.is_cancelled() {
             act();
         }
+    }
+
+    /// The cores' connections, without those of pools that are gone.
+    fn pools(&self) -> Vec<Arc<Pool>> {
+        held(&self.pools).iter().filter_map(Weak::upgrade).collect()
     }
 }
 

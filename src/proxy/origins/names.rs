@@ -160,6 +160,9 @@ fn publish(inner: &Inner, names: &Names) {
         origin.leave();
         tracing::info!(%origin, "a name of the shop has another address");
     }
+    if !gone.is_empty() {
+        inner.pools().iter().for_each(|pool| pool.sweep());
+    }
 }
 
 /// How long a look-up may take.

@@ -34,6 +34,7 @@ impl Origins {
                 origin.checked(true);
             }
         }
+        before.0.pools().iter().for_each(|pool| pool.retire());
     }
 
     /// Whether these are the very same, and not only alike.

@@ -52,6 +52,11 @@ impl Connections {
         held(&self.shared).retain(|connection| connection.is_good(oldest));
     }
 
+    /// Lets go of all of them: each closes when nothing is under way on it.
+    pub(in crate::proxy) fn clear(&self) {
+        held(&self.shared).clear();
+    }
+
     /// A stream on a connection that is opened for it, by this request or another.
     pub(in crate::proxy) async fn open(
         &self,

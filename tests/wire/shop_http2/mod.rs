@@ -2,7 +2,7 @@
 
 mod again;
 mod faulty;
-mod frames;
+pub mod frames;
 mod shared;
 mod speech;
 mod tunnels;
