@@ -6,6 +6,7 @@
 
 pub mod admin;
 pub mod archive;
+pub mod calendar;
 pub mod cli;
 pub mod config;
 pub mod demo;

@@ -1,0 +1,11 @@
+//! An operator's words for dates, and the instants that they come to: the one place that knows zones and summer time.
+//!
+//! A room's schedule is told by a rule ([`Plan`]), one line of text that stands in the log. A gate works the windows of the
+//! rule out from it, and any gate can work out the next ones; the rooms themselves only ever see instants. The time zones
+//! are those that the binary was built with, so that gates of one build agree whatever their machines have installed.
+
+mod moment;
+mod plan;
+
+pub use moment::{Moment, Unread, closest_zone};
+pub use plan::{KEYS, Odd, Plan};
