@@ -1,6 +1,7 @@
 //! Entries in words.
 
 use super::advice::in_words;
+use crate::logging::rfc3339;
 use crate::room::{Batch, Chain, Change, GateId, LaneId, Mode, Number, Overrides, Section, Settings};
 
 /// A gate's id, as everywhere.
@@ -17,6 +18,10 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
         Change::Override(overrides) => overridden(overrides),
         Change::Reset => "reset: a new edition, every session ends".to_owned(),
         Change::Edition(edition) => format!("edition {}, which the log had lost, proved by a token", edition.0),
+        Change::Windows { windows, .. } => {
+            let each = windows.iter().map(|window| format!("opens {}", rfc3339(window.opens)));
+            format!("the next of its schedule: {}", each.collect::<Vec<_>>().join(", "))
+        }
         Change::Remove => "the room is no longer configured".to_owned(),
     }
 }
@@ -60,6 +65,13 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
         ("late_window", duration(settings.late_window_ms)),
         ("max_lines", settings.max_lines.to_string()),
         ("lane weights", weights.join(":")),
+        (
+            "schedule",
+            settings
+                .schedule
+                .as_ref()
+                .map_or_else(|| "none".to_owned(), |schedule| schedule.rule.clone()),
+        ),
     ]
 }
 
@@ -71,6 +83,10 @@ fn overridden(overrides: &Overrides) -> String {
             .rate_per_minute
             .map(|value| format!("new_users_per_minute {}", rate(value))),
         overrides.message.as_ref().map(|message| format!("message {message:?}")),
+        overrides
+            .schedule
+            .as_ref()
+            .map(|schedule| format!("schedule {}", schedule.rule)),
     ]
     .into_iter()
     .flatten()

@@ -98,10 +98,7 @@ impl State {
         let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
             return;
         };
-        let changes = self
-            .rooms
-            .iter()
-            .flat_map(|(name, room)| brought(name, room, now.rooms.get(name)));
+        let changes = self.rooms.iter().flat_map(|(name, room)| brought(name, room, now));
         let changes: Vec<RoomChange> = changes.collect();
         let adopt = Some(Adopt { whole: false, ..newest });
         let batch = |changes: &[RoomChange]| Batch {
@@ -124,7 +121,8 @@ fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
 }
 
 /// What makes a room of another history, or none, as its operator set it and of the edition that it was reset to.
-fn brought(name: &RoomName, room: &Room, other: Option<&Room>) -> Vec<RoomChange> {
+fn brought(name: &RoomName, room: &Room, now: &State) -> Vec<RoomChange> {
+    let other = now.rooms.get(name);
     let change = |revision, change| RoomChange {
         room: name.clone(),
         revision,
@@ -132,7 +130,7 @@ fn brought(name: &RoomName, room: &Room, other: Option<&Room>) -> Vec<RoomChange
     };
     // One revision each, the room's for what was said last.
     let made = other.is_none().then(|| {
-        let configured = Change::Configure(room.configured().clone());
+        let configured = Change::Configure(room.configured().under(now.version()));
         change(room.revision.saturating_sub(1), configured)
     });
     let older = other.is_none_or(|other| room.worded > other.worded && other.overrides() != room.overrides());

@@ -3,6 +3,7 @@
 //! Little-endian, fixed widths, lengths as LEB128 variable integers, no `usize`. Reading is total: a length is checked
 //! against the bytes that are left before anything is allocated for it.
 
+use super::entry::VERSION;
 use super::ids::{Clock, Edition, Era, LaneId, LineName, Number, Place, RoomName, Wall};
 
 /// Bytes that are not what they should be, or not of a version that this binary reads.
@@ -13,10 +14,25 @@ pub struct DecodeError {
     pub at: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Writer {
     pub bytes: Vec<u8>,
+    /// What this machine version lacks is not written.
+    pub version: u16,
 }
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            version: VERSION,
+        }
+    }
+}
+
+/// What a machine version adds where there is a place for it: tags, rising, and what each holds. Bytes of the versions
+/// before stay what they were, since nothing is written of a place that holds nothing.
+pub(super) type Fields = Vec<(u8, Vec<u8>)>;
 
 /// Reads from the front; every method fails with where it stood.
 #[derive(Debug)]
@@ -24,6 +40,8 @@ pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     what: &'static str,
+    /// What was written in is read by this machine version's rules.
+    version: u16,
 }
 
 pub(super) type Read<T> = Result<T, DecodeError>;
@@ -104,12 +122,42 @@ impl Writer {
             write(self, item);
         }
     }
+
+    pub fn fields(&mut self, fields: &[(u8, Vec<u8>)]) {
+        self.list(fields, |w, (tag, bytes)| {
+            w.u8(*tag);
+            w.count(bytes.len());
+            w.raw(bytes);
+        });
+    }
+
+    /// What one field holds.
+    pub fn field(write: impl FnOnce(&mut Self)) -> Vec<u8> {
+        let mut w = Self::default();
+        write(&mut w);
+        w.bytes
+    }
 }
 
 impl<'a> Reader<'a> {
     /// `what` names the thing read in errors.
     pub fn new(bytes: &'a [u8], what: &'static str) -> Self {
-        Self { bytes, at: 0, what }
+        Self {
+            bytes,
+            at: 0,
+            what,
+            version: VERSION,
+        }
+    }
+
+    /// The same bytes as a machine version reads them.
+    pub fn of(self, version: u16) -> Self {
+        Self { version, ..self }
+    }
+
+    /// Whether what a machine version brought can stand here.
+    pub fn has(&self, version: u16) -> bool {
+        self.version >= version
     }
 
     pub fn wrong<T>(&self) -> Read<T> {
@@ -237,6 +285,26 @@ impl<'a> Reader<'a> {
 
     pub fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<Option<T>> {
         if self.flag()? { read(self).map(Some) } else { Ok(None) }
+    }
+
+    /// The fields at such a place, by rising tags. Whoever asks reads all of them: one that is not known is wrong.
+    pub fn fields(&mut self) -> Read<Vec<(u8, Self)>> {
+        let mut last = None;
+        self.list(2, |r| {
+            let tag = r.u8()?;
+            if last.replace(tag).is_some_and(|last| tag <= last) {
+                return r.wrong();
+            }
+            let len = r.count(1)?;
+            let (at, version) = (r.at, r.version);
+            let bytes = r.raw(len)?;
+            let field = Self {
+                at,
+                version,
+                ..Self::new(bytes, r.what)
+            };
+            Ok((tag, field))
+        })
     }
 
     pub fn list<T>(&mut self, item_bytes: usize, mut read: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {

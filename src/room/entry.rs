@@ -4,10 +4,11 @@
 //! decoding is total: what does not decode is an error, never a panic.
 
 use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::schedule::Window;
 use super::settings::{Overrides, Settings};
 
 /// The newest machine version that this binary runs.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// The oldest one: without adopted eras.
 pub const OLDEST: u16 = 1;
@@ -120,6 +121,9 @@ pub enum Change {
     /// A genuine token, or a gate's own history, is of this edition: a room whose edition is lower has lost a reset, and
     /// takes it back. Whatever its revision, and without ending anything: whoever is there joined after that reset.
     Edition(Edition),
+    /// The next windows of a recurring schedule, if the room still goes by this rule; those that follow what it has are
+    /// added. From version 3 on.
+    Windows { rule: String, windows: Vec<Window> },
 }
 
 /// What happened in one line since the gate's last batch. Applied in the order of the fields.

@@ -1,5 +1,9 @@
-//! The byte form of entries, batches and settings: the same in versions 1 and 2. A later one is refused, so that its
-//! gate stops there.
+//! The byte form of entries and batches: the same in versions 1 and 2, and in version 3 but for what is new there. A later
+//! version is refused, so that its gate stops there.
+//!
+//! What a version adds is never written into an entry of one before, and not read there: an older gate passes over a batch
+//! that holds it, and so does this one. A new word about a room has a number of its own; what a batch says beyond that goes
+//! to its end as [`Fields`](super::codec::Fields), if bytes remain there.
 
 use super::codec::{DecodeError, Read, Reader, Writer};
 use super::entry::{
@@ -8,7 +12,9 @@ use super::entry::{
 };
 use super::ids::{Era, GateId, LaneId, Number, Position, Wall};
 use super::marks_codec;
-use super::settings::{Mode, Overrides, Settings};
+use super::schedule::{read_windows, write_windows};
+use super::settings::WITH_SCHEDULES;
+use super::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
 
 /// Longest entry that is read: twice what a gate may write, since an entry refused here would stop every gate.
 const MAX_ENTRY_BYTES: usize = 2 * MAX_BATCH_BYTES;
@@ -17,7 +23,7 @@ impl Entry {
     /// The entry as the log stores it.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::default();
+        let mut w = writer(self.version);
         w.u16(self.version);
         w.u64(self.position.incarnation);
         w.u64(self.position.sequence);
@@ -38,6 +44,7 @@ impl Entry {
         if !(OLDEST..=VERSION).contains(&version) || bytes.len() > MAX_ENTRY_BYTES {
             return r.wrong();
         }
+        let mut r = r.of(version);
         let entry = Self {
             version,
             position: Position {
@@ -56,18 +63,20 @@ impl Entry {
 }
 
 impl Batch {
-    /// The batch as a log that keeps it apart from the rest of its entry stores it.
+    /// The batch as a log that keeps it apart from the rest of its entry, which is of a machine version, stores it.
     #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::default();
+    pub fn encode(&self, version: u16) -> Vec<u8> {
+        let mut w = writer(version);
         write_batch(&mut w, self);
         w.bytes
     }
 
+    /// The batch of an entry of a machine version.
+    ///
     /// # Errors
-    /// When the bytes are no batch, or longer than twice [`MAX_BATCH_BYTES`].
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut r = Reader::new(bytes, "batch");
+    /// When the bytes are no batch of that version, or longer than twice [`MAX_BATCH_BYTES`].
+    pub fn decode(bytes: &[u8], version: u16) -> Result<Self, DecodeError> {
+        let mut r = Reader::new(bytes, "batch").of(version);
         if bytes.len() > MAX_ENTRY_BYTES {
             return r.wrong();
         }
@@ -78,7 +87,14 @@ impl Batch {
     /// Bytes of the encoded batch, for keeping under [`MAX_BATCH_BYTES`]. Costs an encoding.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        self.encode().len()
+        self.encode(VERSION).len()
+    }
+}
+
+fn writer(version: u16) -> Writer {
+    Writer {
+        version,
+        ..Writer::default()
     }
 }
 
@@ -192,6 +208,11 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.u8(4);
             w.u32(edition.0);
         }
+        Change::Windows { rule, windows } => {
+            w.u8(5);
+            w.text(rule);
+            write_windows(w, windows);
+        }
     }
 }
 
@@ -204,6 +225,10 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         2 => Change::Reset,
         3 => Change::Remove,
         4 => Change::Edition(r.edition()?),
+        5 if r.has(WITH_SCHEDULES) => Change::Windows {
+            rule: r.text()?.to_owned(),
+            windows: read_windows(r)?,
+        },
         _ => return r.wrong(),
     };
     Ok(RoomChange { room, revision, change })
@@ -289,75 +314,4 @@ fn read_claim(r: &mut Reader) -> Read<Claim> {
         number: r.number()?,
         carried: r.flag()?,
     })
-}
-
-pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
-    write_mode(w, settings.mode);
-    w.u32(settings.capacity);
-    w.option(settings.rate_per_minute, Writer::u32);
-    for duration in [
-        settings.call_every_ms,
-        settings.session_ms,
-        settings.session_max_ms,
-        settings.claim_deadline_ms,
-        settings.grace_ms,
-        settings.firm_within_ms,
-        settings.late_window_ms,
-    ] {
-        w.u64(duration);
-    }
-    w.u32(settings.max_lines);
-    w.list(&settings.lane_weights, |w, weight| w.u16(*weight));
-}
-
-pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
-    Ok(Settings {
-        mode: read_mode(r)?,
-        capacity: r.u32()?,
-        rate_per_minute: r.option(Reader::u32)?,
-        call_every_ms: r.u64()?,
-        session_ms: r.u64()?,
-        session_max_ms: r.u64()?,
-        claim_deadline_ms: r.u64()?,
-        grace_ms: r.u64()?,
-        firm_within_ms: r.u64()?,
-        late_window_ms: r.u64()?,
-        max_lines: r.u32()?,
-        lane_weights: r.list(2, Reader::u16)?,
-    })
-}
-
-pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
-    w.option(overrides.mode, write_mode);
-    w.option(overrides.capacity, Writer::u32);
-    w.option(overrides.rate_per_minute, |w, rate| w.option(rate, Writer::u32));
-    w.option(overrides.message.as_deref(), Writer::text);
-}
-
-pub(super) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
-    Ok(Overrides {
-        mode: r.option(read_mode)?,
-        capacity: r.option(Reader::u32)?,
-        rate_per_minute: r.option(|r| r.option(Reader::u32))?,
-        message: r.option(|r| r.text().map(str::to_owned))?,
-    })
-}
-
-fn write_mode(w: &mut Writer, mode: Mode) {
-    w.u8(match mode {
-        Mode::Auto => 0,
-        Mode::Hold => 1,
-        Mode::Closed => 2,
-        Mode::Off => 3,
-    });
-}
-
-fn read_mode(r: &mut Reader) -> Read<Mode> {
-    match r.u8()? {
-        0 => Ok(Mode::Auto),
-        1 => Ok(Mode::Hold),
-        2 => Ok(Mode::Closed),
-        3 => Ok(Mode::Off),
-        _ => r.wrong(),
-    }
 }

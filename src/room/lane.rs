@@ -220,6 +220,17 @@ impl Lane {
         }
     }
 
+    /// A new sale begins: whoever waits is in line no more. Says which eras are forgotten, with their ends.
+    pub fn begin_sale(&mut self) -> Vec<(Era, u32)> {
+        let next = self.eras.next();
+        self.target = next;
+        if next > self.horizon {
+            self.pass(next)
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Forgets who missed their turns, in places that are void from now on.
     fn drop_missed(&mut self, void: Range<Place>) {
         let records = self

@@ -148,6 +148,13 @@ impl Line {
         self.note_busy(m.clock);
     }
 
+    /// A new sale begins; those called and inside stay. Says which eras are forgotten.
+    pub fn begin_sale(&mut self, now: Clock) -> Vec<(Era, u32)> {
+        self.note_busy(now);
+        self.turns = Turns::default();
+        self.lanes.iter_mut().flat_map(Lane::begin_sale).collect()
+    }
+
     /// A new log begins.
     pub fn begin(&mut self, era: Era, now: Clock) {
         self.note_busy(now);

@@ -12,6 +12,7 @@ mod beginning;
 mod bits;
 mod calling;
 mod chain;
+mod changes;
 mod checks;
 mod codec;
 mod deadlines;
@@ -39,8 +40,10 @@ mod record;
 mod ring;
 mod rooms;
 mod roster;
+mod schedule;
 mod section;
 mod settings;
+mod settings_codec;
 mod slots;
 mod snapshot;
 mod state;
@@ -58,6 +61,7 @@ pub use entry::{
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Wall};
 pub use record::SLACK_MS;
 pub use roster::RosterGate;
+pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
 pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings};
 pub use state::{MAX_ROOMS, State};
 pub use view::{

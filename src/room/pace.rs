@@ -26,6 +26,20 @@ pub fn refresh_ms(settings: &Settings, ahead: Option<u64>, jitter: u16) -> u64 {
     (base - off).max(1)
 }
 
+/// When a visitor asks again who can join in `left_ms`: now and then before, and within five seconds after, not all at once.
+#[must_use]
+pub fn early_ms(left_ms: u64, jitter: u16) -> u64 {
+    let spread = |ms: u64| ms.saturating_mul(u64::from(jitter)) / u64::from(u16::MAX);
+    if left_ms > EARLY_MOST_MS {
+        return EARLY_MOST_MS - spread(EARLY_MOST_MS / 2);
+    }
+    left_ms + 1_000 + spread(EARLY_SPREAD_MS - 1_000)
+}
+
+/// The slowest that who waits for an opening asks, and how long after it the last one does.
+pub const EARLY_MOST_MS: u64 = 60_000;
+const EARLY_SPREAD_MS: u64 = 5_000;
+
 /// The slowest that a waiting visitor may ask, in milliseconds: who does stays present and hears of a call in time.
 #[must_use]
 pub fn slowest_ms(settings: &Settings) -> u64 {
@@ -61,6 +75,16 @@ mod tests {
                 assert!((1..=most).contains(&refresh_ms(&settings, ahead, 0)));
             }
         }
+    }
+
+    #[test]
+    fn who_is_early_asks_each_minute_and_then_soon_after_the_line_begins() {
+        assert_eq!(
+            (early_ms(86_400_000, 0), early_ms(86_400_000, u16::MAX)),
+            (60_000, 30_000)
+        );
+        assert_eq!((early_ms(60_000, 0), early_ms(60_000, u16::MAX)), (61_000, 65_000));
+        assert_eq!((early_ms(0, 0), early_ms(0, u16::MAX)), (1_000, 5_000));
     }
 
     #[test]

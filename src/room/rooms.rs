@@ -1,38 +1,46 @@
 //! One room: what is in force, and its lines.
 
+mod bytes;
+mod stage;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::codec::{Read, Reader, Writer};
 use super::entry::{Effects, Pended, PendingId, Section};
-use super::entry_codec::{read_overrides, read_settings, write_overrides, write_settings};
-use super::ids::{Clock, Edition, Era, LaneId, LineName, Number};
+use super::ids::{Clock, Edition, Era, LaneId, LineName, Number, Wall};
 use super::line::{Crowd, Line};
 use super::line_view::LineView;
 use super::lines::Lines;
 use super::moment::Moment;
 use super::past::Proof;
 use super::pending::Pending;
+use super::schedule::Turn;
 use super::settings::{Mode, Overrides, Settings};
 use super::view::RoomView;
 
 #[derive(Debug)]
 pub(super) struct Room {
     /// As configured.
-    configured: Settings,
+    configured: Arc<Settings>,
     overrides: Overrides,
     /// The era whose log last set them, and at which revision.
     pub worded: Option<(Era, u64)>,
     pub revision: u64,
     edition: Edition,
+    /// See [`RoomView::voided`].
+    voided: Edition,
     /// See [`RoomView::spared`].
     spared: Option<Era>,
+    /// How far the schedule has been followed: its last turn, or when it was set. It never goes back.
+    followed: Option<Wall>,
+    /// What it does next, which follows from that.
+    turn: Option<(Wall, Turn)>,
     lines: BTreeMap<LineName, Line>,
     pub pending: Pending,
-    /// Configured settings with the overrides applied.
+    /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
     pub settings: Arc<Settings>,
     /// When lines are due; a line may be due later than it stands here, never earlier.
-    schedule: BTreeSet<(Clock, LineName)>,
+    dues: BTreeSet<(Clock, LineName)>,
     /// Lines that the entry under way touches.
     active: BTreeSet<LineName>,
     pub crowd: Crowd,
@@ -46,15 +54,18 @@ impl Room {
     pub fn new(configured: Settings, revision: u64) -> Self {
         Self {
             settings: Arc::new(configured.clone()),
-            configured,
+            configured: Arc::new(configured),
             overrides: Overrides::default(),
             worded: None,
             revision,
             edition: Edition(0),
+            voided: Edition(0),
             spared: None,
+            followed: None,
+            turn: None,
             lines: BTreeMap::new(),
             pending: Pending::default(),
-            schedule: BTreeSet::new(),
+            dues: BTreeSet::new(),
             active: BTreeSet::new(),
             crowd: Crowd::default(),
             painted: Lines::default(),
@@ -67,25 +78,10 @@ impl Room {
         &self.configured
     }
 
-    pub fn configure(&mut self, settings: Settings, m: &Moment) {
-        self.configured = settings;
-        self.settle(m);
-    }
-
-    /// False for what a gate brings back from before that was set here.
-    pub fn override_with(&mut self, overrides: &Overrides, revision: u64, m: &Moment) -> bool {
-        let era = m.adopts.unwrap_or(m.past.era());
-        let fresh = self.worded.is_none_or(|(last, _)| era >= last);
-        if fresh {
-            (self.overrides, self.worded) = (overrides.clone(), Some((era, revision)));
-            self.settle(m);
-        }
-        fresh
-    }
-
     /// A new edition: every line begins afresh, above all numbers it has issued.
     pub fn reset(&mut self, m: &mut Moment) {
         self.edition = Edition(self.edition.0.saturating_add(1));
+        self.voided = self.edition;
         self.spared = None;
         self.close(m);
     }
@@ -94,7 +90,7 @@ impl Room {
     pub fn regain(&mut self, edition: Edition, m: &Moment) -> bool {
         let higher = edition > self.edition;
         if higher {
-            self.edition = edition;
+            (self.edition, self.voided) = (edition, edition);
             self.spared = Some(m.past.era());
             self.repaint();
         }
@@ -228,9 +224,13 @@ impl Room {
         }
         let view = RoomView {
             settings: Settings::clone(&self.settings),
+            configured: Arc::clone(&self.configured),
+            mode: self.mode(),
+            stage: self.stage(),
             overrides: self.overrides.clone(),
             revision: self.revision,
             edition: self.edition,
+            voided: self.voided,
             spared: self.spared,
             lines: self.painted.clone(),
         };
@@ -239,7 +239,7 @@ impl Room {
 
     fn settle(&mut self, m: &Moment) {
         let old = Arc::clone(&self.settings);
-        self.settings = Arc::new(self.overrides.over(&self.configured));
+        self.enforce();
         for line in self.lines.values_mut() {
             line.resettle(&old, &self.settings, m);
         }
@@ -313,7 +313,7 @@ impl Room {
         Arc::make_mut(&mut m.past).raise(line.ends());
         self.crowd = self.crowd.less(line.counted);
         if let Some(at) = line.scheduled {
-            self.schedule.remove(&(at, name.clone()));
+            self.dues.remove(&(at, name.clone()));
         }
         self.active.remove(name);
         self.stale.insert(name.clone());
@@ -335,63 +335,22 @@ impl Room {
             return;
         }
         if let Some(before) = std::mem::replace(&mut line.scheduled, due) {
-            self.schedule.remove(&(before, name.clone()));
+            self.dues.remove(&(before, name.clone()));
         }
-        self.schedule.extend(due.map(|due| (due, name.clone())));
+        self.dues.extend(due.map(|due| (due, name.clone())));
     }
 
     /// Finds the lines of which something is due now.
     fn wake(&mut self, m: &Moment) {
-        while let Some((_, name)) = self.schedule.first().filter(|(due, _)| *due <= m.clock).cloned() {
+        while let Some((_, name)) = self.dues.first().filter(|(due, _)| *due <= m.clock).cloned() {
             self.plan(&name, m);
             let Some(line) = self.lines.get_mut(&name) else { return };
             // Planned anew, it may be due later after all: then it is left alone, as on a replica that never had the
             // earlier date.
             if let Some(due) = line.scheduled.take_if(|due| *due <= m.clock) {
-                self.schedule.remove(&(due, name.clone()));
+                self.dues.remove(&(due, name.clone()));
                 self.active.insert(name);
             }
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        write_settings(w, &self.configured);
-        write_overrides(w, &self.overrides);
-        w.option(self.worded, |w, (era, revision)| {
-            w.u64(era.0);
-            w.u64(revision);
-        });
-        w.u64(self.revision);
-        w.u32(self.edition.0);
-        w.option(self.spared, |w, era| w.u64(era.0));
-        w.count(self.lines.len());
-        for (name, line) in &self.lines {
-            w.text(name.as_str());
-            line.write(w);
-        }
-        self.pending.write(w);
-    }
-
-    /// The schedule is worked out by [`Room::reschedule`].
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let configured = read_settings(r)?;
-        let mut room = Self {
-            overrides: read_overrides(r)?,
-            worded: r.option(|r| Ok((Era(r.u64()?), r.u64()?)))?,
-            revision: r.u64()?,
-            ..Self::new(configured, 0)
-        };
-        room.settings = Arc::new(room.overrides.over(&room.configured));
-        room.edition = r.edition()?;
-        room.spared = r.option(|r| Ok(Era(r.u64()?)))?;
-        room.lines = r
-            .list(64, |r| Ok((r.line_name()?, Line::read(r)?)))?
-            .into_iter()
-            .collect();
-        room.pending = Pending::read(r)?;
-        for name in room.lines.keys().cloned().collect::<Vec<_>>() {
-            room.count(&name);
-        }
-        Ok(room)
     }
 }

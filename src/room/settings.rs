@@ -1,5 +1,7 @@
 //! What an operator sets for a room, as the log carries it: integers only, no file syntax.
 
+use super::schedule::{Phase, Schedule};
+
 /// How a room treats new visitors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
@@ -34,7 +36,12 @@ pub struct Settings {
     pub max_lines: u32,
     /// Weights by lane, 1 to 8 of them; calls go by deficit round robin.
     pub lane_weights: Vec<u16>,
+    /// When the room is open; from machine version 3 on.
+    pub schedule: Option<Schedule>,
 }
+
+/// The first machine version with schedules.
+pub(super) const WITH_SCHEDULES: u16 = 3;
 
 impl Default for Settings {
     /// The design's defaults: capacity 100, no rate, session 5 min, claim 90 s, grace 4 min, firm 20 s, late 10 min.
@@ -52,6 +59,7 @@ impl Default for Settings {
             late_window_ms: 600_000,
             max_lines: 1_000,
             lane_weights: vec![1],
+            schedule: None,
         }
     }
 }
@@ -65,6 +73,8 @@ pub struct Overrides {
     pub rate_per_minute: Option<Option<u32>>,
     /// Shown to everybody waiting; at most [`MAX_MESSAGE`] bytes.
     pub message: Option<String>,
+    /// What the room goes by instead of its configured schedule; from machine version 3 on.
+    pub schedule: Option<Schedule>,
 }
 
 /// Longest duration of a room, in milliseconds: a year.
@@ -100,6 +110,50 @@ impl Settings {
             late_window_ms: within(self.late_window_ms),
             max_lines: self.max_lines,
             lane_weights,
+            schedule: self.schedule.as_ref().and_then(Schedule::bounded),
+        }
+    }
+
+    /// The settings as rooms of a machine version can have them. What that version lacks must not open what it was to keep
+    /// shut: a room that goes by a schedule is closed until there are schedules.
+    #[must_use]
+    pub fn under(&self, version: u16) -> Self {
+        if version >= WITH_SCHEDULES || self.schedule.is_none() {
+            return self.clone();
+        }
+        let mode = if self.mode == Mode::Off {
+            Mode::Off
+        } else {
+            Mode::Closed
+        };
+        Self {
+            mode,
+            schedule: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether both say the same: of one rule, whichever windows were worked out from it.
+    #[must_use]
+    pub fn agrees(&self, other: &Self) -> bool {
+        let rule = |settings: &Self| settings.schedule.as_ref().map(|schedule| schedule.rule.clone());
+        let schedule = other.schedule.clone();
+        rule(self) == rule(other)
+            && Self {
+                schedule,
+                ..self.clone()
+            } == *other
+    }
+}
+
+impl Mode {
+    /// What the mode comes to in a phase of the room's schedule: the stricter of the two.
+    #[must_use]
+    pub fn during(self, phase: Phase) -> Self {
+        match (self, phase) {
+            (Self::Off | Self::Closed, _) | (_, Phase::Open) => self,
+            (_, Phase::Early | Phase::Closed) => Self::Closed,
+            (_, Phase::Prequeue) => Self::Hold,
         }
     }
 }
@@ -113,7 +167,26 @@ impl Overrides {
             mode: self.mode.unwrap_or(configured.mode),
             capacity: self.capacity.unwrap_or(configured.capacity),
             rate_per_minute: self.rate_per_minute.unwrap_or(configured.rate_per_minute),
+            schedule: self.schedule.clone().or(configured.schedule),
             ..configured
+        }
+    }
+
+    /// The overrides as rooms of a machine version can have them.
+    #[must_use]
+    pub fn under(&self, version: u16) -> Self {
+        Self {
+            schedule: self.schedule.clone().filter(|_| version >= WITH_SCHEDULES),
+            ..self.clone()
+        }
+    }
+
+    /// The overrides within the bounds that the room counts in.
+    #[must_use]
+    pub fn bounded(&self) -> Self {
+        Self {
+            schedule: self.schedule.as_ref().and_then(Schedule::bounded),
+            ..self.clone()
         }
     }
 }

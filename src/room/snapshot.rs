@@ -18,11 +18,14 @@ use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::Roster;
+use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 use super::versions::Versions;
 
-/// Version of the snapshot's form.
-const SNAPSHOT: u16 = 2;
+/// The snapshot's form under machine versions 1 and 2, and from the one on that has schedules: rooms end in fields. A state
+/// is written in the form of its version, so that gates which lack the later one have the same bytes and the same hash.
+const PLAIN: u16 = 2;
+const WITH_FIELDS: u16 = 3;
 
 /// SHA-256 of everything before it.
 const SUM_BYTES: usize = 32;
@@ -31,8 +34,12 @@ impl State {
     /// The state as bytes: what a snapshot holds.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::default();
-        w.u16(SNAPSHOT);
+        let version = self.versions.current();
+        let mut w = Writer {
+            version,
+            ..Writer::default()
+        };
+        w.u16(form_of(version));
         w.u64(self.position.incarnation);
         w.u64(self.position.sequence);
         w.raw(&self.nonce);
@@ -66,10 +73,16 @@ impl State {
         };
         let (body, sum) = bytes.split_last_chunk::<SUM_BYTES>().ok_or(wrong)?;
         let mut r = Reader::new(body, "snapshot");
-        if sha256(body) != *sum || r.u16()? != SNAPSHOT {
+        let form = if sha256(body) == *sum { r.u16()? } else { 0 };
+        let mut r = match form {
+            PLAIN => r.of(WITH_SCHEDULES - 1),
+            WITH_FIELDS => r,
+            _ => return r.wrong(),
+        };
+        let state = read(&mut r)?;
+        if form_of(state.version()) != form {
             return r.wrong();
         }
-        let state = read(&mut r)?;
         r.finish().map(|()| state)
     }
 
@@ -84,6 +97,10 @@ impl State {
     pub fn hash_of(encoded: &[u8]) -> StateHash {
         sha256(encoded)
     }
+}
+
+fn form_of(version: u16) -> u16 {
+    if version < WITH_SCHEDULES { PLAIN } else { WITH_FIELDS }
 }
 
 fn sha256(bytes: &[u8]) -> [u8; 32] {

@@ -6,16 +6,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::adopted::{Adopting, SINCE_VERSION};
+use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
-use super::entry::{Batch, Change, Changed, Effects, Entry, Joined, Pended, RoomChange, Section, StateHash, VERSION};
+use super::entry::{Batch, Effects, Entry, Joined, Pended, Section, StateHash, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
 use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::{Roster, RosterGate};
-use super::settings::{MAX_MESSAGE, Settings};
+use super::schedule::Schedule;
+use super::settings::Settings;
 use super::versions::Versions;
 use super::view::View;
 
@@ -169,6 +170,24 @@ impl State {
         self.rooms.get(room).map(Room::configured)
     }
 
+    /// When the schedule of a room turns next: an entry is due by then, though nobody says anything.
+    #[must_use]
+    pub fn next_turn(&self) -> Option<Wall> {
+        self.rooms.values().filter_map(Room::next_turn).min()
+    }
+
+    /// Store's time of the last entry.
+    #[must_use]
+    pub fn time(&self) -> Option<Wall> {
+        self.time
+    }
+
+    /// The rooms that go by a schedule, and theirs.
+    pub fn schedules(&self) -> impl Iterator<Item = (&RoomName, &Schedule)> {
+        let scheduled = self.rooms.iter();
+        scheduled.filter_map(|(name, room)| Some((name, room.schedule()?)))
+    }
+
     /// The names of all rooms.
     pub fn room_names(&self) -> impl Iterator<Item = &RoomName> {
         self.rooms.keys()
@@ -279,6 +298,9 @@ impl State {
 
     fn run(&mut self, batch: &Batch, effects: &mut Effects) {
         let quiet_until = self.moment.quiet_until;
+        for room in self.rooms.values_mut() {
+            room.follow(&mut self.moment);
+        }
         for change in &batch.rooms {
             effects.change(self.change(change));
         }
@@ -299,55 +321,6 @@ impl State {
         if self.moment.quiet_until != quiet_until {
             self.rooms.values_mut().for_each(Room::repaint);
         }
-    }
-
-    fn change(&mut self, change: &RoomChange) -> Changed {
-        let m = &mut self.moment;
-        let full = self.rooms.len() >= MAX_ROOMS;
-        match (self.rooms.get_mut(&change.room), &change.change) {
-            (None, Change::Configure(settings)) if !full => {
-                let room = Room::new(settings.bounded(), change.revision);
-                self.rooms.insert(change.room.clone(), room);
-            }
-            (None, _) => return Changed::Refused,
-            (Some(room), Change::Edition(edition)) => {
-                let regained = self.versions.current() >= SINCE_VERSION && room.regain(*edition, m);
-                return if regained { Changed::Taken } else { Changed::Refused };
-            }
-            (Some(room), _) if change.revision <= room.revision => return Changed::Stale,
-            (Some(_), Change::Override(overrides)) if too_long(overrides.message.as_deref()) => {
-                return Changed::Refused;
-            }
-            (Some(room), Change::Configure(settings)) => room.configure(settings.bounded(), m),
-            (Some(room), Change::Override(overrides)) => {
-                if !room.override_with(overrides, change.revision, m) {
-                    return Changed::Refused;
-                }
-            }
-            (Some(room), Change::Reset) => room.reset(m),
-            (Some(room), Change::Remove) => {
-                room.close(m);
-                self.rooms.remove(&change.room);
-            }
-        }
-        if let Some(room) = self.rooms.get_mut(&change.room) {
-            room.revision = change.revision;
-        }
-        self.look_over_rooms();
-        Changed::Taken
-    }
-
-    /// What follows from the settings of all rooms together.
-    pub(super) fn look_over_rooms(&mut self) {
-        let longest = |of: fn(&Room) -> u64| self.rooms.values().map(of).max().unwrap_or(0);
-        let session_max_ms = longest(|room| room.settings.session_max_ms);
-        self.moment.cold_ms = longest(|room| {
-            let settings = &room.settings;
-            (settings.grace_ms / 2)
-                .max(settings.session_ms)
-                .max(settings.claim_deadline_ms)
-        });
-        Arc::make_mut(&mut self.moment.past).trust(session_max_ms);
     }
 
     /// What holds for all lines until the next entry: horizons stand while a silent gate may come back, and nobody is
@@ -376,10 +349,6 @@ impl State {
 struct Step {
     passed_ms: u64,
     bytes: u64,
-}
-
-fn too_long(message: Option<&str>) -> bool {
-    message.is_some_and(|message| message.len() > MAX_MESSAGE)
 }
 
 /// A section of a room that is not there.

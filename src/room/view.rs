@@ -12,6 +12,7 @@ use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position
 use super::line_view;
 use super::past::Past;
 use super::roster::RosterGate;
+use super::schedule::{Phase, Stage};
 use super::settings::{Mode, Overrides, Settings};
 
 /// All rooms as of one position of the log.
@@ -46,11 +47,20 @@ pub struct View {
 /// One room: what is in force, and its lines.
 #[derive(Debug)]
 pub struct RoomView {
-    /// The configured settings with the overrides applied.
+    /// The configured settings with the overrides applied, and the mode as the schedule's phase lets it be.
     pub settings: Settings,
+    /// As the gates' files say, without the overrides.
+    pub configured: Arc<Settings>,
+    /// The mode as the operator set it.
+    pub mode: Mode,
+    /// Where the room stands in its schedule, if it has one.
+    pub stage: Option<Stage>,
     pub overrides: Overrides,
     pub revision: u64,
     pub edition: Edition,
+    /// Editions below were reset, and sessions of theirs are over. Those from here on ended with a sale: nobody waits with
+    /// a ticket of theirs, and their sessions run out.
+    pub voided: Edition,
     /// Numbers of this era and later ones count whatever lower edition their tokens name: they were issued while the log
     /// had lost the room's edition, so after the reset.
     pub spared: Option<Era>,
@@ -183,10 +193,23 @@ impl RoomView {
         self.lines.get(line)
     }
 
-    /// A token of this edition with this number is void: the operator has reset the room since.
+    /// A ticket of this edition with this number is void: the operator has reset the room since, or another sale has begun.
     #[must_use]
     pub fn is_reset(&self, edition: Edition, number: Number) -> bool {
         is_reset(edition, number, self.edition, self.spared)
+    }
+
+    /// An operator keeps the room closed, or out of service, whatever its schedule says.
+    #[must_use]
+    pub fn is_shut(&self) -> bool {
+        !matches!(self.mode, Mode::Auto | Mode::Hold)
+    }
+
+    /// Before the next sale, unless an operator keeps the room closed anyway.
+    #[must_use]
+    pub fn early(&self) -> Option<Stage> {
+        self.stage
+            .filter(|stage| !self.is_shut() && stage.phase == Phase::Early)
     }
 }
 

@@ -210,14 +210,10 @@ fn an_operators_later_word_comes_along() {
 
 #[test]
 fn what_an_operator_has_said_since_stands() {
-    let word = |mode, capacity| {
-        let (message, rate_per_minute) = (None, None);
-        Overrides {
-            mode,
-            capacity,
-            rate_per_minute,
-            message,
-        }
+    let word = |mode, capacity| Overrides {
+        mode,
+        capacity,
+        ..Overrides::default()
     };
     let (lost, since) = (word(None, Some(5)), word(Some(Mode::Hold), None));
     for (of_nothing, in_time) in [(true, true), (true, false), (false, true), (false, false)] {

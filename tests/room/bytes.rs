@@ -2,7 +2,8 @@
 
 use anteroom::room::{
     Adopt, Batch, Change, Claim, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides,
-    PendingId, Position, RoomChange, RoomName, Root, Section, Settings, Spoke, State, VERSION, Vote, Wall,
+    PendingId, Position, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke, State, VERSION, Vote, Wall,
+    Window,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -29,15 +30,29 @@ fn mode() -> impl Strategy<Value = Mode> {
 }
 
 prop_compose! {
+    fn window()(walls in any::<[u64; 2]>(), rest in any::<[Option<u64>; 2]>()) -> Window {
+        let [closes, results] = rest.map(|wall| wall.map(Wall));
+        Window { begins: Wall(walls[0]), opens: Wall(walls[1]), closes, results }
+    }
+}
+
+prop_compose! {
+    fn schedule()(rule in "\\PC{0,40}", windows in vec(window(), 0..4)) -> Schedule {
+        Schedule { rule, windows }
+    }
+}
+
+prop_compose! {
     fn any_settings()(
         mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
+        schedule in option::of(schedule()),
     ) -> Settings {
         let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
             durations;
         Settings {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
-            firm_within_ms, late_window_ms, max_lines, lane_weights,
+            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule,
         }
     }
 }
@@ -45,9 +60,9 @@ prop_compose! {
 prop_compose! {
     fn overrides()(
         mode in option::of(mode()), capacity in any::<Option<u32>>(), rate_per_minute in any::<Option<Option<u32>>>(),
-        message in option::of("\\PC{0,40}"),
+        message in option::of("\\PC{0,40}"), schedule in option::of(schedule()),
     ) -> Overrides {
-        Overrides { mode, capacity, rate_per_minute, message }
+        Overrides { mode, capacity, rate_per_minute, message, schedule }
     }
 }
 
@@ -58,6 +73,7 @@ prop_compose! {
         Just(Change::Reset),
         Just(Change::Remove),
         any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
+        schedule().prop_map(|Schedule { rule, windows }| Change::Windows { rule, windows }),
     ]) -> RoomChange {
         RoomChange { room, revision, change }
     }
@@ -230,7 +246,7 @@ fn entries_of_another_version_or_beyond_any_size_are_refused() {
     let mut log = Log::new(settings(1));
     let entry = log.entry(0, Batch::default());
     let mut bytes = entry.encode();
-    bytes[0] = 3;
+    bytes[0] = 4;
     assert!(Entry::decode(&bytes).is_err());
     let message = Overrides {
         message: Some("x".repeat(200_000)),

@@ -1,6 +1,6 @@
 //! New logs and lost ones: what the tickets bring back.
 
-use anteroom::room::{Batch, Change, Clock, Entry, Era, GateId, Number, Position, Root, Standing, State};
+use anteroom::room::{Batch, Change, Clock, Entry, Era, GateId, Number, Position, Root, Standing, State, VERSION};
 
 use super::support::{INCARNATION, Log, room, settings};
 
@@ -213,7 +213,7 @@ fn entries_are_applied_once_and_only_of_this_log_and_version() {
         },
         Entry {
             position: next,
-            version: 3,
+            version: VERSION + 1,
             ..entry.clone()
         },
     ] {

@@ -153,7 +153,7 @@ fn change() -> impl Strategy<Value = Change> {
                 mode,
                 capacity,
                 rate_per_minute,
-                message: None,
+                ..Overrides::default()
             }
         });
     let weights = prop_oneof![Just(vec![1]), Just(vec![2, 1])];

@@ -4,29 +4,46 @@
 //! others for a machine version that is in use would disagree with the gates of the build before: a change of the rules or
 //! of the bytes takes a new version.
 
-use anteroom::room::{Chain, OLDEST, VERSION};
+use anteroom::room::Chain;
 
 use super::life::Life;
 
-/// A machine version, the chain over its history's entries, and the hash of the state at the end.
-const KNOWN: [(u16, &str, &str); 2] = [
+/// The machine version that a history begins with, the newest that its gates know, the chain over its history's entries, and the hash of the state at the end.
+const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
-        OLDEST,
+        1,
+        2,
         "b225aa0fe684fbec428b52b4e5777e6ffa45cbe44c9e080487dffadfcbb131e5",
         "ec541f1a712c35a665708423ca11bf8556c1fc61c7f1a46856b2ea2b9fde47ce",
     ),
     (
-        VERSION,
+        2,
+        2,
         "0b2d72d9d25e31fa6ab931fddf54d5f94fb6ea200eca82a8282371bc2384a23a",
         "2ee97e3b2aa7c394579e356cb847c13340e6a79c021e81216727e0970b33249b",
+    ),
+    (
+        2,
+        3,
+        "acbfef72b1247ed47a8b441193ba8232a5fdfbf8a5cb7846af74f6713fe4048e",
+        "d3cb21c7d2534415965c6e3568dc27542912f96ef2e9293825e2f92c658def6e",
+    ),
+    (
+        3,
+        3,
+        "309d517df903e6c35d0657295c230e0b999f42952dca8ba30fbbd999729784d6",
+        "37cdb3258ea92ced45fd7fdbc7dce9d7f386a1da8d7a53140b0457c3539d2a5d",
     ),
 ];
 
 #[test]
 fn the_same_history_comes_to_the_same_hashes_on_every_machine() {
-    let came_to = KNOWN.map(|(version, ..)| {
-        let state = Life::new(version).live();
+    let came_to = KNOWN.map(|(version, newest, ..)| {
+        let state = Life::new(version, newest).live();
         [state.chain(), Chain(state.hash())].map(|hash| hash.to_string())
     });
-    assert_eq!(came_to, KNOWN.map(|(_, chain, hash)| [chain, hash].map(str::to_owned)));
+    assert_eq!(
+        came_to,
+        KNOWN.map(|(_, _, chain, hash)| [chain, hash].map(str::to_owned))
+    );
 }

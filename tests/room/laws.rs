@@ -47,7 +47,7 @@ proptest! {
         if !run.state.rooted() {
             run.root();
         }
-        let free = Overrides { mode: Some(Mode::Auto), capacity: Some(2), rate_per_minute: Some(Some(60)), message: None };
+        let free = Overrides { mode: Some(Mode::Auto), capacity: Some(2), rate_per_minute: Some(Some(60)), ..Overrides::default() };
         run.step(0, &Step::Change(Change::Configure(settings())));
         run.step(0, &Step::Change(Change::Override(free)));
         for _ in 0..200 {

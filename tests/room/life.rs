@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use anteroom::room::{
     Batch, Change, Claim, Edition, Effects, End, Entry, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId,
-    RoomChange, RoomName, Root, Section, Settings, Spoke, Standing, State, VERSION, View, Visitor, Vote,
+    Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke, Standing, State, View, Visitor, Vote, Wall,
+    Window,
 };
 
 use super::gates::Gates;
@@ -54,11 +55,13 @@ pub struct Life {
     /// What the gates have to say about the last checkpoint.
     votes: [Option<Vote>; 3],
     seen: BTreeSet<&'static str>,
+    /// The machine version that the gates know.
+    newest: u16,
 }
 
 impl Life {
-    /// Under a machine version, which is the seed as well.
-    pub fn new(version: u16) -> Self {
+    /// Under a machine version, which is the seed as well, with gates that know up to `newest`.
+    pub fn new(version: u16, newest: u16) -> Self {
         let gates = Gates {
             state: State::empty(INCARNATION, false).with_version(version),
             time: 1_700_000_000_000,
@@ -72,12 +75,13 @@ impl Life {
             behind: None,
             votes: [None; 3],
             seen: BTreeSet::new(),
+            newest,
         };
         life.configure();
         life
     }
 
-    /// Lives to the end; half way all gates have the newest machine version.
+    /// Lives to the end; half way the rooms run the newest machine version that its gates know.
     pub fn live(mut self) -> State {
         for n in 1..=STEPS {
             self.step(n);
@@ -85,15 +89,18 @@ impl Life {
                 self.say(
                     1,
                     Batch {
-                        raise: Some(VERSION),
+                        raise: Some(self.newest),
                         ..Batch::default()
                     },
                 );
             }
         }
         // One in which little happens would prove little.
-        assert_eq!(self.seen.into_iter().collect::<Vec<_>>(), EVERYTHING);
-        assert_eq!(self.gates.state.version(), VERSION);
+        let scheduled = ["early", "prequeue", "run out"];
+        let also = if self.newest > 2 { &scheduled[..] } else { &[] };
+        let everything: BTreeSet<_> = EVERYTHING.iter().chain(also).copied().collect();
+        assert_eq!(self.seen, everything);
+        assert_eq!(self.gates.state.version(), self.newest);
         self.gates.state
     }
 
@@ -149,7 +156,7 @@ impl Life {
         let vote = usize::try_from(gate - 1).map(|i| self.votes[i].take()).unwrap();
         let batch = Batch {
             hello: !on,
-            knows: VERSION,
+            knows: self.newest,
             vote,
             ..batch
         };
@@ -169,8 +176,26 @@ impl Life {
             };
             self.votes = [Some(vote); 3];
         }
+        self.watch();
         self.note("confirmed", self.gates.state.confirmed().is_some());
         self.note("skipped", effects.skipped > 0);
+    }
+
+    fn watch(&mut self) {
+        if self.newest < 3 {
+            return;
+        }
+        let view = self.gates.state.view();
+        let phases: Vec<_> = view
+            .rooms
+            .values()
+            .filter_map(|room| room.stage)
+            .map(|stage| stage.phase)
+            .collect();
+        self.note("early", phases.contains(&Phase::Early));
+        self.note("prequeue", phases.contains(&Phase::Prequeue));
+        let runs_out = view.rooms.values().any(|room| room.voided < room.edition);
+        self.note("run out", runs_out);
     }
 
     fn meet(&mut self, effects: &Effects) {
@@ -296,12 +321,17 @@ impl Life {
             0 => Change::Reset,
             1 => Change::Remove,
             2 => Change::Edition(Edition(number / 8)),
+            3 if self.gates.state.version() > 2 && self.hits(800) => Change::Windows {
+                rule: format!("rule {}", self.below(3)),
+                windows: self.windows(),
+            },
             3..=6 => Change::Configure(self.settings()),
             _ => Change::Override(Overrides {
                 mode: Some(mode),
                 capacity: self.hits(500).then_some(number),
                 rate_per_minute: self.hits(300).then_some(Some(20 * number)),
                 message: self.hits(500).then(|| "Zurück um 12 — 戻ります".to_owned()),
+                schedule: self.own_schedule(),
             }),
         };
         let room = self.room();
@@ -327,8 +357,43 @@ impl Life {
             rate_per_minute: self.hits(300).then_some(300),
             max_lines: 3,
             lane_weights: self.pick(&WEIGHTS).to_vec(),
+            schedule: self.schedule(),
             ..settings(u32::try_from(4 + self.below(60)).unwrap())
         }
+    }
+
+    /// Of a build that knows schedules, some rooms go by one; its windows are minutes apart.
+    fn schedule(&mut self) -> Option<Schedule> {
+        (self.newest > 2 && self.hits(600)).then(|| Schedule {
+            rule: format!("rule {}", self.below(3)),
+            windows: self.windows(),
+        })
+    }
+
+    /// An operator's own, now and then.
+    fn own_schedule(&mut self) -> Option<Schedule> {
+        if self.newest > 2 && self.hits(150) {
+            self.schedule()
+        } else {
+            None
+        }
+    }
+
+    fn windows(&mut self) -> Vec<Window> {
+        let mut at = self.gates.time + self.below(60_000);
+        let mut window = |life: &mut Self| {
+            let begins = at;
+            let opens = begins + life.below(2) * life.below(40_000);
+            let closes = opens + 1 + life.below(120_000);
+            at = closes + life.below(2) * life.below(30_000);
+            Window {
+                begins: Wall(begins),
+                opens: Wall(opens),
+                closes: life.hits(700).then_some(Wall(closes)),
+                results: life.hits(300).then_some(Wall(closes + 5)),
+            }
+        };
+        (0..3).map(|_| window(self)).collect()
     }
 
     fn numbered(&mut self, room: RoomName, change: Change) -> RoomChange {

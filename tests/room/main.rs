@@ -19,6 +19,7 @@ mod life;
 mod model;
 mod pending;
 mod run;
+mod schedule;
 mod shared;
 mod stories;
 mod support;

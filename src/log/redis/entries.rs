@@ -85,7 +85,7 @@ fn decode(position: Position, fields: &[Vec<u8>]) -> Result<Result<Entry, u16>, 
     }
     let gate = u64::from_str_radix(text("gate")?, 16).map_err(|_| strange())?;
     // Every gate of this version finds the same bytes unreadable and passes over the same entry.
-    let batch = Batch::decode(field("batch")?).unwrap_or_else(|error| {
+    let batch = Batch::decode(field("batch")?, version).unwrap_or_else(|error| {
         tracing::error!(entry = id(position), %error, "a batch cannot be read and is passed over");
         Batch::default()
     });

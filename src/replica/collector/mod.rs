@@ -13,7 +13,7 @@ use std::ops::Bound;
 use self::work::{Kind, Word, Work};
 use crate::replica::inbox::{Changing, Join, Note, Noted, Unrecorded};
 use crate::replica::waiters::Waiters;
-use crate::room::{Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName};
+use crate::room::{Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule};
 
 #[derive(Default)]
 pub(super) struct Collector {
@@ -255,8 +255,14 @@ impl Collector {
 fn change_bytes(change: &Change) -> usize {
     CHANGE_BYTES
         + match change {
-            Change::Override(overrides) => overrides.message.as_ref().map_or(0, String::len),
-            Change::Configure(settings) => 2 * settings.lane_weights.len(),
+            Change::Override(overrides) => {
+                overrides.message.as_ref().map_or(0, String::len)
+                    + overrides.schedule.as_ref().map_or(0, Schedule::bytes)
+            }
+            Change::Configure(settings) => {
+                2 * settings.lane_weights.len() + settings.schedule.as_ref().map_or(0, Schedule::bytes)
+            }
+            Change::Windows { rule, windows } => rule.len() + windows.len() * WINDOW_BYTES,
             Change::Reset | Change::Remove | Change::Edition(_) => 0,
         }
 }
@@ -280,11 +286,12 @@ const MAX_NOTES: usize = 262_144;
 const MAX_CHANGES: usize = 4_096;
 
 /// Upper bounds of encoded sizes: a batch's head, a section without items (names, lengths), an item (lane, number, and a
-/// pending id or a time), a change without its message.
+/// pending id or a time), a change without its message and windows, a window.
 const HEAD_BYTES: usize = 64;
 const SECTION_BYTES: usize = 192;
 const ITEM_BYTES: usize = 24;
 const CHANGE_BYTES: usize = 256;
+const WINDOW_BYTES: usize = 34;
 
 #[cfg(test)]
 mod tests;

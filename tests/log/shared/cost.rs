@@ -64,7 +64,7 @@ fn measure(name: &str, batch: Option<&Append>, readers: u64) {
         at = after(at, entries.len() as u64);
     }
     let spent = (cpu(&server) - before) / f64::from(COUNT);
-    let bytes = batch.map_or(0, |append| append.batch.encode().len());
+    let bytes = batch.map_or(0, |append| append.batch.encoded_len());
     println!(
         "{name}: batch {bytes} B; store {spent:.1} us, of it EVALSHA {} us, XRANGE {} us; log {} B an entry",
         command(&server, "evalsha"),

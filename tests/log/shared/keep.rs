@@ -109,7 +109,7 @@ fn more_than_eight_mebibytes_are_not_kept_but_for_those_behind_the_snapshot() {
         sections: vec![Section::new(room, line); 600],
         ..Batch::default()
     };
-    let size = large.batch.encode().len() as u64;
+    let size = large.batch.encoded_len() as u64;
     assert!(size > 40_000 && size <= MAX_BATCH_BYTES as u64, "{size}");
     let count = 10 * 1024 * 1024 / size;
     for number in 0..count {
@@ -128,7 +128,7 @@ fn more_than_eight_mebibytes_are_not_kept_but_for_those_behind_the_snapshot() {
     loop {
         let piece = exchange(&mut log, at, None);
         let Some(last) = piece.last() else { break };
-        let bytes: usize = piece.iter().map(|entry| entry.batch.encode().len()).sum();
+        let bytes: usize = piece.iter().map(|entry| entry.batch.encoded_len()).sum();
         assert!(bytes <= 5 << 20, "{bytes} in one answer");
         (at, read) = (last.position, read + piece.len() as u64);
     }

@@ -351,7 +351,7 @@ impl Model {
                     pending: Vec::new(),
                 });
             }
-            (None, _) => return false,
+            (None, _) | (_, Change::Windows { .. }) => return false,
             (Some(room), Change::Edition(edition)) => {
                 let higher = edition.0 > room.edition;
                 if higher {

@@ -1,0 +1,88 @@
+//! A room as bytes. What version 3 and later ones know of a room are fields behind the rest.
+
+use super::Room;
+use crate::room::codec::{Fields, Read, Reader, Writer};
+use crate::room::ids::Era;
+use crate::room::line::Line;
+use crate::room::pending::Pending;
+use crate::room::settings::WITH_SCHEDULES;
+use crate::room::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
+
+impl Room {
+    pub fn write(&self, w: &mut Writer) {
+        write_settings(w, &self.configured);
+        write_overrides(w, &self.overrides);
+        w.option(self.worded, |w, (era, revision)| {
+            w.u64(era.0);
+            w.u64(revision);
+        });
+        w.u64(self.revision);
+        w.u32(self.edition.0);
+        w.option(self.spared, |w, era| w.u64(era.0));
+        w.count(self.lines.len());
+        for (name, line) in &self.lines {
+            w.text(name.as_str());
+            line.write(w);
+        }
+        self.pending.write(w);
+        if w.version >= WITH_SCHEDULES {
+            w.fields(&self.later());
+        }
+    }
+
+    /// When lines are due is worked out by [`Room::reschedule`].
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let configured = read_settings(r)?;
+        let mut room = Self {
+            overrides: read_overrides(r)?,
+            worded: r.option(|r| Ok((Era(r.u64()?), r.u64()?)))?,
+            revision: r.u64()?,
+            ..Self::new(configured, 0)
+        };
+        room.edition = r.edition()?;
+        room.voided = room.edition;
+        room.spared = r.option(|r| Ok(Era(r.u64()?)))?;
+        room.lines = r
+            .list(64, |r| Ok((r.line_name()?, Line::read(r)?)))?
+            .into_iter()
+            .collect();
+        room.pending = Pending::read(r)?;
+        if r.has(WITH_SCHEDULES) {
+            room.read_later(r)?;
+        }
+        room.enforce();
+        for name in room.lines.keys().cloned().collect::<Vec<_>>() {
+            room.count(&name);
+        }
+        Ok(room)
+    }
+
+    fn later(&self) -> Fields {
+        let followed = self.followed.is_some() || self.voided != self.edition;
+        let followed = followed.then(|| {
+            let field = Writer::field(|w| {
+                w.option(self.followed, Writer::wall);
+                w.u32(self.voided.0);
+            });
+            (FOLLOWED, field)
+        });
+        followed.into_iter().collect()
+    }
+
+    fn read_later(&mut self, r: &mut Reader) -> Read<()> {
+        for (tag, mut field) in r.fields()? {
+            match tag {
+                FOLLOWED => {
+                    self.followed = field.option(Reader::wall)?;
+                    self.voided = field.edition()?;
+                }
+                _ => return field.wrong(),
+            }
+            field.finish()?;
+        }
+        Ok(())
+    }
+}
+
+/// Tags of a room's fields: how far its schedule was followed.
+const FOLLOWED: u8 = 1;

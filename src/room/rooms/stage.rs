@@ -1,0 +1,137 @@
+//! A room goes by its schedule: what turns when, and what that does to its lines.
+//!
+//! The schedule only decides which mode is in force and when an edition begins; everything else follows from these. It is
+//! followed by the time of the log's entries and never back, so a clock that steps neither opens nor closes a room again.
+
+use std::sync::Arc;
+
+use super::Room;
+use crate::room::ids::{Edition, Wall};
+use crate::room::moment::Moment;
+use crate::room::schedule::{Phase, Schedule, Stage, Turn, Window};
+use crate::room::settings::{Mode, Overrides, Settings};
+
+impl Room {
+    /// What the configuration says now.
+    pub fn configure(&mut self, mut settings: Settings, m: &mut Moment) {
+        settings.schedule = joined(self.configured.schedule.as_ref(), settings.schedule);
+        self.go_by(m, |room| room.configured = Arc::new(settings));
+    }
+
+    /// What the operator says now. False for what a gate brings back from before that was set here.
+    pub fn override_with(&mut self, overrides: &Overrides, revision: u64, m: &mut Moment) -> bool {
+        let era = m.adopts.unwrap_or(m.past.era());
+        let fresh = self.worded.is_none_or(|(last, _)| era >= last);
+        if fresh {
+            let mut overrides = overrides.clone();
+            overrides.schedule = joined(self.overrides.schedule.as_ref(), overrides.schedule);
+            self.worded = Some((era, revision));
+            self.go_by(m, |room| room.overrides = overrides);
+        }
+        fresh
+    }
+
+    /// More windows of the rule that the room goes by; false if it goes by another.
+    pub fn extend(&mut self, rule: &str, windows: &[Window], m: &Moment) -> bool {
+        let schedule = match &mut self.overrides.schedule {
+            Some(schedule) => Some(schedule),
+            None => Arc::make_mut(&mut self.configured).schedule.as_mut(),
+        };
+        let Some(schedule) = schedule.filter(|schedule| schedule.rule == rule) else {
+            return false;
+        };
+        if schedule.add(windows) {
+            self.settle(m);
+        }
+        true
+    }
+
+    /// Takes what is said of the room. A schedule of another rule than before is followed from now on: it turns no more
+    /// what lies behind. But a sale that is on by it, where none was by the one before, has begun now.
+    fn go_by(&mut self, m: &mut Moment, take: impl FnOnce(&mut Self)) {
+        let waits = |stage: Stage| matches!(stage.phase, Phase::Early | Phase::Closed);
+        let rule = |room: &Self| room.schedule().map(|schedule| schedule.rule.clone());
+        let (before, waited) = (rule(self), self.stage().is_some_and(waits));
+        take(self);
+        if rule(self) != before {
+            self.followed = self.schedule().map(|_| m.time);
+            if waited && self.stage().is_some_and(|stage| !waits(stage)) {
+                self.begin_edition(m);
+            }
+        }
+        self.settle(m);
+    }
+
+    /// Does what was due by now, in its order.
+    pub fn follow(&mut self, m: &mut Moment) {
+        // PERF: every entry passes all rooms, and in nearly all of them nothing turns.
+        while let Some((at, turn)) = self.turn.filter(|(at, _)| *at <= m.time) {
+            self.followed = Some(at);
+            match turn {
+                Turn::Begins => self.begin_edition(m),
+                // Whoever has joined is called by the lowest place: the order of arrival. A line that is to be drawn is
+                // drawn here, before the mode lets the first call through.
+                Turn::Opens | Turn::Closes => {}
+            }
+            self.settle(m);
+        }
+    }
+
+    /// When the schedule turns next.
+    pub fn next_turn(&self) -> Option<Wall> {
+        self.turn.map(|(at, _)| at)
+    }
+
+    pub fn schedule(&self) -> Option<&Schedule> {
+        let own = self.overrides.schedule.as_ref();
+        own.or(self.configured.schedule.as_ref())
+    }
+
+    pub(super) fn stage(&self) -> Option<Stage> {
+        self.schedule()?.stage(self.followed?)
+    }
+
+    /// As the operator set it.
+    pub(super) fn mode(&self) -> Mode {
+        self.overrides.mode.unwrap_or(self.configured.mode)
+    }
+
+    /// Works out what is in force, and what turns next.
+    pub(super) fn enforce(&mut self) {
+        let mut settings = self.overrides.over(&self.configured);
+        if let Some(stage) = self.stage() {
+            settings.mode = settings.mode.during(stage.phase);
+        }
+        // Nobody who reads the settings in force goes by the dates.
+        settings.schedule = None;
+        self.settings = Arc::new(settings);
+        self.turn = self
+            .schedule()
+            .zip(self.followed)
+            .and_then(|(schedule, at)| schedule.next(at));
+    }
+
+    /// Whoever waits waits no more, and tickets so far are worth nothing; sessions and calls of the edition before go on as
+    /// they are and run out.
+    fn begin_edition(&mut self, m: &mut Moment) {
+        self.edition = Edition(self.edition.0.saturating_add(1));
+        self.pending.clear();
+        let gone = self
+            .lines
+            .values_mut()
+            .flat_map(|line| line.begin_sale(m.clock))
+            .collect::<Vec<_>>();
+        Arc::make_mut(&mut m.past).raise(gone.into_iter());
+    }
+}
+
+/// A schedule of the same rule stays as it is, so that gates whose calendars differ do not take turns.
+fn joined(before: Option<&Schedule>, new: Option<Schedule>) -> Option<Schedule> {
+    let new = new?;
+    let Some(before) = before.filter(|before| before.rule == new.rule) else {
+        return Some(new);
+    };
+    let mut kept = before.clone();
+    kept.add(&new.windows);
+    Some(kept)
+}

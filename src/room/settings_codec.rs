@@ -1,0 +1,140 @@
+//! The byte form of settings and overrides. What version 3 and later ones add to settings are fields at their end, which the
+//! mode's byte announces.
+
+use super::codec::{Fields, Read, Reader, Writer};
+use super::schedule::Schedule;
+use super::settings::{Mode, Overrides, Settings, WITH_SCHEDULES};
+
+/// As rooms of the writer's machine version can have them.
+pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
+    let settings = settings.under(w.version);
+    let later = fields(settings.schedule.as_ref());
+    w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
+    w.u32(settings.capacity);
+    w.option(settings.rate_per_minute, Writer::u32);
+    for duration in [
+        settings.call_every_ms,
+        settings.session_ms,
+        settings.session_max_ms,
+        settings.claim_deadline_ms,
+        settings.grace_ms,
+        settings.firm_within_ms,
+        settings.late_window_ms,
+    ] {
+        w.u64(duration);
+    }
+    w.u32(settings.max_lines);
+    w.list(&settings.lane_weights, |w, weight| w.u16(*weight));
+    if !later.is_empty() {
+        w.fields(&later);
+    }
+}
+
+pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
+    let byte = r.u8()?;
+    let more = byte & MORE != 0 && r.has(WITH_SCHEDULES);
+    let mode = mode_of(if more { byte & !MORE } else { byte }, r)?;
+    let mut settings = Settings {
+        mode,
+        capacity: r.u32()?,
+        rate_per_minute: r.option(Reader::u32)?,
+        call_every_ms: r.u64()?,
+        session_ms: r.u64()?,
+        session_max_ms: r.u64()?,
+        claim_deadline_ms: r.u64()?,
+        grace_ms: r.u64()?,
+        firm_within_ms: r.u64()?,
+        late_window_ms: r.u64()?,
+        max_lines: r.u32()?,
+        lane_weights: r.list(2, Reader::u16)?,
+        schedule: None,
+    };
+    if more {
+        read_fields(r, &mut settings.schedule)?;
+    }
+    Ok(settings)
+}
+
+/// What version 3 and later ones add to settings, and to overrides.
+fn fields(schedule: Option<&Schedule>) -> Fields {
+    let schedule = schedule.map(|schedule| (SCHEDULE, Writer::field(|w| schedule.write(w))));
+    schedule.into_iter().collect()
+}
+
+fn read_fields(r: &mut Reader, schedule: &mut Option<Schedule>) -> Read<()> {
+    let fields = r.fields()?;
+    // Nothing is never written.
+    if fields.is_empty() {
+        return r.wrong();
+    }
+    for (tag, mut field) in fields {
+        match tag {
+            SCHEDULE => *schedule = Some(Schedule::read(&mut field)?),
+            _ => return field.wrong(),
+        }
+        field.finish()?;
+    }
+    Ok(())
+}
+
+/// As rooms of the writer's machine version can have them.
+pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
+    let overrides = overrides.under(w.version);
+    let later = fields(overrides.schedule.as_ref());
+    w.u8(u8::from(overrides.mode.is_some()) | if later.is_empty() { 0 } else { MORE });
+    if let Some(mode) = overrides.mode {
+        w.u8(mode_byte(mode));
+    }
+    w.option(overrides.capacity, Writer::u32);
+    w.option(overrides.rate_per_minute, |w, rate| w.option(rate, Writer::u32));
+    w.option(overrides.message.as_deref(), Writer::text);
+    if !later.is_empty() {
+        w.fields(&later);
+    }
+}
+
+pub(super) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
+    let byte = r.u8()?;
+    let more = byte & MORE != 0 && r.has(WITH_SCHEDULES);
+    let mode = match if more { byte & !MORE } else { byte } {
+        0 => None,
+        1 => Some(r.u8()?),
+        _ => return r.wrong(),
+    };
+    let mut overrides = Overrides {
+        mode: mode.map(|byte| mode_of(byte, r)).transpose()?,
+        capacity: r.option(Reader::u32)?,
+        rate_per_minute: r.option(|r| r.option(Reader::u32))?,
+        message: r.option(|r| r.text().map(str::to_owned))?,
+        schedule: None,
+    };
+    if more {
+        read_fields(r, &mut overrides.schedule)?;
+    }
+    Ok(overrides)
+}
+
+fn mode_byte(mode: Mode) -> u8 {
+    match mode {
+        Mode::Auto => 0,
+        Mode::Hold => 1,
+        Mode::Closed => 2,
+        Mode::Off => 3,
+    }
+}
+
+fn mode_of(byte: u8, r: &Reader) -> Read<Mode> {
+    match byte {
+        0 => Ok(Mode::Auto),
+        1 => Ok(Mode::Hold),
+        2 => Ok(Mode::Closed),
+        3 => Ok(Mode::Off),
+        _ => r.wrong(),
+    }
+}
+
+/// In a settings' mode, and in what says whether overrides have one: fields follow at their end.
+const MORE: u8 = 0x80;
+
+/// Tags of these fields. Stock, codes and whatever else a room is told by its configuration have theirs here.
+const SCHEDULE: u8 = 1;
