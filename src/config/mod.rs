@@ -20,6 +20,7 @@ mod reader;
 mod render;
 mod room;
 pub mod routes;
+mod schedule;
 mod secret;
 mod shop_http2;
 mod shop_tls;

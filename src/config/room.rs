@@ -8,6 +8,7 @@ use super::pace;
 use super::page::{Page, page};
 use super::reader::{Node, Read, Reader, Section};
 use super::routes::{HostPattern, Per, PerSource, Route};
+use super::schedule::schedule;
 use super::value::{both, duration_ms, fields, host, name, network, number, one_of, route, text, words, wrong};
 use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
 
@@ -154,6 +155,7 @@ fn figures(section: &Section<'_>, settings: &mut Settings) {
     settings.grace_ms = ms("grace", 24 * HOUR);
     settings.firm_within_ms = ms("firm_within", 24 * HOUR);
     settings.late_window_ms = ms("late_window", 24 * HOUR);
+    settings.schedule = schedule(section);
 }
 
 fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64) {

@@ -97,7 +97,7 @@ impl Replica {
         let archiver = archive.map(|options| Archiver::start(&options)).transpose();
         let archiver = archiver.map_err(StartError::Thread)?;
         let archive = archiver.as_ref().map(Archiver::counts).unwrap_or_default();
-        let shared = Arc::new(Shared::new(placeholder(&rooms)));
+        let shared = Arc::new(Shared::new(placeholder(&rooms, time::wall())));
         let (inbox, messages) = sync_channel(INBOX);
         let (ready, started) = sync_channel(1);
         let setup = Setup {

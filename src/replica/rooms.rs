@@ -4,27 +4,39 @@ use crate::room::{Change, RoomName, Settings, State};
 
 /// The changes that make the rooms of `state` those of `configured`; overrides stay as they are.
 pub(super) fn changes(state: &State, configured: &[(RoomName, Settings)]) -> Vec<(RoomName, Change)> {
-    let differs = |name: &RoomName, settings: &Settings| state.configured(name) != Some(settings);
-    let wanted = configured.iter().filter(|(name, settings)| differs(name, settings));
+    let differs = |name: &RoomName, settings: &Settings| {
+        let known = state.configured(name);
+        known.is_none_or(|known| !known.agrees(settings))
+    };
+    let able = |(name, settings): &(RoomName, Settings)| (name.clone(), settings.under(state.version()));
+    let wanted = configured
+        .iter()
+        .map(able)
+        .filter(|(name, settings)| differs(name, settings));
     let gone = state
         .room_names()
         .filter(|name| !configured.iter().any(|(kept, _)| kept == *name));
-    let configure = wanted.map(|(name, settings)| (name.clone(), Change::Configure(settings.clone())));
+    let configure = wanted.map(|(name, settings)| (name, Change::Configure(settings)));
     configure
         .chain(gone.map(|name| (name.clone(), Change::Remove)))
         .collect()
 }
 
-/// The changes that make the rooms configured `before` those of `now`.
+/// The changes that make the rooms configured `before` those of `now`, for rooms of a machine version.
 pub(super) fn differences(
     before: &[(RoomName, Settings)],
     now: &[(RoomName, Settings)],
+    version: u16,
 ) -> impl Iterator<Item = (RoomName, Change)> {
-    let wanted = now.iter().filter(|room| !before.contains(room));
+    let same = |(name, settings): &(RoomName, Settings)| {
+        let was = before.iter().find(|(known, _)| known == name);
+        was.is_some_and(|(_, was)| was.agrees(settings))
+    };
+    let wanted = now.iter().filter(move |room| !same(room));
     let gone = before
         .iter()
         .filter(|(name, _)| !now.iter().any(|(kept, _)| kept == name));
-    let configure = wanted.map(|(name, settings)| (name.clone(), Change::Configure(settings.clone())));
+    let configure = wanted.map(move |(name, settings)| (name.clone(), Change::Configure(settings.under(version))));
     configure.chain(gone.map(|(name, _)| (name.clone(), Change::Remove)))
 }
 

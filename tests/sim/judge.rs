@@ -96,6 +96,7 @@ impl Eyes<'_> {
             line: &LINE,
             view: self.view,
             edition: room.map_or(Edition::default(), |room| room.edition),
+            voided: room.map_or(Edition::default(), |room| room.voided),
             spared: room.and_then(|room| room.spared),
             now: self.now,
             wall: Wall(self.wall),

@@ -22,3 +22,4 @@ mod trace;
 mod visits;
 mod wild;
 mod world;
+mod zones;

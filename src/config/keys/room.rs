@@ -10,7 +10,7 @@ pub(super) const ROOM: Table = Table {
     keys: &ROOM_KEYS,
 };
 
-const ROOM_KEYS: [Key; 27] = [
+const ROOM_KEYS: [Key; 31] = [
     key(
         "name",
         "1 to 32 of a-z, 0-9 and \"-\"",
@@ -69,6 +69,33 @@ const ROOM_KEYS: [Key; 27] = [
         "number, 1 to 10000000",
         "100",
         "How many visitors the shop can serve at once: called and inside together are never more.",
+    ),
+    optional(
+        "prequeue_from",
+        "date",
+        "no prequeue",
+        "From when on visitors join the line before the opening; nobody is called yet. Each prequeue begins a new sale: who \
+         waited in the last one joins anew, and its sessions run out. Before it, visitors see a countdown.",
+    ),
+    optional(
+        "opens_at",
+        "date",
+        "open at once",
+        "From when on visitors are called, in the order in which they joined. Once: `2026-12-01T13:00:00+09:00`, or \
+         `2026-12-01 13:00 Asia/Seoul`. Again and again: `daily 13:00 Asia/Seoul`, or `weekly mon,thu 13:00 Asia/Seoul`. See \
+         [schedule](schedule.md).",
+    ),
+    optional(
+        "closes_at",
+        "date",
+        "open until the next prequeue or opening",
+        "From when on nobody joins and nobody is called; those inside go on.",
+    ),
+    optional(
+        "results_at",
+        "date",
+        "with the end of the sale",
+        "From when on visitors may be told what came of the sale. Checked and kept; nothing goes by it yet.",
     ),
     optional(
         "new_users_per_minute",

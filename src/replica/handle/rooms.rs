@@ -18,8 +18,8 @@ impl Replica {
         let mut views = self.subscribe();
         self.send(Message::Configure(rooms.clone()))?;
         let is_so = |view: &View, name: &RoomName, settings: &Settings| {
-            let room = view.rooms.get(name);
-            room.is_some_and(|room| room.overrides.over(settings) == room.settings)
+            let able = settings.under(view.version).bounded();
+            view.rooms.get(name).is_some_and(|room| room.configured.agrees(&able))
         };
         let all = views.wait_for(|view| rooms.iter().all(|(name, settings)| is_so(view, name, settings)));
         match timeout(CUT_OFF_AFTER, all).await {

@@ -2,7 +2,7 @@
 
 use super::Protocol;
 use crate::replica::rooms;
-use crate::room::{Change, RoomName, Settings};
+use crate::room::{Change, RoomName, Settings, State};
 
 impl Protocol {
     /// Takes other rooms for the configured ones. What was said of those before may be on its way still, so whatever differs
@@ -13,7 +13,8 @@ impl Protocol {
         let mut changes = state
             .map(|state| rooms::changes(state, &self.rooms))
             .unwrap_or_default();
-        for change in rooms::differences(&before, &self.rooms) {
+        let version = state.map_or(self.options.knows, State::version);
+        for change in rooms::differences(&before, &self.rooms, version) {
             if !changes.contains(&change) {
                 changes.push(change);
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay};
+use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay, schedules};
 use crate::log::{Append, Exchanged};
 use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{Applied, apply_next};
@@ -35,6 +35,7 @@ impl Protocol {
             return self.next(now);
         }
         self.spare_adoption();
+        self.plan_ahead(now);
         if self.under_way.is_none() && self.has_something_to_say(now) {
             self.under_way = Some(self.next_batch(now));
         }
@@ -83,7 +84,7 @@ impl Protocol {
         let next = state.position().sequence + 1;
         let rank = state.rank(self.gate, next).unwrap_or(0);
         let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-        let turn = self.heard + tick + RANK_APART.saturating_mul(rank);
+        let turn = self.heard + schedules::until_turn(state, tick) + RANK_APART.saturating_mul(rank);
         turn.min(self.spoke + SILENT_MOST)
     }
 
@@ -122,7 +123,7 @@ impl Protocol {
         self.company_since = None;
         let goodbye = self.wants_goodbye() && self.collector.is_empty() && self.outbox.is_empty();
         let (vote, saved, root) = self.checkpoint.say();
-        let raise = self.raise.take().or_else(|| self.agreed());
+        let raise = self.raise.take().or_else(|| self.agreed()).or_else(|| self.needed());
         let at = self.live_state().map(State::position).unwrap_or_default();
         let incarnation = at.incarnation;
         let batch = Batch {
@@ -195,6 +196,7 @@ impl Protocol {
         now: Duration,
     ) {
         let changed = !entries.is_empty();
+        let version = state.version();
         let mut mine = None;
         for entry in entries {
             match apply_next(self.apply, &mut state, &entry, &self.skips, self.options.knows) {
@@ -215,6 +217,9 @@ impl Protocol {
         }
         if changed {
             self.publish(&mut state, now);
+        }
+        if state.version() > version {
+            self.configure_since(version, &state);
         }
         self.phase = Phase::Live(state);
         if let Some(version) = newer {

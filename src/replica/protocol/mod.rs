@@ -13,6 +13,7 @@ mod leaving;
 mod live;
 mod queue;
 mod rootless;
+mod schedules;
 mod setup;
 mod starting;
 mod still;
@@ -87,6 +88,8 @@ pub struct Protocol {
     leaving: Option<leaving::Leaving>,
     /// The first batch of this life was read back.
     joined: bool,
+    /// When this gate last said what comes next in a schedule.
+    planned: Option<Duration>,
 }
 
 /// What is to be done next.

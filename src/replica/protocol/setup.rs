@@ -35,7 +35,7 @@ pub struct Setup {
 impl Protocol {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
-        let shared = Arc::new(Shared::new(placeholder(&setup.rooms)));
+        let shared = Arc::new(Shared::new(placeholder(&setup.rooms, Wall(0))));
         Self::sharing(setup, shared)
     }
 
@@ -84,12 +84,14 @@ impl Protocol {
             rest_until: Duration::ZERO,
             leaving: None,
             joined: false,
+            planned: None,
         }
     }
 }
 
-/// What the gate shows before it has read anything: the configured rooms, with nobody in them and nobody called.
-pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)]) -> Arc<View> {
+/// What the gate shows before it has read anything: the configured rooms as they are at that time, with nobody in them
+/// and nobody called.
+pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)], time: Wall) -> Arc<View> {
     let mut state = State::empty(0, false);
     let configure = |(room, settings): &(RoomName, Settings)| RoomChange {
         room: room.clone(),
@@ -105,7 +107,7 @@ pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)]) -> Arc<Vie
         serial: 1,
         previous: [0; 8],
         nonce: [0; 8],
-        time: Wall(0),
+        time,
         version: VERSION,
         batch: Batch {
             hello: true,

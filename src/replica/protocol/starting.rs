@@ -266,6 +266,9 @@ impl Protocol {
     pub(super) fn configure(&mut self, state: &State) {
         let lacking = |room: &RoomName| state.configured(room).is_none();
         let started = self.joined;
+        if !started {
+            self.warn_of_schedules(state);
+        }
         let others = !self.alone && state.roster().any(|gate| gate.id != self.gate);
         let mut changes = rooms::changes(state, &self.rooms);
         changes.retain(|(room, change)| {
