@@ -45,11 +45,11 @@ function span(low, high) {
 }
 // End of the pure part.
 
-var page = JSON.parse(document.getElementById('data').textContent), words = page.words, hasTurn = 'waited' in page;
+var doc = document, page = JSON.parse(doc.getElementById('data').textContent), words = page.words, hasTurn = 'waited' in page;
 var key = 'anteroom:' + page.api + page.query, born = Date.now(), heard = born, asked = born, said = born;
-var live = false, slept = false, gone = false, asking = false, fails = 0, hold = 0, credit = 100, timer, channel, kept;
+var live, slept, gone, asking, fails = 0, hold = 0, credit = 100, timer, channel, kept;
 
-function $(id) { return document.getElementById(id); }
+function $(id) { return doc.getElementById(id); }
 function text(id, value) { var e = $(id); if (e && e.textContent !== value) e.textContent = value; }
 function shown(n) { try { return new Intl.NumberFormat(page.lang).format(n); } catch (e) { return '' + n; } }
 function form(forms, n) {
@@ -97,7 +97,7 @@ function show(ahead, range, s) {
   text('ahead', line);
   text('estimate', wait);
   $('progress').value = kept.done || 0;
-  document.title = fill(words.title, { n: n });
+  doc.title = fill(words.title, { n: n });
   text('why', ahead > low && !healing ? words.back : why(s));
   if (now - said >= 30000) {
     said = now;
@@ -113,7 +113,7 @@ function hear() {
   heard = now;
   fails = hold = 0;
   text('updated', fill(words.updated, { time: new Date().toLocaleTimeString(page.lang) }));
-  if (slept && !document.hidden) go();
+  if (slept && !doc.hidden) go();
 }
 
 // Loads the address that was asked for, never what was posted to it; more and more slowly if that changes nothing.
@@ -135,7 +135,7 @@ function go() {
 function state(s) {
   hear();
   if (s.refresh) page.refresh = s.refresh;
-  if (s.state !== page.kind) {
+  if (s.state !== page.kind || page.begins && s.begins_at !== page.begins) {
     if (s.state === 'called') text('said', words.turn);
     if (s.state === 'none' && page.check) location.replace(page.check);
     else go();
@@ -236,7 +236,7 @@ function lead() {
 }
 
 kept = load();
-[].forEach.call(document.getElementsByTagName('time'), function (e) {
+[].forEach.call(doc.getElementsByTagName('time'), function (e) {
   var at = new Date(e.getAttribute('datetime'));
   if (+at) e.textContent = time(at, e.hasAttribute('data-day'));
 });
@@ -244,8 +244,8 @@ if (navigator.cookieEnabled === false && page.check) location.replace(page.check
 if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page);
 addEventListener('online', ask);
 addEventListener('pageshow', function (e) { if (e.persisted) ask(); });
-document.addEventListener('visibilitychange', function () {
-  if (!document.hidden) { if (slept) go(); else if (Date.now() - heard > 2000) ask(); }
+doc.addEventListener('visibilitychange', function () {
+  if (!doc.hidden) { if (slept) go(); else if (Date.now() - heard > 2000) ask(); }
 });
 // The line tells that the place is gone before the answer comes: a reload then would cut the answer off and join anew.
 if ($('leave')) $('leave').addEventListener('submit', function () {

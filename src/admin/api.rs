@@ -43,7 +43,11 @@ pub struct Gate {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Room {
     pub name: String,
+    /// As the operator set it; `schedule` may be stricter.
     pub mode: String,
+    /// Where the room stands in its schedule, if it goes by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
     /// Capacity, of each line.
     pub total_active_users: u32,
     /// Rate, of each line; null is unlimited.
@@ -65,6 +69,20 @@ pub struct Room {
     pub estimate: Option<Estimate>,
     /// RFC 3339.
     pub last_call: Option<String>,
+}
+
+/// A room's place in its schedule; dates as RFC 3339.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Schedule {
+    /// early, prequeue, open or closed.
+    pub phase: String,
+    /// When the phase changes next, if it does.
+    pub next_change: Option<String>,
+    /// The sale that it is in; the next one while early, the last one once closed.
+    pub prequeue_from: Option<String>,
+    pub opens_at: Option<String>,
+    pub closes_at: Option<String>,
+    pub results_at: Option<String>,
 }
 
 /// A room's or a line's figures; a room's are the sums over its lines.

@@ -15,7 +15,7 @@ use super::patch::mode_name;
 use super::{api, shape};
 use crate::proxy::Stats;
 use crate::replica::Replica;
-use crate::room::{Figures, LineName, Mode, RoomName, RoomView};
+use crate::room::{Figures, LineName, Mode, Phase, RoomName, RoomView};
 
 /// What the rooms know.
 #[derive(Debug)]
@@ -69,6 +69,7 @@ impl Collector for RoomFigures {
                     .encode_gauge(&u64::from(mode == view.settings.mode))?;
             }
         }
+        encode_phases(&mut encoder, &view.rooms)?;
         let rooms = self.totals(&view.rooms);
         for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
@@ -81,6 +82,22 @@ impl Collector for RoomFigures {
         }
         Ok(())
     }
+}
+
+/// Nothing of rooms without a schedule.
+fn encode_phases(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
+    let help = "1 for the phase of its schedule that a room is in";
+    let mut phases = encoder.encode_descriptor("phase", help, None, MetricType::Gauge)?;
+    let scheduled = rooms.iter().filter_map(|(room, view)| Some((room, view.stage?)));
+    for (room, stage) in scheduled {
+        for phase in [Phase::Early, Phase::Prequeue, Phase::Open, Phase::Closed] {
+            let labels = [("room", room.as_str()), ("phase", shape::phase_name(phase))];
+            phases
+                .encode_family(&labels)?
+                .encode_gauge(&u64::from(phase == stage.phase))?;
+        }
+    }
+    Ok(())
 }
 
 type Gauge = (&'static str, &'static str, fn(&RoomView) -> f64);

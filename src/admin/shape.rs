@@ -3,7 +3,10 @@
 use super::api;
 use super::patch::{mode_name, overridden};
 use crate::logging::rfc3339;
-use crate::room::{Called, Clock, Figures, Inside, LaneId, LineView, RoomName, RoomView, Standing, Visitor, Waiting};
+use crate::room::{
+    Called, Clock, Figures, Inside, LaneId, LineView, Phase, RoomName, RoomView, Stage, Standing, Visitor, Waiting,
+    Wall,
+};
 use crate::token::Reference;
 
 /// One room with the sums over its lines; `configured_message` is shown where no operator has set another.
@@ -13,7 +16,8 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
     let only = view.lines.values().next().filter(|_| view.lines.len() == 1);
     api::Room {
         name: name.to_string(),
-        mode: mode_name(view.settings.mode).to_owned(),
+        mode: mode_name(view.mode).to_owned(),
+        schedule: view.stage.as_ref().map(schedule),
         total_active_users: view.settings.capacity,
         new_users_per_minute: view.settings.rate_per_minute,
         message: message.filter(|text| !text.is_empty()).map(ToOwned::to_owned),
@@ -35,6 +39,31 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
             .filter_map(|line| line.last_call())
             .max()
             .map(rfc3339),
+    }
+}
+
+fn schedule(stage: &Stage) -> api::Schedule {
+    let window = &stage.window;
+    // A sale that only closes has been open ever since.
+    let date = |at: Wall| (at > Wall(0)).then(|| rfc3339(at));
+    api::Schedule {
+        phase: phase_name(stage.phase).to_owned(),
+        next_change: stage.next.map(rfc3339),
+        prequeue_from: (window.begins < window.opens).then(|| rfc3339(window.begins)),
+        opens_at: date(window.opens),
+        closes_at: window.closes.map(rfc3339),
+        results_at: window.results.map(rfc3339),
+    }
+}
+
+/// The phase's name, in the API, in metrics and in a terminal.
+#[must_use]
+pub fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Early => "early",
+        Phase::Prequeue => "prequeue",
+        Phase::Open => "open",
+        Phase::Closed => "closed",
     }
 }
 

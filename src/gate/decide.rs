@@ -85,7 +85,7 @@ pub enum Verdict {
     },
     /// Show the waiting page.
     Wait,
-    /// Show the page that says the room is closed.
+    /// Show the page that says the room is closed, or not open yet.
     Closed,
     /// Offer a link to the same path, since the visitor's cookies were held back.
     SameSiteLink,

@@ -4,7 +4,7 @@ use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::room::{RoomView, Standing, Visitor, pace};
+use crate::room::{RoomView, Stage, Standing, Visitor, pace};
 use crate::token::{Reference, Ticket};
 use crate::waiting::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
 
@@ -101,13 +101,16 @@ impl LinePage<'_> {
     }
 }
 
-/// The page of a closed room: it stays, and moves on when the room opens.
+/// The page of a closed room, or of one that is not open yet: it stays, and moves on when the room opens.
 #[must_use]
 pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
     let view = seat.shared.replica.load();
     let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
         return seat.shared.unavailable(&seat.rules.pages, visit);
     };
+    if let Some(stage) = room_view.early() {
+        return early(seat, visit, room_view, &stage);
+    }
     let id = visit.id.to_string();
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
@@ -121,6 +124,32 @@ pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
     response
         .headers_mut()
         .insert(RETRY_AFTER, HeaderValue::from(CLOSED_RETRY_SECS));
+    Answer::new(Outcome::Closed, response)
+}
+
+/// The countdown to the moment from which on visitors can join.
+fn early(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stage) -> Answer {
+    let id = visit.id.to_string();
+    let refresh_ms = pace::early_ms(stage.window.begins.since(visit.wall), jitter());
+    let facts = PageFacts {
+        not_sent: visit.kind != Kind::Navigation,
+        message: seat.rules.message(room_view),
+        line: Some(LineFacts {
+            refresh_ms,
+            ..line_facts(seat, visit, room_view)
+        }),
+        ..PageFacts::new(&id, visit.wall, visit.here())
+    };
+    let status = match visit.kind {
+        Kind::Navigation if visit.aim == Aim::Shop => seat.rules.room.waiting_status,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let rendered = seat.rules.pages.render(PageKind::Early, &facts, visit);
+    let mut response = page(status, "early", rendered);
+    if status != StatusCode::OK {
+        let secs = HeaderValue::from(refresh_ms.div_ceil(1_000));
+        response.headers_mut().insert(RETRY_AFTER, secs);
+    }
     Answer::new(Outcome::Closed, response)
 }
 
@@ -143,7 +172,7 @@ fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView) ->
         },
         check_in_ms: (!visit.direct).then_some(settings.grace_ms / 4),
         fresh: false,
-        opens_at: None,
+        opening: room_view.stage.as_ref().filter(|_| !room_view.is_shut()),
         turn: None,
     }
 }

@@ -6,7 +6,7 @@ use http::header::HeaderName;
 use http::request::Parts;
 
 use crate::replica::Condition;
-use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, Standing, Visitor, Wall};
+use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, Stage, Standing, Visitor, Wall};
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
 
@@ -47,6 +47,8 @@ pub struct Worth {
     pub ticket: Option<TicketWorth>,
     pub pass: Option<PassWorth>,
     pub mode: Mode,
+    /// Nobody can join before the next sale.
+    pub early: Option<Stage>,
     pub door: Door,
     pub edition: Edition,
     /// The room's clock when they were judged.
@@ -130,6 +132,7 @@ impl<'a> Seat<'a> {
             line: &self.line,
             view: &view,
             edition: room_view.edition,
+            voided: room_view.voided,
             spared: room_view.spared,
             now: view.now(),
             wall: visit.wall,
@@ -139,6 +142,7 @@ impl<'a> Seat<'a> {
             ticket: self.ticket.clone().map(|ticket| reader.ticket(ticket)),
             pass: self.pass.clone().map(|pass| reader.pass(pass)),
             mode,
+            early: room_view.early(),
             door: match cut_off {
                 true if silent >= Some(OPENS_AFTER) && self.rules.opens_in_outage(mode) && !behind => Door::LetPast,
                 false if view.open(&self.rules.room.name, &self.line, reader.now) => Door::Open,

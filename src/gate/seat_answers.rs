@@ -4,7 +4,7 @@ use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
 use crate::replica::{Note, Unrecorded};
-use crate::room::{Mode, Visitor};
+use crate::room::{Mode, Stage, Visitor, pace};
 use crate::token::{Pass, Ticket};
 use crate::waiting::PageKind;
 
@@ -87,20 +87,27 @@ impl Seat<'_> {
         .answer(&self.rules.pages, visit)
     }
 
-    /// The answer of a closed room; to a person a page that stays, and moves on when it opens.
+    /// Where the room stands before its next sale.
+    fn early(&self) -> Option<Stage> {
+        let view = self.shared.replica.load();
+        view.rooms.get(&self.rules.room.name).and_then(|room| room.early())
+    }
+
+    /// The answer of a closed room, or of one that is not open yet; to a person a page that stays, and moves on when it
+    /// opens.
     #[must_use]
     pub fn closed(&self, visit: &Visit) -> Answer {
         if visit.kind.is_navigation() {
             return line_page::closed(self, visit);
         }
-        let refusal = Refusal::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "closed",
-            PageKind::Closed,
-            Outcome::Closed,
-        );
+        let early = self.early();
+        let (word, retry_after_secs) = match early {
+            Some(stage) => ("early", early_secs(&stage, visit)),
+            None => ("closed", CLOSED_RETRY_SECS),
+        };
+        let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, word, PageKind::Closed, Outcome::Closed);
         Refusal {
-            retry_after_secs: Some(CLOSED_RETRY_SECS),
+            retry_after_secs: Some(retry_after_secs),
             room: Some(self.rules.room.name.as_str()),
             ..refusal
         }
@@ -111,6 +118,7 @@ impl Seat<'_> {
     #[must_use]
     pub fn not_now(&self, visit: &Visit, worth: &Worth) -> Answer {
         let word = match worth.mode {
+            _ if worth.early.is_some() => "early",
             Mode::Closed => "closed",
             _ => "waiting",
         };
@@ -120,7 +128,8 @@ impl Seat<'_> {
             PageKind::Unavailable,
             Outcome::TurnedAway,
         );
-        let retry = RETRY_SECS + u32::from(jitter() % RETRY_SPREAD_SECS);
+        let soon = || RETRY_SECS + u32::from(jitter() % RETRY_SPREAD_SECS);
+        let retry = worth.early.map_or_else(soon, |stage| early_secs(&stage, visit));
         let room = Some(self.rules.room.name.as_str());
         Refusal {
             retry_after_secs: Some(retry),
@@ -129,6 +138,12 @@ impl Seat<'_> {
         }
         .answer(&self.rules.pages, visit)
     }
+}
+
+/// When to come again who comes before a sale.
+fn early_secs(stage: &Stage, visit: &Visit) -> u32 {
+    let ms = pace::early_ms(stage.window.begins.since(visit.wall), jitter());
+    u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
 /// When a program that was turned away should ask again, spread so that they do not all come at once.

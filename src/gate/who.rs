@@ -20,6 +20,8 @@ pub struct Reader<'a> {
     pub view: &'a View,
     /// The room's, in the view.
     pub edition: Edition,
+    /// Sessions of this edition and later ones go on ([`crate::room::RoomView::voided`]).
+    pub voided: Edition,
     /// From this era on a token's number counts whatever lower edition it names ([`crate::room::RoomView::spared`]).
     pub spared: Option<Era>,
     /// The view's clock with what has passed since the view was published.
@@ -65,7 +67,7 @@ impl Reader<'_> {
     #[must_use]
     pub fn pass(&self, pass: Pass) -> PassWorth {
         let standing = self.standing(pass.edition, pass.lane, pass.number);
-        let (state, note) = if self.is_reset(pass.edition, pass.number) {
+        let (state, note) = if is_reset(pass.edition, pass.number, self.voided, self.spared) {
             (PassState::Void, None)
         } else {
             self.by_standing(&pass, standing)
@@ -122,6 +124,16 @@ impl Reader<'_> {
         is_reset(edition, number, self.edition, self.spared)
     }
 
+    /// The ticket is of an edition before. Where that ended with its sale, who was called or is inside goes on.
+    fn is_over(&self, ticket: &Ticket, number: Number) -> bool {
+        let goes_on = || {
+            let standing = self.standing(ticket.edition, ticket.lane, number);
+            let seated = matches!(standing, Standing::Called(_) | Standing::Inside(_));
+            seated && !is_reset(ticket.edition, number, self.voided, self.spared)
+        };
+        self.is_reset(ticket.edition, number) && !goes_on()
+    }
+
     /// Where a number of the line stands by the view's own clock: while cut off, that stands still.
     /// Of an edition that the log has lost the room knows nothing.
     fn standing(&self, edition: Edition, lane: LaneId, number: Number) -> Standing {
@@ -144,7 +156,7 @@ impl Reader<'_> {
             TicketPlace::Pending(id) if ticket.edition >= self.edition || self.spared.is_some() => {
                 return TicketWorth::of(ticket, TicketState::Pending(id));
             }
-            TicketPlace::Numbered(number) if !self.is_reset(ticket.edition, number) => number,
+            TicketPlace::Numbered(number) if !self.is_over(&ticket, number) => number,
             _ => return TicketWorth::of(ticket, TicketState::Void(Void::Reset)),
         };
         let standing = self.standing(ticket.edition, ticket.lane, number);

@@ -10,7 +10,7 @@ use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFac
 use super::language::Language;
 use super::script;
 use super::text::{Markup, bare_time, beginning, escape, path_on_this_host, percent_encode, time};
-use crate::room::{Estimate, LineName, RoomName, Wall, pace};
+use crate::room::{Estimate, LineName, Phase, RoomName, Stage, Wall, pace};
 
 /// The variables of a template; those that do not apply are none, and lists are empty.
 #[derive(Serialize, Default)]
@@ -29,6 +29,10 @@ pub(super) struct Content<'a> {
     request_id: &'a str,
     retry: Option<String>,
     opens: Option<Markup>,
+    /// The time left until visitors can join, and what stands above it.
+    countdown: Option<String>,
+    countdown_secs: Option<u64>,
+    countdown_label: Option<&'static str>,
     /// The address asked for.
     pub here: &'a str,
     /// What the link under the text says, where there is one.
@@ -101,7 +105,13 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
     if let Some(line) = &facts.line {
         add_line(&mut content, kind, facts, line, catalogue);
         if kind.follows() {
-            content.data = Some(script::data(kind, facts, line, &content, &shared.script_words));
+            content.data = Some(script::data(
+                kind,
+                facts,
+                line,
+                &content,
+                (catalogue, &shared.script_words),
+            ));
         }
     }
     content
@@ -130,16 +140,55 @@ fn add_line<'a>(
 ) {
     content.bare = kind.follows() && line.reload == Reload::Bare;
     let time: Time = if content.bare { bare_time } else { time };
-    content.opens = line.opens_at.map(|at| timed(&catalogue.words.opens, &time(at, true)));
+    add_opening(content, line, facts.now, (catalogue, time));
     if !kind.follows() {
         return;
     }
     content.updated = Some(timed(&catalogue.words.updated, &time(facts.now, false)));
-    add_reload(content, line, catalogue);
+    add_reload(content, line, catalogue, facts.now);
     if let Some(turn) = &line.turn {
         content.leave_url = Some(format!("{}/leave{}", api(line), query(line)));
         content.good_to_know = good_to_know(line, catalogue);
         add_turn(content, facts, turn, (catalogue, time));
+    }
+}
+
+/// When the room opens, for those who are early and those in a line that is not called yet.
+fn add_opening(
+    content: &mut Content<'_>,
+    line: &LineFacts<'_>,
+    now: Wall,
+    (catalogue, time): (&'static Catalogue, Time),
+) {
+    let Some(&Stage { phase, window, .. }) = line.opening else {
+        return;
+    };
+    if matches!(phase, Phase::Early | Phase::Prequeue) {
+        content.opens = Some(timed(&catalogue.words.opens, &time(window.opens, true)));
+    }
+    if phase == Phase::Early {
+        let words = &catalogue.words;
+        let secs = window.begins.since(now).div_ceil(1_000);
+        content.countdown = Some(countdown(secs, catalogue));
+        content.countdown_secs = Some(secs);
+        content.countdown_label = Some(if window.begins < window.opens {
+            &words.until_line
+        } else {
+            &words.until_open
+        });
+    }
+}
+
+/// Hours, minutes and seconds, and days before them; `static/countdown.js` writes it the same way.
+fn countdown(secs: u64, catalogue: &Catalogue) -> String {
+    let (days, hours, minutes) = (secs / 86_400, secs / 3_600 % 24, secs / 60 % 60);
+    let time = format!("{hours:02}:{minutes:02}:{:02}", secs % 60);
+    match days {
+        0 => time,
+        _ => fill(
+            &catalogue.words.days,
+            &[("n", &catalogue.number(days)), ("time", &time)],
+        ),
     }
 }
 
@@ -148,7 +197,7 @@ const MAX_CARRIED: usize = 2_000;
 /// The links of a bare page carry no longer one than this, encoded; behind it `check` goes by the `Referer`.
 const MAX_BARE_CARRIED: usize = 80;
 
-fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catalogue) {
+fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catalogue, now: Wall) {
     let carried = content.here.len() <= MAX_CARRIED;
     let brief = content.bare && percent_encode(content.here).len() > MAX_BARE_CARRIED;
     let switch = |to| match (brief, carried) {
@@ -173,7 +222,7 @@ fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catal
         Reload::Off => {}
     }
     if matches!(line.reload, Reload::Automatic | Reload::Bare) {
-        let secs = reload_secs(line);
+        let secs = reload_secs(line, now);
         let shown = catalogue.number(secs);
         content.reload_secs = Some(secs);
         content.reload_text = Some(fill(&catalogue.words.moves_by_itself, &[("n", &shown)]));
@@ -182,8 +231,13 @@ fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catal
 }
 
 /// Not faster than reading allows (WCAG 2.2, F41), never slower than half a claim deadline; a new ticket is looked for
-/// within ten seconds. The bare page is there to be small over an hour, so it keeps to the slowest pace there is.
-fn reload_secs(line: &LineFacts<'_>) -> u64 {
+/// within ten seconds. The bare page is there to be small over an hour, so it keeps to the slowest pace there is. The last
+/// one before a sale comes in time for it.
+fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
+    let soon = |stage: &Stage| stage.phase == Phase::Early && stage.window.begins.since(now) <= pace::EARLY_MOST_MS;
+    if line.opening.is_some_and(soon) {
+        return (line.refresh_ms / 1_000).max(1);
+    }
     let most = (line.settings.claim_deadline_ms / 2_000).max(1);
     let least = if line.fresh { 10 } else { 30 };
     let wanted_ms = match (line.reload, line.fresh) {
@@ -262,6 +316,7 @@ fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -
     let words = &catalogue.words;
     let why = match stall {
         Stall::Held => &words.why_held,
+        Stall::Prequeue => &words.why_prequeue,
         Stall::Full => &words.why_full,
         Stall::Healing => &words.why_healing,
         Stall::CutOff => &words.why_cut_off,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::room::{Estimate, LineName, LineView, Mode, RoomName, RoomView, Settings, View, Wall};
+use crate::room::{Estimate, LineName, LineView, Mode, Phase, RoomName, RoomView, Settings, Stage, View, Wall};
 
 /// What a page is about. Which status code it is answered with is the gate's matter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -136,7 +136,8 @@ pub struct LineFacts<'a> {
     pub check_in_ms: Option<u64>,
     /// The request came without a ticket: the page finds out whether the browser kept the one it was given.
     pub fresh: bool,
-    pub opens_at: Option<Wall>,
+    /// Where the room stands in its schedule, if it goes by one.
+    pub opening: Option<&'a Stage>,
     pub turn: Option<TurnFacts<'a>>,
 }
 
@@ -206,6 +207,8 @@ pub enum Notice {
 #[serde(rename_all = "snake_case")]
 pub enum Stall {
     Held,
+    /// The room has not opened yet: the line only forms.
+    Prequeue,
     /// Every slot has been taken for a while.
     Full,
     /// Something was lost; tickets are being collected.
@@ -231,7 +234,8 @@ impl Stall {
             return Some(Self::CutOff);
         }
         if room.settings.mode == Mode::Hold {
-            return Some(Self::Held);
+            let forms = room.mode != Mode::Hold && room.stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
+            return Some(if forms { Self::Prequeue } else { Self::Held });
         }
         let figures = &line.figures;
         let full = figures.called.saturating_add(figures.inside) >= figures.capacity;
@@ -258,6 +262,7 @@ impl Stall {
     pub fn name(self) -> &'static str {
         match self {
             Self::Held => "held",
+            Self::Prequeue => "prequeue",
             Self::Full => "full",
             Self::Healing => "healing",
             Self::CutOff => "cut_off",

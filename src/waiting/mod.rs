@@ -26,6 +26,6 @@ pub use kind::{LineFacts, Notice, PageFacts, PageKind, Pause, Reload, Stall, Tur
 pub use language::Language;
 pub use pages::{MAX_TEMPLATE, Page, Pages, TemplateError};
 pub use preview::{Preview, index, previews};
-pub use status::{State, Status};
+pub use status::{Opening, State, Status};
 pub use stream::{CONTENT_TYPE as EVENT_STREAM, EventStream, Link};
 pub use text::path_on_this_host;

@@ -30,6 +30,7 @@ const STYLE: &str = include_str!("../../static/page.css");
 const BARE: &str = include_str!("../../static/bare.html");
 const BARE_STYLE: &str = include_str!("../../static/bare.css");
 const SCRIPT: &str = include_str!("../../static/page.js");
+const COUNTDOWN: &str = include_str!("../../static/countdown.js");
 
 /// Why a template cannot be used; `line` counts from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -191,6 +192,7 @@ fn environment(source: &str) -> Result<Environment<'static>, TemplateError> {
     environment.add_global("style", Value::from_safe_string(squeeze::lines(STYLE)));
     environment.add_global("bare_style", Value::from_safe_string(squeeze::lines(BARE_STYLE)));
     environment.add_global("script", Value::from_safe_string(squeeze::script(SCRIPT)));
+    environment.add_global("countdown_script", Value::from_safe_string(squeeze::script(COUNTDOWN)));
     environment
         .add_template_owned(NAME, source.to_owned())
         .map_err(|error| wrong(&error))?;

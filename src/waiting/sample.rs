@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
-use crate::room::{Estimate, LineName, RoomName, Settings, Wall};
+use crate::room::{Estimate, LineName, Phase, RoomName, Settings, Stage, Wall, Window};
 
 /// A page with its name, which is the request id too, so that no two samples are alike.
 pub(super) struct Case {
@@ -49,7 +49,7 @@ fn plain(kind: PageKind) -> Case {
 
 fn other_lines() -> Vec<Case> {
     let opening = LineFacts {
-        opens_at: Some(NOW.plus(3_180_000)),
+        opening: Some(&EARLY),
         ..line(None)
     };
     let pending = TurnFacts {
@@ -80,6 +80,33 @@ fn other_lines() -> Vec<Case> {
         case("closed", PageKind::Closed, Some(MESSAGE), line(None)),
     ]
 }
+
+/// A line that forms before the opening.
+fn forming(turn: TurnFacts<'static>) -> Case {
+    let turn = TurnFacts {
+        stall: Some(Stall::Prequeue),
+        ..turn
+    };
+    let line = LineFacts {
+        opening: Some(&PREQUEUE),
+        ..line(Some(turn))
+    };
+    case("waiting-prequeue", PageKind::Waiting, None, line)
+}
+
+const fn stage(phase: Phase) -> Stage {
+    let window = Window {
+        begins: Wall(NOW.0 + 1_380_000),
+        opens: Wall(NOW.0 + 3_180_000),
+        closes: None,
+        results: None,
+    };
+    let next = None;
+    Stage { phase, window, next }
+}
+
+static EARLY: Stage = stage(Phase::Early);
+static PREQUEUE: Stage = stage(Phase::Prequeue);
 
 fn waiting() -> Vec<Case> {
     let some = |low_secs, high_secs| Some(Estimate { low_secs, high_secs });
@@ -119,6 +146,7 @@ fn waiting() -> Vec<Case> {
             "waiting-reset",
             notice(Notice::Reset, turn(12, "D3F4-G5H6", some(60, 120))),
         ),
+        forming(turn(13, "J7K8-L9Z1", None)),
         state("waiting-held", stall(Stall::Held, turn(13, "J7K8-L9Z0", None))),
         state(
             "waiting-full",
@@ -211,7 +239,7 @@ fn line(turn: Option<TurnFacts<'static>>) -> LineFacts<'static> {
         reload: Reload::Automatic,
         check_in_ms: None,
         fresh: false,
-        opens_at: None,
+        opening: None,
         turn,
     }
 }

@@ -6,6 +6,8 @@ use super::catalogue::{Catalogue, Forms};
 use super::content::{Content, api, check_url, query};
 use super::kind::{LineFacts, PageFacts, PageKind, Stall};
 use super::text::{Markup, json, json_for_script};
+use crate::logging::rfc3339;
+use crate::room::Phase;
 
 /// The fields are read by `static/page.js`.
 #[derive(Serialize)]
@@ -23,6 +25,9 @@ struct Data<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     check_in: Option<f64>,
     revision: u64,
+    /// When visitors can join, where nobody can yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    begins: Option<String>,
     /// The page answers a request that must not be repeated.
     post: bool,
     #[serde(flatten)]
@@ -50,8 +55,9 @@ pub(super) fn data(
     facts: &PageFacts<'_>,
     line: &LineFacts<'_>,
     content: &Content<'_>,
-    words: &str,
+    (catalogue, words): (&Catalogue, &str),
 ) -> Markup {
+    let in_phase = |phase| line.opening.filter(|stage| stage.phase == phase);
     let data = Data {
         kind: kind.name(),
         lang: content.lang,
@@ -61,6 +67,7 @@ pub(super) fn data(
         refresh: super::status::seconds(line.refresh_ms),
         check_in: line.check_in_ms.map(super::status::seconds),
         revision: line.revision,
+        begins: in_phase(Phase::Early).map(|stage| rfc3339(stage.window.begins)),
         post: facts.not_sent,
         turn: line.turn.as_ref().map(|turn| Turn {
             reference: turn.reference,
@@ -76,7 +83,15 @@ pub(super) fn data(
     };
     let json = json(&data);
     let open = json.strip_suffix('}').expect("a structure is a JSON object");
-    Markup(format!("{},\"words\":{words}}}", json_for_script(open)))
+    let open = json_for_script(open);
+    match (in_phase(Phase::Prequeue), words.strip_prefix('{')) {
+        // A page has no room for words that it cannot need.
+        (Some(_), Some(words)) => {
+            let prequeue = json_for_script(&self::json(&catalogue.words.why_prequeue));
+            Markup(format!("{open},\"words\":{{\"prequeue\":{prequeue},{words}}}"))
+        }
+        _ => Markup(format!("{open},\"words\":{words}}}")),
+    }
 }
 
 /// The words that the script puts numbers into.

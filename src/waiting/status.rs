@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::kind::Stall;
 use super::text::json;
-use crate::room::Estimate;
+use crate::logging::rfc3339;
+use crate::room::{Estimate, Phase, Stage, Wall};
 
 /// A visitor's state, one word each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -49,6 +50,9 @@ pub struct Status<'a> {
     /// While healing, after how many seconds calls go on at the latest, in whole minutes.
     #[serde(rename = "resumes", skip_serializing_if = "Option::is_none")]
     pub resumes_secs: Option<u32>,
+    /// Before a sale, and in the line that forms before its opening.
+    #[serde(flatten)]
+    pub opening: Option<Opening>,
     /// To apps only, which keep their tokens themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ticket: Option<&'a str>,
@@ -56,6 +60,35 @@ pub struct Status<'a> {
     pub pass: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<&'a str>,
+}
+
+/// When a sale begins, as RFC 3339 and in seconds from now on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Opening {
+    /// From then on visitors can join.
+    pub begins_at: String,
+    pub begins_in: u64,
+    /// From then on they are called.
+    pub opens_at: String,
+    pub opens_in: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closes_at: Option<String>,
+}
+
+impl Opening {
+    /// Of a room that is not open yet.
+    #[must_use]
+    pub fn of(stage: &Stage, now: Wall) -> Option<Self> {
+        let window = &stage.window;
+        let secs = |at: Wall| at.since(now).div_ceil(1_000);
+        matches!(stage.phase, Phase::Early | Phase::Prequeue).then(|| Self {
+            begins_at: rfc3339(window.begins),
+            begins_in: secs(window.begins),
+            opens_at: rfc3339(window.opens),
+            opens_in: secs(window.opens),
+            closes_at: window.closes.map(rfc3339),
+        })
+    }
 }
 
 impl Status<'_> {
@@ -72,6 +105,7 @@ impl Status<'_> {
             message: None,
             why: None,
             resumes_secs: None,
+            opening: None,
             ticket: None,
             pass: None,
             reference: None,
@@ -98,9 +132,12 @@ impl Status<'_> {
 }
 
 /// Milliseconds as seconds.
-#[expect(clippy::cast_precision_loss, reason = "a day in milliseconds is far below 2^53")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a thousand years in milliseconds are far below 2^53"
+)]
 pub(super) fn seconds(ms: u64) -> f64 {
-    ms.min(86_400_000) as f64 / 1_000.0
+    ms.min(1_000 * 366 * 86_400_000) as f64 / 1_000.0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]

@@ -42,7 +42,7 @@ fn rooms_table(rooms: &[api::Room]) -> String {
     let row = |room: &api::Room| {
         vec![
             plain(&room.name),
-            plain(&room.mode),
+            plain(&mode(room)),
             room.figures.waiting.to_string(),
             room.figures.called.to_string(),
             room.figures.sessions.to_string(),
@@ -58,9 +58,31 @@ fn rooms_table(rooms: &[api::Room]) -> String {
     aligned(&head, &rooms.iter().map(row).collect::<Vec<_>>())
 }
 
+/// The mode, and what the schedule makes of it.
+fn mode(room: &api::Room) -> String {
+    let phase = room.schedule.as_ref().map(|schedule| &*schedule.phase);
+    match phase {
+        Some(phase) if phase != "open" => format!("{}, {phase}", room.mode),
+        _ => room.mode.clone(),
+    }
+}
+
 fn notes(room: &api::Room) -> String {
     let mut text = String::new();
     let name = plain(&room.name);
+    if let Some(schedule) = &room.schedule {
+        let next = schedule
+            .next_change
+            .as_deref()
+            .map(|at| format!(", changes at {}", plain(at)));
+        let opens = schedule
+            .opens_at
+            .as_deref()
+            .map(|at| format!(", opens at {}", plain(at)));
+        let opens = opens.filter(|_| matches!(&*schedule.phase, "early" | "prequeue"));
+        let (opens, next) = (opens.unwrap_or_default(), next.unwrap_or_default());
+        let _ = writeln!(text, "{name}: by its schedule {}{opens}{next}", plain(&schedule.phase));
+    }
     if !room.overridden.is_empty() {
         let _ = writeln!(
             text,
@@ -174,6 +196,7 @@ mod tests {
             overridden: vec!["mode".to_owned()],
             revision: 3,
             edition: 1,
+            schedule: None,
             let_past: false,
             lines: 1,
             figures: api::Figures {

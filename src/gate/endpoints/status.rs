@@ -5,7 +5,7 @@ use http::header::SET_COOKIE;
 
 use crate::metrics::Outcome;
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
-use crate::waiting::{Stall, State, Status};
+use crate::waiting::{Opening, Stall, State, Status};
 
 use super::super::Gate;
 use super::super::answers::{Answer, json};
@@ -89,8 +89,11 @@ impl Gate {
         let mut status = match state {
             State::Waiting | State::Joining => self.in_line(seat, &view, room_view, number, handed.fresh),
             State::Inside | State::Called => Status::new(state, 0),
+            State::Early => early(worth, visit),
             other => Status::new(other, pace::refresh_ms(&room_view.settings, None, jitter())),
         };
+        let opening = room_view.stage.filter(|_| !room_view.is_shut());
+        status.opening = opening.and_then(|stage| Opening::of(&stage, visit.wall));
         status.message = seat.rules.message(room_view);
         status.ticket = handed.ticket.as_deref();
         status.pass = handed.pass.as_deref();
@@ -141,6 +144,12 @@ impl Gate {
     }
 }
 
+/// When to ask again before a sale.
+fn early(worth: &Worth, visit: &Visit) -> Status<'static> {
+    let left_ms = worth.early.map_or(0, |stage| stage.window.begins.since(visit.wall));
+    Status::new(State::Early, pace::early_ms(left_ms, jitter()))
+}
+
 /// The design's word for where somebody with these tokens stands; in a room that is off, or
 /// that an outage has opened, everybody is as good as inside.
 fn state(worth: &Worth, cut_off: bool) -> State {
@@ -148,6 +157,7 @@ fn state(worth: &Worth, cut_off: bool) -> State {
         return State::Inside;
     }
     match worth.ticket() {
+        _ if worth.early.is_some() => State::Early,
         _ if worth.mode == Mode::Closed => State::Closed,
         TicketState::Called => State::Called,
         TicketState::Waiting | TicketState::Unknown => State::Waiting,

@@ -119,6 +119,7 @@ impl Room {
             line: &self.line,
             view: &self.view,
             edition: self.view.rooms[&self.name].edition,
+            voided: self.view.rooms[&self.name].voided,
             spared: self.view.rooms[&self.name].spared,
             now: self.view.clock,
             wall: Wall(self.hand.time),
