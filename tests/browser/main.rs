@@ -12,5 +12,6 @@ mod inside;
 mod line;
 mod looks;
 mod missed;
+mod opening;
 mod outage;
 mod secure;
