@@ -37,7 +37,8 @@ pub struct Parts {
     pub redirect: Option<u16>,
 }
 
-/// Shared by all cores, for as long as one configuration is in force; nothing in it is locked on the way of a request but limits and counters.
+/// Shared by all cores, for as long as one configuration is in force; nothing in it is locked on the way of a request but limits
+/// and counters.
 pub struct Shared {
     pub router: Router,
     pub rules: Vec<Rules>,

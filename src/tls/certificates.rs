@@ -20,7 +20,8 @@ use crate::room::Wall;
 #[derive(Debug)]
 pub struct Certificates {
     shelf: ArcSwap<Shelf>,
-    /// In the order of the configuration, as are the shelf's pairs. Taken by reloads only, one at a time, since a disk may keep one waiting.
+    /// In the order of the configuration, as are the shelf's pairs. Taken by reloads only, one at a time, since a disk may keep
+    /// one waiting.
     places: Mutex<Vec<Place>>,
     reloaded: AtomicU64,
     kept: AtomicU64,

@@ -98,7 +98,10 @@ impl Origin {
     }
 
     pub(super) fn is_by_name(&self) -> bool {
-        matches!((&self.server.place, &self.address), (Place::Host(host, _), Address::Tcp(address)) if *host != address.ip().to_string())
+        let (Place::Host(host, _), Address::Tcp(address)) = (&self.server.place, &self.address) else {
+            return false;
+        };
+        *host != address.ip().to_string()
     }
 
     pub(super) fn weight(&self) -> u32 {
