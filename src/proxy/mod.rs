@@ -25,6 +25,7 @@ mod guard;
 mod http2;
 mod hygiene;
 mod listener;
+mod looked;
 mod origins;
 mod pace;
 mod pool;

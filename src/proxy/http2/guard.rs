@@ -7,31 +7,13 @@
 mod skim;
 
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use self::skim::Skim;
 use super::PREFACE;
-
-/// A connection whose client speaks HTTP/2.
-pub(super) struct Guard<IO> {
-    io: IO,
-    frames: Frames,
-}
-
-impl<IO> Guard<IO> {
-    pub(super) fn new(io: IO) -> Self {
-        Self {
-            io,
-            frames: Frames::new(),
-        }
-    }
-}
+use crate::proxy::looked::Look;
 
 /// Where in a client's frames we are.
-struct Frames {
+pub(super) struct Frames {
     at: At,
     is_first: bool,
     /// The highest stream that was opened: HEADERS on one of these are trailers.
@@ -64,8 +46,15 @@ struct Part {
     skim: Skim,
 }
 
+impl Look for Frames {
+    fn look(&mut self, came: &mut [u8]) -> io::Result<()> {
+        self.pass(came);
+        Ok(())
+    }
+}
+
 impl Frames {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             at: At::Preface(PREFACE.len()),
             is_first: true,
@@ -164,41 +153,6 @@ impl Part {
             self.skim.pass(&mut bytes[0]);
         }
         1
-    }
-}
-
-impl<IO: AsyncRead + Unpin> AsyncRead for Guard<IO> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        let read = Pin::new(&mut self.io).poll_read(cx, buf);
-        self.frames.pass(&mut buf.filled_mut()[before..]);
-        read
-    }
-}
-
-impl<IO: AsyncWrite + Unpin> AsyncWrite for Guard<IO> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }
 

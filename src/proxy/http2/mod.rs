@@ -24,12 +24,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until};
 
-use self::guard::Guard;
+use self::guard::Frames;
 use self::streams::{Reply, Run, Stream, Streams};
 use super::address::is_trusted;
 use super::body::Body;
 use super::conn::Conn;
 use super::connection::{End, Shared, how, poll_alarm, refusal};
+use super::looked::Looked;
 use super::request_body::RequestBody;
 use super::stats::up;
 
@@ -59,7 +60,7 @@ where
         .max_pending_accept_reset_streams(UNSEEN_RESETS)
         .max_local_error_reset_streams((!is_shared).then_some(OWN_RESETS))
         .enable_connect_protocol()
-        .serve_connection(TokioIo::new(Guard::new(io)), service);
+        .serve_connection(TokioIo::new(Looked::new(io, Frames::new())), service);
     let mut http = pin!(http);
     let mut closing = pin!(conn.closing().cancelled());
     let mut alarm = pin!(sleep_until(conn.due(settings).unwrap_or_else(Instant::now)));

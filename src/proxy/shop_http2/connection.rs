@@ -17,8 +17,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::fate::Fate;
 use super::message;
 use super::run::{Carried, Driven, Run, drive};
-use super::watch::{Signs, Watched};
+use super::watch::{Signs, Watch};
 use crate::proxy::error::Kind;
+use crate::proxy::looked::Looked;
 use crate::proxy::origins::Origin;
 use crate::proxy::sent::Sent;
 use crate::proxy::settings::UpstreamSettings;
@@ -45,7 +46,7 @@ impl Connection {
         settings: &UpstreamSettings,
     ) -> Option<Arc<Self>> {
         let (signs, run) = (Arc::new(Signs::default()), Run::default());
-        let watched = TokioIo::new(Watched::new(socket, Arc::clone(&signs)));
+        let watched = TokioIo::new(Looked::new(socket, Watch::new(Arc::clone(&signs))));
         let (sender, connection) = builder(run.clone(), settings).handshake(watched).await.ok()?;
         let driven = drive(connection);
         signs.settled().await.then(|| {

@@ -4,16 +4,14 @@
 //! a shop that sends them without end is cut off. A GOAWAY is seen here first, so that nothing new is sent after it.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::proxy::bucket::Bucket;
+use crate::proxy::looked::{Look, Looked};
 use crate::proxy::shop_socket::ShopSocket;
 
 /// What is known of a connection from its frames.
@@ -74,8 +72,10 @@ impl Signs {
 }
 
 /// The shop's socket, its frames watched as they come.
-pub(super) struct Watched {
-    socket: ShopSocket,
+pub(super) type Watched = Looked<ShopSocket, Watch>;
+
+/// What is known of the frame that comes.
+pub(super) struct Watch {
     signs: Arc<Signs>,
     /// The head of the frame that comes, as far as it is here.
     head: [u8; FRAME_HEAD],
@@ -88,20 +88,9 @@ pub(super) struct Watched {
     odd: Bucket,
 }
 
-impl Watched {
-    pub(super) fn new(socket: ShopSocket, signs: Arc<Signs>) -> Self {
-        Self {
-            socket,
-            signs,
-            head: [0; FRAME_HEAD],
-            filled: 0,
-            rest: 0,
-            settles: false,
-            odd: Bucket::full(ODD_AT_ONCE, ODD_PER_SECOND),
-        }
-    }
-
-    fn look(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+impl Look for Watch {
+    fn look(&mut self, came: &mut [u8]) -> io::Result<()> {
+        let mut bytes = &*came;
         while !bytes.is_empty() {
             if self.rest > 0 {
                 let passed = self.rest.min(bytes.len());
@@ -121,6 +110,19 @@ impl Watched {
             }
         }
         Ok(())
+    }
+}
+
+impl Watch {
+    pub(super) fn new(signs: Arc<Signs>) -> Self {
+        Self {
+            signs,
+            head: [0; FRAME_HEAD],
+            filled: 0,
+            rest: 0,
+            settles: false,
+            odd: Bucket::full(ODD_AT_ONCE, ODD_PER_SECOND),
+        }
     }
 
     fn settle(&mut self) {
@@ -155,44 +157,10 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for Watch {
     fn drop(&mut self) {
         self.signs.leave();
         self.signs.mark(&self.signs.over);
-    }
-}
-
-impl AsyncRead for Watched {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.socket).poll_read(cx, buf))?;
-        Poll::Ready(self.look(&buf.filled()[before..]))
-    }
-}
-
-impl AsyncWrite for Watched {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_shutdown(cx)
     }
 }
 
