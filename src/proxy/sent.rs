@@ -22,8 +22,10 @@ pub(super) struct Sent {
     hold: Option<Pin<Box<Hold>>>,
 }
 
+/// PERF: each connection to the shop keeps the room of 32 requests for those that wait to be written; a body, which few have, is
+/// no part of that.
 enum Source {
-    Once(RequestBody),
+    Once(Box<RequestBody>),
     Again(Again),
 }
 
@@ -42,7 +44,7 @@ impl Sent {
 
     pub(super) fn new(body: RequestBody) -> Self {
         Self {
-            body: Some(Source::Once(body)),
+            body: Some(Source::Once(Box::new(body))),
             hold: None,
         }
     }
@@ -52,7 +54,7 @@ impl Sent {
         let (own, next) = match self.body.take() {
             None => return Self::nothing(),
             Some(Source::Once(body)) => {
-                let own = Again::new(body);
+                let own = Again::new(*body);
                 let next = own.next();
                 (own, next)
             }
