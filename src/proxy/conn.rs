@@ -7,7 +7,8 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -63,6 +64,10 @@ pub struct Conn {
     /// Milliseconds after `opened` at which it is closed unless a request comes before; 0 for never.
     parts_ms: AtomicU64,
     tunnelled: AtomicBool,
+    /// What is written finds no room in the socket.
+    full: AtomicBool,
+    /// Answers that wait for room.
+    waiting: Mutex<Vec<Waker>>,
     stalled: AtomicBool,
     permit: Permit,
     /// Requests that hyper has read.
@@ -100,6 +105,8 @@ impl Conn {
             close: AtomicBool::new(false),
             parts_ms: AtomicU64::new(0),
             tunnelled: AtomicBool::new(false),
+            full: AtomicBool::new(false),
+            waiting: Mutex::default(),
             stalled: AtomicBool::new(false),
             permit,
             requests: AtomicU64::new(0),
@@ -193,6 +200,35 @@ impl Conn {
         self.phase.load(Ordering::Relaxed) == HEAD
     }
 
+    /// Ready while the socket has room. SECURITY: what a client does not take is left where it comes from, and not collected.
+    pub(super) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if !self.full.load(Ordering::Relaxed) {
+            return Poll::Ready(());
+        }
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+            if waiting.len() >= MOST_WAITING {
+                // Most of these were called off meanwhile; the others come again.
+                waiting.drain(..).for_each(Waker::wake);
+            }
+            waiting.push(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Notes whether the last write found room.
+    pub(super) fn found_room(&self, has_room: bool) {
+        // PERF: nearly always nothing changes, and nothing need be written.
+        if self.full.load(Ordering::Relaxed) != has_room {
+            return;
+        }
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.full.store(!has_room, Ordering::Relaxed);
+        if has_room {
+            waiting.drain(..).for_each(Waker::wake);
+        }
+    }
+
     /// The other end has taken nothing, or acknowledged nothing, for too long.
     pub(super) fn stalled(&self) {
         self.stalled.store(true, Ordering::Relaxed);
@@ -281,6 +317,8 @@ impl Conn {
     }
 }
 
+/// Twice the answers that one connection may have under way.
+const MOST_WAITING: usize = 200;
 /// How long a connection without a request is left open when the drain begins: longer than a request may be under way that was
 /// sent before its client could know.
 const LAST_REQUEST: Duration = Duration::from_secs(1);
@@ -293,6 +331,11 @@ pub(super) struct Flight {
 }
 
 impl Flight {
+    /// Ready while the client's socket has room.
+    pub(super) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.conn.poll_room(cx)
+    }
+
     /// Whether nothing else was under way when it began.
     pub(super) fn is_alone(&self) -> bool {
         self.others == 0
@@ -316,8 +359,8 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 /// Bytes written but not yet acknowledged by the peer (`SIOCOUTQ`, tcp(7)), or not yet read by it (unix(7)).
 #[expect(unsafe_code, reason = "no crate in use offers SIOCOUTQ as a safe call")]
 fn unsent(stream: &WriteHalf) -> rustix::io::Result<std::ffi::c_int> {
-    // SAFETY: SIOCOUTQ on a stream socket, TCP or Unix, writes exactly one `int`, which is the type given; the descriptor is borrowed from
-    // an open socket for the length of the call.
+    // SAFETY: SIOCOUTQ on a stream socket, TCP or Unix, writes exactly one `int`, which is the type given; the descriptor is
+    // borrowed from an open socket for the length of the call.
     unsafe {
         let ask = rustix::ioctl::Getter::<SIOCOUTQ, std::ffi::c_int>::new();
         rustix::ioctl::ioctl(stream, ask)
@@ -338,4 +381,4 @@ const SIOCOUTQ: rustix::ioctl::Opcode = 0x7472;
 const SIOCOUTQ: rustix::ioctl::Opcode = 0x4004_7473;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

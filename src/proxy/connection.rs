@@ -238,7 +238,7 @@ fn finish(conn: &Conn, flight: Flight, mut response: Response<Body>) -> Response
             .headers_mut()
             .insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    response.map(|body| Answer { body, _flight: flight })
+    response.map(|body| Answer { body, flight })
 }
 
 pub(super) fn refusal(malformed: Malformed) -> Response<Body> {
@@ -276,7 +276,7 @@ async fn linger(stream: &WriteHalf) {
 /// An answer on its way to the client: while it lives the connection is at work.
 struct Answer {
     body: Body,
-    _flight: Flight,
+    flight: Flight,
 }
 
 impl http_body::Body for Answer {
@@ -284,6 +284,7 @@ impl http_body::Body for Answer {
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        ready!(self.flight.poll_room(cx));
         Pin::new(&mut self.body).poll_frame(cx)
     }
 
@@ -304,5 +305,8 @@ const MALFORMED: &str = "malformed";
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 1024 * 1024;
 const LINGER_STEP: usize = 16 * 1024;
-/// hyper's buffers: what it collects of an answer for a client who takes it slowly. No less than a head may have.
+/// hyper's buffers: what it collects of an answer that comes faster than its task has turns. No less than a head may have.
 const BUFFER_BYTES: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests;

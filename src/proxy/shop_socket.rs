@@ -57,9 +57,10 @@ impl Heard {
 }
 
 const HEAD_IS_HERE: usize = usize::MAX;
-/// How much is read at once. Between the shop and a client who takes nothing there are some four pieces of that size. Less than a
-/// power of two, since a read that fills hyper's buffer makes it twice as large.
-const READ_BYTES: u64 = 16 * 1024 - 1;
+/// How much is read at once. Between the shop and a client who takes nothing there are two pieces of that size: one that is offered,
+/// and one behind it. Less than a power of two, since a read that fills hyper's buffer makes it twice as large; by so much that it
+/// fills no more than one record of TLS with what stands around it, a chunk's size or a frame's head.
+const READ_BYTES: u64 = 16 * 1024 - 32;
 
 impl ShopSocket {
     pub(super) fn new(stream: ShopStream, settings: &UpstreamSettings, heard: Arc<Heard>, stats: Arc<Stats>) -> Self {

@@ -52,6 +52,13 @@ impl ClientSocket {
         done
     }
 
+    /// Watches a write: for its deadline, and for the answer, which gives nothing more while there is no room.
+    fn watch(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        let written = self.stall.watch(cx, written);
+        self.conn.found_room(written.is_ready());
+        self.told(written)
+    }
+
     /// Whether there is something to read that the socket itself does not have any more.
     pub(super) fn is_ahead(&self) -> bool {
         !self.ahead.is_empty()
@@ -75,8 +82,7 @@ impl AsyncWrite for ClientSocket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = this.conn.stream().poll_write(cx, buf);
-        let written = this.stall.watch(cx, written);
-        this.told(written)
+        this.watch(cx, written)
     }
 
     fn poll_write_vectored(
@@ -86,8 +92,7 @@ impl AsyncWrite for ClientSocket {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = this.conn.stream().poll_write_vectored(cx, bufs);
-        let written = this.stall.watch(cx, written);
-        this.told(written)
+        this.watch(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -136,5 +136,5 @@ pub fn is_http2<IO>(stream: &Secured<IO>) -> bool {
 /// What is spoken on the decrypted side (RFC 7301), as it is preferred.
 const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
-/// Most that is kept, encrypted, for a visitor whose socket is full.
-const UNSENT_BYTES: usize = 32 * 1024;
+/// Most that is kept, encrypted, for a visitor whose socket is full: a record (RFC 8446, section 5.1).
+const UNSENT_BYTES: usize = 16 * 1024;

@@ -1,16 +1,25 @@
 use std::future::poll_fn;
 use std::io::Read;
-use std::task::Poll;
+use std::os::unix::net::UnixStream;
 
 use super::*;
-use crate::proxy::transport::{Stream, UNIX_PEER};
+use crate::proxy::transport::{ReadHalf, Stream, UNIX_PEER};
 
-fn conn(stream: Stream, peer: SocketAddr) -> Conn {
+fn conn(stream: Stream, peer: SocketAddr) -> (Conn, ReadHalf) {
     let local = stream.local().map_or(UNIX_PEER, Result::unwrap);
-    let (_read, write) = stream.split(Duration::from_secs(60)).unwrap();
+    let (read, write) = stream.split(Duration::from_secs(60)).unwrap();
     let ends = Ends { peer, local };
     let since = (CancellationToken::new(), Instant::now());
-    Conn::new(ends, Proto::Http, write, Permit::alone(), since)
+    (Conn::new(ends, Proto::Http, write, Permit::alone(), since), read)
+}
+
+/// A connection over a Unix socket, the half of it that reads, and its other end, neither of which waits.
+pub(in crate::proxy) fn unix() -> (Arc<Conn>, ReadHalf, UnixStream) {
+    let (server, client) = UnixStream::pair().unwrap();
+    server.set_nonblocking(true).unwrap();
+    client.set_nonblocking(true).unwrap();
+    let (conn, read) = conn(Stream::Unix(server), UNIX_PEER);
+    (Arc::new(conn), read, client)
 }
 
 /// A connection whose other end reads only when told to.
@@ -19,7 +28,7 @@ fn tcp() -> (Conn, std::net::TcpStream) {
     let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (server, peer) = listener.accept().unwrap();
     server.set_nonblocking(true).unwrap();
-    (conn(Stream::Tcp(server), peer), client)
+    (conn(Stream::Tcp(server), peer).0, client)
 }
 
 async fn acknowledged_once_taken(conn: Conn, mut client: impl Read) {
@@ -42,9 +51,9 @@ async fn acknowledged_once_taken(conn: Conn, mut client: impl Read) {
 async fn unread_bytes_are_unacknowledged_until_the_peer_takes_them() {
     let (tcp, client) = tcp();
     acknowledged_once_taken(tcp, client).await;
-    let (server, client) = std::os::unix::net::UnixStream::pair().unwrap();
+    let (server, client) = UnixStream::pair().unwrap();
     server.set_nonblocking(true).unwrap();
-    acknowledged_once_taken(conn(Stream::Unix(server), UNIX_PEER), client).await;
+    acknowledged_once_taken(conn(Stream::Unix(server), UNIX_PEER).0, client).await;
 }
 
 #[tokio::test]
@@ -102,4 +111,40 @@ async fn a_connection_without_a_request_parts_soon_and_one_with_a_request_does_n
 fn mapped_addresses_are_ipv4() {
     let mapped = canonical("[::ffff:192.0.2.1]:80".parse().unwrap());
     assert_eq!(mapped.to_string(), "192.0.2.1:80");
+}
+
+#[tokio::test]
+async fn all_that_wait_for_room_are_woken_when_there_is_some() {
+    let (conn, ..) = unix();
+    let room = |conn: &Arc<Conn>| {
+        let conn = Arc::clone(conn);
+        tokio::spawn(async move { poll_fn(|cx| conn.poll_room(cx)).await })
+    };
+    room(&conn).await.unwrap();
+    conn.found_room(false);
+    let waiting: Vec<_> = (0..100).map(|_| room(&conn)).collect();
+    tokio::task::yield_now().await;
+    conn.found_room(false);
+    assert!(!waiting.iter().any(tokio::task::JoinHandle::is_finished));
+    conn.found_room(true);
+    for one in waiting {
+        tokio::time::timeout(Duration::from_secs(60), one)
+            .await
+            .unwrap()
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn who_waited_for_room_and_was_called_off_is_forgotten() {
+    let (conn, ..) = unix();
+    conn.found_room(false);
+    for _ in 0..1_000 {
+        let conn = Arc::clone(&conn);
+        let waits = tokio::spawn(async move { poll_fn(|cx| conn.poll_room(cx)).await });
+        tokio::task::yield_now().await;
+        waits.abort();
+    }
+    let waiting = conn.waiting.lock().unwrap().len();
+    assert!((1..=MOST_WAITING).contains(&waiting), "{waiting} wait");
 }

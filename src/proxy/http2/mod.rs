@@ -134,7 +134,7 @@ where
     } else {
         without_content(response)
     };
-    Ok(response.map(|body| stream.carry(body.hold((flight, beside)))))
+    Ok(response.map(|body| stream.carry(body.hold((flight, beside)), conn)))
 }
 
 /// The answer to a `CONNECT` as RFC 8441, section 5, has it: HTTP/2 knows no 101, and any 2xx would open the tunnel.

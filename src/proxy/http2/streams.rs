@@ -1,7 +1,8 @@
 //! The streams of one connection: how many were called off, and which have a client that takes nothing.
 //!
 //! A client may call a request off at any time, and browsers do when one leaves a page; only that it does so over and over
-//! is told apart from them. A client that takes nothing keeps its answer in our memory: the stream ends, the others go on.
+//! is told apart from them. A client that takes nothing keeps a piece of its answer in our memory: the stream ends, the others
+//! go on.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::proxy::body::{Body, BoxError};
 use crate::proxy::bucket::Bucket;
+use crate::proxy::conn::Conn;
 use crate::proxy::pace::{Pace, piece_of};
 
 /// What a connection's streams share.
@@ -123,10 +125,11 @@ impl Stream {
     }
 
     /// The answer's body, watched.
-    pub(super) fn carry(mut self, body: Body) -> Reply {
+    pub(super) fn carry(mut self, body: Body, conn: Arc<Conn>) -> Reply {
         self.is_over = body.is_end_stream();
         Reply {
             body,
+            conn,
             rest: Bytes::new(),
             stream: self,
         }
@@ -145,6 +148,7 @@ impl Drop for Stream {
 /// An answer on its way, in pieces no longer than a frame: what h2 has been given it keeps until the client takes it.
 pub(super) struct Reply {
     body: Body,
+    conn: Arc<Conn>,
     rest: Bytes,
     stream: Stream,
 }
@@ -164,6 +168,11 @@ impl http_body::Body for Reply {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = &mut *self;
+        if this.conn.poll_room(cx).is_pending() {
+            // The others' bytes, or its own before: it waits for the client either way.
+            this.stream.pace.offer();
+            return Poll::Pending;
+        }
         this.stream.pace.taken();
         if !this.rest.is_empty() {
             return this.give();
@@ -225,7 +234,8 @@ mod tests {
         assert!(call_off(&own, 100));
         assert!(!call_off(&streams(true), 1_000), "many people's");
         let answered = streams(false);
-        (0..1_000).for_each(|_| drop(answered.begin().carry(Body::empty())));
+        let (conn, ..) = crate::proxy::conn::tests::unix();
+        (0..1_000).for_each(|_| drop(answered.begin().carry(Body::empty(), Arc::clone(&conn))));
         assert!(!answered.are_called_off_too_often());
     }
 
