@@ -1,31 +1,37 @@
 //! slowhttptest in each of its modes, and readers over HTTP/2, while good clients ask.
 
-use std::net::Ipv4Addr;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::good::{Good, Served};
 use crate::house::House;
-use crate::readers::slow_reader;
+use crate::trickle::Trickle;
 
 /// A way to be slow.
 pub struct Attack {
     pub name: &'static str,
-    /// What slowhttptest is told; nothing for readers over HTTP/2.
-    arguments: &'static [&'static str],
+    how: How,
     target: &'static str,
     is_secured: bool,
     /// Its slow ones may hold connections of the shop's: they upload to it, or read from it.
     reaches_the_shop: bool,
 }
 
-const HEADERS: &[&str] = &["-H", "-i", "5", "-x", "24"];
-const BODY: &[&str] = &["-B", "-i", "5", "-s", "8192", "-x", "10"];
-const RANGE: &[&str] = &["-R", "-a", "10", "-b", "3000"];
-const READ: &[&str] = &["-X", "-w", "512", "-y", "1024", "-n", "5", "-z", "32", "-k", "3"];
+enum How {
+    /// What slowhttptest is told.
+    Program(&'static [&'static str]),
+    /// Readers of our own over HTTP/2, so many streams on each connection.
+    Streams(usize),
+}
 
-pub const ATTACKS: [Attack; 8] = [
+const HEADERS: How = How::Program(&["-H", "-i", "5", "-x", "24"]);
+const BODY: How = How::Program(&["-B", "-i", "5", "-s", "8192", "-x", "10"]);
+const RANGE: How = How::Program(&["-R", "-a", "10", "-b", "3000"]);
+const READ: How = How::Program(&["-X", "-w", "512", "-y", "1024", "-n", "5", "-z", "32", "-k", "3"]);
+
+pub const ATTACKS: [Attack; 9] = [
     Attack::new("slow headers (-H)", HEADERS, "/page", false),
     Attack::new("slow body (-B)", BODY, "/order", false),
     Attack::new("ranges (-R)", RANGE, "/large", false),
@@ -33,19 +39,20 @@ pub const ATTACKS: [Attack; 8] = [
     Attack::new("slow headers (-H), TLS", HEADERS, "/page", true),
     Attack::new("slow body (-B), TLS", BODY, "/order", true),
     Attack::new("slow read (-X), TLS", READ, "/large", true),
-    Attack::new("slow read, HTTP/2", &[], "/large", true),
+    Attack::new("slow read, HTTP/2", How::Streams(1), "/large", true),
+    Attack::new(
+        "slow read, HTTP/2, 100 on a connection",
+        How::Streams(100),
+        "/large",
+        true,
+    ),
 ];
 
 impl Attack {
-    const fn new(
-        name: &'static str,
-        arguments: &'static [&'static str],
-        target: &'static str,
-        is_secured: bool,
-    ) -> Self {
+    const fn new(name: &'static str, how: How, target: &'static str, is_secured: bool) -> Self {
         Self {
             name,
-            arguments,
+            how,
             target,
             is_secured,
             reaches_the_shop: !matches!(target.as_bytes(), b"/page"),
@@ -61,8 +68,13 @@ impl Attack {
         }
     }
 
-    /// Prints the row; what is wrong with it.
-    pub fn run(&self, house: &House, bound: usize, (connections, time): (usize, Duration)) -> Vec<String> {
+    /// Its row of the table, and what is wrong with it.
+    pub fn run(
+        &self,
+        house: &Arc<House>,
+        bound: usize,
+        (connections, time): (usize, Duration),
+    ) -> (String, Vec<String>) {
         let good = Good::start(house, self.is_secured);
         thread::sleep(Duration::from_secs(3));
         let (before, open_before) = (house.memory(), house.descriptors());
@@ -70,31 +82,34 @@ impl Attack {
         let open = settled(house, open_before);
         let at_the_shop = house.at_the_shop();
         let served = good.stop();
-        println!(
+        let row = format!(
             "| {} | {bound} | {} of {} | {} ms | {}, {}, {} MB | {}, {open} | {}, {at_the_shop} |",
             self.name,
             served.answered,
             served.asked,
             served.p99.as_millis(),
             before >> 20,
-            seen.memory >> 20,
-            seen.late >> 20,
+            seen.second >> 20,
+            seen.last >> 20,
             seen.open,
             seen.at_the_shop
         );
-        self.judge(
+        let wrong = self.judge(
             &served,
             &seen,
-            (connections.min(bound), before, open_before),
+            (connections, bound.min(connections), time),
+            (before, open_before),
             (open, at_the_shop),
-        )
+        );
+        (row, wrong)
     }
 
     fn judge(
         &self,
         served: &Served,
         seen: &Seen,
-        (held, before, open_before): (usize, u64, usize),
+        (connections, held, time): (usize, usize, Duration),
+        (before, open_before): (u64, usize),
         (open, at_the_shop): (usize, usize),
     ) -> Vec<String> {
         let each = if self.is_secured { SECURED_BYTES } else { CLEAR_BYTES };
@@ -105,9 +120,8 @@ impl Attack {
                 "fewer than 99 of 100 good requests were answered",
             ),
             (seen.memory > most, "more memory than so many connections may have"),
-            // Flat: what it has in the last third is what it had when the connections had come.
             (
-                seen.late > seen.early + seen.early / 10 + SLACK_BYTES,
+                have_come(connections, time) && !seen.is_flat(),
                 "memory grows with time",
             ),
             (open > open_before + FEW, "connections stay open"),
@@ -117,7 +131,7 @@ impl Attack {
             ),
             (at_the_shop > FEW, "connections of the shop's stay"),
             (
-                self.stays() && seen.open < open_before + held / 2,
+                self.stays() && seen.open < open_before + held / self.a_connection() / 2,
                 "the slow ones were not there",
             ),
         ];
@@ -127,11 +141,19 @@ impl Attack {
 
     /// Whether its clients hold their connections: ranges are answered at once.
     fn stays(&self) -> bool {
-        self.arguments.first() != Some(&"-R")
+        !matches!(self.how, How::Program(["-R", ..]))
+    }
+
+    /// Slow ones on each connection.
+    fn a_connection(&self) -> usize {
+        match self.how {
+            How::Program(_) => 1,
+            How::Streams(streams) => streams,
+        }
     }
 
     /// Keeps at it until the time is over, and looks every second.
-    fn attacked(&self, house: &House, (connections, time): (usize, Duration)) -> Seen {
+    fn attacked(&self, house: &Arc<House>, (connections, time): (usize, Duration)) -> Seen {
         let began = Instant::now();
         let mut seen = Seen::default();
         let mut under_way = Under::None;
@@ -146,20 +168,33 @@ impl Attack {
         seen
     }
 
-    fn begin(&self, house: &House, connections: usize, seconds: u64) -> Under {
-        if self.arguments.is_empty() {
-            let reader = |_| slow_reader(house, true, Some((1, 0x7fff_ffff)), Ipv4Addr::LOCALHOST);
-            let readers = (0..connections).map(reader).collect();
-            return Under::Readers(readers, Instant::now() + READERS_TIME);
-        }
+    fn begin(&self, house: &Arc<House>, connections: usize, seconds: u64) -> Under {
+        let arguments = match self.how {
+            How::Program(arguments) => arguments,
+            How::Streams(streams) => {
+                return Under::Readers {
+                    _held: Trickle::start(house, connections / streams, streams),
+                    until: Instant::now() + READERS_TIME,
+                };
+            }
+        };
         let (scheme, address) = if self.is_secured {
             ("https", house.secured)
         } else {
             ("http", house.clear)
         };
         let child = Command::new("slowhttptest")
-            .args(self.arguments)
-            .args(["-c", &connections.to_string(), "-r", "1000", "-p", "5", "-v", "0"])
+            .args(arguments)
+            .args([
+                "-c",
+                &connections.to_string(),
+                "-r",
+                &A_SECOND.to_string(),
+                "-p",
+                "5",
+                "-v",
+                "0",
+            ])
             .args(["-l", &seconds.to_string()])
             .args(["-u", &format!("{scheme}://{address}{}", self.target)])
             .stdin(Stdio::null())
@@ -175,7 +210,10 @@ enum Under {
     None,
     Program(Child),
     /// Held until then; by then the gate has given them up.
-    Readers(Vec<Box<dyn crate::good::Both>>, Instant),
+    Readers {
+        _held: Trickle,
+        until: Instant,
+    },
 }
 
 impl Under {
@@ -183,7 +221,7 @@ impl Under {
         match self {
             Self::None => true,
             Self::Program(child) => child.try_wait().unwrap().is_some(),
-            Self::Readers(readers, until) => readers.is_empty() || Instant::now() > *until,
+            Self::Readers { until, .. } => Instant::now() > *until,
         }
     }
 }
@@ -200,10 +238,11 @@ impl Drop for Under {
 /// The most of everything.
 #[derive(Default)]
 struct Seen {
+    looks: u32,
     memory: u64,
-    /// In the first two thirds of the time, and in the last.
-    early: u64,
-    late: u64,
+    /// In the second third of the time, and in the last.
+    second: u64,
+    last: u64,
     open: usize,
     at_the_shop: usize,
 }
@@ -211,16 +250,30 @@ struct Seen {
 impl Seen {
     fn look(&mut self, house: &House, at: Duration, time: Duration) {
         let memory = house.memory();
+        self.looks += 1;
         self.memory = self.memory.max(memory);
-        let part = if at * 3 < time * 2 {
-            &mut self.early
-        } else {
-            &mut self.late
-        };
-        *part = (*part).max(memory);
+        if at * 3 > time * 2 {
+            self.last = self.last.max(memory);
+        } else if at * 3 > time {
+            self.second = self.second.max(memory);
+        }
         self.open = self.open.max(house.descriptors());
         self.at_the_shop = self.at_the_shop.max(house.at_the_shop());
+        if self.looks.is_multiple_of(10) {
+            eprintln!("    {} s: {} MB, {} descriptors", at.as_secs(), memory >> 20, self.open);
+        }
     }
+
+    /// Flat: in the first third of the time the connections come; from then on memory stays where it is, so that the last third
+    /// sees no more of it than the second did, and a tenth.
+    fn is_flat(&self) -> bool {
+        self.last <= self.second + self.second / 10 + FLAT_BYTES
+    }
+}
+
+/// Whether so many connections come within the first third of the time.
+fn have_come(connections: usize, time: Duration) -> bool {
+    connections as u64 <= A_SECOND * (time / 3).as_secs()
 }
 
 /// Descriptors that are open once they are no more than before, or a minute and a half later.
@@ -233,10 +286,15 @@ fn settled(house: &House, before: usize) -> usize {
 }
 
 /// The most for each connection that is held.
-const CLEAR_BYTES: u64 = 128 * 1024;
-const SECURED_BYTES: u64 = 192 * 1024;
+const CLEAR_BYTES: u64 = 96 * 1024;
+const SECURED_BYTES: u64 = 128 * 1024;
 /// What comes and goes with good clients.
 const SLACK_BYTES: u64 = 16 << 20;
+/// What a small gate's memory may differ by.
+const FLAT_BYTES: u64 = 8 << 20;
 /// Connections that good clients and the shop's pool have.
 const FEW: usize = 100;
-const READERS_TIME: Duration = Duration::from_secs(20);
+/// Longer than the gate has patience with who takes nothing.
+const READERS_TIME: Duration = Duration::from_secs(40);
+/// Connections that slowhttptest begins in a second.
+const A_SECOND: u64 = 1_000;

@@ -1,7 +1,7 @@
 //! A gate before nginx as its shop, and what can be seen of both from outside.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -37,8 +37,8 @@ pub struct House {
 }
 
 impl House {
-    /// With at most so many connections for each client.
-    pub fn open(gate: &Path, per_client: usize) -> Self {
+    /// With at most so many connections for each client, and so much patience with one that takes nothing.
+    pub fn open(gate: &Path, per_client: usize, patience: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let [clear, secured, admin, shop] = addresses();
         let made = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -60,11 +60,12 @@ impl House {
             .unwrap();
         let config = format!(
             "[server]\nlisten = [\"{clear}\"]\nadmin_listen = \"{admin}\"\nh2c = true\n\
-             max_connections_per_client = {}\n[tls]\nlisten = [\"{secured}\"]\n\
+             max_connections_per_client = {}\nwrite_timeout = \"{}s\"\n[tls]\nlisten = [\"{secured}\"]\n\
              certificates = [{{ cert_file = \"cert.pem\", key_file = \"key.pem\" }}]\n\
              [upstream]\nurl = \"http://{shop}\"\n[store]\nurl = \"embedded:data\"\n\
              [[room]]\nname = \"shop\"\nroutes = [\"/checkout/*\"]\ntotal_active_users = 1\n",
-            per_client.min(100_000)
+            per_client.min(100_000),
+            patience.as_secs()
         );
         fs::write(at("config.toml"), config).unwrap();
         let gate = Command::new(gate.canonicalize().unwrap())
@@ -115,13 +116,8 @@ impl House {
 
     /// Connections to the shop, as it says itself.
     pub fn at_the_shop(&self) -> usize {
-        let mut stream = TcpStream::connect(self.shop).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        stream
-            .write_all(b"GET /busy HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n")
-            .unwrap();
-        let mut said = String::new();
-        let _ = stream.read_to_string(&mut said);
+        // One that does not get in counts as none: the most of many looks is taken.
+        let said = self.ask_the_shop().unwrap_or_default();
         let count = said
             .split("Active connections: ")
             .nth(1)
@@ -130,6 +126,15 @@ impl House {
         count
             .and_then(|count| count.parse().ok())
             .map_or(0, |count: usize| count - 1)
+    }
+
+    fn ask_the_shop(&self) -> io::Result<String> {
+        let mut stream = TcpStream::connect_timeout(&self.shop, PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(b"GET /busy HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n")?;
+        let mut said = String::new();
+        stream.read_to_string(&mut said)?;
+        Ok(said)
     }
 
     /// Bytes that the kernel keeps for the gate to send to its clients; none where `ss` is not there to tell.
@@ -188,6 +193,8 @@ fn shop_config(address: SocketAddr) -> String {
     )
 }
 
+/// How long the shop may take to say how it is.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// What the shop's pages and its large file have.
 pub const PAGE_BYTES: usize = 16_000;
 pub const LARGE_BYTES: u64 = 50_000_000;

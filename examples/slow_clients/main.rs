@@ -12,10 +12,12 @@ mod attack;
 mod good;
 mod house;
 mod readers;
+mod trickle;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anteroom::proxy::raise_descriptor_limit;
 
@@ -58,30 +60,94 @@ impl Arguments {
 fn main() -> ExitCode {
     let _ = raise_descriptor_limit();
     let arguments = Arguments::read();
-    let mut faults = Vec::new();
-    println!("| slow readers, 1,000 | memory each | in the kernel each | limits |\n| --- | --- | --- | --- |");
+    let mut report = Report::new();
+    report.begin(READERS_HEAD.to_owned());
     for kind in readers::KINDS.iter().filter(|kind| arguments.asks_for(kind.name)) {
-        let house = House::open(&arguments.gate, usize::MAX);
-        faults.extend(readers::measure(&house, kind));
+        if !report.goes_on(&format!("1,000 {}", kind.name)) {
+            return report.end();
+        }
+        let house = House::open(&arguments.gate, usize::MAX, Duration::from_secs(600));
+        report.take(readers::measure(&house, kind));
     }
-    println!(
-        "\n| slow clients, {} for {} s | bound | good requests answered | p99 | memory before, most, late | open most, after \
-         | the shop's connections most, after |\n| --- | --- | --- | --- | --- | --- | --- |",
+    report.begin(format!(
+        "\n| {} slow clients, {} s{ATTACKS_HEAD}",
         arguments.connections, arguments.seconds
-    );
+    ));
     for attack in attack::ATTACKS.iter().filter(|attack| arguments.asks_for(attack.name)) {
         for per_client in attack.bounds() {
-            let house = House::open(&arguments.gate, per_client);
+            if !report.goes_on(&format!("{}, {per_client} connections for each client", attack.name)) {
+                return report.end();
+            }
+            let house = Arc::new(House::open(&arguments.gate, per_client, Duration::from_secs(30)));
             let told = (arguments.connections, Duration::from_secs(arguments.seconds));
-            faults.extend(attack.run(&house, per_client, told));
+            report.take(attack.run(&house, per_client, told));
         }
     }
-    for fault in &faults {
-        eprintln!("{fault}");
+    report.end()
+}
+
+/// The tables, and what is wrong. Progress goes to standard error, so that standard output can be pasted.
+struct Report {
+    began: Instant,
+    lines: Vec<String>,
+    faults: Vec<String>,
+    rows: usize,
+}
+
+impl Report {
+    fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            lines: Vec::new(),
+            faults: Vec::new(),
+            rows: 0,
+        }
     }
-    if faults.is_empty() {
-        ExitCode::SUCCESS
-    } else {
+
+    fn begin(&mut self, head: String) {
+        self.lines.push(head);
+    }
+
+    /// Says what is next; false where no time is left for it.
+    fn goes_on(&mut self, what: &str) -> bool {
+        eprintln!("{}. {what} ({} s)", self.rows + 1, self.began.elapsed().as_secs());
+        let is_late = self.began.elapsed() > MOST_TIME;
+        if is_late {
+            self.faults.push(format!("the time was over before: {what}"));
+        }
+        !is_late
+    }
+
+    fn take(&mut self, (row, faults): (String, Vec<String>)) {
+        eprintln!("    {row}");
+        for fault in &faults {
+            eprintln!("    beyond its limit: {fault}");
+        }
+        self.rows += 1;
+        self.lines.push(row);
+        self.faults.extend(faults);
+    }
+
+    fn end(self) -> ExitCode {
+        for line in &self.lines {
+            println!("{line}");
+        }
+        for fault in &self.faults {
+            eprintln!("{fault}");
+        }
+        if self.faults.is_empty() && self.rows > 0 {
+            return ExitCode::SUCCESS;
+        }
         ExitCode::FAILURE
     }
 }
+
+/// No row is begun later; each has its own bound.
+const MOST_TIME: Duration = Duration::from_secs(45 * 60);
+const READERS_HEAD: &str =
+    "| 1,000 readers that take nothing | bytes of the gate's memory each | of the kernel's each | limits |
+| --- | --- | --- | --- |";
+const ATTACKS_HEAD: &str =
+    " | `max_connections_per_client` | good requests answered | p99 | memory before, second third, last | \
+                            connections most, after | the shop's most, after |
+| --- | --- | --- | --- | --- | --- | --- |";
