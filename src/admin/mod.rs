@@ -4,6 +4,7 @@
 //! says why and changes nothing; a change is answered once it is in the log. `docs/operations.md` has the API with curl.
 
 pub mod api;
+mod dates;
 mod entrance;
 mod exposition;
 mod figures;

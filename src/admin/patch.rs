@@ -5,8 +5,8 @@
 use http::StatusCode;
 use serde_json::{Map, Value};
 
-use super::Problem;
-use crate::room::{MAX_MESSAGE, Mode, Overrides};
+use super::{Problem, dates};
+use crate::room::{MAX_MESSAGE, Mode, Overrides, RoomView, Wall};
 
 /// Highest capacity that can be set, as in the configuration.
 pub const MAX_CAPACITY: u32 = 10_000_000;
@@ -23,11 +23,15 @@ const MODES: [(&str, Mode); 4] = [
 ];
 
 /// The keys, each with its short name.
-const KEYS: [(&str, &str); 4] = [
+const KEYS: [(&str, &str); 8] = [
     ("mode", "mode"),
     ("total_active_users", "capacity"),
     ("new_users_per_minute", "rate"),
     ("message", "message"),
+    ("prequeue_from", "prequeue_from"),
+    ("opens_at", "opens_at"),
+    ("closes_at", "closes_at"),
+    ("results_at", "results_at"),
 ];
 
 /// The mode's name in the configuration and in the API.
@@ -42,17 +46,15 @@ pub fn mode_name(mode: Mode) -> &'static str {
 /// The keys that `overrides` sets, by their names in the configuration.
 #[must_use]
 pub fn overridden(overrides: &Overrides) -> Vec<String> {
-    let set = [
-        overrides.mode.is_some(),
-        overrides.capacity.is_some(),
-        overrides.rate_per_minute.is_some(),
-        overrides.message.is_some(),
-    ];
-    KEYS.iter()
-        .zip(set)
-        .filter(|(_, set)| *set)
-        .map(|((key, _), _)| (*key).to_owned())
-        .collect()
+    let set = |key: &str| match key {
+        "mode" => overrides.mode.is_some(),
+        "total_active_users" => overrides.capacity.is_some(),
+        "new_users_per_minute" => overrides.rate_per_minute.is_some(),
+        "message" => overrides.message.is_some(),
+        date => dates::has(overrides.schedule.as_ref(), date),
+    };
+    let keys = KEYS.iter().map(|(key, _)| (*key).to_owned());
+    keys.filter(|key| set(key)).collect()
 }
 
 /// The overrides in words, for the log: what is not named has its configured value.
@@ -69,7 +71,8 @@ pub fn described(overrides: &Overrides) -> String {
         .iter()
         .zip(set)
         .filter_map(|((key, _), set)| Some(format!("{key} {}", set?)));
-    let all: Vec<String> = named.collect();
+    let dates = overrides.schedule.as_ref().map(|schedule| schedule.rule.clone());
+    let all: Vec<String> = named.chain(dates).collect();
     if all.is_empty() {
         "as configured".to_owned()
     } else {
@@ -77,11 +80,21 @@ pub fn described(overrides: &Overrides) -> String {
     }
 }
 
-/// The overrides that `body` asks for, standing on those in force. The whole of it is checked before any is used.
+/// The overrides that `body` asks for, standing on those in force in the room, under the machine version in force. The whole
+/// of it is checked before any is used.
 ///
 /// # Errors
 /// 400 when `body` is no JSON object, 422 with each mistake when a key or a value is wrong.
-pub fn apply(body: &[u8], in_force: &Overrides) -> Result<Overrides, Problem> {
+pub fn apply(body: &[u8], room: &RoomView, version: u16, now: Wall) -> Result<Overrides, Problem> {
+    let known = dates::Known {
+        configured: room.configured.schedule.as_ref(),
+        own: room.overrides.schedule.as_ref(),
+        version,
+    };
+    patched(body, &room.overrides, known, now)
+}
+
+fn patched(body: &[u8], in_force: &Overrides, known: dates::Known<'_>, now: Wall) -> Result<Overrides, Problem> {
     let patch: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
         Problem::new(
             StatusCode::BAD_REQUEST,
@@ -97,6 +110,10 @@ pub fn apply(body: &[u8], in_force: &Overrides) -> Result<Overrides, Problem> {
         if let Err(mistake) = set(&mut overrides, &patch, short, value) {
             mistakes.push(mistake);
         }
+    }
+    match dates::apply(&patch, known, now) {
+        Ok(schedule) => overrides.schedule = schedule,
+        Err(mistake) => mistakes.push(mistake),
     }
     if mistakes.is_empty() {
         Ok(overrides)
@@ -120,7 +137,9 @@ fn set(overrides: &mut Overrides, patch: &Map<String, Value>, name: &str, value:
         "mode" => overrides.mode = or_configured(value, mode)?,
         "total_active_users" => overrides.capacity = or_configured(value, capacity)?,
         "new_users_per_minute" => overrides.rate_per_minute = or_configured(value, rate)?,
-        _ => overrides.message = or_configured(value, message)?,
+        "message" => overrides.message = or_configured(value, message)?,
+        // The dates are read together.
+        _ => {}
     }
     Ok(())
 }
@@ -226,7 +245,12 @@ mod tests {
             capacity: Some(7),
             ..Overrides::default()
         };
-        apply(body.as_bytes(), &in_force)
+        let known = dates::Known {
+            configured: None,
+            own: None,
+            version: 3,
+        };
+        patched(body.as_bytes(), &in_force, known, Wall(0))
     }
 
     #[test]

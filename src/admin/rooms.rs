@@ -114,7 +114,7 @@ async fn take(shared: &Shared, room: &RoomName, body: &[u8]) -> Result<Named, Pr
     let until = time::uptime() + BEATEN_WITHIN;
     loop {
         let before = find(&shared.replica.view(), room.as_str())?;
-        let overrides = patch::apply(body, &before.view.overrides)?;
+        let overrides = patch::apply(body, &before.view, shared.replica.view().version, time::wall())?;
         let (change, over) = (Change::Override(overrides), Some(before.view.revision));
         match shared.replica.change(room.clone(), change, over).await {
             Ok(_) => return Ok(before),

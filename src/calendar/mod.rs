@@ -7,5 +7,5 @@
 mod moment;
 mod plan;
 
-pub use moment::{Moment, Unread, closest_zone};
-pub use plan::{KEYS, Odd, Plan};
+pub use moment::{FORMS, Moment, Unread};
+pub use plan::{AT_ONCE, KEYS, Odd, Plan};

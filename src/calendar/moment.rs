@@ -62,6 +62,12 @@ impl Moment {
         }
     }
 
+    /// An instant that is known already, as RFC 3339.
+    #[must_use]
+    pub fn at(at: Wall) -> Self {
+        Self::Once(at, written(at))
+    }
+
     /// The instant, if there is only one.
     #[must_use]
     pub fn once(&self) -> Option<Wall> {
@@ -78,6 +84,27 @@ impl Moment {
         match self {
             Self::Once(at, _) => Some(*at).filter(within).into_iter().collect(),
             Self::Again(again) => again.between(from, to).into_iter().filter(within).collect(),
+        }
+    }
+}
+
+impl Unread {
+    /// What is wrong with a text, and what would be right.
+    #[must_use]
+    pub fn in_words(&self, text: &str) -> (String, String) {
+        let forms = FORMS.to_owned();
+        match self {
+            Self::Form => (format!("\"{text}\" is no date"), forms),
+            Self::Range => (format!("\"{text}\" is too far off"), forms),
+            Self::Skipped { zone } => (
+                format!("there is no such time in {zone}: the clocks jump over it that night"),
+                "an earlier or a later time".to_owned(),
+            ),
+            Self::Zone(zone) => {
+                let close = closest_zone(zone).map(|close| format!("did you mean \"{close}\"?"));
+                let any = || "a zone of the tz database, such as \"Asia/Seoul\" or \"UTC\"".to_owned();
+                (format!("there is no time zone \"{zone}\""), close.unwrap_or_else(any))
+            }
         }
     }
 }
@@ -136,8 +163,7 @@ impl fmt::Display for Recurrence {
 }
 
 /// The zone whose name is most like one that does not exist, if one is like it at all.
-#[must_use]
-pub fn closest_zone(like: &str) -> Option<String> {
+fn closest_zone(like: &str) -> Option<String> {
     let like = like.to_lowercase();
     let tail = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase();
     let names: Vec<String> = TimeZoneDatabase::bundled()
@@ -226,6 +252,10 @@ pub(super) fn written(at: Wall) -> String {
 fn wall(at: Timestamp) -> Option<Wall> {
     u64::try_from(at.as_millisecond()).ok().map(Wall)
 }
+
+/// What a date can be.
+pub const FORMS: &str = "\"2026-12-01T13:00:00+09:00\", \"2026-12-01 13:00 Asia/Seoul\", \"daily 13:00 Asia/Seoul\" or \"weekly \
+                         mon,thu 13:00 Asia/Seoul\"";
 
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::moment::{Moment, written};
-use crate::room::{Wall, Window};
+use crate::room::{Schedule, Wall, Window};
 
 /// The keys of a room that make its schedule, in the order in which a sale goes through them.
 pub const KEYS: [&str; 4] = ["prequeue_from", "opens_at", "closes_at", "results_at"];
@@ -40,6 +40,21 @@ impl Plan {
             dates[at] = Some(Moment::parse(date).ok()?);
         }
         Self::new(dates)
+    }
+
+    /// By the order of [`KEYS`].
+    #[must_use]
+    pub fn into_dates(self) -> [Option<Moment>; 4] {
+        self.dates
+    }
+
+    /// The schedule that it comes to, with the first windows of it that are not over; the gates add to them in time.
+    #[must_use]
+    pub fn schedule(&self, now: Wall) -> Schedule {
+        Schedule {
+            rule: self.to_string(),
+            windows: self.windows(now, AT_ONCE),
+        }
     }
 
     /// Whether there is always another window.
@@ -217,6 +232,9 @@ fn odd(key: usize, wrong: impl Into<String>, right: &'static str) -> Result<(), 
         right,
     })
 }
+
+/// Windows that a configuration, or a gate's addition, brings.
+pub const AT_ONCE: usize = 4;
 
 /// The longest from one occurrence of a date to the next, and a day for changes of the clock.
 const FAR_MS: u64 = 8 * 86_400_000;

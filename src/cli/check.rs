@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::config::{self, Overrides};
+use crate::config::{self, Config, Overrides};
+use crate::time;
 
 use super::{EXIT_CONFIG, say};
 
@@ -16,11 +17,14 @@ Examples:
   anteroom check                  the config.toml in this folder
   anteroom check /etc/anteroom/config.toml && systemctl restart anteroom
 
-Exit codes: 0 nothing wrong (warnings may be printed), 78 mistakes")]
+Exit codes: 0 nothing wrong (warnings may be printed), 78 mistakes, or a sale that is over")]
 pub struct CheckArgs {
     /// The configuration file
     #[arg(default_value = "config.toml")]
     config: PathBuf,
+    /// Let pass what a gate that starts again has to: sales that are over
+    #[arg(long)]
+    starting: bool,
 }
 
 /// Runs `anteroom check`.
@@ -28,9 +32,17 @@ pub struct CheckArgs {
 pub fn run(args: &CheckArgs) -> ExitCode {
     let report = config::read(Some(&args.config), &Overrides::none());
     say(&report.to_string());
-    if report.mistakes().is_empty() {
+    let over = !args.starting && report.config().is_some_and(is_over);
+    if report.mistakes().is_empty() && !over {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(EXIT_CONFIG)
     }
+}
+
+/// The dates of a room lie behind: right after a sale, and of no use before one.
+fn is_over(config: &Config) -> bool {
+    let now = time::wall();
+    let schedules = config.rooms.iter().filter_map(|room| room.settings.schedule.as_ref());
+    schedules.into_iter().any(|schedule| schedule.is_over(now))
 }

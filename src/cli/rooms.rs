@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::remote::{self, AdminArgs, Client, Failure, encoded, parsed, show};
 use crate::admin::api;
+use crate::calendar;
 
 /// Arguments of `anteroom rooms`.
 #[derive(Debug, Args)]
@@ -75,6 +76,18 @@ struct ChangeArgs {
     /// Most visitors called per minute, none, or default
     #[arg(long, value_name = "N|none|default")]
     rate: Option<String>,
+    /// When visitors can join before the opening: a date, now, none, or default
+    #[arg(long, value_name = "DATE")]
+    prequeue_from: Option<String>,
+    /// When visitors are called: a date, now, none, or default
+    #[arg(long, value_name = "DATE")]
+    opens_at: Option<String>,
+    /// When nobody joins any more: a date, now, none, or default
+    #[arg(long, value_name = "DATE")]
+    closes_at: Option<String>,
+    /// When it may be told what came of it: a date, none, or default
+    #[arg(long, value_name = "DATE")]
+    results_at: Option<String>,
     /// What everybody waiting is told
     #[arg(long, value_name = "TEXT", conflicts_with = "no_message")]
     message: Option<String>,
@@ -132,9 +145,9 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
 fn patch(change: &ChangeArgs) -> Value {
     let mut patch = Map::new();
     if change.configured {
-        patch.extend(
-            ["mode", "total_active_users", "new_users_per_minute", "message"].map(|key| (key.to_owned(), Value::Null)),
-        );
+        let keys = ["mode", "total_active_users", "new_users_per_minute", "message"];
+        let all = keys.into_iter().chain(calendar::KEYS);
+        patch.extend(all.map(|key| (key.to_owned(), Value::Null)));
     }
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -144,6 +157,10 @@ fn patch(change: &ChangeArgs) -> Value {
     set("mode", change.mode.as_deref().map(word));
     set("total_active_users", change.capacity.as_deref().map(word));
     set("new_users_per_minute", change.rate.as_deref().map(word));
+    set("prequeue_from", change.prequeue_from.as_deref().map(word));
+    set("opens_at", change.opens_at.as_deref().map(word));
+    set("closes_at", change.closes_at.as_deref().map(word));
+    set("results_at", change.results_at.as_deref().map(word));
     set("message", change.message.as_deref().map(Value::from));
     set("message", change.no_message.then(|| json!("")));
     set("message", change.default_message.then_some(Value::Null));
@@ -190,6 +207,8 @@ const SET_EXAMPLES: &str = "Examples:
   anteroom rooms set main --mode off              kill switch: everybody goes straight through
   anteroom rooms set main --capacity 50           evicts nobody
   anteroom rooms set main --rate none             no limit on calls per minute
+  anteroom rooms set main --opens-at now          the sale begins
+  anteroom rooms set main --opens-at '2026-12-01 13:30 Asia/Seoul'
   anteroom rooms set main --configured            back to the configuration in everything";
 
 const VISITOR_EXAMPLES: &str = "Examples:
@@ -231,7 +250,10 @@ mod tests {
         let patch = patch_of("rooms set main --configured --mode off");
         assert_eq!(
             patch,
-            json!({"mode": "off", "total_active_users": null, "new_users_per_minute": null, "message": null})
+            json!({
+                "mode": "off", "total_active_users": null, "new_users_per_minute": null, "message": null,
+                "prequeue_from": null, "opens_at": null, "closes_at": null, "results_at": null,
+            })
         );
     }
 

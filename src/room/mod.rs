@@ -62,7 +62,7 @@ pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Pla
 pub use record::SLACK_MS;
 pub use roster::RosterGate;
 pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
-pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings};
+pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings, WITH_SCHEDULES};
 pub use state::{MAX_ROOMS, State};
 pub use view::{
     Called, Estimate, Figures, Frame, Inside, LineView, Lines, RoomView, Standing, View, Visitor, Waiting, is_reset,

@@ -141,6 +141,13 @@ impl Schedule {
         after.min_by_key(|(when, turn)| (*when, *turn != Turn::Begins))
     }
 
+    /// Every sale of it has ended.
+    #[must_use]
+    pub fn is_over(&self, now: Wall) -> bool {
+        let over = |window: &Window| window.closes.is_some_and(|closes| closes <= now);
+        self.windows.iter().all(over)
+    }
+
     /// Bytes that it takes in a batch, about.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -41,7 +41,7 @@ pub struct Settings {
 }
 
 /// The first machine version with schedules.
-pub(super) const WITH_SCHEDULES: u16 = 3;
+pub const WITH_SCHEDULES: u16 = 3;
 
 impl Default for Settings {
     /// The design's defaults: capacity 100, no rate, session 5 min, claim 90 s, grace 4 min, firm 20 s, late 10 min.

@@ -24,6 +24,7 @@ mod reload;
 mod replay;
 mod rooms;
 mod run;
+mod schedule;
 mod shop;
 mod sockets;
 mod store;

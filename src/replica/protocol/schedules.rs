@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::Protocol;
-use crate::calendar::Plan;
+use crate::calendar::{AT_ONCE, Plan};
 use crate::replica::inbox::Changing;
 use crate::room::{Change, RoomName, Schedule, Settings, State, Wall};
 
@@ -92,15 +92,14 @@ fn runs_out(schedule: &Schedule, time: Wall) -> bool {
 fn next_windows(schedule: &Schedule, time: Wall) -> Option<Change> {
     let plan = Plan::parse(&schedule.rule).filter(Plan::recurs)?;
     let last = schedule.windows.last()?;
-    let mut windows = plan.windows(time, WINDOWS);
+    let mut windows = plan.windows(time, AT_ONCE);
     windows.retain(|window| last.ends_before(window));
     let rule = schedule.rule.clone();
     (!windows.is_empty()).then_some(Change::Windows { rule, windows })
 }
 
-/// Windows that a room has ahead of it, at least, and as many as a configuration or an addition brings.
+/// Windows that a room has ahead of it, at least.
 const AHEAD: usize = 2;
-const WINDOWS: usize = 4;
 
 /// Rooms that one look adds to, and the shortest time to the next.
 const PLANNED_AT_ONCE: usize = 30;
