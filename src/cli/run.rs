@@ -17,7 +17,7 @@ use super::reload::{self, Source};
 use super::signals::{Hangup, Signals};
 use super::start::{Running, StartError, start};
 use super::systemd::Supervisor;
-use super::upgrade::{Desk, Former, Given, Program, Succession, wishes};
+use super::upgrade::{self, Desk, Former, Given, Program, Succession, wishes};
 use super::{EXIT_CONFIG, say};
 
 /// Arguments of `anteroom run`.
@@ -181,7 +181,9 @@ fn until_told(
         drain: patience.clone(),
         deadline: config.server.upgrade_deadline,
         supervisor: Arc::clone(&supervisor),
+        replica: running.replica().clone(),
     };
+    let takes_over = upgrade::takes_over(running.replica().clone(), former.clone());
     let mut desk = Desk::new(given, wishes, former, metrics);
     let told = (reloads.clone(), Arc::clone(&supervisor));
     reload::look_after(source, config, running.live(), filter, told, orders, patience.clone())?;
@@ -192,6 +194,7 @@ fn until_told(
             () = watched(&supervisor, &running) => {}
             () = desk.handed_over() => {}
             () = hung_up(hangup, &reloads) => {}
+            () = takes_over => {}
         }
     });
     let patience = patience.end();

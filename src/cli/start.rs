@@ -15,7 +15,7 @@ use crate::log::{Log, OpenError};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
 use crate::proxy::{self, Drained, Endpoint, Listener, Origins, OriginsError, ServerSettings, Stats};
-use crate::replica::{self, Condition, Replica, ReplicaThread};
+use crate::replica::{self, Charge, Condition, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
 use crate::tls::Watch;
 use crate::token::KeyError;
@@ -108,6 +108,12 @@ impl Running {
     /// Resolves when every thread that serves visitors has turned once more.
     pub fn turns(&self) -> impl Future<Output = ()> + use<> {
         self.server.turns()
+    }
+
+    /// What visitors' places are asked of, and the operator's words told.
+    #[must_use]
+    pub fn replica(&self) -> &Replica {
+        &self.handle
     }
 
     /// Where the operator's side is.
@@ -280,6 +286,7 @@ fn replica_options(store: &Store, comes_after: bool) -> replica::Options {
     let options = replica::Options::default();
     replica::Options {
         read_within: if comes_after { READ_WITHIN } else { options.read_within },
+        charge: if comes_after { Charge::Before } else { Charge::Own },
         knows: store.machine_version.unwrap_or(VERSION),
         archive: store.archive.clone(),
         ..options

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
 use super::MAX_PENDING_JOINS;
+use super::options::Charge;
 use super::publish::Shared;
 use crate::room::{
     Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Settings, Visitor,
@@ -100,6 +101,8 @@ pub(super) enum Message {
     Change(Box<Changing>),
     /// Other rooms are configured.
     Configure(Vec<(RoomName, Settings)>),
+    /// The gate has the say so far; what differs between the log and the configured rooms is to be said anew.
+    Charge(Charge),
     /// A genuine token was of this edition of a room.
     Edition(Box<(RoomName, Edition)>),
     /// Visitors let past a line.
@@ -141,6 +144,13 @@ pub(super) struct Changing {
     pub answer: Option<oneshot::Sender<Result<u64, Unrecorded>>>,
     /// Times that another came first.
     pub beaten: u8,
+}
+
+impl Changing {
+    /// Said by the configuration, and by no operator.
+    pub fn is_of_file(&self) -> bool {
+        self.answer.is_none() && matches!(self.change, Change::Configure(_) | Change::Remove)
+    }
 }
 
 /// One of [`MAX_PENDING_JOINS`], given back when dropped.

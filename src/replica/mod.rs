@@ -22,7 +22,7 @@ pub use calls::Calls;
 pub use failing::Failure;
 pub use handle::{Replica, ReplicaThread, StartError};
 pub use inbox::{Arrival, JoinOutcome, NoEnd, Note, Unrecorded};
-pub use options::Options;
+pub use options::{Charge, Options};
 pub use publish::{Condition, Stats, ViewGuard};
 pub use replay::{Fault, Gap, Progress, ReplayError, Report, replay};
 

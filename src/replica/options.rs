@@ -19,8 +19,21 @@ pub struct Options {
     pub archive: Option<PathBuf>,
     /// How long a start waits until the log is read; the thread goes on trying.
     pub read_within: Duration,
+    /// Who has the say about the configured rooms at the start.
+    pub charge: Charge,
     /// How long a stop tries to say goodbye to a log that does not answer.
     pub goodbye_within: Duration,
+}
+
+/// Who has the say about the configured rooms, where one gate takes over from another; it only ever goes up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Charge {
+    /// The gate before: until it has left the field, this one adds the rooms that the log lacks, and no more.
+    Before,
+    /// This gate, while the one before drains: rooms that are configured no more stay for its visitors.
+    Handed,
+    /// This gate and those it shares the rooms with.
+    Own,
 }
 
 impl Default for Options {
@@ -32,6 +45,7 @@ impl Default for Options {
             knows: VERSION,
             archive: None,
             read_within: CUT_OFF_AFTER,
+            charge: Charge::Own,
             goodbye_within: Duration::from_secs(5),
         }
     }

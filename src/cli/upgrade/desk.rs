@@ -12,6 +12,7 @@ use super::line::Line;
 use super::next::{Given, Next, hand_over};
 use crate::admin::{Upgraded, Upgrades, Wish};
 use crate::metrics::Metrics;
+use crate::replica::{Charge, Replica};
 
 /// Wishes, as they come in.
 pub struct Wishes {
@@ -73,6 +74,7 @@ impl Desk {
                 ),
                 Err(reason) => {
                     self.metrics.upgrades_failed.inc();
+                    self.given.replica.compare_rooms().await;
                     tracing::error!(reason, "the upgrade did not come about: this process goes on as before");
                 }
             }
@@ -131,6 +133,17 @@ async fn alone(former: Option<watch::Receiver<bool>>) {
     }
     // Nobody is left to tell: the same.
     let _ = former.wait_for(|gone| *gone).await;
+}
+
+/// Says of the rooms what the file has by now, and lets those go that it has no more once the process before, if there is one,
+/// has ended. Never ends.
+pub async fn takes_over(replica: Replica, former: Option<watch::Receiver<bool>>) {
+    if let Some(mut former) = former {
+        replica.has_the_say(Charge::Handed).await;
+        let _ = former.wait_for(|gone| *gone).await;
+        replica.has_the_say(Charge::Own).await;
+    }
+    std::future::pending().await
 }
 
 impl Attempt {

@@ -14,7 +14,7 @@ mod sockets;
 mod succession;
 
 pub use command::{UpgradeArgs, run};
-pub use desk::{Desk, wishes};
+pub use desk::{Desk, takes_over, wishes};
 pub use former::{Former, HandedError};
 pub use next::Given;
 pub use program::Program;

@@ -12,6 +12,7 @@ use super::sockets::Held;
 use crate::cli::reload::Patience;
 use crate::cli::systemd::Supervisor;
 use crate::log::{Far, Hand};
+use crate::replica::Replica;
 use crate::time;
 
 /// What is handed over, and how.
@@ -26,6 +27,7 @@ pub struct Given {
     /// How long the next may take until it serves.
     pub deadline: Duration,
     pub supervisor: Arc<Supervisor>,
+    pub replica: Replica,
 }
 
 /// The process that serves from here on. While the value lives it counts this one as not ended.

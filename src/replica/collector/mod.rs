@@ -145,9 +145,7 @@ impl Collector {
     /// Takes what differs in rooms that are configured otherwise now, in the place of what was to be said of them.
     pub fn reconfigure(&mut self, changes: Vec<(RoomName, Change)>) {
         let about = |room: &RoomName| changes.iter().any(|(changed, _)| changed == room);
-        let of_file = |change: &Change| matches!(change, Change::Configure(_) | Change::Remove);
-        self.changes
-            .retain(|said| said.answer.is_some() || !of_file(&said.change) || !about(&said.room));
+        self.changes.retain(|said| !said.is_of_file() || !about(&said.room));
         self.urgent |= !changes.is_empty();
         self.changes.extend(changes.into_iter().map(|(room, change)| Changing {
             room,
@@ -156,6 +154,11 @@ impl Collector {
             answer: None,
             beaten: 0,
         }));
+    }
+
+    /// Whether something is still to be said of the configured rooms.
+    pub fn says_of_file(&self) -> bool {
+        self.changes.iter().any(Changing::is_of_file)
     }
 
     /// Takes changes of a batch back, before those that came since.

@@ -1,10 +1,12 @@
 //! Other rooms than those that the gate was started with.
 
-use tokio::time::timeout;
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
 
 use super::Replica;
-use crate::replica::CUT_OFF_AFTER;
 use crate::replica::inbox::{Message, Unrecorded};
+use crate::replica::{CUT_OFF_AFTER, Charge};
 use crate::room::{RoomName, Settings, View};
 
 impl Replica {
@@ -27,4 +29,21 @@ impl Replica {
             Ok(Err(_)) | Err(_) => Err(Unrecorded::CutOff),
         }
     }
+
+    /// From here on this gate has the say so far about its rooms: what differs in the log goes there as soon as that takes
+    /// anything. Resolves when the word is left; a gate whose rooms stand still has none.
+    pub async fn has_the_say(&self, charge: Charge) {
+        while self.send(Message::Charge(charge)) == Err(Unrecorded::Full) {
+            sleep(AGAIN).await;
+        }
+    }
+
+    /// Has the configured rooms compared with the log once more: somebody who was to take over, and did not, may have said
+    /// other things of them.
+    pub async fn compare_rooms(&self) {
+        self.has_the_say(Charge::Before).await;
+    }
 }
+
+/// When a word that there was no room for is tried again.
+const AGAIN: Duration = Duration::from_millis(50);

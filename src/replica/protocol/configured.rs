@@ -1,10 +1,26 @@
-//! The configured rooms are others now: what is said of them, and that it goes in the order of what is known here.
+//! What is said of the configured rooms, and when: at the start of a life, when others are configured, and when this gate takes
+//! over from the one before it.
 
 use super::Protocol;
+use crate::replica::options::Charge;
 use crate::replica::rooms;
 use crate::room::{Change, RoomName, Settings, State};
 
 impl Protocol {
+    /// Says what differs in the configured rooms: at the start of a life all of it, later on the rooms that a log begun
+    /// from nothing lacks, as does a gate that has not taken over yet.
+    pub(super) fn configure(&mut self, state: &State) {
+        let lacking = |room: &RoomName| state.configured(room).is_none();
+        let only_lacking = self.joined || self.charge == Charge::Before;
+        if !self.joined {
+            self.warn_of_schedules(state);
+        }
+        let mut changes = rooms::changes(state, &self.rooms);
+        changes.retain(|(room, _)| !only_lacking || lacking(room));
+        let changes = self.sayable(changes, Some(state));
+        self.collector.configure(changes);
+    }
+
     /// Takes other rooms for the configured ones. What was said of those before may be on its way still, so whatever differs
     /// from it is said too, not only what differs from the log.
     pub fn reconfigure(&mut self, configured: Vec<(RoomName, Settings)>) {
@@ -19,14 +35,43 @@ impl Protocol {
                 changes.push(change);
             }
         }
-        let alone = self.alone || state.is_some_and(|state| !state.roster().any(|gate| gate.id != self.gate));
+        let changes = self.sayable(changes, state);
+        self.collector.reconfigure(changes);
+    }
+
+    /// This gate has the say so far from here on. What the log has of its rooms by then, whoever said it last, is made what is
+    /// configured here.
+    pub fn has_the_say(&mut self, charge: Charge) {
+        self.charge = self.charge.max(charge);
+        self.compare = true;
+    }
+
+    /// The log is read to its end: what it has of the configured rooms is known, but for what is on its way.
+    pub(super) fn compare_rooms(&mut self) {
+        if !self.compare || self.under_way.is_some() || self.collector.says_of_file() {
+            return;
+        }
+        let Some(state) = self.live_state() else { return };
+        let mut changes = rooms::changes(state, &self.rooms);
+        if self.charge == Charge::Before {
+            changes.retain(|(room, _)| state.configured(room).is_none());
+        }
+        let changes = self.sayable(changes, Some(state));
+        self.compare = false;
+        self.collector.reconfigure(changes);
+    }
+
+    /// Rooms that are gone stay while the gate before has visitors in them, and where other gates have them too.
+    fn sayable(&self, mut changes: Vec<(RoomName, Change)>, state: Option<&State>) -> Vec<(RoomName, Change)> {
+        let others = |state: &State| state.roster().any(|gate| gate.id != self.gate);
+        let shared = !self.alone && state.is_none_or(others);
         changes.retain(|(room, change)| {
-            let kept = !alone && *change == Change::Remove;
-            if kept {
+            let is_kept = *change == Change::Remove && (shared || self.charge < Charge::Own);
+            if is_kept && self.charge == Charge::Own {
                 tracing::warn!(%room, "a room that is not configured here stays: other gates share the rooms");
             }
-            !kept
+            !is_kept
         });
-        self.collector.reconfigure(changes);
+        changes
     }
 }

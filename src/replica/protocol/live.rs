@@ -65,7 +65,7 @@ impl Protocol {
         if self.more {
             return now;
         }
-        if self.is_urgent() || self.foreign_era(now).is_some() {
+        if self.is_urgent() || self.compare || self.foreign_era(now).is_some() {
             return soonest.max(now);
         }
         let tick = Duration::from_millis(state.tick_ms());
@@ -234,6 +234,7 @@ impl Protocol {
         self.more = more;
         if !more {
             self.agree_on_checkpoints(now);
+            self.compare_rooms();
         }
     }
 

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::collector::Collector;
-use super::options::Options;
+use super::options::{Charge, Options};
 use super::publish::{Condition, Shared};
 use super::recover::Apply;
 use super::waiters::Waiters;
@@ -42,6 +42,9 @@ pub(super) use setup::placeholder;
 pub struct Protocol {
     gate: GateId,
     rooms: Vec<(RoomName, Settings)>,
+    charge: Charge,
+    /// Once the log is read to its end, the configured rooms are to be compared with it.
+    compare: bool,
     options: Options,
     alone: bool,
     apply: Apply,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::Protocol;
 use crate::calendar::{AT_ONCE, Plan};
 use crate::replica::inbox::Changing;
+use crate::replica::options::Charge;
 use crate::room::{Change, RoomName, Schedule, Settings, State, Wall};
 
 /// How long after the last entry the next one is due: a tick, or less where a schedule turns before.
@@ -49,7 +50,8 @@ impl Protocol {
     /// The machine version that this gate's configuration needs, where nobody else has to know it too: an older binary would
     /// not take that configuration anyway.
     pub(super) fn needed(&self) -> Option<u16> {
-        let state = self.live_state().filter(|_| self.alone)?;
+        let has_the_say = self.alone && self.charge == Charge::Own;
+        let state = self.live_state().filter(|_| has_the_say)?;
         let needed = self.rooms.iter().any(|(_, settings)| lacks(settings, state));
         needed
             .then_some(self.options.knows)
@@ -58,6 +60,9 @@ impl Protocol {
 
     /// The rooms run a later machine version: what they could not have before is said now.
     pub(super) fn configure_since(&mut self, version: u16, state: &State) {
+        if self.charge == Charge::Before {
+            return;
+        }
         let was = |room: &RoomName, settings: &Settings| {
             let known = state.configured(room);
             known.is_some_and(|known| known.agrees(&settings.under(version)) && !known.agrees(settings))

@@ -49,10 +49,12 @@ impl Protocol {
             archiver,
             random,
         } = setup;
-        let apply: Apply = apply;
+        let (apply, charge): (Apply, _) = (apply, options.charge);
         Self {
             gate,
             rooms,
+            charge,
+            compare: false,
             options,
             alone,
             apply,

@@ -7,9 +7,8 @@ use super::rootless::Healing;
 use super::{Ask, Asked, Phase, Protocol, Step};
 use crate::log::{Exchanged, Loaded, Snapshot};
 use crate::replica::recover::{Applied, apply_next, decode, snapshot};
-use crate::replica::rooms;
 use crate::replica::waiters::Waiters;
-use crate::room::{Change, Effects, Joined, Position, RoomName, State, VERSION};
+use crate::room::{Effects, Joined, Position, State, VERSION};
 
 /// Nothing is known of the log, or it is to be looked at anew.
 #[derive(Default)]
@@ -259,26 +258,6 @@ impl Protocol {
         state
             .answered(self.gate)
             .map(|(serial, joined)| (serial, joined.to_vec()))
-    }
-
-    /// Says what differs in the configured rooms: at the start of a life all of it, later on the rooms that a log begun
-    /// from nothing lacks.
-    pub(super) fn configure(&mut self, state: &State) {
-        let lacking = |room: &RoomName| state.configured(room).is_none();
-        let started = self.joined;
-        if !started {
-            self.warn_of_schedules(state);
-        }
-        let others = !self.alone && state.roster().any(|gate| gate.id != self.gate);
-        let mut changes = rooms::changes(state, &self.rooms);
-        changes.retain(|(room, change)| {
-            let kept = others && *change == Change::Remove;
-            if kept {
-                tracing::warn!(%room, "a room that is not configured here stays: other gates share the rooms");
-            }
-            !kept && (!started || lacking(room))
-        });
-        self.collector.configure(changes);
     }
 }
 

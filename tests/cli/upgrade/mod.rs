@@ -3,6 +3,7 @@
 mod failing;
 mod listeners;
 mod places;
+mod rooms;
 
 use std::fs;
 use std::net::SocketAddr;
