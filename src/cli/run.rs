@@ -17,7 +17,7 @@ use super::reload::{self, Source};
 use super::signals::{Hangup, Signals};
 use super::start::{Running, StartError, start};
 use super::systemd::Supervisor;
-use super::upgrade::{self, Desk, Former, Given, Program, Succession, wishes};
+use super::upgrade::{self, Desk, Former, Given, Program, Starter, Succession, wishes};
 use super::{EXIT_CONFIG, say};
 
 /// Arguments of `anteroom run`.
@@ -151,6 +151,7 @@ fn until_told(
     succession: &mut Succession,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::own()?;
+    let starter = succession.former.is_none().then(|| Starter::find(config::environment));
     let mut signals = Signals::catch()?;
     let hangup = signals.catch_hangup()?;
     let entered = signals.enter();
@@ -176,6 +177,7 @@ fn until_told(
     let patience = reload::Patience::of(&config);
     let given = Given {
         program,
+        starter,
         sockets: std::mem::take(&mut succession.held),
         log: succession.log.take(),
         drain: patience.clone(),

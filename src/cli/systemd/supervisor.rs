@@ -35,6 +35,12 @@ impl Supervisor {
         }
     }
 
+    /// Somebody is there to be told.
+    #[must_use]
+    pub fn hears(&self) -> bool {
+        self.ear.is_some()
+    }
+
     /// It serves.
     pub fn ready(&self) {
         self.say("READY=1");

@@ -26,8 +26,8 @@ listening sockets and the embedded store, and drains when that one serves. Nobod
 configuration is read anew. If the new process does not come to serve within [server] upgrade_deadline, it is ended, the gate
 goes on as before, and this command says why (exit code 1). SIGUSR2 to the gate does the same.
 
-Going back is an upgrade to the older binary. In a container the gate is the first process and cannot be upgraded in place:
-replace the container.
+Going back is an upgrade to the older binary. Whoever starts the gate must follow MAINPID (Type=notify under systemd): in a
+container, and under what watches the old process, an upgrade is refused; replace the container, or restart the gate.
 
 Examples:
   install -m 755 anteroom-new /usr/local/bin/anteroom.next

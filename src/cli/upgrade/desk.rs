@@ -98,7 +98,7 @@ impl Desk {
 
     /// Carries a wish out, and refuses those that come meanwhile.
     async fn one_at_a_time(&mut self) -> Result<Upgraded, String> {
-        if let Some(refusal) = refusal(std::process::id()) {
+        if let Some(refusal) = self.given.refusal() {
             return Err(refusal.to_owned());
         }
         let (done, mut outcome) = oneshot::channel();
@@ -188,25 +188,6 @@ impl Drop for Attempt {
     }
 }
 
-/// Why a process with this id is not upgraded in place.
-fn refusal(pid: u32) -> Option<&'static str> {
-    (pid == 1).then_some(
-        "this gate is the first process of its container, which ends with it: replace the container instead, one after the other \
-         behind a load balancer (docs/operations.md)",
-    )
-}
-
 const BUSY: &str = "an upgrade is under way already";
 /// Wishes that may wait for a moment.
 const MAX_WISHES: usize = 16;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_process_of_a_container_is_not_upgraded() {
-        assert!(refusal(1).is_some_and(|reason| reason.contains("container")));
-        assert_eq!(refusal(std::process::id()), None);
-    }
-}

@@ -11,6 +11,7 @@ mod line;
 mod next;
 mod program;
 mod sockets;
+mod starter;
 mod succession;
 
 pub use command::{UpgradeArgs, run};
@@ -19,4 +20,5 @@ pub use former::{Former, HandedError};
 pub use next::Given;
 pub use program::Program;
 pub use sockets::{Held, Inherited, of_systemd};
+pub use starter::Starter;
 pub use succession::Succession;

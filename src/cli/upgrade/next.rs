@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::line::{After, Before, FORMAT, Hello, Line};
 use super::program::Program;
 use super::sockets::Held;
+use super::starter::Starter;
 use crate::cli::reload::Patience;
 use crate::cli::systemd::Supervisor;
 use crate::log::{Far, Hand};
@@ -19,6 +20,8 @@ use crate::time;
 #[derive(Debug)]
 pub struct Given {
     pub program: Program,
+    /// `None` for a process that has taken over: whoever watched the one before was told of this one, or does not mind.
+    pub starter: Option<Starter>,
     pub sockets: Held,
     /// Of an embedded log.
     pub log: Option<Hand>,
@@ -28,6 +31,14 @@ pub struct Given {
     pub deadline: Duration,
     pub supervisor: Arc<Supervisor>,
     pub replica: Replica,
+}
+
+impl Given {
+    /// Why this process is not upgraded in place.
+    pub fn refusal(&self) -> Option<&'static str> {
+        let starter = self.starter.as_ref()?;
+        starter.refusal(self.supervisor.hears())
+    }
 }
 
 /// The process that serves from here on. While the value lives it counts this one as not ended.

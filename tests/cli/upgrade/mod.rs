@@ -4,6 +4,7 @@ mod failing;
 mod listeners;
 mod places;
 mod rooms;
+mod watched;
 
 use std::fs;
 use std::net::SocketAddr;
