@@ -225,6 +225,26 @@ fn of_two_that_end_at_once_the_one_that_read_further_leaves_the_word() {
     assert_ended(&folder, served, after(at, 2));
 }
 
+/// The one after has said goodbye behind the one before, whose last word comes while its own waits for that.
+#[test]
+fn of_two_whose_last_words_cross_the_one_that_read_further_leaves_the_word() {
+    for _ in 0..10 {
+        let folder = Folder::new();
+        let (mut before, mut next, served, at) = handed(&folder);
+        exchange(&mut before, at, Some(&of(1, 4)));
+        exchange(&mut next, at, Some(&of(2, 1)));
+        let ends = std::thread::spawn(move || next.save(last(after(at, 2)), Occasion::Last));
+        // Time for the other to begin to wait.
+        for _ in 0..50 {
+            exchange(&mut before, at, None);
+        }
+        before.save(last(after(at, 1)), Occasion::Last).unwrap();
+        drop(before);
+        ends.join().unwrap().unwrap();
+        assert_ended(&folder, served, after(at, 2));
+    }
+}
+
 #[test]
 fn a_log_that_is_away_is_given_to_nobody_else() {
     let folder = Folder::new();

@@ -50,12 +50,20 @@ struct Place {
     patience: Duration,
     /// This life of the log began in another process, or went on after one had it: a load finds no end to start anew from.
     goes_on: bool,
-    /// This process's gate says nothing more.
-    left: bool,
+    own: Own,
     /// The last word of a process before this one, which said it while this one went on.
     last: Option<Snapshot>,
     /// The word that nothing follows stands.
     ended: bool,
+}
+
+/// What this process's gate has to say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    Speaks,
+    /// Its last word, which waits for that of the process before.
+    Waits,
+    Nothing,
 }
 
 enum Where {
@@ -88,7 +96,7 @@ impl Relay {
             guests: 0,
             patience: Duration::ZERO,
             goes_on,
-            left: false,
+            own: Own::Speaks,
             last: None,
             ended: false,
         };
@@ -178,7 +186,7 @@ impl Desk {
             opened.map_err(|error| Unavailable::new(Trouble::Disk, error.to_string()))?;
         }
         // Whoever is two entries behind should find them in the file that is open.
-        let shared = place.guests > 0 && !place.left;
+        let shared = place.guests > 0 && place.own == Own::Speaks;
         match &mut place.log {
             Where::Here(log) => {
                 log.keep_part(shared);
@@ -207,8 +215,9 @@ impl Relay {
 
     /// The last word of this process, or of the one before if that speaks longer.
     fn save_last(&self, snapshot: Snapshot) -> Result<(), Unavailable> {
-        self.0.lock().left = true;
+        self.0.lock().own = Own::Waits;
         let mut place = self.0.alone();
+        place.own = Own::Nothing;
         if place.ended {
             return Ok(());
         }
@@ -262,6 +271,6 @@ impl Log for Relay {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        self.0.lock().left = true;
+        self.0.lock().own = Own::Nothing;
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::frames::Frames;
 use super::words::{Call, Reply};
-use super::{Desk, Hand};
+use super::{Desk, Hand, Own};
 use crate::log::{Loaded, Log, Occasion, Trouble, Unavailable};
 
 impl Hand {
@@ -67,8 +67,8 @@ impl Guest {
             occasion: Occasion::Last,
         } = call
         {
-            // While this process's gate goes on something follows still.
-            if place.left {
+            // While this process's gate goes on something follows still, and what it waits to say may be of a later entry.
+            if place.own == Own::Nothing {
                 self.0.call(&mut place, |log| log.save(snapshot, Occasion::Last))?;
                 place.ended = true;
             } else {
