@@ -116,6 +116,9 @@ pub struct Estimate {
 pub struct Upgraded {
     pub pid: u32,
     pub version: String,
+    /// What did not go as it should.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// `GET /api/v1/rooms/{room}/lines`.

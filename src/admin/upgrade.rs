@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::problem::json;
@@ -43,9 +44,10 @@ pub(super) async fn upgrade(
     };
     tracing::info!(%peer, "an operator asked for an upgrade");
     let (wish, outcome) = oneshot::channel();
-    if wishes.try_send(wish).is_err() {
-        return Err(refused("this gate is about to end"));
-    }
+    wishes.try_send(wish).map_err(|error| match error {
+        TrySendError::Full(_) => refused("too many wait for an upgrade already"),
+        TrySendError::Closed(_) => refused("this gate is about to end"),
+    })?;
     match outcome.await {
         Ok(Ok(upgraded)) => Ok(json(&upgraded)),
         Ok(Err(reason)) => Err(refused(reason)),

@@ -69,7 +69,7 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
     let (shop, provider) = (loopback()?, loopback()?);
     let shop_address = shop.local_addr()?;
     let folder = folder(args)?;
-    let running = start(
+    let (running, _) = start(
         &config(args, shop_address, &folder)?,
         metrics,
         Reloads::new().0,

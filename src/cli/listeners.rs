@@ -3,14 +3,14 @@
 
 use std::io;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config::{self, Listen, Server, Tls};
 use crate::proxy::{Listener, ServerSettings};
 
 use super::start::StartError;
 use super::systemd::{Passed, PassedError};
-use super::upgrade::{Held, Inherited, of_systemd};
+use super::upgrade::{Held, Inherited, Later, of_systemd};
 
 /// Where listeners come from, and what is kept of them for the process after this one.
 pub struct Sockets<'a> {
@@ -19,8 +19,26 @@ pub struct Sockets<'a> {
     pub held: &'a mut Held,
 }
 
-/// Those of one entry, each with the name by which it is handed on.
-type Named = Vec<(String, Listener)>;
+/// Those of one entry.
+type Named = Vec<Opened>;
+
+struct Opened {
+    /// By which it is handed on.
+    name: String,
+    listener: Listener,
+    /// What it is to be when this process is in charge.
+    later: Option<Later>,
+}
+
+impl Opened {
+    fn new(name: String, listener: Listener) -> Self {
+        Self {
+            name,
+            listener,
+            later: None,
+        }
+    }
+}
 
 impl Sockets<'_> {
     /// Opens every one of them, in their order, those in the clear apart from those for TLS; one that cannot be had fails all.
@@ -31,12 +49,14 @@ impl Sockets<'_> {
         for place in &places {
             listeners.push(match place {
                 Listen::Tcp(_) | Listen::Unix(_) => {
-                    let listener = self.own(place, server).map_err(refused(place))?;
-                    vec![(place.to_string(), listener)]
+                    let (listener, later) = self.own(place, server).map_err(refused(place))?;
+                    let name = place.to_string();
+                    vec![Opened { name, listener, later }]
                 }
                 Listen::Systemd(Some(name)) => {
                     let named = self.systemd(&mut passed)?.named(name)?;
-                    named.into_iter().map(|listener| (of_systemd(name), listener)).collect()
+                    let opened = |listener| Opened::new(of_systemd(name), listener);
+                    named.into_iter().map(opened).collect()
                 }
                 Listen::Systemd(None) => {
                     self.systemd(&mut passed)?;
@@ -48,36 +68,40 @@ impl Sockets<'_> {
             rest(&places, &mut passed, &mut listeners)?;
         }
         for (list, place) in listeners.iter().zip(&places) {
-            for (name, listener) in list {
-                self.held.hold(name.clone(), listener).map_err(refused(place))?;
+            for one in list {
+                let held = self.held.hold(one.name.clone(), &one.listener, one.later.clone());
+                held.map_err(refused(place))?;
             }
         }
         let secured = listeners.split_off(server.listen.len());
-        Ok([listeners, secured].map(|list| list.into_iter().flatten().map(|(_, listener)| listener).collect()))
+        Ok([listeners, secured].map(|list| list.into_iter().flatten().map(|one| one.listener).collect()))
     }
 
     /// One that the process before had, or that is bound now.
-    fn own(&mut self, place: &Listen, server: &Server) -> io::Result<Listener> {
+    fn own(&mut self, place: &Listen, server: &Server) -> io::Result<(Listener, Option<Later>)> {
         let inherited = self.inherited.visitors(&place.to_string())?;
-        match (place, inherited) {
-            (Listen::Tcp(address), None) => Ok(self.settings.bind(*address)?.into()),
-            (Listen::Unix(path), None) => self.settings.bind_unix(path, server.unix_mode),
-            (Listen::Unix(path), Some(socket)) => self.unix(&socket, path, server.unix_mode),
-            (_, Some(listener)) => {
-                self.settings.listen_again(&listener)?;
-                Ok(listener)
-            }
-            (Listen::Systemd(_), None) => Err(io::ErrorKind::NotFound.into()),
-        }
+        let bound = match (place, inherited) {
+            (Listen::Tcp(address), None) => self.settings.bind(*address)?.into(),
+            (Listen::Unix(path), None) => self.settings.bind_unix(path, server.unix_mode)?,
+            (Listen::Unix(path), Some(socket)) => return self.unix(&socket, path, server.unix_mode),
+            (_, Some(listener)) => return Ok((listener, Some(self.later(None)))),
+            (Listen::Systemd(_), None) => return Err(io::ErrorKind::NotFound.into()),
+        };
+        Ok((bound, None))
     }
 
-    fn unix(&self, socket: &Listener, path: &Path, mode: u32) -> io::Result<Listener> {
+    fn unix(&self, socket: &Listener, path: &Path, mode: u32) -> io::Result<(Listener, Option<Later>)> {
         let socket = UnixListener::from(socket.duplicate()?);
-        match self.settings.take_unix(socket, path, mode)? {
-            Some(listener) => Ok(listener),
+        Ok(match self.settings.take_unix(socket, path)? {
+            Some(listener) => (listener, Some(self.later(Some((path.to_owned(), mode))))),
             // Its file was removed, and nobody finds it any more.
-            None => self.settings.bind_unix(path, mode),
-        }
+            None => (self.settings.bind_unix(path, mode)?, None),
+        })
+    }
+
+    fn later(&self, mode: Option<(PathBuf, u32)>) -> Later {
+        let backlog = self.settings.backlog;
+        Later { backlog, mode }
     }
 
     /// What systemd passed, to this process or to the one before; asked for once.
@@ -110,7 +134,9 @@ fn rest(places: &[&Listen], passed: &mut Passed, listeners: &mut [Named]) -> Res
         return Ok(());
     };
     let left = passed.rest().into_iter();
-    listeners[at] = left.map(|(name, listener)| (of_systemd(&name), listener)).collect();
+    listeners[at] = left
+        .map(|(name, listener)| Opened::new(of_systemd(&name), listener))
+        .collect();
     if listeners[at].is_empty() {
         return Err(PassedError::Nothing);
     }

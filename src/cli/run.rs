@@ -80,7 +80,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
         },
         Err(error) => return failed(&error),
     };
-    let source = Source::new(args.file().map(Path::to_owned), args.overrides());
+    let mut source = Source::new(args.file().map(Path::to_owned), args.overrides());
     let (config, warnings) = match source.read().finish() {
         Ok(read) => read,
         Err(mistakes) => {
@@ -102,7 +102,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
     for warning in &warnings {
         tracing::warn!(%warning, "something in the configuration is odd");
     }
-    match until_told(config, metrics, (source, logging.filter()), &mut succession) {
+    match until_told(config, metrics, (source, &logging), &mut succession) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             succession.failed(&error.to_string());
@@ -147,7 +147,7 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
 fn until_told(
     config: Config,
     metrics: Metrics,
-    (source, filter): (Source, logging::Filter),
+    (source, logging): (Source, &logging::Logging),
     succession: &mut Succession,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::own()?;
@@ -160,7 +160,14 @@ fn until_told(
     succession.upgrades = Some(upgrades);
     let supervisor = Arc::new(Supervisor::find(config::environment));
     let (reloads, orders) = Reloads::new();
-    let running = start(&config, metrics.clone(), reloads.clone(), succession)?;
+    let (running, live) = start(&config, metrics.clone(), reloads.clone(), succession)?;
+    let (patience, deadline, shop) = (
+        reload::Patience::of(&config),
+        config.server.upgrade_deadline,
+        upstream(&config),
+    );
+    let told = (reloads.clone(), Arc::clone(&supervisor));
+    let reloader = reload::look_after(source, config, live, logging.filter(), told, orders, patience.clone())?;
     let former = succession.take_over()?;
     let list = |endpoints: &[Endpoint]| endpoints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let secured = Some(list(running.secured())).filter(|list| !list.is_empty());
@@ -168,27 +175,26 @@ fn until_told(
         listen = %list(running.endpoints()),
         tls = secured,
         admin = %running.admin_address(),
-        upstream = %upstream(&config),
+        upstream = %shop,
         version = env!("CARGO_PKG_VERSION"),
         gate = %describe::gate(running.gate()),
         "serving"
     );
     supervisor.ready();
-    let patience = reload::Patience::of(&config);
+    // It waits for nothing else.
+    let _ = reloader.send(());
     let given = Given {
         program,
         starter,
         sockets: std::mem::take(&mut succession.held),
         log: succession.log.take(),
         drain: patience.clone(),
-        deadline: config.server.upgrade_deadline,
+        deadline,
         supervisor: Arc::clone(&supervisor),
         replica: running.replica().clone(),
     };
     let takes_over = upgrade::takes_over(running.replica().clone(), former.clone());
     let mut desk = Desk::new(given, wishes, former, metrics);
-    let told = (reloads.clone(), Arc::clone(&supervisor));
-    reload::look_after(source, config, running.live(), filter, told, orders, patience.clone())?;
     let falls = running.falls();
     let told = signals.wait_or(async {
         tokio::select! {
@@ -206,8 +212,10 @@ fn until_told(
             "handed over: draining; a signal ends at once"
         );
         signals.end_at_once();
+        let pid = next.pid;
+        let _line = next.leave(&supervisor, logging.flusher());
         let drained = running.leave(patience);
-        tracing::info!(cut = drained.cut, next = next.pid, "stopped");
+        tracing::info!(cut = drained.cut, next = pid, "stopped");
         return Ok(());
     }
     supervisor.stopping();

@@ -83,7 +83,7 @@ pub struct Running {
     clear: usize,
     /// Of the certificates' files.
     _watch: Option<Watch>,
-    live: Live,
+    cores: Arc<Cores>,
 }
 
 impl Running {
@@ -137,35 +137,42 @@ impl Running {
     pub fn leave(self, patience: Duration) -> Drained {
         self.admin.stop();
         let drained = self.server.drain(patience);
+        flush(&self.cores);
         self.replica.stop();
         drained
-    }
-
-    /// What of it another configuration changes.
-    #[must_use]
-    pub fn live(&self) -> Live {
-        self.live.clone()
     }
 
     /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
     pub fn stop(self, patience: Duration) -> Drained {
         self.readiness.draining();
         let drained = self.server.drain(patience);
+        flush(&self.cores);
         self.replica.stop();
         self.admin.stop();
         drained
     }
 }
 
+/// Writes what the access log in force still has in its queue.
+fn flush(cores: &Cores) {
+    let shared = cores.shared();
+    if shared.access().is_some_and(|log| !log.flush(FLUSH_WITHIN)) {
+        tracing::warn!("the access log takes its last lines too slowly: some are lost");
+    }
+}
+
+/// How long an end waits for a slow disk, or for a pipe that nobody reads.
+const FLUSH_WITHIN: Duration = Duration::from_secs(1);
+
 /// Starts a gate: listeners first, so that a taken port is told before anything is written; the admin listener before the
 /// visitors', so that a load balancer sees it become ready. What the process before hands over is taken from `succession`, and
-/// what the one after is to have is left in it.
+/// what the one after is to have is left in it. With the gate comes what of it another configuration changes.
 pub fn start(
     config: &Config,
     metrics: Metrics,
     reloads: Reloads,
     succession: &mut Succession,
-) -> Result<Running, StartError> {
+) -> Result<(Running, Live), StartError> {
     let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
     succession.check_store(&config.store)?;
@@ -194,6 +201,10 @@ pub fn start(
     }
 
     let readiness = Readiness::new();
+    if succession.former.is_some() {
+        // Both answer the operator now, and one of them serves.
+        readiness.serving();
+    }
     let stats = Arc::new(Stats::default());
     let handles = Handles {
         replica: replica.clone(),
@@ -230,7 +241,7 @@ pub fn start(
     let server = serve(config, listeners, &settings, stats, Arc::clone(&cores)).map_err(StartError::Threads)?;
     let live = Live {
         bounds: server.bounds(),
-        cores,
+        cores: Arc::clone(&cores),
         origins,
         admin: admin.live(),
         replica: replica.clone(),
@@ -242,7 +253,7 @@ pub fn start(
     };
     warn_of_few(descriptors, config.server.max_connections);
     readiness.serving();
-    Ok(Running {
+    let running = Running {
         server,
         admin,
         handle: replica,
@@ -250,8 +261,9 @@ pub fn start(
         readiness,
         clear,
         _watch: secured.watch,
-        live,
-    })
+        cores,
+    };
+    Ok((running, live))
 }
 
 /// A forwarded request takes two descriptors; too few turn visitors away before `max_connections` does.

@@ -97,6 +97,11 @@ impl Shared {
         })
     }
 
+    /// Where requests are written down, if they are.
+    pub fn access(&self) -> Option<&AccessLog> {
+        self.access.as_ref()
+    }
+
     /// Where requests are written down from now on.
     pub fn log_to(&mut self, access: Option<AccessLog>) {
         self.access = access;

@@ -101,6 +101,14 @@ impl Logging {
     pub fn filter(&self) -> Filter {
         self.filter.clone()
     }
+
+    /// Writes what is queued so far, for a process that ends elsewhere than in `main`.
+    pub fn flusher(&self) -> impl FnOnce() + Send + use<> {
+        let lines = self.lines.clone();
+        move || {
+            let _ = lines.flush(FLUSH_WITHIN);
+        }
+    }
 }
 
 impl Drop for Logging {

@@ -187,13 +187,4 @@ impl ServerSettings {
         socket.listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
         Ok(socket.into())
     }
-
-    /// Gives a socket that listens already this backlog; whoever waits in its queue stays there.
-    pub fn listen_again(&self, listener: &Listener) -> io::Result<()> {
-        let backlog = i32::try_from(self.backlog).unwrap_or(i32::MAX);
-        match &listener.socket {
-            Socket::Tcp(socket) => socket2::SockRef::from(socket).listen(backlog),
-            Socket::Unix(socket) => socket2::SockRef::from(socket).listen(backlog),
-        }
-    }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use socket2::{Domain, SockAddr, SockRef, Socket, Type};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::listener::Listener;
 use super::settings::ServerSettings;
@@ -30,16 +30,14 @@ impl ServerSettings {
     }
 
     /// As [`ServerSettings::bind_unix`], with a socket that another process listens on at `path` still; `None` where its file
-    /// is not there any more. The file stays that process's until [`Custody::take`].
-    pub fn take_unix(&self, socket: UnixListener, path: &Path, mode: u32) -> io::Result<Option<Listener>> {
+    /// is not there any more. The file stays that process's until [`Custody::take`], its mode and its backlog too.
+    pub fn take_unix(&self, socket: UnixListener, path: &Path) -> io::Result<Option<Listener>> {
         let found = fs::symlink_metadata(path);
         if !found.is_ok_and(|found| found.file_type().is_socket()) {
             return Ok(None);
         }
         let file = SocketFile::of(path)?;
         file.custody.give_up();
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
-        SockRef::from(&socket).listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
         Ok(Some(Listener::from(socket).with_file(file)))
     }
 }
@@ -176,11 +174,10 @@ mod tests {
         let handed = |from: &Listener| UnixListener::from(from.duplicate().unwrap());
         let old = bind(&path).unwrap();
         // A successor that fails takes nothing with it.
-        let failed = settings.take_unix(handed(&old), &path, 0o600).unwrap().unwrap();
+        let failed = settings.take_unix(handed(&old), &path).unwrap().unwrap();
         drop(failed);
         assert!(UnixStream::connect(&path).is_ok());
-        let new = settings.take_unix(handed(&old), &path, 0o600).unwrap().unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let new = settings.take_unix(handed(&old), &path).unwrap().unwrap();
         old.custody().unwrap().give_up();
         new.custody().unwrap().take();
         drop(old);
@@ -188,10 +185,7 @@ mod tests {
         let socket = handed(&new);
         drop(new);
         assert!(!path.exists());
-        assert!(
-            settings.take_unix(socket, &path, 0o600).unwrap().is_none(),
-            "nobody finds it"
-        );
+        assert!(settings.take_unix(socket, &path).unwrap().is_none(), "nobody finds it");
     }
 
     #[test]

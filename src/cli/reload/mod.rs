@@ -13,7 +13,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use crate::admin::{Order, Reloads, Trigger, api};
@@ -90,7 +90,8 @@ impl Patience {
     }
 }
 
-/// Starts the thread that carries orders out and looks at the file, until the process ends.
+/// Starts the thread that carries orders out and looks at the file, once it is told to by what is given back, and until the process
+/// ends.
 ///
 /// # Errors
 /// When the system gives no thread.
@@ -102,7 +103,8 @@ pub fn look_after(
     (reloads, supervisor): (Reloads, Arc<Supervisor>),
     orders: Receiver<Order>,
     patience: Patience,
-) -> io::Result<()> {
+) -> io::Result<SyncSender<()>> {
+    let (begin, begins) = sync_channel(1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let reloader = Reloader {
         source,
@@ -114,9 +116,13 @@ pub fn look_after(
         supervisor,
         patience,
     };
-    let body = move || reloader.carry_out(&orders);
+    let body = move || {
+        if begins.recv().is_ok() {
+            reloader.carry_out(&orders);
+        }
+    };
     std::thread::Builder::new().name("reload".to_owned()).spawn(body)?;
-    Ok(())
+    Ok(begin)
 }
 
 /// What the thread has.

@@ -51,9 +51,20 @@ impl Supervisor {
         self.say("STOPPING=1");
     }
 
-    /// That process is the main one from here on: what the unit is judged by, and who may say something about it.
-    pub fn main_process(&self, pid: u32) {
-        self.say(&format!("MAINPID={pid}"));
+    /// That process is the main one from here on: what the unit is judged by, and who may say something about it. Waits for a
+    /// moment where the supervisor is slow to listen; false where it does not.
+    #[must_use]
+    pub fn main_process(&self, pid: u32) -> bool {
+        let Some((_, address)) = &self.ear else { return true };
+        let words = format!("MAINPID={pid}");
+        let told = UnixDatagram::unbound().and_then(|socket| {
+            socket.set_write_timeout(Some(HEAR_WITHIN))?;
+            socket.send_to_addr(words.as_bytes(), address)
+        });
+        if let Err(error) = &told {
+            tracing::error!(%error, words, "the supervisor cannot be told: it takes the end of this process for the gate's");
+        }
+        told.is_ok()
     }
 
     /// It takes a new configuration; to be followed by [`Supervisor::ready`], whatever comes of it.
@@ -82,6 +93,9 @@ impl Supervisor {
         }
     }
 }
+
+/// How long a word that must not be lost waits.
+const HEAR_WITHIN: Duration = Duration::from_secs(2);
 
 /// A path, or a name without a file, which begins with `@`.
 fn ear(name: &str) -> io::Result<(UnixDatagram, SocketAddr)> {

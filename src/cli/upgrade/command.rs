@@ -45,10 +45,15 @@ pub fn run(args: &UpgradeArgs) -> ExitCode {
             .post_patiently("/api/v1/upgrade", &json!({}))
             .await?;
         show(&upgraded, args.json, |upgraded: &api::Upgraded| {
+            let warnings = upgraded
+                .warnings
+                .iter()
+                .map(|warning| format!("warning: {}\n", plain(warning)));
             format!(
-                "The process {} serves, version {}; the one before finishes what is under way.\n",
+                "The process {} serves, version {}; the one before finishes what is under way.\n{}",
                 upgraded.pid,
-                plain(&upgraded.version)
+                plain(&upgraded.version),
+                warnings.collect::<String>()
             )
         })
     })

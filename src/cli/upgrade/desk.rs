@@ -20,6 +20,15 @@ pub struct Wishes {
     signal: Signal,
 }
 
+impl Wishes {
+    /// Refuses those for the upgrade that has just been carried out: they came while this process was the one after.
+    fn come_too_early(&mut self) {
+        while let Ok(wish) = self.over_api.try_recv() {
+            let _ = wish.send(Err(BUSY.to_owned()));
+        }
+    }
+}
+
 /// What the admin API sends wishes to, and where they and the signal come out. To be called inside a runtime, before anything
 /// listens: without a handler the signal ends the process.
 pub fn wishes() -> io::Result<(Upgrades, Wishes)> {
@@ -47,7 +56,10 @@ struct Attempt {
 }
 
 impl Desk {
-    pub fn new(given: Given, wishes: Wishes, former: Option<watch::Receiver<bool>>, metrics: Metrics) -> Self {
+    pub fn new(given: Given, mut wishes: Wishes, former: Option<watch::Receiver<bool>>, metrics: Metrics) -> Self {
+        if former.is_some() {
+            wishes.come_too_early();
+        }
         Self {
             given: Arc::new(given),
             wishes,
@@ -143,7 +155,7 @@ pub async fn takes_over(replica: Replica, former: Option<watch::Receiver<bool>>)
         let _ = former.wait_for(|gone| *gone).await;
         replica.has_the_say(Charge::Own).await;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 impl Attempt {
@@ -161,6 +173,7 @@ impl Attempt {
                 let upgraded = Upgraded {
                     pid: next.pid,
                     version: next.version.clone(),
+                    warnings: (!next.is_told).then(|| NOT_TOLD.to_owned()).into_iter().collect(),
                 };
                 *handed.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
                 upgraded
@@ -188,6 +201,23 @@ impl Drop for Attempt {
     }
 }
 
+const NOT_TOLD: &str = "the supervisor could not be told of the process that serves, and may end it when the one before ends: restart the gate";
 const BUSY: &str = "an upgrade is under way already";
 /// Wishes that may wait for a moment.
 const MAX_WISHES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_wish_that_came_before_this_process_was_in_charge_is_refused() {
+        let (_, mut wishes) = wishes().unwrap();
+        let (send, over_api) = mpsc::channel(MAX_WISHES);
+        wishes.over_api = over_api;
+        let (wish, outcome) = oneshot::channel();
+        send.try_send(wish).unwrap();
+        wishes.come_too_early();
+        assert_eq!(outcome.await.unwrap(), Err(BUSY.to_owned()));
+    }
+}

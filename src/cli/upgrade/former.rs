@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -117,6 +118,15 @@ impl Former {
     /// # Errors
     /// When the process before says nothing to it.
     pub fn ready(mut self, held: &Held) -> Result<watch::Receiver<bool>, HandedError> {
+        let (give, taken) = sync_channel::<Line>(1);
+        let (tell, gone) = watch::channel(false);
+        // Before: later nothing may fail any more.
+        std::thread::Builder::new().name("before".into()).spawn(move || {
+            let Ok(line) = taken.recv() else { return };
+            line.until_gone();
+            tracing::info!("the process before has ended");
+            tell.send_replace(true);
+        })?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let kept = std::mem::take(&mut self.sockets).kept();
         let said = self.line.say(&After::Ready { version, kept });
@@ -128,13 +138,8 @@ impl Former {
             Err(error) => tracing::warn!(%error, "the process before is gone before its time"),
         }
         held.take();
-        let (tell, gone) = watch::channel(false);
-        let line = self.line;
-        std::thread::Builder::new().name("before".into()).spawn(move || {
-            line.until_gone();
-            tracing::info!("the process before has ended");
-            tell.send_replace(true);
-        })?;
+        // It waits for nothing else.
+        let _ = give.send(self.line);
         Ok(gone)
     }
 

@@ -19,6 +19,6 @@ pub use desk::{Desk, takes_over, wishes};
 pub use former::{Former, HandedError};
 pub use next::Given;
 pub use program::Program;
-pub use sockets::{Held, Inherited, of_systemd};
+pub use sockets::{Held, Inherited, Later, of_systemd};
 pub use starter::Starter;
 pub use succession::Succession;

@@ -3,7 +3,9 @@
 use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
+use std::process::Child;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use super::line::{After, Before, FORMAT, Hello, Line};
@@ -46,7 +48,33 @@ impl Given {
 pub struct Next {
     pub pid: u32,
     pub version: String,
-    _line: Line,
+    /// The supervisor, if there is one, knows of it.
+    pub is_told: bool,
+    child: Child,
+    line: Line,
+}
+
+impl Next {
+    /// Leaves it alone; this process, whose child it is, would be the first to know of its end. Where a supervisor starts the gate
+    /// anew this one is in the way then, and ends at once. What is given back is to be kept for as long as this process lives.
+    pub fn leave(self, supervisor: &Supervisor, flush: impl FnOnce() + Send + 'static) -> Line {
+        let Self {
+            mut child, line, pid, ..
+        } = self;
+        let is_supervised = supervisor.hears();
+        let waits = move || {
+            let Ok(status) = child.wait() else { return };
+            tracing::error!(pid, %status, "the next process has ended before this one");
+            if is_supervised {
+                flush();
+                std::process::exit(1);
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("next".into()).spawn(waits) {
+            tracing::warn!(%error, "nobody will tell should the next process end");
+        }
+        line
+    }
 }
 
 /// A handing over that is under way.
@@ -58,6 +86,8 @@ struct Handing<'a> {
     until: Duration,
     /// The log's file is closed here.
     lent: bool,
+    /// The supervisor, if there is one, knows of the next process.
+    is_told: bool,
 }
 
 /// Starts the next process and hands it everything, over `line`, whose other end is `theirs`; blocks until that process is in
@@ -79,14 +109,17 @@ pub fn hand_over(given: &Given, line: Line, theirs: UnixStream) -> Result<Next, 
         pid,
         until,
         lent: false,
+        is_told: true,
     };
     let reason = match handing.run() {
         Ok(version) => {
-            let line = handing.line;
+            let is_told = handing.is_told;
             return Ok(Next {
                 pid,
                 version,
-                _line: line,
+                is_told,
+                child,
+                line: handing.line,
             });
         }
         Err(reason) => reason,
@@ -177,10 +210,18 @@ impl Handing<'_> {
         lent.map_err(|reason| Failed::Said(format!("the log cannot be handed over: {}", reason.reason)))?;
         self.lent = true;
         self.line.say(&Before::LogClosed)?;
-        match self.line.hear(self.until.min(time::uptime() + OPEN_WITHIN))? {
-            After::HasLog => Ok(()),
-            After::Failed { reason } => Err(Failed::Said(reason)),
-            _ => Err(Failed::Line(io::ErrorKind::InvalidData.into())),
+        let open_by = time::uptime() + OPEN_WITHIN;
+        match self.line.hear(self.until.min(open_by)) {
+            Ok(After::HasLog) => Ok(()),
+            Ok(After::Failed { reason }) => Err(Failed::Said(reason)),
+            Ok(_) => Err(Failed::Line(io::ErrorKind::InvalidData.into())),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut && open_by < self.until => {
+                let seconds = OPEN_WITHIN.as_secs();
+                Err(Failed::Said(format!(
+                    "it did not open the log within {seconds} s, and was ended"
+                )))
+            }
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -189,13 +230,14 @@ impl Handing<'_> {
         let Given {
             sockets, supervisor, ..
         } = self.given;
-        supervisor.main_process(self.pid);
         sockets.give_up(kept);
-        self.line.say(&Before::Go).map_err(|error| {
+        if let Err(error) = self.line.say(&Before::Go) {
             sockets.take_back(kept);
-            supervisor.main_process(std::process::id());
-            error.into()
-        })
+            return Err(error.into());
+        }
+        // Not before: of a process that is gone the supervisor would take the end for the gate's.
+        self.is_told = supervisor.main_process(self.pid);
+        Ok(())
     }
 
     /// Opens the log again; says what became of that where it did not work.

@@ -1,8 +1,13 @@
 //! The listening sockets of a process, as they are handed to the one after it, and as that takes them.
 
+use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use socket2::SockRef;
 
 use super::line::Named;
 use crate::cli::systemd::{Passed, listening};
@@ -18,15 +23,36 @@ struct One {
     socket: OwnedFd,
     /// Of a Unix socket's file.
     custody: Option<Custody>,
+    later: Option<Later>,
+}
+
+/// What a socket that was handed over is to be by this process's configuration: until it is in charge, the one before goes on with
+/// it as it is.
+#[derive(Clone, Debug)]
+pub struct Later {
+    pub backlog: u32,
+    /// Of a Unix socket's file.
+    pub mode: Option<(PathBuf, u32)>,
+}
+
+impl Later {
+    fn apply(&self, socket: &OwnedFd) -> io::Result<()> {
+        if let Some((path, mode)) = &self.mode {
+            fs::set_permissions(path, fs::Permissions::from_mode(*mode))?;
+        }
+        // Whoever waits in its queue stays there.
+        SockRef::from(socket).listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))
+    }
 }
 
 impl Held {
     /// A listener of the visitors', called so.
-    pub fn hold(&mut self, place: String, listener: &Listener) -> io::Result<()> {
+    pub fn hold(&mut self, place: String, listener: &Listener, later: Option<Later>) -> io::Result<()> {
         self.0.push(One {
             named: Named { admin: false, place },
             socket: listener.duplicate()?,
             custody: listener.custody(),
+            later,
         });
         Ok(())
     }
@@ -40,6 +66,7 @@ impl Held {
             },
             socket: listener.as_fd().try_clone_to_owned()?,
             custody: None,
+            later: None,
         });
         Ok(())
     }
@@ -62,12 +89,16 @@ impl Held {
         self.custody(kept).for_each(Custody::take);
     }
 
-    /// All files are this process's.
+    /// All files are this process's, and all sockets as its configuration has them.
     pub fn take(&self) {
-        self.0
-            .iter()
-            .filter_map(|one| one.custody.as_ref())
-            .for_each(Custody::take);
+        for one in &self.0 {
+            one.custody.iter().for_each(Custody::take);
+            let applied = one.later.as_ref().map_or(Ok(()), |later| later.apply(&one.socket));
+            if let Err(error) = applied {
+                let place = &one.named.place;
+                tracing::error!(%error, place, "a socket keeps the mode and the backlog of the process before");
+            }
+        }
     }
 
     fn custody<'a>(&'a self, kept: &'a [usize]) -> impl Iterator<Item = &'a Custody> {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::log::{self, Embedded};
-use crate::replica::{Arrival, JoinOutcome};
+use crate::replica::{Arrival, Charge, JoinOutcome};
 use crate::room::{Effects, Entry, LaneId, Mode, Overrides};
 
 fn name() -> RoomName {
@@ -30,6 +30,54 @@ fn start(folder: &std::path::Path, apply: fn(&mut State, &Entry) -> Effects) -> 
         ..Settings::default()
     };
     Replica::start_with(Box::new(log), vec![(name(), settings)], Options::default(), apply).unwrap()
+}
+
+/// Rooms by name, with their capacity.
+fn configured(rooms: &[(&str, u32)]) -> Vec<(RoomName, Settings)> {
+    let settings = |capacity| Settings {
+        capacity,
+        ..Settings::default()
+    };
+    let rooms = rooms.iter();
+    rooms
+        .map(|(room, capacity)| (RoomName::new(room).unwrap(), settings(*capacity)))
+        .collect()
+}
+
+async fn shows(replica: &Replica, wanted: &[(&str, u32)]) {
+    let wanted = configured(wanted);
+    let mut views = replica.subscribe();
+    let are_there = |view: &View| {
+        let capacity = |name| view.rooms.get(name).map(|room| room.settings.capacity);
+        view.rooms.len() == wanted.len() && wanted.iter().all(|(name, room)| capacity(name) == Some(room.capacity))
+    };
+    let shown = timeout(Duration::from_secs(60), views.wait_for(|view| are_there(view))).await;
+    assert!(shown.is_ok(), "{:?}", replica.view().rooms.keys());
+}
+
+#[tokio::test]
+async fn a_gate_that_comes_after_another_says_only_as_much_of_its_rooms_as_it_may() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = |rooms: &[(&str, u32)], charge| {
+        let log = Embedded::open(folder.path(), log::Options::default()).unwrap();
+        let options = Options {
+            charge,
+            ..Options::default()
+        };
+        Replica::start(Box::new(log), configured(rooms), options).unwrap()
+    };
+    let (replica, thread) = start(&[("kept", 1), ("gone", 1)], Charge::Own);
+    shows(&replica, &[("kept", 1), ("gone", 1)]).await;
+    thread.stop();
+    let (replica, thread) = start(&[("kept", 2), ("new", 2)], Charge::Before);
+    shows(&replica, &[("kept", 1), ("gone", 1), ("new", 2)]).await;
+    replica.has_the_say(Charge::Handed).await;
+    shows(&replica, &[("kept", 2), ("gone", 1), ("new", 2)]).await;
+    replica.configure(configured(&[("kept", 3), ("new", 2)])).await.unwrap();
+    shows(&replica, &[("kept", 3), ("gone", 1), ("new", 2)]).await;
+    replica.has_the_say(Charge::Own).await;
+    shows(&replica, &[("kept", 3), ("new", 2)]).await;
+    thread.stop();
 }
 
 #[tokio::test]

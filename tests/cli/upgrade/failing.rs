@@ -17,6 +17,14 @@ fn goes_on(old: &mut Old, era_before: &str, position: u64) {
     assert!(old.gate.asks_admin("/readyz").status == 200);
 }
 
+/// The line may be written a moment after the answer.
+pub fn says_so(old: &Old) {
+    until("word of it", || {
+        let said = old.gate.program.err();
+        said.contains("this process goes on as before").then_some(())
+    });
+}
+
 fn is_refused(ended: &Ended, why: &str) {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.err.contains(why), "{why} is not said: {ended:?}");
@@ -31,7 +39,7 @@ fn a_configuration_with_a_mistake_is_told_and_the_gate_goes_on() {
     site.edit("threads = 1", "threads = \"many\"");
     is_refused(&asks(&site, old.gate.admin), "threads");
     assert_eq!(figure(old.gate.admin, FAILED), 1);
-    assert!(old.gate.program.err().contains("this process goes on as before"));
+    says_so(&old);
     goes_on(&mut old, &before, 1);
     site.edit("threads = \"many\"", "threads = 1");
     let heir = Heir::after(&site, &old);
@@ -57,10 +65,27 @@ fn a_binary_that_ends_or_is_none_or_hangs_is_told_and_the_gate_goes_on() {
     goes_on(&mut old, &before, 2);
     old.replace_by("echo noise >&0; exec cat > /dev/null");
     is_refused(&asks(&site, old.gate.admin), "before it was ready");
+    assert_eq!(figure(old.gate.admin, FAILED), 3);
     std::fs::remove_file(site.path("anteroom")).unwrap();
     is_refused(&asks(&site, old.gate.admin), "cannot be started: No such file");
     goes_on(&mut old, &before, 3);
     assert_eq!(figure(old.gate.admin, FAILED), 4);
+}
+
+#[test]
+fn a_binary_that_takes_the_log_and_does_not_open_it_is_told() {
+    let site = Site::new("", "");
+    let mut old = Old::start(&site);
+    old.gate.insider();
+    let before = era(old.gate.admin);
+    old.replace_by("echo '\"wants_log\"' >&0; exec cat > /dev/null");
+    is_refused(
+        &asks(&site, old.gate.admin),
+        "did not open the log within 5 s, and was ended",
+    );
+    // For so long nobody could be numbered.
+    old.gate.lives();
+    goes_on(&mut old, &before, 1);
 }
 
 /// It has the log already, and has to give it back.

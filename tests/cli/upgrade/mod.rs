@@ -9,7 +9,7 @@ mod watched;
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
@@ -43,9 +43,7 @@ impl Old {
 
     /// Puts a script where the binary was.
     pub fn replace_by(&self, script: &str) {
-        fs::remove_file(&self.binary).unwrap();
-        fs::write(&self.binary, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&self.binary, fs::Permissions::from_mode(0o755)).unwrap();
+        replace(&self.binary, script);
     }
 
     /// Waits until the process before has ended; it must have ended well. What it and the next have said so far.
@@ -56,6 +54,13 @@ impl Old {
         assert_eq!(self.gate.program.code(), Some(0), "{said}");
         said
     }
+}
+
+/// Puts a script where a binary was.
+pub fn replace(binary: &Path, script: &str) {
+    fs::remove_file(binary).unwrap();
+    fs::write(binary, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(binary, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// `anteroom upgrade`, to its end.

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::Signal;
 
@@ -125,6 +126,30 @@ fn upgrades_follow_each_other_and_one_waits_for_the_process_before_the_last() {
     }
     assert_eq!(era(last.admin), before);
     heir.is_gone();
+}
+
+#[test]
+fn a_load_balancer_that_asks_all_the_while_is_never_told_that_it_is_not_ready() {
+    let site = Site::new("", "");
+    site.edit("threads = 1", "threads = 64");
+    let mut old = Old::start(&site);
+    old.gate.insider();
+    let (admin, done) = (old.gate.admin, AtomicBool::new(false));
+    let asks = || -> Vec<u16> {
+        let status = || Visitor::new(admin).asks("GET /readyz", "", "").status;
+        std::iter::from_fn(|| (!done.load(Ordering::Relaxed)).then(status)).collect()
+    };
+    let told = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..4).map(|_| scope.spawn(asks)).collect();
+        let _heir = Heir::after(&site, &old);
+        old.ends();
+        done.store(true, Ordering::Relaxed);
+        asking
+            .into_iter()
+            .flat_map(|one| one.join().unwrap())
+            .collect::<Vec<u16>>()
+    });
+    assert!(told.len() > 1 && told.iter().all(|status| *status == 200), "{told:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a file that was edited before an upgrade does to the rooms: nothing before the next process is in charge.
 
+use super::failing::says_so;
 use super::{Heir, Old, asks};
 use crate::gate::Site;
 use crate::harness::redis::{Options, Server};
@@ -66,7 +67,7 @@ fn fails_and_leaves_the_rooms(site: &Site) -> Old {
     let ended = asks(site, old.gate.admin);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.err.contains("no threads: Too many open files"), "{ended:?}");
-    assert!(old.gate.program.err().contains("this process goes on as before"));
+    says_so(&old);
     // Whoever is numbered now stands behind all that the other has said.
     let _behind = old.gate.waits(1);
     assert!(has(old.gate.admin, "vip"));

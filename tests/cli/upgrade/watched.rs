@@ -4,9 +4,12 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::Command;
 
-use super::{Heir, asks};
+use rustix::process::Signal;
+
+use super::{Heir, asks, replace};
 use crate::gate::{Gate, Site};
 use crate::program::Program;
+use crate::until;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_anteroom");
 
@@ -41,6 +44,53 @@ fn a_unit_of_systemd_that_hears_of_the_next_process_is_upgraded_again_and_again(
     let gate = starts(&site, script, &path);
     let heir = Heir::of(&site, gate.address, gate.admin);
     let _next = Heir::of(&site, heir.address, heir.admin);
+}
+
+/// Starts a gate that speaks to this ear.
+fn notifies(site: &Site) -> (Gate, UnixDatagram) {
+    let path = site.path("notify");
+    let ear = UnixDatagram::bind(&path).unwrap();
+    let script = "export NOTIFY_SOCKET=\"$1\"; exec ./anteroom run";
+    std::os::unix::fs::symlink(BINARY, site.path("anteroom")).unwrap();
+    (starts(site, script, &path), ear)
+}
+
+/// The supervisor would take its end for the gate's.
+#[test]
+fn a_supervisor_does_not_hear_of_a_next_process_that_is_gone() {
+    let site = Site::new("", "");
+    let (gate, ear) = notifies(&site);
+    let script = "import socket; s = socket.socket(fileno=0); s.shutdown(socket.SHUT_RD); \
+        s.send(b'{\"ready\":{\"version\":\"1\",\"kept\":[]}}\\n'); s.recv(1)";
+    std::fs::write(site.path("next.py"), script).unwrap();
+    replace(&site.path("anteroom"), "exec python3 next.py");
+    let ended = asks(&site, gate.admin);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    gate.insider();
+    ear.set_nonblocking(true).unwrap();
+    let mut words = [0; 256];
+    let mut heard = std::iter::from_fn(|| ear.recv(&mut words).ok().map(|count| words[..count].to_vec()));
+    assert!(heard.next().is_some_and(|word| word == b"READY=1"));
+    assert_eq!(heard.next(), None);
+}
+
+#[test]
+fn a_process_that_drains_does_not_stand_in_the_way_when_the_next_one_dies() {
+    let site = Site::new("", "");
+    site.edit("threads = 1", "threads = 1\ndrain_deadline = \"1h\"");
+    site.edit("[upstream]", "[upstream]\nresponse_timeout = \"1h\"");
+    let (mut gate, _ear) = notifies(&site);
+    let _held = gate.insider().sets_out_for("/hold");
+    site.shop.holds(1);
+    let heir = Heir::of(&site, gate.address, gate.admin);
+    assert!(gate.program.runs());
+    heir.is_told(Signal::KILL);
+    until("the end of the process before", || (!gate.program.runs()).then_some(()));
+    until("word of it", || {
+        let said = gate.program.err();
+        said.contains("the next process has ended before this one")
+            .then_some(())
+    });
 }
 
 /// The first process of a container, with this name, that has one child and waits for it. Where no container of its own can be
