@@ -168,7 +168,7 @@ fn router(shared: Shared) -> Router {
         .route("/api/v1/raise", post(gates::raise))
         .route(upgrade::UPGRADE, post(upgrade::upgrade))
         .route("/api/v1/upstreams", get(upstreams::list))
-        .route("/api/v1/reload", get(reloads::show).post(reloads::reload))
+        .route(reloads::RELOAD, get(reloads::show).post(reloads::reload))
         .route("/api/v1/upstreams/{server}", post(upstreams::weigh))
         .route("/livez", get(health::live))
         .route("/healthz", get(health::live))
@@ -185,7 +185,9 @@ fn router(shared: Shared) -> Router {
 async fn around(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let mut response = match shared.live.load().options.entrance.check(&parts) {
-        Ok(()) if parts.uri.path() == upgrade::UPGRADE => next.run(Request::from_parts(parts, body)).await,
+        Ok(()) if [upgrade::UPGRADE, reloads::RELOAD].contains(&parts.uri.path()) => {
+            next.run(Request::from_parts(parts, body)).await
+        }
         Ok(()) => within(next.run(Request::from_parts(parts, body))).await,
         Err(problem) => {
             shared.metrics.admin_refused.inc();

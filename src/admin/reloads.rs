@@ -215,6 +215,9 @@ impl Collector for ReloadFigures {
     }
 }
 
+/// The path, which has no deadline of the API's: an order that waits behind others is carried out all the same.
+pub(super) const RELOAD: &str = "/api/v1/reload";
+
 /// Results, as the API and the metrics name them.
 const TAKEN: &str = "taken";
 const REFUSED: &str = "refused";

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Config;
+use super::{Config, NamedFile};
 
 /// Where a value came from.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -69,6 +69,7 @@ impl fmt::Display for Mistakes {
 #[derive(Debug)]
 pub struct Report {
     pub(super) path: String,
+    pub(super) files: Vec<NamedFile>,
     pub(super) config: Option<Config>,
     pub(super) mistakes: Vec<Mistake>,
     pub(super) warnings: Vec<Mistake>,
@@ -83,6 +84,12 @@ impl Report {
     #[must_use]
     pub fn warnings(&self) -> &[Mistake] {
         &self.warnings
+    }
+
+    /// The files that it names, right or wrong.
+    #[must_use]
+    pub fn files(&self) -> &[NamedFile] {
+        &self.files
     }
 
     /// The configuration, where nothing is wrong with it.

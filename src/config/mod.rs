@@ -6,6 +6,7 @@
 
 mod describe;
 mod differences;
+mod files;
 mod forward_auth;
 mod gate;
 pub mod keys;
@@ -41,6 +42,7 @@ use std::path::Path;
 use toml::de::{DeTable, Error};
 
 pub use differences::Difference;
+pub use files::NamedFile;
 pub use forward_auth::Asker;
 pub use gate::{Admin, LogConfig, Server};
 pub use limit::{Limit, OwnLimits, Rate};
@@ -165,6 +167,7 @@ fn report(
     let syntax: Vec<Mistake> = errors.iter().map(|error| syntax(text, error)).collect();
     let mut report = Report {
         path: path.to_owned(),
+        files: root.map(files::named).unwrap_or_default(),
         config: None,
         mistakes: written(notes.mistakes, &syntax),
         warnings: written(notes.warnings, &syntax),
@@ -261,6 +264,7 @@ fn unreadable(path: String, wrong: String) -> Report {
     };
     Report {
         path,
+        files: Vec::new(),
         config: None,
         mistakes: vec![mistake],
         warnings: Vec::new(),

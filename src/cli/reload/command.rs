@@ -49,7 +49,7 @@ async fn reload(args: &ReloadArgs) -> Result<ExitCode, Failure> {
         show(&client.get(PATH).await?, args.json, drawn)?;
         return Ok(ExitCode::SUCCESS);
     }
-    match client.post(PATH, &json!({})).await {
+    match client.post_patiently(PATH, &json!({})).await {
         Ok(told) => {
             show(&told, args.json, drawn)?;
             Ok(ExitCode::SUCCESS)

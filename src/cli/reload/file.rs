@@ -1,6 +1,7 @@
-//! The configuration file, looked at for a change as certificates are: by what it holds, every two seconds, and a change
-//! counts when two looks in a row saw the same. Links that are swapped (as a Kubernetes `ConfigMap`'s `..data`), renames and
-//! files that are written bit by bit all look alike that way. A file that is gone is a change too.
+//! The configuration file and those it names, looked at for a change as certificates are: by what they hold, every two seconds,
+//! and a change counts when two looks in a row saw the same of all of them. Links that are swapped (as a Kubernetes
+//! `ConfigMap`'s `..data`), renames and files that are written bit by bit all look alike that way. A file that is gone is a
+//! change too.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -8,9 +9,16 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-/// What is known of one file.
+use crate::config::NamedFile;
+
+/// What is known of the files.
 pub(super) struct Watch {
-    path: PathBuf,
+    /// The configuration itself is the first.
+    files: Vec<Looked>,
+}
+
+struct Looked {
+    file: NamedFile,
     /// When it was last taken, or refused.
     tried: Fingerprint,
     /// At the last look.
@@ -21,31 +29,71 @@ pub(super) struct Watch {
 type Fingerprint = [u8; 32];
 
 impl Watch {
-    /// Of a file that has just been read.
+    /// Of a configuration that is about to be read.
     pub(super) fn new(path: PathBuf) -> Self {
-        let fingerprint = fingerprint(&path);
-        Self {
+        let file = NamedFile {
             path,
+            of_listeners: false,
+        };
+        Self {
+            files: vec![Looked::at(file)],
+        }
+    }
+
+    /// Looks; whether one of them holds something that was not tried yet, and all have held what they do since the last look.
+    /// Those that listeners take by themselves count only where the configuration was refused, which may have been for them.
+    pub(super) fn has_news(&mut self, is_refused: bool) -> bool {
+        let (mut are_settled, mut have_news) = (true, false);
+        for looked in self.files.iter_mut().filter(|one| is_refused || !one.file.of_listeners) {
+            let Some(now) = fingerprint(&looked.file.path) else {
+                continue;
+            };
+            are_settled &= std::mem::replace(&mut looked.seen, now) == now;
+            have_news |= now != looked.tried;
+        }
+        are_settled && have_news
+    }
+
+    /// They are about to be read. What is written after this is news.
+    pub(super) fn are_tried(&mut self) {
+        for looked in &mut self.files {
+            looked.tried = fingerprint(&looked.file.path).unwrap_or_default();
+            looked.seen = looked.tried;
+        }
+    }
+
+    /// The configuration as it was just read names these. True where one was not looked at before: it may have been another
+    /// when it was read.
+    pub(super) fn name(&mut self, files: &[NamedFile]) -> bool {
+        let named = |looked: &Looked| files.contains(&looked.file);
+        let kept = self.files.len().min(1);
+        let others = self.files.split_off(kept);
+        let (mut known, _): (Vec<Looked>, Vec<Looked>) = others.into_iter().partition(named);
+        let is_new = |file: &&NamedFile| !known.iter().any(|looked| looked.file == **file);
+        let new: Vec<Looked> = files.iter().filter(is_new).cloned().map(Looked::at).collect();
+        let has_new = !new.is_empty();
+        self.files.append(&mut known);
+        self.files.extend(new);
+        has_new
+    }
+}
+
+impl Looked {
+    fn at(file: NamedFile) -> Self {
+        let fingerprint = fingerprint(&file.path).unwrap_or_default();
+        Self {
+            file,
             tried: fingerprint,
             seen: fingerprint,
         }
     }
-
-    /// Looks; whether it holds something that was not tried yet, and has held it since the last look.
-    pub(super) fn has_news(&mut self) -> bool {
-        let now = fingerprint(&self.path);
-        let settled = std::mem::replace(&mut self.seen, now) == now;
-        settled && now != self.tried
-    }
-
-    /// It is about to be read. What is written after this is news.
-    pub(super) fn is_tried(&mut self) {
-        self.tried = fingerprint(&self.path);
-        self.seen = self.tried;
-    }
 }
 
-fn fingerprint(path: &Path) -> Fingerprint {
+/// `None` of a pipe, a device or a folder: whoever looks at one takes what it holds, or waits for it.
+fn fingerprint(path: &Path) -> Option<Fingerprint> {
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return None;
+    }
     let mut digest = Sha256::new();
     let mut content = Vec::new();
     match File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut content)) {
@@ -55,7 +103,7 @@ fn fingerprint(path: &Path) -> Fingerprint {
             digest.update(error.to_string());
         }
     }
-    digest.finalize().into()
+    Some(digest.finalize().into())
 }
 
 /// Longer than a configuration may be.
@@ -68,9 +116,9 @@ mod tests {
     use super::*;
 
     fn news(watch: &mut Watch) -> bool {
-        let first = watch.has_news();
+        let first = watch.has_news(false);
         assert!(!first, "it may be half written");
-        watch.has_news()
+        watch.has_news(false)
     }
 
     #[test]
@@ -81,14 +129,14 @@ mod tests {
         let mut watch = Watch::new(path.clone());
         assert!(!news(&mut watch));
         std::fs::write(&path, "tw").unwrap();
-        assert!(!watch.has_news());
+        assert!(!watch.has_news(false));
         std::fs::write(&path, "two").unwrap();
-        assert!(news(&mut watch) && watch.has_news());
-        watch.is_tried();
+        assert!(news(&mut watch) && watch.has_news(false));
+        watch.are_tried();
         assert!(!news(&mut watch));
         std::fs::rename(&path, folder.path().join("away")).unwrap();
         assert!(news(&mut watch), "gone");
-        watch.is_tried();
+        watch.are_tried();
         assert!(!news(&mut watch));
         std::fs::write(folder.path().join("new"), "two").unwrap();
         std::fs::rename(folder.path().join("new"), &path).unwrap();
@@ -109,5 +157,34 @@ mod tests {
         symlink("..2", at("..data_tmp")).unwrap();
         std::fs::rename(at("..data_tmp"), at("..data")).unwrap();
         assert!(news(&mut watch));
+    }
+
+    #[test]
+    fn files_that_are_named_count_and_those_of_listeners_only_after_a_refusal() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let files = [("page.html", false), ("front.pem", true)].map(|(name, of_listeners)| NamedFile {
+            path: at(name),
+            of_listeners,
+        });
+        std::fs::write(at("config.toml"), "one").unwrap();
+        let mut watch = Watch::new(at("config.toml"));
+        assert!(watch.name(&files) && !watch.name(&files));
+        std::fs::write(at("page.html"), "one").unwrap();
+        assert!(news(&mut watch));
+        watch.are_tried();
+        std::fs::write(at("front.pem"), "one").unwrap();
+        assert!(!news(&mut watch));
+        assert!(!watch.has_news(true) && watch.has_news(true));
+        watch.are_tried();
+        std::fs::write(at("config.toml"), "two").unwrap();
+        assert!(!watch.has_news(false));
+        std::fs::write(at("page.html"), "two").unwrap();
+        assert!(!watch.has_news(false), "one of them is settled, and the other is not");
+        assert!(watch.has_news(false));
+        watch.are_tried();
+        assert!(!watch.name(&files[..1]));
+        std::fs::write(at("front.pem"), "two").unwrap();
+        assert!(!watch.has_news(true) && !watch.has_news(true), "it is named no more");
     }
 }

@@ -10,6 +10,7 @@ mod live;
 mod prepared;
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,6 +21,7 @@ use crate::admin::{Order, Reloads, Trigger, api};
 use crate::config::{self, Config, Overrides, Report};
 use crate::logging::Filter;
 use crate::proxy::raise_descriptor_limit;
+use crate::time;
 use crate::tls::INTERVAL;
 
 use super::parts;
@@ -49,9 +51,24 @@ impl Source {
         }
     }
 
-    /// Reads and checks everything that is configured, as it is now.
+    /// Reads and checks everything that is configured, as it is now. What is written after this is a change.
     #[must_use]
-    pub fn read(&self) -> Report {
+    pub fn read(&mut self) -> Report {
+        let mut report = self.read_once();
+        for _ in 0..READS_MORE {
+            let watch = self.watch.as_mut();
+            if !watch.is_some_and(|watch| watch.name(report.files())) {
+                break;
+            }
+            report = self.read_once();
+        }
+        report
+    }
+
+    fn read_once(&mut self) -> Report {
+        if let Some(watch) = &mut self.watch {
+            watch.are_tried();
+        }
         config::read(self.file.as_deref(), &self.overrides)
     }
 }
@@ -115,6 +132,7 @@ pub fn look_after(
         reloads,
         supervisor,
         patience,
+        refused: None,
     };
     let body = move || {
         if begins.recv().is_ok() {
@@ -137,23 +155,24 @@ struct Reloader {
     reloads: Reloads,
     supervisor: Arc<Supervisor>,
     patience: Patience,
+    refused: Option<Refused>,
 }
 
 impl Reloader {
     fn carry_out(mut self, orders: &Receiver<Order>) {
         loop {
             let order = match orders.recv_timeout(INTERVAL) {
-                Ok(order) => order,
-                Err(RecvTimeoutError::Timeout) if self.source.watch.as_mut().is_some_and(Watch::has_news) => Order {
-                    trigger: Trigger::File,
-                    answer: None,
-                },
-                Err(RecvTimeoutError::Timeout) => continue,
+                Ok(order) => Some(order),
+                Err(RecvTimeoutError::Timeout) => self.look(),
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             if self.patience.has_ended() {
                 return;
             }
+            let Some(order) = order else {
+                self.try_again(time::uptime());
+                continue;
+            };
             let told = self.reload(order.trigger);
             if let Some(answer) = order.answer {
                 // Whoever asked may be gone.
@@ -162,27 +181,60 @@ impl Reloader {
         }
     }
 
+    /// At the files.
+    fn look(&mut self) -> Option<Order> {
+        let is_refused = self.refused.is_some();
+        let watch = self.source.watch.as_mut()?;
+        watch.has_news(is_refused).then_some(Order {
+            trigger: Trigger::File,
+            answer: None,
+        })
+    }
+
     fn reload(&mut self, trigger: Trigger) -> api::Reload {
         self.supervisor.reloading();
-        if let Some(watch) = &mut self.source.watch {
-            watch.is_tried();
-        }
-        let report = self.source.read();
-        let warnings = report
-            .warnings()
-            .iter()
-            .map(ToString::to_string)
-            .take(MOST_TOLD)
-            .collect();
-        let outcome = self.attempt(report).map_err(few);
-        log(trigger, &outcome);
-        let told = self.reloads.tell(trigger, outcome, warnings);
+        let (outcome, warnings) = self.take();
+        let told = self.tell(trigger, outcome, warnings);
         self.supervisor.ready();
         told
     }
 
+    /// Tries a change of the file again that was refused: the reason may be gone without a change. One that stays is not told
+    /// again.
+    fn try_again(&mut self, now: Duration) {
+        if !self.refused.as_ref().is_some_and(|refused| refused.is_due(now)) {
+            return;
+        }
+        let (outcome, warnings) = self.take();
+        match (&mut self.refused, &outcome) {
+            (Some(refused), Err(reasons)) if refused.reasons == *reasons => refused.again = Some(now + AGAIN),
+            _ => drop(self.tell(Trigger::File, outcome, warnings)),
+        }
+    }
+
+    /// Reads all of it and puts it in force; what has changed, or why it does not, and what is odd about it.
+    fn take(&mut self) -> (Outcome, Vec<String>) {
+        let mut odd = Vec::new();
+        let outcome = unless_it_fails(|| {
+            let report = self.source.read();
+            let warnings = report.warnings().iter().map(ToString::to_string);
+            odd.extend(warnings.take(MOST_TOLD));
+            self.attempt(report)
+        });
+        (outcome.map_err(few), odd)
+    }
+
+    fn tell(&mut self, trigger: Trigger, outcome: Outcome, warnings: Vec<String>) -> api::Reload {
+        log(trigger, &outcome);
+        self.refused = outcome.as_ref().err().map(|reasons| Refused {
+            reasons: reasons.clone(),
+            again: (trigger == Trigger::File).then(|| time::uptime() + AGAIN),
+        });
+        self.reloads.tell(trigger, outcome, warnings)
+    }
+
     /// The keys that are otherwise now, or every mistake.
-    fn attempt(&mut self, report: Report) -> Result<Vec<String>, Vec<String>> {
+    fn attempt(&mut self, report: Report) -> Outcome {
         let place = |mistake: &dyn ToString| match &self.source.file {
             Some(file) => format!("{}: {}", file.display(), mistake.to_string()),
             None => mistake.to_string(),
@@ -220,8 +272,30 @@ impl Reloader {
     }
 }
 
+/// The keys that are otherwise now, or every reason why nothing is.
+type Outcome = Result<Vec<String>, Vec<String>>;
+
+/// The last attempt was refused.
+struct Refused {
+    reasons: Vec<String>,
+    /// Uptime of the next try, for a change of the file.
+    again: Option<Duration>,
+}
+
+impl Refused {
+    fn is_due(&self, now: Duration) -> bool {
+        self.again.is_some_and(|again| again <= now)
+    }
+}
+
+/// A fault of ours refuses one attempt, and ends no later one.
+fn unless_it_fails(attempt: impl FnOnce() -> Outcome) -> Outcome {
+    let tried = catch_unwind(AssertUnwindSafe(attempt));
+    tried.unwrap_or_else(|_| Err(vec![FAULT.to_owned()]))
+}
+
 /// Says what came of it, once, for whoever reads the log.
-fn log(trigger: Trigger, outcome: &Result<Vec<String>, Vec<String>>) {
+fn log(trigger: Trigger, outcome: &Outcome) {
     match outcome {
         Ok(changed) => {
             for what in changed.iter().take(MOST_TOLD) {
@@ -252,6 +326,15 @@ fn few(mut mistakes: Vec<String>) -> Vec<String> {
     mistakes
 }
 
+const FAULT: &str =
+    "a fault of the program, which the log tells of: what is in force may be in part of either file; restart the gate";
+
+/// Of a change of the file that was refused.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// A file that is named for the first time is read once more, now that it is looked at; it may name others.
+const READS_MORE: usize = 2;
+
 /// Most mistakes, warnings or changed keys that are told one by one.
 const MOST_TOLD: usize = 200;
 
@@ -268,6 +351,23 @@ mod tests {
         let _read = source.read();
         std::fs::write(&file, "[server]\nh2c = true\n").unwrap();
         let watch = source.watch.as_mut().unwrap();
-        assert!((0..2).any(|_| watch.has_news()));
+        assert!((0..2).any(|_| watch.has_news(false)));
+    }
+
+    #[test]
+    fn a_fault_of_the_program_refuses_one_attempt() {
+        assert_eq!(unless_it_fails(|| panic!("on purpose")), Err(vec![FAULT.to_owned()]));
+        assert_eq!(unless_it_fails(|| Ok(Vec::new())), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_change_of_the_file_that_was_refused_is_tried_again_after_a_minute() {
+        let at = Duration::from_secs;
+        let refused = |again| Refused {
+            reasons: Vec::new(),
+            again,
+        };
+        assert!(!refused(None).is_due(at(1_000)));
+        assert!(!refused(Some(at(60))).is_due(at(59)) && refused(Some(at(60))).is_due(at(60)));
     }
 }

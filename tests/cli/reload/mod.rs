@@ -5,6 +5,7 @@
 
 mod kept;
 mod live;
+mod named;
 mod refused;
 mod secured;
 mod shared;
