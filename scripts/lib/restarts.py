@@ -1,7 +1,8 @@
 """What visitors notice while a gate is restarted, upgraded and reloaded: called by scripts/restarts with the gate's binary.
 
-One process: a shop, 2,000 event streams of visitors who wait, one visitor who joins every 50 ms, and a gate whose ports are held
-here, as systemd holds them. wrk is a process of its own, with the passes of visitors who are inside.
+One process: a shop, 2,000 event streams of visitors who wait, one visitor who joins every 50 ms, one who is inside and comes over a
+new TLS connection each time, and a gate whose ports are held here, as systemd holds them. wrk runs twice, in the clear and over TLS, as
+processes of their own with the passes of visitors who are inside.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import re
 import resource
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -61,10 +63,10 @@ class Visitor:
 
     failures = []
 
-    def __init__(self, port):
+    def __init__(self, port, tls=None):
         self.port = port
+        self.tls = tls
         self.jar = {}
-        self.number = None
 
     def head(self, line, fields):
         cookies = "; ".join(f"{name}={value}" for name, value in self.jar.items())
@@ -74,7 +76,7 @@ class Visitor:
     async def opens(self, line, fields):
         """Sends a request; a failure on the way to the answer's head is one that a visitor notices."""
         try:
-            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port, ssl=self.tls)
             writer.write(self.head(line, fields))
             head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).decode()
         except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError) as error:
@@ -87,7 +89,11 @@ class Visitor:
 
     async def asks(self, line, fields=""):
         head, reader, writer = await self.opens(line, "Connection: close\r\n" + fields)
-        body = await asyncio.wait_for(reader.read(), PATIENCE)
+        try:
+            body = await asyncio.wait_for(reader.read(), PATIENCE)
+        except (OSError, asyncio.TimeoutError) as error:
+            self.failures.append(f"{line}: {error!r}")
+            raise Failed(f"{line}: {error!r}") from error
         writer.close()
         status = int(head.split(" ", 2)[1])
         if status >= 500 and "anteroom-status: waiting" not in head.lower():
@@ -154,10 +160,12 @@ class Gate:
         self.binary = os.path.abspath(binary)
         self.folder = folder
         self.store = store
-        self.front = self.listener()
+        self.front, self.secured = self.listener(), self.listener()
         with self.listener() as admin:
             self.admin = admin.getsockname()[1]
-        self.port = self.front.getsockname()[1]
+        self.port, self.tls_port = (held.getsockname()[1] for held in (self.front, self.secured))
+        for name in ("one", "two"):
+            self.issue(name)
         self.processes = []
         self.log = open(os.path.join(folder, "log"), "ab")
 
@@ -169,13 +177,36 @@ class Gate:
         listener.listen(4096)
         return listener
 
-    def configure(self, shop_port, more=""):
+    def issue(self, name):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30",
+             "-subj", f"/CN={name}.shop.test", "-addext", "subjectAltName=DNS:shop.test",
+             "-addext", "basicConstraints=critical,CA:FALSE", "-keyout", f"{name}.key", "-out", f"{name}.pem"],
+            cwd=self.folder, check=True, capture_output=True,
+        )
+
+    def certificate(self, name):
+        with open(os.path.join(self.folder, f"{name}.pem"), encoding="utf-8") as file:
+            return ssl.PEM_cert_to_DER_cert(file.read())
+
+    async def shown(self):
+        """The certificate that visitors are shown."""
+        _, writer = await asyncio.open_connection("127.0.0.1", self.tls_port, ssl=TLS)
+        certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        writer.close()
+        return certificate
+
+    def configure(self, shop_port, certificate="one", settings="", more=""):
+        self.shop_port = shop_port
         config = f"""
 [server]
-listen = ["systemd"]
+listen = ["systemd:front"]
 admin_listen = "127.0.0.1:{self.admin}"
 max_connections_per_client = 20000
 drain_deadline = "20s"
+[tls]
+listen = ["systemd:secured"]
+certificates = [{{ cert_file = "{certificate}.pem", key_file = "{certificate}.key" }}]
 [upstream]
 url = "http://127.0.0.1:{shop_port}"
 [store]
@@ -187,11 +218,12 @@ join = {{ requests = 10000, window = "1s" }}
 join_network = {{ requests = 10000, window = "1s" }}
 status_network = {{ requests = 20000, window = "1s" }}
 streams_per_client = 10000
+{more}
 [[room]]
 name = "shop"
 total_active_users = {INSIDE}
 session_duration = "20 min"
-{more}
+{settings}
 """
         path = os.path.join(self.folder, "config.toml")
         with open(path + ".next", "w", encoding="utf-8") as file:
@@ -199,12 +231,15 @@ session_duration = "20 min"
         os.rename(path + ".next", path)
 
     def start(self):
-        shell = 'exec 3<&0 </dev/null; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=front; exec "$@"'
+        shell = (
+            "exec 3<&0 4>&1 </dev/null >/dev/null; export LISTEN_PID=$$ LISTEN_FDS=2 LISTEN_FDNAMES=front:secured;"
+            ' exec "$@"'
+        )
         process = subprocess.Popen(
             ["/bin/sh", "-c", shell, "sh", self.binary, "run", "--config", "config.toml"],
             cwd=self.folder,
             stdin=self.front.fileno(),
-            stdout=subprocess.DEVNULL,
+            stdout=self.secured.fileno(),
             stderr=self.log,
             start_new_session=True,
         )
@@ -289,6 +324,18 @@ session_duration = "20 min"
         _, err = await asyncio.wait_for(command.communicate(), PATIENCE)
         check(f"a reload did not come about: {err.decode()}", command.returncode == 0)
 
+    async def change(self):
+        """Another length of sessions, an exception and a room more, and another certificate."""
+        room = '[[room]]\nname = "vip"\nroutes = ["/vip/*"]\nmode = "closed"'
+        settings = 'claim_deadline = "3 min"\nexcept = ["/free/*"]'
+        self.configure(self.shop_port, "two", settings, room)
+        await self.reload()
+        _, head, _ = await Visitor(self.port).asks("GET /vip/a", NAVIGATION)
+        check(f"the new room is closed: {head}", "anteroom-status: closed" in head.lower())
+        _, _, body = await Visitor(self.port).asks("GET /free/a", NAVIGATION)
+        check(f"the new exception is open: {body}", body.startswith(b"the shop"))
+        check("visitors are shown the new certificate", await self.shown() == self.certificate("two"))
+
     def kill(self):
         for pid in {self.pid, *(process.pid for process in self.processes)}:
             if not self.ended(pid):
@@ -297,9 +344,10 @@ session_duration = "20 min"
             process.wait()
 
 
-async def wrk(gate, insiders, seconds):
-    """wrk for so long, with the pass of one who is inside; what it says at its end."""
-    cookies = "; ".join(f"{name}={value}" for name, value in insiders[0].jar.items())
+async def wrk(gate, insider, seconds):
+    """wrk for so long, with the pass of one who is inside, the way that one came; what it says at its end."""
+    cookies = "; ".join(f"{name}={value}" for name, value in insider.jar.items())
+    scheme, connections = ("https", 16) if insider.tls else ("http", 32)
     script = os.path.join(gate.folder, "wrk.lua")
     with open(script, "w", encoding="utf-8") as file:
         file.write(
@@ -309,18 +357,29 @@ async def wrk(gate, insiders, seconds):
             " e.timeout, latency.max))\nend\n"
         )
     command = await asyncio.create_subprocess_exec(
-        "wrk", "-t1", "-c32", f"-d{seconds}s", "--timeout", "30s", "-s", script, "-H", "Host: shop.test",
-        "-H", f"Cookie: {cookies}", "-H", "Accept: text/html", f"http://127.0.0.1:{gate.port}/",
+        "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", script, "-H", "Host: shop.test",
+        "-H", f"Cookie: {cookies}", "-H", "Accept: text/html", f"{scheme}://127.0.0.1:{insider.port}/",
         stdout=subprocess.PIPE,
     )
     out, _ = await command.communicate()
     return [int(word) for word in out.decode().strip().splitlines()[-1].split()]
 
 
-async def joiners(gate, joined, stop):
-    """Somebody new every 50 ms, each behind all who came before."""
+async def shakes(insider, shaken, stop):
+    """Comes back over a new connection all the while."""
     while not stop.is_set():
-        visitor = Visitor(gate.port)
+        try:
+            _, _, body = await insider.goes()
+            shaken.append(body.startswith(b"the shop"))
+        except Failed:
+            pass
+        await asyncio.sleep(0.02)
+
+
+async def joiners(gate, joined, stop):
+    """Somebody new every 50 ms, each behind all who came before, in the clear and over TLS by turns."""
+    while not stop.is_set():
+        visitor = Visitor(gate.tls_port, TLS) if len(joined) % 2 else Visitor(gate.port)
         try:
             await visitor.goes()
             joined.append(visitor)
@@ -341,16 +400,19 @@ async def places(streams):
 async def trial(name, gate, streams, insiders, era, seconds):
     """One kind of change under load; a line of the table."""
     ended, failures = Stream.ended, len(Visitor.failures)
-    joined, stop = [], asyncio.Event()
-    load = asyncio.create_task(wrk(gate, insiders, seconds))
+    joined, shaken, stop = [], [], asyncio.Event()
+    load = [asyncio.create_task(wrk(gate, insider, seconds)) for insider in (insiders[0], insiders[-1])]
     joins = asyncio.create_task(joiners(gate, joined, stop))
+    shaking = asyncio.create_task(shakes(insiders[-2], shaken, stop))
     await asyncio.sleep(1)
     began = time.monotonic()
     await getattr(gate, name)()
     took = time.monotonic() - began
-    requests, *errors, slowest = await load
+    (requests, *errors, slowest), (secured, *others, slower) = await asyncio.gather(*load)
+    errors = [one + other for one, other in zip(errors, others)]
     stop.set()
     await joins
+    await shaking
 
     async def back():
         return Stream.up == len(streams)
@@ -365,17 +427,17 @@ async def trial(name, gate, streams, insiders, era, seconds):
     await patiently("joiners in the order in which they came", in_order)
     now = await places(streams)
     lost = [(stream.place, place) for stream, place in zip(streams, now) if stream.place != place]
-    failed = sum(errors) + len(Visitor.failures) - failures
+    failed = sum(errors) + shaken.count(False) + len(Visitor.failures) - failures
     noted = Visitor.failures[failures:]
     print(
-        f"| {name} | {requests} | {len(joined)} | {Stream.ended - ended} | {failed} | {len(lost)} |"
-        f" {took:.1f} s | {slowest / 1000:.0f} ms |",
+        f"| {name} | {requests} | {secured} | {len(shaken)} | {len(joined)} | {Stream.ended - ended} | {failed} | {len(lost)} |"
+        f" {took:.1f} s | {max(slowest, slower) / 1000:.0f} ms |",
         flush=True,
     )
     check(f"wrk: connect, read, write, status, timeout {errors}; visitors: {noted[:5]}", failed == 0)
     check(f"places lost or altered: {lost[:5]}", not lost)
     check("the log is the same", await gate.era() == era)
-    if name != "reload":
+    if name not in ("reload", "change"):
         check("every stream was told to come back", Stream.ended - ended >= len(streams))
 
 
@@ -398,7 +460,7 @@ async def run(binary, kind, folder):
     try:
         await gate.until_ready()
         await patiently("a live log", gate.live)
-        insiders = [Visitor(gate.port) for _ in range(INSIDE)]
+        insiders = [Visitor(gate.port) for _ in range(INSIDE - 2)] + [Visitor(gate.tls_port, TLS) for _ in range(2)]
         for visitor in insiders:
             status, _, body = await visitor.goes()
             check(f"somebody is inside: {status}", body.startswith(b"the shop"))
@@ -419,9 +481,12 @@ async def run(binary, kind, folder):
             stream.place = place
         era = await gate.era()
         print(f"\n{kind}: {WAITING} waiting on streams, {INSIDE} inside, log {era}\n")
-        print("| what | requests | joins | streams that came back | failed | places lost | took | slowest answer |")
-        print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
-        for name, seconds in (("restart", 12), ("upgrade", 8), ("upgrades", 14), *RELOAD):
+        print(
+            "| what | requests | over TLS | handshakes | joins | streams that came back | failed | places lost | took |"
+            " slowest answer |"
+        )
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+        for name, seconds in (("restart", 12), ("upgrade", 8), ("upgrades", 14), ("reload", 6), ("change", 6)):
             await trial(name, gate, streams, insiders, era, seconds)
     except BaseException:
         with open(os.path.join(folder, "log"), encoding="utf-8") as file:
@@ -434,6 +499,7 @@ async def run(binary, kind, folder):
         gate.kill()
         server.close()
         gate.front.close()
+        gate.secured.close()
         if redis:
             redis.kill()
             redis.wait()
@@ -443,9 +509,6 @@ def main():
     binary, *kinds = sys.argv[1:]
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    global RELOAD
-    has_reload = subprocess.run([binary, "reload", "--help"], capture_output=True, check=False).returncode == 0
-    RELOAD = (("reload", 6),) if has_reload else ()
     for kind in kinds or ["embedded", "redis"]:
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -455,7 +518,15 @@ def main():
     print("\nnobody noticed")
 
 
-RELOAD = ()
+def trusting():
+    """Whom it speaks to is known by the port."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+TLS = trusting()
 
 if __name__ == "__main__":
     main()
