@@ -76,8 +76,7 @@ class Visitor:
     async def opens(self, line, fields):
         """Sends a request; a failure on the way to the answer's head is one that a visitor notices."""
         try:
-            reader, writer = await asyncio.open_connection("127.0.0.1", self.port, ssl=self.tls)
-            writer.write(self.head(line, fields))
+            reader, writer = await self.connects(self.head(line, fields))
             head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).decode()
         except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError) as error:
             self.failures.append(f"{line}: {error!r}")
@@ -86,6 +85,17 @@ class Visitor:
             name, value = cookie.split("=", 1)
             self.jar[name] = value
         return head, reader, writer
+
+    async def connects(self, head):
+        """Speaks as soon as it is connected: one process for thousands of visitors has other things to do in between, and a
+        connection that says nothing for a second is closed by a gate that drains."""
+        if self.tls:
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port, ssl=self.tls)
+            writer.write(head)
+            return reader, writer
+        connection = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+        connection.sendall(head)
+        return await asyncio.open_connection(sock=connection)
 
     async def asks(self, line, fields=""):
         head, reader, writer = await self.opens(line, "Connection: close\r\n" + fields)
@@ -96,7 +106,7 @@ class Visitor:
             raise Failed(f"{line}: {error!r}") from error
         writer.close()
         status = int(head.split(" ", 2)[1])
-        if status >= 500 and "anteroom-status: waiting" not in head.lower():
+        if status >= 500 and not re.search(r"(?im)^anteroom-status: (waiting|closed)\b", head):
             self.failures.append(f"{line}: {status}")
         if "transfer-encoding: chunked" in head.lower():
             body = b"".join(re.findall(rb"[0-9a-fA-F]+\r\n(.*?)\r\n(?=[0-9a-fA-F]+\r\n)", body, re.S))
@@ -348,7 +358,7 @@ async def wrk(gate, insider, seconds):
     """wrk for so long, with the pass of one who is inside, the way that one came; what it says at its end."""
     cookies = "; ".join(f"{name}={value}" for name, value in insider.jar.items())
     scheme, connections = ("https", 16) if insider.tls else ("http", 32)
-    script = os.path.join(gate.folder, "wrk.lua")
+    script = os.path.join(gate.folder, f"{scheme}.lua")
     with open(script, "w", encoding="utf-8") as file:
         file.write(
             "done = function(summary, latency)\n"
