@@ -105,8 +105,7 @@ impl Protocol {
         self.is_urgent() || now >= self.tick_due(state, tick) || departs.is_some_and(|departs| now >= departs)
     }
 
-    /// When marks and renewals go, if there are any: counted from the last entry or from the first of them, whichever is
-    /// earlier, so that other gates' words never hold them up.
+    /// When marks and renewals go, if there are any; other gates' words never hold them up.
     fn company_departs(&self, tick: Duration) -> Option<Duration> {
         self.company_since
             .map(|since| since.min(self.heard) + tick.min(COMPANY))

@@ -13,16 +13,14 @@ fn stays(site: &Site, gate: &Gate, why: &str) {
     assert_eq!(told["result"], "refused");
     let mistakes = told["mistakes"].as_array().expect("a list");
     assert!(mistakes.iter().any(|one| one.as_str().unwrap().contains(why)), "{told}");
-    let log = gate.program.err();
-    assert!(
-        line_with(&log, "the configuration was refused; the one before stays").is_some(),
-        "{log}"
-    );
-    assert!(
-        log.lines()
-            .any(|line| line.contains("the configuration has a mistake") && line.contains(&why.replace('"', "\\\""))),
-        "{log}"
-    );
+    // Written perhaps a moment after the answer.
+    let is_told = |log: &str| {
+        let mut lines = log.lines();
+        let mistake =
+            |line: &str| line.contains("the configuration has a mistake") && line.contains(&why.replace('"', "\\\""));
+        line_with(log, "the configuration was refused; the one before stays").is_some() && lines.any(mistake)
+    };
+    until("word of it in the log", || is_told(&gate.program.err()).then_some(()));
     assert!(gate.figure("anteroom_config_reloads_total{result=\"refused\"} ") >= 1);
     assert_eq!(gate.figure("anteroom_config_last_reload_successful "), 0);
     let rooms = site.run(&["rooms", "--admin", &admin]).out;
