@@ -3,6 +3,8 @@
 //! `h2c` and TLS upgrades are never passed on: a tunnel of HTTP would carry requests past the gate. Bytes a client sends
 //! before the 101 stay with us until then, and are dropped with the connection when it does not come.
 
+use std::convert::identity;
+use std::future::pending;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -120,10 +122,11 @@ impl Asked {
             && self.accept.as_ref().is_none_or(accepted)
     }
 
-    /// Starts the tunnel; it opens when the client has been sent its 101.
+    /// Starts the tunnel; it opens when the client has been sent its 101. The shop comes with how long it may take nothing, where
+    /// its socket does not see to that.
     pub(super) fn open(
         self,
-        shop: OnUpgrade,
+        shop: (OnUpgrade, Option<Duration>),
         idle: Duration,
         cancel: Option<CancellationToken>,
         stats: Arc<Stats>,
@@ -160,7 +163,11 @@ impl Drop for Open {
 }
 
 /// Copies both ways until both ends have closed, either fails, or neither has sent anything for `idle`.
-async fn run((client, pace): (OnUpgrade, Option<Arc<Pace>>), shop: OnUpgrade, idle: Duration) {
+async fn run(
+    (client, pace): (OnUpgrade, Option<Arc<Pace>>),
+    (shop, patience): (OnUpgrade, Option<Duration>),
+    idle: Duration,
+) {
     let both = async { tokio::try_join!(client, shop) };
     let Ok(Ok((client, shop))) = timeout(HANDOVER, both).await else {
         return;
@@ -170,16 +177,27 @@ async fn run((client, pace): (OnUpgrade, Option<Arc<Pace>>), shop: OnUpgrade, id
         io: TokioIo::new(client),
         activity: Arc::clone(&activity),
         pace,
+        piece: piece_of,
     };
+    let shop_pace = patience.map(|_| Arc::new(Pace::new()));
     let mut shop = Watched {
         io: TokioIo::new(shop),
         activity: Arc::clone(&activity),
-        pace: None,
+        pace: shop_pace.clone(),
+        piece: identity,
     };
     tokio::select! {
         // Either end may fail at any time; the other is closed by the drop of both.
         _ = copy_bidirectional(&mut client, &mut shop) => {}
         () = activity.silence(idle) => {}
+        () = stalled(shop_pace, patience) => {}
+    }
+}
+
+async fn stalled(pace: Option<Arc<Pace>>, patience: Option<Duration>) {
+    match pace.zip(patience) {
+        Some((pace, patience)) => pace.stalled(|| patience).await,
+        None => pending().await,
     }
 }
 
@@ -218,6 +236,20 @@ struct Watched {
     io: TokioIo<Upgraded>,
     activity: Arc<Activity>,
     pace: Option<Arc<Pace>>,
+    /// How much of what is there is handed over at once, where there is a pace.
+    piece: fn(usize) -> usize,
+}
+
+impl Watched {
+    /// What is not taken now waits from now on.
+    fn note<T>(&self, polled: Poll<T>) -> Poll<T> {
+        match &self.pace {
+            Some(pace) if polled.is_pending() => pace.offer(),
+            Some(pace) => pace.taken(),
+            None => {}
+        }
+        polled
+    }
 }
 
 impl Drop for Watched {
@@ -239,18 +271,9 @@ impl AsyncRead for Watched {
 
 impl AsyncWrite for Watched {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        if self.pace.is_none() {
-            return Pin::new(&mut self.io).poll_write(cx, buf);
-        }
-        let written = Pin::new(&mut self.io).poll_write(cx, &buf[..piece_of(buf.len())]);
-        if let Some(pace) = &self.pace {
-            if written.is_pending() {
-                pace.offer();
-            } else {
-                pace.taken();
-            }
-        }
-        written
+        let most = self.pace.as_ref().map_or(buf.len(), |_| (self.piece)(buf.len()));
+        let written = Pin::new(&mut self.io).poll_write(cx, &buf[..most]);
+        self.note(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -258,7 +281,8 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
+        let shut = Pin::new(&mut self.io).poll_shutdown(cx);
+        self.note(shut)
     }
 }
 

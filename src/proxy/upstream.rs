@@ -145,7 +145,9 @@ impl Upstream {
         mut lease: Lease,
         cancel: Option<CancellationToken>,
     ) -> Response<Body> {
-        let shop = hyper::upgrade::on(&mut answer);
+        // A socket that is the tunnel's alone has a write deadline of its own.
+        let patience = lease.fate().map(|_| self.settings.write);
+        let shop = (hyper::upgrade::on(&mut answer), patience);
         lease.judge(answer.status(), true);
         let held = lease.detach();
         let headers = answer.headers_mut();

@@ -112,7 +112,7 @@ fn builder(run: Run, settings: &UpstreamSettings) -> Builder<Run> {
 /// One request's use of a connection.
 pub(in crate::proxy) struct Stream {
     connection: Arc<Connection>,
-    /// Dropped, it ends what is still sent.
+    /// Dropped, it ends what is still sent, in a tunnel too.
     upload: Option<DropGuard>,
     reused: bool,
     fate: Fate,
@@ -132,7 +132,7 @@ impl Stream {
             return Err(Kind::NoTunnel);
         }
         let upload = request.body().upload();
-        let request = request.map(|body| self.carry(body));
+        let request = request.map(|body| self.carry(body, accept.is_some()));
         connection.signs.request();
         let answer = connection.sender.clone().try_send_request(request);
         let answer = tokio::select! {
@@ -155,11 +155,11 @@ impl Stream {
         }
     }
 
-    fn carry(&mut self, mut body: Sent) -> Carried {
+    fn carry(&mut self, mut body: Sent, is_tunnel: bool) -> Carried {
         body.release();
         let upload = CancellationToken::new();
         self.upload = Some(upload.clone().drop_guard());
-        Carried::new(body, self.connection.run.clone(), upload)
+        Carried::new(body, self.connection.run.clone(), upload, is_tunnel)
     }
 
     fn fail(&mut self, fate: Fate) -> Kind {

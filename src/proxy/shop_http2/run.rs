@@ -16,17 +16,24 @@ use super::watch::Watched;
 use crate::proxy::body::BoxError;
 use crate::proxy::sent::Sent;
 
-/// Runs a connection's tasks; that of an upload until its stream is dropped.
+/// Runs a connection's tasks; those that send for a stream, an upload or a tunnel, until the stream is dropped.
 #[derive(Clone, Default)]
 pub(super) struct Run(Arc<Mutex<Option<CancellationToken>>>);
 
+tokio::task_local! {
+    /// What ends the stream whose task runs.
+    static END: CancellationToken;
+}
+
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Run {
     fn execute(&self, task: F) {
-        let end = held(&self.0).take();
+        // What waits for the answer to a CONNECT begins the task that sends in the tunnel: that one must end with the stream too,
+        // or, where the shop takes nothing, it would stay for ever, and the stream with it.
+        let end = END.try_with(Clone::clone).ok().or_else(|| held(&self.0).take());
         tokio::spawn(async move {
             match end {
                 Some(end) => {
-                    end.run_until_cancelled_owned(task).await;
+                    END.scope(end.clone(), end.run_until_cancelled_owned(task)).await;
                 }
                 None => task.await,
             }
@@ -34,17 +41,18 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Run {
     }
 }
 
-/// A request's body on its stream; whoever drives its upload is told how to end it.
+/// A request's body on its stream; whoever drives its upload, or its tunnel, is told how to end it.
 pub(super) struct Carried {
     body: Sent,
     run: Option<(Run, CancellationToken)>,
+    is_tunnel: bool,
 }
 
 impl Carried {
-    /// `end` ends the upload.
-    pub(super) fn new(body: Sent, run: Run, end: CancellationToken) -> Self {
+    /// `end` ends the upload, or the tunnel.
+    pub(super) fn new(body: Sent, run: Run, end: CancellationToken, is_tunnel: bool) -> Self {
         let run = Some((run, end));
-        Self { body, run }
+        Self { body, run, is_tunnel }
     }
 }
 
@@ -61,6 +69,11 @@ impl Body for Carried {
     }
 
     fn is_end_stream(&self) -> bool {
+        // hyper asks just before it sends the head; the next that it runs for a CONNECT, whose body it never reads, is the wait for
+        // its answer.
+        if let Some((run, end)) = &self.run {
+            *held(&run.0) = self.is_tunnel.then(|| end.clone());
+        }
         self.body.is_end_stream()
     }
 

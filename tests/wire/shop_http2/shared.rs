@@ -42,7 +42,7 @@ fn ask_at_once(gate: &Gate, count: usize) -> Vec<Client> {
     (0..count).map(ask).collect()
 }
 
-fn reason(frame: Option<super::frames::Frame>) -> u32 {
+pub(super) fn reason(frame: Option<super::frames::Frame>) -> u32 {
     u32::from_be_bytes(frame.unwrap().payload.try_into().unwrap())
 }
 

@@ -1,6 +1,8 @@
 //! `WebSockets` to a shop that speaks HTTP/2.
 
+use std::io::Write as _;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
 use anteroom::proxy::ConnectionBound;
@@ -8,8 +10,12 @@ use bytes::Bytes;
 use h2::server::Builder;
 use http::{Method, Response};
 
-use super::{Asked, GET, Shop, gate, gate_by_alpn, gate_with, hi, secured};
-use crate::client::header;
+use super::frames::{CANCEL, DATA, END_HEADERS, Framed, HEADERS, OK, RST_STREAM};
+use super::shared::reason;
+use super::{Asked, GET, Shop, gate, gate_by_alpn, gate_with, hi, secured, until_idle};
+use crate::client::{Client, header};
+use crate::gate::Gate;
+use crate::shop::PATIENCE;
 use crate::upgrades::ASK;
 
 /// Answers in capitals until the other end is done, then says so.
@@ -145,4 +151,53 @@ fn within_tls_a_tunnel_has_a_connection_of_its_own() {
         Some("HTTP/2"),
         "the tunnel says nothing of it"
     );
+}
+
+/// A shop with room for one stream and for five bytes on it, which takes no more; and a word when these are here.
+fn deaf() -> (Framed, mpsc::Receiver<()>) {
+    let (told, stuck) = mpsc::channel();
+    let told = Mutex::new(told);
+    let shop = Framed::with(&[(3, 1), (4, 5), (8, 1)], move |line| {
+        let tunnel = line.request().unwrap();
+        line.frame(HEADERS, END_HEADERS, tunnel, OK);
+        line.until(DATA).unwrap();
+        let _ = told.lock().unwrap().send(());
+        let reset = line.until(RST_STREAM).unwrap();
+        assert_eq!((reset.stream, reason(Some(reset))), (tunnel, CANCEL));
+        line.serve();
+    });
+    (shop, stuck)
+}
+
+/// So many bytes go into a tunnel to a shop that takes five; it ends as `end` says, and the shop is told.
+fn stuck_tunnel(bytes: usize, write: Option<Duration>, end: impl FnOnce(Client, &Gate)) {
+    let (shop, stuck) = deaf();
+    let gate = gate_with(shop.address, |upstream| {
+        upstream.write = write.unwrap_or(upstream.write);
+    });
+    let mut client = gate.client();
+    client.send(ASK);
+    assert!(client.head().starts_with("HTTP/1.1 101 "));
+    // It may be cut before all of it is written.
+    let _ = client.stream.write_all(&vec![b'x'; bytes]);
+    stuck.recv_timeout(PATIENCE).unwrap();
+    end(client, &gate);
+    until_idle(&gate);
+    assert_eq!(gate.client().ask(GET).body, "hi");
+    assert_eq!(shop.connections(), 1);
+}
+
+#[test]
+fn tunnel_that_ends_is_reset_at_a_shop_that_takes_nothing() {
+    stuck_tunnel(20_000, None, |mut client, gate| {
+        gate.cancel.cancel();
+        client.rest();
+    });
+}
+
+#[test]
+fn shop_that_takes_nothing_of_a_tunnel_loses_it() {
+    let short = Some(Duration::from_millis(50));
+    stuck_tunnel(100_000, short, |mut client, _| drop(client.rest()));
+    stuck_tunnel(20_000, short, |client, _| drop(client));
 }
