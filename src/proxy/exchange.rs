@@ -19,7 +19,7 @@ use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
 use super::sent::Sent;
 use super::settings::UpstreamSettings;
-use super::shop_http2::Fate;
+use super::shop_http2::{Fate, Unopened};
 use super::stats::{Stats, up};
 
 /// One request's way to an answer.
@@ -156,13 +156,7 @@ impl<'a> Exchange<'a> {
             // PERF: rare, and its state is large.
             match Box::pin(self.pool.fresh(busy, self.is_tunnel, self.deadline)).await {
                 Ok(lease) => return Ok(lease),
-                // No fault of this server's.
-                Err((kind @ (Kind::Exhausted | Kind::TotalTimeout), _)) => return Err(kind),
-                Err((Kind::ConnectTimeout, _)) if self.is_over() => return Err(Kind::TotalTimeout),
-                Err((kind, busy)) => {
-                    self.last = kind;
-                    self.missed(busy.origin());
-                }
+                Err((unopened, busy)) => self.missed(&unopened, busy.origin())?,
             }
         }
     }
@@ -200,10 +194,19 @@ impl<'a> Exchange<'a> {
         origins.next(&[]).or_else(|| origins.any(&[]))
     }
 
-    fn missed(&mut self, origin: &Arc<Origin>) {
-        origin.missed();
-        self.pool.origins().missed(origin);
+    fn missed(&mut self, unopened: &Unopened, origin: &Arc<Origin>) -> Result<(), Kind> {
+        match unopened.kind {
+            // No fault of this server's.
+            kind @ (Kind::Exhausted | Kind::TotalTimeout) => return Err(kind),
+            Kind::ConnectTimeout if self.is_over() => return Err(Kind::TotalTimeout),
+            kind => self.last = kind,
+        }
+        if !unopened.is_hearsay {
+            origin.missed();
+            self.pool.origins().missed(origin);
+        }
         self.tried.push(Arc::clone(origin));
+        Ok(())
     }
 
     async fn send(&self, mut lease: Lease, request: Request<Sent>) -> Result<(Response<Incoming>, Lease), Failed> {

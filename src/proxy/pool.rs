@@ -23,7 +23,7 @@ use super::error::Kind;
 use super::origins::{Budget, Busy, Origin, Origins, Protocol};
 use super::sent::Sent;
 use super::settings::{ShopHttp2, UpstreamSettings};
-use super::shop_http2::{Connections, Fate, Stream};
+use super::shop_http2::{Connections, Fate, Stream, Unopened};
 use super::shop_socket::{Heard, ShopSocket};
 use super::stats::Stats;
 
@@ -140,14 +140,17 @@ impl Pool {
         busy: Busy,
         is_tunnel: bool,
         deadline: Option<Instant>,
-    ) -> Result<Lease, (Kind, Busy)> {
+    ) -> Result<Lease, (Unopened, Busy)> {
         let way = match self.shared(busy.origin(), is_tunnel) {
-            None => self.open(busy.origin(), Protocol::Http1, deadline).await,
+            None => self
+                .open(busy.origin(), Protocol::Http1, deadline)
+                .await
+                .map_err(Into::into),
             Some(shared) => shared.open(self, busy.origin(), deadline).await,
         };
         match way {
             Ok(way) => Ok(self.lease(way, busy)),
-            Err(kind) => Err((kind, busy)),
+            Err(unopened) => Err((unopened, busy)),
         }
     }
 
@@ -189,8 +192,8 @@ impl Pool {
         if let (Protocol::Http2, Some(shared)) = (protocol, &self.shared) {
             // What comes ahead of answers is bounded by frames there.
             heard.head();
-            let stream = shared.speak(socket, origin, &self.settings, end).await?;
-            return Ok(Way::Shared(Box::new(stream)));
+            let speak = shared.speak(socket, origin, &self.settings, end, deadline);
+            return Ok(Way::Shared(Box::new(speak.await?)));
         }
         if most == self.origins.dial().most(origin) {
             origin.speaks(protocol);
@@ -204,7 +207,7 @@ impl Pool {
     }
 
     /// When a connection that is begun now must be there.
-    pub(super) fn connect_by(&self, deadline: Option<Instant>) -> Instant {
+    fn connect_by(&self, deadline: Option<Instant>) -> Instant {
         let end = Instant::now() + self.settings.connect;
         deadline.map_or(end, |deadline| deadline.min(end))
     }

@@ -77,10 +77,14 @@ impl Connection {
         self.idle_since.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
+    /// Requests at once that it takes.
+    pub(super) fn most_streams(&self) -> usize {
+        self.driven.most_streams().min(STREAMS)
+    }
+
     /// A stream, if the shop takes one more now.
     pub(super) fn begin(self: &Arc<Self>) -> Option<Stream> {
-        let most = self.driven.most_streams().min(STREAMS);
-        if self.streams.load(Ordering::Relaxed) >= most {
+        if self.streams.load(Ordering::Relaxed) >= self.most_streams() {
             return None;
         }
         self.streams.fetch_add(1, Ordering::Relaxed);
@@ -196,7 +200,7 @@ impl Drop for Stream {
 }
 
 /// Requests at once on a connection, if the shop takes so many; beyond it another is opened.
-const STREAMS: usize = 100;
+pub(super) const STREAMS: usize = 100;
 /// What the shop may send ahead of one answer. All windows fit into the connection's, so that a visitor who reads slowly holds
 /// up nobody else's answer.
 const STREAM_WINDOW: u32 = 64 * 1024;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use super::connection::{Connection, Stream};
+use super::connection::{Connection, STREAMS, Stream};
 use crate::proxy::error::Kind;
 use crate::proxy::origins::{Origin, Protocol};
 use crate::proxy::pool::{Pool, Way};
@@ -17,7 +17,15 @@ use crate::proxy::shop_socket::ShopSocket;
 #[derive(Default)]
 pub(in crate::proxy) struct Connections {
     shared: Mutex<Vec<Arc<Connection>>>,
-    opening: Mutex<Vec<(Arc<Origin>, watch::Receiver<Outcome>)>>,
+    opening: Mutex<Vec<Expected>>,
+}
+
+/// A connection that is being opened.
+struct Expected {
+    origin: Arc<Origin>,
+    outcome: watch::Receiver<Outcome>,
+    /// How many more may wait for it.
+    places: usize,
 }
 
 /// How the opening of a connection went, once it is over.
@@ -27,15 +35,31 @@ type Outcome = Option<Result<(), Kind>>;
 enum Turn<'c> {
     /// Open one.
     Open(Opening<'c>),
-    /// Wait for the one that is being opened.
+    /// Wait for one that is being opened.
     Wait(watch::Receiver<Outcome>),
+}
+
+/// No connection came about.
+pub(in crate::proxy) struct Unopened {
+    pub(in crate::proxy) kind: Kind,
+    /// Another request tried, and counts what it met.
+    pub(in crate::proxy) is_hearsay: bool,
+}
+
+impl From<Kind> for Unopened {
+    fn from(kind: Kind) -> Self {
+        Self {
+            kind,
+            is_hearsay: false,
+        }
+    }
 }
 
 /// The opening of a connection, which others wait for. Dropped before it is [told](Self::tell), another's turn begins.
 struct Opening<'c> {
     connections: &'c Connections,
-    origin: Arc<Origin>,
     outcome: watch::Sender<Outcome>,
+    others: watch::Receiver<Outcome>,
 }
 
 impl Connections {
@@ -63,34 +87,29 @@ impl Connections {
         pool: &Pool,
         origin: &Arc<Origin>,
         deadline: Option<Instant>,
-    ) -> Result<Way, Kind> {
-        let end = pool.connect_by(deadline);
-        loop {
+    ) -> Result<Way, Unopened> {
+        for _ in 0..WAITS {
             if let Some(stream) = self.join(origin, pool.oldest()) {
                 return Ok(Way::Shared(Box::new(stream)));
             }
             if origin.protocol() == Some(Protocol::Http1) {
                 // Nothing to share, and nothing to wait for.
-                return pool.open(origin, Protocol::Http2, deadline).await;
+                break;
             }
             match self.turn(origin) {
                 Turn::Open(opening) => {
                     let way = pool.open(origin, Protocol::Http2, deadline).await;
                     opening.tell(way.as_ref().map(|_| ()).map_err(|kind| *kind));
-                    return way;
+                    return Ok(way?);
                 }
-                Turn::Wait(mut outcome) => {
-                    let told = timeout_at(end, outcome.wait_for(Option::is_some)).await;
-                    let told = told.map_err(|_| Kind::ConnectTimeout)?;
+                Turn::Wait(outcome) => match told(outcome, deadline).await? {
                     // The deadline of the request that opened it says nothing of this one.
-                    if let Ok(Some(Err(kind))) = told.map(|told| *told)
-                        && kind != Kind::TotalTimeout
-                    {
-                        return Err(kind);
-                    }
-                }
+                    Some(Err(kind)) if kind != Kind::TotalTimeout => return Err(Unopened { kind, is_hearsay: true }),
+                    _ => {}
+                },
             }
         }
+        Ok(pool.open(origin, Protocol::Http2, deadline).await?)
     }
 
     /// The first stream on a connection that speaks HTTP/2, which others may share from now on.
@@ -100,8 +119,12 @@ impl Connections {
         origin: &Arc<Origin>,
         settings: &UpstreamSettings,
         end: Instant,
+        deadline: Option<Instant>,
     ) -> Result<Stream, Kind> {
         let Ok(opened) = timeout_at(end, Connection::open(socket, origin, settings)).await else {
+            if deadline == Some(end) {
+                return Err(Kind::TotalTimeout);
+            }
             origin.note("no HTTP/2 settings in time");
             return Err(Kind::ConnectTimeout);
         };
@@ -118,19 +141,45 @@ impl Connections {
         Ok(stream)
     }
 
-    /// One request opens a connection to a server at a time: those that wait may share it.
+    /// One request opens a connection for as many as will have a place on it.
     fn turn(&self, origin: &Arc<Origin>) -> Turn<'_> {
+        let places = self.places(origin);
         let mut opening = held(&self.opening);
-        if let Some((_, outcome)) = opening.iter().find(|(other, _)| Arc::ptr_eq(other, origin)) {
-            return Turn::Wait(outcome.clone());
+        let mut own = opening
+            .iter_mut()
+            .filter(|expected| Arc::ptr_eq(&expected.origin, origin));
+        if let Some(expected) = own.find(|expected| expected.places > 0) {
+            expected.places -= 1;
+            return Turn::Wait(expected.outcome.clone());
         }
         let (outcome, others) = watch::channel(None);
-        opening.push((Arc::clone(origin), others));
+        opening.push(Expected {
+            origin: Arc::clone(origin),
+            outcome: others.clone(),
+            places: places - 1,
+        });
         Turn::Open(Opening {
             connections: self,
-            origin: Arc::clone(origin),
             outcome,
+            others,
         })
+    }
+
+    /// The requests that a new connection will take, as far as the present ones tell.
+    fn places(&self, origin: &Arc<Origin>) -> usize {
+        let shared = held(&self.shared);
+        let own = shared.iter().filter(|connection| connection.is_to(origin));
+        let most = own.map(|connection| connection.most_streams()).max();
+        most.filter(|most| *most > 0).unwrap_or(STREAMS)
+    }
+}
+
+/// How the opening went, if whoever opened the connection has stayed to see it. It has a deadline of its own.
+async fn told(mut outcome: watch::Receiver<Outcome>, deadline: Option<Instant>) -> Result<Outcome, Kind> {
+    let told = async { outcome.wait_for(Option::is_some).await.ok().and_then(|told| *told) };
+    match deadline {
+        Some(deadline) => timeout_at(deadline, told).await.map_err(|_| Kind::TotalTimeout),
+        None => Ok(told.await),
     }
 }
 
@@ -142,10 +191,13 @@ impl Opening<'_> {
 
 impl Drop for Opening<'_> {
     fn drop(&mut self) {
-        held(&self.connections.opening).retain(|(origin, _)| !Arc::ptr_eq(origin, &self.origin));
+        held(&self.connections.opening).retain(|expected| !expected.outcome.same_channel(&self.others));
     }
 }
 
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// How often a request waits for a place on a connection that another opens; then it opens one for itself.
+const WAITS: u32 = 3;

@@ -16,5 +16,5 @@ mod watch;
 pub(super) use again::{Again, Upload};
 pub(super) use check::ask;
 pub(super) use connection::Stream;
-pub(super) use connections::Connections;
+pub(super) use connections::{Connections, Unopened};
 pub(super) use fate::Fate;

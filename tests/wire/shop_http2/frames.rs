@@ -49,11 +49,18 @@ impl Framed {
 
     /// Says these settings first, each an id and a value.
     pub fn with(settings: &[(u16, u32)], script: impl Fn(&mut Line) + Send + Sync + 'static) -> Self {
+        let settings = settings.to_vec();
+        Self::unsettled(move |line| {
+            line.settings(&settings);
+            script(line);
+        })
+    }
+
+    /// Says no settings by itself.
+    pub fn unsettled(script: impl Fn(&mut Line) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let notes = Arc::new(Notes::default());
-        let setting = |(id, value): &(u16, u32)| [&id.to_be_bytes()[..], &value.to_be_bytes()[..]].concat();
-        let settings: Vec<u8> = settings.iter().flat_map(setting).collect();
         let (script, record) = (Arc::new(script), Arc::clone(&notes));
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -62,10 +69,9 @@ impl Framed {
                 stream.set_nodelay(true).unwrap();
                 let index = record.opened.fetch_add(1, Ordering::SeqCst);
                 let mut line = Line { stream, index };
-                let (script, record, settings) = (Arc::clone(&script), Arc::clone(&record), settings.clone());
+                let (script, record) = (Arc::clone(&script), Arc::clone(&record));
                 thread::spawn(move || {
                     if line.stream.read_exact(&mut [0; 24]).is_ok() {
-                        line.frame(SETTINGS, 0, 0, &settings);
                         script(&mut line);
                     }
                     drop(line);
@@ -94,6 +100,12 @@ impl Line {
     /// False once the gate takes nothing more.
     pub fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> bool {
         self.bytes(&framed(kind, flags, stream, payload))
+    }
+
+    pub fn settings(&mut self, settings: &[(u16, u32)]) {
+        let setting = |(id, value): &(u16, u32)| [&id.to_be_bytes()[..], &value.to_be_bytes()[..]].concat();
+        let settings: Vec<u8> = settings.iter().flat_map(setting).collect();
+        self.frame(SETTINGS, 0, 0, &settings);
     }
 
     pub fn bytes(&mut self, bytes: &[u8]) -> bool {

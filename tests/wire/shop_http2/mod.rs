@@ -3,6 +3,7 @@
 mod again;
 mod faulty;
 pub mod frames;
+mod openings;
 mod shared;
 mod speech;
 mod tunnels;

@@ -33,10 +33,10 @@ fn together(count: usize, builder: Builder) -> Shop {
     })
 }
 
-fn ask_at_once(gate: &Gate, count: usize) -> Vec<Client> {
+pub(super) fn ask_at_once(gate: &Gate, request: &str, count: usize) -> Vec<Client> {
     let ask = |_| {
         let mut client = gate.client();
-        client.send(GET);
+        client.send(request);
         client
     };
     (0..count).map(ask).collect()
@@ -50,7 +50,7 @@ pub(super) fn reason(frame: Option<super::frames::Frame>) -> u32 {
 fn requests_share_a_connection_from_the_first_on() {
     let shop = together(30, Builder::new());
     let gate = gate(shop.address);
-    for mut client in ask_at_once(&gate, 30) {
+    for mut client in ask_at_once(&gate, GET, 30) {
         assert_eq!(client.answer().body, "hi");
     }
     assert_eq!(shop.connections(), 1);
@@ -63,7 +63,7 @@ fn a_connection_takes_as_many_requests_as_the_shop_says() {
     builder.max_concurrent_streams(2);
     let shop = together(5, builder);
     let gate = gate(shop.address);
-    for mut client in ask_at_once(&gate, 5) {
+    for mut client in ask_at_once(&gate, GET, 5) {
         assert_eq!(client.answer().body, "hi");
     }
     assert_eq!(shop.connections(), 3);
@@ -73,7 +73,7 @@ fn a_connection_takes_as_many_requests_as_the_shop_says() {
 fn a_connection_takes_a_hundred_requests_at_most() {
     let shop = together(101, Builder::new());
     let gate = gate(shop.address);
-    for mut client in ask_at_once(&gate, 101) {
+    for mut client in ask_at_once(&gate, GET, 101) {
         assert_eq!(client.answer().body, "hi");
     }
     assert_eq!(shop.connections(), 2);
@@ -115,7 +115,7 @@ fn bound_counts_requests_under_way() {
         })
     });
     let gate = bounded(shop.address, 2);
-    let clients = ask_at_once(&gate, 4);
+    let clients = ask_at_once(&gate, GET, 4);
     let waiting = |count| gate.until("they wait", |gate| gate.origins.standing()[0].waiting == count);
     waiting(2);
     shop.seen(2, |seen| assert_eq!(seen.len(), 2));
