@@ -55,7 +55,7 @@ where
         .max_concurrent_streams(STREAMS)
         .max_header_list_size(u32::try_from(settings.head_bytes).unwrap_or(u32::MAX))
         .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW)
+        .initial_connection_window_size(if is_shared { SHARED_WINDOW } else { CONNECTION_WINDOW })
         .max_send_buf_size(SEND_BYTES)
         .max_pending_accept_reset_streams(UNSEEN_RESETS)
         .max_local_error_reset_streams((!is_shared).then_some(OWN_RESETS))
@@ -178,6 +178,9 @@ const STREAMS: u32 = 100;
 /// What a client may send ahead, of one body and of all on a connection.
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
+/// On a connection of many people's all streams' windows fit into it. h2 ends one on which too many small frames wait to be read,
+/// and allows more of them the larger the window is.
+const SHARED_WINDOW: u32 = 16 * CONNECTION_WINDOW;
 /// What h2 buffers of an answer.
 const SEND_BYTES: usize = 16 * 1024;
 /// Streams called off before we have looked at them (CVE-2023-44487), and streams that we had to end because of what was

@@ -201,10 +201,11 @@ impl Drop for Stream {
 
 /// Requests at once on a connection, if the shop takes so many; beyond it another is opened.
 pub(super) const STREAMS: usize = 100;
-/// What the shop may send ahead of one answer. All windows fit into the connection's, so that a visitor who reads slowly holds
-/// up nobody else's answer.
+/// What the shop may send ahead of one answer.
 const STREAM_WINDOW: u32 = 64 * 1024;
-const CONNECTION_WINDOW: u32 = 100 * STREAM_WINDOW;
+/// All streams' windows fit into it, so that a visitor who reads slowly holds up nobody else's answer. It is ten times as much
+/// because h2 ends a connection on which too many small frames wait to be read, and allows more of them the larger the window is.
+const CONNECTION_WINDOW: u32 = 64 * 1024 * 1024;
 /// What h2 takes of a request's body ahead of the shop.
 const SEND_BYTES: usize = 64 * 1024;
 /// Streams that were called off, for which frames are still expected.
