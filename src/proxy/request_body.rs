@@ -95,6 +95,37 @@ impl RequestBody {
         Ok(frame)
     }
 
+    /// The next piece. Where nobody waits for it, that it is not here yet says nothing of the client.
+    pub(super) fn poll_piece(
+        &mut self,
+        cx: &mut Context<'_>,
+        waits: bool,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let Some(incoming) = &mut self.incoming else {
+            return Poll::Ready(None);
+        };
+        if let Some(progress) = &self.progress {
+            progress.wanted.store(true, Ordering::Relaxed);
+        }
+        match Pin::new(incoming).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                let taken = self.take(frame).map_err(|error| self.fail(error));
+                Poll::Ready(Some(taken))
+            }
+            Poll::Ready(Some(Err(_))) => Poll::Ready(Some(Err(self.fail(BodyError::Broken)))),
+            Poll::Ready(None) => {
+                if let Some(progress) = &self.progress {
+                    progress.end(Outcome::Whole);
+                }
+                Poll::Ready(None)
+            }
+            Poll::Pending if waits && self.patience.is_lost(cx) => {
+                Poll::Ready(Some(Err(self.fail(BodyError::TooSlow))))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
     fn fail(&mut self, error: BodyError) -> BodyError {
         self.incoming = None;
         if let Some(progress) = &self.progress {
@@ -109,28 +140,7 @@ impl Body for RequestBody {
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let this = &mut *self;
-        let Some(incoming) = &mut this.incoming else {
-            return Poll::Ready(None);
-        };
-        if let Some(progress) = &this.progress {
-            progress.wanted.store(true, Ordering::Relaxed);
-        }
-        match Pin::new(incoming).poll_frame(cx) {
-            Poll::Ready(Some(Ok(frame))) => {
-                let taken = this.take(frame).map_err(|error| this.fail(error));
-                Poll::Ready(Some(taken))
-            }
-            Poll::Ready(Some(Err(_))) => Poll::Ready(Some(Err(this.fail(BodyError::Broken)))),
-            Poll::Ready(None) => {
-                if let Some(progress) = &this.progress {
-                    progress.end(Outcome::Whole);
-                }
-                Poll::Ready(None)
-            }
-            Poll::Pending if this.patience.is_lost(cx) => Poll::Ready(Some(Err(this.fail(BodyError::TooSlow)))),
-            Poll::Pending => Poll::Pending,
-        }
+        self.poll_piece(cx, true)
     }
 
     fn is_end_stream(&self) -> bool {

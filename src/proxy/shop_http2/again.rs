@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
+use super::joined::{Joined, PIECE_BYTES, is_small, longer};
 use crate::proxy::body::BoxError;
 use crate::proxy::pace::Pace;
 use crate::proxy::request_body::RequestBody;
@@ -26,7 +27,7 @@ pub(in crate::proxy) struct Again {
 
 /// What the tries share.
 struct Tale {
-    body: RequestBody,
+    body: Joined,
     /// What has been read; none once that is more than is kept, or no longer wanted.
     told: Option<Vec<Told>>,
     bytes: usize,
@@ -38,6 +39,8 @@ struct Tale {
 
 #[derive(Clone)]
 enum Told {
+    /// Small pieces that did not come together.
+    Small(BytesMut),
     Data(Bytes),
     Trailers(HeaderMap),
 }
@@ -48,7 +51,7 @@ pub(in crate::proxy) struct Upload(Arc<Mutex<Tale>>);
 impl Again {
     pub(in crate::proxy) fn new(body: RequestBody) -> Self {
         let tale = Tale {
-            body,
+            body: Joined::new(body),
             told: Some(Vec::new()),
             bytes: 0,
             turn: 0,
@@ -82,7 +85,7 @@ impl Again {
 
 impl Tale {
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let Some(frame) = ready!(Pin::new(&mut self.body).poll_frame(cx)) else {
+        let Some(frame) = ready!(self.body.poll_frame(cx)) else {
             return Poll::Ready(None);
         };
         let Ok(frame) = frame else {
@@ -103,7 +106,11 @@ impl Tale {
         }
         let Some(told) = &mut self.told else { return };
         if let Some(data) = frame.data_ref() {
-            told.push(Told::Data(data.clone()));
+            match told.last_mut() {
+                Some(Told::Small(last)) if last.len() + data.len() <= PIECE_BYTES => last.extend_from_slice(data),
+                _ if is_small(data) => told.push(Told::Small(BytesMut::from(&data[..]))),
+                _ => told.push(Told::Data(data.clone())),
+            }
         } else if let Some(trailers) = frame.trailers_ref() {
             told.push(Told::Trailers(trailers.clone()));
         }
@@ -139,19 +146,15 @@ impl Body for Again {
 
     fn size_hint(&self) -> SizeHint {
         let tale = held(&self.tale);
-        let (rest, mut hint) = (tale.body.size_hint(), SizeHint::new());
-        let again: usize = tale.told.iter().flatten().skip(self.at).map(Told::len).sum();
-        hint.set_lower(rest.lower() + again as u64);
-        if let Some(upper) = rest.upper() {
-            hint.set_upper(upper + again as u64);
-        }
-        hint
+        let again = tale.told.iter().flatten().skip(self.at).map(Told::len).sum();
+        longer(&tale.body.size_hint(), again)
     }
 }
 
 impl Told {
     fn len(&self) -> usize {
         match self {
+            Self::Small(data) => data.len(),
             Self::Data(data) => data.len(),
             Self::Trailers(_) => 0,
         }
@@ -161,6 +164,7 @@ impl Told {
 impl From<Told> for Frame<Bytes> {
     fn from(told: Told) -> Self {
         match told {
+            Told::Small(data) => Self::data(data.freeze()),
             Told::Data(data) => Self::data(data),
             Told::Trailers(trailers) => Self::trailers(trailers),
         }

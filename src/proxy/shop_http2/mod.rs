@@ -9,6 +9,7 @@ mod check;
 mod connection;
 mod connections;
 mod fate;
+mod joined;
 mod message;
 mod run;
 mod watch;

@@ -5,6 +5,7 @@ mod faulty;
 pub mod frames;
 mod openings;
 mod shared;
+mod small_frames;
 mod speech;
 mod tunnels;
 
