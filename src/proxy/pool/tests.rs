@@ -1,4 +1,8 @@
+use http_body_util::BodyExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
 use super::*;
+use crate::proxy::from_shop::FromShop;
 
 struct Kept {
     pool: Arc<Pool>,
@@ -77,4 +81,47 @@ async fn connection_to_an_address_that_the_name_no_longer_has_is_not_kept() {
     lease.may_be_kept();
     lease.give_back();
     assert!(kept.pool.idle.lock().is_empty());
+}
+
+/// Half of an answer, on a connection that would be kept behind a whole one, and the shop's end of it.
+async fn half(pool: &Arc<Pool>, shop: &tokio::net::TcpListener) -> (FromShop, tokio::net::TcpStream) {
+    let origin = pool.origins().next(&[]).unwrap();
+    let mut lease = pool.fresh(busy(&origin), false, None).await.ok().unwrap();
+    let answer = async {
+        let (mut line, _) = shop.accept().await.unwrap();
+        line.read_exact(&mut [0; 16]).await.unwrap();
+        line.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+            .await
+            .unwrap();
+        line
+    };
+    let (head, line) = tokio::join!(lease.send(Request::new(Sent::nothing())), answer);
+    lease.is_headed();
+    lease.may_be_kept();
+    let idle = Duration::from_millis(10);
+    let mut body = FromShop::new(head.unwrap().into_body(), lease, idle, None);
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "half");
+    (body, line)
+}
+
+#[tokio::test]
+async fn connection_is_not_kept_behind_an_answer_that_was_cut() {
+    let shop = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let settings = UpstreamSettings::new("127.0.0.1", shop.local_addr().unwrap().port());
+    let pool = Pool::new(Origins::start(settings).unwrap(), Arc::default());
+    let kept = || pool.idle.lock().len();
+
+    let (mut silent, _line) = half(&pool, &shop).await;
+    assert!(silent.frame().await.unwrap().is_err());
+    assert_eq!(kept(), 0, "nothing more came");
+
+    let (called_off, _line) = half(&pool, &shop).await;
+    drop(called_off);
+    assert_eq!(kept(), 0, "the visitor went");
+
+    let (mut whole, mut line) = half(&pool, &shop).await;
+    line.write_all(b"rest").await.unwrap();
+    assert_eq!(whole.frame().await.unwrap().unwrap().into_data().unwrap(), "rest");
+    drop(whole);
+    assert_eq!(kept(), 1);
 }
