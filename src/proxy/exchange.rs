@@ -137,13 +137,15 @@ impl<'a> Exchange<'a> {
             if self.is_over() {
                 return Err(self.last);
             }
+            let stays = self.stays;
             let Some(origin) = self.next().await else {
                 return Err(self.last);
             };
             let mut busy = match Busy::at(origin) {
                 Ok(busy) => busy,
-                Err(full) => match self.turn(full).await? {
+                Err(full) => match self.turn(full, stays).await? {
                     Some(busy) => busy,
+                    None if stays => return Err(self.last),
                     None => continue,
                 },
             };
@@ -161,10 +163,14 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Waits where all connections are taken.
-    async fn turn(&self, full: Arc<Origin>) -> Result<Option<Busy>, Kind> {
+    /// Waits where all connections are taken; `stays` where no other server will do.
+    async fn turn(&self, full: Arc<Origin>, stays: bool) -> Result<Option<Busy>, Kind> {
+        let origins = self.pool.origins();
         // PERF: as with a new connection.
-        Box::pin(self.pool.origins().free(full, &self.tried, self.deadline)).await
+        if stays {
+            return Box::pin(origins.free_at(full, self.deadline)).await;
+        }
+        Box::pin(origins.free(full, &self.tried, self.deadline)).await
     }
 
     async fn next(&mut self) -> Option<Arc<Origin>> {
@@ -215,11 +221,14 @@ impl<'a> Exchange<'a> {
         let answer = tokio::select! {
             answer = answer => answer,
             kind = too_late(self.progress, self.settings.response, self.deadline) => {
-                if begun.is_some_and(|begun| kind == Kind::TotalTimeout && self.had_its_time(begun)) {
+                let had_its_time = begun.is_some_and(|begun| self.had_its_time(begun));
+                if kind == Kind::TotalTimeout && had_its_time {
                     lease.origin().failed_with(kind);
                 }
                 let unheard = !lease.is_answered();
-                lease.is_late();
+                if kind == Kind::ResponseTimeout || had_its_time {
+                    lease.is_late();
+                }
                 return Err(Failed { kind, unheard, lease });
             }
         };
@@ -265,7 +274,7 @@ impl<'a> Exchange<'a> {
         let had_died = lease.is_reused() && unheard && kind == Kind::Broken && fate.is_none_or(Fate::is_of_connection);
         let is_unprocessed = fate.is_some_and(Fate::is_unprocessed);
         drop(lease);
-        if !had_died && matches!(kind, Kind::Broken | Kind::ResponseTimeout) {
+        if !had_died && fate != Some(Fate::Left) && matches!(kind, Kind::Broken | Kind::ResponseTimeout) {
             origin.failed_with(kind);
         }
         self.last = kind;
@@ -275,6 +284,9 @@ impl<'a> Exchange<'a> {
         if had_died {
             self.only_fresh = true;
             self.stays = !(self.is_elsewhere() && self.pool.budget().spend());
+            if self.stays && self.resent + 1 >= MOST_SENT {
+                return Err(kind);
+            }
             self.spare = Some(origin);
         } else if is_unprocessed {
             // It may go to the same server again, as often as to others.
@@ -331,3 +343,5 @@ async fn too_late(progress: Option<&Progress>, patience: Duration, deadline: Opt
 
 /// Most servers that one request is taken to.
 const MOST_SERVERS: usize = 3;
+/// How often one request is sent at most.
+const MOST_SENT: u32 = 3;

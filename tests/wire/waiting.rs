@@ -234,3 +234,73 @@ fn server_with_room_is_chosen_even_when_all_are_out() {
     (0..3).for_each(|at| weigh(at, 1));
     assert!((0..40).all(|_| status(&gate, GET) == 500));
 }
+
+#[test]
+fn request_whose_time_is_over_while_it_waits_is_504() {
+    let shop = Shop::new(|line| {
+        line.request();
+        line.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+        line.drain();
+    });
+    let gate = over(&[shop.address], |upstream| {
+        one_at_a_time(upstream, 3, LONG);
+        upstream.total = Some(SHORT);
+    });
+    let holder = (0..100).find_map(|_| {
+        let mut client = gate.client();
+        client.send(GET);
+        client.head().starts_with("HTTP/1.1 200").then_some(client)
+    });
+    let answer = gate.client().ask(GET);
+    assert_eq!((answer.status, answer.body.as_str()), (504, "Upstream TotalTimeout"));
+    drop(holder.unwrap());
+}
+
+#[test]
+fn what_a_dead_connection_took_waits_for_its_server_alone() {
+    let (a, told_a) = {
+        let (tell, told) = channel::<()>();
+        let told = Mutex::new(told);
+        let shop = Shop::new(move |line| {
+            while let Some(request) = line.request() {
+                let is_first = request.contains("/warm");
+                if !is_first && (told.lock().unwrap().recv().is_err() || line.index == 0) {
+                    return;
+                }
+                line.send(OK);
+            }
+        });
+        (shop, tell)
+    };
+    let (b, _told_b) = held();
+    let gate = over(&[a.address, b.address], |upstream| {
+        one_at_a_time(upstream, 9, LONG);
+        upstream.retry_budget = 0;
+    });
+    let weigh = |shop: &Shop, weight| gate.origins.weigh(&place(shop.address), weight);
+    let waiting = |at: usize| gate.origins.standing()[at].waiting;
+    let ask = |target: &str| {
+        let mut client = gate.client();
+        client.send(&format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n"));
+        client
+    };
+    weigh(&b, 0);
+    assert_eq!(ask("/warm").answer().status, 200);
+    let mut dying = ask("/dying");
+    a.until(|seen| seen.contains("/dying"));
+    weigh(&a, 0);
+    weigh(&b, 1);
+    let _held = ask("/held");
+    b.until(|seen| seen.contains("/held"));
+    weigh(&a, 1);
+    let mut next = ask("/next");
+    gate.until("it is in both lines", |_| waiting(0) == 1 && waiting(1) == 1);
+    told_a.send(()).unwrap();
+    a.until(|seen| seen.contains("/next"));
+    gate.until("who was cut off waits", |_| waiting(0) == 1);
+    assert_eq!(waiting(1), 0, "another server costs the budget");
+    told_a.send(()).unwrap();
+    assert_eq!(next.answer().status, 200);
+    told_a.send(()).unwrap();
+    assert_eq!(dying.answer().status, 200);
+}

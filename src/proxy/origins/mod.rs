@@ -224,8 +224,16 @@ impl Origins {
         if !origins.iter().any(|origin| Arc::ptr_eq(origin, &full)) {
             origins.push(full);
         }
-        let is_listed = |origin: &Arc<Origin>| self.0.targets.load().iter().any(|one| Arc::ptr_eq(one, origin));
-        wait::first_free(&origins, is_listed, deadline).await
+        wait::first_free(&origins, |origin| self.lists(origin), deadline).await
+    }
+
+    /// The same for `full` alone.
+    pub(super) async fn free_at(&self, full: Arc<Origin>, deadline: Option<Instant>) -> Result<Option<Busy>, Kind> {
+        wait::first_free(&[full], |origin| self.lists(origin), deadline).await
+    }
+
+    fn lists(&self, origin: &Arc<Origin>) -> bool {
+        self.0.targets.load().iter().any(|one| Arc::ptr_eq(one, origin))
     }
 
     /// Waits for names to be looked up where none has an address yet; whether there is one now.

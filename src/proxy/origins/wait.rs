@@ -28,7 +28,11 @@ pub(super) async fn first_free(
     let end = deadline.map_or(end, |deadline| deadline.min(end));
     while !turns.is_empty() {
         let Ok(((origin, permit), _, rest)) = timeout_at(end, select_all(turns)).await else {
-            return Err(Kind::Exhausted);
+            return Err(if deadline == Some(end) {
+                Kind::TotalTimeout
+            } else {
+                Kind::Exhausted
+            });
         };
         if is_listed(origin) && may_go_to(origin, rest.is_empty()) {
             return Ok(Some(Busy::holding(Arc::clone(origin), permit)));

@@ -13,6 +13,8 @@ pub(in crate::proxy) enum Fate {
     Answered,
     /// Not sent, or the shop ended the connection without having looked at it (RFC 9113, section 6.8).
     Unseen,
+    /// The same, where the shop ended the connection in order.
+    Left,
     /// The shop refused the stream without having looked at it (section 8.7).
     Refused,
     /// The connection ended.
@@ -31,6 +33,7 @@ impl Fate {
         };
         match cause.reason() {
             // One that is remote is given to streams behind its last id alone.
+            Some(Reason::NO_ERROR) if cause.is_remote() && cause.is_go_away() => Self::Left,
             _ if cause.is_remote() && cause.is_go_away() => Self::Unseen,
             Some(Reason::REFUSED_STREAM) if cause.is_remote() => Self::Refused,
             _ if cause.is_reset() => Self::Failed,
@@ -40,12 +43,12 @@ impl Fate {
 
     /// Whether the shop has not looked at the request: then any may be sent again.
     pub(in crate::proxy) fn is_unprocessed(self) -> bool {
-        matches!(self, Self::Unseen | Self::Refused)
+        matches!(self, Self::Unseen | Self::Left | Self::Refused)
     }
 
     /// Whether the connection is to blame, and not the server.
     pub(in crate::proxy) fn is_of_connection(self) -> bool {
-        matches!(self, Self::Unseen | Self::Lost)
+        matches!(self, Self::Unseen | Self::Left | Self::Lost)
     }
 }
 

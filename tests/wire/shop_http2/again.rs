@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use super::frames::{DATA, END_STREAM, Framed, INTERNAL_ERROR, Line, NO_ERROR, REFUSED_STREAM, WINDOW_UPDATE};
+use super::shared::ask_at_once;
 use super::{GET, POST, gate, gate_with, until_idle};
 use crate::gate::Gate;
+use crate::shop::PATIENCE;
 
 fn failures(gate: &Gate) -> u64 {
     gate.origins.standing()[0].failures
@@ -137,14 +139,42 @@ fn requests_before_a_connection_s_end_finish_on_it_and_others_begin_on_another()
 
 #[test]
 fn server_that_ends_every_connection_is_given_up() {
-    let shop = Framed::new(|line| {
-        line.request();
-        line.go_away(0, NO_ERROR);
-        line.drain();
+    for (reason, blamed) in [(INTERNAL_ERROR, 3), (NO_ERROR, 0)] {
+        let shop = Framed::new(move |line| {
+            line.request();
+            line.go_away(0, reason);
+            line.drain();
+        });
+        let gate = gate(shop.address);
+        assert_eq!(gate.client().ask(POST).status, 502);
+        assert_eq!((shop.connections(), failures(&gate)), (3, blamed));
+    }
+}
+
+#[test]
+fn request_is_sent_three_times_where_more_connections_die() {
+    let (all, asked) = (Arc::new(Barrier::new(5)), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&asked);
+    let shop = Framed::with(&[(3, 1)], move |line| {
+        let first = line.request().unwrap();
+        all.wait();
+        line.hi(first);
+        if line.request().is_some() {
+            count.fetch_add(1, Ordering::SeqCst);
+            line.go_away(first, NO_ERROR);
+            line.drain();
+        }
     });
-    let gate = gate(shop.address);
+    let gate = gate_with(shop.address, |upstream| upstream.idle = PATIENCE);
+    for mut client in ask_at_once(&gate, GET, 5) {
+        assert_eq!(client.answer().body, "hi");
+    }
+    until_idle(&gate);
     assert_eq!(gate.client().ask(POST).status, 502);
-    assert_eq!((shop.connections(), failures(&gate)), (3, 3));
+    assert_eq!(
+        (asked.load(Ordering::SeqCst), shop.connections(), failures(&gate)),
+        (3, 5, 0)
+    );
 }
 
 #[test]

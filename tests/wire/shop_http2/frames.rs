@@ -149,6 +149,15 @@ impl Line {
         }
     }
 
+    /// Answers requests that end with their heads until the gate goes.
+    pub fn serve_whole(&mut self) {
+        while let Some(head) = self.until(HEADERS) {
+            if head.flags & END_STREAM != 0 {
+                self.hi(head.stream);
+            }
+        }
+    }
+
     pub fn reset(&mut self, stream: u32, reason: u32) {
         self.frame(RST_STREAM, 0, stream, &reason.to_be_bytes());
     }

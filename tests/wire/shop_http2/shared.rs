@@ -288,6 +288,21 @@ fn nothing_new_is_trusted_to_a_connection_where_an_answer_was_late() {
 }
 
 #[test]
+fn connection_is_trusted_on_where_the_visitor_was_late() {
+    let shop = Framed::new(Line::serve_whole);
+    let gate = gate_with(shop.address, |upstream| {
+        upstream.total = Some(20 * SHORT);
+    });
+    gate.until("there is a connection", |gate| gate.client().ask(GET).status == 200);
+    let opened = shop.connections();
+    let mut slow = gate.client();
+    slow.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nslow");
+    assert_eq!(slow.answer().status, 504);
+    assert_eq!(gate.client().ask(GET).body, "hi");
+    assert_eq!(shop.connections(), opened);
+}
+
+#[test]
 fn draining_gate_lets_answers_finish_and_closes() {
     let shop = Framed::new(|line| {
         let stream = line.request().unwrap();
