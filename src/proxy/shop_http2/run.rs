@@ -30,14 +30,17 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Run {
         // What waits for the answer to a CONNECT begins the task that sends in the tunnel: that one must end with the stream too,
         // or, where the shop takes nothing, it would stay for ever, and the stream with it.
         let end = END.try_with(Clone::clone).ok().or_else(|| held(&self.0).take());
-        tokio::spawn(async move {
-            match end {
-                Some(end) => {
-                    END.scope(end.clone(), end.run_until_cancelled_owned(task)).await;
-                }
-                None => task.await,
+        match end {
+            Some(end) => {
+                tokio::spawn(END.scope(end.clone(), async move {
+                    end.run_until_cancelled_owned(task).await;
+                }));
             }
-        });
+            // PERF: nothing around it, since it is large and would be moved more often.
+            None => {
+                tokio::spawn(task);
+            }
+        }
     }
 }
 
