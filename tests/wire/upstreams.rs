@@ -304,6 +304,116 @@ fn checks_take_a_server_out_and_bring_it_back() {
 }
 
 #[test]
+fn server_whose_check_is_never_answered_keeps_no_other_from_its_own() {
+    let silent = Shop::new(|line| while line.request().is_some() {});
+    let well = Arc::new(AtomicBool::new(true));
+    let state = Arc::clone(&well);
+    let other = Shop::new(move |line| {
+        while line.request().is_some() {
+            line.send(if state.load(Ordering::SeqCst) {
+                OK
+            } else {
+                "HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"
+            });
+        }
+    });
+    let gate = over(&[silent.address, other.address], |upstream| {
+        upstream.check = Some(HealthCheck {
+            path: "/health".parse().unwrap(),
+            host: None,
+            interval: Duration::from_millis(5),
+            timeout: LONG,
+            statuses: 200..=299,
+            out_after: 1,
+            back_after: 1,
+        });
+    });
+    silent.until(|seen| seen.contains("/health"));
+    other.until(|seen| seen.matches("/health").count() > 3);
+    well.store(false, Ordering::SeqCst);
+    gate.until("it is out", |gate| !is_well(gate, 1));
+}
+
+#[test]
+fn check_that_is_not_answered_in_time_or_reaches_nobody_takes_a_server_out() {
+    let silent = Shop::new(|line| while line.request().is_some() {});
+    let gate = over(&[silent.address, closed_port()], |upstream| {
+        upstream.check = Some(HealthCheck {
+            path: "/health".parse().unwrap(),
+            host: None,
+            interval: Duration::from_millis(5),
+            timeout: SHORT,
+            statuses: 200..=299,
+            out_after: 2,
+            back_after: 1,
+        });
+    });
+    gate.until("both are out", |gate| !is_well(gate, 0) && !is_well(gate, 1));
+    let reasons = gate.origins.standing();
+    assert_eq!(reasons[0].reason.as_deref(), Some("the check took too long"));
+    assert!(reasons[1].reason.as_deref().unwrap().contains("refused"), "{reasons:?}");
+}
+
+#[test]
+fn server_that_was_out_is_back_after_its_trial() {
+    let well = Arc::new(AtomicBool::new(false));
+    let state = Arc::clone(&well);
+    let a = Shop::new(move |line| {
+        while line.request().is_some() && state.load(Ordering::SeqCst) {
+            line.send(OK);
+        }
+    });
+    let b = Shop::answering(OK);
+    let gate = over(&[a.address, b.address], |upstream| {
+        upstream.failures.out = SHORT;
+        upstream.failures.out_at_most = SHORT;
+    });
+    gate.until("it is out", |gate| status(gate, GET) == 200 && !is_well(gate, 0));
+    well.store(true, Ordering::SeqCst);
+    gate.until("it is back", |gate| status(gate, GET) == 200 && is_well(gate, 0));
+}
+
+#[test]
+fn requests_are_shared_by_weight_and_go_to_the_less_busy() {
+    let release = Arc::new(Barrier::new(4));
+    let held = Arc::clone(&release);
+    let heavy = Shop::new(move |line| {
+        while let Some(request) = line.request() {
+            if request.starts_with("GET /held ") {
+                held.wait();
+            }
+            line.send(OK);
+        }
+    });
+    let light = Shop::answering(OK);
+    let gate = over(&[heavy.address, light.address], |upstream| {
+        upstream.servers[0].weight = 4
+    });
+    let asked = |shop: &Shop| shop.seen().matches("GET / ").count();
+    assert!((0..400).all(|_| status(&gate, GET) == 200));
+    // 320 on average; a bound that chance does not reach.
+    assert!(
+        asked(&heavy) > 240 && asked(&light) > 20,
+        "{} {}",
+        asked(&heavy),
+        asked(&light)
+    );
+    gate.origins.weigh(&place(light.address), 0);
+    gate.origins.weigh(&place(heavy.address), 1);
+    let mut clients = [(); 3].map(|()| gate.client());
+    for client in &mut clients {
+        client.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    heavy.until(|seen| seen.matches("GET /held ").count() == 3);
+    gate.origins.weigh(&place(light.address), 1);
+    let before = asked(&heavy);
+    assert!((0..40).all(|_| status(&gate, GET) == 200));
+    assert_eq!(asked(&heavy), before, "three are under way there");
+    release.wait();
+    assert!(clients.iter_mut().all(|client| client.answer().status == 200));
+}
+
+#[test]
 fn host_is_passed_or_set() {
     let shop = Shop::answering(OK);
     let gate = over(&[shop.address], |upstream| {

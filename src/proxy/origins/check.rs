@@ -2,15 +2,14 @@
 
 use std::pin::pin;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
-use futures_util::future::join_all;
 use http::header::{CONNECTION, HOST, USER_AGENT};
 use http::{HeaderValue, Request, StatusCode};
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Inner;
@@ -27,35 +26,39 @@ struct Course {
     well: bool,
 }
 
-/// Checks all servers until the gate ends; those of a name too, as they come and go.
+/// Checks all servers until the gate ends; those of a name too, as they come and go. Each by itself: one that does not answer
+/// keeps none of the others waiting.
 pub(super) async fn all(inner: Weak<Inner>) {
-    let mut courses: Vec<Course> = Vec::new();
+    let Some(mut rounds) = inner.upgrade().map(|inner| inner.looked_up.subscribe()) else {
+        return;
+    };
+    let mut followed: Vec<Arc<Origin>> = Vec::new();
+    let mut courses = JoinSet::new();
     loop {
-        let begun = Instant::now();
-        let interval = {
-            let Some(inner) = inner.upgrade() else { return };
-            let Some(check) = &inner.settings.check else { return };
-            courses = follow(courses, &inner.targets.load());
-            let inner = &*inner;
-            join_all(courses.iter_mut().map(|course| course.go_on(check, inner))).await;
-            if inner.targets.load().is_empty() {
-                SOON.min(check.interval)
-            } else {
-                check.interval
-            }
+        let Some(targets) = inner.upgrade().map(|inner| inner.targets.load_full()) else {
+            return;
         };
-        // Gates that were started together do not ask together.
-        sleep_until(begun + interval.mul_f32(fastrand::f32().mul_add(0.2, 0.9))).await;
+        for origin in unfollowed(&mut followed, &targets) {
+            courses.spawn(Course::new(&origin).run(inner.clone()));
+        }
+        while courses.try_join_next().is_some() {}
+        if rounds.changed().await.is_err() {
+            return;
+        }
     }
 }
 
-/// The servers there are now, with what is known of them.
-fn follow(mut courses: Vec<Course>, origins: &[Arc<Origin>]) -> Vec<Course> {
-    let course = |origin: &Arc<Origin>| {
-        let known = courses.iter().position(|course| Arc::ptr_eq(&course.origin, origin));
-        known.map_or_else(|| Course::new(origin), |at| courses.swap_remove(at))
-    };
-    origins.iter().map(course).collect()
+/// Those of `targets` that are new; those that are gone are forgotten.
+fn unfollowed(followed: &mut Vec<Arc<Origin>>, targets: &[Arc<Origin>]) -> Vec<Arc<Origin>> {
+    let is_in = |list: &[Arc<Origin>], origin: &Arc<Origin>| list.iter().any(|one| Arc::ptr_eq(one, origin));
+    followed.retain(|origin| is_in(targets, origin));
+    let new: Vec<_> = targets
+        .iter()
+        .filter(|origin| !is_in(followed, origin))
+        .map(Arc::clone)
+        .collect();
+    followed.extend(new.iter().map(Arc::clone));
+    new
 }
 
 impl Course {
@@ -65,6 +68,23 @@ impl Course {
             against: 0,
             // Where another configuration was in force before, its checks have had their say.
             well: !origin.is_checked_out(),
+        }
+    }
+
+    /// Goes on as long as its server is one of the shop's.
+    async fn run(mut self, inner: Weak<Inner>) {
+        loop {
+            let begun = Instant::now();
+            let interval = {
+                let Some(inner) = inner.upgrade().filter(|inner| inner.lists(&self.origin)) else {
+                    return;
+                };
+                let Some(check) = &inner.settings.check else { return };
+                self.go_on(check, &inner).await;
+                check.interval
+            };
+            // Gates that were started together do not ask together.
+            sleep_until(begun + interval.mul_f32(fastrand::f32().mul_add(0.2, 0.9))).await;
         }
     }
 
@@ -156,11 +176,11 @@ fn request(check: &HealthCheck, origin: &Origin) -> Request<Empty<Bytes>> {
 }
 
 const HEAD_BYTES: usize = 16 * 1024;
-/// Until names have been looked up for the first time.
-const SOON: Duration = Duration::from_millis(200);
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::proxy::settings::UpstreamSettings;
 
@@ -200,11 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn course_stays_with_its_server() {
-        let mut first = course();
-        first.against = 1;
-        let (old, new) = (Arc::clone(&first.origin), course().origin);
-        let courses = follow(vec![first], &[new, old]);
-        assert_eq!(courses.iter().map(|course| course.against).collect::<Vec<_>>(), [0, 1]);
+    fn every_server_is_followed_once_and_as_long_as_it_is_there() {
+        let [one, other] = [course(), course()].map(|course| course.origin);
+        let mut followed = Vec::new();
+        let mut new = |targets: &[&Arc<Origin>]| {
+            let targets: Vec<_> = targets.iter().map(|origin| Arc::clone(origin)).collect();
+            unfollowed(&mut followed, &targets).len()
+        };
+        assert_eq!((new(&[&one]), new(&[&one, &other]), new(&[&other, &one])), (1, 1, 0));
+        assert_eq!((new(&[&other]), new(&[&other, &one])), (0, 1));
     }
 }

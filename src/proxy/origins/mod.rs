@@ -224,16 +224,12 @@ impl Origins {
         if !origins.iter().any(|origin| Arc::ptr_eq(origin, &full)) {
             origins.push(full);
         }
-        wait::first_free(&origins, |origin| self.lists(origin), deadline).await
+        wait::first_free(&origins, |origin| self.0.lists(origin), deadline).await
     }
 
     /// The same for `full` alone.
     pub(super) async fn free_at(&self, full: Arc<Origin>, deadline: Option<Instant>) -> Result<Option<Busy>, Kind> {
-        wait::first_free(&[full], |origin| self.lists(origin), deadline).await
-    }
-
-    fn lists(&self, origin: &Arc<Origin>) -> bool {
-        self.0.targets.load().iter().any(|one| Arc::ptr_eq(one, origin))
+        wait::first_free(&[full], |origin| self.0.lists(origin), deadline).await
     }
 
     /// Waits for names to be looked up where none has an address yet; whether there is one now.
@@ -267,6 +263,10 @@ impl Origins {
 }
 
 impl Inner {
+    fn lists(&self, origin: &Arc<Origin>) -> bool {
+        self.targets.load().iter().any(|one| Arc::ptr_eq(one, origin))
+    }
+
     /// Does what only those in force may do; not once others have come in their place.
     fn in_charge(&self, act: impl FnOnce()) {
         let _held = held(&self.charge);
