@@ -19,7 +19,7 @@ enum Seen {
 use Seen::{Clean, Cut, Refused};
 
 /// What is wrong, what the shop sends, what the visitor sees.
-const CASES: [(&str, &str, Seen); 54] = [
+const CASES: [(&str, &str, Seen); 66] = [
     (
         "two lengths",
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nhi!",
@@ -237,6 +237,66 @@ const CASES: [(&str, &str, Seen); 54] = [
         "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nhi",
         Clean(304, ""),
     ),
+    (
+        "204 with chunks",
+        "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+        Clean(204, ""),
+    ),
+    (
+        "304 with chunks",
+        "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+        Clean(304, ""),
+    ),
+    (
+        "interim answer with a body",
+        "HTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+        Refused,
+    ),
+    (
+        "interim answer with chunks",
+        "HTTP/1.1 100 Continue\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+        Refused,
+    ),
+    (
+        "empty coding and a length",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\nContent-Length: 2\r\n\r\nhi",
+        Refused,
+    ),
+    (
+        "empty coding and chunked",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+        Refused,
+    ),
+    (
+        "chunked with a parameter",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked;q=1\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+        Refused,
+    ),
+    (
+        "length in quotes",
+        "HTTP/1.1 200 OK\r\nContent-Length: \"2\"\r\n\r\nhi",
+        Refused,
+    ),
+    (
+        "length with a fraction",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2.0\r\n\r\nhi",
+        Refused,
+    ),
+    (
+        "trailer without a name",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n: a\r\n\r\n",
+        Cut,
+    ),
+    (
+        "trailer that is folded",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX: a\r\n b\r\n\r\n",
+        Cut,
+    ),
+    (
+        "NUL in a trailer",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX: a\0b\r\n\r\n",
+        Cut,
+    ),
     ("head cut", "HTTP/1.1 200 OK\r\nContent-Le", Refused),
 ];
 
@@ -339,6 +399,13 @@ fn heads_without_measure_are_refused() {
     check("many fields", &shop(many, false), GET, Refused);
     let endless = "x".repeat(300_000).leak();
     check("no line end", &shop(endless, false), GET, Refused);
+    let begun = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2";
+    let extension = format!("{begun};{}\r\nhi\r\n0\r\n\r\n", "x".repeat(300_000)).leak();
+    check("long extension", &shop(extension, false), GET, Cut);
+    let trailer = format!("{begun}\r\nhi\r\n0\r\nX: {}\r\n\r\n", "x".repeat(300_000)).leak();
+    check("long trailer", &shop(trailer, false), GET, Cut);
+    let trailers = format!("{begun}\r\nhi\r\n0\r\n{}\r\n", "X: a\r\n".repeat(1_100)).leak();
+    check("many trailers", &shop(trailers, false), GET, Cut);
 }
 
 #[test]
