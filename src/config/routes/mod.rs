@@ -3,12 +3,14 @@
 //! A shop may read a path in more ways than one: it decodes once or twice, resolves dot segments, merges slashes, drops
 //! `;parameters`. [`Target`] lists every reading that a server in common use would make of a path; the [`Router`] treats
 //! each of them, and where two would be treated differently the request is [`Doubtful`] and must be refused (400). The
-//! bytes forwarded are always the visitor's own. What protects (rooms, limits) matches leniently: any ASCII case, with or
-//! without a slash, dot or space at the end. What leaves a path outside (`except`, `return_routes`) matches exactly.
+//! bytes forwarded are always the visitor's own. What protects (rooms, limits) matches leniently: in any case, with or
+//! without accents, and with or without a slash, dot or space at the end. What leaves a path outside (`except`, `return_routes`) matches exactly.
 
 mod cover;
 mod host;
+mod letters;
 mod line;
+mod look_alikes;
 mod percent;
 mod readings;
 mod route;

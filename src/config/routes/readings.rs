@@ -5,6 +5,7 @@
 //! escapes, all but slashes, or none that were needless. Behind it another server may do the same again. The
 //! readings are what can come of that; an ordinary path has one and costs no allocation.
 
+use super::look_alikes::fold;
 use super::percent::{self, Fault};
 
 /// Work that one path may ask for, in bytes gone through; a path that asks for more is an attack and refused.
@@ -91,7 +92,7 @@ fn marks(path: &[u8]) -> u8 {
     let mut before = b'/';
     for &byte in path.strip_prefix(b"/").unwrap_or(path) {
         marks |= match byte {
-            0xC0 | 0xC1 | 0xC5 | 0xE0 | 0xE2 | 0xEF | 0xF0 => LOOK_ALIKE,
+            0xC0..=0xC2 | 0xC5 | 0xCD | 0xE0 | 0xE2 | 0xEF | 0xF0 | 0xF8 | 0xFC => LOOK_ALIKE,
             b'?' | b'#' => END,
             b'\\' => BACKSLASH,
             b'/' if before == b'/' => EMPTY,
@@ -190,32 +191,6 @@ fn is_slash(byte: u8) -> bool {
 /// without decoding sees another path. Spaces and letters beyond ASCII can only come encoded.
 fn may_stand_raw(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}')
-}
-
-/// Over-long UTF-8, full-width forms (U+FF01 on), long s and kelvin sign as the ASCII that best fit or case makes of them.
-fn fold(path: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(path.len());
-    let mut rest = path;
-    while let Some(&first) = rest.first() {
-        let (byte, taken) = match *rest {
-            [lead @ 0xC0..=0xC1, tail @ 0x80..=0xBF, ..] => ((lead & 1) << 6 | tail & 0x3F, 2),
-            [0xE0, mid @ 0x80..=0x81, tail @ 0x80..=0xBF, ..] => ((mid & 1) << 6 | tail & 0x3F, 3),
-            [0xF0, 0x80, mid @ 0x80..=0x81, tail @ 0x80..=0xBF, ..] => ((mid & 1) << 6 | tail & 0x3F, 4),
-            [0xC5, 0xBF, ..] => (b's', 2),
-            [0xE2, 0x84, 0xAA, ..] => (b'k', 3),
-            [0xEF, 0xBC, tail @ 0x81..=0xBF, ..] => (tail - 0x81 + b'!', 3),
-            [0xEF, 0xBD, tail @ 0x80..=0x9E, ..] => (tail - 0x80 + b'`', 3),
-            _ => (first, 1),
-        };
-        if byte.is_ascii_control() {
-            out.push(first);
-            rest = &rest[1..];
-            continue;
-        }
-        out.push(byte);
-        rest = &rest[taken..];
-    }
-    out
 }
 
 /// A decoded `?` or `#` ends the path for a server that decodes before it splits.
@@ -321,6 +296,23 @@ mod tests {
         assert!(readings("/seats%3Fx").contains(&"/seats".into()));
         assert!(readings("/static/%c0%ae%c0%ae%c0%afseats").contains(&"/seats".into()));
         assert!(readings("/%c5%bfeats%e2%84%aa").contains(&"/seatsk".into()));
+        for odd in [
+            "/static/%E2%80%A5/seats",
+            "/static/%E2%80%A4%EF%B9%92/seats",
+            "%E2%88%95seats",
+            "/static%E2%81%84..%C2%A5seats",
+            "/static/..%E2%82%A9seats",
+            "/seats%CD%BEa",
+            "/seats%EF%B9%96a",
+            "/%F8%80%80%81%B3eats",
+        ] {
+            let path = if odd.starts_with('/') {
+                odd.to_owned()
+            } else {
+                format!("/{odd}")
+            };
+            assert!(readings(&path).contains(&"/seats".into()), "{odd}");
+        }
         assert!(readings("/a//../b").contains(&"/b".into()));
         assert!(readings("/a//../b").contains(&"/a/b".into()));
     }
@@ -393,8 +385,9 @@ mod tests {
         }
     }
 
-    const PIECES: [&[u8]; 27] = [
+    const PIECES: [&[u8]; 33] = [
         b"/", b"/", b"//", b".", b"..", b"a", b"?", b"#", b"\\", b";", b"%2f", b"%", b"\xC0", b"\xC1", b"\xE0",
         b"\xEF", b"\xF0", b"\xC5", b"\xE2", b"\x80", b"\xAF", b"\xBC", b"\xBD", b"\x8F", b"\xBF", b"\x84", b"\xAA",
+        b"\xC2", b"\xA5", b"\xCD", b"\xBE", b"\xF8", b"\xFC",
     ];
 }

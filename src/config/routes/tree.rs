@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::letters;
 use super::route::{Route, Segment};
 
 /// How a path is compared.
@@ -9,7 +10,8 @@ use super::route::{Route, Segment};
 pub(super) enum Compare {
     /// Byte by byte: for what leaves a path outside.
     Exact,
-    /// Any ASCII case, and without slash, dots and spaces at an end: for what protects, since some shops read so.
+    /// In any case, without accents, `+` as a space, and without slash, dots and spaces at an end: for what protects, since
+    /// some shops read so.
     Lenient,
 }
 
@@ -72,7 +74,9 @@ impl Tree {
             Some(end) => (&left[..end], Some(&left[end + 1..])),
             None => (left, None),
         };
-        if let Ok(found) = node.literals.binary_search_by(|(own, _)| self.order(own, segment)) {
+        let alike = self.is_beyond(segment).then(|| letters::alike(segment));
+        let wanted = alike.as_deref().unwrap_or(segment);
+        if let Ok(found) = node.literals.binary_search_by(|(own, _)| self.order(own, wanted)) {
             self.walk(node.literals[found].1, after, hit);
         }
         if let (Some(child), false) = (node.variable, segment.is_empty()) {
@@ -92,18 +96,20 @@ impl Tree {
     fn key(&self, literal: &[u8]) -> Vec<u8> {
         match self.compare {
             Compare::Exact => literal.to_vec(),
-            Compare::Lenient => trimmed(literal).to_ascii_lowercase(),
+            Compare::Lenient => folded(trimmed(&letters::alike(literal))).collect(),
         }
     }
 
     fn order(&self, own: &[u8], segment: &[u8]) -> Ordering {
         match self.compare {
             Compare::Exact => own.cmp(segment),
-            Compare::Lenient => {
-                let folded = trimmed(segment).iter().map(u8::to_ascii_lowercase);
-                own.iter().copied().cmp(folded)
-            }
+            Compare::Lenient => own.iter().copied().cmp(folded(trimmed(segment))),
         }
+    }
+
+    /// PERF: an ASCII segment is compared as it is.
+    fn is_beyond(&self, segment: &[u8]) -> bool {
+        self.compare == Compare::Lenient && !segment.is_ascii()
     }
 
     fn literal_child(&mut self, at: usize, key: &[u8]) -> usize {
@@ -135,11 +141,19 @@ impl Tree {
     }
 }
 
-/// Without dots and spaces at the end, which Windows file systems drop; `.` and `..` stay what they are.
+/// As case makes no difference, nor whether a space came as it does in a form.
+fn folded(segment: &[u8]) -> impl Iterator<Item = u8> {
+    segment.iter().map(|byte| match byte {
+        b'+' => b' ',
+        byte => byte.to_ascii_lowercase(),
+    })
+}
+
+/// Without dots and spaces at the end, which Windows file systems drop, and the sign for a space; `.` and `..` stay what they are.
 pub(super) fn trimmed(segment: &[u8]) -> &[u8] {
     let end = segment
         .iter()
-        .rposition(|b| !matches!(b, b'.' | b' '))
+        .rposition(|b| !matches!(b, b'.' | b' ' | b'+'))
         .map_or(0, |last| last + 1);
     if end == 0 { segment } else { &segment[..end] }
 }
@@ -178,6 +192,9 @@ mod tests {
             "/SHOP/Cart/",
             "/shop/cart.",
             "/shop./cart%20".replace("%20", " ").as_str(),
+            "/shop/cart+",
+            "/ſhop/Ⅽart".replace('Ⅽ', "c").as_str(),
+            "/shóp/cart\u{3000}",
         ] {
             assert_eq!(hits(Compare::Lenient, &patterns, path), [0, 1], "{path}");
         }

@@ -64,6 +64,51 @@ async fn a_path_that_is_protected_or_not_as_it_is_read_gets_400() {
     assert_eq!(house.shop.seen().len(), before);
 }
 
+/// Routers that compare without case, and databases that are asked for a page by its name, take each of these for one of them.
+#[tokio::test]
+async fn letters_that_a_shop_takes_for_others_lead_to_no_protected_path() {
+    let routes = ["/tickets", "/공연", "/билеты", "/café"].map(|route| format!("{route:?}"));
+    let room = format!("mode = \"hold\"\nroutes = [{}]", routes.join(", "));
+    let house = House::open(&room, "").await;
+    let mut guest = house.guest();
+    for target in [
+        "/t%C4%B1ckets",
+        "/T%C4%B0CKETS",
+        "/ticket%C5%BF",
+        "/tic%E2%84%AAets",
+        "/ti%CC%81ckets",
+        "/t%C3%ADckets",
+        "/tic%C2%ADkets",
+        "/tickets%E3%80%80",
+        "/tickets+",
+        "/t\u{131}ckets",
+        "/%E1%84%80%E1%85%A9%E1%86%BC%E1%84%8B%E1%85%A7%E1%86%AB",
+        "/%D0%91%D0%98%D0%9B%D0%95%D0%A2%D0%AB",
+        "/CAF%C3%89",
+        "/cafe%CC%81",
+        "/x/%E2%80%A5/tickets",
+        "/x/%EF%B9%92%E2%80%A4/tickets",
+        "/%E2%88%95tickets",
+        "/x/..%EF%B9%A8tickets",
+        "/x/..%E2%82%A9tickets",
+        "/tickets%CD%BEx",
+        "/%F8%80%80%81%B4ickets",
+    ] {
+        let answer = guest.send("GET", target, SCRIPT, "").await.unwrap();
+        assert!(!answer.is_the_shops(), "{target}: {}", answer.head);
+    }
+    assert!(house.shop.seen().is_empty());
+    for target in [
+        "/t%C3%BCcher",
+        "/%EA%B3%B5%EC%96%B8",
+        "/%D0%B1%D0%B0%D0%BB%D0%B5%D1%82",
+        "/c++",
+    ] {
+        let answer = guest.send("GET", target, SCRIPT, "").await.unwrap();
+        assert!(answer.is_the_shops(), "{target}: {}", answer.head);
+    }
+}
+
 /// Laravel, Rails, ASP.NET and others take such a request for one with the method that the field names.
 #[tokio::test]
 async fn a_method_named_in_a_field_walks_round_no_rule() {

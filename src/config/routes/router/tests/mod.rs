@@ -35,7 +35,7 @@ fn find(router: &Router, path: &str) -> Result<Routed, &'static str> {
 }
 
 /// Spellings of `/seats/1` that some server in common use serves as `/seats/1`, raw or behind a path left outside.
-const SPELLINGS: [&str; 77] = [
+const SPELLINGS: [&str; 85] = [
     "/seats/1",
     "/Seats/1",
     "/SEATS/1",
@@ -107,6 +107,14 @@ const SPELLINGS: [&str; 77] = [
     "/static/%c0%ae%c0%ae/seats/1",
     "/%c0%afseats/1",
     "/%EF%BC%8Fseats/1",
+    "/s%C3%A9%C3%A4ts/1",
+    "/%E2%88%95seats/1",
+    "/static/%E2%80%A5/seats/1",
+    "/static/%E2%80%A4%EF%B9%92/seats/1",
+    "/static/..%C2%A5seats%E2%82%A91",
+    "/seats%CD%BEx/1",
+    "/%F8%80%80%81%B3eats/1",
+    "/SEAT%C5%BF/1",
     // Found by the law over random paths, or by taking a reading out.
     "/..%2fseats/1;%2f.%2e",
     "/1%3f/%2e%2e/seats/1%3f",
