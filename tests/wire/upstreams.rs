@@ -387,7 +387,7 @@ fn requests_are_shared_by_weight_and_go_to_the_less_busy() {
     });
     let light = Shop::answering(OK);
     let gate = over(&[heavy.address, light.address], |upstream| {
-        upstream.servers[0].weight = 4
+        upstream.servers[0].weight = 4;
     });
     let asked = |shop: &Shop| shop.seen().matches("GET / ").count();
     assert!((0..400).all(|_| status(&gate, GET) == 200));
