@@ -17,7 +17,7 @@ pub const MAX_FIGURES_BYTES: usize = 16 * 1_024;
 const MAX_NAME: usize = 64;
 
 /// The form of figures and of all that is hashed.
-const FORM: u32 = 1;
+pub const FORM: u32 = 1;
 
 /// Figures as they are published; what is not known yet is left out.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ mod hash;
 mod permutation;
 
 pub use facts::{Beacon, Draw, MAX_BEACON_NAME, MAX_BEACON_VALUE};
-pub use figures::{Fault, Figures, FiguresError, MAX_FIGURES_BYTES, Published};
+pub use figures::{FORM, Fault, Figures, FiguresError, MAX_FIGURES_BYTES, Published};
 pub use hash::Hash;
 pub use permutation::Permutation;
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 const ROUNDS: u8 = 16;
 
 /// An order of 0..count that a key gives. Memory: 16·√count words of four bytes, 4 MB at most.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Permutation {
     count: u32,
     /// The left digit is below this: the smallest number whose square is at least the count.

@@ -2,7 +2,7 @@
 
 use super::advice::in_words;
 use crate::logging::rfc3339;
-use crate::room::{Batch, Chain, Change, GateId, LaneId, Mode, Number, Overrides, Section, Settings};
+use crate::room::{Batch, Chain, Change, Drawing, GateId, LaneId, Mode, Number, Overrides, Section, Settings};
 
 /// A gate's id, as everywhere.
 #[must_use]
@@ -22,6 +22,21 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
             let each = windows.iter().map(|window| format!("opens {}", rfc3339(window.opens)));
             format!("the next of its schedule: {}", each.collect::<Vec<_>>().join(", "))
         }
+        Change::Commit { beacon, commitment, .. } => match beacon {
+            Some(beacon) => format!("promises a draw: commitment {commitment}, beacon {beacon:?}"),
+            None => format!("promises a draw: commitment {commitment}, no beacon"),
+        },
+        Change::Draw { secret, value, .. } => match value {
+            Some(value) => format!("draws: secret {secret}, the beacon's value {value:?}"),
+            None => format!("draws: secret {secret}"),
+        },
+        Change::Sale { sale, .. } => match (&sale.commitment, &sale.made) {
+            (Some(commitment), Some(_)) => {
+                format!("goes on with the draw of commitment {}, made before", commitment.hash)
+            }
+            (Some(commitment), None) => format!("goes on with the draw of commitment {}", commitment.hash),
+            (None, _) => "goes on with a draw".to_owned(),
+        },
         Change::Remove => "the room is no longer configured".to_owned(),
     }
 }
@@ -71,6 +86,14 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
                 .schedule
                 .as_ref()
                 .map_or_else(|| "none".to_owned(), |schedule| schedule.rule.clone()),
+        ),
+        (
+            "queueing_method",
+            match &settings.draw {
+                None => "fifo".to_owned(),
+                Some(Drawing { beacon: None }) => "random, no beacon".to_owned(),
+                Some(Drawing { beacon: Some(beacon) }) => format!("random, beacon {beacon:?}"),
+            },
         ),
     ]
 }

@@ -17,6 +17,9 @@ use super::state::{MAX_ROOMS, State};
 /// Changes of one batch: with the longest names and messages they take half of what a batch may.
 const CHANGES: usize = 30;
 
+/// Parts of draws in one batch, each with eight lanes of 64 stretches at most.
+const DRAWS: usize = 4;
+
 impl State {
     /// What the rooms of `now` lack of this state's eras, for a gate whose history went further than theirs; empty when
     /// there is nothing. Each batch is at most [`MAX_BATCH_BYTES`](super::MAX_BATCH_BYTES) long, the last is marked as done.
@@ -106,7 +109,11 @@ impl State {
             rooms: changes.to_vec(),
             ..Batch::default()
         };
-        batches.splice(..0, changes.chunks(CHANGES).map(batch));
+        // A part of a draw is much longer than any other word.
+        let is_draw = |change: &RoomChange| matches!(change.change, Change::Sale { .. });
+        let kinds = changes.chunk_by(|a, b| is_draw(a) == is_draw(b));
+        let parts = kinds.flat_map(|kind| kind.chunks(if kind.iter().any(is_draw) { DRAWS } else { CHANGES }));
+        batches.splice(..0, parts.map(batch));
     }
 
     /// Whether `now` can have all rooms of this state.
@@ -138,9 +145,15 @@ fn brought(name: &RoomName, room: &Room, now: &State) -> Vec<RoomChange> {
         .map_or(0, |other| other.revision.saturating_add(1))
         .max(room.revision);
     let set = older.then(|| change(revision, Change::Override(room.overrides().clone())));
+    let after = revision.saturating_add(u64::from(older));
+    let part = |(revision, (sale, lanes))| {
+        let (edition, sale) = (room.edition(), Box::new(sale));
+        change(revision, Change::Sale { edition, sale, lanes })
+    };
+    let drawn = (after..).zip(room.sale_for(other)).map(part);
     let lower = other.map_or(Edition(0), Room::edition) < room.edition();
     let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
-    made.into_iter().chain(set).chain(regained).collect()
+    made.into_iter().chain(set).chain(regained).chain(drawn).collect()
 }
 
 type Wanted = fn(&Record) -> bool;
@@ -154,17 +167,27 @@ fn bring_lane(
     (era, extent): (Era, Extent),
     unheard: &dyn Fn(Number) -> bool,
 ) {
-    let mut put = |list, place| {
-        let number = number_at((era, extent), place);
-        if let Some(number) = number.filter(|number| list != List::Marks || !unheard(*number)) {
-            packer.put(list, id, number);
+    // Where a draw was made, an era's visitors may stand among another's.
+    let drawn = lane.eras.draws.was_made();
+    let (from, to) = if drawn {
+        (Place(0), Place(u64::MAX))
+    } else {
+        (extent.base, extent.limit)
+    };
+    let mut put = |list, places: &mut dyn Iterator<Item = Place>| {
+        let mut numbers: Vec<Number> = places
+            .filter_map(|place| number_at((era, extent), lane.eras.draws.came(place)))
+            .collect();
+        if drawn {
+            numbers.sort_unstable();
+        }
+        for number in numbers {
+            if list != List::Marks || !unheard(number) {
+                packer.put(list, id, number);
+            }
         }
     };
-    let records = || {
-        lane.slots
-            .iter_from(extent.base)
-            .take_while(|(place, _)| *place < extent.limit)
-    };
+    let records = || lane.slots.iter_from(from).take_while(|(place, _)| *place < to);
     let lists: [(List, Wanted); 4] = [
         (List::Taken, is_over),
         (List::Spent, is_spent),
@@ -172,24 +195,20 @@ fn bring_lane(
         (List::Marks, is_called),
     ];
     for (list, wanted) in lists {
-        for (place, _) in records().filter(|(_, record)| wanted(record)) {
-            put(list, place);
-        }
+        let records = records().filter(|(_, record)| wanted(record));
+        put(list, &mut records.map(|(place, _)| place));
     }
-    for place in lane.presence.taken().ones(extent.base, extent.limit) {
-        if lane.slots.get(place).is_none() {
-            put(List::Taken, place);
-        }
-    }
-    for place in lane.presence.present().ones(extent.base, extent.limit) {
-        put(List::Marks, place);
-    }
+    let taken = lane.presence.taken().ones(from, to);
+    put(List::Taken, &mut taken.filter(|place| lane.slots.get(*place).is_none()));
+    put(List::Marks, &mut lane.presence.present().ones(from, to));
 }
 
 /// Where the horizon stood. Of an era that has gone no further it may have passed whoever came back in the other log.
 fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era, Extent)) {
     // What lies behind may be free still for another era.
-    let void = extent.from.max(lane.horizon()).min(extent.given);
+    let drawn = lane.eras.draws.first_in(extent.base.0..extent.limit.0);
+    let drawn = drawn.map_or(extent.given, Place);
+    let void = extent.from.max(lane.horizon()).min(extent.given).min(drawn);
     if void > extent.base
         && let Some(number) = number_at((era, extent), void)
     {
@@ -199,8 +218,9 @@ fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (E
 
 /// What lies further than a number can say was not issued.
 fn number_at((era, extent): (Era, Extent), place: Place) -> Option<Number> {
-    let n = u32::try_from(place.0 - extent.base.0).ok()?;
-    Some(Number { era, n })
+    let within = (extent.base..extent.limit).contains(&place);
+    let n = u32::try_from(place.0.checked_sub(extent.base.0)?).ok()?;
+    within.then_some(Number { era, n })
 }
 
 /// Also a session that ends in a moment.

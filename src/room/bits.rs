@@ -7,6 +7,7 @@
 mod tests;
 
 use std::iter::successors;
+use std::ops::Range;
 
 use super::codec::{Read, Reader, Writer};
 use super::ids::Place;
@@ -84,6 +85,24 @@ impl Bits {
             }
             let now = self.page(index).map_or([0; 64], |words| and(words, &keep));
             self.replace_page(index, &now);
+        }
+    }
+
+    /// Moves the bits of ranges to other places of the same ranges. Cost: a sort of the bits that are set there.
+    pub fn permute(&mut self, ranges: impl Iterator<Item = Range<Place>>, to: impl Fn(Place) -> Place) {
+        let none = Self::default();
+        let mut moved = Vec::new();
+        for range in ranges {
+            moved.extend(self.ones(range.start, range.end).map(&to));
+            self.keep_marked(range.start, range.end, [&none, &none]);
+        }
+        moved.sort_unstable();
+        for page in moved.chunk_by(|a, b| a.0 / PAGE == b.0 / PAGE) {
+            let mut words = [0; 64];
+            for place in page {
+                words[word(*place)] |= mask(*place);
+            }
+            self.change_page(page[0].0 / PAGE, |before| or(before, &words));
         }
     }
 

@@ -39,6 +39,16 @@ impl State {
                     return Changed::Refused;
                 }
             }
+            (Some(room), Change::Commit { .. } | Change::Draw { .. }) => {
+                if version < WITH_SCHEDULES || !room.decide(&change.room, &change.change, m) {
+                    return Changed::Refused;
+                }
+            }
+            (Some(room), Change::Sale { edition, sale, lanes }) => {
+                if version < WITH_SCHEDULES || !room.bring_sale(&change.room, *edition, (sale, lanes), m) {
+                    return Changed::Refused;
+                }
+            }
             (Some(room), Change::Reset) => room.reset(m),
             (Some(room), Change::Remove) => {
                 room.close(m);

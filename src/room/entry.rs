@@ -4,8 +4,10 @@
 //! decoding is total: what does not decode is an error, never a panic.
 
 use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::sale::{DrawnLane, Sale};
 use super::schedule::Window;
 use super::settings::{Overrides, Settings};
+use crate::draw::Hash;
 
 /// The newest machine version that this binary runs.
 pub const VERSION: u16 = 3;
@@ -124,6 +126,26 @@ pub enum Change {
     /// The next windows of a recurring schedule, if the room still goes by this rule; those that follow what it has are
     /// added. From version 3 on.
     Windows { rule: String, windows: Vec<Window> },
+    /// A promise of the secret that an edition is to be drawn by, made before its line is closed. From version 3 on.
+    Commit {
+        edition: Edition,
+        beacon: Option<String>,
+        salt: [u8; 16],
+        commitment: Hash,
+    },
+    /// The secret that was promised, and the beacon's value if one was named: the line is drawn. From version 3 on.
+    Draw {
+        edition: Edition,
+        secret: Hash,
+        value: Option<String>,
+    },
+    /// A draw of another history, as far as it had come there: with an era that a gate brings back. From version 3 on.
+    Sale {
+        edition: Edition,
+        sale: Box<Sale>,
+        /// Who was drawn, or is to be; more of them may follow.
+        lanes: Vec<DrawnLane>,
+    },
 }
 
 /// What happened in one line since the gate's last batch. Applied in the order of the fields.

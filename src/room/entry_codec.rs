@@ -12,9 +12,11 @@ use super::entry::{
 };
 use super::ids::{Era, GateId, LaneId, Number, Position, Wall};
 use super::marks_codec;
+use super::sale::{DrawnLane, Sale};
 use super::schedule::{read_windows, write_windows};
 use super::settings::WITH_SCHEDULES;
 use super::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
+use crate::draw::Hash;
 
 /// Longest entry that is read: twice what a gate may write, since an entry refused here would stop every gate.
 const MAX_ENTRY_BYTES: usize = 2 * MAX_BATCH_BYTES;
@@ -213,6 +215,30 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.text(rule);
             write_windows(w, windows);
         }
+        Change::Commit {
+            edition,
+            beacon,
+            salt,
+            commitment,
+        } => {
+            w.u8(6);
+            w.u32(edition.0);
+            w.option(beacon.as_deref(), Writer::text);
+            w.raw(salt);
+            w.raw(&commitment.0);
+        }
+        Change::Sale { edition, sale, lanes } => {
+            w.u8(8);
+            w.u32(edition.0);
+            sale.write(w);
+            w.list(lanes, |w, lane| lane.write(w));
+        }
+        Change::Draw { edition, secret, value } => {
+            w.u8(7);
+            w.u32(edition.0);
+            w.raw(&secret.0);
+            w.option(value.as_deref(), Writer::text);
+        }
     }
 }
 
@@ -229,9 +255,29 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
             rule: r.text()?.to_owned(),
             windows: read_windows(r)?,
         },
+        6 if r.has(WITH_SCHEDULES) => Change::Commit {
+            edition: r.edition()?,
+            beacon: read_text(r)?,
+            salt: r.array()?,
+            commitment: Hash(r.array()?),
+        },
+        7 if r.has(WITH_SCHEDULES) => Change::Draw {
+            edition: r.edition()?,
+            secret: Hash(r.array()?),
+            value: read_text(r)?,
+        },
+        8 if r.has(WITH_SCHEDULES) => Change::Sale {
+            edition: r.edition()?,
+            sale: Box::new(Sale::read(r)?),
+            lanes: r.list(3, DrawnLane::read)?,
+        },
         _ => return r.wrong(),
     };
     Ok(RoomChange { room, revision, change })
+}
+
+fn read_text(r: &mut Reader) -> Read<Option<String>> {
+    r.option(|r| r.text().map(str::to_owned))
 }
 
 fn write_section(w: &mut Writer, section: &Section) {

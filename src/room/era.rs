@@ -12,7 +12,8 @@ use std::ops::Range;
 
 use super::bits::PAGE;
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Era, Number, Place};
+use super::drawn::{Draws, Stretches};
+use super::ids::{Edition, Era, Number, Place};
 
 /// Base of the first era of a log begun from nothing.
 pub(super) const FIRST_BASE: u64 = 1 << 52;
@@ -32,6 +33,8 @@ pub(super) struct Eras {
     spans: Vec<Span>,
     /// The newest era below the horizon.
     dropped: Option<Era>,
+    /// What draws have made of the order in which numbers came. Not among the eras' bytes: the room writes it.
+    pub draws: Draws,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -86,10 +89,21 @@ impl Eras {
         Self {
             spans: vec![span],
             dropped: None,
+            draws: Draws::default(),
         }
     }
 
+    /// Where a number stands.
     pub fn find(&self, number: Number) -> Found {
+        match self.came(number) {
+            Found::Issued(place) => Found::Issued(self.draws.stands(place)),
+            Found::Gap(place) => Found::Gap(self.draws.stands(place)),
+            nowhere => nowhere,
+        }
+    }
+
+    /// Where a number came, before any draw.
+    pub fn came(&self, number: Number) -> Found {
         if self.dropped.is_some_and(|dropped| number.era <= dropped) {
             return Found::Late;
         }
@@ -102,6 +116,11 @@ impl Eras {
 
     /// The number that stands at a place; `None` where no era lies.
     pub fn number(&self, place: Place) -> Option<Number> {
+        self.came_at(self.draws.came(place))
+    }
+
+    /// The number that came at a place, before any draw.
+    pub fn came_at(&self, place: Place) -> Option<Number> {
         let after = self.spans.partition_point(|span| span.base <= place.0);
         let span = after.checked_sub(1).and_then(|i| self.spans.get(i))?;
         let n = u32::try_from(place.0 - span.base).ok()?;
@@ -180,7 +199,9 @@ impl Eras {
     pub fn void_below(&mut self, number: Number) -> Option<Range<Place>> {
         let closed = self.spans.len() - 1;
         let span = self.spans[..closed].iter_mut().find(|span| span.era == number.era)?;
-        let to = (span.base + u64::from(number.n)).min(span.limit).max(span.end);
+        // Places that are drawn are others' now.
+        let drawn = self.draws.first_in(span.end..span.limit).unwrap_or(span.limit);
+        let to = (span.base + u64::from(number.n)).min(drawn).max(span.end);
         span.gone = span.gone.max(to);
         span.given = span.given.max(to);
         Some(Place(span.end)..Place(to))
@@ -198,8 +219,49 @@ impl Eras {
         })
     }
 
-    /// Forgets closed eras that lie below `place` with their gaps, and says them with one past their highest number.
+    /// The line is closed for a draw: whoever came at the `horizon` or behind it, and is not void, is to be drawn.
+    pub fn close(&mut self, horizon: Place) {
+        let ranges = self.spans.iter().flat_map(|span| {
+            let from = span.start.max(span.void).max(horizon.0);
+            [from..span.end, from.max(span.end).max(span.gone)..span.given]
+        });
+        self.draws.close(ranges);
+    }
+
+    /// The line is closed for a draw as another history closed it; not where an era is not known here.
+    pub fn close_as(&mut self, runs: &[(Era, u32, u32)]) {
+        let mut ranges = Vec::new();
+        // What issues numbers still has not issued them elsewhere.
+        let closed = self.spans.len() - 1;
+        for (era, from, to) in runs {
+            let Some(span) = self.spans[..closed].iter_mut().find(|span| span.era == *era) else {
+                return;
+            };
+            let range = span.base + u64::from(*from)..(span.base + u64::from(*to)).min(span.limit);
+            span.given = span.given.max(range.end);
+            ranges.push(range);
+        }
+        let apart = ranges.windows(2).all(|pair| pair[0].end <= pair[1].start);
+        if apart && ranges.iter().all(|range| range.start < range.end) {
+            self.draws.close(ranges.into_iter());
+        }
+    }
+
+    /// Who is drawn in an edition, or is to be, by their numbers.
+    pub fn drawn_runs(&self, edition: Edition) -> Vec<(Era, u32, u32)> {
+        let stretches = self.draws.stretches(edition).into_iter().flat_map(Stretches::ranges);
+        let run = |range: Range<Place>| {
+            let Number { era, n } = self.came_at(range.start)?;
+            let length = u32::try_from(range.end.0 - range.start.0).ok()?;
+            Some((era, n, n.checked_add(length)?))
+        };
+        stretches.filter_map(run).collect()
+    }
+
+    /// Forgets closed eras that lie below `place` with their gaps, and says them with one past their highest number. Who
+    /// stands at the place or behind it may have come in front of it.
     pub fn drop_below(&mut self, place: Place) -> Vec<(Era, u32)> {
+        let place = self.draws.drop_below(place);
         let gone = self
             .spans
             .iter()
@@ -254,7 +316,11 @@ impl Eras {
         if spans.is_empty() || spans.len() > MAX_ERAS || !apart {
             return r.wrong();
         }
-        Ok(Self { spans, dropped })
+        Ok(Self {
+            spans,
+            dropped,
+            draws: Draws::default(),
+        })
     }
 }
 

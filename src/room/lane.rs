@@ -8,12 +8,13 @@ use std::ops::Range;
 use super::bits::Bits;
 use super::codec::{Read, Reader, Writer};
 use super::era::{Eras, Found};
-use super::ids::{Clock, Era, Number, Place};
+use super::ids::{Clock, Edition, Era, Number, Place};
 use super::presence::Presence;
 use super::record::{Call, Record};
 use super::ring::Ring;
 use super::settings::Settings;
 use super::slots::Slots;
+use crate::draw::Hash;
 
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
@@ -223,12 +224,33 @@ impl Lane {
     /// A new sale begins: whoever waits is in line no more. Says which eras are forgotten, with their ends.
     pub fn begin_sale(&mut self) -> Vec<(Era, u32)> {
         let next = self.eras.next();
+        self.eras.draws.give_up();
         self.target = next;
         if next > self.horizon {
             self.pass(next)
         } else {
             Vec::new()
         }
+    }
+
+    /// The order in which the lane is called is drawn anew, among those it was closed for.
+    pub fn draw(&mut self, edition: Edition, key: Hash) {
+        let Some(drawn) = self.eras.draws.make(edition, key) else {
+            return;
+        };
+        let (ranges, to) = (
+            || drawn.stretches.ranges(),
+            |place| drawn.stands(place).unwrap_or(place),
+        );
+        self.presence.draw(&drawn);
+        self.slots.permute(ranges(), to);
+        self.back.permute(ranges(), to);
+        // Whoever was called before may stand anywhere now: what is remembered of the calls would void the rest.
+        let start = drawn.stretches.start();
+        self.horizon = self.horizon.min(start);
+        self.target = self.target.min(start);
+        self.head = self.head.min(start);
+        self.called.clear();
     }
 
     /// Forgets who missed their turns, in places that are void from now on.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::codec::{Read, Reader, Writer};
 use super::deadlines::{Deadlines, Due};
-use super::ids::{Clock, Era, LaneId, Wall};
+use super::ids::{Clock, Edition, Era, LaneId, Wall};
 use super::lane::Lane;
 use super::moment::Moment;
 use super::past::Past;
@@ -18,6 +18,7 @@ use super::record::{EndedBy, Record, Session};
 use super::settings::Settings;
 use super::turns::Turns;
 use super::view::Figures;
+use crate::draw::Hash;
 
 #[derive(Debug)]
 pub(super) struct Line {
@@ -153,6 +154,24 @@ impl Line {
         self.note_busy(now);
         self.turns = Turns::default();
         self.lanes.iter_mut().flat_map(Lane::begin_sale).collect()
+    }
+
+    /// The line is closed for a draw: who came later stands behind.
+    pub fn close_draw(&mut self) {
+        for lane in &mut self.lanes {
+            lane.eras.close(lane.horizon());
+        }
+    }
+
+    /// Draws every lane by its key, which a lane and a count give. Nobody has to show anew in less than a generation that
+    /// they are there.
+    pub fn draw(&mut self, edition: Edition, key: impl Fn(LaneId, u32) -> Hash, now: Clock) {
+        for (id, lane) in (0..).map(LaneId).zip(&mut self.lanes) {
+            let count = lane.eras.draws.count(edition);
+            lane.draw(edition, key(id, count));
+        }
+        self.generation = now;
+        self.index();
     }
 
     /// A new log begins.
@@ -298,16 +317,19 @@ impl Line {
             scheduled: None,
             counted: Crowd::default(),
         };
-        for (id, lane) in (0..).map(LaneId).zip(&line.lanes) {
-            for (place, at) in lane
-                .slots
-                .iter()
-                .filter_map(|(place, record)| Some((place, record.due()?)))
-            {
-                line.deadlines.add(at, (id, place));
+        line.index();
+        Ok(line)
+    }
+
+    /// Works the index of deadlines out from the records.
+    fn index(&mut self) {
+        self.deadlines = Deadlines::default();
+        for (id, lane) in (0..).map(LaneId).zip(&self.lanes) {
+            let records = lane.slots.iter();
+            for (place, at) in records.filter_map(|(place, record)| Some((place, record.due()?))) {
+                self.deadlines.add(at, (id, place));
             }
         }
-        Ok(line)
     }
 }
 

@@ -134,6 +134,45 @@ impl LineView {
         self.lane(lane)?.place(number).map(|place| place.0)
     }
 
+    /// How many are drawn in this edition, or to be drawn once the line is closed.
+    #[must_use]
+    pub fn drawn(&self, lane: LaneId) -> u32 {
+        self.lane(lane).map_or(0, |lane| lane.eras.draws.count(self.edition))
+    }
+
+    /// A visitor's number in this edition's draw, and the place that it gave them once it is made; both from 1 on. `None`
+    /// for one who was not drawn.
+    #[must_use]
+    pub fn entry(&self, lane: LaneId, number: Number) -> Option<(u32, Option<u32>)> {
+        let eras = &self.lane(lane)?.eras;
+        let (Found::Issued(came) | Found::Gap(came)) = eras.came(number) else {
+            return None;
+        };
+        let (index, place) = eras.draws.entry(self.edition, came)?;
+        Some((index + 1, place.map(|place| place + 1)))
+    }
+
+    /// The draw of this edition is made in the lane.
+    #[must_use]
+    pub fn is_drawn(&self, lane: LaneId) -> bool {
+        self.lane(lane)
+            .is_some_and(|lane| lane.eras.draws.is_made(self.edition))
+    }
+
+    /// The number that came where this one stands: another than itself where a draw has moved it. Calls go by it.
+    #[must_use]
+    pub fn seat(&self, lane: LaneId, number: Number) -> Number {
+        let moved = || {
+            let eras = &self.lane(lane)?.eras;
+            let (Found::Issued(came) | Found::Gap(came)) = eras.came(number) else {
+                return None;
+            };
+            let stands = eras.draws.stands(came);
+            if stands == came { None } else { eras.came_at(stands) }
+        };
+        moved().unwrap_or(number)
+    }
+
     /// The eras whose numbers the lane still tells apart, oldest first.
     #[must_use]
     pub fn eras(&self, lane: LaneId) -> Vec<Era> {

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::bits::{Bits, and, or, pages_of, range_words, without};
 use super::codec::{Read, Reader, Writer};
+use super::drawn::Drawn;
 use super::ids::Place;
 
 #[derive(Clone, Debug, Default)]
@@ -119,6 +120,29 @@ impl Presence {
             self.present
                 .keep_marked(self.fresh, fresh, [&self.marked, &self.marked_before]);
             self.fresh = fresh;
+        }
+    }
+
+    /// Everybody moves as a draw says. Whoever is present only for having just joined stays so until this generation ends.
+    pub fn draw(&mut self, drawn: &Drawn) {
+        let (ranges, to) = (
+            || drawn.stretches.ranges(),
+            |place| drawn.stands(place).unwrap_or(place),
+        );
+        for range in ranges() {
+            let new: Vec<Place> = self.present.ones(range.start.max(self.fresh), range.end).collect();
+            for place in new.into_iter().filter(|place| !self.marked.get(*place)) {
+                self.marked_before.set(place);
+            }
+        }
+        self.freshen(drawn.stretches.end());
+        for bits in [
+            &mut self.taken,
+            &mut self.marked,
+            &mut self.marked_before,
+            &mut self.present,
+        ] {
+            bits.permute(ranges(), to);
         }
     }
 

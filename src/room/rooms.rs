@@ -1,6 +1,8 @@
 //! One room: what is in force, and its lines.
 
+mod bring;
 mod bytes;
+mod sale;
 mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +16,7 @@ use super::lines::Lines;
 use super::moment::Moment;
 use super::past::Proof;
 use super::pending::Pending;
+use super::sale::Sale;
 use super::schedule::Turn;
 use super::settings::{Mode, Overrides, Settings};
 use super::view::RoomView;
@@ -35,6 +38,8 @@ pub(super) struct Room {
     followed: Option<Wall>,
     /// What it does next, which follows from that.
     turn: Option<(Wall, Turn)>,
+    /// How far the draw of this edition has come.
+    sale: Arc<Sale>,
     lines: BTreeMap<LineName, Line>,
     pub pending: Pending,
     /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
@@ -63,6 +68,7 @@ impl Room {
             spared: None,
             followed: None,
             turn: None,
+            sale: Arc::default(),
             lines: BTreeMap::new(),
             pending: Pending::default(),
             dues: BTreeSet::new(),
@@ -81,6 +87,7 @@ impl Room {
     /// A new edition: every line begins afresh, above all numbers it has issued.
     pub fn reset(&mut self, m: &mut Moment) {
         self.edition = Edition(self.edition.0.saturating_add(1));
+        self.forget_sale();
         self.voided = self.edition;
         self.spared = None;
         self.close(m);
@@ -91,6 +98,7 @@ impl Room {
         let higher = edition > self.edition;
         if higher {
             (self.edition, self.voided) = (edition, edition);
+            self.forget_sale();
             self.spared = Some(m.past.era());
             self.repaint();
         }
@@ -227,6 +235,7 @@ impl Room {
             configured: Arc::clone(&self.configured),
             mode: self.mode(),
             stage: self.stage(),
+            sale: Arc::clone(&self.sale),
             overrides: self.overrides.clone(),
             revision: self.revision,
             edition: self.edition,
@@ -295,7 +304,7 @@ impl Room {
     }
 
     /// Makes the line if it is not there; false when there are too many.
-    fn make(&mut self, name: &LineName, m: &Moment) -> bool {
+    pub(super) fn make(&mut self, name: &LineName, m: &Moment) -> bool {
         if self.lines.contains_key(name) {
             return true;
         }

@@ -2,7 +2,7 @@
 
 use super::entry::{Claim, End, Section};
 use super::era::Found;
-use super::ids::{Clock, LaneId, Number};
+use super::ids::{Clock, Edition, Era, LaneId, Number};
 use super::lane::Lane;
 use super::line::Line;
 use super::moment::Moment;
@@ -242,6 +242,22 @@ impl Line {
             None
         };
         lane.is_some_and(|lane| lane.void_below(number))
+    }
+
+    /// Closes a lane for a draw as another history closed it, unless it has a draw of that edition.
+    pub fn close_as(
+        &mut self,
+        id: LaneId,
+        (edition, runs): (Edition, &[(Era, u32, u32)]),
+        settings: &Settings,
+        m: &mut Moment,
+    ) {
+        for (era, from, _) in runs {
+            self.known_lane(id, Number { era: *era, n: *from }, settings, m);
+        }
+        if let Some(lane) = self.lane(id).filter(|lane| !lane.eras.draws.is_made(edition)) {
+            lane.eras.close_as(runs);
+        }
     }
 
     /// The lane, with the number's era in its table if a genuine token proves that it was lost.

@@ -1,5 +1,6 @@
 //! What an operator sets for a room, as the log carries it: integers only, no file syntax.
 
+use super::sale::Drawing;
 use super::schedule::{Phase, Schedule};
 
 /// How a room treats new visitors.
@@ -38,6 +39,8 @@ pub struct Settings {
     pub lane_weights: Vec<u16>,
     /// When the room is open; from machine version 3 on.
     pub schedule: Option<Schedule>,
+    /// Whoever joins before an opening is drawn at it; `None`: called in order of arrival. From machine version 3 on.
+    pub draw: Option<Drawing>,
 }
 
 /// The first machine version with schedules.
@@ -60,6 +63,7 @@ impl Default for Settings {
             max_lines: 1_000,
             lane_weights: vec![1],
             schedule: None,
+            draw: None,
         }
     }
 }
@@ -111,6 +115,7 @@ impl Settings {
             max_lines: self.max_lines,
             lane_weights,
             schedule: self.schedule.as_ref().and_then(Schedule::bounded),
+            draw: self.draw.as_ref().and_then(Drawing::bounded),
         }
     }
 
@@ -118,17 +123,18 @@ impl Settings {
     /// shut: a room that goes by a schedule is closed until there are schedules.
     #[must_use]
     pub fn under(&self, version: u16) -> Self {
-        if version >= WITH_SCHEDULES || self.schedule.is_none() {
+        if version >= WITH_SCHEDULES {
             return self.clone();
         }
-        let mode = if self.mode == Mode::Off {
-            Mode::Off
-        } else {
-            Mode::Closed
+        let mode = match self.mode {
+            Mode::Off => Mode::Off,
+            _ if self.schedule.is_some() => Mode::Closed,
+            mode => mode,
         };
         Self {
             mode,
             schedule: None,
+            draw: None,
             ..self.clone()
         }
     }

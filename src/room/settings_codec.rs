@@ -2,13 +2,14 @@
 //! mode's byte announces.
 
 use super::codec::{Fields, Read, Reader, Writer};
+use super::sale::Drawing;
 use super::schedule::Schedule;
 use super::settings::{Mode, Overrides, Settings, WITH_SCHEDULES};
 
 /// As rooms of the writer's machine version can have them.
 pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
     let settings = settings.under(w.version);
-    let later = fields(settings.schedule.as_ref());
+    let later = fields(settings.schedule.as_ref(), settings.draw.as_ref());
     w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
     w.u32(settings.capacity);
     w.option(settings.rate_per_minute, Writer::u32);
@@ -48,20 +49,23 @@ pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
         max_lines: r.u32()?,
         lane_weights: r.list(2, Reader::u16)?,
         schedule: None,
+        draw: None,
     };
     if more {
-        read_fields(r, &mut settings.schedule)?;
+        (settings.schedule, settings.draw) = read_fields(r)?;
     }
     Ok(settings)
 }
 
 /// What version 3 and later ones add to settings, and to overrides.
-fn fields(schedule: Option<&Schedule>) -> Fields {
+fn fields(schedule: Option<&Schedule>, draw: Option<&Drawing>) -> Fields {
     let schedule = schedule.map(|schedule| (SCHEDULE, Writer::field(|w| schedule.write(w))));
-    schedule.into_iter().collect()
+    let draw = draw.map(|draw| (DRAW, Writer::field(|w| draw.write(w))));
+    schedule.into_iter().chain(draw).collect()
 }
 
-fn read_fields(r: &mut Reader, schedule: &mut Option<Schedule>) -> Read<()> {
+fn read_fields(r: &mut Reader) -> Read<(Option<Schedule>, Option<Drawing>)> {
+    let (mut schedule, mut draw) = (None, None);
     let fields = r.fields()?;
     // Nothing is never written.
     if fields.is_empty() {
@@ -69,18 +73,19 @@ fn read_fields(r: &mut Reader, schedule: &mut Option<Schedule>) -> Read<()> {
     }
     for (tag, mut field) in fields {
         match tag {
-            SCHEDULE => *schedule = Some(Schedule::read(&mut field)?),
+            SCHEDULE => schedule = Some(Schedule::read(&mut field)?),
+            DRAW => draw = Some(Drawing::read(&mut field)?),
             _ => return field.wrong(),
         }
         field.finish()?;
     }
-    Ok(())
+    Ok((schedule, draw))
 }
 
 /// As rooms of the writer's machine version can have them.
 pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
     let overrides = overrides.under(w.version);
-    let later = fields(overrides.schedule.as_ref());
+    let later = fields(overrides.schedule.as_ref(), None);
     w.u8(u8::from(overrides.mode.is_some()) | if later.is_empty() { 0 } else { MORE });
     if let Some(mode) = overrides.mode {
         w.u8(mode_byte(mode));
@@ -109,7 +114,11 @@ pub(super) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
         schedule: None,
     };
     if more {
-        read_fields(r, &mut overrides.schedule)?;
+        let (schedule, draw) = read_fields(r)?;
+        if draw.is_some() {
+            return r.wrong();
+        }
+        overrides.schedule = schedule;
     }
     Ok(overrides)
 }
@@ -138,3 +147,4 @@ const MORE: u8 = 0x80;
 
 /// Tags of these fields. Stock, codes and whatever else a room is told by its configuration have theirs here.
 const SCHEDULE: u8 = 1;
+const DRAW: u8 = 2;

@@ -1,5 +1,7 @@
 //! The records of one lane by place, in small shared pieces, so that publishing a view costs what changed.
 
+use std::ops::Range;
+
 use super::codec::{Read, Reader, Writer};
 use super::ids::Place;
 use super::paged::{Leaf, Paged};
@@ -21,15 +23,35 @@ struct Piece {
 
 impl Slots {
     pub fn get(&self, place: Place) -> Option<&Record> {
-        self.pieces.get(place.0 / PIECE)?.records[within(place)].as_ref()
+        self.pieces.get(place.0 / PIECE)?.records[of_piece(place)].as_ref()
     }
 
     /// The record of `place`, replaced or (`None`) removed.
     pub fn put(&mut self, place: Place, record: Option<Record>) {
         self.pieces.change(place.0 / PIECE, |piece| {
-            let before = std::mem::replace(&mut piece.records[within(place)], record);
+            let before = std::mem::replace(&mut piece.records[of_piece(place)], record);
             piece.held = piece.held + u16::from(record.is_some()) - u16::from(before.is_some());
         });
+    }
+
+    /// The records of these places move to other places of them.
+    pub fn permute(&mut self, ranges: impl Iterator<Item = Range<Place>>, to: impl Fn(Place) -> Place) {
+        let held: Vec<(Place, Record)> = ranges
+            .flat_map(|range| self.within(range).collect::<Vec<_>>())
+            .collect();
+        for (place, _) in &held {
+            self.put(*place, None);
+        }
+        for (place, record) in held {
+            self.put(to(place), Some(record));
+        }
+    }
+
+    fn within(&self, range: Range<Place>) -> impl Iterator<Item = (Place, Record)> {
+        let records = self
+            .iter_from(range.start)
+            .take_while(move |(place, _)| *place < range.end);
+        records.map(|(place, record)| (place, *record))
     }
 
     /// All records, by place.
@@ -86,7 +108,7 @@ impl Leaf for Piece {
     }
 }
 
-fn within(place: Place) -> usize {
+fn of_piece(place: Place) -> usize {
     usize::try_from(place.0 % PIECE).expect("a piece has 16 places")
 }
 

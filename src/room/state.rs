@@ -15,6 +15,7 @@ use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::{Roster, RosterGate};
+use super::sale::Owed;
 use super::schedule::Schedule;
 use super::settings::Settings;
 use super::versions::Versions;
@@ -186,6 +187,14 @@ impl State {
     pub fn schedules(&self) -> impl Iterator<Item = (&RoomName, &Schedule)> {
         let scheduled = self.rooms.iter();
         scheduled.filter_map(|(name, room)| Some((name, room.schedule()?)))
+    }
+
+    /// What the gates owe the rooms that draw: a promise of a secret, or the secret itself.
+    pub fn owed(&self) -> impl Iterator<Item = (&RoomName, Owed<'_>)> {
+        // A secret is not told while another history may still bring back the draw that it made.
+        let quiet = self.moment.clock < self.moment.quiet_until;
+        let owed = self.rooms.iter().filter_map(|(name, room)| Some((name, room.owed()?)));
+        owed.filter(move |(_, owed)| !quiet || matches!(owed, Owed::Promise(..)))
     }
 
     /// The names of all rooms.

@@ -12,8 +12,10 @@ use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position
 use super::line_view;
 use super::past::Past;
 use super::roster::RosterGate;
+use super::sale::Sale;
 use super::schedule::{Phase, Stage};
 use super::settings::{Mode, Overrides, Settings};
+use crate::draw::{Draw, FORM, Published};
 
 /// All rooms as of one position of the log.
 #[derive(Debug, Default)]
@@ -55,6 +57,8 @@ pub struct RoomView {
     pub mode: Mode,
     /// Where the room stands in its schedule, if it has one.
     pub stage: Option<Stage>,
+    /// How far the draw of this edition has come.
+    pub sale: Arc<Sale>,
     pub overrides: Overrides,
     pub revision: u64,
     pub edition: Edition,
@@ -197,6 +201,48 @@ impl RoomView {
     #[must_use]
     pub fn is_reset(&self, edition: Edition, number: Number) -> bool {
         is_reset(edition, number, self.edition, self.spared)
+    }
+
+    /// Whoever waits is to be drawn, so that nobody has a place yet.
+    #[must_use]
+    pub fn is_undrawn(&self) -> bool {
+        let forms = || self.stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
+        self.settings.draw.is_some() && self.sale.made.is_none() && (self.sale.closed.is_some() || forms())
+    }
+
+    /// The figures of one lane's draw, as far as they are known: what anybody checks it by. `None` before the promise.
+    #[must_use]
+    pub fn figures(&self, room: &RoomName, line: &LineName, lane: LaneId) -> Option<Published> {
+        let commitment = self.sale.commitment.as_ref()?;
+        let made = self.sale.made.as_ref();
+        let drawn = self.line(line).map_or(0, |line| line.drawn(lane));
+        let count = self.sale.closed.map(|_| drawn);
+        let secret = made.map(|made| made.secret);
+        let draw = Draw {
+            room: room.as_str(),
+            line: line.as_str(),
+            edition: self.edition.0,
+            lane: lane.0,
+            count: drawn,
+            // Neither fingerprint goes over it: the commitment stands for it.
+            secret: secret.unwrap_or(commitment.hash),
+            beacon: commitment.beacon(made.and_then(|made| made.value.as_deref())),
+        };
+        let closing = count.map(|_| draw.closing(commitment.hash));
+        Some(Published {
+            draw: FORM,
+            room: room.as_str().to_owned(),
+            line: line.as_str().to_owned(),
+            lane: lane.0,
+            edition: self.edition.0,
+            beacon: commitment.beacon.clone(),
+            commitment: commitment.hash,
+            count,
+            closing,
+            beacon_value: made.and_then(|made| made.value.clone()),
+            secret,
+            seal: closing.filter(|_| made.is_some()).map(|closing| draw.seal(closing)),
+        })
     }
 
     /// An operator keeps the room closed, or out of service, whatever its schedule says.

@@ -1,9 +1,10 @@
 //! Bytes: entries and snapshots come back as they were, and nothing that is not one is taken for one.
 
+use anteroom::draw::Hash;
 use anteroom::room::{
-    Adopt, Batch, Change, Claim, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides,
-    PendingId, Position, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke, State, VERSION, Vote, Wall,
-    Window,
+    Adopt, Batch, Change, Claim, Commitment, Drawing, DrawnLane, Edition, End, Entry, Era, GateId, LaneId, LineName,
+    Made, Mode, Number, Overrides, PendingId, Position, RoomChange, RoomName, Root, Sale, Schedule, Section, Settings,
+    Spoke, State, VERSION, Vote, Wall, Window,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -46,13 +47,14 @@ prop_compose! {
     fn any_settings()(
         mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
-        schedule in option::of(schedule()),
+        schedule in option::of(schedule()), beacon in option::of(option::of("\\PC{1,20}")),
     ) -> Settings {
         let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
             durations;
         Settings {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
             firm_within_ms, late_window_ms, max_lines, lane_weights, schedule,
+            draw: beacon.map(|beacon| Drawing { beacon }),
         }
     }
 }
@@ -67,12 +69,42 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn sale()(
+        beacon in option::of("\\PC{1,20}"), salt in any::<[u8; 16]>(), hash in any::<[u8; 32]>(), at in any::<u64>(),
+        closed in any::<Option<u64>>(), secret in any::<Option<[u8; 32]>>(),
+    ) -> Sale {
+        let value = beacon.clone();
+        Sale {
+            commitment: Some(Commitment { beacon, salt, hash: Hash(hash), at: Wall(at) }),
+            closed: closed.map(Wall),
+            made: secret.map(|secret| Made { secret: Hash(secret), value, at: Wall(at) }),
+        }
+    }
+}
+
+prop_compose! {
+    fn drawn_lane()(line in line_name(), lane in any::<u8>(), runs in vec(any::<(u64, u32, u32)>(), 0..4)) -> DrawnLane {
+        let runs = runs.into_iter().map(|(era, from, to)| (Era(era), from, to)).collect();
+        DrawnLane { line, lane: LaneId(lane), runs }
+    }
+}
+
+prop_compose! {
     fn room_change()(room in room_name(), revision in any::<u64>(), change in prop_oneof![
         any_settings().prop_map(Change::Configure),
         overrides().prop_map(Change::Override),
         Just(Change::Reset),
         Just(Change::Remove),
         any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
+        (any::<u32>(), option::of("\\PC{0,20}"), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, beacon, salt, hash)| {
+            Change::Commit { edition: Edition(edition), beacon, salt, commitment: Hash(hash) }
+        }),
+        (any::<u32>(), any::<[u8; 32]>(), option::of("\\PC{0,20}")).prop_map(|(edition, secret, value)| {
+            Change::Draw { edition: Edition(edition), secret: Hash(secret), value }
+        }),
+        (any::<u32>(), sale(), vec(drawn_lane(), 0..3)).prop_map(|(edition, sale, lanes)| {
+            Change::Sale { edition: Edition(edition), sale: Box::new(sale), lanes }
+        }),
         schedule().prop_map(|Schedule { rule, windows }| Change::Windows { rule, windows }),
     ]) -> RoomChange {
         RoomChange { room, revision, change }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
 use self::work::{Kind, Word, Work};
+use crate::draw::MAX_BEACON_NAME;
 use crate::replica::inbox::{Changing, Join, Note, Noted, Unrecorded};
 use crate::replica::waiters::Waiters;
 use crate::room::{Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule};
@@ -263,9 +264,16 @@ fn change_bytes(change: &Change) -> usize {
                     + overrides.schedule.as_ref().map_or(0, Schedule::bytes)
             }
             Change::Configure(settings) => {
-                2 * settings.lane_weights.len() + settings.schedule.as_ref().map_or(0, Schedule::bytes)
+                2 * settings.lane_weights.len()
+                    + settings.schedule.as_ref().map_or(0, Schedule::bytes)
+                    + MAX_BEACON_NAME
             }
             Change::Windows { rule, windows } => rule.len() + windows.len() * WINDOW_BYTES,
+            Change::Commit { beacon: text, .. } | Change::Draw { value: text, .. } => {
+                text.as_ref().map_or(0, String::len)
+            }
+            // Only brought with an era, in batches of its own.
+            Change::Sale { .. } => MAX_BATCH_BYTES,
             Change::Reset | Change::Remove | Change::Edition(_) => 0,
         }
 }

@@ -1,10 +1,14 @@
 //! A room as bytes. What version 3 and later ones know of a room are fields behind the rest.
 
+use std::sync::Arc;
+
 use super::Room;
 use crate::room::codec::{Fields, Read, Reader, Writer};
-use crate::room::ids::Era;
+use crate::room::drawn::Draws;
+use crate::room::ids::{Era, LaneId};
 use crate::room::line::Line;
 use crate::room::pending::Pending;
+use crate::room::sale::Sale;
 use crate::room::settings::WITH_SCHEDULES;
 use crate::room::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
 
@@ -66,7 +70,37 @@ impl Room {
             });
             (FOLLOWED, field)
         });
-        followed.into_iter().collect()
+        let sale = (!self.sale.is_nothing()).then(|| (SALE, Writer::field(|w| self.sale.write(w))));
+        followed.into_iter().chain(sale).chain(self.drawn()).collect()
+    }
+
+    /// The lanes in which somebody was drawn, or is to be.
+    fn drawn(&self) -> Option<(u8, Vec<u8>)> {
+        let lanes = self.lines.iter().flat_map(|(name, line)| {
+            let lanes = (0..).map(LaneId).zip(&line.lanes);
+            lanes.map(move |(id, lane)| (name, id, &lane.eras.draws))
+        });
+        let drawn: Vec<_> = lanes.filter(|(.., draws)| !draws.is_empty()).collect();
+        let field = || {
+            Writer::field(|w| {
+                w.list(&drawn, |w, (name, id, draws)| {
+                    w.text(name.as_str());
+                    w.u8(id.0);
+                    draws.write(w);
+                });
+            })
+        };
+        (!drawn.is_empty()).then(|| (DRAWN, field()))
+    }
+
+    fn read_drawn(&mut self, r: &mut Reader) -> Read<()> {
+        for (name, id, draws) in r.list(4, |r| Ok((r.line_name()?, r.lane()?, Draws::read(r)?)))? {
+            let Some(lane) = self.lines.get_mut(&name).and_then(|line| line.lane(id)) else {
+                return r.wrong();
+            };
+            lane.eras.draws = draws;
+        }
+        Ok(())
     }
 
     fn read_later(&mut self, r: &mut Reader) -> Read<()> {
@@ -76,6 +110,8 @@ impl Room {
                     self.followed = field.option(Reader::wall)?;
                     self.voided = field.edition()?;
                 }
+                SALE => self.sale = Arc::new(Sale::read(&mut field)?),
+                DRAWN => self.read_drawn(&mut field)?,
                 _ => return field.wrong(),
             }
             field.finish()?;
@@ -84,5 +120,7 @@ impl Room {
     }
 }
 
-/// Tags of a room's fields: how far its schedule was followed.
+/// Tags of a room's fields: how far its schedule was followed, how far its draw has come, and what was drawn.
 const FOLLOWED: u8 = 1;
+const SALE: u8 = 2;
+const DRAWN: u8 = 3;

@@ -15,7 +15,10 @@ impl Room {
     /// What the configuration says now.
     pub fn configure(&mut self, mut settings: Settings, m: &mut Moment) {
         settings.schedule = joined(self.configured.schedule.as_ref(), settings.schedule);
-        self.go_by(m, |room| room.configured = Arc::new(settings));
+        self.go_by(m, |room| {
+            room.configured = Arc::new(settings);
+            room.give_up_draw();
+        });
     }
 
     /// What the operator says now. False for what a gate brings back from before that was set here.
@@ -69,9 +72,9 @@ impl Room {
             self.followed = Some(at);
             match turn {
                 Turn::Begins => self.begin_edition(m),
-                // Whoever has joined is called by the lowest place: the order of arrival. A line that is to be drawn is
-                // drawn here, before the mode lets the first call through.
-                Turn::Opens | Turn::Closes => {}
+                // Whoever has joined is called by the lowest place: the order of arrival, unless they are to be drawn.
+                Turn::Opens => self.close_draw(m),
+                Turn::Closes => {}
             }
             self.settle(m);
         }
@@ -102,6 +105,10 @@ impl Room {
         if let Some(stage) = self.stage() {
             settings.mode = settings.mode.during(stage.phase);
         }
+        // Nobody is called by an order that is not there yet.
+        if self.sale.is_awaited() {
+            settings.mode = settings.mode.during(Phase::Prequeue);
+        }
         // Nobody who reads the settings in force goes by the dates.
         settings.schedule = None;
         self.settings = Arc::new(settings);
@@ -115,6 +122,7 @@ impl Room {
     /// they are and run out.
     fn begin_edition(&mut self, m: &mut Moment) {
         self.edition = Edition(self.edition.0.saturating_add(1));
+        self.forget_sale();
         self.pending.clear();
         let gone = self
             .lines

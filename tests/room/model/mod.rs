@@ -351,7 +351,10 @@ impl Model {
                     pending: Vec::new(),
                 });
             }
-            (None, _) | (_, Change::Windows { .. }) => return false,
+            (None, _)
+            | (_, Change::Windows { .. } | Change::Commit { .. } | Change::Draw { .. } | Change::Sale { .. }) => {
+                return false;
+            }
             (Some(room), Change::Edition(edition)) => {
                 let higher = edition.0 > room.edition;
                 if higher {

@@ -1,0 +1,106 @@
+//! A room's draw: the promise before the opening, the closing at it, and the order once the secret is told.
+
+use std::sync::Arc;
+
+use super::Room;
+use crate::draw::Hash;
+use crate::room::entry::Change;
+use crate::room::ids::RoomName;
+use crate::room::line::Line;
+use crate::room::moment::Moment;
+use crate::room::sale::{Commitment, Made, Owed, Sale};
+use crate::room::schedule::Phase;
+
+impl Room {
+    /// A promise, or the secret that was promised; false if it is not for this room as it is now.
+    pub fn decide(&mut self, name: &RoomName, change: &Change, m: &Moment) -> bool {
+        match change {
+            Change::Commit {
+                edition,
+                beacon,
+                salt,
+                commitment,
+            } if *edition == self.edition => self.commit(Commitment {
+                beacon: beacon.clone(),
+                salt: *salt,
+                hash: *commitment,
+                at: m.time,
+            }),
+            Change::Draw { edition, secret, value } if *edition == self.edition => {
+                self.draw(name, *secret, value.as_deref(), m)
+            }
+            _ => false,
+        }
+    }
+
+    /// The first promise for a beacon stands; another beacon takes another promise, until the line is closed. Where it was
+    /// closed without one, one is still taken, and its time tells.
+    fn commit(&mut self, commitment: Commitment) -> bool {
+        let wanted = self.owed() == Some(Owed::Promise(self.edition, commitment.beacon.as_deref()));
+        if wanted {
+            Arc::make_mut(&mut self.sale).commitment = Some(commitment);
+            self.picture = None;
+        }
+        wanted
+    }
+
+    /// What the draw of this edition waits for; `None` before its prequeue, before its opening, and when it is made.
+    pub fn owed(&self) -> Option<Owed<'_>> {
+        let beacon = self.configured.draw.as_ref()?.beacon.as_deref();
+        let sale = &self.sale;
+        let begun = || self.stage().is_some_and(|stage| stage.phase == Phase::Prequeue);
+        match &sale.commitment {
+            _ if sale.made.is_some() => None,
+            Some(commitment) if sale.closed.is_some() => Some(Owed::Secret(self.edition, commitment)),
+            Some(commitment) if commitment.beacon.as_deref() == beacon => None,
+            _ if sale.closed.is_some() || begun() => Some(Owed::Promise(self.edition, beacon)),
+            _ => None,
+        }
+    }
+
+    /// The opening: whoever is in line is drawn, and nobody who joins from now on.
+    pub(super) fn close_draw(&mut self, m: &Moment) {
+        if self.configured.draw.is_none() || self.sale.closed.is_some() {
+            return;
+        }
+        Arc::make_mut(&mut self.sale).closed = Some(m.time);
+        self.lines.values_mut().for_each(Line::close_draw);
+    }
+
+    fn draw(&mut self, name: &RoomName, secret: Hash, value: Option<&str>, m: &Moment) -> bool {
+        let sale = Arc::clone(&self.sale);
+        let (true, Some(commitment)) = (sale.is_awaited(), &sale.commitment) else {
+            return false;
+        };
+        if !commitment.fits((name.as_str(), self.edition.0), secret, value) {
+            return false;
+        }
+        Arc::make_mut(&mut self.sale).made = Some(Made {
+            secret,
+            value: value.map(str::to_owned),
+            at: m.time,
+        });
+        self.order_lines(name, m);
+        self.settle(m);
+        true
+    }
+
+    /// A room that does not draw any more calls in order of arrival, unless the order is there already.
+    pub(super) fn give_up_draw(&mut self) {
+        if self.configured.draw.is_none() && self.sale.made.is_none() {
+            self.forget_sale();
+        }
+    }
+
+    /// The next edition has a draw of its own; what was drawn stays as it is.
+    pub(super) fn forget_sale(&mut self) {
+        if self.sale.is_nothing() {
+            return;
+        }
+        self.sale = Arc::new(Sale::default());
+        for line in self.lines.values_mut() {
+            line.lanes.iter_mut().for_each(|lane| lane.eras.draws.give_up());
+        }
+        self.picture = None;
+    }
+}
