@@ -18,7 +18,7 @@ use crate::proxy::{self, Drained, Endpoint, Listener, Origins, OriginsError, Ser
 use crate::replica::{self, Charge, Condition, Replica, ReplicaThread};
 use crate::room::{GateId, VERSION};
 use crate::tls::Watch;
-use crate::token::KeyError;
+use crate::token::{KeyError, Keyring};
 use crate::waiting::TemplateError;
 
 use super::own_key::OwnKeyError;
@@ -194,7 +194,7 @@ pub fn start(
     let (replica, thread) = Replica::start(
         log,
         parts::rooms(config),
-        replica_options(&config.store, succession.former.is_some()),
+        replica_options(&config.store, keyring.clone(), succession.former.is_some()),
     )?;
     if succession.former.is_some() {
         check_rooms(&replica)?;
@@ -294,13 +294,14 @@ fn check_rooms(replica: &Replica) -> Result<(), StartError> {
 }
 
 /// Whoever comes after another gate has time to read the log, since that one serves meanwhile.
-fn replica_options(store: &Store, comes_after: bool) -> replica::Options {
+fn replica_options(store: &Store, keyring: Keyring, comes_after: bool) -> replica::Options {
     let options = replica::Options::default();
     replica::Options {
         read_within: if comes_after { READ_WITHIN } else { options.read_within },
         charge: if comes_after { Charge::Before } else { Charge::Own },
         knows: store.machine_version.unwrap_or(VERSION),
         archive: store.archive.clone(),
+        keyring: Some(keyring),
         ..options
     }
 }

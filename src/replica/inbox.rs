@@ -11,6 +11,7 @@ use super::publish::Shared;
 use crate::room::{
     Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Settings, Visitor,
 };
+use crate::token::Keyring;
 
 /// What a gate saw a visitor do. The room takes each as it finds the visitor; a word that came too late does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +104,8 @@ pub(super) enum Message {
     Configure(Vec<(RoomName, Settings)>),
     /// The gate has the say so far; what differs between the log and the configured rooms is to be said anew.
     Charge(Charge),
+    /// Other keys are in force.
+    Keys(Keyring),
     /// A genuine token was of this edition of a room.
     Edition(Box<(RoomName, Edition)>),
     /// Visitors let past a line.

@@ -23,6 +23,7 @@ pub use failing::Failure;
 pub use handle::{Replica, ReplicaThread, StartError};
 pub use inbox::{Arrival, JoinOutcome, NoEnd, Note, Unrecorded};
 pub use options::{Charge, Options};
+pub use protocol::reveal;
 pub use publish::{Condition, Stats, ViewGuard};
 pub use replay::{Fault, Gap, Progress, ReplayError, Report, replay};
 

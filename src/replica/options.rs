@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::CUT_OFF_AFTER;
 use crate::room::VERSION;
+use crate::token::Keyring;
 
 /// What a replica may be told; the default is right outside tests.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct Options {
     pub knows: u16,
     /// Where the log is archived, if it is.
     pub archive: Option<PathBuf>,
+    /// What secrets of draws are made from; without it this gate neither promises nor makes any.
+    pub keyring: Option<Keyring>,
     /// How long a start waits until the log is read; the thread goes on trying.
     pub read_within: Duration,
     /// Who has the say about the configured rooms at the start.
@@ -44,6 +47,7 @@ impl Default for Options {
             snapshot_bytes: 4_000_000,
             knows: VERSION,
             archive: None,
+            keyring: None,
             read_within: CUT_OFF_AFTER,
             charge: Charge::Own,
             goodbye_within: Duration::from_secs(5),

@@ -118,6 +118,7 @@ impl Live {
         }
         self.cores
             .replace(shared, config.upstream.is_some().then(|| origins.clone()));
+        self.replica.set_keys(keyring.clone());
         self.admin.set(admin_options(config), keyring, origins.clone());
         self.origins = origins;
     }

@@ -8,8 +8,14 @@ use super::Replica;
 use crate::replica::inbox::{Message, Unrecorded};
 use crate::replica::{CUT_OFF_AFTER, Charge};
 use crate::room::{RoomName, Settings, View};
+use crate::token::Keyring;
 
 impl Replica {
+    /// Takes these keys for what it makes the secrets of draws from; when too much is waiting it keeps those it has.
+    pub fn set_keys(&self, keyring: Keyring) {
+        let _ = self.send(Message::Keys(keyring));
+    }
+
     /// Takes these for the configured rooms, as a start with them would: what differs goes to the log as soon as it takes
     /// anything, whatever an operator has set stays, and where other gates share the rooms none is removed. Resolves when the
     /// view has each of them with these settings, within two seconds; the word stands in any case.

@@ -9,6 +9,7 @@
 mod begin;
 mod checkpoint;
 mod configured;
+mod draws;
 mod leaving;
 mod live;
 mod queue;
@@ -31,6 +32,7 @@ use crate::archive::Archiver;
 use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot, Trouble, Unavailable};
 use crate::room::{Batch, GateId, Position, RoomName, Settings, State, StateHash, View, Wall};
 
+pub use draws::reveal;
 pub use setup::Setup;
 pub(super) use setup::placeholder;
 
@@ -93,6 +95,8 @@ pub struct Protocol {
     joined: bool,
     /// When this gate last said what comes next in a schedule.
     planned: Option<Duration>,
+    /// When it last said a word on a draw.
+    drew: Option<Duration>,
 }
 
 /// What is to be done next.

@@ -25,6 +25,7 @@ impl Protocol {
             Message::Change(change) => self.collector.change(*change),
             Message::Configure(rooms) => self.reconfigure(rooms),
             Message::Charge(charge) => self.has_the_say(charge),
+            Message::Keys(keyring) => self.set_keys(keyring),
             Message::Edition(proved) => self.collector.regain(proved.0, proved.1),
             Message::Bypassed(past) => self.collector.bypassed(*past),
             Message::Skip(position) => self.skip(position),

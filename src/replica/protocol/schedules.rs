@@ -20,6 +20,7 @@ impl Protocol {
     /// Says which windows come next in schedules that recur, before they run out, when it is this gate's turn. What the
     /// rooms have stands: another gate's calendar may have been another one.
     pub(super) fn plan_ahead(&mut self, now: Duration) {
+        self.draw_on(now);
         let Some(state) = self.live_state() else { return };
         let recently = self.planned.is_some_and(|last| now < last + PLAN_AGAIN);
         let on_turn = state.rank(self.gate, state.position().sequence + 1) == Some(0);

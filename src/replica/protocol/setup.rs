@@ -87,6 +87,7 @@ impl Protocol {
             leaving: None,
             joined: false,
             planned: None,
+            drew: None,
         }
     }
 }
