@@ -6,6 +6,7 @@
 
 mod describe;
 mod differences;
+mod draw;
 mod files;
 mod forward_auth;
 mod gate;

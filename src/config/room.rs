@@ -4,6 +4,7 @@ use cookie::SameSite;
 use http::StatusCode;
 use ipnet::IpNet;
 
+use super::draw::drawing;
 use super::pace;
 use super::page::{Page, page};
 use super::reader::{Node, Read, Reader, Section};
@@ -156,6 +157,7 @@ fn figures(section: &Section<'_>, settings: &mut Settings) {
     settings.firm_within_ms = ms("firm_within", 24 * HOUR);
     settings.late_window_ms = ms("late_window", 24 * HOUR);
     settings.schedule = schedule(section);
+    settings.draw = drawing(section, settings.schedule.as_ref());
 }
 
 fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64) {

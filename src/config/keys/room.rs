@@ -10,7 +10,7 @@ pub(super) const ROOM: Table = Table {
     keys: &ROOM_KEYS,
 };
 
-const ROOM_KEYS: [Key; 31] = [
+const ROOM_KEYS: [Key; 33] = [
     key(
         "name",
         "1 to 32 of a-z, 0-9 and \"-\"",
@@ -96,6 +96,20 @@ const ROOM_KEYS: [Key; 31] = [
         "date",
         "with the end of the sale",
         "From when on visitors may be told what came of the sale. Checked and kept; nothing goes by it yet.",
+    ),
+    key(
+        "queueing_method",
+        "\"fifo\" or \"random\"",
+        "\"fifo\"",
+        "How those are called who have joined in the prequeue: in the order in which they joined, or in one that is drawn at the \
+         opening and that anyone can check. Whoever joins later stands behind. See [draw](draw.md).",
+    ),
+    optional(
+        "draw_beacon",
+        "text of at most 200 bytes",
+        "none: the draw proves no later change, not impartiality",
+        "Names a public value that is known only after the opening, and that decides a draw together with the gates' secret. \
+         Nobody is called until an operator gives the value.",
     ),
     optional(
         "new_users_per_minute",
