@@ -81,7 +81,8 @@ impl Ledger {
         self.orders.iter_mut().for_each(Order::forget);
         for call in view.seated_since(None) {
             let who = (call.lane, call.number);
-            self.order(call.lane).call(call.number, u64::MAX, now.clock);
+            let seat = view.seat(call.lane, call.number);
+            self.order(call.lane).call(seat, u64::MAX, now.clock);
             match view.standing(call.lane, call.number, now.clock) {
                 Standing::Called(called) => self.visits.call_until(who, call.count, called.at_join, called.deadline),
                 Standing::Inside(inside) => self.visits.resume(who, inside.expires, inside.ends_by, now),
@@ -113,14 +114,27 @@ impl Ledger {
             let lane = LaneId(u8::try_from(lane).unwrap_or(u8::MAX));
             self.order(lane).settle(now.settings);
         }
-        self.expire(happened.before);
+        self.draw(happened);
+        self.expire(happened.before, happened.view);
         for section in &happened.sections {
             self.section(section, happened);
         }
         self.join(happened);
-        self.expire(now.clock);
+        self.expire(now.clock, happened.view);
         self.calls(happened);
         self.stand(happened);
+    }
+
+    /// Where the entry drew a lane, what is known goes by the places that it gave.
+    fn draw(&mut self, happened: &Happened<'_>) {
+        for lane in (0..).map(LaneId).take(self.orders.len()) {
+            let was_drawn = happened
+                .was
+                .is_some_and(|was| was.is_drawn(lane) && was.edition == happened.view.edition);
+            if happened.view.is_drawn(lane) && !was_drawn {
+                self.order(lane).draw(|number| happened.view.seat(lane, number));
+            }
+        }
     }
 
     fn section(&mut self, section: &Section, happened: &Happened<'_>) {
@@ -146,11 +160,12 @@ impl Ledger {
         }
         for (lane, number) in &section.marks {
             let in_line = || matches!(stands(happened, *lane, *number), Standing::Waiting(waiting) if waiting.present);
-            let in_time = self.order(*lane).mark(*number, now.clock, in_line);
+            let seat = happened.view.seat(*lane, *number);
+            let in_time = self.order(*lane).mark(seat, now.clock, in_line);
             self.tally.late_marks += u64::from(!in_time);
         }
         for (lane, number) in &section.taken {
-            self.order(*lane).take(*number);
+            self.order(*lane).take(happened.view.seat(*lane, *number));
         }
     }
 
@@ -163,9 +178,10 @@ impl Ledger {
         let called = self.visits.is_called((lane, number));
         let inside = self.visits.is_inside((lane, number));
         self.visits.leave((lane, number), happened.now);
+        let seat = happened.view.seat(lane, number);
         let order = self.order(lane);
-        let waiting = !order.is_taken(number) && stands(happened, lane, number) == Standing::Ended;
-        order.take(number);
+        let waiting = !order.is_taken(seat) && stands(happened, lane, number) == Standing::Ended;
+        order.take(seat);
         self.tally.left += u64::from(called || (waiting && !inside));
     }
 
@@ -183,10 +199,11 @@ impl Ledger {
         }
         self.visits.open(who, now);
         self.tally.excess += 1;
+        let seat = happened.view.seat(lane, number);
         let order = self.order(lane);
-        let uncalled = !order.was_called(number) && order.joined(number).is_some();
-        let passed_by = order.passed_by(number, now.clock);
-        order.call(number, now.settings.late_window_ms, now.clock);
+        let uncalled = !order.was_called(seat) && order.joined(number).is_some();
+        let passed_by = order.passed_by(seat, now.clock);
+        order.call(seat, now.settings.late_window_ms, now.clock);
         if !uncalled {
             return;
         }
@@ -214,7 +231,7 @@ impl Ledger {
         }
     }
 
-    fn expire(&mut self, clock: Clock) {
+    fn expire(&mut self, clock: Clock, view: &LineView) {
         for Missed {
             who: (lane, number),
             spent,
@@ -223,7 +240,7 @@ impl Ledger {
             self.tally.no_shows += 1;
             self.tally.places_spent += u64::from(spent);
             if !spent {
-                self.order(lane).untake(number);
+                self.order(lane).untake(view.seat(lane, number));
             }
         }
     }
@@ -243,18 +260,19 @@ impl Ledger {
             self.tally.calls += 1;
             self.tally.calls_again += u64::from(count > 1);
             self.series.at(now.time).calls += 1;
+            let seat = happened.view.seat(lane, number);
             self.points.add(Point {
                 at_ms: now.time.0,
                 lane: lane.0,
-                era: number.era.0,
-                number: number.n,
+                era: seat.era.0,
+                number: seat.n,
                 again: count > 1,
             });
             let late_window = now.settings.late_window_ms;
             if count == 1 {
                 self.wait(lane, number, now.time);
             }
-            if let Some(before) = self.order(lane).call(number, late_window, now.clock) {
+            if let Some(before) = self.order(lane).call(seat, late_window, now.clock) {
                 self.invert("called", (lane, number), before, happened);
             }
         }

@@ -78,6 +78,33 @@ impl Numbers {
         self.taken.set(n, false);
     }
 
+    /// Takes out everybody: until when each is surely present, who is out of line, and who was called.
+    pub fn take_all(&mut self) -> Known {
+        let known = std::mem::take(self);
+        let present = known.present.iter().flat_map(|(index, page)| {
+            let of_page = (index * SIZE..).zip(&page.until);
+            of_page.filter(|(_, until)| **until > 0).map(|(n, until)| (n, *until))
+        });
+        Known {
+            present: present.collect(),
+            taken: known.taken.all(),
+            called: known.called.all(),
+        }
+    }
+
+    /// Puts one back, at a number.
+    pub fn put_present(&mut self, n: u32, until: u32) {
+        self.see(n..n.saturating_add(1), Clock(u64::from(until) * 100));
+    }
+
+    pub fn put_taken(&mut self, n: u32) {
+        self.taken.set(n, true);
+    }
+
+    pub fn put_called(&mut self, n: u32) {
+        self.called.set(n, true);
+    }
+
     /// Nobody is present until seen again.
     pub fn forget(&mut self) {
         self.present.clear();
@@ -103,7 +130,24 @@ impl Numbers {
     }
 }
 
+/// Everybody of an era, by number.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// With tenths of a second.
+    pub present: Vec<(u32, u32)>,
+    pub taken: Vec<u32>,
+    pub called: Vec<u32>,
+}
+
 impl Bits {
+    fn all(&self) -> Vec<u32> {
+        let pages = self
+            .pages
+            .keys()
+            .flat_map(|index| index * SIZE..index.saturating_mul(SIZE).saturating_add(SIZE));
+        pages.filter(|n| self.get(*n)).collect()
+    }
+
     fn get(&self, n: u32) -> bool {
         let page = self.pages.get(&page_of(n));
         page.is_some_and(|page| page[within(n) / 64] >> (within(n) % 64) & 1 == 1)

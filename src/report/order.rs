@@ -62,6 +62,34 @@ impl Order {
         self.eras.values_mut().for_each(|span| span.numbers.forget());
     }
 
+    /// The lane was drawn: whatever is known of a number is from now on kept at the one by whose place it is called. Nobody
+    /// has been passed by that order yet.
+    pub fn draw(&mut self, seat: impl Fn(Number) -> Number) {
+        let eras: Vec<Era> = self.eras.keys().copied().collect();
+        let known: Vec<_> = eras
+            .iter()
+            .filter_map(|era| Some((*era, self.eras.get_mut(era)?.numbers.take_all())))
+            .collect();
+        for (era, known) in known {
+            let at = |n| seat(Number { era, n });
+            for (n, until) in known.present {
+                self.numbers_of(at(n)).put_present(at(n).n, until);
+            }
+            for n in known.taken {
+                self.numbers_of(at(n)).put_taken(at(n).n);
+            }
+            for n in known.called {
+                self.numbers_of(at(n)).put_called(at(n).n);
+            }
+        }
+        self.heads.clear();
+        self.passed = None;
+    }
+
+    fn numbers_of(&mut self, number: Number) -> &mut Numbers {
+        &mut self.eras.entry(number.era).or_default().numbers
+    }
+
     /// The line is gone: its numbers are void, and will not be given again.
     pub fn close(&mut self) {
         for span in self.eras.values_mut() {
@@ -231,6 +259,23 @@ mod tests {
         assert_eq!(call(&mut order, 2, 500), Some(number(1, 0)));
         assert_eq!(call(&mut order, 1, 500), Some(number(1, 0)));
         assert_eq!(call(&mut order, 0, 500), None);
+    }
+
+    #[test]
+    fn after_a_draw_the_places_that_it_gave_are_what_is_called_by() {
+        let mut order = order(4);
+        order.mark(number(1, 0), Clock(900), || false);
+        order.take(number(1, 3));
+        order.draw(|n| number(1, 3 - n.n));
+        assert!(order.is_taken(number(1, 0)) && !order.is_taken(number(1, 3)));
+        assert_eq!(
+            call(&mut order, 1, 950),
+            None,
+            "whoever stood there before is out of line"
+        );
+        assert_eq!(call(&mut order, 3, 1_100), None, "the others joined a second ago");
+        order.mark(number(1, 2), Clock(1_200), || true);
+        assert_eq!(call(&mut order, 3, 1_300), Some(number(1, 2)));
     }
 
     #[test]
