@@ -135,7 +135,7 @@ function go() {
 function state(s) {
   hear();
   if (s.refresh) page.refresh = s.refresh;
-  if (s.state !== page.kind || page.begins && s.begins_at !== page.begins) {
+  if (s.state !== page.kind || s.lot !== page.lot || page.begins && s.begins_at !== page.begins) {
     if (s.state === 'called') text('said', words.turn);
     if (s.state === 'none' && page.check) location.replace(page.check);
     else go();

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::draw::Published;
+
 /// `GET /api/v1/rooms`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Rooms {
@@ -119,6 +121,26 @@ pub struct Upgraded {
     /// What did not go as it should.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// `GET /api/v1/rooms/{room}/draw`; dates as RFC 3339.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Draw {
+    /// promised: there is a commitment. closed: it is fixed who is drawn. made: everybody can work out every place.
+    pub state: String,
+    pub promised_at: String,
+    pub closed_at: Option<String>,
+    pub made_at: Option<String>,
+    /// One for each lane: what `anteroom verify-draw` reads.
+    pub figures: Vec<Published>,
+}
+
+/// `POST /api/v1/rooms/{room}/draw`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BeaconValue {
+    /// As its publisher writes it: every byte counts, but for spaces around it.
+    pub beacon_value: String,
 }
 
 /// `GET /api/v1/rooms/{room}/lines`.

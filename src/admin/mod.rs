@@ -5,6 +5,7 @@
 
 pub mod api;
 mod dates;
+mod draws;
 mod entrance;
 mod exposition;
 mod figures;
@@ -157,6 +158,7 @@ fn router(shared: Shared) -> Router {
         .route("/api/v1/rooms", get(rooms::list))
         .route("/api/v1/rooms/{room}", get(rooms::show).patch(rooms::change))
         .route("/api/v1/rooms/{room}/lines", get(rooms::lines))
+        .route("/api/v1/rooms/{room}/draw", get(draws::show).post(draws::make))
         .route(
             "/api/v1/rooms/{room}/visitors/{reference}",
             get(visitors::show).delete(visitors::end),

@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+mod draw;
 mod gates;
 mod healthcheck;
 mod listeners;
@@ -74,6 +75,8 @@ enum Command {
     Log(log::LogArgs),
     /// Verify a log's archive and say whether it was fair
     Report(report::ReportArgs),
+    /// See how far a room's draw has come, and give its beacon's value
+    Draw(draw::DrawArgs),
     /// Work a draw out again from its published figures
     VerifyDraw(verify_draw::VerifyDrawArgs),
     /// Show every page that visitors can see, before they do
@@ -98,6 +101,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Draw(args) => draw::run(&args),
         Command::VerifyDraw(args) => verify_draw::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),

@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode};
 use crate::metrics::Outcome;
 use crate::room::{RoomView, Stage, Standing, Visitor, pace};
 use crate::token::{Reference, Ticket};
-use crate::waiting::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
+use crate::waiting::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
 
 use super::answers::{Answer, page};
 use super::forward_auth::Aim;
@@ -51,12 +51,20 @@ impl LinePage<'_> {
         // Who is not in line has no place that is safe.
         let pause = seat.shared.outage().or_else(of_line).filter(|_| !crowded);
         let (stall, resumes_secs) = pause.unzip();
-        let ahead = waiting.map(|waiting| waiting.ahead);
+        // Who is to be drawn has no place yet.
+        let undrawn = room_view.is_undrawn();
+        let ahead = waiting.map(|waiting| waiting.ahead).filter(|_| !undrawn);
+        let figures = room_view.figures(&seat.rules.room.name, &seat.line, lane);
+        let entry = line_view
+            .zip(number)
+            .and_then(|(line, number)| line.entry(lane, number));
+        let draw = figures.as_ref().map(|figures| DrawFacts { figures, entry });
         let turn = TurnFacts {
             joined_at: self.ticket.joined_at,
             reference: reference.as_deref(),
             place: line_view
                 .zip(number)
+                .filter(|_| !undrawn)
                 .and_then(|(line, number)| line.place(lane, number)),
             ahead,
             waiting: line_view.map_or(0, |line| line.figures.waiting),
@@ -79,6 +87,7 @@ impl LinePage<'_> {
             line: Some(LineFacts {
                 refresh_ms: pace::refresh_ms(settings, ahead.filter(|_| !self.fresh), jitter()),
                 fresh: self.fresh,
+                draw: draw.as_ref(),
                 turn: Some(turn),
                 ..line_facts(seat, visit, room_view)
             }),
@@ -173,6 +182,8 @@ fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView) ->
         check_in_ms: (!visit.direct).then_some(settings.grace_ms / 4),
         fresh: false,
         opening: room_view.stage.as_ref().filter(|_| !room_view.is_shut()),
+        draw: None,
+        lot: room_view.sale.stage(),
         turn: None,
     }
 }

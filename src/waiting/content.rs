@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::catalogue::{Catalogue, fill};
 use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
 use super::language::Language;
+use super::lot;
 use super::script;
 use super::text::{Markup, bare_time, beginning, escape, path_on_this_host, percent_encode, time};
 use crate::room::{Estimate, LineName, Phase, RoomName, Stage, Wall, pace};
@@ -19,7 +20,7 @@ pub(super) struct Content<'a> {
     pub lang: &'static str,
     dir: &'static str,
     pub title: String,
-    heading: &'static str,
+    pub heading: &'static str,
     lead: &'static str,
     /// Sentences about why the place is not what the visitor remembers.
     notices: Vec<Markup>,
@@ -49,7 +50,7 @@ pub(super) struct Content<'a> {
     reload_start_url: Option<String>,
     leave_url: Option<String>,
     reference: Option<&'a str>,
-    position: Option<u64>,
+    pub position: Option<u64>,
     position_text: Option<String>,
     ahead_text: Option<String>,
     estimate_text: Option<String>,
@@ -57,6 +58,9 @@ pub(super) struct Content<'a> {
     progress: Option<u64>,
     updated: Option<Markup>,
     why: Option<String>,
+    /// What is promised and known of the draw, in words, and as what anybody can check it by.
+    pub draw_text: Option<String>,
+    pub draw_figures: Option<String>,
     good_to_know: Vec<String>,
     /// For the script; set on pages that keep themselves up to date.
     data: Option<Markup>,
@@ -146,6 +150,7 @@ fn add_line<'a>(
     }
     content.updated = Some(timed(&catalogue.words.updated, &time(facts.now, false)));
     add_reload(content, line, catalogue, facts.now);
+    lot::add(content, kind, line, catalogue);
     if let Some(turn) = &line.turn {
         content.leave_url = Some(format!("{}/leave{}", api(line), query(line)));
         content.good_to_know = good_to_know(line, catalogue);
@@ -317,6 +322,8 @@ fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -
     let why = match stall {
         Stall::Held => &words.why_held,
         Stall::Prequeue => &words.why_prequeue,
+        Stall::Lot => &words.why_lot,
+        Stall::Draw => &words.why_draw,
         Stall::Full => &words.why_full,
         Stall::Healing => &words.why_healing,
         Stall::CutOff => &words.why_cut_off,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::draw::Published;
 use crate::room::{Estimate, LineName, LineView, Mode, Phase, RoomName, RoomView, Settings, Stage, View, Wall};
 
 /// What a page is about. Which status code it is answered with is the gate's matter.
@@ -136,9 +137,20 @@ pub struct LineFacts<'a> {
     pub check_in_ms: Option<u64>,
     /// The request came without a ticket: the page finds out whether the browser kept the one it was given.
     pub fresh: bool,
+    /// [`crate::room::Sale::stage`].
+    pub lot: u8,
     /// Where the room stands in its schedule, if it goes by one.
     pub opening: Option<&'a Stage>,
+    pub draw: Option<&'a DrawFacts<'a>>,
     pub turn: Option<TurnFacts<'a>>,
+}
+
+/// The draw that a visitor takes part in.
+#[derive(Clone, Copy, Debug)]
+pub struct DrawFacts<'a> {
+    pub figures: &'a Published,
+    /// The visitor's number in the draw, and the place that it gave; as [`LineView::entry`].
+    pub entry: Option<(u32, Option<u32>)>,
 }
 
 /// Where a visitor with a ticket stands.
@@ -209,6 +221,10 @@ pub enum Stall {
     Held,
     /// The room has not opened yet: the line only forms.
     Prequeue,
+    /// The same, and whoever is there by the opening is drawn then.
+    Lot,
+    /// The line is closed for its draw, which is not made yet.
+    Draw,
     /// Every slot has been taken for a while.
     Full,
     /// Something was lost; tickets are being collected.
@@ -235,7 +251,12 @@ impl Stall {
         }
         if room.settings.mode == Mode::Hold {
             let forms = room.mode != Mode::Hold && room.stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
-            return Some(if forms { Self::Prequeue } else { Self::Held });
+            return Some(match forms {
+                _ if room.sale.is_awaited() && room.mode != Mode::Hold => Self::Draw,
+                true if room.is_undrawn() => Self::Lot,
+                true => Self::Prequeue,
+                false => Self::Held,
+            });
         }
         let figures = &line.figures;
         let full = figures.called.saturating_add(figures.inside) >= figures.capacity;
@@ -263,6 +284,8 @@ impl Stall {
         match self {
             Self::Held => "held",
             Self::Prequeue => "prequeue",
+            Self::Lot => "lot",
+            Self::Draw => "draw",
             Self::Full => "full",
             Self::Healing => "healing",
             Self::CutOff => "cut_off",

@@ -147,6 +147,8 @@ fn waiting() -> Vec<Case> {
             notice(Notice::Reset, turn(12, "D3F4-G5H6", some(60, 120))),
         ),
         forming(turn(13, "J7K8-L9Z1", None)),
+        state("waiting-lot", stall(Stall::Lot, turn(13, "J7K8-L9Z2", None))),
+        state("waiting-draw", stall(Stall::Draw, turn(13, "J7K8-L9Z3", None))),
         state("waiting-held", stall(Stall::Held, turn(13, "J7K8-L9Z0", None))),
         state(
             "waiting-full",
@@ -240,6 +242,8 @@ fn line(turn: Option<TurnFacts<'static>>) -> LineFacts<'static> {
         check_in_ms: None,
         fresh: false,
         opening: None,
+        draw: None,
+        lot: 0,
         turn,
     }
 }

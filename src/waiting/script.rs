@@ -1,5 +1,7 @@
 //! What the page's script is given: the facts and the words it needs, as JSON in a block that nothing can break out of.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::catalogue::{Catalogue, Forms};
@@ -28,6 +30,9 @@ struct Data<'a> {
     /// When visitors can join, where nobody can yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<String>,
+    /// How far the room's draw has come: where it has come further, the page is another one.
+    #[serde(skip_serializing_if = "super::status::is_none")]
+    lot: u8,
     /// The page answers a request that must not be repeated.
     post: bool,
     #[serde(flatten)]
@@ -68,6 +73,7 @@ pub(super) fn data(
         check_in: line.check_in_ms.map(super::status::seconds),
         revision: line.revision,
         begins: in_phase(Phase::Early).map(|stage| rfc3339(stage.window.begins)),
+        lot: line.lot,
         post: facts.not_sent,
         turn: line.turn.as_ref().map(|turn| Turn {
             reference: turn.reference,
@@ -84,14 +90,21 @@ pub(super) fn data(
     let json = json(&data);
     let open = json.strip_suffix('}').expect("a structure is a JSON object");
     let open = json_for_script(open);
-    match (in_phase(Phase::Prequeue), words.strip_prefix('{')) {
-        // A page has no room for words that it cannot need.
-        (Some(_), Some(words)) => {
-            let prequeue = json_for_script(&self::json(&catalogue.words.why_prequeue));
-            Markup(format!("{open},\"words\":{{\"prequeue\":{prequeue},{words}}}"))
-        }
-        _ => Markup(format!("{open},\"words\":{words}}}")),
+    let forms = in_phase(Phase::Prequeue).is_some();
+    let undrawn = line.settings.draw.is_some() && content.position.is_none();
+    // A page has no room for words that it cannot need.
+    let mut now: Vec<(&str, &str)> = Vec::new();
+    if undrawn {
+        now.extend([("lot", &*catalogue.words.why_lot), ("draw", &catalogue.words.why_draw)]);
+    } else if forms {
+        now.push(("prequeue", &catalogue.words.why_prequeue));
     }
+    let rest = words.strip_prefix('{').unwrap_or_default();
+    let mut data = format!("{open},\"words\":{{");
+    for (name, text) in now {
+        let _ = write!(data, "\"{name}\":{},", json_for_script(&self::json(&text)));
+    }
+    Markup(data + rest + "}")
 }
 
 /// The words that the script puts numbers into.

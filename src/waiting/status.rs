@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::kind::Stall;
 use super::text::json;
+use crate::draw::Published;
 use crate::logging::rfc3339;
 use crate::room::{Estimate, Phase, Stage, Wall};
 
@@ -53,6 +54,12 @@ pub struct Status<'a> {
     /// Before a sale, and in the line that forms before its opening.
     #[serde(flatten)]
     pub opening: Option<Opening>,
+    /// How far the room's draw has come, for the page's script.
+    #[serde(skip_serializing_if = "is_none")]
+    pub lot: u8,
+    /// In a room that draws, from the promise on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw: Option<DrawStatus>,
     /// To apps only, which keep their tokens themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ticket: Option<&'a str>,
@@ -60,6 +67,18 @@ pub struct Status<'a> {
     pub pass: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<&'a str>,
+}
+
+/// A visitor's draw: what anybody checks it by, and what it came to for this one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DrawStatus {
+    /// The visitor's number in the draw, from the closing on; absent for one who was not drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+    /// The place that the draw gave, once it is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<u32>,
+    pub figures: Published,
 }
 
 /// When a sale begins, as RFC 3339 and in seconds from now on.
@@ -106,6 +125,8 @@ impl Status<'_> {
             why: None,
             resumes_secs: None,
             opening: None,
+            lot: 0,
+            draw: None,
             ticket: None,
             pass: None,
             reference: None,
@@ -129,6 +150,11 @@ impl Status<'_> {
     pub fn to_json(&self) -> String {
         json(self)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+pub(super) fn is_none(lot: &u8) -> bool {
+    *lot == 0
 }
 
 /// Milliseconds as seconds.

@@ -13,7 +13,7 @@ pub fn nobody_listens() -> SocketAddr {
 #[test]
 fn the_help_of_every_command_holds_an_example() {
     let folder = tempfile::tempdir().unwrap();
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 11] = [
         &[],
         &["run"],
         &["check"],
@@ -23,6 +23,7 @@ fn the_help_of_every_command_holds_an_example() {
         &["replay"],
         &["page"],
         &["healthcheck"],
+        &["draw"],
         &["verify-draw"],
     ];
     for command in commands {

@@ -5,7 +5,7 @@ use http::header::SET_COOKIE;
 
 use crate::metrics::Outcome;
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
-use crate::waiting::{Opening, Stall, State, Status};
+use crate::waiting::{DrawStatus, Opening, Stall, State, Status};
 
 use super::super::Gate;
 use super::super::answers::{Answer, json};
@@ -94,6 +94,8 @@ impl Gate {
         };
         let opening = room_view.stage.filter(|_| !room_view.is_shut());
         status.opening = opening.and_then(|stage| Opening::of(&stage, visit.wall));
+        status.lot = room_view.sale.stage();
+        status.draw = number.and_then(|(lane, number)| drawn(seat, room_view, lane, number));
         status.message = seat.rules.message(room_view);
         status.ticket = handed.ticket.as_deref();
         status.pass = handed.pass.as_deref();
@@ -133,6 +135,13 @@ impl Gate {
                 ..Status::new(State::Joining, pace::refresh_ms(&room.settings, None, jitter()))
             };
         };
+        if room.is_undrawn() {
+            return Status {
+                why,
+                waiting: Some(line.figures.waiting),
+                ..Status::new(State::Waiting, pace::refresh_ms(&room.settings, None, jitter()))
+            };
+        }
         let told = !why.is_some_and(Stall::pauses);
         let estimate = line.estimate(lane, waiting.ahead, view.clock).filter(|_| told);
         let refresh = pace::refresh_ms(&room.settings, Some(waiting.ahead).filter(|_| !fresh), jitter());
@@ -142,6 +151,18 @@ impl Gate {
             ..Status::waiting(waiting.ahead, line.figures.waiting, estimate, refresh)
         }
     }
+}
+
+/// What is known of the draw that the visitor takes part in.
+fn drawn(seat: &Seat<'_>, room: &RoomView, lane: LaneId, number: Number) -> Option<DrawStatus> {
+    let figures = room.figures(&seat.rules.room.name, &seat.line, lane)?;
+    let entry = room.line(&seat.line).and_then(|line| line.entry(lane, number));
+    let (number, place) = entry.unzip();
+    Some(DrawStatus {
+        number,
+        place: place.flatten(),
+        figures,
+    })
 }
 
 /// When to ask again before a sale.

@@ -71,7 +71,15 @@ fn wordy<'a>(facts: PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<PageF
     let line = facts.line.expect("a page in a room");
     let Some(turn) = line.turn else { return vec![facts] };
     let notices = [Notice::Missed(Wall(0)), Notice::Late, Notice::Ended, Notice::Reset];
-    let stalls = [Stall::Held, Stall::Prequeue, Stall::Full, Stall::Healing, Stall::CutOff];
+    let stalls = [
+        Stall::Held,
+        Stall::Prequeue,
+        Stall::Lot,
+        Stall::Draw,
+        Stall::Full,
+        Stall::Healing,
+        Stall::CutOff,
+    ];
     let all = notices
         .into_iter()
         .flat_map(|notice| stalls.map(|stall| (notice, stall)));
