@@ -11,6 +11,7 @@ mod hall;
 mod inside;
 mod line;
 mod looks;
+mod lot;
 mod missed;
 mod opening;
 mod outage;

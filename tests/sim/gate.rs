@@ -10,6 +10,7 @@ use anteroom::room::{Clock, GateId, Number, View};
 use tokio::sync::oneshot::Receiver;
 
 use super::chance::Chance;
+use super::judge;
 use super::observer;
 use super::rooms;
 use super::world::Time;
@@ -61,6 +62,7 @@ impl Gate {
             rooms: rooms::configured(),
             options: Options {
                 knows,
+                keyring: Some(judge::KEYRING.clone()),
                 ..Options::default()
             },
             alone: false,

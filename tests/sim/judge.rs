@@ -143,7 +143,7 @@ impl Eyes<'_> {
 }
 
 static ROOM: LazyLock<RoomName> = LazyLock::new(rooms::room);
-static KEYRING: LazyLock<Keyring> = LazyLock::new(|| {
+pub static KEYRING: LazyLock<Keyring> = LazyLock::new(|| {
     let id = KeyId::new("sim").expect("a key's id");
     let secret = Secret::new([7; 32]);
     Keyring::new(vec![Key { id, secret }]).expect("one key")

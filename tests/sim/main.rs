@@ -7,6 +7,7 @@
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../crowd/chance.rs"]
 mod chance;
+mod draws;
 mod faults;
 mod gate;
 mod judge;

@@ -5,8 +5,9 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use anteroom::room::{Effects, Entry, GateId, Position, State, Wall};
+use anteroom::room::{Effects, Entry, GateId, Position, State, View, Wall};
 
 use super::ledger::{Ledger, Rooms};
 
@@ -14,6 +15,8 @@ use super::ledger::{Ledger, Rooms};
 #[derive(Default)]
 pub struct Watch {
     pub ledger: Ledger,
+    /// What any gate saw last.
+    pub last: Option<Arc<View>>,
     /// Whose state is being changed.
     pub acting: GateId,
     /// Where the root stood that each gate fetched last.
@@ -64,6 +67,7 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
             let rooted = state.rooted();
             let effects = state.apply(entry);
             with(|watch| {
+                watch.last = Some(state.view());
                 if watch.twisted.is_empty() && watch.ledger.rooms == Rooms::AreWrong {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }

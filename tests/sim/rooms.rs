@@ -1,6 +1,8 @@
 //! The one room of the simulation, with durations short enough that everything happens often.
 
-use anteroom::room::{LaneId, LineName, Number, RoomName, Settings, Visitor};
+use std::cell::Cell;
+
+use anteroom::room::{Drawing, LaneId, LineName, Number, RoomName, Schedule, Settings, Visitor, Wall, Window};
 
 pub const LANE: LaneId = LaneId(0);
 pub const CAPACITY: u32 = 12;
@@ -9,6 +11,28 @@ pub const OUTAGE_EXTENSION_MS: u64 = 20_000;
 
 pub fn room() -> RoomName {
     RoomName::new("shop").unwrap()
+}
+
+thread_local! {
+    static OPENS_AT: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// In the runs of this thread from now on the line forms until the store's clock is there, and is drawn then.
+pub fn draw_at(opens_ms: Option<u64>) {
+    OPENS_AT.set(opens_ms);
+}
+
+fn sale(opens_ms: u64) -> Schedule {
+    let window = Window {
+        begins: Wall(1),
+        opens: Wall(opens_ms),
+        closes: None,
+        results: None,
+    };
+    Schedule {
+        rule: format!("opens at {opens_ms}"),
+        windows: vec![window],
+    }
 }
 
 /// Claim 10 s, session 20 s of at most 100 s, grace 40 s, firm 6 s, late 60 s.
@@ -21,6 +45,8 @@ pub fn settings() -> Settings {
         grace_ms: 40_000,
         firm_within_ms: 6_000,
         late_window_ms: 60_000,
+        schedule: OPENS_AT.get().map(sale),
+        draw: OPENS_AT.get().map(|_| Drawing { beacon: None }),
         ..Settings::default()
     }
 }

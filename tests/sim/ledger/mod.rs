@@ -56,7 +56,7 @@ struct History {
     root: Option<Position>,
     sequence: u64,
     /// Somebody in line, and how many were ahead.
-    sample: Option<(Number, u64)>,
+    sample: Option<(Number, u64, Option<u64>)>,
 }
 
 /// Every so many entries the hashes of all gates are compared.
@@ -339,7 +339,7 @@ impl Ledger {
             return;
         }
         let (mut found, mut passed_over) = (Vec::new(), None);
-        for (number, person) in &book.people {
+        for (number, person) in in_order(book, line) {
             if found.len() as u64 == made {
                 break;
             }
@@ -431,15 +431,17 @@ impl Ledger {
 
     /// A position grows only by visitors with lower places who come back.
     fn sample(&mut self, history: &mut History, entry: &Entry, view: &View, line: &LineView) {
+        let place = |number| line.place(LANE, number);
         let ahead = |number| match line.standing(LANE, number, line.clock) {
             Standing::Waiting(waiting) if waiting.present => Some(waiting.ahead),
             _ => None,
         };
-        if let Some((number, before)) = history.sample
+        if let Some((number, before, at)) = history.sample
+            && at == place(number)
             && let Some(now) = ahead(number)
         {
             let lower = |section: &anteroom::room::Section| {
-                let came = section.marks.iter().filter(|(_, other)| *other < number);
+                let came = section.marks.iter().filter(|(_, other)| place(*other) < at);
                 came.count() as u64
             };
             let came: u64 = entry.batch.sections.iter().map(lower).sum();
@@ -449,7 +451,7 @@ impl Ledger {
                     "{at:?}: {number:?} had {before} ahead and has {now}, {came} came back"
                 ));
             }
-            history.sample = Some((number, now));
+            history.sample = Some((number, now, at));
             return;
         }
         let waiting = history
@@ -458,7 +460,7 @@ impl Ledger {
             .iter()
             .rev()
             .find(|(_, person)| person.is == Is::Waiting);
-        history.sample = waiting.and_then(|(number, _)| Some((*number, ahead(*number)?)));
+        history.sample = waiting.and_then(|(number, _)| Some((*number, ahead(*number)?, place(*number))));
     }
 
     pub fn fault(&mut self, what: &str) {
@@ -466,6 +468,15 @@ impl Ledger {
             self.faults.push(what.to_owned());
         }
     }
+}
+
+/// Everybody in the order in which they are to be called.
+fn in_order<'a>(book: &'a Book, line: &LineView) -> Vec<(&'a Number, &'a Person)> {
+    let mut people: Vec<_> = book.people.iter().collect();
+    if line.drawn(LANE) > 0 {
+        people.sort_by_key(|(number, _)| line.place(LANE, **number));
+    }
+    people
 }
 
 /// The clock goes on with an entry, at most five seconds.
