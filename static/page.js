@@ -81,13 +81,13 @@ function why(s) {
 // put back in order only those count who are back: the place from before stands. Nobody called is no progress.
 function show(ahead, range, s) {
   var now = Date.now(), waited = page.waited + (now - born) / 1000, done, line, low = ahead, n, wait = waitText(range);
-  var healing = s.why === 'healing';
+  var healing = s.why == 'healing';
   if (kept.low < ahead || healing && kept.low >= 0) low = kept.low;
   if (!healing) {
     kept.start = Math.max(kept.start || 0, ahead);
     kept.low = low;
   }
-  if (!s.why || s.why === 'full') {
+  if (!s.why || s.why == 'full') {
     done = range ? waited / (waited + range[1] + 1) : 1 - ahead / (kept.start || 1);
     kept.done = Math.max(kept.done || 0, Math.min(99, Math.floor(100 * done)));
   }
@@ -135,9 +135,9 @@ function go() {
 function state(s) {
   hear();
   if (s.refresh) page.refresh = s.refresh;
-  if (s.state !== page.kind || s.lot !== page.lot || page.begins && s.begins_at !== page.begins) {
-    if (s.state === 'called') text('said', words.turn);
-    if (s.state === 'none' && page.check) location.replace(page.check);
+  if (s.state != page.kind || s.lot != page.lot || page.begins && s.begins_at != page.begins) {
+    if (s.state == 'called') text('said', words.turn);
+    if (s.state == 'none' && page.check) location.replace(page.check);
     else go();
     return;
   }
@@ -152,11 +152,11 @@ function state(s) {
 function frame(f) {
   var n = countBefore(f, page.place);
   hear();
-  if (f.revision !== page.revision) {
+  if (f.revision != page.revision) {
     page.revision = f.revision;
     setTimeout(ask, 3000 * Math.random());
   }
-  if (n !== null) show(n, estimateAt(f.estimate, n), f);
+  if (n != null) show(n, estimateAt(f.estimate, n), f);
 }
 
 // From the stream, or from the tab that has it.
@@ -201,17 +201,17 @@ function ask() {
   send('GET', '/status', function (x) {
     var s;
     asking = false;
-    try { s = x.status === 200 && JSON.parse(x.responseText); } catch (e) {}
+    try { s = x.status == 200 && JSON.parse(x.responseText); } catch (e) {}
     if (s && s.state) {
       tell(x.responseText);
       state(s);
-    } else if (x.status === 404) {
+    } else if (x.status == 404) {
       go();
     } else {
       fails++;
       live = false;
       hold = Math.min(120, +(x.status && x.getResponseHeader('Retry-After')) || 0);
-      if (fails > 1 && x.status !== 429) text('why', words.offline);
+      if (fails > 1 && x.status != 429) text('why', words.offline);
     }
     plan();
   });
@@ -225,7 +225,7 @@ function listen() {
   source.onerror = function () {
     live = false;
     plan();
-    if (source.readyState === 2) setTimeout(listen, 30000 * (1 + Math.random()));
+    if (source.readyState == 2) setTimeout(listen, 30000 * (1 + Math.random()));
   };
   return source;
 }
