@@ -27,7 +27,7 @@ pub struct UpstreamsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Give a server another share of the requests, at this gate and until its [upstream] is configured otherwise
+    /// Give a server another share of the requests, at this gate and until other servers are configured
     Set {
         /// As the table names it; a name without an address behind it means all of its addresses
         server: String,
