@@ -38,20 +38,14 @@ impl Chain {
     /// Reads what [`Display`](fmt::Display) writes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        let digits = text.as_bytes();
-        let plain = digits.len() == 64 && digits.iter().all(u8::is_ascii_hexdigit);
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-        }
-        plain.then_some(Self(bytes))
+        crate::draw::Hash::parse(text).map(|hash| Self(hash.0))
     }
 }
 
 /// 64 hexadecimal digits.
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        crate::draw::Hash(self.0).fmt(f)
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::Protocol;
 use crate::draw::{Beacon, Draw};
-use crate::replica::inbox::Changing;
 use crate::room::{Change, Commitment, Edition, Owed, RoomName};
 use crate::token::Keyring;
 
@@ -22,7 +21,7 @@ impl Protocol {
         let Some(state) = self.live_state().filter(|_| !recently) else {
             return;
         };
-        let on_turn = state.rank(self.gate, state.position().sequence + 1) == Some(0);
+        let on_turn = self.is_on_turn(state);
         let Some(keyring) = self.options.keyring.clone().filter(|_| on_turn) else {
             return;
         };
@@ -36,17 +35,7 @@ impl Protocol {
             return;
         }
         self.drew = Some(now);
-        let view = self.view();
-        for (room, change) in words {
-            let over = view.rooms.get(&room).map(|room| room.revision);
-            self.collector.change(Changing {
-                room,
-                change,
-                over,
-                answer: None,
-                beaten: 0,
-            });
-        }
+        self.say_of_rooms(words);
     }
 
     fn word_on_draw(&mut self, keyring: &Keyring, room: &RoomName, owed: Awaited) -> Option<Change> {

@@ -35,7 +35,7 @@ impl Protocol {
             return self.next(now);
         }
         self.spare_adoption();
-        self.plan_ahead(now);
+        self.keep_rooms_up(now);
         if self.under_way.is_none() && self.has_something_to_say(now) {
             self.under_way = Some(self.next_batch(now));
         }

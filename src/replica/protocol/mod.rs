@@ -18,6 +18,7 @@ mod schedules;
 mod setup;
 mod starting;
 mod still;
+mod upkeep;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::Protocol;
 use crate::calendar::{AT_ONCE, Plan};
-use crate::replica::inbox::Changing;
 use crate::replica::options::Charge;
 use crate::room::{Change, RoomName, Schedule, Settings, State, Wall};
 
@@ -20,11 +19,9 @@ impl Protocol {
     /// Says which windows come next in schedules that recur, before they run out, when it is this gate's turn. What the
     /// rooms have stands: another gate's calendar may have been another one.
     pub(super) fn plan_ahead(&mut self, now: Duration) {
-        self.draw_on(now);
         let Some(state) = self.live_state() else { return };
         let recently = self.planned.is_some_and(|last| now < last + PLAN_AGAIN);
-        let on_turn = state.rank(self.gate, state.position().sequence + 1) == Some(0);
-        let Some(time) = state.time().filter(|_| on_turn && !recently) else {
+        let Some(time) = state.time().filter(|_| self.is_on_turn(state) && !recently) else {
             return;
         };
         let lacking = state.schedules().filter(|(_, schedule)| runs_out(schedule, time));
@@ -34,18 +31,7 @@ impl Protocol {
             return;
         }
         self.planned = Some(now);
-        let view = self.view();
-        for (room, change) in next {
-            // Another gate's word in between is as good: this one is not said again.
-            let over = view.rooms.get(&room).map(|room| room.revision);
-            self.collector.change(Changing {
-                room,
-                change,
-                over,
-                answer: None,
-                beaten: 0,
-            });
-        }
+        self.say_of_rooms(next);
     }
 
     /// The machine version that this gate's configuration needs, where nobody else has to know it too: an older binary would
