@@ -2,8 +2,6 @@
 //! hands on. Two gates stand for the one before and the one after, which a process has on each core.
 
 use std::net::SocketAddr;
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use anteroom::proxy::{ConnectionBound, HealthCheck, Origins, ShopHttp2, ShopServer, UpstreamSettings};
@@ -13,6 +11,7 @@ use crate::gate::Gate;
 use crate::shop::{OK, Shop};
 use crate::shop_http2::frames::Framed;
 use crate::upstreams::{over, place};
+use crate::waiting::held;
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const SOON: Duration = Duration::from_millis(5);
@@ -64,18 +63,6 @@ fn picky() -> Shop {
             });
         }
     })
-}
-
-/// A server that answers each request when it is told to.
-fn held() -> (Shop, Sender<()>) {
-    let (release, told): (_, Receiver<()>) = channel();
-    let told = Mutex::new(told);
-    let shop = Shop::new(move |line| {
-        while line.request().is_some() && told.lock().unwrap().recv().is_ok() {
-            line.send(OK);
-        }
-    });
-    (shop, release)
 }
 
 fn asks(gate: &Gate, path: &str) -> Client {

@@ -109,7 +109,7 @@ fn tunnel_holds_its_connection() {
 }
 
 /// A server that answers each request when it is told to.
-fn held() -> (Shop, Sender<()>) {
+pub fn held() -> (Shop, Sender<()>) {
     let (release, told): (_, Receiver<()>) = channel();
     let told = Mutex::new(told);
     let shop = Shop::new(move |line| {
