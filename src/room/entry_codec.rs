@@ -2,18 +2,15 @@
 //! version is refused, so that its gate stops there.
 //!
 //! What a version adds is never written into an entry of one before, and not read there: an older gate passes over a batch
-//! that holds it, and so does this one. A new word about a room has a number of its own; what a batch says beyond that goes
-//! to its end as [`Fields`](super::codec::Fields), if bytes remain there.
+//! that holds it, and so does this one. A new word about a room has a number of its own; what else a batch, such a word or a
+//! section says stands at its end as [`Fields`].
 
-use super::codec::{DecodeError, Read, Reader, Writer};
-use super::entry::{
-    Adopt, Batch, Change, Claim, End, Entry, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange, Section, Spoke, VERSION,
-    Vote,
-};
-use super::ids::{Era, GateId, LaneId, Number, Position, Wall};
-use super::marks_codec;
+use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
+use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Spoke, VERSION, Vote};
+use super::ids::{Era, GateId, Position, Wall};
 use super::sale::{DrawnLane, Sale};
 use super::schedule::{read_windows, write_windows};
+use super::section_codec::{read_count, read_section, write_section};
 use super::settings::WITH_SCHEDULES;
 use super::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
 use crate::draw::Hash;
@@ -114,10 +111,11 @@ fn write_batch(w: &mut Writer, batch: &Batch) {
     w.option(batch.adopt, write_adopt);
     w.list(&batch.rooms, write_room_change);
     w.list(&batch.sections, write_section);
+    write_later(w, &Fields::new());
 }
 
 fn read_batch(r: &mut Reader) -> Read<Batch> {
-    Ok(Batch {
+    let batch = Batch {
         hello: r.flag()?,
         goodbye: r.flag()?,
         knows: r.u16()?,
@@ -131,7 +129,9 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
         adopt: r.option(read_adopt)?,
         rooms: r.list(11, read_room_change)?,
         sections: r.list(11, read_section)?,
-    })
+    };
+    read_later(r, |_, field| field.wrong())?;
+    Ok(batch)
 }
 
 fn write_spoke(w: &mut Writer, spoke: &Spoke) {
@@ -240,6 +240,7 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.option(value.as_deref(), Writer::text);
         }
     }
+    write_later(w, &Fields::new());
 }
 
 fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
@@ -273,91 +274,10 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         },
         _ => return r.wrong(),
     };
+    read_later(r, |_, field| field.wrong())?;
     Ok(RoomChange { room, revision, change })
 }
 
 fn read_text(r: &mut Reader) -> Read<Option<String>> {
     r.option(|r| r.text().map(str::to_owned))
-}
-
-fn write_section(w: &mut Writer, section: &Section) {
-    w.text(section.room.as_str());
-    w.text(section.line.as_str());
-    marks_codec::write(w, &section.leaves);
-    w.list(&section.ends, |w, end| {
-        write_named(w, end.lane, end.number);
-        w.var(end.after_ms);
-    });
-    w.list(&section.claims, |w, claim| {
-        write_named(w, claim.lane, claim.number);
-        w.flag(claim.carried);
-    });
-    for named in [
-        &section.taken,
-        &section.spent,
-        &section.reopens,
-        &section.renewals,
-        &section.marks,
-        &section.voids,
-    ] {
-        marks_codec::write(w, named);
-    }
-    w.var(u64::from(section.bypasses));
-    w.list(&section.joins, |w, (lane, count)| {
-        w.u8(lane.0);
-        w.var(u64::from(*count));
-    });
-    w.list(&section.pending_joins, |w, (lane, id)| {
-        w.u8(lane.0);
-        w.raw(&id.0);
-    });
-}
-
-fn read_section(r: &mut Reader) -> Read<Section> {
-    Ok(Section {
-        room: r.room_name()?,
-        line: r.line_name()?,
-        leaves: marks_codec::read(r)?,
-        ends: r.list(14, read_end)?,
-        claims: r.list(14, read_claim)?,
-        taken: marks_codec::read(r)?,
-        spent: marks_codec::read(r)?,
-        reopens: marks_codec::read(r)?,
-        renewals: marks_codec::read(r)?,
-        marks: marks_codec::read(r)?,
-        voids: marks_codec::read(r)?,
-        bypasses: read_count(r)?,
-        joins: r.list(2, read_join)?,
-        pending_joins: r.list(13, |r| Ok((r.lane()?, PendingId(r.array()?))))?,
-    })
-}
-
-fn read_join(r: &mut Reader) -> Read<(LaneId, u32)> {
-    Ok((r.lane()?, read_count(r)?))
-}
-
-fn read_count(r: &mut Reader) -> Read<u32> {
-    let count = r.var()?;
-    u32::try_from(count).or_else(|_| r.wrong())
-}
-
-fn write_named(w: &mut Writer, lane: LaneId, number: Number) {
-    w.u8(lane.0);
-    w.number(number);
-}
-
-fn read_end(r: &mut Reader) -> Read<End> {
-    Ok(End {
-        lane: r.lane()?,
-        number: r.number()?,
-        after_ms: r.var()?,
-    })
-}
-
-fn read_claim(r: &mut Reader) -> Read<Claim> {
-    Ok(Claim {
-        lane: r.lane()?,
-        number: r.number()?,
-        carried: r.flag()?,
-    })
 }

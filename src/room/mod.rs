@@ -44,6 +44,7 @@ mod roster;
 mod sale;
 mod schedule;
 mod section;
+mod section_codec;
 mod settings;
 mod settings_codec;
 mod slots;

@@ -25,14 +25,14 @@ const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
         2,
         3,
-        "acbfef72b1247ed47a8b441193ba8232a5fdfbf8a5cb7846af74f6713fe4048e",
-        "d3cb21c7d2534415965c6e3568dc27542912f96ef2e9293825e2f92c658def6e",
+        "cb0876261133e4ecad9da6763a6b22be5c7792edab799c2e0fec89ff08de724a",
+        "fd3149fa99d50713e7afd6ae7ab1752b9884c458625a6381e905a334cc76ded2",
     ),
     (
         3,
         3,
-        "309d517df903e6c35d0657295c230e0b999f42952dca8ba30fbbd999729784d6",
-        "37cdb3258ea92ced45fd7fdbc7dce9d7f386a1da8d7a53140b0457c3539d2a5d",
+        "8896d87d5c4638e90ee4b61d5c3ea9f7d15b7b6e101ee3fb93744b79e5bfcef7",
+        "76fe66320ee315cecea164144b7e3857fc6b81d913b44667abd895b48377f4cf",
     ),
 ];
 

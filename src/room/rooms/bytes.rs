@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use super::Room;
-use crate::room::codec::{Fields, Read, Reader, Writer};
+use crate::room::codec::{Fields, Read, Reader, Writer, read_later, write_later};
 use crate::room::drawn::Draws;
 use crate::room::ids::{Era, LaneId};
 use crate::room::line::Line;
 use crate::room::pending::Pending;
 use crate::room::sale::Sale;
-use crate::room::settings::WITH_SCHEDULES;
 use crate::room::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
 
 impl Room {
@@ -29,9 +28,7 @@ impl Room {
             line.write(w);
         }
         self.pending.write(w);
-        if w.version >= WITH_SCHEDULES {
-            w.fields(&self.later());
-        }
+        write_later(w, &self.later());
     }
 
     /// When lines are due is worked out by [`Room::reschedule`].
@@ -51,9 +48,7 @@ impl Room {
             .into_iter()
             .collect();
         room.pending = Pending::read(r)?;
-        if r.has(WITH_SCHEDULES) {
-            room.read_later(r)?;
-        }
+        room.read_later(r)?;
         room.enforce();
         for name in room.lines.keys().cloned().collect::<Vec<_>>() {
             room.count(&name);
@@ -104,19 +99,18 @@ impl Room {
     }
 
     fn read_later(&mut self, r: &mut Reader) -> Read<()> {
-        for (tag, mut field) in r.fields()? {
+        read_later(r, |tag, field| {
             match tag {
                 FOLLOWED => {
                     self.followed = field.option(Reader::wall)?;
                     self.voided = field.edition()?;
                 }
-                SALE => self.sale = Arc::new(Sale::read(&mut field)?),
-                DRAWN => self.read_drawn(&mut field)?,
+                SALE => self.sale = Arc::new(Sale::read(field)?),
+                DRAWN => self.read_drawn(field)?,
                 _ => return field.wrong(),
             }
-            field.finish()?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -1,0 +1,91 @@
+//! The byte form of a section: what happened in one line.
+
+use super::codec::{Fields, Read, Reader, Writer, read_later, write_later};
+use super::entry::{Claim, End, PendingId, Section};
+use super::ids::{LaneId, Number};
+use super::marks_codec;
+
+pub(super) fn write_section(w: &mut Writer, section: &Section) {
+    w.text(section.room.as_str());
+    w.text(section.line.as_str());
+    marks_codec::write(w, &section.leaves);
+    w.list(&section.ends, |w, end| {
+        write_named(w, end.lane, end.number);
+        w.var(end.after_ms);
+    });
+    w.list(&section.claims, |w, claim| {
+        write_named(w, claim.lane, claim.number);
+        w.flag(claim.carried);
+    });
+    for named in [
+        &section.taken,
+        &section.spent,
+        &section.reopens,
+        &section.renewals,
+        &section.marks,
+        &section.voids,
+    ] {
+        marks_codec::write(w, named);
+    }
+    w.var(u64::from(section.bypasses));
+    w.list(&section.joins, |w, (lane, count)| {
+        w.u8(lane.0);
+        w.var(u64::from(*count));
+    });
+    w.list(&section.pending_joins, |w, (lane, id)| {
+        w.u8(lane.0);
+        w.raw(&id.0);
+    });
+    write_later(w, &Fields::new());
+}
+
+pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
+    let section = Section {
+        room: r.room_name()?,
+        line: r.line_name()?,
+        leaves: marks_codec::read(r)?,
+        ends: r.list(14, read_end)?,
+        claims: r.list(14, read_claim)?,
+        taken: marks_codec::read(r)?,
+        spent: marks_codec::read(r)?,
+        reopens: marks_codec::read(r)?,
+        renewals: marks_codec::read(r)?,
+        marks: marks_codec::read(r)?,
+        voids: marks_codec::read(r)?,
+        bypasses: read_count(r)?,
+        joins: r.list(2, read_join)?,
+        pending_joins: r.list(13, |r| Ok((r.lane()?, PendingId(r.array()?))))?,
+    };
+    read_later(r, |_, field| field.wrong())?;
+    Ok(section)
+}
+
+fn read_join(r: &mut Reader) -> Read<(LaneId, u32)> {
+    Ok((r.lane()?, read_count(r)?))
+}
+
+pub(super) fn read_count(r: &mut Reader) -> Read<u32> {
+    let count = r.var()?;
+    u32::try_from(count).or_else(|_| r.wrong())
+}
+
+fn write_named(w: &mut Writer, lane: LaneId, number: Number) {
+    w.u8(lane.0);
+    w.number(number);
+}
+
+fn read_end(r: &mut Reader) -> Read<End> {
+    Ok(End {
+        lane: r.lane()?,
+        number: r.number()?,
+        after_ms: r.var()?,
+    })
+}
+
+fn read_claim(r: &mut Reader) -> Read<Claim> {
+    Ok(Claim {
+        lane: r.lane()?,
+        number: r.number()?,
+        carried: r.flag()?,
+    })
+}
