@@ -226,6 +226,7 @@ keys = [{{ id = "k", secret = "a secret for restarts, long enough for any key ri
 [limits]
 join = {{ requests = 10000, window = "1s" }}
 join_network = {{ requests = 10000, window = "1s" }}
+join_wide = {{ requests = 10000, window = "1s" }}
 status_network = {{ requests = 20000, window = "1s" }}
 streams_per_client = 10000
 {more}

@@ -8,6 +8,7 @@ use super::reader::{Node, Read, Reader, Section};
 use super::room::Room;
 use super::routes::{HostPattern, Route};
 use super::value::{both, duration_ms, fields, host, name, number, route, size};
+use crate::limit::Prefixes;
 use crate::room::pace::refresh_ms;
 
 /// A burst of `requests` that comes back evenly over the window.
@@ -32,8 +33,12 @@ pub struct Limit {
 pub struct OwnLimits {
     /// Per client.
     pub join: Rate,
-    /// Per /16 or /48.
+    /// Per room and network.
     pub join_network: Rate,
+    /// Per room and wider network.
+    pub join_wide: Rate,
+    pub join_network_prefix: Prefixes,
+    pub join_wide_prefix: Prefixes,
     /// Per ticket.
     pub status: Rate,
     pub status_network: Rate,
@@ -65,6 +70,13 @@ fn rate(node: &Node<'_>) -> Read<Rate> {
     let [count, window] = fields(node, ["requests", "window"], "{ requests = 30, window = \"1 min\" }")?;
     let (requests, window_ms) = both(requests(count), duration_ms(window, WINDOW_MS))?;
     Ok(Rate { requests, window_ms })
+}
+
+fn prefixes(node: &Node<'_>) -> Read<Prefixes> {
+    let [v4, v6] = fields(node, ["ipv4", "ipv6"], "{ ipv4 = 24, ipv6 = 48 }")?;
+    let bits = |node, range| number(node, range).map(|bits| u8::try_from(bits).unwrap_or(u8::MAX));
+    let (ipv4, ipv6) = both(bits(v4, 8..=32), bits(v6, 16..=64))?;
+    Ok(Prefixes { ipv4, ipv6 })
 }
 
 pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
@@ -125,6 +137,9 @@ pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
     let limits = OwnLimits {
         join: section.need("join", rate),
         join_network: section.need("join_network", rate),
+        join_wide: section.need("join_wide", rate),
+        join_network_prefix: section.need("join_network_prefix", prefixes),
+        join_wide_prefix: section.need("join_wide_prefix", prefixes),
         status: section.need("status", rate),
         status_network: section.need("status_network", rate),
         streams: count(&section, "streams", 1, 100),
@@ -136,6 +151,7 @@ pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
     };
     check_pace(&section, &limits, rooms);
     check_width(&section, &limits);
+    check_prefixes(&section, &limits);
     limits
 }
 
@@ -168,13 +184,22 @@ fn check_pace(section: &Section<'_>, limits: &OwnLimits, rooms: &[Room]) {
 fn check_width(section: &Section<'_>, limits: &OwnLimits) {
     let pairs = [
         ("join_network", limits.join_network, limits.join),
+        ("join_wide", limits.join_wide, limits.join_network),
         ("status_network", limits.status_network, limits.status),
     ];
     for (name, wide, narrow) in pairs {
         if per_second(wide) < per_second(narrow) {
-            let wrong = "a whole network may do less than one of its clients";
-            section.mistake(name, wrong, "a wider limit than the one without \"_network\"");
+            let wrong = "a network may do less than what is within it";
+            section.mistake(name, wrong, "as much as the limit of what is within it, or more");
         }
+    }
+}
+
+fn check_prefixes(section: &Section<'_>, limits: &OwnLimits) {
+    let (network, wide) = (limits.join_network_prefix, limits.join_wide_prefix);
+    if wide.ipv4 >= network.ipv4 || wide.ipv6 >= network.ipv6 {
+        let wrong = "this is no wider than join_network_prefix";
+        section.mistake("join_wide_prefix", wrong, "fewer bits than there");
     }
 }
 

@@ -37,7 +37,7 @@ impl Gate {
         let lapsed = |ticket: &Ticket| visit.wall.since(ticket.joined_at) > seat.rules.room.settings.late_window_ms;
         let counted = match pending {
             Some(_) if !seat.ticket().is_some_and(lapsed) => self.shared.limits.status(seat.ticket(), visit.client),
-            _ => self.shared.limits.join(visit.client),
+            _ => self.shared.limits.join(&seat.rules.room.name, visit.client),
         };
         if let Err(over) = counted {
             return Joined::Limited(over);

@@ -4,18 +4,21 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::REFRESH;
 use http::{HeaderName, HeaderValue, StatusCode};
 use prometheus_client::metrics::counter::Counter;
 
 use crate::config::routes::Hits;
 use crate::config::{Limit, OwnLimits, Rate};
-use crate::limit::{ClientKey, Decision, Held, Hold, Limiter};
+use crate::limit::{ClientKey, Decision, Held, Hold, Limiter, Prefixes};
 use crate::metrics::{Metrics, Outcome};
-use crate::room::Visitor;
+use crate::room::{RoomName, Visitor};
 use crate::token::Ticket;
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
+use super::kind::Kind;
+use super::line_page::jitter;
 use super::pages::Pages;
 use super::visit::Visit;
 
@@ -27,6 +30,8 @@ pub struct Limits {
     routes: Vec<Arc<Rule>>,
     join: Arc<Rule>,
     join_network: Arc<Rule>,
+    join_wide: Arc<Rule>,
+    prefixes: (Prefixes, Prefixes),
     status: Arc<Rule>,
     status_network: Arc<Rule>,
     preflight: Arc<Rule>,
@@ -56,6 +61,8 @@ pub struct Over {
     retry_after: Duration,
     policy: HeaderValue,
     state: HeaderValue,
+    /// A newcomer: the page goes on trying.
+    joining: bool,
 }
 
 impl Limits {
@@ -80,6 +87,8 @@ impl Limits {
             routes: limits.iter().map(of_route).collect(),
             join: rule("join", own.join, before.map(|all| &all.join)),
             join_network: rule("join-network", own.join_network, before.map(|all| &all.join_network)),
+            join_wide: rule("join-wide", own.join_wide, before.map(|all| &all.join_wide)),
+            prefixes: (own.join_network_prefix, own.join_wide_prefix),
             status: rule("status", own.status, before.map(|all| &all.status)),
             status_network: rule(
                 "status-network",
@@ -112,10 +121,14 @@ impl Limits {
             .try_for_each(|rule| rule.check(client.into()))
     }
 
-    /// Counts a join.
-    pub fn join(&self, client: IpAddr) -> Result<(), Over> {
-        self.join.check(client.into())?;
-        self.join_network.check(ClientKey::network(client))
+    /// Counts a join. Networks are counted for each room: a flood of one room holds nobody back from another.
+    pub fn join(&self, room: &RoomName, client: IpAddr) -> Result<(), Over> {
+        let (network, wide) = self.prefixes;
+        self.join
+            .check(client.into())
+            .and_then(|()| self.join_network.check(ClientKey::within(room, client, network)))
+            .and_then(|()| self.join_wide.check(ClientKey::within(room, client, wide)))
+            .map_err(|over| Over { joining: true, ..over })
     }
 
     /// Counts a question of a ticket's holder, from whatever address, or of somebody without one.
@@ -152,6 +165,7 @@ impl Limits {
         let own = [
             &self.join,
             &self.join_network,
+            &self.join_wide,
             &self.status,
             &self.status_network,
             &self.preflight,
@@ -189,31 +203,46 @@ impl Rule {
             retry_after,
             policy: self.policy.clone(),
             state,
+            joining: false,
         })
     }
 }
 
 impl Over {
-    /// 429 with `Retry-After` and the `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers-11).
+    /// 429 with `Retry-After` and the `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers-11). A newcomer's page loads
+    /// itself again (`Refresh`, which needs no script and no word of a template's), at a moment of its own.
     #[must_use]
     pub fn answer(&self, pages: &Pages, visit: &Visit) -> Answer {
-        let refusal = Refusal::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "limited",
-            PageKind::Limited,
-            Outcome::Limited,
-        );
+        let stays = self.joining && visit.kind == Kind::Navigation;
+        let page = if self.joining {
+            PageKind::Busy
+        } else {
+            PageKind::Limited
+        };
+        let wait = secs(self.retry_after);
+        let wait = if stays {
+            wait.max(AGAIN_SECS) + u32::from(jitter() % AGAIN_SPREAD_SECS)
+        } else {
+            wait
+        };
         let refusal = Refusal {
-            retry_after_secs: Some(secs(self.retry_after)),
-            ..refusal
+            retry_after_secs: Some(wait),
+            ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limited", page, Outcome::Limited)
         };
         let mut answer = refusal.answer(pages, visit);
         let headers = answer.response.headers_mut();
+        if stays {
+            headers.insert(REFRESH, HeaderValue::from(wait));
+        }
         headers.insert(RATELIMIT_POLICY, self.policy.clone());
         headers.insert(RATELIMIT, self.state.clone());
         answer
     }
 }
+
+/// A newcomer's page waits as long at least, and up to so much longer, so that those of a network come evenly.
+const AGAIN_SECS: u32 = 4;
+const AGAIN_SPREAD_SECS: u16 = 8;
 
 /// Whole seconds, rounded up: a client that waits so long is not refused again.
 fn secs(wait: Duration) -> u32 {
@@ -225,127 +254,4 @@ fn secs(wait: Duration) -> u32 {
 pub type StreamGuard = (Hold<Visitor>, Hold<ClientKey>);
 
 #[cfg(test)]
-mod tests {
-    use std::num::NonZeroU32;
-
-    use super::super::kind::Kind;
-    use super::*;
-    use crate::room::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
-    use crate::token::TicketPlace;
-    use crate::waiting::Language;
-
-    #[test]
-    fn a_ticket_and_an_address_have_their_streams_and_no_more_until_one_ends() {
-        let limits = limits();
-        let [home, away] = [IpAddr::from([192, 0, 2, 1]), IpAddr::from([198, 51, 100, 1])];
-        let open = |n, client| limits.stream(&visitor(n), client);
-        let first = open(1, home).unwrap();
-        assert!(open(1, away).is_none(), "the ticket's only one");
-        let second = open(2, home).unwrap();
-        assert!(open(3, home).is_none(), "the address has two");
-        let third = open(3, away).unwrap();
-        drop(first);
-        assert!(open(1, home).is_some());
-        drop((second, third));
-        assert_eq!((limits.streams.holders(), limits.client_streams.holders()), (0, 0));
-    }
-
-    fn visitor(n: u32) -> Visitor {
-        Visitor {
-            room: RoomName::new("shop").unwrap(),
-            line: LineName::ONLY,
-            lane: LaneId(0),
-            number: Number { era: Era(1), n },
-        }
-    }
-
-    /// Limits of one question and one join a minute for a client, and three for its network.
-    fn limits() -> Limits {
-        let rate = |requests| Rate {
-            requests: NonZeroU32::new(requests).unwrap(),
-            window_ms: 60_000,
-        };
-        let own = OwnLimits {
-            join: rate(1),
-            join_network: rate(3),
-            status: rate(1),
-            status_network: rate(3),
-            streams: 1,
-            streams_per_client: 2,
-            preflight: rate(1),
-            returns: rate(1),
-            return_body: 10,
-            clients: 1_000,
-        };
-        Limits::new(&[], &own, &Metrics::new(), None)
-    }
-
-    fn ticket(n: u32) -> Ticket {
-        Ticket {
-            room: RoomName::new("shop").unwrap(),
-            line: LineName::ONLY,
-            lane: LaneId(0),
-            edition: Edition(0),
-            place: TicketPlace::Numbered(Number { era: Era(1), n }),
-            joined_at: Wall(0),
-            identity: None,
-        }
-    }
-
-    #[test]
-    fn a_ticket_is_counted_wherever_it_comes_from_and_its_network_with_it() {
-        let limits = limits();
-        let [home, phone, far] = [[192, 0, 2, 1], [192, 0, 9, 9], [198, 51, 100, 1]].map(IpAddr::from);
-        assert!(limits.status(Some(&ticket(1)), home).is_ok());
-        assert!(limits.status(Some(&ticket(1)), phone).is_err(), "the same ticket");
-        assert!(
-            limits.status(Some(&ticket(2)), home).is_ok(),
-            "another ticket at the same address"
-        );
-        assert!(limits.status(None, home).is_ok(), "nobody's");
-        assert!(limits.status(Some(&ticket(3)), phone).is_err(), "the network is full");
-        assert!(limits.status(Some(&ticket(4)), far).is_ok(), "another network");
-    }
-
-    #[test]
-    fn joins_are_counted_by_address_and_network() {
-        let limits = limits();
-        let join = |last| limits.join(IpAddr::from([192, 0, 2, last])).is_ok();
-        assert!(join(1) && !join(1));
-        assert!(join(2) && join(3) && !join(4));
-        assert!(limits.join(IpAddr::from([203, 0, 113, 1])).is_ok());
-    }
-
-    #[test]
-    fn who_is_over_is_told_when_to_come_back_in_a_form_they_can_read() {
-        let limits = limits();
-        let client = IpAddr::from([192, 0, 2, 1]);
-        assert!(limits.returns(client).is_ok());
-        let over = limits.returns(client).unwrap_err();
-        let pages = Pages::new(None, Language::all().collect()).unwrap();
-        for (kind, content) in [
-            (Kind::Navigation, "text/html; charset=utf-8"),
-            (Kind::Api, "application/problem+json"),
-            (Kind::Passive, "text/plain; charset=utf-8"),
-        ] {
-            let answer = over.answer(&pages, &Visit::sample(kind));
-            assert_eq!(answer.outcome, Outcome::Limited);
-            let response = answer.response;
-            assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
-            let header = |name: &str| response.headers()[name].to_str().unwrap();
-            assert_eq!(header("content-type"), content);
-            assert_eq!(header("retry-after"), "60");
-            assert!(header("cache-control").starts_with("no-store"));
-            assert_eq!(header("ratelimit-policy"), "\"returns\";q=1;w=60");
-            assert_eq!(header("ratelimit"), "\"returns\";r=0;t=60");
-            assert_eq!(header("anteroom-status"), "limited");
-        }
-    }
-
-    #[test]
-    fn a_wait_is_told_in_whole_seconds_rounded_up() {
-        assert_eq!(secs(Duration::from_millis(1)), 1);
-        assert_eq!(secs(Duration::from_millis(2_001)), 3);
-        assert_eq!(secs(Duration::from_secs(2)), 2);
-    }
-}
+mod tests;

@@ -4,6 +4,8 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
+use ipnet::IpNet;
+
 /// What a limit counts by, and the network it falls back to where no room is left.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientKey {
@@ -20,6 +22,12 @@ impl ClientKey {
             who: Who::Network(network),
             network,
         }
+    }
+
+    /// The network of an address by prefixes of the caller's, under a name: counted apart from the same network elsewhere.
+    #[must_use]
+    pub fn within(name: &impl Hash, address: IpAddr, prefixes: Prefixes) -> Self {
+        Self::named(&(name, prefixes.network(address)), address)
     }
 
     /// Anything else that names a client, such as a ticket's number: the same from whatever address it comes.
@@ -44,6 +52,28 @@ impl From<IpAddr> for ClientKey {
             who,
             network: Network::of(address),
         }
+    }
+}
+
+/// How many leading bits of an address name its network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Prefixes {
+    /// Up to 32.
+    pub ipv4: u8,
+    /// Up to 128.
+    pub ipv6: u8,
+}
+
+impl Prefixes {
+    /// The network of an address; IPv4 written as IPv6 is IPv4.
+    #[must_use]
+    pub fn network(self, address: IpAddr) -> IpNet {
+        let address = address.to_canonical();
+        let (bits, most) = match address {
+            IpAddr::V4(_) => (self.ipv4, 32),
+            IpAddr::V6(_) => (self.ipv6, 128),
+        };
+        IpNet::new(address, bits.min(most)).map_or_else(|_| address.into(), |network| network.trunc())
     }
 }
 
@@ -127,6 +157,20 @@ mod tests {
         assert_eq!(key("2001:db8:1:2::1").network, key("2001:db8:1:3::1").network);
         assert_ne!(key("2001:db8:1:2::1").network, key("2001:db8:2:2::1").network);
         assert_ne!(key("::1"), key("0.0.0.1"));
+    }
+
+    #[test]
+    fn a_network_is_as_wide_as_its_prefix_and_counts_apart_under_each_name() {
+        let prefixes = Prefixes { ipv4: 24, ipv6: 40 };
+        let key = |name: &str, text: &str| ClientKey::within(&name, address(text), prefixes);
+        assert_eq!(key("a", "192.0.2.1"), key("a", "::ffff:192.0.2.254"));
+        assert_ne!(key("a", "192.0.2.1"), key("a", "192.0.3.1"));
+        assert_ne!(key("a", "192.0.2.1"), key("b", "192.0.2.1"));
+        assert_eq!(key("a", "2001:db8::1"), key("a", "2001:db8:ff:2::1"));
+        assert_ne!(key("a", "2001:db8::1"), key("a", "2001:db8:100::1"));
+        let whole = Prefixes { ipv4: 99, ipv6: 0 };
+        assert_eq!(whole.network(address("192.0.2.1")), "192.0.2.1/32".parse().unwrap());
+        assert_eq!(whole.network(address("2001:db8::1")), "::/0".parse().unwrap());
     }
 
     #[test]

@@ -26,7 +26,7 @@ use governor::middleware::StateInformationMiddleware;
 use governor::nanos::Nanos;
 use governor::{Quota, RateLimiter};
 
-pub use client::ClientKey;
+pub use client::{ClientKey, Prefixes};
 pub use held::{Held, Hold};
 use store::Store;
 

@@ -25,6 +25,8 @@ pub enum PageKind {
     SameSiteLink,
     /// Over a limit (429).
     Limited,
+    /// Too many join from the visitor's network just now (429): comes again by itself.
+    Busy,
     BadRequest,
     /// Head (431) or body (413) over its bound.
     TooLarge,
@@ -39,7 +41,7 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Waiting,
         Self::Joining,
         Self::Early,
@@ -49,6 +51,7 @@ impl PageKind {
         Self::CookiesRefused,
         Self::SameSiteLink,
         Self::Limited,
+        Self::Busy,
         Self::BadRequest,
         Self::TooLarge,
         Self::UnknownLine,
@@ -77,6 +80,7 @@ impl PageKind {
             Self::CookiesRefused => "cookies_refused",
             Self::SameSiteLink => "same_site_link",
             Self::Limited => "limited",
+            Self::Busy => "busy",
             Self::BadRequest => "bad_request",
             Self::TooLarge => "too_large",
             Self::UnknownLine => "unknown_line",

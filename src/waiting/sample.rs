@@ -32,7 +32,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn plain(kind: PageKind) -> Case {
-    let retry_after_secs = (kind == PageKind::Limited).then_some(7);
+    let retry_after_secs = matches!(kind, PageKind::Limited | PageKind::Busy).then_some(7);
     let facts = PageFacts {
         retry_after_secs,
         ..PageFacts::new(kind.name(), NOW, HERE)

@@ -9,6 +9,7 @@
 mod chance;
 mod draws;
 mod faults;
+mod flood;
 mod gate;
 mod judge;
 mod ledger;

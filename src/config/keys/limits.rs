@@ -42,18 +42,40 @@ pub(super) const LIMITS: Table = Table {
 
 const RATE: &str = "{ requests, window }";
 
-const LIMITS_KEYS: [Key; 10] = [
+const PREFIX: &str = "{ ipv4, ipv6 } in bits: 8 to 32, 16 to 64";
+
+const LIMITS_KEYS: [Key; 13] = [
     key(
         "join",
         RATE,
-        "{ requests = 30, window = \"1 min\" }",
-        "Joins per client: how many places one address can take.",
+        "{ requests = 60, window = \"1 min\" }",
+        "Joins per client: how many places one address can take. A carrier may have some 60 people behind one, a company or a \
+         school more. Who is over this or the next two is not refused for good: their page tries again by itself. See \
+         [bots](bots.md).",
     ),
     key(
         "join_network",
         RATE,
-        "{ requests = 3000, window = \"1 min\" }",
-        "Joins per network (an IPv4 /16, an IPv6 /48): wide, since a carrier may have many people behind few addresses.",
+        "{ requests = 300, window = \"1 min\" }",
+        "Joins per network, counted for each room: the most that joins per second in it, once so many have joined at once.",
+    ),
+    key(
+        "join_network_prefix",
+        PREFIX,
+        "{ ipv4 = 24, ipv6 = 48 }",
+        "What a network is, for `join_network`.",
+    ),
+    key(
+        "join_wide",
+        RATE,
+        "{ requests = 6000, window = \"1 min\" }",
+        "The same per wider network, for whoever has many of the others.",
+    ),
+    key(
+        "join_wide_prefix",
+        PREFIX,
+        "{ ipv4 = 16, ipv6 = 40 }",
+        "What a wider network is, for `join_wide`.",
     ),
     key(
         "status",
