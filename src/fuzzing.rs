@@ -5,6 +5,7 @@
 
 pub use crate::config::fuzzing::config;
 pub use crate::config::routes::fuzzing::path;
+pub use crate::identity::fuzzing::identity;
 pub use crate::proxy::fuzzing::{framing, headers, proxy_protocol};
 pub use crate::token::fuzzing::token;
 
@@ -16,10 +17,11 @@ mod tests {
 
     type Target = fn(&[u8]);
 
-    const TARGETS: [(&str, Target); 6] = [
+    const TARGETS: [(&str, Target); 7] = [
         ("config", config),
         ("framing", framing),
         ("headers", headers),
+        ("identity", identity),
         ("path", path),
         ("proxy_protocol", proxy_protocol),
         ("token", token),

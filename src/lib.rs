@@ -15,6 +15,7 @@ pub mod draw;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gate;
+pub mod identity;
 pub mod limit;
 pub mod log;
 pub mod logging;

@@ -131,6 +131,10 @@ impl Wall {
     }
 }
 
+/// Stands for an account in one room: a keyed hash, of which nobody without the gates' keys learns whose it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Tag(pub [u8; 8]);
+
 /// Where an entry stands in the log: (incarnation, sequence), dense within an incarnation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position {

@@ -61,7 +61,7 @@ pub use entry::{
     Adopt, Batch, Change, Changed, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange,
     Section, Spoke, StateHash, VERSION, Vote,
 };
-pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Wall};
+pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Tag, Wall};
 pub use record::SLACK_MS;
 pub use roster::RosterGate;
 pub use sale::{Commitment, Drawing, DrawnLane, Made, Owed, Sale};

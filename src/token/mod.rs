@@ -7,6 +7,7 @@
 //!
 //! Pure: no I/O, no clock, no randomness. Whether a genuine token still counts is for the room and the gate to say.
 
+mod account;
 mod draw;
 mod key;
 mod name;

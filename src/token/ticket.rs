@@ -3,7 +3,7 @@
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use super::{MAX_TRIES, name};
-use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Wall};
+use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
 
 /// What a ticket proves its bearer has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,7 +24,7 @@ pub struct Ticket {
     /// When the visitor arrived, by the gate's wall clock.
     pub joined_at: Wall,
     /// Binds the place to an account, where the room does.
-    pub identity: Option<[u8; 8]>,
+    pub identity: Option<Tag>,
 }
 
 impl Keyring {
@@ -83,7 +83,7 @@ fn encode(ticket: &Ticket) -> Vec<u8> {
         }
         TicketPlace::Pending(id) => bytes.extend(id.0),
     }
-    bytes.extend(ticket.identity.iter().flatten());
+    bytes.extend(ticket.identity.iter().flat_map(|tag| tag.0));
     bytes
 }
 
@@ -103,7 +103,7 @@ fn decode(room: &RoomName, line: &LineName, payload: &[u8]) -> Option<Ticket> {
         identity: if flags & IDENTITY == 0 {
             None
         } else {
-            Some(fields.take()?)
+            Some(Tag(fields.take()?))
         },
     };
     fields.end().map(|()| ticket)

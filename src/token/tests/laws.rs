@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::{BASE64URL, line, ring, room};
-use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Wall};
+use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
 
 fn names() -> impl Strategy<Value = (RoomName, LineName)> {
     ("[a-z0-9-]{1,32}", "[a-z0-9 é한]{0,16}").prop_map(|(of_room, of_line)| (room(&of_room), line(&of_line)))
@@ -23,7 +23,7 @@ prop_compose! {
         (room, line) in names(), lane: u8, edition: u32, place in places(), joined_at: u64, identity: Option<[u8; 8]>,
     ) -> Ticket {
         let (lane, edition, joined_at) = (LaneId(lane), Edition(edition), Wall(joined_at));
-        Ticket { room, line, lane, edition, place, joined_at, identity }
+        Ticket { room, line, lane, edition, place, joined_at, identity: identity.map(Tag) }
     }
 }
 

@@ -1,0 +1,42 @@
+//! The laws of identities that a fuzzer tries to break: no bytes of a stranger panic or name somebody by accident.
+
+use super::field::{MAX_BODY, field_of};
+use super::jwt::{Algorithm, PublicKey, Verifier};
+use super::{Identity, MAX_IDENTITY};
+use crate::room::Wall;
+
+/// The input is a body of either kind, and a token after a genuine head.
+///
+/// # Panics
+/// When a law does not hold.
+pub fn identity(data: &[u8]) {
+    for kind in ["application/x-www-form-urlencoded", "application/json", "text/plain"] {
+        let found = field_of(kind, data, "email");
+        assert!(found.is_none() || data.len() <= MAX_BODY);
+        assert!(found.as_ref().is_none_or(is_bounded));
+    }
+    let text = String::from_utf8_lossy(data);
+    let verifier = verifier();
+    for token in [text.clone().into_owned(), format!("eyJhbGciOiJFZERTQSJ9.{text}")] {
+        // Nobody has the key: whatever is taken for genuine was forged.
+        assert!(verifier.verify(&token, Wall(1_800_000_000_000)).is_err());
+    }
+    let agreed = Identity::agreed(text.split(';'));
+    assert!(agreed.as_ref().is_none_or(is_bounded));
+}
+
+fn is_bounded(identity: &Identity) -> bool {
+    (1..=MAX_IDENTITY).contains(&identity.expose().len())
+}
+
+/// With the public key of RFC 8037, appendix A.2.
+fn verifier() -> Verifier {
+    let pem = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n";
+    Verifier {
+        key: PublicKey::read(Algorithm::EdDsa, pem.as_bytes()).expect("a public key"),
+        claim: "sub".to_owned(),
+        issuer: None,
+        audience: None,
+        leeway_secs: 0,
+    }
+}

@@ -1,0 +1,85 @@
+//! Who an account is: what a request says of it, by the one source that the operator has named.
+//!
+//! Pure: values come in, and the clock; nothing is read, kept or logged here. What is ambiguous names nobody: two values
+//! that differ, a key that comes twice, a token that cannot be verified. The identity itself goes no further than the keyed
+//! hash that [`Keyring::account_tags`](crate::token::Keyring::account_tags) makes of it.
+
+mod field;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
+mod json;
+mod jwt;
+
+pub use field::{MAX_BODY, field_of};
+pub use jwt::{Algorithm, Claims, KeyFault, MAX_JWT, PublicKey, Refused, Verifier};
+
+use std::fmt;
+
+/// Longest identity in bytes; a longer one names nobody.
+pub const MAX_IDENTITY: usize = 1_024;
+
+/// What the source says an account is called: an opaque text, compared byte for byte. It prints masked.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Identity(String);
+
+impl Identity {
+    /// Without the white space around it. `None` when nothing is left, or too much.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim_ascii();
+        (1..=MAX_IDENTITY).contains(&text.len()).then(|| Self(text.to_owned()))
+    }
+
+    /// What all values of a field or of a cookie name agree on.
+    #[must_use]
+    pub fn agreed<'a>(mut values: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let first = values.next()?;
+        values.all(|other| other == first).then(|| Self::new(first)).flatten()
+    }
+
+    /// The bytes themselves: only to be hashed with a key.
+    #[must_use]
+    pub fn expose(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Identity(masked)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agreed(values: &[&str]) -> Option<Identity> {
+        Identity::agreed(values.iter().copied())
+    }
+
+    #[test]
+    fn values_that_differ_name_nobody() {
+        assert_eq!(agreed(&["ann"]), Identity::new("ann"));
+        assert_eq!(agreed(&["ann", "ann"]), Identity::new("ann"));
+        for nobody in [&["ann", "bob"][..], &["ann", "bob", "ann"], &["", "ann"], &[]] {
+            assert_eq!(agreed(nobody), None, "{nobody:?}");
+        }
+    }
+
+    #[test]
+    fn an_identity_has_bytes_and_not_too_many_and_no_space_around_it() {
+        assert_eq!(Identity::new(" ann\t"), Identity::new("ann"));
+        for nobody in ["", "  ", &"x".repeat(MAX_IDENTITY + 1)] {
+            assert_eq!(Identity::new(nobody), None);
+        }
+        assert!(Identity::new(&"x".repeat(MAX_IDENTITY)).is_some());
+        assert_ne!(Identity::new("Ann"), Identity::new("ann"));
+    }
+
+    #[test]
+    fn an_identity_is_never_printed() {
+        let printed = format!("{:?}", Identity::new("ann@shop.example"));
+        assert_eq!(printed, "Some(Identity(masked))");
+    }
+}
