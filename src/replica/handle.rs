@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::CUT_OFF_AFTER;
 use super::calls::Calls;
 use super::failing::Failure;
-use super::inbox::{Changing, INBOX, Message, NoEnd, Note, Noted, Unrecorded};
+use super::inbox::{INBOX, Message, NoEnd, Note, Noted, Unrecorded};
 use super::options::Options;
 use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
@@ -200,15 +200,7 @@ impl Replica {
     /// `over` is the room's revision that the change was made of: if the room has another by then it is not taken, and the
     /// answer is `Stale`. A change made of none is said again until it is taken.
     pub async fn change(&self, room: RoomName, change: Change, over: Option<u64>) -> Result<u64, Unrecorded> {
-        let (answer, done) = oneshot::channel();
-        self.send(Message::Change(Box::new(Changing {
-            room,
-            change,
-            over,
-            answer: Some(answer),
-            beaten: 0,
-        })))?;
-        self.wait(done).await?
+        self.order(room, change, over, None).await
     }
 
     /// Leaves word of visitors who were let past a line, and does not wait; when too much is waiting they are not counted.

@@ -9,7 +9,7 @@ use super::MAX_PENDING_JOINS;
 use super::options::Charge;
 use super::publish::Shared;
 use crate::room::{
-    Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Settings, Visitor,
+    Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Settings, Visitor, Who,
 };
 use crate::token::Keyring;
 
@@ -144,6 +144,8 @@ pub(super) struct Changing {
     /// The revision that it was made of. Where another came first, its maker is told to make it anew; one that was made of
     /// none is said again.
     pub over: Option<u64>,
+    /// The operator whose word it is, where it is one's.
+    pub who: Option<Who>,
     pub answer: Option<oneshot::Sender<Result<u64, Unrecorded>>>,
     /// Times that another came first.
     pub beaten: u8,

@@ -77,6 +77,7 @@ mod tests {
             room: name(room),
             revision,
             change,
+            who: None,
         };
         let state = state(vec![
             change("same", 1, Change::Configure(plain.clone())),

@@ -2,7 +2,9 @@
 
 use super::advice::in_words;
 use crate::logging::rfc3339;
-use crate::room::{Batch, Chain, Change, Drawing, GateId, LaneId, Mode, Number, Overrides, Section, Settings};
+use crate::room::{
+    Batch, CallOrder, Chain, Change, Drawing, GateId, LaneId, Mode, Number, Overrides, Section, Settings, Who,
+};
 
 /// A gate's id, as everywhere.
 #[must_use]
@@ -37,8 +39,22 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
             (Some(commitment), None) => format!("goes on with the draw of commitment {}", commitment.hash),
             (None, _) => "goes on with a draw".to_owned(),
         },
+        Change::Call(order) => called(order),
         Change::Remove => "the room is no longer configured".to_owned(),
     }
+}
+
+fn called(order: &CallOrder) -> String {
+    let line = if order.line.is_only() {
+        String::new()
+    } else {
+        format!(" of line {:?}", order.line.as_str())
+    };
+    let lane = order
+        .lane
+        .map_or_else(String::new, |lane| format!(" of lane {}", lane.0));
+    let beyond = if order.beyond { ", beyond the capacity" } else { "" };
+    format!("calls {} now{line}{lane}{beyond}", order.count)
 }
 
 fn configured(settings: &Settings, was: Option<&Settings>) -> String {
@@ -98,6 +114,14 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Whose word it is, and why.
+fn by(who: &Who) -> String {
+    match who.reason.as_str() {
+        "" => format!(", by {}", who.name),
+        reason => format!(", by {}: {reason:?}", who.name),
+    }
+}
+
 fn overridden(overrides: &Overrides) -> String {
     let parts: Vec<String> = [
         overrides.mode.map(|value| format!("mode {}", mode(value))),
@@ -106,6 +130,7 @@ fn overridden(overrides: &Overrides) -> String {
             .rate_per_minute
             .map(|value| format!("new_users_per_minute {}", rate(value))),
         overrides.message.as_ref().map(|message| format!("message {message:?}")),
+        (!overrides.messages.is_empty()).then(|| format!("message {:?}", overrides.messages)),
         overrides
             .schedule
             .as_ref()
@@ -141,7 +166,8 @@ pub fn batch(batch: &Batch, only: Option<&str>) -> Vec<String> {
     let mine = |room: &str| only.is_none_or(|only| only == room);
     for changed in batch.rooms.iter().filter(|changed| mine(changed.room.as_str())) {
         let what = change(&changed.change, None);
-        said.push(format!("{} (revision {}): {what}", changed.room, changed.revision));
+        let by = changed.who.as_ref().map_or_else(String::new, by);
+        said.push(format!("{} (revision {}{by}): {what}", changed.room, changed.revision));
     }
     for section in batch.sections.iter().filter(|section| mine(section.room.as_str())) {
         let place = if section.line.is_only() {

@@ -134,6 +134,7 @@ fn brought(name: &RoomName, room: &Room, now: &State) -> Vec<RoomChange> {
         room: name.clone(),
         revision,
         change,
+        who: None,
     };
     // One revision each, the room's for what was said last.
     let made = other.is_none().then(|| {

@@ -14,22 +14,49 @@ impl Line {
         }
         self.bucket = self.bucket.at(settings, m.clock);
         let budget = self.bucket.tokens(settings).min(self.free(settings));
+        let calls = self.call_up_to(budget, None, settings, m);
+        if calls > 0 {
+            self.bucket = self.bucket.spend(calls);
+        }
+    }
+
+    /// Calls by the lanes' turns, or of one lane; says how many. Nothing here frees a slot or brings a token, so the budget
+    /// is counted once.
+    fn call_up_to(&mut self, budget: u64, only: Option<LaneId>, settings: &Settings, m: &Moment) -> u64 {
         let weights = self.weights(settings);
-        // Nothing in the loop frees a slot or brings a token, so the budget is counted once.
         let mut calls = 0;
         while calls < budget {
             let lanes = &self.lanes;
-            let Some(lane) = self.turns.next(&weights, |lane| lanes[lane].presence.waiting() > 0) else {
-                break;
+            let waits = |lane: usize| lanes.get(lane).is_some_and(|lane| lane.presence.waiting() > 0);
+            let next = match only.map(|lane| usize::from(lane.0)) {
+                Some(lane) => Some(lane).filter(|lane| waits(*lane)),
+                None => self.turns.next(&weights, waits),
             };
+            let Some(lane) = next else { break };
             self.call_one(lane, settings, m);
             calls += 1;
         }
         if calls > 0 {
-            self.bucket = self.bucket.spend(calls);
             self.figures.calls += calls;
             self.pulse.beat(self.figures.calls, m.clock);
             self.last_call = Some(m.time);
+        }
+        calls
+    }
+
+    /// Calls whom an operator lets in now: above the rate, which goes on as if nothing was, and above the capacity where
+    /// that was said.
+    pub fn call_ordered(&mut self, settings: &Settings, m: &Moment) {
+        for (revision, order) in std::mem::take(&mut self.ordered) {
+            let able = !m.is_quiet() && matches!(settings.mode, Mode::Auto | Mode::Hold);
+            let free = if order.beyond { u64::MAX } else { self.free(settings) };
+            let budget = u64::from(order.count).min(free);
+            let calls = if able {
+                self.call_up_to(budget, order.lane, settings, m)
+            } else {
+                0
+            };
+            self.answered.push((revision, u32::try_from(calls).unwrap_or(u32::MAX)));
         }
     }
 

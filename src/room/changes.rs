@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use super::adopted::SINCE_VERSION;
 use super::entry::{Change, Changed, RoomChange};
+use super::ids::Edition;
+use super::orders::{Deed, Told};
 use super::rooms::Room;
-use super::settings::{MAX_MESSAGE, Settings, WITH_SCHEDULES};
+use super::settings::{Settings, WITH_SCHEDULES};
 use super::state::{MAX_ROOMS, State};
 
 impl State {
     pub(super) fn change(&mut self, change: &RoomChange) -> Changed {
         let version = self.versions.current();
+        let before = self.before(change);
         let m = &mut self.moment;
         let full = self.rooms.len() >= MAX_ROOMS;
         match (self.rooms.get_mut(&change.room), &change.change) {
@@ -25,9 +28,7 @@ impl State {
                 return if regained { Changed::Taken } else { Changed::Refused };
             }
             (Some(room), _) if change.revision <= room.revision => return Changed::Stale,
-            (Some(_), Change::Override(overrides)) if too_long(overrides.message.as_deref()) => {
-                return Changed::Refused;
-            }
+            (Some(_), Change::Override(overrides)) if !overrides.fits() => return Changed::Refused,
             (Some(room), Change::Configure(settings)) => room.configure(settings.under(version).bounded(), m),
             (Some(room), Change::Override(overrides)) => {
                 if !room.override_with(&overrides.under(version).bounded(), change.revision, m) {
@@ -49,6 +50,11 @@ impl State {
                     return Changed::Refused;
                 }
             }
+            (Some(room), Change::Call(order)) => {
+                if version < WITH_SCHEDULES || !room.order_calls(order, change.revision) {
+                    return Changed::Refused;
+                }
+            }
             (Some(room), Change::Reset) => room.reset(m),
             (Some(room), Change::Remove) => {
                 room.close(m);
@@ -57,9 +63,22 @@ impl State {
         }
         if let Some(room) = self.rooms.get_mut(&change.room) {
             room.revision = change.revision;
+            if let Some(deed) = before.and_then(|before| deed(change, &before, room)) {
+                room.note_order(change.revision, (change.who.clone(), deed), self.moment.time);
+            }
         }
         self.look_over_rooms();
         Changed::Taken
+    }
+
+    /// The room before a change that is to be noted: an operator's, or a file's.
+    fn before(&self, change: &RoomChange) -> Option<Before> {
+        let noted = change.who.is_some() || matches!(change.change, Change::Configure(_));
+        let room = self.rooms.get(&change.room)?;
+        (noted && self.versions.current() >= WITH_SCHEDULES).then(|| Before {
+            told: room.told(),
+            edition: room.edition(),
+        })
     }
 
     /// What follows from the settings of all rooms together.
@@ -76,6 +95,29 @@ impl State {
     }
 }
 
-fn too_long(message: Option<&str>) -> bool {
-    message.is_some_and(|message| message.len() > MAX_MESSAGE)
+struct Before {
+    told: Told,
+    edition: Edition,
+}
+
+/// What a change that was taken came to; `None` for a file that says the same of what is noted.
+fn deed(change: &RoomChange, before: &Before, room: &Room) -> Option<Deed> {
+    match &change.change {
+        Change::Configure(_) => {
+            let changes = before.told.changes(&room.told());
+            (!changes.is_empty()).then_some(Deed::Set(changes))
+        }
+        Change::Override(_) => Some(Deed::Set(before.told.changes(&room.told()))),
+        Change::Call(order) => Some(Deed::Call {
+            asked: order.count,
+            called: 0,
+            beyond: order.beyond,
+        }),
+        Change::Reset => Some(Deed::Reset {
+            before: before.edition,
+            after: room.edition(),
+        }),
+        Change::Draw { .. } => Some(Deed::Drawn),
+        _ => None,
+    }
 }

@@ -4,6 +4,7 @@
 //! decoding is total: what does not decode is an error, never a panic.
 
 use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::orders::{CallOrder, Who};
 use super::sale::{DrawnLane, Sale};
 use super::schedule::Window;
 use super::settings::{Overrides, Settings};
@@ -108,6 +109,8 @@ pub struct RoomChange {
     /// The highest revision wins; one not above the room's is skipped.
     pub revision: u64,
     pub change: Change,
+    /// Whose word it is; `None` where no operator said it. From version 3 on.
+    pub who: Option<Who>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -146,6 +149,8 @@ pub enum Change {
         /// Who was drawn, or is to be; more of them may follow.
         lanes: Vec<DrawnLane>,
     },
+    /// Calls so many now, above the rate. From version 3 on.
+    Call(CallOrder),
 }
 
 /// What happened in one line since the gate's last batch. Applied in the order of the fields.

@@ -8,6 +8,7 @@
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
 use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Spoke, VERSION, Vote};
 use super::ids::{Era, GateId, Position, Wall};
+use super::orders::{CallOrder, Who};
 use super::sale::{DrawnLane, Sale};
 use super::schedule::{read_windows, write_windows};
 use super::section_codec::{read_count, read_section, write_section};
@@ -89,6 +90,9 @@ impl Batch {
         self.encode(VERSION).len()
     }
 }
+
+/// Tag of a change's field.
+const WHO: u8 = 1;
 
 fn writer(version: u16) -> Writer {
     Writer {
@@ -233,6 +237,10 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             sale.write(w);
             w.list(lanes, |w, lane| lane.write(w));
         }
+        Change::Call(order) => {
+            w.u8(30);
+            order.write(w);
+        }
         Change::Draw { edition, secret, value } => {
             w.u8(7);
             w.u32(edition.0);
@@ -240,7 +248,9 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.option(value.as_deref(), Writer::text);
         }
     }
-    write_later(w, &Fields::new());
+    let who = change.who.as_ref();
+    let who = who.map(|who| (WHO, Writer::field(|w| who.write(w))));
+    write_later(w, &Fields::from_iter(who));
 }
 
 fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
@@ -272,10 +282,20 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
             sale: Box::new(Sale::read(r)?),
             lanes: r.list(3, DrawnLane::read)?,
         },
+        30 if r.has(WITH_SCHEDULES) => Change::Call(CallOrder::read(r)?),
         _ => return r.wrong(),
     };
-    read_later(r, |_, field| field.wrong())?;
-    Ok(RoomChange { room, revision, change })
+    let mut who = None;
+    read_later(r, |tag, field| match tag {
+        WHO => Who::read(field).map(|read| who = Some(read)),
+        _ => field.wrong(),
+    })?;
+    Ok(RoomChange {
+        room,
+        revision,
+        change,
+        who,
+    })
 }
 
 fn read_text(r: &mut Reader) -> Read<Option<String>> {

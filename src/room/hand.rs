@@ -76,7 +76,12 @@ impl Hand {
     /// An operator's word on the room.
     pub fn change(&mut self, ms: u64, change: Change) {
         let (room, revision) = (Self::room(), self.state.position().sequence + 1);
-        let rooms = vec![RoomChange { room, revision, change }];
+        let rooms = vec![RoomChange {
+            room,
+            revision,
+            change,
+            who: None,
+        }];
         self.say(
             ms,
             Batch {

@@ -11,6 +11,7 @@ use super::deadlines::{Deadlines, Due};
 use super::ids::{Clock, Edition, Era, LaneId, Wall};
 use super::lane::Lane;
 use super::moment::Moment;
+use super::orders::CallOrder;
 use super::past::Past;
 use super::pulse::Pulse;
 use super::rate::Bucket;
@@ -37,6 +38,9 @@ pub(super) struct Line {
     pub scheduled: Option<Clock>,
     /// Visitors waiting and slots held, as the room last counted them.
     pub counted: Crowd,
+    /// Operators' calls of the entry under way with their revisions, and what they came to.
+    pub ordered: Vec<(u64, CallOrder)>,
+    pub answered: Vec<(u64, u32)>,
 }
 
 /// How many a line or a room holds.
@@ -76,6 +80,8 @@ impl Line {
             deadlines: Deadlines::default(),
             scheduled: None,
             counted: Crowd::default(),
+            ordered: Vec::new(),
+            answered: Vec::new(),
         };
         line.grow(settings, past);
         line
@@ -139,6 +145,7 @@ impl Line {
     /// After the entry's sections: expiry, calls, horizon.
     pub fn finish(&mut self, settings: &Settings, m: &mut Moment) {
         self.expire(settings, m);
+        self.call_ordered(settings, m);
         self.call(settings, m);
         for lane in &mut self.lanes {
             let gone = lane.follow(settings, m.holds(), m.clock);
@@ -316,6 +323,8 @@ impl Line {
             deadlines: Deadlines::default(),
             scheduled: None,
             counted: Crowd::default(),
+            ordered: Vec::new(),
+            answered: Vec::new(),
         };
         line.index();
         Ok(line)

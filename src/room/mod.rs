@@ -29,6 +29,7 @@ mod line_view;
 mod lines;
 mod marks_codec;
 mod moment;
+mod orders;
 pub mod pace;
 mod packer;
 mod paged;
@@ -62,11 +63,12 @@ pub use entry::{
     Section, Spoke, StateHash, VERSION, Vote,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Tag, Wall};
+pub use orders::{CallOrder, Deed, MAX_CALL, MAX_ORDERS, MAX_REASON, MAX_WHO, Order, Orders, Setting, Who};
 pub use record::SLACK_MS;
 pub use roster::RosterGate;
 pub use sale::{Commitment, Drawing, DrawnLane, Made, Owed, Sale};
 pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
-pub use settings::{MAX_LANES, MAX_MESSAGE, Mode, Overrides, Settings, WITH_SCHEDULES};
+pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings, WITH_SCHEDULES};
 pub use state::{MAX_ROOMS, State};
 pub use view::{
     Called, Estimate, Figures, Frame, Inside, LineView, Lines, RoomView, Standing, View, Visitor, Waiting, is_reset,

@@ -2,6 +2,7 @@
 
 mod bring;
 mod bytes;
+mod orders;
 mod sale;
 mod stage;
 
@@ -14,6 +15,7 @@ use super::line::{Crowd, Line};
 use super::line_view::LineView;
 use super::lines::Lines;
 use super::moment::Moment;
+use super::orders::Orders;
 use super::past::Proof;
 use super::pending::Pending;
 use super::sale::Sale;
@@ -40,6 +42,8 @@ pub(super) struct Room {
     turn: Option<(Wall, Turn)>,
     /// How far the draw of this edition has come.
     sale: Arc<Sale>,
+    /// What operators did of late.
+    orders: Arc<Orders>,
     lines: BTreeMap<LineName, Line>,
     pub pending: Pending,
     /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
@@ -69,6 +73,7 @@ impl Room {
             followed: None,
             turn: None,
             sale: Arc::default(),
+            orders: Arc::default(),
             lines: BTreeMap::new(),
             pending: Pending::default(),
             dues: BTreeSet::new(),
@@ -193,6 +198,9 @@ impl Room {
             };
             self.picture = None;
             line.finish(&self.settings, m);
+            for (revision, called) in std::mem::take(&mut line.answered) {
+                Arc::make_mut(&mut self.orders).called(revision, called);
+            }
             if !name.is_only() && line.is_forgotten(&self.settings, m) {
                 self.forget(&name, m);
             } else {
@@ -236,6 +244,7 @@ impl Room {
             mode: self.mode(),
             stage: self.stage(),
             sale: Arc::clone(&self.sale),
+            orders: Arc::clone(&self.orders),
             overrides: self.overrides.clone(),
             revision: self.revision,
             edition: self.edition,

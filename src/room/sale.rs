@@ -5,6 +5,7 @@
 
 use super::codec::{Read, Reader, Writer};
 use super::ids::{Edition, Era, LaneId, LineName, Wall};
+use super::schedule::{Phase, Stage};
 use crate::draw::{Beacon, Draw, Hash, MAX_BEACON_NAME, MAX_BEACON_VALUE};
 
 /// The line is drawn at the opening.
@@ -100,6 +101,13 @@ impl DrawnLane {
 }
 
 impl Sale {
+    /// Whoever is in line is to be drawn and is not yet, in a room that draws and is at `stage`.
+    #[must_use]
+    pub fn is_open(&self, stage: Option<&Stage>) -> bool {
+        let forms = || stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
+        self.made.is_none() && (self.closed.is_some() || forms())
+    }
+
     /// How far it has come: 0 for nothing, 1 promised, 2 closed, 3 made.
     #[must_use]
     pub fn stage(&self) -> u8 {

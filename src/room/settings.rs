@@ -1,5 +1,7 @@
 //! What an operator sets for a room, as the log carries it: integers only, no file syntax.
 
+use std::collections::BTreeMap;
+
 use super::sale::Drawing;
 use super::schedule::{Phase, Schedule};
 
@@ -77,6 +79,8 @@ pub struct Overrides {
     pub rate_per_minute: Option<Option<u32>>,
     /// Shown to everybody waiting; at most [`MAX_MESSAGE`] bytes.
     pub message: Option<String>,
+    /// Shown instead to whoever reads the language, by its tag; from machine version 3 on.
+    pub messages: BTreeMap<String, String>,
     /// What the room goes by instead of its configured schedule; from machine version 3 on.
     pub schedule: Option<Schedule>,
 }
@@ -181,10 +185,24 @@ impl Overrides {
     /// The overrides as rooms of a machine version can have them.
     #[must_use]
     pub fn under(&self, version: u16) -> Self {
+        if version >= WITH_SCHEDULES {
+            return self.clone();
+        }
         Self {
-            schedule: self.schedule.clone().filter(|_| version >= WITH_SCHEDULES),
+            schedule: None,
+            messages: BTreeMap::new(),
             ..self.clone()
         }
+    }
+
+    /// Whether every text has the length that a room keeps.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        let mut texts = self.message.iter().chain(self.messages.values());
+        let mut tags = self.messages.keys().map(String::len);
+        texts.all(|text| text.len() <= MAX_MESSAGE)
+            && tags.all(|tag| (1..=MAX_TAG).contains(&tag))
+            && self.messages.len() <= MAX_LANGUAGES
     }
 
     /// The overrides within the bounds that the room counts in.
@@ -199,3 +217,7 @@ impl Overrides {
 
 /// Longest operator's message, in bytes of UTF-8.
 pub const MAX_MESSAGE: usize = 1_000;
+
+/// Most languages of a message, and the longest tag of one in bytes.
+pub const MAX_LANGUAGES: usize = 16;
+pub const MAX_TAG: usize = 35;

@@ -1,6 +1,8 @@
 //! The byte form of settings and overrides. What version 3 and later ones add to settings are fields at their end, which the
 //! mode's byte announces.
 
+use std::collections::BTreeMap;
+
 use super::codec::{Fields, Read, Reader, Writer};
 use super::sale::Drawing;
 use super::schedule::Schedule;
@@ -85,7 +87,10 @@ fn read_fields(r: &mut Reader) -> Read<(Option<Schedule>, Option<Drawing>)> {
 /// As rooms of the writer's machine version can have them.
 pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
     let overrides = overrides.under(w.version);
-    let later = fields(overrides.schedule.as_ref(), None);
+    let mut later = fields(overrides.schedule.as_ref(), None);
+    if !overrides.messages.is_empty() {
+        later.push((MESSAGES, Writer::field(|w| write_messages(w, &overrides.messages))));
+    }
     w.u8(u8::from(overrides.mode.is_some()) | if later.is_empty() { 0 } else { MORE });
     if let Some(mode) = overrides.mode {
         w.u8(mode_byte(mode));
@@ -111,19 +116,49 @@ pub(super) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
         capacity: r.option(Reader::u32)?,
         rate_per_minute: r.option(|r| r.option(Reader::u32))?,
         message: r.option(|r| r.text().map(str::to_owned))?,
-        schedule: None,
+        ..Overrides::default()
     };
     if more {
-        let (schedule, draw) = read_fields(r)?;
-        if draw.is_some() {
-            return r.wrong();
-        }
-        overrides.schedule = schedule;
+        read_later(r, &mut overrides)?;
     }
     Ok(overrides)
 }
 
-fn mode_byte(mode: Mode) -> u8 {
+fn read_later(r: &mut Reader, overrides: &mut Overrides) -> Read<()> {
+    let fields = r.fields()?;
+    // Nothing is never written.
+    if fields.is_empty() {
+        return r.wrong();
+    }
+    for (tag, mut field) in fields {
+        match tag {
+            SCHEDULE => overrides.schedule = Some(Schedule::read(&mut field)?),
+            MESSAGES => overrides.messages = read_messages(&mut field)?,
+            _ => return field.wrong(),
+        }
+        field.finish()?;
+    }
+    Ok(())
+}
+
+fn write_messages(w: &mut Writer, messages: &BTreeMap<String, String>) {
+    w.count(messages.len());
+    for (tag, text) in messages {
+        w.text(tag);
+        w.text(text);
+    }
+}
+
+/// At least one, by rising tags, so that equal ones have equal bytes.
+fn read_messages(r: &mut Reader) -> Read<BTreeMap<String, String>> {
+    let messages = r.list(2, |r| Ok((r.text()?.to_owned(), r.text()?.to_owned())))?;
+    if messages.is_empty() || !messages.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return r.wrong();
+    }
+    Ok(messages.into_iter().collect())
+}
+
+pub(super) fn mode_byte(mode: Mode) -> u8 {
     match mode {
         Mode::Auto => 0,
         Mode::Hold => 1,
@@ -132,7 +167,7 @@ fn mode_byte(mode: Mode) -> u8 {
     }
 }
 
-fn mode_of(byte: u8, r: &Reader) -> Read<Mode> {
+pub(super) fn mode_of(byte: u8, r: &Reader) -> Read<Mode> {
     match byte {
         0 => Ok(Mode::Auto),
         1 => Ok(Mode::Hold),
@@ -148,3 +183,5 @@ const MORE: u8 = 0x80;
 /// Tags of these fields. Stock, codes and whatever else a room is told by its configuration have theirs here.
 const SCHEDULE: u8 = 1;
 const DRAW: u8 = 2;
+/// Of overrides alone.
+const MESSAGES: u8 = 5;

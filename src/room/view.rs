@@ -10,6 +10,7 @@ use super::chain::Chain;
 use super::entry::StateHash;
 use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::line_view;
+use super::orders::Orders;
 use super::past::Past;
 use super::roster::RosterGate;
 use super::sale::Sale;
@@ -59,6 +60,8 @@ pub struct RoomView {
     pub stage: Option<Stage>,
     /// How far the draw of this edition has come.
     pub sale: Arc<Sale>,
+    /// What operators did of late.
+    pub orders: Arc<Orders>,
     pub overrides: Overrides,
     pub revision: u64,
     pub edition: Edition,
@@ -206,8 +209,7 @@ impl RoomView {
     /// Whoever waits is to be drawn, so that nobody has a place yet.
     #[must_use]
     pub fn is_undrawn(&self) -> bool {
-        let forms = || self.stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
-        self.settings.draw.is_some() && self.sale.made.is_none() && (self.sale.closed.is_some() || forms())
+        self.settings.draw.is_some() && self.sale.is_open(self.stage.as_ref())
     }
 
     /// The figures of one lane's draw, as far as they are known: what anybody checks it by. `None` before the promise.

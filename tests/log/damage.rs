@@ -25,7 +25,8 @@ fn written(folder: &Folder, clean: bool) -> (Position, Vec<Entry>) {
             RoomChange {
                 room,
                 revision: serial,
-                change: Change::Reset
+                change: Change::Reset,
+                who: None,
             };
             20
         ];

@@ -21,7 +21,8 @@ fn big(serial: u64) -> Append {
         RoomChange {
             room,
             revision: serial,
-            change: Change::Reset
+            change: Change::Reset,
+            who: None,
         };
         100
     ];

@@ -105,6 +105,7 @@ impl Hall {
             room: room(),
             revision: self.revision,
             change,
+            who: None,
         };
         self.say(
             gate,

@@ -282,6 +282,7 @@ fn rooms_that_nobody_has_configured_yet_come_along() {
         room: room(),
         revision: revision + 1,
         change: Change::Configure(settings(2)),
+        who: None,
     };
     let batch = Batch {
         rooms: vec![configure],
@@ -301,6 +302,7 @@ fn an_era_that_has_no_room_to_come_back_to_has_not_ended() {
         room: RoomName::new(&format!("room-{i}")).unwrap(),
         revision: 1,
         change: Change::Configure(settings(1)),
+        who: None,
     };
     for rooms in (0..MAX_ROOMS).map(configure).collect::<Vec<_>>().chunks(100) {
         let rooms = rooms.to_vec();

@@ -2,11 +2,11 @@
 
 use anteroom::draw::Hash;
 use anteroom::room::{
-    Adopt, Batch, Change, Claim, Commitment, Drawing, DrawnLane, Edition, End, Entry, Era, GateId, LaneId, LineName,
-    Made, Mode, Number, Overrides, PendingId, Position, RoomChange, RoomName, Root, Sale, Schedule, Section, Settings,
-    Spoke, State, VERSION, Vote, Wall, Window,
+    Adopt, Batch, CallOrder, Change, Claim, Commitment, Drawing, DrawnLane, Edition, End, Entry, Era, GateId, LaneId,
+    LineName, Made, Mode, Number, Overrides, PendingId, Position, RoomChange, RoomName, Root, Sale, Schedule, Section,
+    Settings, Spoke, State, VERSION, Vote, Wall, Who, Window,
 };
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -63,8 +63,9 @@ prop_compose! {
     fn overrides()(
         mode in option::of(mode()), capacity in any::<Option<u32>>(), rate_per_minute in any::<Option<Option<u32>>>(),
         message in option::of("\\PC{0,40}"), schedule in option::of(schedule()),
+        messages in btree_map("[a-z]{2}", "\\PC{0,40}", 0..4),
     ) -> Overrides {
-        Overrides { mode, capacity, rate_per_minute, message, schedule }
+        Overrides { mode, capacity, rate_per_minute, message, messages, schedule }
     }
 }
 
@@ -90,10 +91,19 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn room_change()(room in room_name(), revision in any::<u64>(), change in prop_oneof![
+    fn who()(name in "\\PC{0,12}", reason in "\\PC{0,40}") -> Who {
+        Who { name, reason }
+    }
+}
+
+prop_compose! {
+    fn room_change()(room in room_name(), revision in any::<u64>(), who in option::of(who()), change in prop_oneof![
         any_settings().prop_map(Change::Configure),
         overrides().prop_map(Change::Override),
         Just(Change::Reset),
+        (line_name(), any::<Option<u8>>(), any::<u32>(), any::<bool>()).prop_map(|(line, lane, count, beyond)| {
+            Change::Call(CallOrder { line, lane: lane.map(LaneId), count, beyond })
+        }),
         Just(Change::Remove),
         any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
         (any::<u32>(), option::of("\\PC{0,20}"), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, beacon, salt, hash)| {
@@ -107,7 +117,7 @@ prop_compose! {
         }),
         schedule().prop_map(|Schedule { rule, windows }| Change::Windows { rule, windows }),
     ]) -> RoomChange {
-        RoomChange { room, revision, change }
+        RoomChange { room, revision, change, who }
     }
 }
 
@@ -288,6 +298,7 @@ fn entries_of_another_version_or_beyond_any_size_are_refused() {
         room: RoomName::new("a").unwrap(),
         revision: 1,
         change: Change::Override(message),
+        who: None,
     };
     let entry = Entry {
         batch: Batch {

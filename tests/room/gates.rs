@@ -178,6 +178,7 @@ pub fn mode(mode: Mode, revision: u64) -> Batch {
         room: room(),
         revision,
         change,
+        who: None,
     };
     Batch {
         rooms: vec![change],

@@ -1,8 +1,8 @@
 //! Random histories: what gates might say, in what order, at what times.
 
 use anteroom::room::{
-    Batch, Change, Claim, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId,
-    Position, RoomChange, Section, Settings, State, VERSION, Wall,
+    Batch, CallOrder, Change, Claim, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides,
+    PendingId, Position, RoomChange, Section, Settings, State, VERSION, Wall,
 };
 use proptest::prelude::*;
 
@@ -160,10 +160,20 @@ fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         10 => overrides.prop_map(Change::Override),
         2 => weights.prop_map(|lane_weights| Change::Configure(Settings { lane_weights, ..settings() })),
+        3 => call().prop_map(Change::Call),
         1 => Just(Change::Reset),
         1 => Just(Change::Remove),
         1 => (0..4_u32).prop_map(|edition| Change::Edition(Edition(edition))),
     ]
+}
+
+fn call() -> impl Strategy<Value = CallOrder> {
+    (0..4_u8, prop::option::of(0..3_u8), 0..8_u32, any::<bool>()).prop_map(|(line, lane, count, beyond)| CallOrder {
+        line: line_name(line),
+        lane: lane.map(LaneId),
+        count,
+        beyond,
+    })
 }
 
 /// Turns steps into entries, and keeps who was issued a number.
@@ -226,6 +236,7 @@ impl Author {
                     room: room(),
                     revision: self.revision,
                     change: change.clone(),
+                    who: None,
                 };
                 (
                     0,

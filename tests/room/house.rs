@@ -76,6 +76,7 @@ fn changes_that_are_not_newer_or_not_sensible_are_passed_over() {
             room: room(),
             revision,
             change,
+            who: None,
         };
         log.apply(
             0,

@@ -25,14 +25,14 @@ const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
         2,
         3,
-        "cb0876261133e4ecad9da6763a6b22be5c7792edab799c2e0fec89ff08de724a",
-        "fd3149fa99d50713e7afd6ae7ab1752b9884c458625a6381e905a334cc76ded2",
+        "6b63dae884838f0d693712632bbfca89981f4c610a8be0b0955c952e81bd293f",
+        "012353d8c34d553de1bb3ec2b0bac437a06a25cf97d685f5ffb8a090caff0b0c",
     ),
     (
         3,
         3,
-        "8896d87d5c4638e90ee4b61d5c3ea9f7d15b7b6e101ee3fb93744b79e5bfcef7",
-        "76fe66320ee315cecea164144b7e3857fc6b81d913b44667abd895b48377f4cf",
+        "71c4bf5d04af308102fd14e648db9c8b9e9705461ca59e01f79b35d7d5a357b1",
+        "964e01aec6372801a858406c276308bc1ae081294ca2ba0891880a6130702694",
     ),
 ];
 

@@ -5,12 +5,12 @@
 //! checkpoint, logs begin from the hash of a root, visitors do what their standing lets them. So the chain at the end
 //! stands for all that was on the way.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::room::{
-    Batch, Change, Claim, Edition, Effects, End, Entry, GateId, LaneId, LineName, Mode, Number, Overrides, PendingId,
-    Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke, Standing, State, View, Visitor, Vote, Wall,
-    Window,
+    Batch, CallOrder, Change, Claim, Edition, Effects, End, Entry, GateId, LaneId, LineName, Mode, Number, Overrides,
+    PendingId, Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke, Standing, State, View, Visitor,
+    Vote, Wall, Who, Window,
 };
 
 use super::gates::Gates;
@@ -325,12 +325,19 @@ impl Life {
                 rule: format!("rule {}", self.below(3)),
                 windows: self.windows(),
             },
+            3 if self.gates.state.version() > 2 => Change::Call(CallOrder {
+                line: LineName::new(self.pick(&LINES)).unwrap(),
+                lane: self.hits(300).then(|| self.lane()),
+                count: number,
+                beyond: self.hits(300),
+            }),
             3..=6 => Change::Configure(self.settings()),
             _ => Change::Override(Overrides {
                 mode: Some(mode),
                 capacity: self.hits(500).then_some(number),
                 rate_per_minute: self.hits(300).then_some(Some(20 * number)),
                 message: self.hits(500).then(|| "Zurück um 12 — 戻ります".to_owned()),
+                messages: self.messages(),
                 schedule: self.own_schedule(),
             }),
         };
@@ -402,6 +409,19 @@ impl Life {
             room,
             revision: self.revision,
             change,
+            who: (self.newest > 2 && self.hits(700)).then(|| Who {
+                name: "anna".to_owned(),
+                reason: "too few inside".to_owned(),
+            }),
+        }
+    }
+
+    fn messages(&mut self) -> BTreeMap<String, String> {
+        let text = |tag: &str| (tag.to_owned(), format!("{tag}: back at 12"));
+        if self.newest > 2 && self.hits(300) {
+            BTreeMap::from(["de", "ko"].map(text))
+        } else {
+            BTreeMap::new()
         }
     }
 

@@ -12,6 +12,7 @@ mod editions;
 mod eras;
 mod fork;
 mod gates;
+mod hands;
 mod history;
 mod house;
 mod known;

@@ -255,6 +255,7 @@ fn before_its_version_a_schedule_keeps_the_room_closed_and_its_bytes_are_the_old
             room: room(),
             revision: 9,
             change: Change::Configure(settings),
+            who: None,
         };
         let rooms = vec![change];
         log.entry(
@@ -303,6 +304,7 @@ fn the_version_rises_and_the_schedule_with_it() {
         room: room(),
         revision: 9,
         change: Change::Configure(by(&[window(0, 0, None)], 5)),
+        who: None,
     };
     let rooms = vec![change];
     gates.say(

@@ -116,6 +116,7 @@ impl Log {
             room: room(),
             revision: self.revision,
             change,
+            who: None,
         };
         self.apply(
             0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anteroom::log::Occasion;
 use anteroom::replica::Condition;
 use anteroom::replica::protocol::Ask;
-use anteroom::room::{Change, Entry, Mode, Overrides, Position};
+use anteroom::room::{CallOrder, Change, Entry, LineName, Mode, Overrides, Position};
 
 use super::link::{Weather, saves};
 use super::observer;
@@ -91,6 +91,11 @@ pub enum Fault {
         capacity: Option<u32>,
         hold: bool,
     },
+    /// The operator lets so many in now.
+    Call {
+        count: u32,
+        beyond: bool,
+    },
 }
 
 /// Traps that are set, for the next that runs into them.
@@ -173,6 +178,7 @@ impl World {
             }
             Fault::Raise(version) => self.tell_some_gate(|gate| gate.protocol.raise(version)),
             Fault::Override { capacity, hold } => self.overrides(capacity, hold),
+            Fault::Call { count, beyond } => self.calls(count, beyond),
         }
     }
 
@@ -356,6 +362,16 @@ impl World {
         self.tell_some_gate(|gate| {
             drop(gate.protocol.change(rooms::room(), Change::Override(overrides)));
         });
+    }
+
+    fn calls(&mut self, count: u32, beyond: bool) {
+        let order = CallOrder {
+            line: LineName::ONLY,
+            lane: None,
+            count,
+            beyond,
+        };
+        self.tell_some_gate(|gate| drop(gate.protocol.change(rooms::room(), Change::Call(order))));
     }
 
     fn tell_some_gate(&mut self, tell: impl FnOnce(&mut super::gate::Gate)) {

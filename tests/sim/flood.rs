@@ -128,6 +128,7 @@ impl World {
             room,
             revision: 1,
             change,
+            who: None,
         }];
         world.say(Batch {
             rooms,

@@ -11,6 +11,7 @@ mod draws;
 mod faults;
 mod flood;
 mod gate;
+mod hands;
 mod judge;
 mod ledger;
 mod link;

@@ -39,6 +39,8 @@ pub struct Outcome {
     /// The trace's hash and length.
     pub trace: (u64, u64),
     pub entries: u64,
+    /// Visitors called above the capacity.
+    pub beyond: u64,
     pub faults: Vec<String>,
     /// The ledger stopped judging, because a gate that was wrong may have told the others what is right.
     pub blind: bool,
@@ -142,9 +144,9 @@ impl Plan {
 
 /// Looks the world over when all is done.
 fn judge(seed: u64, mut world: World) -> Outcome {
-    let (entries, blind, mut faults) = observer::with(|watch| {
+    let (entries, beyond, blind, mut faults) = observer::with(|watch| {
         let ledger = &watch.ledger;
-        (ledger.entries, ledger.blind, ledger.faults.clone())
+        (ledger.entries, ledger.beyond, ledger.blind, ledger.faults.clone())
     });
     faults.append(&mut world.faults);
     let ghosts = observer::with(|watch| watch.ledger.ghosts(|number| world.given.contains_key(number)));
@@ -179,6 +181,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
         tally: world.tally,
         trace: world.trace.sum(),
         entries,
+        beyond,
         faults,
         blind,
     }

@@ -9,7 +9,7 @@ use super::world::{SECOND, Time};
 const MINUTE: Time = 60 * SECOND;
 
 /// Runs a world over some seeds, all of which must keep the promises.
-fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
+pub fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
     let outcomes: Vec<Outcome> = (0..3).map(|seed| plan(Plan::plain(seed)).run().shown()).collect();
     for outcome in &outcomes {
         outcome.must_hold(test);

@@ -84,6 +84,7 @@ impl World {
             room: room(zone),
             revision: 1,
             change: Change::Configure(settings(name)),
+            who: None,
         };
         world.say(Batch {
             hello: true,
@@ -130,6 +131,7 @@ impl World {
                 rule: schedule.rule.clone(),
                 windows: Plan::parse(&schedule.rule).unwrap().windows(now, 4),
             },
+            who: None,
         });
         let rooms = next.collect();
         self.say(Batch {

@@ -14,7 +14,9 @@ use self::work::{Kind, Word, Work};
 use crate::draw::MAX_BEACON_NAME;
 use crate::replica::inbox::{Changing, Join, Note, Noted, Unrecorded};
 use crate::replica::waiters::Waiters;
-use crate::room::{Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule};
+use crate::room::{
+    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule, Who,
+};
 
 #[derive(Default)]
 pub(super) struct Collector {
@@ -136,6 +138,7 @@ impl Collector {
                 room,
                 change,
                 over: None,
+                who: None,
                 answer: None,
                 beaten: 0,
             });
@@ -152,6 +155,7 @@ impl Collector {
             room,
             change,
             over: None,
+            who: None,
             answer: None,
             beaten: 0,
         }));
@@ -210,6 +214,7 @@ impl Collector {
                 revision: revision(&room),
                 room,
                 change: Change::Edition(edition),
+                who: None,
             });
             waiters.changes.push(None);
         }
@@ -223,7 +228,7 @@ impl Collector {
         waiters: &mut Waiters,
     ) {
         while let Some(next) = self.changes.front() {
-            if !room.takes(change_bytes(&next.change)) {
+            if !room.takes(change_bytes(&next.change) + next.who.as_ref().map_or(0, Who::bytes)) {
                 return;
             }
             let Some(said) = self.changes.pop_front() else { return };
@@ -239,6 +244,7 @@ impl Collector {
                 room: said.room.clone(),
                 revision,
                 change: said.change.clone(),
+                who: said.who.clone(),
             });
             waiters.changes.push(Some((said, revision)));
         }
@@ -261,6 +267,7 @@ fn change_bytes(change: &Change) -> usize {
         + match change {
             Change::Override(overrides) => {
                 overrides.message.as_ref().map_or(0, String::len)
+                    + overrides.messages.iter().map(message_bytes).sum::<usize>()
                     + overrides.schedule.as_ref().map_or(0, Schedule::bytes)
             }
             Change::Configure(settings) => {
@@ -274,8 +281,13 @@ fn change_bytes(change: &Change) -> usize {
             }
             // Only brought with an era, in batches of its own.
             Change::Sale { .. } => MAX_BATCH_BYTES,
+            Change::Call(order) => order.line.as_str().len(),
             Change::Reset | Change::Remove | Change::Edition(_) => 0,
         }
+}
+
+fn message_bytes((tag, text): (&String, &String)) -> usize {
+    tag.len() + text.len() + 4
 }
 
 /// Bytes left in a batch.

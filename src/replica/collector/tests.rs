@@ -58,6 +58,7 @@ fn changing(change: Change, answer: Option<oneshot::Sender<Result<u64, Unrecorde
         room: name("main"),
         change,
         over: None,
+        who: None,
         answer,
         beaten: 0,
     }

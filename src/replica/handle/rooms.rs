@@ -1,16 +1,37 @@
-//! Other rooms than those that the gate was started with.
+//! Operators' words about rooms, and other rooms than those that the gate was started with.
 
 use std::time::Duration;
 
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use super::Replica;
-use crate::replica::inbox::{Message, Unrecorded};
+use crate::replica::inbox::{Changing, Message, Unrecorded};
 use crate::replica::{CUT_OFF_AFTER, Charge};
-use crate::room::{RoomName, Settings, View};
+use crate::room::{Change, RoomName, Settings, View, Who};
 use crate::token::Keyring;
 
 impl Replica {
+    /// As [`Replica::change`], with whose word it is.
+    pub async fn order(
+        &self,
+        room: RoomName,
+        change: Change,
+        over: Option<u64>,
+        who: Option<Who>,
+    ) -> Result<u64, Unrecorded> {
+        let (answer, done) = oneshot::channel();
+        self.send(Message::Change(Box::new(Changing {
+            room,
+            change,
+            over,
+            who,
+            answer: Some(answer),
+            beaten: 0,
+        })))?;
+        self.wait(done).await?
+    }
+
     /// Takes these keys for what it makes the secrets of draws from; when too much is waiting it keeps those it has.
     pub fn set_keys(&self, keyring: Keyring) {
         let _ = self.send(Message::Keys(keyring));

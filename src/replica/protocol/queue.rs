@@ -86,6 +86,7 @@ impl Protocol {
             room,
             change,
             over: None,
+            who: None,
             answer: Some(answer),
             beaten: 0,
         });

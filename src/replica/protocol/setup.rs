@@ -100,6 +100,7 @@ pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)], time: Wall
         room: room.clone(),
         revision: 1,
         change: Change::Configure(settings.clone()),
+        who: None,
     };
     state.apply(&Entry {
         position: Position {

@@ -26,6 +26,7 @@ impl Protocol {
                 room,
                 change,
                 over,
+                who: None,
                 answer: None,
                 beaten: 0,
             });

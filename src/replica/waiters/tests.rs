@@ -65,6 +65,7 @@ impl Rooms {
             room: main(),
             revision,
             change,
+            who: None,
         };
         let batch = Batch {
             rooms: vec![said],
@@ -89,6 +90,7 @@ fn operator(change: Change, over: Option<u64>) -> (Changing, Told) {
         room: main(),
         change,
         over,
+        who: None,
         answer: Some(answer),
         beaten: 0,
     };

@@ -7,6 +7,7 @@ use crate::room::codec::{Fields, Read, Reader, Writer, read_later, write_later};
 use crate::room::drawn::Draws;
 use crate::room::ids::{Era, LaneId};
 use crate::room::line::Line;
+use crate::room::orders::Orders;
 use crate::room::pending::Pending;
 use crate::room::sale::Sale;
 use crate::room::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
@@ -66,7 +67,9 @@ impl Room {
             (FOLLOWED, field)
         });
         let sale = (!self.sale.is_nothing()).then(|| (SALE, Writer::field(|w| self.sale.write(w))));
-        followed.into_iter().chain(sale).chain(self.drawn()).collect()
+        let orders = (!self.orders.is_empty()).then(|| (ORDERS, Writer::field(|w| self.orders.write(w))));
+        let fields = followed.into_iter().chain(sale).chain(self.drawn());
+        fields.chain(orders).collect()
     }
 
     /// The lanes in which somebody was drawn, or is to be.
@@ -107,6 +110,7 @@ impl Room {
                 }
                 SALE => self.sale = Arc::new(Sale::read(field)?),
                 DRAWN => self.read_drawn(field)?,
+                ORDERS => self.orders = Arc::new(Orders::read(field)?),
                 _ => return field.wrong(),
             }
             Ok(())
@@ -118,3 +122,5 @@ impl Room {
 const FOLLOWED: u8 = 1;
 const SALE: u8 = 2;
 const DRAWN: u8 = 3;
+/// What operators did of late.
+const ORDERS: u8 = 7;

@@ -251,6 +251,7 @@ async fn whoever_left_in_another_tab_or_whose_room_is_gone_is_told() {
         room: Hand::room(),
         revision: 2,
         change: Change::Remove,
+        who: None,
     };
     line.say(
         10,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::room::{Figures, Mode, Settings};
+use anteroom::room::{CallOrder, Figures, Mode, Settings};
 
 use super::Lore;
 use super::lane::{Gen, Is, Key, Lane, Now, Person};
@@ -22,6 +22,8 @@ pub struct Line {
     pub units: u64,
     /// Lanes in the order of their turns, and who is next.
     pub turn: usize,
+    /// What an operator wants called with this entry.
+    pub ordered: Vec<CallOrder>,
 }
 
 impl Line {
@@ -36,6 +38,7 @@ impl Line {
             stepped: now.clock,
             units: most(now.settings),
             turn: 0,
+            ordered: Vec::new(),
         };
         line.grow(now.settings, now.lore);
         line
@@ -104,6 +107,7 @@ impl Line {
 
     pub fn finish(&mut self, now: &mut Now, held: bool) {
         self.expire(now);
+        self.call_ordered(now);
         self.call(now);
         let line = self.gen_at(now.clock);
         for lane in &mut self.lanes {
@@ -166,6 +170,27 @@ impl Line {
         }
     }
 
+    /// One at a time, whatever the rate.
+    fn call_ordered(&mut self, now: &Now) {
+        let settings = now.settings;
+        for order in std::mem::take(&mut self.ordered) {
+            for _ in 0..order.count {
+                let full = self.figures.called + self.figures.inside >= settings.capacity;
+                let quiet = now.clock < now.quiet_until.max(now.lore.healing_until());
+                if quiet || (full && !order.beyond) || matches!(settings.mode, Mode::Closed | Mode::Off) {
+                    break;
+                }
+                let line = self.gen_at(now.clock);
+                let next = match order.lane.map(|lane| usize::from(lane.0)) {
+                    Some(lane) => Some(lane).filter(|lane| self.lanes[*lane].waiting(&line) > 0),
+                    None => self.whose_turn(settings, now.clock),
+                };
+                let Some(id) = next else { break };
+                self.call_one(id, now);
+            }
+        }
+    }
+
     pub fn call(&mut self, now: &Now) {
         let settings = now.settings;
         if settings.mode != Mode::Auto || now.clock < now.quiet_until.max(now.lore.healing_until()) {
@@ -179,35 +204,40 @@ impl Line {
             let Some(id) = self.whose_turn(settings, now.clock) else {
                 return;
             };
-            let line = self.gen_at(now.clock);
-            let lane = &mut self.lanes[id];
-            let key = lane.lowest(&line).unwrap();
-            let at_join = key.0 == lane.era() && key.1 >= lane.newcomers;
-            let person = lane.people.get_mut(&key).unwrap();
-            let count = if let Is::Missed { count, .. } = person.is {
-                count + 1
-            } else {
-                1
-            };
-            person.is = Is::Called {
-                deadline: now.clock + settings.claim_deadline_ms,
-                at: now.time,
-                at_join,
-                count,
-            };
-            if key >= lane.head {
-                lane.head = (key.0, key.1 + 1);
-                lane.heads.push((
-                    ripe(settings, now.clock).max(lane.heads.last().map_or(0, |h| h.0)),
-                    lane.head,
-                ));
-            }
-            self.figures.called += 1;
-            self.figures.calls += 1;
+            self.call_one(id, now);
             if settings.rate_per_minute.is_some() {
                 self.units -= 60_000;
             }
         }
+    }
+
+    fn call_one(&mut self, id: usize, now: &Now) {
+        let settings = now.settings;
+        let line = self.gen_at(now.clock);
+        let lane = &mut self.lanes[id];
+        let key = lane.lowest(&line).unwrap();
+        let at_join = key.0 == lane.era() && key.1 >= lane.newcomers;
+        let person = lane.people.get_mut(&key).unwrap();
+        let count = if let Is::Missed { count, .. } = person.is {
+            count + 1
+        } else {
+            1
+        };
+        person.is = Is::Called {
+            deadline: now.clock + settings.claim_deadline_ms,
+            at: now.time,
+            at_join,
+            count,
+        };
+        if key >= lane.head {
+            lane.head = (key.0, key.1 + 1);
+            lane.heads.push((
+                ripe(settings, now.clock).max(lane.heads.last().map_or(0, |h| h.0)),
+                lane.head,
+            ));
+        }
+        self.figures.called += 1;
+        self.figures.calls += 1;
     }
 
     /// Turns written out one by one; a lane where nobody waits loses the rest of its turn.

@@ -8,7 +8,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{Batch, Change, Entry, LaneId, LineName, Number, Overrides, Settings, Standing};
+use anteroom::room::{Batch, Change, Entry, LaneId, LineName, Mode, Number, Overrides, Settings, Standing};
 
 use lane::{Key, Now};
 use line::Line;
@@ -375,6 +375,16 @@ impl Model {
                 room.worded = Some(said);
                 room.overrides = overrides.clone();
                 room.settle(clock, &self.lore);
+            }
+            (Some(room), Change::Call(order)) => {
+                let able = matches!(room.settings.mode, Mode::Auto | Mode::Hold);
+                let line = room.lines.get_mut(&order.line);
+                let knows = |line: &&mut Line| order.lane.is_none_or(|lane| usize::from(lane.0) < line.lanes.len());
+                let counted = (1..=10_000).contains(&order.count);
+                let Some(line) = line.filter(knows).filter(|_| able && counted) else {
+                    return false;
+                };
+                line.ordered.push(order.clone());
             }
             (Some(room), Change::Reset) => {
                 (room.edition, room.spared) = (room.edition + 1, None);

@@ -15,6 +15,7 @@ use anteroom::room::{
     Adopt, Effects, Entry, GateId, LineName, LineView, Mode, Number, Position, Standing, State, StateHash, View,
 };
 
+use crate::hands::ordered;
 use crate::rooms::{self, LANE};
 use book::{Book, Is, Person};
 use known::{Known, adopts};
@@ -25,6 +26,7 @@ pub struct Ledger {
     pub faults: Vec<String>,
     pub entries: u64,
     pub calls: u64,
+    pub beyond: u64,
     histories: BTreeMap<u64, History>,
     /// By position and nonce.
     hashes: BTreeMap<(Position, [u8; 8]), StateHash>,
@@ -399,15 +401,19 @@ impl Ledger {
         if held != slots as usize {
             self.fault(&format!("{at:?}: {slots} slots are held, and {held} by the entries"));
         }
-        let may_call = was_rooted && !view.alarm && settings.mode == Mode::Auto && !is_quiet(view);
+        let (ordered, beyond) = ordered(entry);
+        let able = was_rooted && !view.alarm && !is_quiet(view);
+        let may_call = able && settings.mode == Mode::Auto;
         let adopting = book.clock < book.adopting_until || adopts(entry, view.version).is_some();
         if made > 0 {
-            if slots > capacity || held > capacity as usize {
+            if made > beyond && (slots > capacity || held > capacity as usize) {
                 self.fault(&format!(
                     "{at:?}: {made} called into {slots} ({held}) of {capacity} slots"
                 ));
             }
-            if !may_call || adopting {
+            self.beyond += u64::from(slots.saturating_sub(capacity)).min(made);
+            let told = able && settings.mode == Mode::Hold && made <= ordered;
+            if !(may_call || told) || adopting {
                 self.fault(&format!("{at:?}: {made} called while nobody may be"));
             }
         }

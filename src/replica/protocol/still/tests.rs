@@ -167,6 +167,7 @@ fn a_gate_that_freezes_on_a_log_without_a_snapshot_has_the_rooms_before_the_entr
                 room,
                 revision,
                 change: poison(),
+                who: None,
             }],
             ..Batch::default()
         },
