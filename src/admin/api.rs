@@ -3,9 +3,15 @@
 //! What an operator sets has the names of the configuration's keys; what the room counts has the design's words.
 //! Reading ignores fields it does not know, so that a shell of this version can talk to a newer gate.
 
+mod hands;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::draw::Published;
+
+pub use hands::{Call, Called, Change, Changed, Changes, Messages, Reset};
 
 /// `GET /api/v1/rooms`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -56,6 +62,9 @@ pub struct Room {
     pub new_users_per_minute: Option<u32>,
     /// What everybody waiting is told.
     pub message: Option<String>,
+    /// What those are told who read one of these languages, by its tag.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub messages: BTreeMap<String, String>,
     /// Keys whose value was set here and stands over the configured one.
     pub overridden: Vec<String>,
     /// Grows with each change.

@@ -7,6 +7,7 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
+use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::{Named, no_line_name};
 use super::{Peer, Problem, Shared, api, gates};
@@ -41,7 +42,7 @@ pub(super) async fn show(room: Named, which: Asked) -> Result<Response, Problem>
 /// `POST /api/v1/rooms/{room}/draw`: the beacon's value, with which the draw is made.
 pub(super) async fn make(
     State(shared): State<Shared>,
-    peer: Peer,
+    (peer, operator): (Peer, Operator),
     room: Named,
     which: Asked,
     headers: HeaderMap,
@@ -67,7 +68,11 @@ pub(super) async fn make(
             "this gate lacks the key that the draw's secret was made from: ask another gate, or bring the key back",
         )
     })?;
-    match shared.replica.change(room.name.clone(), word, None).await {
+    match shared
+        .replica
+        .order(room.name.clone(), word, None, Some(operator.with(None)))
+        .await
+    {
         Ok(revision) => tracing::info!(room = %room.name, %peer, revision, value, "an operator gave a beacon's value"),
         Err(Unrecorded::Refused) => return Err(conflict("the draw was made meanwhile: look at it")),
         Err(why) => return Err(Problem::unrecorded(why)),

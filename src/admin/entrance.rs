@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::Problem;
+use super::page::PAGE;
 use super::verify::VERIFY;
 
 /// The bearer token, kept as its digest so that neither its bytes nor its length can leak from here.
@@ -36,11 +37,32 @@ impl std::fmt::Debug for Token {
     }
 }
 
+/// A token with its operator's name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub name: String,
+    pub token: Token,
+    pub may: May,
+}
+
+/// What a token is good for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum May {
+    Read,
+    Change,
+}
+
+/// Who asks, by the name of their token.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operator(pub String);
+
 /// Who is let in.
 #[derive(Clone, Debug, Default)]
 pub struct Entrance {
-    /// Demanded of every request but health checks. Without one only `localhost` and IP addresses may stand in Host.
+    /// This one or one of `named` is demanded of every request but health checks and the page itself. Without any only
+    /// `localhost` and IP addresses may stand in Host.
     pub token: Option<Token>,
+    pub named: Vec<Named>,
     /// Good for questions about a session, and for nothing else: a shop should not be able to change its rooms.
     pub verify_token: Option<Token>,
 }
@@ -49,21 +71,74 @@ impl Entrance {
     /// Refuses a request that must not reach a handler.
     ///
     /// # Errors
-    /// 400 or 403 for Host, 401 for the token, 403 for another site's request.
-    pub fn check(&self, request: &request::Parts) -> Result<(), Problem> {
+    /// 400 or 403 for Host, 401 for the token, 403 for another site's request, and for a change by who may only read.
+    pub fn check(&self, request: &request::Parts) -> Result<Operator, Problem> {
         let host = host(request)?;
         let path = request.uri.path();
-        match (&self.token, &self.verify_token) {
-            (Some(_), _) if is_health(path) => {}
-            (token, Some(own)) if path == VERIFY => check_token(own, token.as_ref(), &request.headers)?,
-            (Some(token), _) => check_token(token, None, &request.headers)?,
-            (None, _) => check_host(&host)?,
-        }
-        if !matches!(request.method, Method::GET | Method::HEAD | Method::OPTIONS) {
+        let reads = matches!(request.method, Method::GET | Method::HEAD | Method::OPTIONS);
+        let operator = match &self.verify_token {
+            _ if self.is_guarded() && is_open(path) => nobody(),
+            Some(own) if path == VERIFY => self.find(Some(own), &request.headers)?.0,
+            _ if self.is_guarded() => {
+                let (operator, may) = self.find(None, &request.headers)?;
+                if !reads && may == May::Read {
+                    let Operator(name) = operator;
+                    return Err(Problem::forbidden(format!(
+                        "the token of {name} may look and not change"
+                    )));
+                }
+                operator
+            }
+            _ => {
+                check_host(&host)?;
+                nobody()
+            }
+        };
+        if !reads {
             check_site(&request.headers, &host)?;
         }
-        Ok(())
+        Ok(operator)
     }
+
+    /// Whether a token is asked for.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.token.is_some() || !self.named.is_empty()
+    }
+
+    /// SECURITY: every token is compared, whichever fits, so that time does not tell them apart.
+    fn find(&self, other: Option<&Token>, headers: &HeaderMap) -> Result<(Operator, May), Problem> {
+        let refused = |detail: &str| Err(Problem::new(http::StatusCode::UNAUTHORIZED, detail));
+        let Some(offered) = bearer(headers) else {
+            return refused("send Authorization: Bearer with the admin token");
+        };
+        let plain = self
+            .token
+            .iter()
+            .chain(other)
+            .map(|token| (token, OPERATOR, May::Change));
+        let named = self
+            .named
+            .iter()
+            .map(|named| (&named.token, named.name.as_str(), named.may));
+        let fitting = plain.chain(named).fold(
+            None,
+            |found, (token, name, may)| {
+                if token.is(offered) { Some((name, may)) } else { found }
+            },
+        );
+        match fitting {
+            Some((name, may)) => Ok((Operator(name.to_owned()), may)),
+            None => refused("the bearer token is wrong"),
+        }
+    }
+}
+
+/// Whose name a token has that was given none, and who needs none.
+pub const OPERATOR: &str = "operator";
+
+fn nobody() -> Operator {
+    Operator(OPERATOR.to_owned())
 }
 
 /// SECURITY: DNS rebinding needs a name in Host; an address cannot be rebound. With a token the name does not matter, since
@@ -83,18 +158,10 @@ fn check_host(authority: &Authority) -> Result<(), Problem> {
     ))
 }
 
-fn check_token(token: &Token, or: Option<&Token>, headers: &HeaderMap) -> Result<(), Problem> {
-    let refused = |detail: &str| Err(Problem::new(http::StatusCode::UNAUTHORIZED, detail));
-    match bearer(headers) {
-        Some(offered) if token.is(offered) || or.is_some_and(|other| other.is(offered)) => Ok(()),
-        Some(_) => refused("the bearer token is wrong"),
-        None => refused("send Authorization: Bearer with the admin token"),
-    }
-}
-
-/// Load balancers ask for health without a secret, and learn nothing from it.
-fn is_health(path: &str) -> bool {
-    matches!(path, "/livez" | "/readyz" | "/healthz")
+/// Load balancers ask for health without a secret, and learn nothing from it; the page asks for the token itself, and says
+/// nothing before it has it.
+fn is_open(path: &str) -> bool {
+    matches!(path, "/livez" | "/readyz" | "/healthz") || PAGE.contains(&path)
 }
 
 fn host(request: &request::Parts) -> Result<Authority, Problem> {
@@ -187,7 +254,7 @@ mod tests {
     fn a_token_is_demanded_where_one_is_set() {
         let entrance = Entrance {
             token: Some(Token::new(b"correct horse")),
-            verify_token: None,
+            ..Entrance::default()
         };
         let with = |value: &str| asked(&entrance, "GET", &[("host", "localhost"), ("authorization", value)]);
         assert_eq!(with("Bearer correct horse"), None);
@@ -216,6 +283,7 @@ mod tests {
         let both = Entrance {
             token: Some(Token::new(b"correct horse")),
             verify_token: shops.clone(),
+            ..Entrance::default()
         };
         assert_eq!(with(&both, VERIFY, "Bearer the shop's own"), None);
         assert_eq!(with(&both, VERIFY, "Bearer correct horse"), None);
@@ -230,8 +298,8 @@ mod tests {
             assert_eq!(with(&both, other, "Bearer the shop's own"), Some(401), "{other}");
         }
         let one = Entrance {
-            token: None,
             verify_token: shops,
+            ..Entrance::default()
         };
         assert_eq!(with(&one, VERIFY, "Bearer the shop's own"), None);
         assert_eq!(with(&one, VERIFY, "Bearer wrong"), Some(401));
@@ -242,6 +310,38 @@ mod tests {
         );
         let neither = Entrance::default();
         assert_eq!(asked_for(&neither, "GET", VERIFY, &[("host", "localhost")]), None);
+    }
+
+    #[test]
+    fn a_named_token_says_who_asks_and_what_they_may() {
+        let named = |name: &str, secret: &[u8], may| Named {
+            name: name.to_owned(),
+            token: Token::new(secret),
+            may,
+        };
+        let entrance = Entrance {
+            token: Some(Token::new(b"the first one of all")),
+            named: vec![
+                named("anna", b"correct horse", May::Change),
+                named("board", b"only for looking", May::Read),
+            ],
+            ..Entrance::default()
+        };
+        let asked = |method: &str, token: &str| {
+            let request = Request::builder().method(method).uri("/api/v1/rooms");
+            let request = request.header("host", "gate.internal");
+            let request = request.header("authorization", format!("Bearer {token}"));
+            let (parts, ()) = request.body(()).expect("a request").into_parts();
+            entrance
+                .check(&parts)
+                .map(|operator| operator.0)
+                .map_err(|problem| problem.status.as_u16())
+        };
+        assert_eq!(asked("PATCH", "correct horse"), Ok("anna".to_owned()));
+        assert_eq!(asked("PATCH", "the first one of all"), Ok("operator".to_owned()));
+        assert_eq!(asked("GET", "only for looking"), Ok("board".to_owned()));
+        assert_eq!(asked("PATCH", "only for looking"), Err(403));
+        assert_eq!(asked("GET", "anna"), Err(401));
     }
 
     #[test]

@@ -11,8 +11,11 @@ mod exposition;
 mod figures;
 mod gate_figures;
 mod gates;
+mod hands;
 mod health;
 mod live;
+mod orders;
+mod page;
 mod patch;
 mod problem;
 mod readiness;
@@ -21,6 +24,7 @@ mod rooms;
 mod serve;
 mod shape;
 mod tls_figures;
+mod tongues;
 mod upgrade;
 mod upstreams;
 mod verify;
@@ -50,7 +54,7 @@ use crate::room::RoomName;
 use crate::tls::Tls;
 use crate::token::Keyring;
 
-pub use entrance::{Entrance, Token};
+pub use entrance::{Entrance, May, Named, Token};
 pub use exposition::{CONTENT_TYPE, Exposition};
 pub use live::Live;
 pub use patch::{MAX_CAPACITY, MAX_RATE, mode_name};
@@ -157,6 +161,10 @@ fn router(shared: Shared) -> Router {
     Router::new()
         .route("/api/v1/rooms", get(rooms::list))
         .route("/api/v1/rooms/{room}", get(rooms::show).patch(rooms::change))
+        .route("/api/v1/rooms/{room}/call", post(hands::call))
+        .route("/api/v1/rooms/{room}/reset", post(hands::reset))
+        .route("/api/v1/rooms/{room}/message", post(hands::message))
+        .route("/api/v1/rooms/{room}/changes", get(hands::changes))
         .route("/api/v1/rooms/{room}/lines", get(rooms::lines))
         .route("/api/v1/rooms/{room}/draw", get(draws::show).post(draws::make))
         .route(
@@ -185,12 +193,13 @@ fn router(shared: Shared) -> Router {
 
 /// What every request passes before its handler, and every answer after.
 async fn around(State(shared): State<Shared>, request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
-    let mut response = match shared.live.load().options.entrance.check(&parts) {
-        Ok(()) if [upgrade::UPGRADE, reloads::RELOAD].contains(&parts.uri.path()) => {
+    let (mut parts, body) = request.into_parts();
+    let checked = shared.live.load().options.entrance.check(&parts);
+    let mut response = match checked.map(|operator| parts.extensions.insert(operator)) {
+        Ok(_) if [upgrade::UPGRADE, reloads::RELOAD].contains(&parts.uri.path()) => {
             next.run(Request::from_parts(parts, body)).await
         }
-        Ok(()) => within(next.run(Request::from_parts(parts, body))).await,
+        Ok(_) => within(next.run(Request::from_parts(parts, body))).await,
         Err(problem) => {
             shared.metrics.admin_refused.inc();
             tracing::warn!(

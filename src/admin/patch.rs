@@ -5,6 +5,7 @@
 use http::StatusCode;
 use serde_json::{Map, Value};
 
+use super::hands::reason;
 use super::{Problem, dates};
 use crate::room::{MAX_MESSAGE, Mode, Overrides, RoomView, Wall};
 
@@ -50,7 +51,7 @@ pub fn overridden(overrides: &Overrides) -> Vec<String> {
         "mode" => overrides.mode.is_some(),
         "total_active_users" => overrides.capacity.is_some(),
         "new_users_per_minute" => overrides.rate_per_minute.is_some(),
-        "message" => overrides.message.is_some(),
+        "message" => overrides.message.is_some() || !overrides.messages.is_empty(),
         date => dates::has(overrides.schedule.as_ref(), date),
     };
     let keys = KEYS.iter().map(|(key, _)| (*key).to_owned());
@@ -65,7 +66,11 @@ pub fn described(overrides: &Overrides) -> String {
         overrides.mode.map(|mode| mode_name(mode).to_owned()),
         overrides.capacity.map(|capacity| capacity.to_string()),
         overrides.rate_per_minute.map(number),
-        overrides.message.as_ref().map(|message| format!("{message:?}")),
+        match &overrides.message {
+            None if overrides.messages.is_empty() => None,
+            None => Some(format!("{:?}", overrides.messages)),
+            Some(message) => Some(format!("{message:?}")),
+        },
     ];
     let named = KEYS
         .iter()
@@ -80,38 +85,53 @@ pub fn described(overrides: &Overrides) -> String {
     }
 }
 
-/// The overrides that `body` asks for, standing on those in force in the room, under the machine version in force. The whole
+/// A change as it came.
+pub type Patch = Map<String, Value>;
+
+/// The change that a body asks for, and the reason given for it.
+///
+/// # Errors
+/// 400 when `body` is no JSON object, 422 when the reason is none.
+pub fn read(body: &[u8]) -> Result<(Patch, Option<String>), Problem> {
+    let mut patch: Patch = serde_json::from_slice(body).map_err(|error| {
+        let detail = format!("the body must be one JSON object: {error}");
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+    })?;
+    let wrong = |mistake| Problem::mistakes(vec![mistake]);
+    let reason = match patch.remove("reason") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => reason(Some(text)).map_err(wrong)?,
+        Some(other) => return Err(wrong(format!("reason must be a text, not {}", shown(&other)))),
+    };
+    Ok((patch, reason))
+}
+
+/// The overrides that a change asks for, standing on those in force in the room, under the machine version in force. The whole
 /// of it is checked before any is used.
 ///
 /// # Errors
-/// 400 when `body` is no JSON object, 422 with each mistake when a key or a value is wrong.
-pub fn apply(body: &[u8], room: &RoomView, version: u16, now: Wall) -> Result<Overrides, Problem> {
+/// 422 with each mistake when a key or a value is wrong.
+pub fn apply(patch: &Patch, room: &RoomView, version: u16, now: Wall) -> Result<Overrides, Problem> {
     let known = dates::Known {
         configured: room.configured.schedule.as_ref(),
         own: room.overrides.schedule.as_ref(),
         version,
     };
-    patched(body, &room.overrides, known, now)
+    patched(patch, &room.overrides, known, now)
 }
 
-fn patched(body: &[u8], in_force: &Overrides, known: dates::Known<'_>, now: Wall) -> Result<Overrides, Problem> {
-    let patch: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
-        Problem::new(
-            StatusCode::BAD_REQUEST,
-            format!("the body must be one JSON object: {error}"),
-        )
-    })?;
+fn patched(patch: &Patch, in_force: &Overrides, known: dates::Known<'_>, now: Wall) -> Result<Overrides, Problem> {
     let mut overrides = in_force.clone();
     let mut mistakes = Vec::new();
     if patch.is_empty() {
         mistakes.push(format!("the object is empty; it may have {}", names()));
     }
-    for (short, value) in &patch {
-        if let Err(mistake) = set(&mut overrides, &patch, short, value) {
+    for (short, value) in patch {
+        if let Err(mistake) = set(&mut overrides, patch, short, value) {
             mistakes.push(mistake);
         }
     }
-    match dates::apply(&patch, known, now) {
+    match dates::apply(patch, known, now) {
         Ok(schedule) => overrides.schedule = schedule,
         Err(mistake) => mistakes.push(mistake),
     }
@@ -122,7 +142,7 @@ fn patched(body: &[u8], in_force: &Overrides, known: dates::Known<'_>, now: Wall
     }
 }
 
-fn set(overrides: &mut Overrides, patch: &Map<String, Value>, name: &str, value: &Value) -> Result<(), String> {
+fn set(overrides: &mut Overrides, patch: &Patch, name: &str, value: &Value) -> Result<(), String> {
     let Some((key, short)) = KEYS.into_iter().find(|(key, short)| name == *key || name == *short) else {
         return Err(format!(
             "{:?} is no key of a room; there are {}",
@@ -137,7 +157,11 @@ fn set(overrides: &mut Overrides, patch: &Map<String, Value>, name: &str, value:
         "mode" => overrides.mode = or_configured(value, mode)?,
         "total_active_users" => overrides.capacity = or_configured(value, capacity)?,
         "new_users_per_minute" => overrides.rate_per_minute = or_configured(value, rate)?,
-        "message" => overrides.message = or_configured(value, message)?,
+        "message" => {
+            overrides.message = or_configured(value, message)?;
+            // What is said to all is said to each.
+            overrides.messages.clear();
+        }
         // The dates are read together.
         _ => {}
     }
@@ -190,9 +214,14 @@ fn message(value: &Value) -> Result<String, String> {
             shown(value)
         )
     })?;
+    is_message("message", text).map(|()| text.to_owned())
+}
+
+/// What is wrong with a text for those who wait, which is called by `name`.
+pub(super) fn is_message(name: &str, text: &str) -> Result<(), String> {
     if text.len() > MAX_MESSAGE {
         return Err(format!(
-            "message must be at most {MAX_MESSAGE} bytes, not {}",
+            "{name} must be at most {MAX_MESSAGE} bytes, not {}",
             text.len()
         ));
     }
@@ -200,9 +229,11 @@ fn message(value: &Value) -> Result<String, String> {
         .chars()
         .any(|character| character.is_control() && character != '\n')
     {
-        return Err("message must not hold control characters other than a line break".to_owned());
+        return Err(format!(
+            "{name} must not hold control characters other than a line break"
+        ));
     }
-    Ok(text.to_owned())
+    Ok(())
 }
 
 fn number(value: &Value, max: u32) -> Option<u32> {
@@ -250,7 +281,7 @@ mod tests {
             own: None,
             version: 3,
         };
-        patched(body.as_bytes(), &in_force, known, Wall(0))
+        patched(&read(body.as_bytes())?.0, &in_force, known, Wall(0))
     }
 
     #[test]

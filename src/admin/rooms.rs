@@ -12,10 +12,11 @@ use http::request::Parts;
 use http::{HeaderMap, header};
 use serde::Deserialize;
 
+use super::entrance::Operator;
 use super::problem::json;
 use super::{Peer, Problem, Shared, api, gates, patch, shape};
 use crate::replica::Unrecorded;
-use crate::room::{Change, LineName, Mode, RoomName, RoomView, View};
+use crate::room::{Change, LineName, Mode, Overrides, RoomName, RoomView, View, Who};
 use crate::time;
 
 /// The room that a path names.
@@ -67,7 +68,7 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
     })
 }
 
-fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
+pub(super) fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
     let room = shape::room(
         name,
         view,
@@ -89,35 +90,47 @@ pub(super) async fn show(State(shared): State<Shared>, room: Named) -> Response 
 /// `PATCH /api/v1/rooms/{room}`: answered once the change is in the log, with the room as it then is.
 pub(super) async fn change(
     State(shared): State<Shared>,
-    peer: Peer,
+    (peer, operator): (Peer, Operator),
     room: Named,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     check_json(&headers)?;
     let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
-    // One change at a time: the next stands on what this one made.
-    let _turn = shared.changing.lock().await;
-    let before = take(&shared, &room.name, &body).await?;
-    let after = find(&shared.replica.view(), room.name.as_str())?;
-    shared.metrics.admin_changes.inc();
+    let (body, reason) = patch::read(&body)?;
+    let patched = |room: &RoomView, version| patch::apply(&body, room, version, time::wall());
+    let (before, after) = take(&shared, &room.name, operator.with(reason), patched).await?;
     tracing::info!(
-        room = %room.name, %peer, revision = after.view.revision,
+        room = %room.name, %peer, operator = operator.0, revision = after.view.revision,
         before = patch::described(&before.view.overrides),
         after = patch::described(&after.view.overrides), "an operator changed a room"
     );
     Ok(json(&shown(&shared, &after.name, &after.view)))
 }
 
-/// Patches the room as it is, and again where another gate's change came first. Says what it was before.
-async fn take(shared: &Shared, room: &RoomName, body: &[u8]) -> Result<Named, Problem> {
+/// Makes overrides of the room as it is, and again where another gate's change came first. Says what it was before, and is.
+pub(super) async fn take(
+    shared: &Shared,
+    room: &RoomName,
+    who: Who,
+    made: impl Fn(&RoomView, u16) -> Result<Overrides, Problem>,
+) -> Result<(Named, Named), Problem> {
+    // One change at a time: the next stands on what this one made.
+    let _turn = shared.changing.lock().await;
     let until = time::uptime() + BEATEN_WITHIN;
     loop {
         let before = find(&shared.replica.view(), room.as_str())?;
-        let overrides = patch::apply(body, &before.view, shared.replica.view().version, time::wall())?;
+        let overrides = made(&before.view, shared.replica.view().version)?;
         let (change, over) = (Change::Override(overrides), Some(before.view.revision));
-        match shared.replica.change(room.clone(), change, over).await {
-            Ok(_) => return Ok(before),
+        match shared
+            .replica
+            .order(room.clone(), change, over, Some(who.clone()))
+            .await
+        {
+            Ok(_) => {
+                shared.metrics.admin_changes.inc();
+                return Ok((before, find(&shared.replica.view(), room.as_str())?));
+            }
             Err(Unrecorded::Stale) if time::uptime() < until => {}
             Err(why) => return Err(Problem::unrecorded(why)),
         }

@@ -54,7 +54,7 @@ impl AdminServer {
 /// When other machines can reach the listener and no token is set, or the system gives no thread.
 pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Result<AdminServer, StartError> {
     let address = listener.local_addr()?;
-    if !address.ip().to_canonical().is_loopback() && options.entrance.token.is_none() {
+    if !address.ip().to_canonical().is_loopback() && !options.entrance.is_guarded() {
         return Err(StartError::NoToken(address));
     }
     let settings = settings(options.patience);

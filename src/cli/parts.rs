@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::admin::{self, Entrance, Token};
-use crate::config::{Admin, Config, OnOutage, Server, Upstream, UpstreamTls};
+use crate::admin::{self, Entrance, May, Named, Token};
+use crate::config::{Admin, Config, NamedToken, OnOutage, Server, Upstream, UpstreamTls};
 use crate::proxy::{ServerSettings, ShopTls, UpstreamSettings};
 use crate::room::{RoomName, Settings};
 use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
@@ -103,8 +103,16 @@ fn shop_tls(tls: &UpstreamTls) -> ShopTls {
 /// How the admin listener behaves.
 pub fn admin_options(config: &Config) -> admin::Options {
     let Admin {
-        token, verify_token, ..
+        token,
+        tokens,
+        verify_token,
+        ..
     } = &config.admin;
+    let named = |own: &NamedToken| Named {
+        name: own.name.clone(),
+        token: Token::new(own.token.expose()),
+        may: if own.changes { May::Change } else { May::Read },
+    };
     let bearer = |secret: &Option<Secret>| secret.as_ref().map(|secret| Token::new(secret.expose()));
     let messages = config
         .rooms
@@ -115,6 +123,7 @@ pub fn admin_options(config: &Config) -> admin::Options {
         open_in_outage: open.map(|room| room.name.clone()).collect(),
         entrance: Entrance {
             token: bearer(token),
+            named: tokens.iter().map(named).collect(),
             verify_token: bearer(verify_token),
         },
         messages: messages.collect(),

@@ -3,6 +3,7 @@
 //! What it prints for people goes to standard output as a table, or as the API's JSON with `--json`; what went wrong goes
 //! to standard error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
+mod hands;
 mod table;
 
 use std::process::ExitCode;
@@ -35,6 +36,17 @@ enum Command {
     /// Change a room at once; kept over a restart
     #[command(after_help = SET_EXAMPLES)]
     Set(SetArgs),
+    /// Let visitors in now, above the rate
+    Call(hands::CallArgs),
+    /// Begin anew: every session ends, every place is void
+    Reset(hands::ResetArgs),
+    /// Tell those who wait something, each in their language
+    Message(hands::MessageArgs),
+    /// Who changed the room of late, and what
+    Changes {
+        /// The room's name
+        room: String,
+    },
     /// The lines of a room that has one for each event or product
     Lines {
         /// The room's name
@@ -62,6 +74,8 @@ struct SetArgs {
     room: String,
     #[command(flatten)]
     change: ChangeArgs,
+    #[command(flatten)]
+    why: hands::Why,
 }
 
 #[derive(Debug, Args)]
@@ -117,9 +131,17 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
         }
         None => show(&client.get("/api/v1/rooms").await?, args.json, table::rooms),
         Some(Command::Set(set)) => {
-            let room = client.patch(&path(&[&set.room]), &patch(&set.change)).await?;
+            let mut patch = patch(&set.change);
+            if let Some(reason) = &set.why.reason {
+                patch["reason"] = json!(reason);
+            }
+            let room = client.patch(&path(&[&set.room]), &patch).await?;
             show(&room, args.json, table::room)
         }
+        Some(Command::Call(call)) => hands::call(&client, call, args.json).await,
+        Some(Command::Reset(reset)) => hands::reset(&client, reset, args.json).await,
+        Some(Command::Message(message)) => hands::message(&client, message, args.json).await,
+        Some(Command::Changes { room }) => hands::changes(&client, room, args.json).await,
         Some(Command::Lines { room }) => lines(&client, room, args.json).await,
         Some(Command::Visitor {
             room,
@@ -199,6 +221,8 @@ const EXAMPLES: &str = "Examples:
   anteroom rooms --watch                          redrawn every second
   anteroom rooms set main --mode hold             stop calling; everybody new waits
   anteroom rooms set main --capacity 200 --rate 600
+  anteroom rooms call main 50                     let the next fifty in now
+  anteroom rooms changes main                     who changed what, and why
   anteroom rooms visitor main K7D-4D2-XA          where one visitor stands
   anteroom rooms --json | jq '.rooms[].waiting'";
 

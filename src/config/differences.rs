@@ -70,6 +70,7 @@ impl Config {
         let of_tls = |pick: fn(&UpstreamTls) -> Option<Vec<u8>>| old.as_ref().map(pick) != new.as_ref().map(pick);
         let known = [
             ("server", "admin_token", self.admin.token != after.admin.token),
+            ("server", "admin_tokens", self.admin.tokens != after.admin.tokens),
             (
                 "server",
                 "verify_token",

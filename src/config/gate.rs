@@ -55,8 +55,18 @@ pub struct Admin {
     pub listen: SocketAddr,
     /// Always there when `listen` is not on loopback.
     pub token: Option<Secret>,
+    /// Each with its operator's name, and whether it may change anything.
+    pub tokens: Vec<NamedToken>,
     /// Good for `GET /api/v1/verify` only.
     pub verify_token: Option<Secret>,
+}
+
+/// An operator's own token.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedToken {
+    pub name: String,
+    pub token: Secret,
+    pub changes: bool,
 }
 
 /// What is logged, and how.
@@ -117,10 +127,32 @@ pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
     let admin = Admin {
         listen: section.need("admin_listen", address),
         token: section.get("admin_token", |node| secret::token(reader, node)),
+        tokens: section.list("admin_tokens", |node| secret::named_token(reader, node)),
         verify_token: section.get("verify_token", |node| secret::token(reader, node)),
     };
+    check_tokens(&section, &admin);
     check_listeners(&section, &server, &admin);
     (server, admin)
+}
+
+fn check_tokens(section: &Section<'_>, admin: &Admin) {
+    let tokens = &admin.tokens;
+    if tokens.len() > MAX_TOKENS {
+        let right = format!("at most {MAX_TOKENS}");
+        section.mistake("admin_tokens", format!("{} tokens", tokens.len()), right);
+    }
+    for (at, own) in tokens.iter().enumerate() {
+        let before = &tokens[..at];
+        if before.iter().any(|other| other.name == own.name) {
+            let wrong = format!("two tokens have the name \"{}\"", own.name);
+            section.mistake("admin_tokens", wrong, "each name once");
+        }
+        let others = before.iter().map(|other| &other.token).chain(&admin.token);
+        if others.into_iter().any(|other| *other == own.token) {
+            let wrong = format!("the token of \"{}\" is another's too", own.name);
+            section.mistake("admin_tokens", wrong, "a token of its own for each");
+        }
+    }
 }
 
 fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
@@ -140,7 +172,7 @@ fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
             right,
         );
     }
-    if !admin.listen.ip().is_loopback() && admin.token.is_none() && !section.has_mistake("admin_token") {
+    if !admin.listen.ip().is_loopback() && admin.token.is_none() && admin.tokens.is_empty() && !has_mistake(section) {
         let wrong = format!("{} is not loopback and there is no admin_token", admin.listen);
         section.mistake(
             "admin_listen",
@@ -158,6 +190,13 @@ fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
         section.warning("proxy_protocol", wrong, "only the networks of your own proxies");
     }
 }
+
+fn has_mistake(section: &Section<'_>) -> bool {
+    section.has_mistake("admin_token") || section.has_mistake("admin_tokens")
+}
+
+/// Most operators with a token of their own.
+const MAX_TOKENS: usize = 100;
 
 pub(super) fn keys(reader: &Reader<'_>) -> Vec<Key> {
     let section = reader.table("tokens");

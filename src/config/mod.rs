@@ -45,7 +45,7 @@ use toml::de::{DeTable, Error};
 pub use differences::Difference;
 pub use files::NamedFile;
 pub use forward_auth::Asker;
-pub use gate::{Admin, LogConfig, Server};
+pub use gate::{Admin, LogConfig, NamedToken, Server};
 pub use limit::{Limit, OwnLimits, Rate};
 pub use listen::Listen;
 pub use mistake::{Mistake, Mistakes, Origin, Report};

@@ -8,7 +8,7 @@ use crate::log::redis::RedisUrl;
 const MASK: &str = "\"********\"";
 
 /// Keys whose texts are secrets.
-const SECRET: [&str; 4] = ["secret", "admin_token", "verify_token", "password"];
+const SECRET: [&str; 5] = ["secret", "token", "admin_token", "verify_token", "password"];
 
 pub(super) fn value(name: &str, value: &DeValue<'_>) -> String {
     match value {

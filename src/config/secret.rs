@@ -5,8 +5,9 @@ use std::io::Read as _;
 
 use toml::de::DeValue;
 
+use super::gate::NamedToken;
 use super::reader::{Node, Read, Reader, Wrong};
-use super::value::{fields, text, wrong};
+use super::value::{both, fields, one_of, text, wrong};
 use crate::token::{Key, KeyId, MIN_SECRET, Secret};
 
 /// Fewest bytes of the admin API's token.
@@ -31,6 +32,28 @@ pub(super) fn token(reader: &Reader<'_>, node: &Node<'_>) -> Read<Secret> {
         "the token has characters that a header cannot carry",
         "letters, digits and signs of ASCII, no spaces",
     )
+}
+
+/// One `{ name, token, may }`.
+pub(super) fn named_token(reader: &Reader<'_>, node: &Node<'_>) -> Read<NamedToken> {
+    let right = "{ name = \"anna\", token = { env = \"ANNAS_TOKEN\" }, may = \"change\" }";
+    let [name, own, may] = fields(node, ["name", "token", "may"], right)?;
+    let read = both(
+        operator(name),
+        both(token(reader, own), one_of(may, &[("read", false), ("change", true)])),
+    );
+    let (name, (token, changes)) = read?;
+    Ok(NamedToken { name, token, changes })
+}
+
+fn operator(node: &Node<'_>) -> Read<String> {
+    let right = "1 to 32 of a-z, A-Z, 0-9, \"-\", \"_\", \".\" and \"@\"";
+    let text = text(node, right)?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
+    if (1..=32).contains(&text.len()) && text.bytes().all(fits) {
+        return Ok(text.to_owned());
+    }
+    wrong(node, format!("{text:?} is no operator's name"), right)
 }
 
 /// A password for a server. SECURITY: kept as text only because the protocol's client wants it so.
@@ -69,7 +92,7 @@ pub(super) fn key(reader: &Reader<'_>, node: &Node<'_>) -> Read<Key> {
         ["id", "secret"],
         "{ id = \"2026-11\", secret = { env = \"ANTEROOM_KEY\" } }",
     )?;
-    let (id, secret) = super::value::both(key_id(id), secret(reader, own, MIN_SECRET))?;
+    let (id, secret) = both(key_id(id), secret(reader, own, MIN_SECRET))?;
     Ok(Key { id, secret })
 }
 

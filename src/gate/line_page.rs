@@ -83,7 +83,7 @@ impl LinePage<'_> {
         let id = visit.id.to_string();
         let facts = PageFacts {
             not_sent: visit.kind != Kind::Navigation,
-            message: seat.rules.message(room_view),
+            message: seat.rules.message(room_view, visit.languages()),
             line: Some(LineFacts {
                 refresh_ms: pace::refresh_ms(settings, ahead.filter(|_| !self.fresh), jitter()),
                 fresh: self.fresh,
@@ -123,7 +123,7 @@ pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
     let id = visit.id.to_string();
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
-        message: seat.rules.message(room_view),
+        message: seat.rules.message(room_view, visit.languages()),
         retry_after_secs: Some(CLOSED_RETRY_SECS),
         line: Some(line_facts(seat, visit, room_view)),
         ..PageFacts::new(&id, visit.wall, visit.here())
@@ -142,7 +142,7 @@ fn early(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stage) ->
     let refresh_ms = pace::early_ms(stage.window.begins.since(visit.wall), jitter());
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
-        message: seat.rules.message(room_view),
+        message: seat.rules.message(room_view, visit.languages()),
         line: Some(LineFacts {
             refresh_ms,
             ..line_facts(seat, visit, room_view)

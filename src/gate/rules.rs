@@ -69,10 +69,15 @@ impl Rules {
         self.room.on_outage == OnOutage::Open && mode == Mode::Auto
     }
 
-    /// The operator's message: the one set live, or the configured one.
+    /// The operator's message: the one set live in the language that fits best, the one set live for all, or the configured
+    /// one.
     #[must_use]
-    pub fn message<'a>(&'a self, view: &'a RoomView) -> Option<&'a str> {
-        view.overrides.message.as_deref().or(self.room.message.as_deref())
+    pub fn message<'a>(&'a self, view: &'a RoomView, accept_language: &str) -> Option<&'a str> {
+        let set = &view.overrides;
+        let tags = set.messages.keys().map(String::as_str);
+        let own = Language::best_of(accept_language, &tags).and_then(|tag| set.messages.get(tag));
+        let live = own.or(set.message.as_ref()).map(String::as_str);
+        live.or(self.room.message.as_deref())
     }
 
     /// The shop's answer with this status ends the session of the request, if it matched these of the room's rules.

@@ -43,6 +43,16 @@ impl Language {
             .unwrap_or(default)
     }
 
+    /// The best of any tags for an `Accept-Language` field, by the same lookup: English where nothing fits, and else the
+    /// first.
+    #[must_use]
+    pub fn best_of<'a>(accept_language: &str, tags: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'a str> {
+        let named = |wanted: &str| tags.clone().find(|tag| tag.eq_ignore_ascii_case(wanted));
+        let default = named("en").or_else(|| tags.clone().next());
+        let mut wanted = ranges(accept_language).into_iter();
+        wanted.find_map(|range| shortened(range, named, default)).or(default)
+    }
+
     pub(super) fn catalogue(self) -> &'static Catalogue {
         catalogue::of(self)
     }
@@ -83,16 +93,22 @@ fn thousandths(weight: &str) -> Option<u16> {
 }
 
 fn lookup(range: &str, offered: &[Language], default: Language) -> Option<Language> {
+    let named = |wanted: &str| {
+        let mut offered = offered.iter().copied();
+        offered.find(|language| language.tag().eq_ignore_ascii_case(wanted))
+    };
+    shortened(range, named, Some(default))
+}
+
+/// What a range finds, shortened from its end until it finds something.
+fn shortened<T>(range: &str, named: impl Fn(&str) -> Option<T>, default: Option<T>) -> Option<T> {
     if range == "*" {
-        return Some(default);
+        return default;
     }
     let mut rest = range;
     loop {
-        if let Some(found) = offered
-            .iter()
-            .find(|language| language.tag().eq_ignore_ascii_case(rest))
-        {
-            return Some(*found);
+        if let Some(found) = named(rest) {
+            return Some(found);
         }
         rest = &rest[..rest.rfind('-')?];
         // A single letter or digit opens an extension and goes with it.
@@ -137,6 +153,16 @@ mod tests {
         let korean = Language::from_tag("ko").unwrap();
         assert_eq!(Language::negotiate("de, *", &[korean, Language::ENGLISH]), korean);
         assert_eq!(Language::negotiate("ko", &[]), Language::ENGLISH);
+    }
+
+    #[test]
+    fn tags_without_a_catalogue_are_looked_up_alike() {
+        let best = |field: &str, tags: &[&'static str]| Language::best_of(field, &tags.iter().copied());
+        assert_eq!(best("pt-BR, fr;q=0.5", &["en", "fr", "pt"]), Some("pt"));
+        assert_eq!(best("zh-Hant-TW", &["zh", "zh-hant"]), Some("zh-hant"));
+        assert_eq!(best("ja", &["de", "en", "ko"]), Some("en"));
+        assert_eq!(best("ja", &["de", "ko"]), Some("de"));
+        assert_eq!(best("ja", &[]), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ fn with_token() -> Options {
     Options {
         entrance: Entrance {
             token: Some(Token::new(b"correct horse battery")),
-            verify_token: None,
+            ..Entrance::default()
         },
         ..Options::default()
     }

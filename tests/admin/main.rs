@@ -3,6 +3,7 @@
 mod breaking;
 mod entrance;
 mod gates;
+mod hands;
 #[path = "../harness/mod.rs"]
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod harness;

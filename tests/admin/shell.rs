@@ -119,7 +119,7 @@ fn what_cannot_be_done_says_what_would_be_right() {
 fn a_token_comes_from_a_file_or_the_environment() {
     let entrance = Entrance {
         token: Some(Token::new(b"correct horse battery")),
-        verify_token: None,
+        ..Entrance::default()
     };
     let gate = Gate::with(Options {
         entrance,

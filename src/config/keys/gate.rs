@@ -9,7 +9,7 @@ pub(super) const SERVER: Table = Table {
     keys: &SERVER_KEYS,
 };
 
-const SERVER_KEYS: [Key; 22] = [
+const SERVER_KEYS: [Key; 23] = [
     at_start(key(
         "listen",
         "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
@@ -27,13 +27,19 @@ const SERVER_KEYS: [Key; 22] = [
         "admin_listen",
         "address with port",
         "\"127.0.0.1:9925\"",
-        "The operator's side: health, metrics and the admin API. Elsewhere than on loopback only with `admin_token`.",
+        "The operator's side: health, metrics and the admin API. Elsewhere than on loopback only with `admin_token` or `admin_tokens`.",
     )),
     optional(
         "admin_token",
         "secret of 16 bytes or more",
         "no token is asked for",
         "What `Authorization: Bearer` must carry on the admin API.",
+    ),
+    key(
+        "admin_tokens",
+        "list of { name, token, may }",
+        "[]",
+        "A token for each operator: its name stands beside every change, `may` is `read` or `change`, `token` is a secret of 16 bytes or more. They are asked for beside or instead of `admin_token`, whose name is `operator`.",
     ),
     optional(
         "verify_token",

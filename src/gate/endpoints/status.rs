@@ -96,7 +96,7 @@ impl Gate {
         status.opening = opening.and_then(|stage| Opening::of(&stage, visit.wall));
         status.lot = room_view.sale.stage();
         status.draw = number.and_then(|(lane, number)| drawn(seat, room_view, lane, number));
-        status.message = seat.rules.message(room_view);
+        status.message = seat.rules.message(room_view, visit.languages());
         status.ticket = handed.ticket.as_deref();
         status.pass = handed.pass.as_deref();
         status.reference = if seat.app || handed.ticket.is_some() {

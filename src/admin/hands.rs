@@ -1,0 +1,258 @@
+//! The operator's hands over HTTP: letting visitors in, beginning anew, telling those who wait, and what was done so far.
+//!
+//! Each request is checked whole before anything is changed, and answered once the change is in the log.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequestParts, State};
+use axum::response::Response;
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use std::convert::Infallible;
+
+use super::entrance::Operator;
+use super::problem::json;
+use super::rooms::{Named, no_line_name, shown};
+use super::{Peer, Problem, Shared, api, gates, orders, tongues};
+use crate::replica::Unrecorded;
+use crate::room::{
+    CallOrder, Change, Deed, LaneId, LineName, MAX_CALL, MAX_REASON, Mode, Overrides, RoomName, RoomView, View,
+    WITH_SCHEDULES, Who,
+};
+
+impl FromRequestParts<Shared> for Operator {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _shared: &Shared) -> Result<Self, Infallible> {
+        Ok(parts
+            .extensions
+            .get::<Self>()
+            .cloned()
+            .expect("the entrance puts its operator on every request"))
+    }
+}
+
+impl Operator {
+    pub(super) fn with(&self, reason: Option<String>) -> Who {
+        Who {
+            name: self.0.clone(),
+            reason: reason.unwrap_or_default(),
+        }
+    }
+}
+
+/// A reason as it may be given.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn reason(text: Option<String>) -> Result<Option<String>, String> {
+    let Some(text) = text.map(|text| text.trim().to_owned()) else {
+        return Ok(None);
+    };
+    if text.len() > MAX_REASON {
+        return Err(format!("reason must be at most {MAX_REASON} bytes, not {}", text.len()));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("reason must be on one line, without control characters".to_owned());
+    }
+    Ok(Some(text))
+}
+
+/// `GET /api/v1/rooms/{room}/changes`.
+pub(super) async fn changes(room: Named) -> Response {
+    let changes = room.view.orders.iter().map(orders::shown).collect();
+    json(&api::Changes { changes })
+}
+
+/// `POST /api/v1/rooms/{room}/call`.
+pub(super) async fn call(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let asked: api::Call = gates::read(&headers, body)?;
+    let (order, reason) = checked(asked, &shared.replica.view(), &room.view)?;
+    let (asked, beyond) = (order.count, order.beyond);
+    let revision = say(&shared, &room.name, Change::Call(order), operator.with(reason)).await?;
+    let view = shared.replica.view();
+    let after = view.rooms.get(&room.name).unwrap_or(&room.view);
+    let called = after.orders.of(revision).and_then(|order| match order.deed {
+        Deed::Call { called, .. } => Some(called),
+        _ => None,
+    });
+    tracing::info!(
+        room = %room.name, %peer, operator = operator.0, revision, asked, called, beyond, "an operator let visitors in"
+    );
+    let room = shown(&shared, &room.name, after);
+    Ok(json(&api::Called { asked, called, room }))
+}
+
+fn checked(asked: api::Call, whole: &View, room: &RoomView) -> Result<(CallOrder, Option<String>), Problem> {
+    let mut mistakes = Vec::new();
+    if !(1..=MAX_CALL).contains(&asked.count) {
+        mistakes.push(format!("count must be 1 to {MAX_CALL}, not {}", asked.count));
+    }
+    if let Some(lane) = asked
+        .lane
+        .filter(|lane| usize::from(*lane) >= room.settings.lane_weights.len())
+    {
+        let lanes = room.settings.lane_weights.len();
+        mistakes.push(format!(
+            "lane must be below {lanes}, the room's number of lanes, not {lane}"
+        ));
+    }
+    let reason = reason(asked.reason).unwrap_or_else(|mistake| {
+        mistakes.push(mistake);
+        None
+    });
+    if !mistakes.is_empty() {
+        return Err(Problem::mistakes(mistakes));
+    }
+    let line = match asked.line {
+        None => LineName::ONLY,
+        Some(name) => LineName::new(&name).ok_or_else(|| no_line_name("line"))?,
+    };
+    may_call(whole, room)?;
+    if room.line(&line).is_none() {
+        let detail = if line.is_only() && !room.lines.is_empty() {
+            "the room has a line for each of many: say which with \"line\""
+        } else {
+            "there is no such line: nobody waits there"
+        };
+        return Err(Problem::not_found(detail));
+    }
+    let order = CallOrder {
+        line,
+        lane: asked.lane.map(LaneId),
+        count: asked.count,
+        beyond: asked.beyond_capacity,
+    };
+    Ok((order, reason))
+}
+
+/// Nobody is called whom the room's own rules keep out.
+fn may_call(whole: &View, room: &RoomView) -> Result<(), Problem> {
+    may_say(whole)?;
+    if whole.healing_until.is_some() || whole.adopting.is_some() || whole.alarm {
+        return Err(conflict(
+            "the rooms are being put back in order after a fault: wait until that is done",
+        ));
+    }
+    if !matches!(room.settings.mode, Mode::Auto | Mode::Hold) {
+        return Err(conflict(
+            "the room is closed, not open yet, or off: whoever were called could not come in",
+        ));
+    }
+    if room.is_undrawn() {
+        return Err(conflict(
+            "whoever waits is to be drawn: there is no order to call by yet",
+        ));
+    }
+    Ok(())
+}
+
+fn may_say(whole: &View) -> Result<(), Problem> {
+    if whole.version >= WITH_SCHEDULES {
+        return Ok(());
+    }
+    Err(conflict(&format!(
+        "the rooms run machine version {}, and this takes {WITH_SCHEDULES}: see `anteroom gates`",
+        whole.version
+    )))
+}
+
+/// `POST /api/v1/rooms/{room}/reset`.
+pub(super) async fn reset(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let api::Reset { confirm, reason: why } = gates::read(&headers, body)?;
+    let why = confirmed(&room.name, &confirm, why)?;
+    let before = room.view.edition.0;
+    let revision = say(&shared, &room.name, Change::Reset, operator.with(Some(why.clone()))).await?;
+    let view = shared.replica.view();
+    let after = view.rooms.get(&room.name).unwrap_or(&room.view);
+    tracing::warn!(
+        room = %room.name, %peer, operator = operator.0, revision, before, after = after.edition.0, reason = why,
+        "an operator reset a room"
+    );
+    Ok(json(&shown(&shared, &room.name, after)))
+}
+
+/// The reason of what ends something for many; nothing is done by accident.
+pub(super) fn confirmed(room: &RoomName, confirm: &str, why: String) -> Result<String, Problem> {
+    let mut mistakes = Vec::new();
+    if confirm != room.as_str() {
+        mistakes.push(format!("confirm must be the room's name, {:?}", room.as_str()));
+    }
+    let why = reason(Some(why)).unwrap_or_else(|mistake| {
+        mistakes.push(mistake);
+        None
+    });
+    match why.filter(|why| !why.is_empty()) {
+        Some(why) if mistakes.is_empty() => Ok(why),
+        why => {
+            if why.is_none() && mistakes.iter().all(|mistake| !mistake.starts_with("reason")) {
+                mistakes.push("reason must say why: it is kept with the change".to_owned());
+            }
+            Err(Problem::mistakes(mistakes))
+        }
+    }
+}
+
+/// `POST /api/v1/rooms/{room}/message`.
+pub(super) async fn message(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let api::Messages { reason: why, texts } = gates::read(&headers, body)?;
+    let mut mistakes = Vec::new();
+    let messages = tongues::checked(texts, &mut mistakes);
+    let why = reason(why).unwrap_or_else(|mistake| {
+        mistakes.push(mistake);
+        None
+    });
+    if !mistakes.is_empty() {
+        return Err(Problem::mistakes(mistakes));
+    }
+    may_say(&shared.replica.view())?;
+    let told = |in_force: &Overrides| Overrides {
+        message: None,
+        messages: messages.clone(),
+        ..in_force.clone()
+    };
+    let (_, after) = super::rooms::take(&shared, &room.name, operator.with(why), |room, _| {
+        Ok(told(&room.overrides))
+    })
+    .await?;
+    let languages = messages.keys().cloned().collect::<Vec<_>>().join(" ");
+    tracing::info!(
+        room = %room.name, %peer, operator = operator.0, revision = after.view.revision, languages,
+        "an operator changed what is told"
+    );
+    Ok(json(&shown(&shared, &after.name, &after.view)))
+}
+
+/// Says a word that stands whatever others say meanwhile.
+async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Result<u64, Problem> {
+    let _turn = shared.changing.lock().await;
+    let said = shared.replica.order(room.clone(), change, None, Some(who)).await;
+    let revision = said.map_err(|why| match why {
+        Unrecorded::Refused => conflict("the room did not take it as it is now: look and try again"),
+        why => Problem::unrecorded(why),
+    })?;
+    shared.metrics.admin_changes.inc();
+    Ok(revision)
+}
+
+fn conflict(detail: &str) -> Problem {
+    Problem::new(StatusCode::CONFLICT, detail)
+}

@@ -1,0 +1,170 @@
+//! `anteroom rooms call`, `reset`, `message` and `changes`: the operator's hands, from a shell.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::{path, table};
+use crate::admin::api;
+use crate::cli::remote::{Client, Failure, show};
+use crate::cli::words::{plain, time};
+
+#[derive(Debug, Args)]
+#[command(after_help = CALL_EXAMPLES)]
+pub(super) struct CallArgs {
+    /// The room's name
+    room: String,
+    /// How many, 1 to 10000
+    count: u32,
+    /// Which line, where the room has many
+    #[arg(long)]
+    line: Option<String>,
+    /// Only this lane
+    #[arg(long)]
+    lane: Option<u8>,
+    /// Call above the capacity too
+    #[arg(long)]
+    beyond_capacity: bool,
+    #[command(flatten)]
+    why: Why,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = RESET_EXAMPLES)]
+pub(super) struct ResetArgs {
+    /// The room's name
+    room: String,
+    /// The room's name once more
+    #[arg(long, value_name = "ROOM")]
+    confirm: String,
+    /// Why; kept with the change
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = MESSAGE_EXAMPLES)]
+pub(super) struct MessageArgs {
+    /// The room's name
+    room: String,
+    /// A language's tag and the text for it
+    #[arg(value_name = "TAG=TEXT", value_parser = pair, required_unless_present = "none")]
+    texts: Vec<(String, String)>,
+    /// Back to the configured message
+    #[arg(long, conflicts_with = "texts")]
+    none: bool,
+    #[command(flatten)]
+    why: Why,
+}
+
+/// Why something is changed.
+#[derive(Debug, Args)]
+pub(super) struct Why {
+    /// Why; kept with the change
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+pub(super) async fn call(client: &Client, args: &CallArgs, json: bool) -> Result<(), Failure> {
+    let body = json!(api::Call {
+        count: args.count,
+        line: args.line.clone(),
+        lane: args.lane,
+        beyond_capacity: args.beyond_capacity,
+        reason: args.why.reason.clone(),
+    });
+    let answer = client.post(&path(&[&args.room, "call"]), &body).await?;
+    show(&answer, json, |called: &api::Called| {
+        let count = called
+            .called
+            .map_or_else(|| "nobody knows how many".to_owned(), |count| count.to_string());
+        format!("{count} of {} called\n\n{}", called.asked, table::room(&called.room))
+    })
+}
+
+pub(super) async fn reset(client: &Client, args: &ResetArgs, json: bool) -> Result<(), Failure> {
+    let body = json!(api::Reset {
+        confirm: args.confirm.clone(),
+        reason: args.reason.clone(),
+    });
+    let answer = client.post(&path(&[&args.room, "reset"]), &body).await?;
+    show(&answer, json, table::room)
+}
+
+pub(super) async fn message(client: &Client, args: &MessageArgs, json: bool) -> Result<(), Failure> {
+    let texts = args
+        .texts
+        .iter()
+        .map(|(tag, text)| (tag.clone(), Value::from(text.as_str())));
+    let mut body: Map<String, Value> = texts.collect();
+    if let Some(reason) = &args.why.reason {
+        body.insert("reason".to_owned(), Value::from(reason.as_str()));
+    }
+    let answer = client
+        .post(&path(&[&args.room, "message"]), &Value::Object(body))
+        .await?;
+    show(&answer, json, table::room)
+}
+
+pub(super) async fn changes(client: &Client, room: &str, json: bool) -> Result<(), Failure> {
+    show(&client.get(&path(&[room, "changes"])).await?, json, listed)
+}
+
+/// The last changes, newest first, one a line.
+fn listed(changes: &api::Changes) -> String {
+    let mut text = String::new();
+    for change in &changes.changes {
+        let who = change.who.as_deref().unwrap_or("(configuration)");
+        let reason = change
+            .reason
+            .as_ref()
+            .map_or_else(String::new, |reason| format!(" ({reason})"));
+        let line = format!("{}  {who}: {}{reason}", time(&change.at), done(change));
+        let _ = writeln!(text, "{}", plain(&line));
+    }
+    if text.is_empty() {
+        "nothing was changed so far\n".to_owned()
+    } else {
+        text
+    }
+}
+
+/// What a change did, in words.
+pub(in crate::cli) fn done(change: &api::Change) -> String {
+    let key = |changed: &api::Changed| format!("{} {} -> {}", changed.key, changed.before, changed.after);
+    let keys: Vec<String> = change.keys.iter().map(key).collect();
+    let beyond = if change.beyond_capacity == Some(true) {
+        " beyond the capacity"
+    } else {
+        ""
+    };
+    let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+    match change.what.as_str() {
+        "call" => format!("called {} of {}{beyond}", count(change.called), count(change.asked)),
+        "set" if keys.is_empty() => "set what was in force".to_owned(),
+        "set" => keys.join(", "),
+        what => [what.to_owned()].into_iter().chain(keys).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (tag, text) = text.split_once('=').ok_or("it looks like en='Back at 14:00'")?;
+    Ok((tag.to_owned(), text.to_owned()))
+}
+
+const CALL_EXAMPLES: &str = "Examples:
+  anteroom rooms call main 50                     the next fifty, above the rate
+  anteroom rooms call main 5 --beyond-capacity --reason 'the band is friends'
+  anteroom rooms call concerts 20 --line 4711";
+
+const RESET_EXAMPLES: &str = "Every session ends and everybody waiting loses their place.
+
+Examples:
+  anteroom rooms reset main --confirm main --reason 'rehearsal is over'";
+
+const MESSAGE_EXAMPLES: &str = "Whoever reads none of these languages is told the English text, else the first.
+
+Examples:
+  anteroom rooms message main en='Back at 14:00' ko='14시에 다시 엽니다'
+  anteroom rooms message main --none";
