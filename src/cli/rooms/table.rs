@@ -193,6 +193,7 @@ mod tests {
             total_active_users: 50,
             new_users_per_minute: Some(600),
             message: Some("Back\nat \u{1b}[2J14:00".to_owned()),
+            messages: std::collections::BTreeMap::new(),
             overridden: vec!["mode".to_owned()],
             revision: 3,
             edition: 1,
