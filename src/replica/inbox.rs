@@ -29,6 +29,8 @@ pub enum Note {
     Leave,
     /// The shop ended the session, `after_ms` from now.
     End { after_ms: u64 },
+    /// The shop said that the visitor, whose pass is of this edition, has completed; the session ends `after_ms` from now.
+    Complete { edition: Edition, after_ms: u64 },
 }
 
 /// Who joins: a random id of its own for everybody, which a pending ticket carries when there is no number yet.

@@ -1,7 +1,7 @@
 //! What a replica of a lost history has to bring back: batches for the log that the rooms go on in.
 //!
-//! For each era of which the replica has read more: who is present, the open sessions, the numbers that are used up, and
-//! where each horizon stood; and all but the horizon for the eras before, whose visitors went on in those logs. Whoever is
+//! For each era of which the replica has read more: who has completed, who is present, the open sessions, the numbers that
+//! are used up, and where each horizon stood; and all but the horizon for the eras before, whose visitors went on in those logs. Whoever is
 //! called there comes as present, in front of all others: a pass that was handed out is honoured by its own date and opens
 //! the session as excess, as after any lost call.
 
@@ -76,6 +76,8 @@ impl State {
                 .is_none_or(|other| other.edition() <= room.edition());
             for (line, of) in room.lines().filter(|_| stands) {
                 packer.turn_to(name, line);
+                let lacking = room.completions_for(now.rooms.get(name), line, adopt.era);
+                lacking.into_iter().for_each(|done| packer.complete(done));
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
                     if let Some(extent) = lane.eras.extent(adopt.era) {
                         let unheard = |number: Number| {

@@ -1,4 +1,4 @@
-//! Who is called, and when: slots, rate, mode, and whose turn it is between lanes.
+//! Who is called, and when: slots, rate, stock, mode, and whose turn it is between lanes.
 
 use super::ids::{Clock, LaneId};
 use super::line::Line;
@@ -7,7 +7,7 @@ use super::record::Call;
 use super::settings::{Mode, Settings};
 
 impl Line {
-    /// Calls as many present visitors as slots and rate allow, lowest place first within each lane.
+    /// Calls as many present visitors as slots, rate and stock allow, lowest place first within each lane.
     pub fn call(&mut self, settings: &Settings, m: &Moment) {
         if settings.mode != Mode::Auto || m.is_quiet() {
             return;
@@ -25,7 +25,7 @@ impl Line {
     fn call_up_to(&mut self, budget: u64, only: Option<LaneId>, settings: &Settings, m: &Moment) -> u64 {
         let weights = self.weights(settings);
         let mut calls = 0;
-        while calls < budget {
+        while calls < budget && self.reach(settings) > 0 {
             let lanes = &self.lanes;
             let waits = |lane: usize| lanes.get(lane).is_some_and(|lane| lane.presence.waiting() > 0);
             let next = match only.map(|lane| usize::from(lane.0)) {
@@ -62,7 +62,8 @@ impl Line {
 
     /// When somebody can be called, if somebody waits and only the clock stands in the way.
     pub fn call_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
-        let able = settings.mode == Mode::Auto && self.free(settings) > 0 && self.waiting() > 0;
+        let able =
+            settings.mode == Mode::Auto && self.free(settings) > 0 && self.reach(settings) > 0 && self.waiting() > 0;
         if able {
             self.bucket.next_token(settings).map(|due| due.max(m.quiet_until))
         } else {
@@ -94,6 +95,7 @@ impl Line {
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
         self.figures.called += 1;
+        self.hold_piece((id, place));
         self.deadlines.add(call.due(), (id, place));
     }
 }

@@ -7,7 +7,7 @@ use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position
 use super::orders::{CallOrder, Who};
 use super::sale::{DrawnLane, Sale};
 use super::schedule::Window;
-use super::settings::{Overrides, Settings};
+use super::settings::{Overrides, Settings, WITH_SCHEDULES};
 use crate::draw::Hash;
 
 /// The newest machine version that this binary runs.
@@ -162,6 +162,9 @@ pub struct Section {
     pub leaves: Vec<(LaneId, Number)>,
     /// Sessions ended by the shop's answer, `after_ms` from now (`end_grace`, 0 for at once).
     pub ends: Vec<End>,
+    /// Sessions in which the visitor bought what there was to buy: counted against the stock, once, and ended. From version 3
+    /// on.
+    pub completions: Vec<Completion>,
     pub claims: Vec<Claim>,
     /// Numbers of an adopted era that ended or left there.
     pub taken: Vec<(LaneId, Number)>,
@@ -195,6 +198,18 @@ pub struct End {
     pub lane: LaneId,
     pub number: Number,
     pub after_ms: u64,
+}
+
+/// A session in which the shop said that its visitor has completed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Completion {
+    pub lane: LaneId,
+    pub number: Number,
+    /// Of the pass: what is completed in a sale that is over counts for no later one.
+    pub edition: Edition,
+    pub after_ms: u64,
+    /// When it was completed, in what a gate brings back of a lost log; `None`: now.
+    pub at: Option<Wall>,
 }
 
 /// The first request forwarded on a called number's ticket, or with its pass.
@@ -262,6 +277,7 @@ impl Section {
             line,
             leaves: Vec::new(),
             ends: Vec::new(),
+            completions: Vec::new(),
             claims: Vec::new(),
             taken: Vec::new(),
             spent: Vec::new(),
@@ -286,8 +302,32 @@ impl Section {
             &self.marks,
             &self.voids,
         ];
-        let items = named.map(Vec::len).iter().sum::<usize>() + self.ends.len() + self.claims.len();
+        let items =
+            named.map(Vec::len).iter().sum::<usize>() + self.ends.len() + self.completions.len() + self.claims.len();
         u32::try_from(items).unwrap_or(u32::MAX)
+    }
+}
+
+impl Batch {
+    /// The batch as rooms of a machine version can have it: without stock, whoever completes only ends a session.
+    #[must_use]
+    pub fn under(mut self, version: u16) -> Self {
+        for section in self.sections.iter_mut().filter(|_| version < WITH_SCHEDULES) {
+            let completions = std::mem::take(&mut section.completions);
+            section.ends.extend(completions.iter().map(Completion::end));
+        }
+        self
+    }
+}
+
+impl Completion {
+    /// What it is where nothing is counted.
+    pub(super) fn end(&self) -> End {
+        End {
+            lane: self.lane,
+            number: self.number,
+            after_ms: self.after_ms,
+        }
     }
 }
 

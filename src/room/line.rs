@@ -17,6 +17,7 @@ use super::pulse::Pulse;
 use super::rate::Bucket;
 use super::record::{EndedBy, Record, Session};
 use super::settings::Settings;
+use super::stock::Tally;
 use super::turns::Turns;
 use super::view::Figures;
 use crate::draw::Hash;
@@ -29,6 +30,8 @@ pub(super) struct Line {
     pub turns: Turns,
     pub pulse: Pulse,
     pub last_call: Option<Wall>,
+    /// Not among the line's bytes: the room writes it.
+    pub tally: Tally,
     /// When this generation began.
     generation: Clock,
     /// When somebody was last present, called, inside or numbered.
@@ -75,6 +78,7 @@ impl Line {
             turns: Turns::default(),
             pulse: Pulse::default(),
             last_call: None,
+            tally: Tally::default(),
             generation: now,
             busy: now,
             deadlines: Deadlines::default(),
@@ -157,9 +161,10 @@ impl Line {
     }
 
     /// A new sale begins; those called and inside stay. Says which eras are forgotten.
-    pub fn begin_sale(&mut self, now: Clock) -> Vec<(Era, u32)> {
+    pub fn begin_sale(&mut self, settings: &Settings, now: Clock) -> Vec<(Era, u32)> {
         self.note_busy(now);
         self.turns = Turns::default();
+        self.begin_stock(settings);
         self.lanes.iter_mut().flat_map(Lane::begin_sale).collect()
     }
 
@@ -220,7 +225,8 @@ impl Line {
     }
 
     fn forget_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
-        let empty = self.crowd() == Crowd::default();
+        // What was sold is sold, whoever comes back.
+        let empty = self.crowd() == Crowd::default() && self.tally.winners().is_empty();
         empty.then(|| self.busy.plus(settings.late_window_ms).max(m.held_until))
     }
 
@@ -258,6 +264,7 @@ impl Line {
             Some(Record::Called(call)) => {
                 lane.miss(place, call);
                 self.figures.called -= 1;
+                self.free_piece((id, place));
                 self.figures.no_shows += 1;
             }
             Some(Record::Inside(session)) => {
@@ -273,6 +280,7 @@ impl Line {
     /// A session is over: its slot is free.
     pub fn close(&mut self, due: Due, session: &Session, end: EndedBy, settings: &Settings, m: &Moment) {
         self.figures.inside -= 1;
+        self.free_piece(due);
         self.figures.excess -= u32::from(session.excess);
         self.figures.ends += 1;
         self.leave_over(due, end, session.count, settings, m);
@@ -318,6 +326,7 @@ impl Line {
             turns: Turns::read(r)?,
             pulse: Pulse::read(r)?,
             last_call: r.option(Reader::wall)?,
+            tally: Tally::default(),
             generation: r.clock()?,
             busy: r.clock()?,
             deadlines: Deadlines::default(),

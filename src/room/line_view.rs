@@ -17,6 +17,7 @@ use super::rate::Bucket;
 use super::record::{Call, Record, Session};
 use super::settings::{Mode, Settings};
 use super::slots::Slots;
+use super::stock::Winners;
 use super::view::{Called, Estimate, Figures, Frame, Inside, Standing, Waiting};
 
 /// Bytes of a frame's exact part, and runs counted after it: 33 million places. Who stands further back asks for a status.
@@ -37,6 +38,7 @@ pub struct LineView {
     settings: Arc<Settings>,
     past: Arc<Past>,
     quiet_until: Clock,
+    winners: Winners,
 }
 
 impl LineView {
@@ -47,6 +49,9 @@ impl LineView {
             figures: Figures {
                 waiting: line.waiting(),
                 capacity: settings.capacity,
+                stock: settings.stock,
+                completed: line.tally.winners().count(),
+                unfinished: settings.stock.map_or(0, |_| line.tally.unfinished(line.slots())),
                 ..line.figures
             },
             lanes: line.lanes.clone(),
@@ -56,6 +61,7 @@ impl LineView {
             settings: Arc::clone(settings),
             past: Arc::clone(&m.past),
             quiet_until: m.quiet_until,
+            winners: line.tally.winners().clone(),
         }
     }
 
@@ -117,13 +123,13 @@ impl LineView {
         })
     }
 
-    /// True when a visitor who joined now would be called at once: mode auto, not healing, nobody waiting, a slot and a
-    /// rate token free.
+    /// True when a visitor who joined now would be called at once: mode auto, not healing, nobody waiting, a slot, a
+    /// rate token and a piece of the stock free.
     #[must_use]
     pub fn open(&self, now: Clock) -> bool {
         let held = self.figures.called.saturating_add(self.figures.inside);
         let able = self.settings.mode == Mode::Auto && now >= self.quiet_until;
-        let free = held < self.figures.capacity && self.figures.waiting == 0;
+        let free = held < self.figures.capacity && self.figures.waiting == 0 && self.figures.left() != Some(0);
         able && free && self.bucket.at(&self.settings, now).tokens(&self.settings) > 0
     }
 
@@ -229,6 +235,38 @@ impl LineView {
     #[must_use]
     pub fn last_call(&self) -> Option<Wall> {
         self.last_call
+    }
+
+    /// Who has completed in this edition, first of all the first.
+    #[must_use]
+    pub fn winners(&self) -> &Winners {
+        &self.winners
+    }
+
+    /// The stock may still come to somebody with `ahead` present visitors before them in the lane; true without a stock.
+    #[must_use]
+    pub fn is_reachable(&self, lane: LaneId, ahead: u64) -> bool {
+        let left = self.figures.left();
+        left.is_none_or(|left| self.calls_until(lane, ahead) <= u64::from(left))
+    }
+
+    /// Whether somebody of this edition has completed; `None` for one who may still, or of whom it is not known that they
+    /// were ever called, which a genuine pass proves (`passed`).
+    #[must_use]
+    pub fn outcome(&self, lane: LaneId, number: Number, passed: bool) -> Option<bool> {
+        self.figures.stock?;
+        if self.winners.has(lane, number) {
+            return Some(true);
+        }
+        let of = self.lane(lane)?;
+        let Found::Issued(place) = of.eras.find(number) else {
+            return None;
+        };
+        match of.slots.get(place) {
+            Some(Record::Called(_) | Record::Inside(_)) => None,
+            Some(Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. }) => Some(false),
+            None => passed.then_some(false),
+        }
     }
 
     fn lane(&self, lane: LaneId) -> Option<&Lane> {

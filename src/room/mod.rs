@@ -46,11 +46,13 @@ mod sale;
 mod schedule;
 mod section;
 mod section_codec;
+mod selling;
 mod settings;
 mod settings_codec;
 mod slots;
 mod snapshot;
 mod state;
+mod stock;
 mod turns;
 mod versions;
 mod view;
@@ -59,8 +61,8 @@ pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;
 pub use entry::{
-    Adopt, Batch, Change, Changed, Claim, Effects, End, Entry, Joined, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange,
-    Section, Spoke, StateHash, VERSION, Vote,
+    Adopt, Batch, Change, Changed, Claim, Completion, Effects, End, Entry, Joined, MAX_BATCH_BYTES, OLDEST, PendingId,
+    RoomChange, Section, Spoke, StateHash, VERSION, Vote,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Tag, Wall};
 pub use orders::{CallOrder, Deed, MAX_CALL, MAX_ORDERS, MAX_REASON, MAX_WHO, Order, Orders, Setting, Who};
@@ -70,6 +72,7 @@ pub use sale::{Commitment, Drawing, DrawnLane, Made, Owed, Sale};
 pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
 pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings, WITH_SCHEDULES};
 pub use state::{MAX_ROOMS, State};
+pub use stock::{MAX_STOCK, Winner, Winners};
 pub use view::{
     Called, Estimate, Figures, Frame, Inside, LineView, Lines, RoomView, Standing, View, Visitor, Waiting, is_reset,
 };

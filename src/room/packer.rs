@@ -1,6 +1,6 @@
 //! Packs what an adopted era brings into batches of a bounded size, by counting the bytes that numbers will take.
 
-use super::entry::{Adopt, Batch, MAX_BATCH_BYTES, Section};
+use super::entry::{Adopt, Batch, Completion, MAX_BATCH_BYTES, Section};
 use super::ids::{LaneId, LineName, Number, RoomName};
 
 /// Bytes of a batch that are left for what stands around its sections.
@@ -11,6 +11,9 @@ const SECTION_BYTES: usize = 160;
 
 /// Most bytes of a run without its numbers: lane, era, form, first number, length, and its part of the list's count.
 const RUN_BYTES: usize = 24;
+
+/// Most bytes of a completion: lane, number, edition, no grace, time.
+const COMPLETION_BYTES: usize = 27;
 
 /// A list of a section that an adopted era fills.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +94,22 @@ impl Packer {
             List::Voids => &mut section.voids,
         };
         numbers.push((lane, number));
+    }
+
+    /// One who completed; before the numbers of the line.
+    pub fn complete(&mut self, done: Completion) {
+        let Some(line) = &self.line else { return };
+        self.bytes += self.run.take().map_or(0, Run::bytes);
+        let opening = if self.open { 0 } else { SECTION_BYTES };
+        if self.bytes + opening + COMPLETION_BYTES > MAX_BATCH_BYTES {
+            let line = line.clone();
+            self.next_batch();
+            self.line = Some(line);
+        }
+        if let Some(section) = self.section() {
+            section.completions.push(done);
+        }
+        self.bytes += COMPLETION_BYTES;
     }
 
     /// At least one batch.

@@ -5,6 +5,7 @@ mod bytes;
 mod orders;
 mod sale;
 mod stage;
+mod stock;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use super::past::Proof;
 use super::pending::Pending;
 use super::sale::Sale;
 use super::schedule::Turn;
+use super::selling::Current;
 use super::settings::{Mode, Overrides, Settings};
 use super::view::RoomView;
 
@@ -105,6 +107,7 @@ impl Room {
             (self.edition, self.voided) = (edition, edition);
             self.forget_sale();
             self.spared = Some(m.past.era());
+            self.regain_stock(m.past.era());
             self.repaint();
         }
         higher
@@ -161,11 +164,18 @@ impl Room {
     }
 
     pub fn apply(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
-        if self.proves_loss(section, m) {
+        let current = Current {
+            edition: self.edition,
+            spared: self.spared,
+        };
+        if m.adopts.is_some() && !section.completions.is_empty() {
+            // What was sold is sold, however many lines there are.
+            self.make_anyway(&section.line, m);
+        } else if self.proves_loss(section, m) {
             self.make(&section.line, m);
         }
         let skipped = match self.lines.get_mut(&section.line) {
-            Some(line) => line.apply(section, &self.settings, m),
+            Some(line) => line.apply(section, &self.settings, current, m),
             None => section.items(),
         };
         effects.skip(skipped);
@@ -243,6 +253,7 @@ impl Room {
             configured: Arc::clone(&self.configured),
             mode: self.mode(),
             stage: self.stage(),
+            results: self.results(),
             sale: Arc::clone(&self.sale),
             orders: Arc::clone(&self.orders),
             overrides: self.overrides.clone(),
@@ -282,7 +293,11 @@ impl Room {
         if !joinable || !configured || !self.make(line, m) {
             return None;
         }
-        let first = self.lines.get_mut(line)?.join(lane, count, &self.settings, m.clock)?;
+        let line = self
+            .lines
+            .get_mut(line)
+            .filter(|line| !line.is_sold_out(&self.settings))?;
+        let first = line.join(lane, count, &self.settings, m.clock)?;
         // Only now: a lane that issues no more must not use up the entry's joins for the others.
         m.joins_left = left;
         Some(first)
@@ -308,8 +323,10 @@ impl Room {
         let lost = |number: &Number| matches!(m.past.prove(*number, m.clock), Proof::LostEra | Proof::LostLine);
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
         let brought = brought.filter(|(_, number)| m.adopts == Some(number.era));
-        let mut named = section.marks.iter().chain(&section.reopens).chain(brought);
-        !self.lines.contains_key(&section.line) && named.any(|(_, number)| lost(number))
+        let sold = section.completions.iter().map(|done| &done.number);
+        let named = section.marks.iter().chain(&section.reopens).chain(brought);
+        let mut named = named.map(|(_, number)| number).chain(sold);
+        !self.lines.contains_key(&section.line) && named.any(lost)
     }
 
     /// Makes the line if it is not there; false when there are too many.
@@ -319,11 +336,17 @@ impl Room {
         }
         let room = u32::try_from(self.lines.len()).is_ok_and(|lines| lines < self.settings.max_lines);
         if room {
-            self.lines
-                .insert(name.clone(), Line::new(&self.settings, &m.past, m.clock));
-            self.active.insert(name.clone());
+            self.make_anyway(name, m);
         }
         room
+    }
+
+    fn make_anyway(&mut self, name: &LineName, m: &Moment) {
+        if !self.lines.contains_key(name) {
+            let line = Line::new(&self.settings, &m.past, m.clock);
+            self.lines.insert(name.clone(), line);
+            self.active.insert(name.clone());
+        }
     }
 
     fn forget(&mut self, name: &LineName, m: &mut Moment) {

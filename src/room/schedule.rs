@@ -33,7 +33,7 @@ pub struct Window {
     pub opens: Wall,
     /// `None`: open until the next window begins.
     pub closes: Option<Wall>,
-    /// From when on it may be told who got what. Held for what ends a sale by stock; the room itself does nothing at it.
+    /// From when on it may be told who got what. For what is sold by stock; the room itself does nothing at it.
     pub results: Option<Wall>,
 }
 
@@ -126,6 +126,13 @@ impl Schedule {
             window,
             next: self.next(at).map(|(next, _)| next),
         })
+    }
+
+    /// The results' date of the window that began last.
+    #[must_use]
+    pub fn results(&self, at: Wall) -> Option<Wall> {
+        let begun = self.windows.partition_point(|window| window.begins <= at);
+        self.windows[..begun].last()?.results
     }
 
     /// What comes first after `at`. Where one instant is two things, a beginning goes before the opening, and the end of a

@@ -8,11 +8,12 @@ use super::line::Line;
 use super::moment::Moment;
 use super::past::Proof;
 use super::record::{Call, EndedBy, Record, Session};
+use super::selling::Current;
 use super::settings::Settings;
 
 impl Line {
     /// Applies everything of a section but its joins, in the design's order. Says how many items were passed over.
-    pub fn apply(&mut self, section: &Section, settings: &Settings, m: &mut Moment) -> u32 {
+    pub fn apply(&mut self, section: &Section, settings: &Settings, current: Current, m: &mut Moment) -> u32 {
         let mut skipped = 0;
         let mut note = |applied: bool| skipped += u32::from(!applied);
         for (lane, number) in &section.leaves {
@@ -20,6 +21,9 @@ impl Line {
         }
         for end in &section.ends {
             note(self.end(end, settings, m));
+        }
+        for done in &section.completions {
+            note(self.complete(done, settings, current, m));
         }
         for claim in &section.claims {
             note(self.claim(claim, settings, m));
@@ -62,6 +66,7 @@ impl Line {
             Some(Record::Called(call)) => {
                 self.figures.called -= 1;
                 self.figures.left += 1;
+                self.free_piece((id, place));
                 self.leave_over((id, place), EndedBy::Word, call.count, settings, m);
             }
             Some(Record::Over {
@@ -82,7 +87,7 @@ impl Line {
     }
 
     /// The shop ends a session. A claim of the same batch comes after its end, so a called number is let in to end.
-    fn end(&mut self, end: &End, settings: &Settings, m: &Moment) -> bool {
+    pub fn end(&mut self, end: &End, settings: &Settings, m: &Moment) -> bool {
         let Some(lane) = self.lane(end.lane) else { return false };
         let Some(place) = lane.place(end.number) else {
             return false;
@@ -147,6 +152,9 @@ impl Line {
         };
         if let Some(lane) = self.lane(id) {
             lane.presence.take(place);
+        }
+        if session.excess {
+            self.hold_piece((id, place));
         }
         self.keep(
             (id, place),
@@ -222,6 +230,7 @@ impl Line {
         match lane.slots.get(place).copied() {
             Some(Record::Called(call)) if record.is_none() => {
                 self.figures.called -= 1;
+                self.free_piece((id, place));
                 self.leave_over((id, place), EndedBy::Word, call.count, settings, m);
             }
             Some(Record::Missed { .. }) | None if in_line => {
@@ -261,7 +270,7 @@ impl Line {
     }
 
     /// The lane, with the number's era in its table if a genuine token proves that it was lost.
-    fn known_lane(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> Option<&mut Lane> {
+    pub fn known_lane(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> Option<&mut Lane> {
         let lane = self.lane(id)?;
         if lane.eras.find(number) == Found::Lost {
             match m.past.prove(number, m.clock) {

@@ -1,7 +1,7 @@
 //! The byte form of a section: what happened in one line.
 
 use super::codec::{Fields, Read, Reader, Writer, read_later, write_later};
-use super::entry::{Claim, End, PendingId, Section};
+use super::entry::{Claim, Completion, End, PendingId, Section};
 use super::ids::{LaneId, Number};
 use super::marks_codec;
 
@@ -36,15 +36,24 @@ pub(super) fn write_section(w: &mut Writer, section: &Section) {
         w.u8(lane.0);
         w.raw(&id.0);
     });
-    write_later(w, &Fields::new());
+    write_later(w, &later(section));
+}
+
+/// What version 3 and later ones add.
+fn later(section: &Section) -> Fields {
+    let completions = &section.completions;
+    let field = || Writer::field(|w| w.list(completions, write_completion));
+    let completions = (!completions.is_empty()).then(|| (COMPLETIONS, field()));
+    completions.into_iter().collect()
 }
 
 pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
-    let section = Section {
+    let mut section = Section {
         room: r.room_name()?,
         line: r.line_name()?,
         leaves: marks_codec::read(r)?,
         ends: r.list(14, read_end)?,
+        completions: Vec::new(),
         claims: r.list(14, read_claim)?,
         taken: marks_codec::read(r)?,
         spent: marks_codec::read(r)?,
@@ -56,7 +65,13 @@ pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
         joins: r.list(2, read_join)?,
         pending_joins: r.list(13, |r| Ok((r.lane()?, PendingId(r.array()?))))?,
     };
-    read_later(r, |_, field| field.wrong())?;
+    read_later(r, |tag, field| {
+        match tag {
+            COMPLETIONS => section.completions = read_completions(field)?,
+            _ => return field.wrong(),
+        }
+        Ok(())
+    })?;
     Ok(section)
 }
 
@@ -82,6 +97,31 @@ fn read_end(r: &mut Reader) -> Read<End> {
     })
 }
 
+fn write_completion(w: &mut Writer, done: &Completion) {
+    write_named(w, done.lane, done.number);
+    w.u32(done.edition.0);
+    w.var(done.after_ms);
+    w.option(done.at, Writer::wall);
+}
+
+/// Nothing is never written.
+fn read_completions(r: &mut Reader) -> Read<Vec<Completion>> {
+    let completions = r.list(19, |r| {
+        Ok(Completion {
+            lane: r.lane()?,
+            number: r.number()?,
+            edition: r.edition()?,
+            after_ms: r.var()?,
+            at: r.option(Reader::wall)?,
+        })
+    })?;
+    if completions.is_empty() {
+        r.wrong()
+    } else {
+        Ok(completions)
+    }
+}
+
 fn read_claim(r: &mut Reader) -> Read<Claim> {
     Ok(Claim {
         lane: r.lane()?,
@@ -89,3 +129,6 @@ fn read_claim(r: &mut Reader) -> Read<Claim> {
         carried: r.flag()?,
     })
 }
+
+/// Tags of a section's fields.
+const COMPLETIONS: u8 = 1;

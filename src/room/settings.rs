@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::sale::Drawing;
 use super::schedule::{Phase, Schedule};
+use super::stock::MAX_STOCK;
 
 /// How a room treats new visitors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -43,6 +44,8 @@ pub struct Settings {
     pub schedule: Option<Schedule>,
     /// Whoever joins before an opening is drawn at it; `None`: called in order of arrival. From machine version 3 on.
     pub draw: Option<Drawing>,
+    /// Pieces that there are, in each line: nobody is called beyond them. From machine version 3 on.
+    pub stock: Option<u32>,
 }
 
 /// The first machine version with schedules.
@@ -66,6 +69,7 @@ impl Default for Settings {
             lane_weights: vec![1],
             schedule: None,
             draw: None,
+            stock: None,
         }
     }
 }
@@ -83,6 +87,8 @@ pub struct Overrides {
     pub messages: BTreeMap<String, String>,
     /// What the room goes by instead of its configured schedule; from machine version 3 on.
     pub schedule: Option<Schedule>,
+    /// From machine version 3 on.
+    pub stock: Option<u32>,
 }
 
 /// Longest duration of a room, in milliseconds: a year.
@@ -120,11 +126,12 @@ impl Settings {
             lane_weights,
             schedule: self.schedule.as_ref().and_then(Schedule::bounded),
             draw: self.draw.as_ref().and_then(Drawing::bounded),
+            stock: self.stock.map(bounded_stock),
         }
     }
 
     /// The settings as rooms of a machine version can have them. What that version lacks must not open what it was to keep
-    /// shut: a room that goes by a schedule is closed until there are schedules.
+    /// shut: a room that goes by a schedule, or sells a stock, is closed until there are such.
     #[must_use]
     pub fn under(&self, version: u16) -> Self {
         if version >= WITH_SCHEDULES {
@@ -132,13 +139,14 @@ impl Settings {
         }
         let mode = match self.mode {
             Mode::Off => Mode::Off,
-            _ if self.schedule.is_some() => Mode::Closed,
+            _ if self.schedule.is_some() || self.stock.is_some() => Mode::Closed,
             mode => mode,
         };
         Self {
             mode,
             schedule: None,
             draw: None,
+            stock: None,
             ..self.clone()
         }
     }
@@ -178,6 +186,7 @@ impl Overrides {
             capacity: self.capacity.unwrap_or(configured.capacity),
             rate_per_minute: self.rate_per_minute.unwrap_or(configured.rate_per_minute),
             schedule: self.schedule.clone().or(configured.schedule),
+            stock: self.stock.or(configured.stock),
             ..configured
         }
     }
@@ -191,6 +200,7 @@ impl Overrides {
         Self {
             schedule: None,
             messages: BTreeMap::new(),
+            stock: None,
             ..self.clone()
         }
     }
@@ -210,9 +220,14 @@ impl Overrides {
     pub fn bounded(&self) -> Self {
         Self {
             schedule: self.schedule.as_ref().and_then(Schedule::bounded),
+            stock: self.stock.map(bounded_stock),
             ..self.clone()
         }
     }
+}
+
+fn bounded_stock(stock: u32) -> u32 {
+    stock.clamp(1, MAX_STOCK)
 }
 
 /// Longest operator's message, in bytes of UTF-8.

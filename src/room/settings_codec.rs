@@ -11,7 +11,12 @@ use super::settings::{Mode, Overrides, Settings, WITH_SCHEDULES};
 /// As rooms of the writer's machine version can have them.
 pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
     let settings = settings.under(w.version);
-    let later = fields(settings.schedule.as_ref(), settings.draw.as_ref());
+    let later = Later {
+        schedule: settings.schedule,
+        draw: settings.draw,
+        stock: settings.stock,
+    };
+    let later = later.fields();
     w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
     w.u32(settings.capacity);
     w.option(settings.rate_per_minute, Writer::u32);
@@ -52,42 +57,62 @@ pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
         lane_weights: r.list(2, Reader::u16)?,
         schedule: None,
         draw: None,
+        stock: None,
     };
     if more {
-        (settings.schedule, settings.draw) = read_fields(r)?;
+        let later = Later::read(r)?;
+        (settings.schedule, settings.draw, settings.stock) = (later.schedule, later.draw, later.stock);
     }
     Ok(settings)
 }
 
 /// What version 3 and later ones add to settings, and to overrides.
-fn fields(schedule: Option<&Schedule>, draw: Option<&Drawing>) -> Fields {
-    let schedule = schedule.map(|schedule| (SCHEDULE, Writer::field(|w| schedule.write(w))));
-    let draw = draw.map(|draw| (DRAW, Writer::field(|w| draw.write(w))));
-    schedule.into_iter().chain(draw).collect()
+#[derive(Default)]
+struct Later {
+    schedule: Option<Schedule>,
+    draw: Option<Drawing>,
+    stock: Option<u32>,
 }
 
-fn read_fields(r: &mut Reader) -> Read<(Option<Schedule>, Option<Drawing>)> {
-    let (mut schedule, mut draw) = (None, None);
-    let fields = r.fields()?;
-    // Nothing is never written.
-    if fields.is_empty() {
-        return r.wrong();
+impl Later {
+    fn fields(&self) -> Fields {
+        let schedule = self.schedule.as_ref();
+        let schedule = schedule.map(|schedule| (SCHEDULE, Writer::field(|w| schedule.write(w))));
+        let draw = self.draw.as_ref();
+        let draw = draw.map(|draw| (DRAW, Writer::field(|w| draw.write(w))));
+        let stock = self.stock.map(|stock| (STOCK, Writer::field(|w| w.u32(stock))));
+        schedule.into_iter().chain(draw).chain(stock).collect()
     }
-    for (tag, mut field) in fields {
-        match tag {
-            SCHEDULE => schedule = Some(Schedule::read(&mut field)?),
-            DRAW => draw = Some(Drawing::read(&mut field)?),
-            _ => return field.wrong(),
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        let mut later = Self::default();
+        let fields = r.fields()?;
+        // Nothing is never written.
+        if fields.is_empty() {
+            return r.wrong();
         }
-        field.finish()?;
+        for (tag, mut field) in fields {
+            match tag {
+                SCHEDULE => later.schedule = Some(Schedule::read(&mut field)?),
+                DRAW => later.draw = Some(Drawing::read(&mut field)?),
+                STOCK => later.stock = Some(field.u32()?),
+                _ => return field.wrong(),
+            }
+            field.finish()?;
+        }
+        Ok(later)
     }
-    Ok((schedule, draw))
 }
 
 /// As rooms of the writer's machine version can have them.
 pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
     let overrides = overrides.under(w.version);
-    let mut later = fields(overrides.schedule.as_ref(), None);
+    let later = Later {
+        schedule: overrides.schedule,
+        draw: None,
+        stock: overrides.stock,
+    };
+    let mut later = later.fields();
     if !overrides.messages.is_empty() {
         later.push((MESSAGES, Writer::field(|w| write_messages(w, &overrides.messages))));
     }
@@ -133,6 +158,7 @@ fn read_later(r: &mut Reader, overrides: &mut Overrides) -> Read<()> {
     for (tag, mut field) in fields {
         match tag {
             SCHEDULE => overrides.schedule = Some(Schedule::read(&mut field)?),
+            STOCK => overrides.stock = Some(field.u32()?),
             MESSAGES => overrides.messages = read_messages(&mut field)?,
             _ => return field.wrong(),
         }
@@ -180,8 +206,9 @@ pub(super) fn mode_of(byte: u8, r: &Reader) -> Read<Mode> {
 /// In a settings' mode, and in what says whether overrides have one: fields follow at their end.
 const MORE: u8 = 0x80;
 
-/// Tags of these fields. Stock, codes and whatever else a room is told by its configuration have theirs here.
+/// Tags of these fields. Codes and whatever else a room is told by its configuration have theirs here.
 const SCHEDULE: u8 = 1;
 const DRAW: u8 = 2;
+const STOCK: u8 = 3;
 /// Of overrides alone.
 const MESSAGES: u8 = 5;

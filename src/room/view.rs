@@ -58,6 +58,8 @@ pub struct RoomView {
     pub mode: Mode,
     /// Where the room stands in its schedule, if it has one.
     pub stage: Option<Stage>,
+    /// Before it nobody is told whether they have won; `None`: as soon as it is known.
+    pub results: Option<Wall>,
     /// How far the draw of this edition has come.
     pub sale: Arc<Sale>,
     /// What operators did of late.
@@ -145,6 +147,12 @@ pub struct Figures {
     pub left: u64,
     /// Visitors let past the line.
     pub bypasses: u64,
+    /// Pieces that there are; `None` for a line that sells none.
+    pub stock: Option<u32>,
+    /// Visitors of this edition who have completed; may exceed the stock.
+    pub completed: u32,
+    /// Called or inside, and not complete: a piece is held for each. 0 without a stock.
+    pub unfinished: u32,
 }
 
 /// How long until the visitor with `ahead` before them is called, in seconds.
@@ -194,7 +202,32 @@ impl View {
     }
 }
 
+impl Figures {
+    /// Pieces that nobody has and nobody holds; `None` without a stock.
+    #[must_use]
+    pub fn left(&self) -> Option<u32> {
+        let unsold = self.stock?.saturating_sub(self.completed);
+        Some(unsold.saturating_sub(self.unfinished))
+    }
+
+    /// All of the stock has been completed.
+    #[must_use]
+    pub fn is_sold_out(&self) -> bool {
+        self.stock.is_some_and(|stock| self.completed >= stock)
+    }
+}
+
 impl RoomView {
+    /// Whether somebody has won, if that may be told at `now` and they took part: see [`LineView::outcome`].
+    #[must_use]
+    pub fn outcome(&self, line: &LineView, (lane, number): (LaneId, Number), passed: bool, now: Wall) -> Option<bool> {
+        let told = self.results.is_none_or(|at| now >= at);
+        let won = line.outcome(lane, number, passed).filter(|_| told)?;
+        // Before the end of a sale a piece may still come back.
+        let over = || self.results.is_some() || line.figures.is_sold_out() || self.stage.is_some_and(is_over);
+        (won || over()).then_some(won)
+    }
+
     #[must_use]
     pub fn line(&self, line: &LineName) -> Option<&Arc<LineView>> {
         self.lines.get(line)
@@ -259,6 +292,11 @@ impl RoomView {
         self.stage
             .filter(|stage| !self.is_shut() && stage.phase == Phase::Early)
     }
+}
+
+/// Nobody is called any more in the sale that began last.
+fn is_over(stage: Stage) -> bool {
+    matches!(stage.phase, Phase::Early | Phase::Closed)
 }
 
 /// The rule of [`RoomView::is_reset`], for a room at edition `now`.

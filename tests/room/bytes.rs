@@ -2,7 +2,7 @@
 
 use anteroom::draw::Hash;
 use anteroom::room::{
-    Adopt, Batch, CallOrder, Change, Claim, Commitment, Drawing, DrawnLane, Edition, End, Entry, Era, GateId, LaneId,
+    Adopt, Batch, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End, Entry, Era, GateId, LaneId,
     LineName, Made, Mode, Number, Overrides, PendingId, Position, RoomChange, RoomName, Root, Sale, Schedule, Section,
     Settings, Spoke, State, VERSION, Vote, Wall, Who, Window,
 };
@@ -48,12 +48,13 @@ prop_compose! {
         mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
         schedule in option::of(schedule()), beacon in option::of(option::of("\\PC{1,20}")),
+        stock in any::<Option<u32>>(),
     ) -> Settings {
         let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
             durations;
         Settings {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
-            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule,
+            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock,
             draw: beacon.map(|beacon| Drawing { beacon }),
         }
     }
@@ -62,10 +63,10 @@ prop_compose! {
 prop_compose! {
     fn overrides()(
         mode in option::of(mode()), capacity in any::<Option<u32>>(), rate_per_minute in any::<Option<Option<u32>>>(),
-        message in option::of("\\PC{0,40}"), schedule in option::of(schedule()),
+        message in option::of("\\PC{0,40}"), schedule in option::of(schedule()), stock in any::<Option<u32>>(),
         messages in btree_map("[a-z]{2}", "\\PC{0,40}", 0..4),
     ) -> Overrides {
-        Overrides { mode, capacity, rate_per_minute, message, messages, schedule }
+        Overrides { mode, capacity, rate_per_minute, message, messages, schedule, stock }
     }
 }
 
@@ -124,7 +125,7 @@ prop_compose! {
 prop_compose! {
     fn section()(
         room in room_name(), line in line_name(), leaves in vec(named(), 0..5),
-        ends in vec((named(), any::<u64>()), 0..5), claims in vec((named(), any::<bool>()), 0..5),
+        ends in vec((named(), any::<u64>()), 0..5), completions in vec((named(), any::<(u32, u64, Option<u64>)>()), 0..5), claims in vec((named(), any::<bool>()), 0..5),
         reopens in vec(named(), 0..5), renewals in vec(named(), 0..5), marks in vec(named(), 0..200),
         brought in [vec(named(), 0..200), vec(named(), 0..5), vec(named(), 0..5)], bypasses in any::<u32>(),
         joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
@@ -133,6 +134,9 @@ prop_compose! {
         Section {
             room, line, leaves, reopens, renewals, marks, taken, spent, voids, bypasses,
             ends: ends.into_iter().map(|((lane, number), after_ms)| End { lane, number, after_ms }).collect(),
+            completions: completions.into_iter().map(|((lane, number), (edition, after_ms, at))| {
+                Completion { lane, number, edition: Edition(edition), after_ms, at: at.map(Wall) }
+            }).collect(),
             claims: claims.into_iter().map(|((lane, number), carried)| Claim { lane, number, carried }).collect(),
             joins: joins.into_iter().map(|(lane, count)| (LaneId(lane), count)).collect(),
             pending_joins: pending.into_iter().map(|(lane, id)| (LaneId(lane), PendingId(id))).collect(),

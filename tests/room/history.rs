@@ -1,7 +1,7 @@
 //! Random histories: what gates might say, in what order, at what times.
 
 use anteroom::room::{
-    Batch, CallOrder, Change, Claim, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides,
+    Batch, CallOrder, Change, Claim, Completion, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides,
     PendingId, Position, RoomChange, Section, Settings, State, VERSION, Wall,
 };
 use proptest::prelude::*;
@@ -26,6 +26,8 @@ pub enum Word {
     Renew(Who),
     Leave(Who),
     End(Who, u16),
+    /// With a pass of this edition.
+    Complete(Who, u8, u16),
     Reopen(Who),
     Bypass(u8),
 }
@@ -131,6 +133,7 @@ fn words() -> impl Strategy<Value = Vec<Word>> {
         3 => who().prop_map(Word::Renew),
         1 => who().prop_map(Word::Leave),
         1 => (who(), 0..4_000_u16).prop_map(|(who, after)| Word::End(who, after)),
+        2 => (who(), 0..3_u8, 0..4_000_u16).prop_map(|(who, edition, after)| Word::Complete(who, edition, after)),
         3 => who().prop_map(Word::Reopen),
         1 => (0..3_u8).prop_map(Word::Bypass),
     ];
@@ -147,14 +150,18 @@ fn who() -> impl Strategy<Value = Who> {
 fn change() -> impl Strategy<Value = Change> {
     let mode = prop_oneof![4 => Just(Mode::Auto), 1 => Just(Mode::Hold), 1 => Just(Mode::Closed), 1 => Just(Mode::Off)];
     let rate = prop_oneof![Just(None), (0..200_u32).prop_map(|rate| Some(Some(rate)))];
-    let overrides =
-        (prop::option::of(mode), prop::option::of(0..6_u32), rate).prop_map(|(mode, capacity, rate_per_minute)| {
-            Overrides {
-                mode,
-                capacity,
-                rate_per_minute,
-                ..Overrides::default()
-            }
+    let overrides = (
+        prop::option::of(mode),
+        prop::option::of(0..6_u32),
+        rate,
+        prop::option::of(1..9_u32),
+    )
+        .prop_map(|(mode, capacity, rate_per_minute, stock)| Overrides {
+            mode,
+            capacity,
+            rate_per_minute,
+            stock,
+            ..Overrides::default()
         });
     let weights = prop_oneof![Just(vec![1]), Just(vec![2, 1])];
     prop_oneof![
@@ -303,6 +310,16 @@ impl Author {
                         lane,
                         number,
                         carried: *carried,
+                    });
+                }
+                Word::Complete(who, edition, after) => {
+                    let (lane, number) = self.named(who);
+                    section.completions.push(Completion {
+                        lane,
+                        number,
+                        edition: Edition(u32::from(*edition)),
+                        after_ms: u64::from(*after),
+                        at: None,
                     });
                 }
                 Word::End(who, after) => {

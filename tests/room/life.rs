@@ -339,6 +339,7 @@ impl Life {
                 message: self.hits(500).then(|| "Zurück um 12 — 戻ります".to_owned()),
                 messages: self.messages(),
                 schedule: self.own_schedule(),
+                stock: None,
             }),
         };
         let room = self.room();

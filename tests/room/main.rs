@@ -24,6 +24,7 @@ mod pending;
 mod run;
 mod schedule;
 mod shared;
+mod stock;
 mod stories;
 mod support;
 mod views;

@@ -275,12 +275,21 @@ impl Run {
         for (name, line) in lines.into_iter().flat_map(Lines::iter) {
             let model = &modelled.unwrap()[name];
             let waiting = model.waiting(self.model.clock);
-            let capacity = self.model.room.as_ref().unwrap().settings.capacity;
+            let settings = &self.model.room.as_ref().unwrap().settings;
+            let sold: BTreeSet<_> = line
+                .winners()
+                .iter_from(0)
+                .map(|w| (w.lane, (w.number.era.0, u64::from(w.number.n))))
+                .collect();
+            assert_eq!(sold, model.sold);
             assert_eq!(
                 line.figures,
                 Figures {
                     waiting,
-                    capacity,
+                    capacity: settings.capacity,
+                    stock: settings.stock,
+                    completed: u32::try_from(model.sold.len()).unwrap(),
+                    unfinished: settings.stock.map_or(0, |_| model.unfinished()),
                     ..model.figures
                 },
                 "{name:?}"
@@ -362,6 +371,8 @@ fn capacity_is_kept(before: &View, after: &View, entry: &Entry) {
         });
         if figures.calls > earlier + orders.sum::<u64>() {
             assert!(figures.called + figures.inside <= figures.capacity, "{figures:?}");
+            let promised = figures.completed + figures.unfinished;
+            assert!(figures.stock.is_none_or(|stock| promised <= stock), "{figures:?}");
         }
     }
 }

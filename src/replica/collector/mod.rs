@@ -73,6 +73,11 @@ impl Collector {
             Note::Reopen => (Kind::Reopen, false, 0),
             Note::Leave => (Kind::Leave, false, 0),
             Note::End { after_ms } => (Kind::End, false, after_ms),
+            Note::Complete { after_ms, .. } => (Kind::Complete, false, after_ms),
+        };
+        let edition = match note {
+            Note::Complete { edition, .. } => edition,
+            _ => Edition::default(),
         };
         let full = self.notes >= MAX_NOTES;
         let work = match self.lines.entry((visitor.room, visitor.line)) {
@@ -86,12 +91,14 @@ impl Collector {
                 slot.insert(Word {
                     carried,
                     after_ms,
+                    edition,
                     recorded: Vec::new(),
                 })
             }
             Slot::Occupied(slot) => slot.into_mut(),
         };
         said.carried |= carried;
+        said.edition = said.edition.max(edition);
         // The shop's first answer counts; a later one only if it ends the session sooner.
         said.after_ms = said.after_ms.min(after_ms);
         self.urgent |= recorded.is_some() || !matches!(kind, Kind::Mark | Kind::Renew);
@@ -309,10 +316,10 @@ const MAX_NOTES: usize = 262_144;
 const MAX_CHANGES: usize = 4_096;
 
 /// Upper bounds of encoded sizes: a batch's head, a section without items (names, lengths), an item (lane, number, and a
-/// pending id or a time), a change without its message and windows, a window.
+/// pending id, or an edition and a time), a change without its message and windows, a window.
 const HEAD_BYTES: usize = 64;
 const SECTION_BYTES: usize = 192;
-const ITEM_BYTES: usize = 24;
+const ITEM_BYTES: usize = 28;
 const CHANGE_BYTES: usize = 256;
 const WINDOW_BYTES: usize = 34;
 

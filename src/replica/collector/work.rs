@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::joiners::Joiners;
 use super::{ITEM_BYTES, LineKey, Room, Seat};
 use crate::replica::waiters::Waiters;
-use crate::room::{Claim, End, Section};
+use crate::room::{Claim, Completion, Edition, End, Section};
 
 /// What one line has to say.
 #[derive(Default)]
@@ -22,6 +22,7 @@ pub(super) struct Work {
 pub(super) enum Kind {
     Claim,
     Reopen,
+    Complete,
     Leave,
     End,
     Renew,
@@ -32,6 +33,7 @@ pub(super) enum Kind {
 pub(super) struct Word {
     pub carried: bool,
     pub after_ms: u64,
+    pub edition: Edition,
     pub recorded: Vec<oneshot::Sender<()>>,
 }
 
@@ -51,13 +53,13 @@ impl Work {
         (section != empty).then_some(section)
     }
 
-    /// An entry takes leaves and ends before claims. Who came in and ended since the last batch is let in by this one and
+    /// An entry takes leaves, ends and completions before claims. Who came in and ended since the last batch is let in by this one and
     /// ended by the next.
     fn cut_notes(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
         let mut opened = BTreeSet::new();
         let mut held = Vec::new();
         while let Some(((kind, seat), word)) = self.notes.pop_first() {
-            let waits = matches!(kind, Kind::Leave | Kind::End) && opened.contains(&seat);
+            let waits = matches!(kind, Kind::Complete | Kind::Leave | Kind::End) && opened.contains(&seat);
             if waits || !room.takes(ITEM_BYTES) {
                 held.push(((kind, seat), word));
                 if waits {
@@ -79,6 +81,13 @@ fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
     let (lane, number) = seat;
     match kind {
         Kind::Leave => section.leaves.push(seat),
+        Kind::Complete => section.completions.push(Completion {
+            lane,
+            number,
+            edition: word.edition,
+            after_ms: word.after_ms,
+            at: None,
+        }),
         Kind::End => section.ends.push(End {
             lane,
             number,

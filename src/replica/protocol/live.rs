@@ -134,7 +134,7 @@ impl Protocol {
             raise,
             applied: at.sequence,
             lag_us: u32::try_from(self.lag.as_micros()).unwrap_or(u32::MAX),
-            ..batch
+            ..batch.under(self.version())
         };
         UnderWay {
             append: self.append(batch),

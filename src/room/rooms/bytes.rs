@@ -50,6 +50,8 @@ impl Room {
             .collect();
         room.pending = Pending::read(r)?;
         room.read_later(r)?;
+        // Only now are draws known too, by which a place has its number.
+        room.lines.values_mut().for_each(Line::recount_pieces);
         room.enforce();
         for name in room.lines.keys().cloned().collect::<Vec<_>>() {
             room.count(&name);
@@ -68,8 +70,9 @@ impl Room {
         });
         let sale = (!self.sale.is_nothing()).then(|| (SALE, Writer::field(|w| self.sale.write(w))));
         let orders = (!self.orders.is_empty()).then(|| (ORDERS, Writer::field(|w| self.orders.write(w))));
+        let sold = self.tallies().map(|field| (STOCK, field));
         let fields = followed.into_iter().chain(sale).chain(self.drawn());
-        fields.chain(orders).collect()
+        fields.chain(sold).chain(orders).collect()
     }
 
     /// The lanes in which somebody was drawn, or is to be.
@@ -111,6 +114,7 @@ impl Room {
                 SALE => self.sale = Arc::new(Sale::read(field)?),
                 DRAWN => self.read_drawn(field)?,
                 ORDERS => self.orders = Arc::new(Orders::read(field)?),
+                STOCK => self.read_tallies(field)?,
                 _ => return field.wrong(),
             }
             Ok(())
@@ -118,9 +122,11 @@ impl Room {
     }
 }
 
-/// Tags of a room's fields: how far its schedule was followed, how far its draw has come, and what was drawn.
+/// Tags of a room's fields: how far its schedule was followed, how far its draw has come, what was drawn, and what was
+/// sold.
 const FOLLOWED: u8 = 1;
 const SALE: u8 = 2;
 const DRAWN: u8 = 3;
+const STOCK: u8 = 4;
 /// What operators did of late.
 const ORDERS: u8 = 7;

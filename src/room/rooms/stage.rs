@@ -94,6 +94,11 @@ impl Room {
         self.schedule()?.stage(self.followed?)
     }
 
+    /// When it may be told who has won in the sale that began last.
+    pub(super) fn results(&self) -> Option<Wall> {
+        self.schedule()?.results(self.followed?)
+    }
+
     /// As the operator set it.
     pub(super) fn mode(&self) -> Mode {
         self.overrides.mode.unwrap_or(self.configured.mode)
@@ -124,10 +129,11 @@ impl Room {
         self.edition = Edition(self.edition.0.saturating_add(1));
         self.forget_sale();
         self.pending.clear();
+        let settings = self.overrides.over(&self.configured);
         let gone = self
             .lines
             .values_mut()
-            .flat_map(|line| line.begin_sale(m.clock))
+            .flat_map(|line| line.begin_sale(&settings, m.clock))
             .collect::<Vec<_>>();
         Arc::make_mut(&mut m.past).raise(gone.into_iter());
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::room::{CallOrder, Figures, Mode, Settings};
+use anteroom::room::{CallOrder, Figures, LaneId, Mode, Settings};
 
 use super::Lore;
 use super::lane::{Gen, Is, Key, Lane, Now, Person};
@@ -24,6 +24,10 @@ pub struct Line {
     pub turn: usize,
     /// What an operator wants called with this entry.
     pub ordered: Vec<CallOrder>,
+    /// Who has completed.
+    pub sold: BTreeSet<(LaneId, Key)>,
+    /// Numbers of earlier eras are of the edition before.
+    pub since: u64,
 }
 
 impl Line {
@@ -39,6 +43,8 @@ impl Line {
             units: most(now.settings),
             turn: 0,
             ordered: Vec::new(),
+            sold: BTreeSet::new(),
+            since: 0,
         };
         line.grow(now.settings, now.lore);
         line
@@ -177,7 +183,7 @@ impl Line {
             for _ in 0..order.count {
                 let full = self.figures.called + self.figures.inside >= settings.capacity;
                 let quiet = now.clock < now.quiet_until.max(now.lore.healing_until());
-                if quiet || (full && !order.beyond) || matches!(settings.mode, Mode::Closed | Mode::Off) {
+                if quiet || self.has_nothing_left(settings) || (full && !order.beyond) || matches!(settings.mode, Mode::Closed | Mode::Off) {
                     break;
                 }
                 let line = self.gen_at(now.clock);
@@ -198,6 +204,9 @@ impl Line {
         }
         self.accrue(settings, now.clock);
         while self.figures.called + self.figures.inside < settings.capacity {
+            if self.has_nothing_left(settings) {
+                return;
+            }
             if settings.rate_per_minute.is_some() && self.units < 60_000 {
                 return;
             }
@@ -238,6 +247,23 @@ impl Line {
         }
         self.figures.called += 1;
         self.figures.calls += 1;
+    }
+
+    fn has_nothing_left(&self, settings: &Settings) -> bool {
+        let promised = self.sold.len() as u32 + self.unfinished();
+        settings.stock.is_some_and(|stock| promised >= stock)
+    }
+
+    /// Called or inside in this edition, and not complete.
+    pub fn unfinished(&self) -> u32 {
+        let lanes = (0..).map(LaneId).zip(&self.lanes);
+        let held = lanes.flat_map(|(id, lane)| {
+            let held = |is: &Is| matches!(is, Is::Called { .. } | Is::Inside { .. });
+            let people = lane.people.iter().filter(move |(_, person)| held(&person.is));
+            people.map(move |(key, _)| (id, *key))
+        });
+        held.filter(|who| who.1.0 >= self.since && !self.sold.contains(who))
+            .count() as u32
     }
 
     /// Turns written out one by one; a lane where nobody waits loses the rest of its turn.

@@ -328,7 +328,7 @@ impl Model {
         }
         let due = |line: &Line| now.clock >= (line.busy + settings.late_window_ms).max(self.held_until);
         let forgotten = |(name, line): (&LineName, &Line)| {
-            (!name.is_only() && line.empty(now.clock) && due(line)).then(|| name.clone())
+            (!name.is_only() && line.sold.is_empty() && line.empty(now.clock) && due(line)).then(|| name.clone())
         };
         for name in room.lines.iter().filter_map(forgotten).collect::<Vec<_>>() {
             now.lore.raise(room.lines.remove(&name).unwrap().highest());
@@ -359,6 +359,11 @@ impl Model {
                 let higher = edition.0 > room.edition;
                 if higher {
                     (room.edition, room.spared) = (edition.0, Some(self.lore.era()));
+                    let era = self.lore.era();
+                    for line in room.lines.values_mut() {
+                        line.sold.retain(|(_, key)| key.0 >= era);
+                        line.since = if room.settings.stock.is_some() { era } else { 0 };
+                    }
                 }
                 return higher;
             }

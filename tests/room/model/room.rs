@@ -34,6 +34,7 @@ impl Room {
                 .overrides
                 .rate_per_minute
                 .unwrap_or(self.configured.rate_per_minute),
+            stock: self.overrides.stock.or(self.configured.stock),
             ..self.configured.clone()
         };
         for line in self.lines.values_mut() {
@@ -61,8 +62,13 @@ impl Room {
         let key = |number: &Number| (number.era.0, u64::from(number.n));
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
         let brought = brought.filter(|(_, number)| now.adopts == Some(number.era.0));
-        let mut named = section.marks.iter().chain(&section.reopens).chain(brought);
-        if named.any(|(_, number)| matches!(now.lore.prove(key(number), now.clock), Proof::Lost { .. })) {
+        let named = section.marks.iter().chain(&section.reopens).chain(brought);
+        let sold = section.completions.iter().map(|done| &done.number);
+        let mut named = named.map(|(_, number)| number).chain(sold);
+        let brings = now.adopts.is_some() && !section.completions.is_empty();
+        if brings && !self.lines.contains_key(&section.line) {
+            self.lines.insert(section.line.clone(), Line::new(now));
+        } else if named.any(|number| matches!(now.lore.prove(key(number), now.clock), Proof::Lost { .. })) {
             self.make(&section.line, now);
         }
         match self.lines.get_mut(&section.line) {
@@ -77,6 +83,11 @@ impl Room {
                     .ends
                     .iter()
                     .for_each(|end| note(line.end(end.lane, key(&end.number), end.after_ms, now)));
+                let current = (self.edition, self.spared);
+                section
+                    .completions
+                    .iter()
+                    .for_each(|done| note(line.complete(done, current, now)));
                 section
                     .claims
                     .iter()
@@ -140,7 +151,12 @@ impl Room {
         if !able || !configured || count == 0 || !self.make(name, now) {
             return None;
         }
-        self.lines.get_mut(name)?.join(lane, count, now)
+        let line = self.lines.get_mut(name)?;
+        let sold_out = self
+            .settings
+            .stock
+            .is_some_and(|stock| line.sold.len() >= stock as usize);
+        if sold_out { None } else { line.join(lane, count, now) }
     }
 }
 
@@ -154,6 +170,6 @@ fn items(section: &Section) -> u32 {
     let named = [&section.leaves, &section.reopens, &section.renewals, &section.marks];
     let brought = [&section.taken, &section.spent, &section.voids];
     let lists = named.iter().chain(&brought).map(|list| list.len());
-    let items = lists.sum::<usize>() + section.ends.len() + section.claims.len();
+    let items = lists.sum::<usize>() + section.ends.len() + section.completions.len() + section.claims.len();
     u32::try_from(items).unwrap()
 }

@@ -1,6 +1,6 @@
 //! What gates say of a naive line's visitors.
 
-use anteroom::room::{LaneId, Number};
+use anteroom::room::{Completion, LaneId, Number};
 
 use super::Proof;
 use super::lane::{Is, Key, Now, Person, Where, number};
@@ -236,6 +236,39 @@ impl Line {
         };
         *expires = (*expires).min(now.clock + after);
         *ending = true;
+        true
+    }
+
+    /// Counted once, whatever has become of the session; what is not of this sale only ends it.
+    pub fn complete(&mut self, done: &Completion, (edition, spared): (u32, Option<u64>), now: &mut Now) -> bool {
+        let (id, key) = (done.lane, (done.number.era.0, u64::from(done.number.n)));
+        let past = done.edition.0 < edition && spared.is_none_or(|spared| key.0 < spared);
+        if now.settings.stock.is_none() || past {
+            return now.adopts.is_none() && self.end(id, key, done.after_ms, now);
+        }
+        self.reclaim(id, key, now);
+        let Some(lane) = self.lanes.get(usize::from(id.0)) else {
+            return false;
+        };
+        let new = lane.find(key) != Where::Ahead && self.sold.insert((id, key));
+        if now.adopts.is_some() {
+            return new;
+        }
+        let until = now.clock + now.settings.late_window_ms;
+        let count = match self.person(id, key).map(|person| &person.is) {
+            Some(Is::Called { .. } | Is::Inside { .. }) => return self.end(id, key, done.after_ms, now) || new,
+            Some(Is::Missed { count, .. } | Is::Over { idled: true, count, .. }) => *count,
+            Some(Is::Spent { .. }) => 2,
+            Some(Is::InLine) => 1,
+            _ => return new,
+        };
+        if let Some(person) = self.person(id, key) {
+            person.is = Is::Over {
+                idled: false,
+                until,
+                count,
+            };
+        }
         true
     }
 

@@ -1,0 +1,64 @@
+//! What a room's lines have sold: as bytes, and between two histories.
+
+use super::Room;
+use crate::room::codec::{Read, Reader, Writer};
+use crate::room::entry::Completion;
+use crate::room::ids::{Era, LineName};
+use crate::room::line::Line;
+use crate::room::stock::Tally;
+
+impl Room {
+    /// What `other` lacks of the numbers of an era that completed in a line here.
+    pub fn completions_for(&self, other: Option<&Self>, line: &LineName, era: Era) -> Vec<Completion> {
+        let Some(of) = self.lines.get(line) else {
+            return Vec::new();
+        };
+        let same = other.filter(|other| other.edition == self.edition);
+        let known = same
+            .and_then(|other| other.lines.get(line))
+            .map(|line| line.tally.winners());
+        let winners = of.tally.winners().iter_from(0);
+        let of_era = winners.filter(|winner| winner.number.era == era);
+        let lacking = of_era.filter(|winner| !known.is_some_and(|known| known.has(winner.lane, winner.number)));
+        let completion = lacking.map(|winner| Completion {
+            lane: winner.lane,
+            number: winner.number,
+            edition: self.edition,
+            after_ms: 0,
+            at: Some(winner.at),
+        });
+        completion.collect()
+    }
+
+    pub(super) fn regain_stock(&mut self, spared: Era) {
+        for line in self.lines.values_mut() {
+            line.regain_stock(spared, &self.settings);
+        }
+        // What is free now may be called for, and a line that sold nothing be forgotten.
+        self.active.extend(self.lines.keys().cloned());
+    }
+
+    /// The lines that have sold something, or know whose slots are of the edition before.
+    pub(super) fn tallies(&self) -> Option<Vec<u8>> {
+        let told: Vec<(&LineName, &Line)> = self.lines.iter().filter(|(_, line)| !line.tally.is_nothing()).collect();
+        let field = || {
+            Writer::field(|w| {
+                w.list(&told, |w, (name, line)| {
+                    w.text(name.as_str());
+                    line.tally.write(w);
+                });
+            })
+        };
+        (!told.is_empty()).then(field)
+    }
+
+    pub(super) fn read_tallies(&mut self, r: &mut Reader) -> Read<()> {
+        for (name, tally) in r.list(3, |r| Ok((r.line_name()?, Tally::read(r)?)))? {
+            let Some(line) = self.lines.get_mut(&name).filter(|_| !tally.is_nothing()) else {
+                return r.wrong();
+            };
+            line.tally = tally;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! A line sells its stock: completions are counted once, and nobody is called whom the stock cannot serve.
+
+use super::deadlines::Due;
+use super::entry::Completion;
+use super::era::Found;
+use super::ids::{Edition, Era};
+use super::line::Line;
+use super::moment::Moment;
+use super::record::{EndedBy, Record};
+use super::settings::Settings;
+use super::stock::Winner;
+use super::view::is_reset;
+
+/// The edition that a room is in, and who is of it whatever their tokens say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Current {
+    pub edition: Edition,
+    /// See [`RoomView::spared`](super::RoomView::spared).
+    pub spared: Option<Era>,
+}
+
+impl Line {
+    /// Pieces that nobody has and nobody holds: as many may be called.
+    pub fn reach(&self, settings: &Settings) -> u64 {
+        let left = |stock| u64::from(self.tally.left(stock, self.slots()));
+        settings.stock.map_or(u64::MAX, left)
+    }
+
+    /// Everything has been sold: nobody joins, nobody is called.
+    pub fn is_sold_out(&self, settings: &Settings) -> bool {
+        let sold = self.tally.winners().count();
+        settings.stock.is_some_and(|stock| sold >= stock)
+    }
+
+    /// Whether a slot at this place is one that the stock waits for no more.
+    fn is_settled(&self, due: Due) -> bool {
+        // PERF: nearly all lines sell nothing by stock.
+        if self.tally.is_nothing() {
+            return false;
+        }
+        let lane = self.lanes.get(usize::from(due.0.0));
+        self.tally
+            .is_settled(due, lane.and_then(|lane| lane.eras.number(due.1)))
+    }
+
+    /// A slot was given to this place.
+    pub fn hold_piece(&mut self, due: Due) {
+        if self.is_settled(due) {
+            self.tally.count_settled(true);
+        }
+    }
+
+    /// The slot of this place is free again.
+    pub fn free_piece(&mut self, due: Due) {
+        if self.is_settled(due) {
+            self.tally.count_settled(false);
+        }
+    }
+
+    /// Counts the settled slots anew, from the records.
+    pub fn recount_pieces(&mut self) {
+        let held = |record: &Record| matches!(record, Record::Called(_) | Record::Inside(_));
+        let lanes = (0..).map(super::ids::LaneId).zip(&self.lanes);
+        let held = lanes.flat_map(|(id, lane)| {
+            let slots = lane.slots.iter().filter(move |(_, record)| held(record));
+            slots.map(move |(place, _)| (id, place))
+        });
+        let settled = held.filter(|due| self.is_settled(*due)).count();
+        self.tally.recount(u32::try_from(settled).unwrap_or(u32::MAX));
+    }
+
+    /// A new edition begins here: what was sold in the one before does not count for it.
+    pub fn begin_stock(&mut self, settings: &Settings) {
+        let next = settings
+            .stock
+            .map(|_| self.lanes.iter().map(|lane| lane.eras.next()).collect());
+        self.tally.begin(next.unwrap_or_default(), None);
+        self.recount_pieces();
+    }
+
+    /// An edition that the log had lost is known again: who joined since is of it, and whoever came before is not.
+    pub fn regain_stock(&mut self, spared: Era, settings: &Settings) {
+        let start = settings
+            .stock
+            .map(|_| self.lanes.iter().map(|lane| lane.eras.start()).collect());
+        self.tally.begin(start.unwrap_or_default(), Some(spared));
+        self.recount_pieces();
+    }
+
+    /// A visitor has completed: counted once, and the session ends after its grace.
+    pub fn complete(&mut self, done: &Completion, settings: &Settings, current: Current, m: &mut Moment) -> bool {
+        let of_sale = settings.stock.is_some() && !is_reset(done.edition, done.number, current.edition, current.spared);
+        let counted = of_sale && self.count_completion(done, settings, m);
+        // What the log before knew of the session comes in lists of its own.
+        if m.adopts.is_some() {
+            return counted;
+        }
+        let ended = if of_sale {
+            self.end_completed(done, settings, m)
+        } else {
+            self.end(&done.end(), settings, m)
+        };
+        counted || ended
+    }
+
+    fn count_completion(&mut self, done: &Completion, settings: &Settings, m: &mut Moment) -> bool {
+        let (id, number) = (done.lane, done.number);
+        // Whether or not its era is still told apart, the visitor was here; only a number that nobody has was not.
+        let place = self
+            .known_lane(id, number, settings, m)
+            .and_then(|lane| lane.reclaim(number));
+        let issued = self.lane(id).is_some_and(|lane| lane.eras.find(number) != Found::Ahead);
+        let winner = Winner {
+            lane: id,
+            number,
+            at: done.at.unwrap_or(m.time),
+        };
+        let unsettled = place.is_some_and(|place| self.holds_slot((id, place)) && !self.is_settled((id, place)));
+        let new = issued && self.tally.complete(winner);
+        if new && unsettled {
+            self.tally.count_settled(true);
+        }
+        new
+    }
+
+    /// The session of one who has completed: it ends as by the shop's answer, and is not opened again. One that the rooms
+    /// do not know, or know no more, leaves a number that is used up.
+    fn end_completed(&mut self, done: &Completion, settings: &Settings, m: &Moment) -> bool {
+        let Some(lane) = self.lane(done.lane) else { return false };
+        let Some(place) = lane.place(done.number) else {
+            return false;
+        };
+        let in_line = lane.is_in_line(place);
+        let count = match lane.slots.get(place).copied() {
+            Some(Record::Called(_) | Record::Inside(_)) => return self.end(&done.end(), settings, m),
+            Some(
+                Record::Over {
+                    end: EndedBy::Idling,
+                    count,
+                    ..
+                }
+                | Record::Missed { count, .. },
+            ) => count,
+            Some(Record::Spent { .. }) => 2,
+            None if in_line => 1,
+            Some(Record::Over { .. }) | None => return false,
+        };
+        self.leave_over((done.lane, place), EndedBy::Word, count, settings, m);
+        true
+    }
+
+    fn holds_slot(&self, (id, place): Due) -> bool {
+        let record = self.lanes.get(usize::from(id.0)).and_then(|lane| lane.slots.get(place));
+        matches!(record, Some(Record::Called(_) | Record::Inside(_)))
+    }
+}

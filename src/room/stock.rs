@@ -1,0 +1,252 @@
+//! What a line has sold of its stock: who completed, in the order of the log, and how many slots the stock still waits for.
+//!
+//! A number completes once, however often that is said. A visitor who was called holds one piece until the session ends, or
+//! the turn is missed; what was not completed goes to the next in line. Slots that no piece is held for are `settled`: of
+//! visitors who have completed and are on their way out, and of sessions of the edition before.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::bits::Bits;
+use super::codec::{Read, Reader, Writer};
+use super::ids::{Era, LaneId, Number, Place, Wall};
+
+/// Most pieces of a room, or of each of its lines.
+pub const MAX_STOCK: u32 = 1_000_000;
+
+/// Most that a line remembers: the stock, and who completed beyond it. Whoever comes after that is not counted.
+const MAX_WINNERS: u32 = MAX_STOCK + 65_536;
+
+/// Winners in one shared piece of the list.
+const PIECE: usize = 1_024;
+
+/// One who has completed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Winner {
+    pub lane: LaneId,
+    pub number: Number,
+    /// The log's time of the completion.
+    pub at: Wall,
+}
+
+/// Who has completed in one line, in the order of the log. Cheap to clone: all but the last piece stays shared.
+#[derive(Clone, Debug, Default)]
+pub struct Winners {
+    pieces: Vec<Arc<Vec<Winner>>>,
+    count: u32,
+    /// Their numbers of each era as bits; follows from the list.
+    has: BTreeMap<(LaneId, Era), Bits>,
+}
+
+impl Winners {
+    /// How many have completed.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[must_use]
+    pub fn has(&self, lane: LaneId, number: Number) -> bool {
+        let of_era = self.has.get(&(lane, number.era));
+        of_era.is_some_and(|bits| bits.get(Place(u64::from(number.n))))
+    }
+
+    /// From the one on before whom `skip` have completed.
+    pub fn iter_from(&self, skip: usize) -> impl Iterator<Item = &Winner> {
+        let pieces = self.pieces.get(skip / PIECE..).unwrap_or_default();
+        pieces.iter().flat_map(|piece| piece.iter()).skip(skip % PIECE)
+    }
+
+    /// False for one who has completed before, and when the list is full.
+    pub(super) fn add(&mut self, winner: Winner) -> bool {
+        let Winner { lane, number, .. } = winner;
+        let new = self.count < MAX_WINNERS
+            && (self.has.entry((lane, number.era)).or_default()).set(Place(u64::from(number.n)));
+        if new {
+            match self.pieces.last_mut().filter(|piece| piece.len() < PIECE) {
+                Some(piece) => Arc::make_mut(piece).push(winner),
+                None => self.pieces.push(Arc::new(vec![winner])),
+            }
+            self.count += 1;
+        }
+        new
+    }
+
+    fn retain(&mut self, keeps: impl Fn(&Winner) -> bool) {
+        let kept: Vec<Winner> = self.iter_from(0).filter(|winner| keeps(winner)).copied().collect();
+        *self = Self::default();
+        for winner in kept {
+            self.add(winner);
+        }
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.var(u64::from(self.count));
+        for winner in self.iter_from(0) {
+            w.u8(winner.lane.0);
+            w.number(winner.number);
+            w.wall(winner.at);
+        }
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        let mut winners = Self::default();
+        let listed = r.list(21, |r| {
+            Ok(Winner {
+                lane: r.lane()?,
+                number: r.number()?,
+                at: r.wall()?,
+            })
+        })?;
+        for winner in listed {
+            if !winners.add(winner) {
+                return r.wrong();
+            }
+        }
+        Ok(winners)
+    }
+}
+
+/// What one line knows of its stock.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    winners: Winners,
+    /// By lane: places below are of the edition before.
+    since: Vec<Place>,
+    /// Slots that no piece is held for; follows from the records.
+    settled: u32,
+}
+
+impl Tally {
+    pub fn winners(&self) -> &Winners {
+        &self.winners
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        self.winners.is_empty() && self.since.is_empty()
+    }
+
+    /// Slots that a piece is held for, of those there are.
+    pub fn unfinished(&self, slots: u32) -> u32 {
+        slots.saturating_sub(self.settled)
+    }
+
+    /// Pieces that nobody has and nobody holds.
+    pub fn left(&self, stock: u32, slots: u32) -> u32 {
+        stock
+            .saturating_sub(self.winners.count)
+            .saturating_sub(self.unfinished(slots))
+    }
+
+    /// Nothing is held for the number's slot.
+    pub fn is_settled(&self, (lane, place): (LaneId, Place), number: Option<Number>) -> bool {
+        let since = self.since.get(usize::from(lane.0));
+        since.is_some_and(|since| place < *since) || number.is_some_and(|number| self.winners.has(lane, number))
+    }
+
+    /// A slot was taken, or freed, that is settled.
+    pub fn count_settled(&mut self, held: bool) {
+        self.settled = if held {
+            self.settled.saturating_add(1)
+        } else {
+            self.settled.saturating_sub(1)
+        };
+    }
+
+    /// Slots that are settled, counted anew.
+    pub fn recount(&mut self, settled: u32) {
+        self.settled = settled;
+    }
+
+    /// False for one who has completed before.
+    pub fn complete(&mut self, winner: Winner) -> bool {
+        self.winners.add(winner)
+    }
+
+    /// A new edition has begun, of places from `since` on in each lane; winners of `spared` eras are of it.
+    pub fn begin(&mut self, since: Vec<Place>, spared: Option<Era>) {
+        self.since = since;
+        self.winners
+            .retain(|winner| spared.is_some_and(|era| winner.number.era >= era));
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        self.winners.write(w);
+        w.list(&self.since, |w, place| w.place(*place));
+    }
+
+    /// Settled slots are counted once the records are known.
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            winners: Winners::read(r)?,
+            since: r.list(8, Reader::place)?,
+            settled: 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn winner(n: u32) -> Winner {
+        Winner {
+            lane: LaneId(0),
+            number: Number { era: Era(9), n },
+            at: Wall(u64::from(n)),
+        }
+    }
+
+    fn winners(count: u32) -> Winners {
+        let mut winners = Winners::default();
+        assert!((0..count).all(|n| winners.add(winner(n * 7))));
+        winners
+    }
+
+    #[test]
+    fn a_number_completes_once_and_the_list_keeps_its_order() {
+        let mut winners = winners(3_000);
+        assert!(!winners.add(winner(7)) && winners.count() == 3_000);
+        assert!(winners.has(LaneId(0), winner(7).number));
+        assert!(!winners.has(LaneId(1), winner(7).number) && !winners.has(LaneId(0), winner(8).number));
+        let from = |skip| winners.iter_from(skip).map(|winner| winner.number.n / 7).next();
+        assert_eq!(
+            [0, 1_023, 1_024, 2_999, 3_000, 9_999].map(from),
+            [Some(0), Some(1_023), Some(1_024), Some(2_999), None, None]
+        );
+    }
+
+    #[test]
+    fn winners_come_back_from_bytes_and_none_twice() {
+        let mut w = Writer::default();
+        winners(2_500).write(&mut w);
+        let back = Winners::read(&mut Reader::new(&w.bytes, "winners")).unwrap();
+        assert!(back.iter_from(0).eq(winners(2_500).iter_from(0)));
+        let mut twice = Writer::default();
+        twice.list(&[winner(1), winner(1)], |w, winner| {
+            w.u8(winner.lane.0);
+            w.number(winner.number);
+            w.wall(winner.at);
+        });
+        assert!(Winners::read(&mut Reader::new(&twice.bytes, "winners")).is_err());
+    }
+
+    #[test]
+    fn a_new_edition_begins_anew_but_for_those_who_were_spared() {
+        let mut tally = Tally::default();
+        for n in 0..5 {
+            tally.complete(winner(n));
+        }
+        assert_eq!((tally.left(10, 3), tally.left(7, 3), tally.left(3, 0)), (2, 0, 0));
+        tally.begin(vec![Place(50)], Some(Era(9)));
+        assert_eq!(tally.winners().count(), 5);
+        assert!(tally.is_settled((LaneId(0), Place(49)), None) && !tally.is_settled((LaneId(0), Place(50)), None));
+        tally.begin(vec![Place(50)], None);
+        assert!(tally.winners().is_empty() && !tally.winners().has(LaneId(0), winner(1).number));
+    }
+}
