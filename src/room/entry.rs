@@ -322,7 +322,8 @@ impl Batch {
 
 impl Completion {
     /// What it is where nothing is counted.
-    pub(super) fn end(&self) -> End {
+    #[must_use]
+    pub fn end(&self) -> End {
         End {
             lane: self.lane,
             number: self.number,

@@ -209,7 +209,7 @@ impl Line {
 
     /// A number that was used up where its era went on: whoever is in line with it here is in line no more, and leaves
     /// `record`. A session goes on, and a call whose number is spent may still be claimed.
-    fn use_up(
+    pub fn use_up(
         &mut self,
         id: LaneId,
         number: Number,

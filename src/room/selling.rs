@@ -93,6 +93,9 @@ impl Line {
         let counted = of_sale && self.count_completion(done, settings, m);
         // What the log before knew of the session comes in lists of its own.
         if m.adopts.is_some() {
+            if counted {
+                self.use_up(done.lane, done.number, None, settings, m);
+            }
             return counted;
         }
         let ended = if of_sale {

@@ -20,6 +20,7 @@ mod people;
 mod plan;
 mod rooms;
 mod scenarios;
+mod stock;
 mod store;
 mod trace;
 mod visits;

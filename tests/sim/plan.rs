@@ -9,6 +9,8 @@ use super::faults::Fault;
 use super::link::Weather;
 use super::observer;
 use super::people::Is;
+use super::rooms;
+use super::stock;
 use super::store::Flaw;
 use super::world::{Event, SECOND, Tally, Time, World};
 
@@ -30,6 +32,9 @@ pub struct Plan {
     pub flaw: Option<Flaw>,
     /// The flaw is one that gates must get over by themselves.
     pub survives: bool,
+    /// Pieces that there are, and whether the shop now and then answers after the session.
+    pub stock: Option<u32>,
+    pub slow_shop: bool,
 }
 
 /// What a run came to.
@@ -62,6 +67,8 @@ impl Plan {
             faults: Vec::new(),
             flaw: None,
             survives: false,
+            stock: None,
+            slow_shop: true,
         }
     }
 
@@ -83,6 +90,8 @@ impl Plan {
         };
         if plan.knows == 1 {
             plan.upgrades(&mut chance);
+        } else {
+            plan.stock = stock::some_stock(seed);
         }
         for _ in 0..chance.within(2, 8) {
             let at = chance.within(20 * SECOND, plan.busy);
@@ -109,6 +118,7 @@ impl Plan {
     }
 
     pub fn run(self) -> Outcome {
+        rooms::sell(self.stock);
         let mut world = World::new(self.seed, self.gates, self.knows);
         for slot in &mut world.slots {
             slot.weather = self.weather;
@@ -119,6 +129,7 @@ impl Plan {
             (world.excuse.excess, world.excuse.numbers, world.excuse.turns) = (true, true, true);
         }
         world.most_people = self.most;
+        world.slow_shop = self.slow_shop;
         world.arrivals_every = self.every;
         for slot in 0..self.gates {
             let at = world.chance.within(0, 2 * SECOND);
@@ -149,6 +160,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
         (ledger.entries, ledger.beyond, ledger.blind, ledger.faults.clone())
     });
     faults.append(&mut world.faults);
+    world.tally.sold = observer::with(|watch| watch.ledger.sold().len() as u64);
     let ghosts = observer::with(|watch| watch.ledger.ghosts(|number| world.given.contains_key(number)));
     world.tally.ghosts = ghosts as u64;
     if faults.is_empty() {
@@ -171,6 +183,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
         if kept > TRIMMED_MS {
             faults.push(format!("the log reaches back {kept} ms, and is not trimmed"));
         }
+        faults.extend(stock::judge(&world));
         let twisted = observer::with(|watch| watch.twisted.len());
         if twisted > 0 && world.slots.len() > 2 {
             faults.push("a gate's rooms are wrong, and nobody has noticed".into());

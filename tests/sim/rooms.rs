@@ -15,11 +15,17 @@ pub fn room() -> RoomName {
 
 thread_local! {
     static OPENS_AT: Cell<Option<u64>> = const { Cell::new(None) };
+    static STOCK: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
 /// In the runs of this thread from now on the line forms until the store's clock is there, and is drawn then.
 pub fn draw_at(opens_ms: Option<u64>) {
     OPENS_AT.set(opens_ms);
+}
+
+/// In the runs of this thread from now on so many pieces are sold.
+pub fn sell(stock: Option<u32>) {
+    STOCK.set(stock);
 }
 
 fn sale(opens_ms: u64) -> Schedule {
@@ -47,6 +53,7 @@ pub fn settings() -> Settings {
         late_window_ms: 60_000,
         schedule: OPENS_AT.get().map(sale),
         draw: OPENS_AT.get().map(|_| Drawing { beacon: None }),
+        stock: STOCK.get(),
         ..Settings::default()
     }
 }

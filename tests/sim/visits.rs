@@ -56,6 +56,9 @@ impl World {
             }
             self.pass_is_void(id);
         }
+        if self.goes_home_with_nothing(id, slot) {
+            return;
+        }
         match self.people[id].ticket {
             None => {
                 let arrival = self.arrives();
@@ -117,7 +120,7 @@ impl World {
         })
     }
 
-    fn leave_word(&mut self, slot: usize, number: Number, note: Option<Note>) {
+    pub fn leave_word(&mut self, slot: usize, number: Number, note: Option<Note>) {
         let (Some(note), Some(gate)) = (note, self.slots[slot].gate.as_mut()) else {
             return;
         };
@@ -289,7 +292,7 @@ impl World {
         }
         if person.inside_until.is_some_and(|until| until <= now) {
             if person.kind != Kind::Lost || calm {
-                self.leave_word(slot, pass.number, Some(Note::Leave));
+                self.parts(slot, pass.number);
             }
             self.tally.done += 1;
             return self.is_done(id);

@@ -43,6 +43,8 @@ pub enum Event {
     Visit(usize, u64),
     /// Somebody new comes, and more after them.
     Arrive,
+    /// The shop's answer to a request that completed passes the gate of this slot and life.
+    Completed(usize, u64, Number),
     Fault(Fault),
 }
 
@@ -66,6 +68,9 @@ pub struct World {
     pub slots: Vec<Slot>,
     pub people: Vec<Person>,
     pub given: std::collections::BTreeMap<Number, usize>,
+    /// Whoever has completed, as the shop knows.
+    pub bought: std::collections::BTreeSet<Number>,
+    pub slow_shop: bool,
     pub lives: u64,
     pub calls: u64,
     pub tally: Tally,
@@ -120,6 +125,8 @@ pub struct Tally {
     pub longest_mark: Time,
     /// Numbers in line that no visitor was ever given.
     pub ghosts: u64,
+    /// Completions in the last log.
+    pub sold: u64,
 }
 
 impl World {
@@ -141,6 +148,8 @@ impl World {
             slots: (0..gates).map(slot).collect(),
             people: Vec::new(),
             given: std::collections::BTreeMap::new(),
+            bought: std::collections::BTreeSet::new(),
+            slow_shop: false,
             lives: 0,
             calls: 0,
             tally: Tally::default(),
@@ -189,6 +198,7 @@ impl World {
             Event::Reply { to, answer } => self.replied(to, answer),
             Event::Visit(person, visit) => self.visited(person, visit),
             Event::Arrive => self.arrival(),
+            Event::Completed(slot, life, number) => self.completed(slot, life, number),
             Event::Fault(fault) => self.strike(fault),
         }
     }

@@ -252,6 +252,9 @@ impl Line {
         };
         let new = lane.find(key) != Where::Ahead && self.sold.insert((id, key));
         if now.adopts.is_some() {
+            if new {
+                self.use_up(id, key, false, now);
+            }
             return new;
         }
         let until = now.clock + now.settings.late_window_ms;

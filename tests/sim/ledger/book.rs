@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{Claim, End, GateId, Number, PendingId};
+use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId};
 
-use crate::rooms;
+use crate::rooms::{self, LANE};
 
 /// A number as the reckoning has it, by the room's clock in milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -58,6 +58,9 @@ pub struct Book {
     pub adopting_until: u64,
     /// Numbers that the entry found to be over.
     pub ended: Vec<Number>,
+    /// Who has completed, and whom the entry found to.
+    pub sold: BTreeSet<Number>,
+    pub just_sold: Vec<Number>,
     undo: Vec<(u64, Undo)>,
     sequence: u64,
 }
@@ -67,6 +70,7 @@ enum Undo {
     Person(Number, Option<Person>),
     Heard(GateId, u64),
     Pending(PendingId, Option<Number>),
+    Sold(Number),
     Scalars([u64; 3], Option<u64>),
 }
 
@@ -82,6 +86,7 @@ impl Book {
                 Undo::Heard(gate, serial) => _ = book.heard.remove(&(gate, serial)),
                 Undo::Pending(id, Some(number)) => _ = book.pending.insert(id, number),
                 Undo::Pending(id, None) => _ = book.pending.remove(&id),
+                Undo::Sold(number) => _ = book.sold.remove(&number),
                 Undo::Scalars([clock, calls, adopting], time) => {
                     (book.clock, book.calls, book.adopting_until, book.time) = (clock, calls, adopting, time);
                 }
@@ -118,6 +123,16 @@ impl Book {
     pub fn number_pending(&mut self, id: PendingId, number: Number) {
         let before = self.pending.insert(id, number);
         self.undo.push((self.sequence, Undo::Pending(id, before)));
+    }
+
+    /// False for one who has completed before.
+    pub fn sell(&mut self, number: Number) -> bool {
+        let new = self.sold.insert(number);
+        if new {
+            self.just_sold.push(number);
+            self.undo.push((self.sequence, Undo::Sold(number)));
+        }
+        new
     }
 
     pub fn held(&self) -> usize {
@@ -240,6 +255,15 @@ impl Book {
             self.put(number, person);
         }
     }
+}
+
+/// Everybody in the order in which they are to be called.
+pub fn in_order<'a>(book: &'a Book, line: &LineView) -> Vec<(&'a Number, &'a Person)> {
+    let mut people: Vec<_> = book.people.iter().collect();
+    if line.drawn(LANE) > 0 {
+        people.sort_by_key(|(number, _)| line.place(LANE, **number));
+    }
+    people
 }
 
 /// Slots outlive their passes by this.

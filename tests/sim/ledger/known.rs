@@ -11,6 +11,8 @@ use anteroom::room::{Adopt, Entry, GateId, Number, Position, State};
 pub struct Known {
     /// Where each number was found to be over.
     over: BTreeMap<Number, Vec<Position>>,
+    /// Where each number was found to have completed.
+    sold: BTreeMap<Number, Vec<Position>>,
     /// The last sequence of each log that a gate has applied, since it read the rooms from the store.
     read: BTreeMap<(GateId, u64), u64>,
     said: BTreeMap<(u64, GateId), Said>,
@@ -49,6 +51,10 @@ impl Known {
         self.over.entry(number).or_default().push(at);
     }
 
+    pub fn sell(&mut self, number: Number, at: Position) {
+        self.sold.entry(number).or_default().push(at);
+    }
+
     /// A batch of a gate counts.
     pub fn hear(&mut self, entry: &Entry, state: &State) {
         let said = self
@@ -65,6 +71,15 @@ impl Known {
 
     /// A gate that knows the number to be over, and has had its say in the log; and where it read so.
     pub fn is_over(&self, number: Number, incarnation: u64) -> Option<(GateId, Position)> {
+        self.read_by(self.over.get(&number)?, incarnation)
+    }
+
+    /// The same of a number that has completed.
+    pub fn is_sold(&self, number: Number, incarnation: u64) -> Option<(GateId, Position)> {
+        self.read_by(self.sold.get(&number)?, incarnation)
+    }
+
+    fn read_by(&self, found: &[Position], incarnation: u64) -> Option<(GateId, Position)> {
         let gates = self
             .said
             .range((incarnation, GateId(0))..=(incarnation, GateId(u64::MAX)));
@@ -72,7 +87,7 @@ impl Known {
             .filter(|(_, said)| **said == Said::All)
             .map(|((_, gate), _)| *gate)
             .collect();
-        self.over.get(&number)?.iter().find_map(|at| {
+        found.iter().find_map(|at| {
             let knows = |gate: &&GateId| {
                 let read = self.read.get(&(**gate, at.incarnation));
                 read.is_some_and(|read| *read >= at.sequence)

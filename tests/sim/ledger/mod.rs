@@ -7,6 +7,7 @@
 
 mod book;
 mod known;
+mod stock;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub struct Ledger {
     pub rewritten: bool,
     pub rooms: Rooms,
     pub known: Known,
+    /// Who has completed in any history.
+    completions: BTreeSet<Number>,
 }
 
 /// Whether some gate's rooms have been made wrong.
@@ -122,6 +125,9 @@ impl Ledger {
             history.sequence = at.sequence;
             for number in history.book.ended.drain(..) {
                 self.known.end(number, at);
+            }
+            for number in history.book.just_sold.drain(..) {
+                self.known.sell(number, at);
             }
         }
         self.known.reads(gate, at);
@@ -248,6 +254,9 @@ impl Ledger {
         for section in &entry.batch.sections {
             section.leaves.iter().for_each(|(_, number)| book.leave(*number));
             section.ends.iter().for_each(|end| book.end(end));
+            for done in &section.completions {
+                self.completed(book, done, adopts.is_some());
+            }
             section.claims.iter().for_each(|claim| book.claim(claim));
             let used = [(&section.taken, Is::Over), (&section.spent, Is::Lapsed)];
             for (numbers, is) in used.into_iter().filter(|_| adopts.is_some()) {
@@ -341,7 +350,7 @@ impl Ledger {
             return;
         }
         let (mut found, mut passed_over) = (Vec::new(), None);
-        for (number, person) in in_order(book, line) {
+        for (number, person) in book::in_order(book, line) {
             if found.len() as u64 == made {
                 break;
             }
@@ -417,7 +426,9 @@ impl Ledger {
                 self.fault(&format!("{at:?}: {made} called while nobody may be"));
             }
         }
-        if may_call && !adopting && slots < capacity && figures.waiting > 0 {
+        self.judge_stock(book, made, at, line);
+        let reach = figures.left() != Some(0);
+        if may_call && !adopting && slots < capacity && figures.waiting > 0 && reach {
             self.fault(&format!("{at:?}: a slot stays free while {} wait", figures.waiting));
         }
         let kept = |(number, person): &(&Number, &Person)| {
@@ -474,15 +485,6 @@ impl Ledger {
             self.faults.push(what.to_owned());
         }
     }
-}
-
-/// Everybody in the order in which they are to be called.
-fn in_order<'a>(book: &'a Book, line: &LineView) -> Vec<(&'a Number, &'a Person)> {
-    let mut people: Vec<_> = book.people.iter().collect();
-    if line.drawn(LANE) > 0 {
-        people.sort_by_key(|(number, _)| line.place(LANE, **number));
-    }
-    people
 }
 
 /// The clock goes on with an entry, at most five seconds.
