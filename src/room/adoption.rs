@@ -77,7 +77,9 @@ impl State {
             for (line, of) in room.lines().filter(|_| stands) {
                 packer.turn_to(name, line);
                 let lacking = room.completions_for(now.rooms.get(name), line, adopt.era);
-                lacking.into_iter().for_each(|done| packer.complete(done));
+                for done in lacking {
+                    packer.complete(done);
+                }
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
                     if let Some(extent) = lane.eras.extent(adopt.era) {
                         let unheard = |number: Number| {
