@@ -2,9 +2,9 @@
 
 use anteroom::draw::Hash;
 use anteroom::room::{
-    Adopt, Batch, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End, Entry, Era, GateId, LaneId,
-    LineName, Made, Mode, Number, Overrides, PendingId, Position, RoomChange, RoomName, Root, Sale, Schedule, Section,
-    Settings, Spoke, State, VERSION, Vote, Wall, Who, Window,
+    Adopt, Batch, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End, Entry, Era,
+    GateId, LaneId, LineName, Made, Mode, Number, Overrides, PendingId, Position, RoomChange, RoomName, Root, Sale,
+    Schedule, Section, Settings, Spoke, State, VERSION, Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;

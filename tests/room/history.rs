@@ -1,8 +1,8 @@
 //! Random histories: what gates might say, in what order, at what times.
 
 use anteroom::room::{
-    Batch, CallOrder, Change, Claim, Completion, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number, Overrides,
-    PendingId, Position, RoomChange, Section, Settings, State, VERSION, Wall,
+    Batch, CallOrder, Change, Claim, Completion, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number,
+    Overrides, PendingId, Position, RoomChange, Section, Settings, State, VERSION, Wall,
 };
 use proptest::prelude::*;
 

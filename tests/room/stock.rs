@@ -77,16 +77,18 @@ fn nobody_is_called_beyond_the_stock_and_what_is_not_bought_goes_to_the_next() {
     let people = log.join(6);
     assert_eq!(tally(&mut log), (3, 0, 3, 0));
     assert!(log.is_called(people[2]) && log.ahead(people[3]) == Some(0));
-    people[..2].iter().for_each(|person| assert!(log.claim(*person, true)));
+    for person in &people[..2] {
+        assert!(log.claim(*person, true));
+    }
     assert!(complete(&mut log, people[0]));
     assert_eq!(tally(&mut log), (3, 1, 2, 0));
     // One leaves, and one never comes: two pieces come back.
     log.leave(people[1]);
     log.mark(people[3]);
     assert!(log.is_called(people[3]));
-    people[3..]
-        .iter()
-        .for_each(|person| assert!(log.claim(*person, true) || log.mark(*person)));
+    for person in &people[3..] {
+        assert!(log.claim(*person, true) || log.mark(*person));
+    }
     log.pass(12_000);
     assert_eq!(tally(&mut log), (3, 1, 2, 0));
     assert!(log.is_called(people[4]) && !log.is_called(people[5]));
@@ -165,7 +167,9 @@ fn when_all_is_sold_nobody_joins_and_nobody_is_called() {
 fn who_completes_beyond_the_stock_is_counted_and_listed() {
     let mut log = Log::new(selling(3, 3));
     let people = log.join(3);
-    people.iter().for_each(|person| assert!(log.claim(*person, true)));
+    for person in &people {
+        assert!(log.claim(*person, true));
+    }
     log.change(Change::Override(Overrides {
         stock: Some(1),
         ..Overrides::default()
@@ -218,7 +222,9 @@ fn every_sale_begins_with_the_whole_stock_and_sessions_of_the_last_hold_none_of_
     });
     log.pass(1_000);
     let people = log.join(3);
-    people[..2].iter().for_each(|person| assert!(log.claim(*person, true)));
+    for person in &people[..2] {
+        assert!(log.claim(*person, true));
+    }
     let first = Section {
         completions: vec![done(people[0], 1, 0)],
         ..only()
@@ -272,7 +278,9 @@ fn a_line_that_has_sold_something_is_not_forgotten() {
 fn what_a_gate_has_read_of_a_lost_log_is_counted_once_whoever_brings_it() {
     let mut log = Log::new(selling(4, 6));
     let people = log.join(10);
-    people[..4].iter().for_each(|person| assert!(log.claim(*person, true)));
+    for person in &people[..4] {
+        assert!(log.claim(*person, true));
+    }
     complete(&mut log, people[0]);
     let mut fork = Fork::of(log);
     fork.old.pass(1_000);
@@ -314,9 +322,9 @@ fn what_a_gate_has_read_of_a_lost_log_is_counted_once_whoever_brings_it() {
 fn a_store_that_lost_everything_still_sells_no_piece_twice() {
     let mut log = Log::new(selling(2, 2));
     let people = log.join(3);
-    people[..2]
-        .iter()
-        .for_each(|person| assert!(log.claim(*person, true) && complete(&mut log, *person)));
+    for person in &people[..2] {
+        assert!(log.claim(*person, true) && complete(&mut log, *person));
+    }
     let mut fork = Fork::of_nothing(log, selling(2, 2));
     fork.bring();
     assert_eq!(tally(&mut fork.new), (2, 2, 0, 0));
@@ -327,7 +335,9 @@ fn a_store_that_lost_everything_still_sells_no_piece_twice() {
 fn nobody_is_told_of_a_part_that_they_did_not_take() {
     let mut log = Log::new(selling(3, 3));
     let people = log.join(5);
-    people[..3].iter().for_each(|person| assert!(log.claim(*person, true)));
+    for person in &people[..3] {
+        assert!(log.claim(*person, true));
+    }
     let told = |log: &mut Log, passed| {
         let view = log.state.view();
         let line = &view.rooms[&room()].lines[&LineName::ONLY];

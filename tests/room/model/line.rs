@@ -183,7 +183,11 @@ impl Line {
             for _ in 0..order.count {
                 let full = self.figures.called + self.figures.inside >= settings.capacity;
                 let quiet = now.clock < now.quiet_until.max(now.lore.healing_until());
-                if quiet || self.has_nothing_left(settings) || (full && !order.beyond) || matches!(settings.mode, Mode::Closed | Mode::Off) {
+                if quiet
+                    || self.has_nothing_left(settings)
+                    || (full && !order.beyond)
+                    || matches!(settings.mode, Mode::Closed | Mode::Off)
+                {
                     break;
                 }
                 let line = self.gen_at(now.clock);
@@ -250,7 +254,7 @@ impl Line {
     }
 
     fn has_nothing_left(&self, settings: &Settings) -> bool {
-        let promised = self.sold.len() as u32 + self.unfinished();
+        let promised = u32::try_from(self.sold.len()).unwrap() + self.unfinished();
         settings.stock.is_some_and(|stock| promised >= stock)
     }
 
@@ -262,8 +266,8 @@ impl Line {
             let people = lane.people.iter().filter(move |(_, person)| held(&person.is));
             people.map(move |(key, _)| (id, *key))
         });
-        held.filter(|who| who.1.0 >= self.since && !self.sold.contains(who))
-            .count() as u32
+        let held = held.filter(|who| who.1.0 >= self.since && !self.sold.contains(who));
+        u32::try_from(held.count()).unwrap()
     }
 
     /// Turns written out one by one; a lane where nobody waits loses the rest of its turn.

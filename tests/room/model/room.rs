@@ -155,7 +155,7 @@ impl Room {
         let sold_out = self
             .settings
             .stock
-            .is_some_and(|stock| line.sold.len() >= stock as usize);
+            .is_some_and(|stock| line.sold.len() >= usize::try_from(stock).unwrap());
         if sold_out { None } else { line.join(lane, count, now) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId};
+use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId, View};
 
 use crate::rooms::{self, LANE};
 
@@ -264,6 +264,11 @@ pub fn in_order<'a>(book: &'a Book, line: &LineView) -> Vec<(&'a Number, &'a Per
         people.sort_by_key(|(number, _)| line.place(LANE, **number));
     }
     people
+}
+
+/// Nobody is called: something was lost, or is being brought back.
+pub fn is_quiet(view: &View) -> bool {
+    view.healing_until.is_some() || view.adopting.is_some()
 }
 
 /// Slots outlive their passes by this.

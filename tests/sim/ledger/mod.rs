@@ -411,7 +411,7 @@ impl Ledger {
             self.fault(&format!("{at:?}: {slots} slots are held, and {held} by the entries"));
         }
         let (ordered, beyond) = ordered(entry);
-        let able = was_rooted && !view.alarm && !is_quiet(view);
+        let able = was_rooted && !view.alarm && !book::is_quiet(view);
         let may_call = able && settings.mode == Mode::Auto;
         let adopting = book.clock < book.adopting_until || adopts(entry, view.version).is_some();
         if made > 0 {
@@ -462,7 +462,7 @@ impl Ledger {
                 came.count() as u64
             };
             let came: u64 = entry.batch.sections.iter().map(lower).sum();
-            if now > before + came && !is_quiet(view) {
+            if now > before + came && !book::is_quiet(view) {
                 let at = entry.position;
                 self.fault(&format!(
                     "{at:?}: {number:?} had {before} ahead and has {now}, {came} came back"
@@ -495,8 +495,3 @@ fn pass(book: &mut Book, time: u64) {
 
 /// How long an adoption holds the calls if it is not finished.
 const ADOPT_MS: u64 = 5_000;
-
-/// Nobody is called: something was lost, or is being brought back.
-fn is_quiet(view: &View) -> bool {
-    view.healing_until.is_some() || view.adopting.is_some()
-}
