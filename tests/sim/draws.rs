@@ -8,7 +8,7 @@ use super::faults::Fault;
 use super::link::Weather;
 use super::observer;
 use super::plan::{Outcome, Plan};
-use super::rooms::{self, LANE};
+use super::rooms::{self, LANE, Sale};
 use super::store::EPOCH_MS;
 use super::world::SECOND;
 
@@ -17,16 +17,19 @@ const OPENS_MS: u64 = EPOCH_MS + 90_000;
 
 /// Runs a world over some seeds, all of which must keep the promises.
 fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
-    rooms::draw_at(Some(OPENS_MS));
     let run = |seed| {
-        let outcome = plan(Plan::plain(seed)).run().shown();
+        let sale = Some(Sale::DrawnAt(OPENS_MS));
+        let outcome = plan(Plan {
+            sale,
+            ..Plan::plain(seed)
+        })
+        .run()
+        .shown();
         outcome.must_hold(test);
         checks();
         outcome
     };
-    let outcomes = (0..4).map(run).collect();
-    rooms::draw_at(None);
-    outcomes
+    (0..4).map(run).collect()
 }
 
 /// The draw was made, and what is published of it holds together.

@@ -191,6 +191,8 @@ impl World {
             self.heals(true);
         }
         self.master().down = false;
+        // A sale that opens an hour later is for nobody who is still here.
+        self.master().clock_ms = self.master().clock_ms.max(0);
         self.weather(&Weather::default());
         for slot in 0..self.slots.len() {
             self.slots[slot].weather.cut = false;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anteroom::replica::protocol::{Protocol, Setup};
 use anteroom::replica::{Arrival, JoinOutcome, Options};
-use anteroom::room::{Clock, GateId, Number, View};
+use anteroom::room::{Clock, GateId, Number, View, Wall};
 use tokio::sync::oneshot::Receiver;
 
 use super::chance::Chance;
@@ -54,12 +54,12 @@ pub struct Asking {
 }
 
 impl Gate {
-    pub fn start(life: u64, knows: u16, now: Time, chance: &mut Chance) -> Self {
+    pub fn start((life, knows): (u64, u16), (now, wall): (Time, Wall), chance: &mut Chance) -> Self {
         let mut own = chance.branch();
         let gate = GateId(own.next());
         let protocol = Protocol::new(Setup {
             gate,
-            rooms: rooms::configured(),
+            rooms: rooms::configured(wall),
             options: Options {
                 knows,
                 keyring: Some(judge::KEYRING.clone()),

@@ -19,6 +19,7 @@ mod observer;
 mod people;
 mod plan;
 mod rooms;
+mod sales;
 mod scenarios;
 mod stock;
 mod store;

@@ -17,6 +17,8 @@ pub struct Watch {
     pub ledger: Ledger,
     /// What any gate saw last.
     pub last: Option<Arc<View>>,
+    /// The machine versions that any gate's rooms ran.
+    pub versions: BTreeSet<u16>,
     /// Whose state is being changed.
     pub acting: GateId,
     /// Where the root stood that each gate fetched last.
@@ -68,6 +70,7 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
             let effects = state.apply(entry);
             with(|watch| {
                 watch.last = Some(state.view());
+                watch.versions.insert(state.version());
                 if watch.twisted.is_empty() && watch.ledger.rooms == Rooms::AreWrong {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }

@@ -1,17 +1,19 @@
 //! A run: a world made from a seed, what goes wrong in it and when, and whether it keeps its promises.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anteroom::replica::Condition;
+use anteroom::room::VERSION;
 
 use super::chance::Chance;
 use super::faults::Fault;
 use super::link::Weather;
 use super::observer;
 use super::people::Is;
-use super::rooms;
+use super::rooms::{self, Sale};
 use super::stock;
-use super::store::Flaw;
+use super::store::{EPOCH_MS, Flaw};
 use super::world::{Event, SECOND, Tally, Time, World};
 
 /// What a run is to be.
@@ -20,6 +22,7 @@ pub struct Plan {
     pub gates: usize,
     /// The machine version that the first gates know.
     pub knows: u16,
+    pub sale: Option<Sale>,
     /// How long things go wrong, and how long after that everybody has to come in.
     pub busy: Time,
     pub calm: Time,
@@ -46,6 +49,8 @@ pub struct Outcome {
     pub entries: u64,
     /// Visitors called above the capacity.
     pub beyond: u64,
+    /// The machine versions that the rooms ran.
+    pub versions: BTreeSet<u16>,
     pub faults: Vec<String>,
     /// The ledger stopped judging, because a gate that was wrong may have told the others what is right.
     pub blind: bool,
@@ -57,7 +62,8 @@ impl Plan {
         Self {
             seed,
             gates: 3,
-            knows: anteroom::room::VERSION,
+            knows: VERSION,
+            sale: None,
             busy: 240 * SECOND,
             calm: 900 * SECOND,
             crowd: 80,
@@ -78,7 +84,14 @@ impl Plan {
         let gates = usize::try_from(chance.within(2, 6)).unwrap_or(2);
         let mut plan = Self {
             gates,
-            knows: if chance.hits(150) { 1 } else { anteroom::room::VERSION },
+            knows: if chance.hits(200) {
+                chance.pick(&[1, 2])
+            } else {
+                VERSION
+            },
+            sale: chance
+                .hits(150)
+                .then(|| Sale::DrawnAt(EPOCH_MS + chance.within(40, 160) * 1_000)),
             weather: if chance.hits(300) {
                 Weather::rough()
             } else {
@@ -88,7 +101,9 @@ impl Plan {
             most: 400,
             ..Self::plain(seed)
         };
-        if plan.knows == 1 {
+        if plan.knows < VERSION {
+            // Before the newest version a room with a schedule stays closed.
+            plan.sale = None;
             plan.upgrades(&mut chance);
         } else {
             plan.stock = stock::some_stock(seed);
@@ -106,10 +121,12 @@ impl Plan {
             let at = chance.within(30 * SECOND, 160 * SECOND);
             self.faults.push((at, Fault::Upgrade(slot)));
         }
-        self.faults
-            .push((chance.within(60 * SECOND, 100 * SECOND), Fault::Raise(2)));
-        self.faults
-            .push((chance.within(190 * SECOND, 220 * SECOND), Fault::Raise(2)));
+        let to = chance.within(u64::from(self.knows) + 1, u64::from(VERSION) + 1);
+        let raise = || Fault::Raise(u16::try_from(to).unwrap_or(VERSION));
+        for (from, until) in [(60, 100), (190, 220)] {
+            let at = chance.within(from * SECOND, until * SECOND);
+            self.faults.push((at, raise()));
+        }
     }
 
     pub fn with(mut self, at: u64, fault: Fault) -> Self {
@@ -119,6 +136,7 @@ impl Plan {
 
     pub fn run(self) -> Outcome {
         rooms::sell(self.stock);
+        rooms::go_by(self.sale);
         let mut world = World::new(self.seed, self.gates, self.knows);
         for slot in &mut world.slots {
             slot.weather = self.weather;
@@ -195,6 +213,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
         trace: world.trace.sum(),
         entries,
         beyond,
+        versions: observer::with(|watch| watch.versions.clone()),
         faults,
         blind,
     }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use anteroom::calendar::Plan;
 use anteroom::room::{Drawing, LaneId, LineName, Number, RoomName, Schedule, Settings, Visitor, Wall, Window};
 
 pub const LANE: LaneId = LaneId(0);
@@ -13,31 +14,45 @@ pub fn room() -> RoomName {
     RoomName::new("shop").unwrap()
 }
 
+/// What a run's room goes by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sale {
+    /// The line forms from the start, and is drawn when the store's clock is there.
+    DrawnAt(u64),
+    /// A rule that recurs.
+    Recurring(&'static str),
+}
+
 thread_local! {
-    static OPENS_AT: Cell<Option<u64>> = const { Cell::new(None) };
+    static SALE: Cell<Option<Sale>> = const { Cell::new(None) };
     static STOCK: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// In the runs of this thread from now on the line forms until the store's clock is there, and is drawn then.
-pub fn draw_at(opens_ms: Option<u64>) {
-    OPENS_AT.set(opens_ms);
+/// A run begins.
+pub fn go_by(sale: Option<Sale>) {
+    SALE.set(sale);
 }
 
-/// In the runs of this thread from now on so many pieces are sold.
+/// So many pieces are sold.
 pub fn sell(stock: Option<u32>) {
     STOCK.set(stock);
 }
 
-fn sale(opens_ms: u64) -> Schedule {
-    let window = Window {
-        begins: Wall(1),
-        opens: Wall(opens_ms),
-        closes: None,
-        results: None,
-    };
-    Schedule {
-        rule: format!("opens at {opens_ms}"),
-        windows: vec![window],
+impl Sale {
+    /// As a gate works it out that starts `now`.
+    fn schedule(self, now: Wall) -> Schedule {
+        match self {
+            Self::Recurring(rule) => Plan::parse(rule).expect("a rule").schedule(now),
+            Self::DrawnAt(opens_ms) => Schedule {
+                rule: format!("opens at {opens_ms}"),
+                windows: vec![Window {
+                    begins: Wall(1),
+                    opens: Wall(opens_ms),
+                    closes: None,
+                    results: None,
+                }],
+            },
+        }
     }
 }
 
@@ -51,15 +66,20 @@ pub fn settings() -> Settings {
         grace_ms: 40_000,
         firm_within_ms: 6_000,
         late_window_ms: 60_000,
-        schedule: OPENS_AT.get().map(sale),
-        draw: OPENS_AT.get().map(|_| Drawing { beacon: None }),
         stock: STOCK.get(),
         ..Settings::default()
     }
 }
 
-pub fn configured() -> Vec<(RoomName, Settings)> {
-    vec![(room(), settings())]
+/// What a gate is given that starts `now`.
+pub fn configured(now: Wall) -> Vec<(RoomName, Settings)> {
+    let sale = SALE.get();
+    let settings = Settings {
+        schedule: sale.map(|sale| sale.schedule(now)),
+        draw: matches!(sale, Some(Sale::DrawnAt(_))).then_some(Drawing { beacon: None }),
+        ..settings()
+    };
+    vec![(room(), settings)]
 }
 
 pub fn visitor(number: Number) -> Visitor {

@@ -1,5 +1,9 @@
 //! What can go wrong with a store and its gates, one thing at a time, each over a few seeds.
 
+use std::collections::BTreeSet;
+
+use anteroom::room::VERSION;
+
 use super::faults::Fault;
 use super::link::Weather;
 use super::plan::{Outcome, Plan};
@@ -197,20 +201,26 @@ fn a_store_that_is_empty_while_it_comes_up_keeps_its_log() {
     assert!(outcomes.iter().all(|outcome| outcome.tally.begun == 2));
 }
 
+/// At last all know the newest one, and agree on it by themselves.
 #[test]
 fn gates_of_two_machine_versions_share_the_log_and_raise_it_together() {
-    over_seeds("gates_of_two", |plan| Plan {
-        knows: 1,
-        ..plan
-            .with(30, Fault::Raise(2))
-            .with(40, Fault::Upgrade(0))
-            .with(60, Fault::Restart { lost: 10 })
-            .with(80, Fault::Upgrade(1))
-            .with(100, Fault::Raise(2))
-            .with(120, Fault::Upgrade(2))
-            .with(180, Fault::Raise(2))
-            .with(200, Fault::Flush)
-    });
+    for (knows, to) in [(1, 2), (1, VERSION), (2, VERSION)] {
+        let outcomes = over_seeds("gates_of_two", |plan| Plan {
+            knows,
+            ..plan
+                .with(30, Fault::Raise(to))
+                .with(40, Fault::Upgrade(0))
+                .with(60, Fault::Restart { lost: 10 })
+                .with(80, Fault::Upgrade(1))
+                .with(100, Fault::Raise(to))
+                .with(120, Fault::Upgrade(2))
+                .with(180, Fault::Raise(to))
+                .with(200, Fault::Flush)
+        });
+        for outcome in outcomes {
+            assert_eq!(outcome.versions, BTreeSet::from([knows, to, VERSION]));
+        }
+    }
 }
 
 #[test]

@@ -206,7 +206,8 @@ impl World {
     pub fn start_gate(&mut self, slot: usize) {
         self.lives += 1;
         let knows = self.slots[slot].knows;
-        let gate = Gate::start(self.lives, knows, self.now, &mut self.chance);
+        let wall = self.servers[0].wall(self.now);
+        let gate = Gate::start((self.lives, knows), (self.now, wall), &mut self.chance);
         self.note(format_args!("gate {slot} starts as {:x}", gate.id().0));
         self.slots[slot].gate = Some(gate);
         self.go_on(slot);
