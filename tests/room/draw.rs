@@ -8,7 +8,7 @@ use anteroom::room::{
 
 use super::support::{INCARNATION, LANE, Log, room, settings};
 
-const START: u64 = 1_000_000;
+pub const START: u64 = 1_000_000;
 pub const SECRET: Hash = Hash([0x5a; 32]);
 
 /// Sales that open 20 s after they begin, a hundred seconds apart.

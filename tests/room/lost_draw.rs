@@ -1,6 +1,6 @@
 //! Draws of histories that the log has lost: what gates that had read them bring back.
 
-use anteroom::room::{Changed, Number};
+use anteroom::room::{Changed, Number, Standing};
 
 use super::draw::{SECRET, called, crowd, drawing, entry, figures, promise, reveal, same_elsewhere, says, until, view};
 use super::fork::Fork;
@@ -88,4 +88,38 @@ fn a_promise_that_the_log_has_lost_is_kept() {
     // The room's revision is ahead of this hand's by now.
     let taken = (0..5).any(|_| says(&mut fork.new, reveal(1, SECRET, None)) == Changed::Taken);
     assert!(taken);
+}
+
+/// By its number, not by where it stands: since the draw these are two things.
+#[test]
+fn what_became_of_the_drawn_is_brought_back_for_each_of_them() {
+    let mut log = Log::new(drawing(2, None));
+    until(&mut log, 10_000);
+    log.change(promise(1, None));
+    let mut people = crowd(&mut log, 20);
+    let mut fork = Fork::of(log);
+    drawn_elsewhere(&mut fork, &mut people);
+    people.sort_by_key(|person| entry(&mut fork.old, *person).unwrap().1);
+    let [gone, inside, done, called, left] = [people[0], people[1], people[2], people[3], people[7]];
+    let old = &mut fork.old;
+    assert!(old.is_called(gone) && old.leave(gone));
+    assert!(old.claim(inside, true));
+    assert!(old.claim(done, true) && old.leave(done));
+    assert!(old.leave(left));
+    assert!(old.is_called(called));
+    until(&mut fork.new, 30_500);
+    fork.bring();
+    let new = &mut fork.new;
+    same_elsewhere(new);
+    assert!(new.is_inside(inside));
+    for over in [gone, done, left] {
+        assert_eq!(new.standing(over), Standing::Ended, "{over:?}");
+    }
+    for person in people
+        .iter()
+        .filter(|person| ![gone, inside, done, left].contains(person))
+    {
+        assert!(matches!(new.standing(*person), Standing::Waiting(_)), "{person:?}");
+    }
+    assert_eq!(new.ahead(called), Some(0));
 }

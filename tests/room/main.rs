@@ -8,6 +8,7 @@ mod agreement;
 mod bytes;
 mod chain;
 mod draw;
+mod draw_later;
 mod editions;
 mod eras;
 mod fork;

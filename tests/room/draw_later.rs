@@ -1,0 +1,77 @@
+//! What a draw leaves behind: sessions that outlast its sale, and calls that were made before it.
+
+use anteroom::room::{Change, Changed, Edition, Settings, Standing};
+
+use super::draw::{SECRET, START, called, crowd, drawing, entry, promise, reveal, says, until, view};
+use super::support::{Log, settings};
+
+#[test]
+fn sessions_of_a_drawn_sale_are_found_after_all_the_sales_that_follow() {
+    let long = Settings {
+        session_ms: 60_000,
+        session_max_ms: 300_000,
+        ..drawing(3, None)
+    };
+    let mut log = Log::new(long);
+    until(&mut log, 10_000);
+    let mut inside = Vec::new();
+    for (edition, begins) in [(1, 10_000), (2, 110_000)] {
+        until(&mut log, begins);
+        log.change(promise(edition, None));
+        let people = crowd(&mut log, 20);
+        until(&mut log, begins + 20_000);
+        assert_eq!(says(&mut log, reveal(edition, SECRET, None)), Changed::Taken);
+        let called = people.into_iter().filter(|person| log.is_called(*person));
+        for person in called.take(2).collect::<Vec<_>>() {
+            assert!(log.claim(person, true));
+            inside.push(person);
+        }
+        for _ in 0..8 {
+            log.pass(9_500);
+            for person in &inside {
+                assert!(log.renew(*person), "{person:?}");
+            }
+        }
+    }
+    until(&mut log, 212_000);
+    assert_eq!(view(&mut log).edition, Edition(3));
+    assert_eq!(inside.len(), 3, "the third slot is free for the second sale");
+    for person in inside {
+        assert!(log.is_inside(person), "{person:?}");
+        assert!(log.leave(person));
+        assert_eq!(log.standing(person), Standing::Ended);
+    }
+}
+
+/// Time to come back counts from a call in the new order.
+#[test]
+fn who_was_called_before_the_draw_voids_nobody_in_it() {
+    let mut log = Log::new(settings(1));
+    let people = log.join(20);
+    let before = called(&mut log, &people, 10);
+    assert_eq!(before, people[..10]);
+    until(&mut log, 11_000);
+    log.change(Change::Configure(drawing(1, None)));
+    log.change(promise(0, None));
+    for person in &people[10..] {
+        log.mark(*person);
+    }
+    until(&mut log, 30_000);
+    assert_eq!(says(&mut log, reveal(0, SECRET, None)), Changed::Taken);
+    let mut drawn = people[10..].to_vec();
+    drawn.sort_by_key(|person| entry(&mut log, *person).unwrap().1);
+    let (absent, others) = (drawn[1], [&drawn[..1], &drawn[2..]].concat());
+    let first = entry(&mut log, absent).unwrap().1.unwrap();
+    assert!(first <= 10, "in front of where the calls had come to: {first}");
+    // Beyond `late_window` after those calls, and not after the first of the draw.
+    while log.time < START + 85_000 {
+        log.pass(5_000);
+        for person in &others {
+            log.mark(*person);
+            log.renew(*person);
+            log.claim(*person, true);
+        }
+    }
+    assert!(log.mark(absent), "{:?}", log.standing(absent));
+    assert_eq!(log.ahead(absent), Some(0));
+}
