@@ -44,7 +44,7 @@ pub(super) fn differences(
 mod tests {
     use super::*;
     use crate::room::hand::Hand;
-    use crate::room::{Batch, GateId, Overrides, RoomChange};
+    use crate::room::{Batch, GateId, Overrides, RoomChange, Schedule, Wall, Window};
 
     fn name(name: &str) -> RoomName {
         RoomName::new(name).unwrap()
@@ -103,5 +103,35 @@ mod tests {
         ];
         assert_eq!(changes(&state, &configured), expected);
         assert_eq!(changes(&State::empty(1, true), &[]), []);
+    }
+
+    #[test]
+    fn of_one_rule_it_does_not_matter_which_windows_were_worked_out() {
+        let sale = |rule: &str, opens: u64| Settings {
+            schedule: Some(Schedule {
+                rule: rule.to_owned(),
+                windows: vec![Window {
+                    begins: Wall(opens),
+                    opens: Wall(opens),
+                    closes: None,
+                    results: None,
+                }],
+            }),
+            ..Settings::default()
+        };
+        let known = sale("daily", 2_000_000_000);
+        let state = state(vec![RoomChange {
+            room: name("sale"),
+            revision: 1,
+            change: Change::Configure(known),
+        }]);
+        let said = |settings: Settings| changes(&state, &[(name("sale"), settings)]).len();
+        assert_eq!(said(sale("daily", 3_000_000_000)), 0);
+        assert_eq!(said(sale("weekly", 2_000_000_000)), 1);
+        let wide = Settings {
+            capacity: 500,
+            ..sale("daily", 3_000_000_000)
+        };
+        assert_eq!(said(wide), 1);
     }
 }

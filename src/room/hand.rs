@@ -10,6 +10,7 @@ pub(crate) struct Hand {
     /// The store's time of the last entry, in milliseconds.
     pub time: u64,
     gate: GateId,
+    serial: u64,
 }
 
 impl Hand {
@@ -19,6 +20,7 @@ impl Hand {
             state: State::empty(7, true),
             time: 1_000_000,
             gate,
+            serial: 0,
         }
     }
 
@@ -41,12 +43,13 @@ impl Hand {
     /// The next entry, `ms` after the last, and what it did.
     pub fn say(&mut self, ms: u64, batch: Batch) -> (Entry, Effects) {
         self.time += ms;
+        self.serial += 1;
         let at = self.state.position();
         let sequence = at.sequence + 1;
         let entry = Entry {
             position: Position { sequence, ..at },
             gate: self.gate,
-            serial: sequence,
+            serial: self.serial,
             previous: self.state.nonce(),
             nonce: sequence.to_le_bytes(),
             time: Wall(self.time),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::room::hand::Hand;
-use crate::room::{Batch, Change, Claim, Edition, End, LaneId, Number, PendingId, Section, Settings, View};
+use crate::room::{Batch, Change, Claim, Edition, End, LaneId, Number, PendingId, Root, Section, Settings, View};
 use crate::token::{Key, KeyId, PassId, Secret};
 
 const LANE: LaneId = LaneId(0);
@@ -321,6 +321,19 @@ fn an_edition_that_came_back_spares_whoever_joined_while_it_was_lost() {
     assert_eq!(room.by_ticket(number), (TicketState::Void(Void::Reset), None));
     let void = room.reader().ticket(room.ticket(pending));
     assert_eq!(void.state, TicketState::Void(Void::Reset));
+}
+
+/// The room knows them, from the log that went before the one that lost the reset.
+#[test]
+fn a_reset_that_came_back_voids_whoever_was_called_before_the_loss() {
+    let mut room = Room::new();
+    let number = room.called();
+    room.hand.state.begin(number.era.0 + 1, Root::Own);
+    room.say(SHORT, Batch::default());
+    assert_eq!(room.by_ticket(number).0, TicketState::Called);
+    room.change(Change::Edition(Edition(2)));
+    assert!(matches!(room.standing(number), Standing::Called(_)), "it ends nothing");
+    assert_eq!(room.by_ticket(number), (TicketState::Void(Void::Reset), None));
 }
 
 #[test]
