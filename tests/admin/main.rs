@@ -10,6 +10,7 @@ mod harness;
 mod health;
 mod metrics;
 mod rooms;
+mod sales;
 mod shell;
 mod states;
 mod store;

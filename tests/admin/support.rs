@@ -49,6 +49,15 @@ impl Gate {
         Self::on(folder, options, "127.0.0.1:0").expect("starts")
     }
 
+    /// A gate with one room, `main`, of these settings.
+    pub fn of_room(settings: Settings) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+        let log = Embedded::open(folder.path(), log::Options::default()).expect("a log");
+        let rooms = vec![(room_name("main"), settings)];
+        let parts = with_rooms(Box::new(log), rooms, State::apply);
+        Self::of(folder, parts, Options::default(), "127.0.0.1:0").expect("starts")
+    }
+
     /// A gate that freezes at an operator's message of this text.
     pub fn poisoned_by_the_word_poison() -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
@@ -273,8 +282,23 @@ fn begin(log: Box<dyn Log>, apply: fn(&mut State, &Entry) -> Effects) -> (Replic
         max_lines: 100,
         ..Settings::default()
     };
-    let rooms = vec![(room_name("main"), main), (room_name("events"), events)];
-    Replica::start_with(log, rooms, replica::Options::default(), apply).expect("a replica")
+    with_rooms(
+        log,
+        vec![(room_name("main"), main), (room_name("events"), events)],
+        apply,
+    )
+}
+
+fn with_rooms(
+    log: Box<dyn Log>,
+    rooms: Vec<(RoomName, Settings)>,
+    apply: fn(&mut State, &Entry) -> Effects,
+) -> (Replica, ReplicaThread) {
+    let options = replica::Options {
+        keyring: Some(keyring()),
+        ..replica::Options::default()
+    };
+    Replica::start_with(log, rooms, options, apply).expect("a replica")
 }
 
 async fn exchange(address: SocketAddr, request: Request<Full<bytes::Bytes>>) -> Answer {

@@ -1,6 +1,6 @@
 //! What a draw leaves behind: sessions that outlast its sale, and calls that were made before it.
 
-use anteroom::room::{Change, Changed, Edition, Settings, Standing};
+use anteroom::room::{Change, Changed, Edition, Overrides, Schedule, Settings, Standing, Wall, Window};
 
 use super::draw::{SECRET, START, called, crowd, drawing, entry, promise, reveal, says, until, view};
 use super::support::{Log, settings};
@@ -74,4 +74,35 @@ fn who_was_called_before_the_draw_voids_nobody_in_it() {
     }
     assert!(log.mark(absent), "{:?}", log.standing(absent));
     assert_eq!(log.ahead(absent), Some(0));
+}
+
+#[test]
+fn an_operator_who_opens_at_once_closes_the_line_for_its_draw() {
+    let mut log = Log::new(drawing(1, None));
+    until(&mut log, 10_000);
+    log.change(promise(1, None));
+    let people = crowd(&mut log, 20);
+    let now = Wall(log.time);
+    let opened = Schedule {
+        rule: "now".to_owned(),
+        windows: vec![Window {
+            begins: Wall(START + 10_000),
+            opens: now,
+            closes: None,
+            results: None,
+        }],
+    };
+    log.change(Change::Override(Overrides {
+        schedule: Some(opened),
+        ..Overrides::default()
+    }));
+    log.pass(1_000);
+    assert!(view(&mut log).sale.is_awaited());
+    assert!(!people.iter().any(|person| log.is_called(*person)));
+    let late = log.join(1);
+    assert_eq!(says(&mut log, reveal(1, SECRET, None)), Changed::Taken);
+    assert_eq!(entry(&mut log, late[0]), None, "came too late for it");
+    let mut wanted = people.clone();
+    wanted.sort_by_key(|person| entry(&mut log, *person).unwrap().1);
+    assert_eq!(called(&mut log, &people, 20), wanted);
 }

@@ -50,16 +50,19 @@ impl Room {
     }
 
     /// Takes what is said of the room. A schedule of another rule than before is followed from now on: it turns no more
-    /// what lies behind. But a sale that is on by it, where none was by the one before, has begun now.
+    /// what lies behind. But a sale that is on by it, where none was by the one before, has begun now, and one that is open
+    /// by it has opened now.
     fn go_by(&mut self, m: &mut Moment, take: impl FnOnce(&mut Self)) {
-        let waits = |stage: Stage| matches!(stage.phase, Phase::Early | Phase::Closed);
         let rule = |room: &Self| room.schedule().map(|schedule| schedule.rule.clone());
-        let (before, waited) = (rule(self), self.stage().is_some_and(waits));
+        let phase = |room: &Self| room.stage().map(|stage| stage.phase);
+        let (before, was) = (rule(self), phase(self));
         take(self);
         if rule(self) != before {
             self.followed = self.schedule().map(|_| m.time);
-            if waited && self.stage().is_some_and(|stage| !waits(stage)) {
-                self.begin_edition(m);
+            match (was, phase(self)) {
+                (Some(Phase::Early | Phase::Closed), Some(Phase::Prequeue | Phase::Open)) => self.begin_edition(m),
+                (Some(Phase::Prequeue), Some(Phase::Open) | None) => self.close_draw(m),
+                _ => {}
             }
         }
         self.settle(m);
