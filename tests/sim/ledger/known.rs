@@ -87,7 +87,9 @@ impl Known {
             .filter(|(_, said)| **said == Said::All)
             .map(|((_, gate), _)| *gate)
             .collect();
-        found.iter().find_map(|at| {
+        // Of two masters the one with the lower incarnation is dropped, and takes nothing from the other.
+        let mut earlier = found.iter().filter(|at| at.incarnation <= incarnation);
+        earlier.find_map(|at| {
             let knows = |gate: &&GateId| {
                 let read = self.read.get(&(**gate, at.incarnation));
                 read.is_some_and(|read| *read >= at.sequence)
