@@ -27,10 +27,10 @@ fn forming(draw: Option<Drawing>) -> Gate {
     })
 }
 
-fn draw(beacon: &str) -> Option<Drawing> {
-    Some(Drawing {
+fn draw(beacon: &str) -> Drawing {
+    Drawing {
         beacon: Some(beacon.to_owned()),
-    })
+    }
 }
 
 fn phase(gate: &Gate) -> Option<Phase> {
@@ -98,7 +98,7 @@ fn dates_that_cannot_be_are_refused_and_change_nothing() {
 
 #[test]
 fn a_draw_is_promised_then_made_by_the_beacons_value_once_the_line_is_closed() {
-    let gate = forming(draw("drand quicknet round 7"));
+    let gate = forming(Some(draw("drand quicknet round 7")));
     let path = "/api/v1/rooms/main/draw";
     let value = r#"{"beacon_value": "0badcafe"}"#;
     gate.until("the promise", || {
