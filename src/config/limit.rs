@@ -37,6 +37,8 @@ pub struct OwnLimits {
     pub join_network: Rate,
     /// Per room and wider network.
     pub join_wide: Rate,
+    /// By waiting in place of a proof of work, per room and network.
+    pub join_without_proof: Rate,
     pub join_network_prefix: Prefixes,
     pub join_wide_prefix: Prefixes,
     /// Per ticket.
@@ -138,6 +140,7 @@ pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
         join: section.need("join", rate),
         join_network: section.need("join_network", rate),
         join_wide: section.need("join_wide", rate),
+        join_without_proof: section.need("join_without_proof", rate),
         join_network_prefix: section.need("join_network_prefix", prefixes),
         join_wide_prefix: section.need("join_wide_prefix", prefixes),
         status: section.need("status", rate),

@@ -7,6 +7,7 @@ use ipnet::IpNet;
 use super::draw::drawing;
 use super::pace;
 use super::page::{Page, page};
+use super::proof::{Proof, proof};
 use super::reader::{Node, Read, Reader, Section};
 use super::routes::{HostPattern, Per, PerSource, Route};
 use super::schedule::schedule;
@@ -36,6 +37,8 @@ pub struct Room {
     pub cookie_domain: Option<String>,
     pub message: Option<String>,
     pub page: Page,
+    /// What newcomers are asked for, if anything.
+    pub proof: Option<Proof>,
     /// Names of the lanes, as many as the settings have weights.
     pub lanes: Vec<String>,
     /// Clients who never wait and take no slot.
@@ -116,6 +119,7 @@ fn room(section: &Section<'_>) -> Room {
         message: section.get("message", message),
         bypass_networks: section.list("bypass_networks", network),
         page: page(&section.table("room.page")),
+        proof: proof(&section.table("room.proof_of_work")),
         lanes: Vec::new(),
         settings,
     };

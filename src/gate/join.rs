@@ -7,6 +7,7 @@ use crate::metrics::Outcome;
 use crate::proxy::RequestBody;
 use crate::replica::{Arrival, JoinOutcome};
 use crate::room::{Edition, LaneId, Number, PendingId};
+use crate::time;
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::{Notice, check_of};
 
@@ -14,9 +15,27 @@ use super::answers::Answer;
 use super::decide::Void;
 use super::forward::{Admission, Session};
 use super::line_page::LinePage;
+use super::proof::Proof;
 use super::seat::Seat;
 use super::visit::Visit;
 use super::{Gate, limits};
+
+/// How a newcomer comes.
+#[derive(Clone, Copy)]
+pub enum Coming {
+    First,
+    /// With a pending ticket.
+    Again(PendingId),
+    /// With a proof of work, or having waited instead; each is good for one join, by its id.
+    Proved(PendingId),
+}
+
+impl Coming {
+    #[must_use]
+    pub fn of(pending: Option<PendingId>) -> Self {
+        pending.map_or(Self::First, Self::Again)
+    }
+}
 
 /// What became of a newcomer.
 pub enum Joined {
@@ -32,11 +51,13 @@ pub enum Joined {
 
 impl Gate {
     /// Gives the visitor a number and, if it is called at once, a pass; a pending ticket while the log cannot be reached.
-    pub async fn number(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition, pending: Option<PendingId>) -> Joined {
+    pub async fn number(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition, coming: Coming) -> Joined {
         // A pending join was counted when its ticket was given; the room forgets its id after the late window.
         let lapsed = |ticket: &Ticket| visit.wall.since(ticket.joined_at) > seat.rules.room.settings.late_window_ms;
-        let counted = match pending {
-            Some(_) if !seat.ticket().is_some_and(lapsed) => self.shared.limits.status(seat.ticket(), visit.client),
+        let counted = match coming {
+            Coming::Again(_) if !seat.ticket().is_some_and(lapsed) => {
+                self.shared.limits.status(seat.ticket(), visit.client)
+            }
             _ => self.shared.limits.join(&seat.rules.room.name, visit.client),
         };
         if let Err(over) = counted {
@@ -44,12 +65,19 @@ impl Gate {
         }
         let lane = LaneId(0);
         let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());
-        let arrival = pending.map_or_else(Arrival::first, Arrival::again);
+        let arrival = match coming {
+            Coming::First => Arrival::first(),
+            Coming::Again(id) | Coming::Proved(id) => Arrival::again(id),
+        };
         let place = match self.shared.replica.join(&room, &line, lane, arrival).await {
             JoinOutcome::Numbered(number) => TicketPlace::Numbered(number),
             JoinOutcome::Later => TicketPlace::Pending(arrival.id),
             JoinOutcome::Refused => return Joined::Refused,
         };
+        // PERF: nobody else needs to know.
+        if seat.rules.room.proof.is_some() {
+            seat.rules.joins.count(time::uptime());
+        }
         // Another gate may have reset the room since the visit began: the number is of the edition that the view shows with it.
         let edition = match place {
             TicketPlace::Numbered(_) => self
@@ -89,7 +117,12 @@ impl Gate {
         edition: Edition,
         (pending, told): (Option<PendingId>, Option<Void>),
     ) -> Answer {
-        match self.number(seat, visit, edition, pending).await {
+        if pending.is_none()
+            && let Proof::Asked(asked) = seat.proof(visit, None)
+        {
+            return seat.ask(visit, &asked);
+        }
+        match self.number(seat, visit, edition, Coming::of(pending)).await {
             Joined::Called(tokens) => {
                 let (ticket, pass) = *tokens;
                 let session = Session::of(seat, &pass, vec![seat.set_ticket(&ticket), seat.set_pass(&pass)]);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::header::REFRESH;
 use http::{HeaderName, HeaderValue, StatusCode};
+use ipnet::IpNet;
 use prometheus_client::metrics::counter::Counter;
 
 use crate::config::routes::Hits;
@@ -31,6 +32,7 @@ pub struct Limits {
     join: Arc<Rule>,
     join_network: Arc<Rule>,
     join_wide: Arc<Rule>,
+    join_without_proof: Arc<Rule>,
     prefixes: (Prefixes, Prefixes),
     status: Arc<Rule>,
     status_network: Arc<Rule>,
@@ -88,6 +90,11 @@ impl Limits {
             join: rule("join", own.join, before.map(|all| &all.join)),
             join_network: rule("join-network", own.join_network, before.map(|all| &all.join_network)),
             join_wide: rule("join-wide", own.join_wide, before.map(|all| &all.join_wide)),
+            join_without_proof: rule(
+                "join-without-proof",
+                own.join_without_proof,
+                before.map(|all| &all.join_without_proof),
+            ),
             prefixes: (own.join_network_prefix, own.join_wide_prefix),
             status: rule("status", own.status, before.map(|all| &all.status)),
             status_network: rule(
@@ -131,6 +138,19 @@ impl Limits {
             .map_err(|over| Over { joining: true, ..over })
     }
 
+    /// Counts a join of somebody who waited in place of a proof of work, besides [`Self::join`].
+    pub fn join_without_proof(&self, room: &RoomName, client: IpAddr) -> Result<(), Over> {
+        self.join_without_proof
+            .check(ClientKey::within(room, client, self.prefixes.0))
+            .map_err(|over| Over { joining: true, ..over })
+    }
+
+    /// The client's network, as `join_network` counts it.
+    #[must_use]
+    pub fn network(&self, client: IpAddr) -> IpNet {
+        self.prefixes.0.network(client)
+    }
+
     /// Counts a question of a ticket's holder, from whatever address, or of somebody without one.
     pub fn status(&self, ticket: Option<&Ticket>, client: IpAddr) -> Result<(), Over> {
         let name = |ticket: &Ticket| ClientKey::named(&(&ticket.room, &ticket.line, ticket.lane, ticket.place), client);
@@ -166,6 +186,7 @@ impl Limits {
             &self.join,
             &self.join_network,
             &self.join_wide,
+            &self.join_without_proof,
             &self.status,
             &self.status_network,
             &self.preflight,

@@ -166,7 +166,7 @@ fn early(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stage) ->
 pub const CLOSED_RETRY_SECS: u32 = 60;
 
 /// What every page that follows its line is told.
-fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView) -> LineFacts<'a> {
+pub fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView) -> LineFacts<'a> {
     let settings = &room_view.settings;
     LineFacts {
         room: &seat.rules.room.name,

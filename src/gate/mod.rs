@@ -34,6 +34,7 @@ mod line_page;
 mod method;
 mod outage;
 mod pages;
+mod proof;
 mod redirect;
 mod rules;
 mod seat;

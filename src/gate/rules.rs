@@ -1,6 +1,7 @@
 //! The gate's rules for each room, made from the configuration once and shared by all cores.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use http::StatusCode;
 
@@ -12,12 +13,15 @@ use crate::waiting::{Language, TemplateError};
 
 use super::cookies::Policy;
 use super::pages::Pages;
+use super::proof::JoinPace;
 
 /// What the request path needs of one room's configuration; what an operator can change lives in the room's view.
 pub struct Rules {
     pub room: config::Room,
     pub pages: Pages,
     pub requests: Requests,
+    /// How often newcomers join here.
+    pub joins: Arc<JoinPace>,
     only: Names,
 }
 
@@ -37,6 +41,7 @@ impl Rules {
         Ok(Self {
             pages: Pages::new(template, languages.collect())?,
             requests: metrics.requests(Some(&room.name)),
+            joins: Arc::default(),
             only: Names::of(&room.name, &LineName::ONLY),
             room,
         })

@@ -72,7 +72,16 @@ impl Shared {
     /// # Errors
     /// When a room's page template cannot be used; `check` has told so before.
     pub fn new(config: &Config, parts: Parts, before: Option<&Self>) -> Result<Self, TemplateError> {
-        let rules = config.rooms.iter().map(|room| Rules::new(room.clone(), &parts.metrics));
+        let joins = |room: &RoomName| {
+            Some(Arc::clone(
+                &before?.rules.iter().find(|old| old.room.name == *room)?.joins,
+            ))
+        };
+        let rules = config.rooms.iter().map(|room| {
+            let mut rules = Rules::new(room.clone(), &parts.metrics)?;
+            rules.joins = joins(&room.name).unwrap_or_default();
+            Ok(rules)
+        });
         Ok(Self {
             router: config.router(),
             rules: rules.collect::<Result<_, _>>()?,

@@ -7,6 +7,8 @@ pub enum Outcome {
     Malformed,
     /// Over a limit: 429.
     Limited,
+    /// A newcomer was asked for a proof of work.
+    Proof,
     /// The status endpoint.
     Status,
     /// An event stream was opened.
@@ -49,9 +51,10 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of its discriminant.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Malformed,
         Self::Limited,
+        Self::Proof,
         Self::Status,
         Self::Stream,
         Self::Own,
@@ -79,6 +82,7 @@ impl Outcome {
         match self {
             Self::Malformed => "malformed",
             Self::Limited => "limited",
+            Self::Proof => "proof",
             Self::Status => "status",
             Self::Stream => "stream",
             Self::Own => "own",

@@ -12,6 +12,7 @@ mod draw;
 mod key;
 mod name;
 mod pass;
+pub mod proof;
 mod reference;
 mod seal;
 mod session;

@@ -5,13 +5,14 @@
 use minijinja::value::Value;
 use serde::Serialize;
 
+use super::addresses::{MAX_CARRIED, api, check, check_url, query};
 use super::catalogue::{Catalogue, fill};
-use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
+use super::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, TurnFacts};
 use super::language::Language;
 use super::lot;
 use super::script;
 use super::text::{Markup, bare_time, beginning, escape, path_on_this_host, percent_encode, time};
-use crate::room::{Estimate, LineName, Phase, RoomName, Stage, Wall, pace};
+use crate::room::{Estimate, Phase, Stage, Wall, pace};
 
 /// The variables of a template; those that do not apply are none, and lists are empty.
 #[derive(Serialize, Default)]
@@ -64,6 +65,9 @@ pub(super) struct Content<'a> {
     good_to_know: Vec<String>,
     /// For the script; set on pages that keep themselves up to date.
     data: Option<Markup>,
+    /// In place of the script of pages that follow their line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    script: Option<Markup>,
     words: Value,
 }
 
@@ -103,8 +107,12 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
         ..Content::default()
     };
     content.message_start = content.message.map(|message| beginning(message, MESSAGE_START));
-    if facts.not_sent && kind.follows() {
+    if facts.not_sent && (kind.follows() || kind == PageKind::Proof) {
         content.notices.push(Markup(escape(&catalogue.words.notice_not_sent)));
+    }
+    if let (Some(line), Some(proof)) = (&facts.line, &facts.proof) {
+        add_proof(&mut content, line, proof, catalogue);
+        return content;
     }
     if let Some(line) = &facts.line {
         add_line(&mut content, kind, facts, line, catalogue);
@@ -121,12 +129,24 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
     content
 }
 
+/// The work for the script, and for who runs none the wait.
+fn add_proof(content: &mut Content<'_>, line: &LineFacts<'_>, proof: &ProofFacts<'_>, catalogue: &Catalogue) {
+    let wait = catalogue.number(proof.wait_secs.into());
+    content
+        .notices
+        .push(Markup(escape(&fill(&catalogue.words.proof_without, &[("n", &wait)]))));
+    content.data = Some(super::proof::data(line, proof, content.here));
+    content.script = Some(Markup(super::proof::SCRIPT.clone()));
+    content.reload_secs = Some(u64::from(proof.wait_secs) + 1);
+    content.reload_url = super::proof::enter_url(line, proof, content.here);
+}
+
 /// The link that a page without a line of its own ends in.
 fn link(kind: PageKind, catalogue: &'static Catalogue) -> Option<&'static str> {
     match kind {
         PageKind::SameSiteLink => Some(&catalogue.words.go_on),
         PageKind::Left => Some(&catalogue.words.join_again),
-        PageKind::BadRequest | PageKind::TooLarge | PageKind::UnknownLine | PageKind::SoldOut => None,
+        PageKind::BadRequest | PageKind::TooLarge | PageKind::UnknownLine | PageKind::SoldOut | PageKind::Proof => None,
         _ if kind.follows() => None,
         _ => Some(&catalogue.words.again),
     }
@@ -197,8 +217,6 @@ fn countdown(secs: u64, catalogue: &Catalogue) -> String {
     }
 }
 
-/// A longer address than this is not carried through the check: without JavaScript the page then reloads where it is.
-const MAX_CARRIED: usize = 2_000;
 /// The links of a bare page carry no longer one than this, encoded; behind it `check` goes by the `Referer`.
 const MAX_BARE_CARRIED: usize = 80;
 
@@ -355,43 +373,4 @@ fn good_to_know(line: &LineFacts<'_>, catalogue: &Catalogue) -> Vec<String> {
 /// A sentence with a `<time>` in it.
 fn timed(sentence: &str, time: &str) -> Markup {
     Markup(fill(&escape(sentence), &[("time", time)]))
-}
-
-/// The gate's own addresses for a room.
-pub(super) fn api(line: &LineFacts<'_>) -> String {
-    format!("/.anteroom/rooms/{}", line.room)
-}
-
-/// What they end in: nothing, or `?line=…`.
-pub(super) fn query(line: &LineFacts<'_>) -> String {
-    if line.line.is_only() {
-        String::new()
-    } else {
-        format!("?line={}", percent_encode(line.line.as_str()))
-    }
-}
-
-/// Where the gate looks whether the browser kept its ticket and sends it back to `here`.
-pub(super) fn check_url(line: &LineFacts<'_>, here: &str) -> String {
-    let here = if here.len() > MAX_CARRIED { "/" } else { here };
-    format!("{}to={}", check(line), percent_encode(here))
-}
-
-/// The same for a visitor who is not shown a page first; none for an address that is too long to be carried there.
-#[must_use]
-pub fn check_of(room: &RoomName, line: &LineName, here: &str) -> Option<String> {
-    let line = if line.is_only() {
-        String::new()
-    } else {
-        format!("line={}&", percent_encode(line.as_str()))
-    };
-    let to = percent_encode(here);
-    (here.len() <= MAX_CARRIED).then(|| format!("/.anteroom/rooms/{room}/check?{line}to={to}"))
-}
-
-/// The same, up to where its own parameters begin.
-fn check(line: &LineFacts<'_>) -> String {
-    let query = query(line);
-    let join = if query.is_empty() { '?' } else { '&' };
-    format!("{}/check{query}{join}", api(line))
 }

@@ -27,6 +27,8 @@ pub enum PageKind {
     Limited,
     /// Too many join from the visitor's network just now (429): comes again by itself.
     Busy,
+    /// Asked for a proof of work before it joins; needs [`PageFacts::proof`].
+    Proof,
     BadRequest,
     /// Head (431) or body (413) over its bound.
     TooLarge,
@@ -41,7 +43,7 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Waiting,
         Self::Joining,
         Self::Early,
@@ -52,6 +54,7 @@ impl PageKind {
         Self::SameSiteLink,
         Self::Limited,
         Self::Busy,
+        Self::Proof,
         Self::BadRequest,
         Self::TooLarge,
         Self::UnknownLine,
@@ -81,6 +84,7 @@ impl PageKind {
             Self::SameSiteLink => "same_site_link",
             Self::Limited => "limited",
             Self::Busy => "busy",
+            Self::Proof => "proof",
             Self::BadRequest => "bad_request",
             Self::TooLarge => "too_large",
             Self::UnknownLine => "unknown_line",
@@ -108,6 +112,19 @@ pub struct PageFacts<'a> {
     pub retry_after_secs: Option<u32>,
     /// `None` on a page that has nothing to do with a room.
     pub line: Option<LineFacts<'a>>,
+    pub proof: Option<ProofFacts<'a>>,
+}
+
+/// What a newcomer is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct ProofFacts<'a> {
+    /// The challenge as text.
+    pub challenge: &'a str,
+    /// Puzzles, and what their hashes may begin with at most: as [`crate::token::proof`] has it.
+    pub parts: u32,
+    pub most: u32,
+    /// How long to wait instead.
+    pub wait_secs: u32,
 }
 
 impl<'a> PageFacts<'a> {
@@ -122,6 +139,7 @@ impl<'a> PageFacts<'a> {
             message: None,
             retry_after_secs: None,
             line: None,
+            proof: None,
         }
     }
 }

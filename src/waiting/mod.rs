@@ -3,6 +3,7 @@
 //! Everything here turns facts into bytes. Who the visitor is, which page they get and with which status code is decided
 //! by the gate. The page's files are in `static/`, its contract with operators' templates in `docs/page.md`.
 
+mod addresses;
 mod budget;
 mod catalogue;
 mod content;
@@ -14,6 +15,7 @@ mod pages;
 mod policy;
 mod preview;
 pub mod problem;
+pub mod proof;
 mod sample;
 mod script;
 mod squeeze;
@@ -21,9 +23,11 @@ mod status;
 mod stream;
 mod text;
 
-pub use content::check_of;
+pub use addresses::check_of;
 pub use frame::{Feeds, StreamFrame};
-pub use kind::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Pause, Reload, Stall, TurnFacts, whole_minutes};
+pub use kind::{
+    DrawFacts, LineFacts, Notice, PageFacts, PageKind, Pause, ProofFacts, Reload, Stall, TurnFacts, whole_minutes,
+};
 pub use language::Language;
 pub use pages::{MAX_TEMPLATE, Page, Pages, TemplateError};
 pub use preview::{Preview, index, previews};

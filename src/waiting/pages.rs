@@ -46,6 +46,9 @@ pub struct Pages {
     built_in: Template,
     bare: Template,
     custom: Option<Template>,
+    /// The same templates where a proof of work is asked for: another script, and a policy that lets it have a worker.
+    proof: Template,
+    custom_proof: Option<Template>,
     shared: Vec<Shared>,
 }
 
@@ -63,15 +66,20 @@ impl Pages {
     /// or holds what the page's Content-Security-Policy would refuse.
     pub fn new(custom: Option<&str>) -> Result<Self, TemplateError> {
         let shared: Vec<Shared> = Language::all().map(share).collect();
-        let built_in = Template::prove(BUILT_IN, &shared, policy::BUILT_IN)?;
-        let bare = Template::prove(BARE, &shared, policy::BUILT_IN)?;
-        let custom = custom
-            .map(|source| Template::prove(source, &shared, policy::CUSTOM))
-            .transpose()?;
+        let asks = |kind| kind == PageKind::Proof;
+        let plain = |source, rules| Template::prove(source, &shared, rules, |kind| !asks(kind));
+        let proof = |source, rules: policy::Rules| Template::prove(source, &shared, rules.with_worker(), asks);
+        let built_in = plain(BUILT_IN, policy::BUILT_IN)?;
+        let bare = plain(BARE, policy::BUILT_IN)?;
+        let custom_proof = custom.map(|source| proof(source, policy::CUSTOM)).transpose()?;
+        let custom = custom.map(|source| plain(source, policy::CUSTOM)).transpose()?;
+        let proof = proof(BUILT_IN, policy::BUILT_IN)?;
         Ok(Self {
             built_in,
             bare,
             custom,
+            proof,
+            custom_proof,
             shared,
         })
     }
@@ -80,11 +88,16 @@ impl Pages {
     #[must_use]
     pub fn render(&self, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> Page {
         let content = content(kind, facts, language, &self.shared[language.0]);
-        let own = self.custom.as_ref().and_then(|template| {
+        let custom = if kind == PageKind::Proof {
+            &self.custom_proof
+        } else {
+            &self.custom
+        };
+        let own = custom.as_ref().and_then(|template| {
             let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "own template failed");
             Some((template.render(&content).inspect_err(failed).ok()?, template))
         });
-        let (body, template) = own.unwrap_or_else(|| self.fallback(&content));
+        let (body, template) = own.unwrap_or_else(|| self.fallback(kind, &content));
         Page {
             body,
             headers: headers(template.policy.clone(), language),
@@ -92,9 +105,13 @@ impl Pages {
     }
 
     /// The built-in page proved itself when this was made, with every kind and state; plain text if it fails even so.
-    fn fallback(&self, content: &Content<'_>) -> (Bytes, &Template) {
+    fn fallback(&self, kind: PageKind, content: &Content<'_>) -> (Bytes, &Template) {
         let failed = |error: &TemplateError| tracing::error!(%error, page = content.kind, "built-in page failed");
-        let template = if content.bare { &self.bare } else { &self.built_in };
+        let template = match kind {
+            PageKind::Proof => &self.proof,
+            _ if content.bare => &self.bare,
+            _ => &self.built_in,
+        };
         let body = template.render(content).inspect_err(failed);
         (body.unwrap_or_else(|_| Bytes::from(content.title.clone())), template)
     }
@@ -118,8 +135,13 @@ fn share(language: Language) -> Shared {
 }
 
 impl Template {
-    /// Compiles a template and renders everything it can be asked for.
-    fn prove(source: &str, shared: &[Shared], rules: policy::Rules) -> Result<Self, TemplateError> {
+    /// Compiles a template and renders everything it can be asked for of these kinds.
+    fn prove(
+        source: &str,
+        shared: &[Shared],
+        rules: policy::Rules,
+        kinds: impl Fn(PageKind) -> bool,
+    ) -> Result<Self, TemplateError> {
         if source.len() > MAX_TEMPLATE {
             return Err(mistake(format!("the template is longer than {MAX_TEMPLATE} bytes")));
         }
@@ -130,7 +152,7 @@ impl Template {
         template.knows_its_words(shared)?;
         let mut inline = Inline::default();
         for language in Language::all() {
-            for case in sample::cases() {
+            for case in sample::cases().into_iter().filter(|case| kinds(case.kind)) {
                 let body = template.rehearse(&case, language, shared)?;
                 inline
                     .add(&body, rules)

@@ -13,19 +13,32 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     images: &'static str,
+    workers: &'static str,
     most_blocks: usize,
 }
 
 /// The built-in page loads nothing at all. Its script, and that of the countdown.
 pub(super) const BUILT_IN: Rules = Rules {
     images: "",
+    workers: "",
     most_blocks: 2,
 };
 /// An operator's page may show pictures and fonts: inline, or from its own site (on paths outside the room).
 pub(super) const CUSTOM: Rules = Rules {
     images: "; img-src 'self' data:; font-src 'self' data:",
+    workers: "",
     most_blocks: 8,
 };
+
+impl Rules {
+    /// The same for a page that has work done: its worker's script is the gate's own.
+    pub const fn with_worker(self) -> Self {
+        Self {
+            workers: "worker-src 'self'; ",
+            ..self
+        }
+    }
+}
 
 /// The hashes of the inline blocks seen so far.
 #[derive(Default, Debug)]
@@ -43,7 +56,8 @@ impl Rules {
             format!("script-src {}; connect-src 'self'; ", sources(&inline.scripts))
         };
         format!(
-            "default-src 'none'; {scripts}style-src {}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'{}",
+            "default-src 'none'; {scripts}{}style-src {}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'{}",
+            self.workers,
             sources(&inline.styles),
             self.images
         )

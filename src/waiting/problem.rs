@@ -26,6 +26,20 @@ pub struct Problem<'a> {
     /// Seconds, as in `Retry-After`.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after: Option<u32>,
+    #[serde(flatten)]
+    work: Option<Work<'a>>,
+}
+
+/// A proof of work that is asked for; [`crate::token::proof`] says what solves it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Work<'a> {
+    pub challenge: &'a str,
+    /// Hashes that it takes on average.
+    pub price: u32,
+    pub parts: u32,
+    pub most: u32,
+    /// Seconds to wait instead, after which the challenge is shown as it is.
+    pub wait: u32,
 }
 
 impl<'a> Problem<'a> {
@@ -40,6 +54,7 @@ impl<'a> Problem<'a> {
             request_id,
             room: None,
             retry_after: None,
+            work: None,
         }
     }
 
@@ -62,6 +77,15 @@ impl<'a> Problem<'a> {
     pub fn retry_after(self, secs: u32) -> Self {
         Self {
             retry_after: Some(secs),
+            ..self
+        }
+    }
+
+    /// What is asked for.
+    #[must_use]
+    pub fn work(self, work: Work<'a>) -> Self {
+        Self {
+            work: Some(work),
             ..self
         }
     }

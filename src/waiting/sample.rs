@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
+use super::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, TurnFacts};
 use crate::room::{Estimate, LineName, Phase, RoomName, Settings, Stage, Wall, Window};
 
 /// A page with its name, which is the request id too, so that no two samples are alike.
@@ -31,6 +31,14 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+/// One that any browser has done at once, and that no gate takes.
+const PROOF: ProofFacts<'static> = ProofFacts {
+    challenge: "AQFhcHJldmlldw",
+    parts: 16,
+    most: 1 << 24,
+    wait_secs: 12,
+};
+
 fn plain(kind: PageKind) -> Case {
     let retry_after_secs = matches!(kind, PageKind::Limited | PageKind::Busy).then_some(7);
     let facts = PageFacts {
@@ -39,11 +47,17 @@ fn plain(kind: PageKind) -> Case {
     };
     let with_message = matches!(kind, PageKind::SoldOut | PageKind::TooManyLines | PageKind::BadGateway);
     let message = with_message.then_some(MESSAGE);
-    let line = (kind == PageKind::CookiesRefused).then(|| line(None));
+    let line = matches!(kind, PageKind::CookiesRefused | PageKind::Proof).then(|| line(None));
+    let proof = (kind == PageKind::Proof).then_some(PROOF);
     Case {
         name: kind.name(),
         kind,
-        facts: PageFacts { message, line, ..facts },
+        facts: PageFacts {
+            message,
+            line,
+            proof,
+            ..facts
+        },
     }
 }
 

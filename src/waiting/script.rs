@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::addresses::{api, check_url, query};
 use super::catalogue::{Catalogue, Forms};
-use super::content::{Content, api, check_url, query};
+use super::content::Content;
 use super::kind::{LineFacts, PageFacts, PageKind, Stall};
 use super::text::{Markup, json, json_for_script};
 use crate::logging::rfc3339;

@@ -15,4 +15,5 @@ mod lot;
 mod missed;
 mod opening;
 mod outage;
+mod proof;
 mod secure;

@@ -44,7 +44,7 @@ const RATE: &str = "{ requests, window }";
 
 const PREFIX: &str = "{ ipv4, ipv6 } in bits: 8 to 32, 16 to 64";
 
-const LIMITS_KEYS: [Key; 13] = [
+const LIMITS_KEYS: [Key; 14] = [
     key(
         "join",
         RATE,
@@ -76,6 +76,12 @@ const LIMITS_KEYS: [Key; 13] = [
         PREFIX,
         "{ ipv4 = 16, ipv6 = 40 }",
         "What a wider network is, for `join_wide`.",
+    ),
+    key(
+        "join_without_proof",
+        RATE,
+        "{ requests = 30, window = \"1 min\" }",
+        "Where a room has a `proof_of_work`: joins per network and room of those who waited instead, for want of JavaScript.",
     ),
     key(
         "status",

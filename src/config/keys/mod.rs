@@ -3,6 +3,7 @@
 
 mod gate;
 mod limits;
+mod proof;
 mod room;
 mod tls;
 pub(in crate::config) mod upstream;
@@ -45,7 +46,7 @@ pub struct Table {
 }
 
 /// All tables, in the order in which people read them.
-pub const TABLES: [Table; 12] = [
+pub const TABLES: [Table; 13] = [
     gate::SERVER,
     tls::TLS,
     upstream::UPSTREAM,
@@ -54,6 +55,7 @@ pub const TABLES: [Table; 12] = [
     gate::TOKENS,
     room::ROOM,
     room::PAGE,
+    proof::PROOF,
     room::LANE,
     limits::LIMIT,
     limits::LIMITS,
@@ -64,7 +66,7 @@ impl Table {
     /// The table of this full name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Table> {
-        static ALL: [Table; 12] = TABLES;
+        static ALL: [Table; 13] = TABLES;
         ALL.iter().find(|table| table.name == name)
     }
 

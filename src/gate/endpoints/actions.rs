@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use http::header::SET_COOKIE;
+use http::request::Parts;
 
 use crate::metrics::Outcome;
 use crate::replica::Note;
@@ -11,14 +12,15 @@ use crate::waiting::{PageFacts, PageKind, State, Status};
 use super::super::Gate;
 use super::super::answers::{Answer, json, page};
 use super::super::decide::{Door, PassState, TicketState};
-use super::super::join::Joined;
+use super::super::join::{Coming, Joined};
+use super::super::proof::{PROOF_HEADER, Proof};
 use super::super::seat::Seat;
 use super::super::visit::Visit;
 use super::status::Handed;
 
 impl Gate {
     /// `POST join`: gives a place to who has none, and the pass to who is called. Asking again changes nothing.
-    pub(super) async fn join_app(&self, seat: &Seat<'_>, visit: &Visit) -> Answer {
+    pub(super) async fn join_app(&self, seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
         let Some(worth) = seat.worth(visit) else {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };
@@ -34,11 +36,17 @@ impl Gate {
             }
             return self.with_tokens(seat, visit, &worth);
         }
-        let pending = match worth.ticket() {
-            TicketState::Pending(id) => Some(id),
-            _ => None,
+        let shown = head.headers.get(PROOF_HEADER).and_then(|shown| shown.to_str().ok());
+        let coming = match worth.ticket() {
+            TicketState::Pending(id) => Coming::Again(id),
+            _ => match seat.proof(visit, shown) {
+                Proof::NotAsked => Coming::First,
+                Proof::Given(id) => Coming::Proved(id),
+                Proof::Asked(asked) => return seat.ask(visit, &asked),
+                Proof::Limited(over) => return over.answer(&seat.rules.pages, visit),
+            },
         };
-        let (ticket, pass) = match self.number(seat, visit, worth.edition, pending).await {
+        let (ticket, pass) = match self.number(seat, visit, worth.edition, coming).await {
             Joined::Called(tokens) => (tokens.0, Some(tokens.1)),
             Joined::InLine(ticket) => (*ticket, None),
             Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! GET  health
+//! GET  proof.js                what works out a proof of work, for the page that asks for one
 //! GET  rooms/{room}/status     where a visitor stands, as JSON
 //! GET  rooms/{room}/events     the same as an event stream
 //! GET  rooms/{room}/check      the page's way of finding out whether the browser kept its ticket
+//! GET  rooms/{room}/enter      where one joins who has waited in place of a proof of work
 //! POST rooms/{room}/join       for apps
 //! POST rooms/{room}/check-in   "I am here", and the status
 //! POST rooms/{room}/leave      leaves the line or ends the session
@@ -14,12 +16,13 @@
 
 mod actions;
 mod check;
+mod enter;
 mod events;
 mod status;
 
 use std::sync::Arc;
 
-use http::header::ALLOW;
+use http::header::{ALLOW, CACHE_CONTROL, VARY};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -27,7 +30,7 @@ use crate::config::routes::{LineOf, OWN_PREFIX};
 use crate::metrics::Outcome;
 use crate::proxy::Conn;
 use crate::room::LineName;
-use crate::waiting::PageKind;
+use crate::waiting::{PageKind, proof};
 
 use super::Gate;
 use super::answers::{Answer, Refusal, json};
@@ -39,6 +42,7 @@ enum Endpoint {
     Status,
     Events,
     Check,
+    Enter,
     Join,
     CheckIn,
     Leave,
@@ -50,6 +54,7 @@ impl Endpoint {
             "status" => Self::Status,
             "events" => Self::Events,
             "check" => Self::Check,
+            "enter" => Self::Enter,
             "join" => Self::Join,
             "check-in" => Self::CheckIn,
             "leave" => Self::Leave,
@@ -59,7 +64,7 @@ impl Endpoint {
 
     fn method(self) -> Method {
         match self {
-            Self::Status | Self::Events | Self::Check => Method::GET,
+            Self::Status | Self::Events | Self::Check | Self::Enter => Method::GET,
             Self::Join | Self::CheckIn | Self::Leave => Method::POST,
         }
     }
@@ -78,6 +83,7 @@ impl Gate {
         let parts: Vec<&str> = path.split('/').skip(1).take(4).collect();
         match parts.as_slice() {
             ["health"] => (None, Self::health()),
+            ["proof.js"] => (None, Self::worker()),
             ["rooms", room, endpoint] => {
                 let named = self
                     .shared
@@ -112,7 +118,7 @@ impl Gate {
             );
             return refusal.answer(&rules.pages, visit);
         };
-        if method == Method::POST && is_foreign(head) {
+        if (method == Method::POST || matches!(endpoint, Endpoint::Enter)) && is_foreign(head) {
             return refusal(StatusCode::FORBIDDEN, "cross_site").answer(&rules.pages, visit);
         }
         let seat = Seat::of(&self.shared, rules, line, head, visit);
@@ -126,7 +132,8 @@ impl Gate {
             Endpoint::CheckIn => self.status(&seat, visit, true).await,
             Endpoint::Events => self.events(conn, &seat, visit),
             Endpoint::Check => Self::check(&seat, visit, head),
-            Endpoint::Join => self.join_app(&seat, visit).await,
+            Endpoint::Enter => self.enter(&seat, visit, head).await,
+            Endpoint::Join => self.join_app(&seat, visit, head).await,
             Endpoint::Leave => self.leave(&seat, visit).await,
         }
     }
@@ -144,6 +151,16 @@ impl Gate {
             Outcome::Own,
             json(StatusCode::OK, "ok", "application/json", "{\"ok\":true}".to_owned()),
         )
+    }
+
+    /// The same for everybody, and at an address of its own for each version.
+    fn worker() -> Answer {
+        let content_type = "text/javascript; charset=utf-8";
+        let mut response = json(StatusCode::OK, "ok", content_type, proof::WORKER.clone());
+        let kept = HeaderValue::from_static("public, max-age=86400");
+        response.headers_mut().insert(CACHE_CONTROL, kept);
+        response.headers_mut().remove(VARY);
+        Answer::new(Outcome::Own, response)
     }
 
     fn not_found(&self, visit: &Visit) -> Answer {
@@ -205,11 +222,12 @@ mod tests {
     }
 
     #[test]
-    fn only_the_six_endpoints_have_names_and_each_has_one_method() {
+    fn only_the_seven_endpoints_have_names_and_each_has_one_method() {
         for (name, method) in [
             ("status", Method::GET),
             ("events", Method::GET),
             ("check", Method::GET),
+            ("enter", Method::GET),
             ("join", Method::POST),
             ("check-in", Method::POST),
             ("leave", Method::POST),

@@ -42,6 +42,7 @@ fn limits() -> Limits {
         join: rate(1),
         join_network: rate(3),
         join_wide: rate(5),
+        join_without_proof: rate(1),
         join_network_prefix: Prefixes { ipv4: 24, ipv6: 48 },
         join_wide_prefix: Prefixes { ipv4: 16, ipv6: 40 },
         status: rate(1),

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use crate::guest::PAGE;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::guest::{Guest, PAGE, SCRIPT};
+use crate::http::Message;
 
 use super::{House, ONE, eventually};
 
@@ -56,4 +60,157 @@ async fn numbers_that_nobody_comes_back_with_hold_nobody_up_for_longer_than_they
     })
     .await;
     house.until("waiting", 1).await;
+}
+
+/// A price that a test pays in a moment, and a browser too.
+const WORK: &str = "[room.proof_of_work]\nenabled = true\nprice = { least = 1600, most = 160000 }\n\
+    joins_per_minute = { few = 100000, many = 200000 }";
+
+/// A room for one that asks for a proof of work.
+fn asking() -> String {
+    format!("{ONE}\n{WORK}")
+}
+
+/// What a program works out of a challenge that it was given as JSON.
+fn solved(asked: &Value) -> String {
+    let text = asked["challenge"].as_str().unwrap();
+    let (parts, most) = (asked["parts"].as_u64().unwrap(), asked["most"].as_u64().unwrap());
+    let nonce = |part| {
+        let seed = Sha256::digest(format!("{text}:{part}"));
+        let begins = |nonce: &u32| {
+            let hash = Sha256::new().chain_update(seed).chain_update(nonce.to_be_bytes());
+            let hash: [u8; 32] = hash.finalize().into();
+            u64::from(u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])) <= most
+        };
+        (0..=u32::MAX).find(begins).unwrap()
+    };
+    (0..parts).fold(text.to_owned(), |shown, part| format!("{shown}.{:x}", nonce(part)))
+}
+
+async fn join(guest: &mut Guest, proof: &str) -> Message {
+    let fields = format!("{SCRIPT}Anteroom-Proof: {proof}\r\n");
+    guest
+        .send("POST", "/.anteroom/rooms/shop/join", &fields, "")
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn who_has_done_the_work_joins_once_by_it_wherever_it_is_shown_again() {
+    let house = House::open(&asking(), "").await;
+    let mut guest = house.guest();
+    let page = guest.page("/seats?row=7").await;
+    assert_eq!((page.status(), page.word()), (200, "proof"), "{}", page.head);
+    assert!(
+        page.field("content-security-policy")
+            .unwrap()
+            .contains("worker-src 'self'")
+    );
+    assert_eq!(page.field("set-cookie"), None);
+    assert_eq!(house.gate.room().await["joins"], 0, "asking costs no number");
+    let asked = guest.own("POST", "join").await;
+    assert_eq!((asked.status(), asked.word()), (428, "proof"), "{}", asked.head);
+    assert!((1_600..1_700).contains(&asked.json()["price"].as_u64().unwrap()));
+    let proof = solved(&asked.json());
+    let joined = join(&mut guest, &proof).await;
+    assert_eq!((joined.status(), &joined.json()["state"]), (200, &"inside".into()));
+    assert!(guest.page("/seats").await.is_the_shops(), "called at once");
+    let mut others = [house.guest_at(&guest.address), house.guest_at(&guest.address)];
+    for other in &mut others {
+        let again = join(other, &proof).await.json();
+        assert_ne!(again["state"], "waiting", "one solution, one place: {again}");
+    }
+    assert_eq!(house.gate.room().await["joins"], 1);
+}
+
+#[tokio::test]
+async fn what_is_no_proof_for_this_client_and_room_is_asked_for_again() {
+    let house = House::open(&asking(), "").await;
+    let _inside = {
+        let mut guest = house.guest();
+        let asked = guest.own("POST", "join").await.json();
+        assert_eq!(join(&mut guest, &solved(&asked)).await.status(), 200);
+        guest
+    };
+    let (mut guest, mut elsewhere) = (house.guest(), house.guest());
+    let asked = guest.own("POST", "join").await.json();
+    let proof = solved(&asked);
+    let text = asked["challenge"].as_str().unwrap();
+    let (work, wrong) = (proof.split_once('.').unwrap().1, "0.".repeat(15) + "0");
+    let forged = format!("{}A.{work}", &text[..text.len() - 1]);
+    for shown in [
+        "",
+        "x",
+        text,
+        &format!("{text}.{wrong}"),
+        &format!("{proof}.0"),
+        &forged,
+    ] {
+        assert_eq!(join(&mut guest, shown).await.status(), 428, "{shown}");
+    }
+    assert_eq!(join(&mut elsewhere, &proof).await.status(), 428, "of another network");
+    assert_eq!(house.gate.room().await["joins"], 1);
+    assert_eq!(join(&mut guest, &proof).await.json()["state"], "waiting");
+    assert_eq!(house.gate.room().await["joins"], 2);
+    assert_eq!(
+        guest.page("/").await.word(),
+        "waiting",
+        "who has a place is asked for nothing"
+    );
+}
+
+#[tokio::test]
+async fn without_a_script_one_waits_and_not_before_and_so_many_of_a_network() {
+    let limits = "[limits]\njoin_without_proof = { requests = 1, window = \"10 min\" }";
+    let house = House::open(&asking(), limits).await;
+    let _first = {
+        let mut guest = house.guest();
+        let asked = guest.own("POST", "join").await.json();
+        assert_eq!(join(&mut guest, &solved(&asked)).await.status(), 200);
+        guest
+    };
+    let mut guest = house.guest();
+    let mut second = house.guest_at(&guest.address);
+    let (enter, later) = (
+        way_in(&guest.page("/seats?row=7").await),
+        way_in(&second.page("/").await),
+    );
+    let early = guest.once("GET", &enter, PAGE, "").await.unwrap();
+    assert_eq!((early.status(), early.field("location")), (303, Some("/seats?row=7")));
+    assert_eq!(early.field("set-cookie"), None, "too early");
+    let guest = tokio::sync::Mutex::new(guest);
+    eventually("let in line", async || {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let mut guest = guest.lock().await;
+        guest.once("GET", &enter, PAGE, "").await.unwrap();
+        guest.ticket().map(drop)
+    })
+    .await;
+    let mut guest = guest.into_inner();
+    assert_eq!(guest.page("/seats?row=7").await.word(), "waiting");
+    let over = second.once("GET", &later, PAGE, "").await.unwrap();
+    assert_eq!((over.status(), over.word()), (429, "limited"));
+    assert!(over.field("refresh").is_some() && over.field("ratelimit").unwrap().starts_with("\"join-without-proof\""));
+    let outside = later.replace("to=%2F", "to=%2F%2Fevil.example");
+    let sent = second
+        .once("GET", &outside.replace("proof=", "proof=x"), PAGE, "")
+        .await
+        .unwrap();
+    assert_eq!(sent.field("location"), Some("/"), "only ever to this host");
+    assert_eq!(house.gate.room().await["joins"], 2);
+}
+
+/// Where the page without a script leads after its wait.
+fn way_in(page: &Message) -> String {
+    let text = page.text();
+    let refresh = text
+        .split("http-equiv=\"refresh\" content=\"11;url=")
+        .nth(1)
+        .unwrap_or_else(|| panic!("{text}"));
+    refresh
+        .split('"')
+        .next()
+        .unwrap()
+        .replace("&amp;", "&")
+        .replace("&#x2f;", "/")
 }

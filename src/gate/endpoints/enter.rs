@@ -1,0 +1,66 @@
+//! Where one joins who was asked for a proof of work and has waited instead, for want of a script.
+
+use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderValue, Response, StatusCode};
+
+use crate::metrics::Outcome;
+use crate::proxy::{ANTEROOM_STATUS, Body};
+use crate::waiting::{check_of, path_on_this_host};
+
+use super::super::Gate;
+use super::super::answers::Answer;
+use super::super::decide::{Door, PassState, TicketState};
+use super::super::join::{Coming, Joined};
+use super::super::proof::Proof;
+use super::super::seat::Seat;
+use super::super::visit::Visit;
+use super::parameter;
+use crate::room::Mode;
+
+impl Gate {
+    /// `GET enter?proof=CHALLENGE&to=PATH`: joins, and on to `to` by way of the check for cookies. Who has a place already,
+    /// or needs none, is sent on at once. SECURITY: `to` is only ever a path on this host.
+    pub(super) async fn enter(&self, seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
+        let query = head.uri.query().unwrap_or_default();
+        let text = |name| parameter(query, name).and_then(|value| String::from_utf8(value).ok());
+        let (to, shown) = (text("to").unwrap_or_default(), text("proof"));
+        let to = path_on_this_host(&to);
+        let Some(worth) = seat.worth(visit) else {
+            return self.shared.unavailable(&seat.rules.pages, visit);
+        };
+        let placed = !matches!(worth.ticket(), TicketState::None | TicketState::Void(_));
+        let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
+        if placed || no_line || worth.pass() == PassState::Valid {
+            return sent_on(to, to, Vec::new());
+        }
+        let id = match seat.proof(visit, shown.as_deref()) {
+            Proof::Given(id) => id,
+            Proof::NotAsked | Proof::Asked(_) => return sent_on(to, to, Vec::new()),
+            Proof::Limited(over) => return over.answer(&seat.rules.pages, visit),
+        };
+        let cookies = match self.number(seat, visit, worth.edition, Coming::Proved(id)).await {
+            Joined::Called(tokens) => vec![seat.set_ticket(&tokens.0), seat.set_pass(&tokens.1)],
+            Joined::InLine(ticket) => vec![seat.set_ticket(&ticket)],
+            Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
+            Joined::Refused => Vec::new(),
+        };
+        let check = check_of(&seat.rules.room.name, &seat.line, to);
+        sent_on(check.as_deref().unwrap_or(to), to, cookies)
+    }
+}
+
+/// To `there`, or to `to` if that is no field's text.
+fn sent_on(there: &str, to: &str, cookies: Vec<HeaderValue>) -> Answer {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let headers = response.headers_mut();
+    let place = HeaderValue::from_str(there).or_else(|_| HeaderValue::from_str(to));
+    headers.insert(LOCATION, place.unwrap_or(HeaderValue::from_static("/")));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("enter"));
+    for cookie in cookies {
+        headers.append(SET_COOKIE, cookie);
+    }
+    Answer::new(Outcome::Own, response)
+}
