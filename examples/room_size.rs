@@ -150,6 +150,7 @@ fn many_lines(lines: u32) {
         room: name(),
         revision: 2,
         change,
+        who: None,
     }];
     room.apply(
         0,
@@ -246,6 +247,7 @@ impl Rehearsal {
                 room: name(),
                 revision: 1,
                 change,
+                who: None,
             }],
             ..Batch::default()
         };
@@ -262,6 +264,7 @@ impl Rehearsal {
             room: name(),
             revision: self.serial + 2,
             change,
+            who: None,
         }];
         self.apply(
             0,
@@ -304,6 +307,7 @@ impl Rehearsal {
             room: name(),
             revision: u64::MAX,
             change: mode,
+            who: None,
         }];
         let calls = sections.is_empty();
         let batch = Batch {
