@@ -76,7 +76,10 @@ pub struct Room {
     pub lines: u64,
     #[serde(flatten)]
     pub figures: Figures,
-    /// Seconds that somebody who joined now would wait, where the room has one line and that can be said.
+    /// Where the room has several: the sums over its lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<Lane>,
+    /// Seconds that somebody who joined now would wait (in the first lane), where the room has one line and that can be said.
     pub estimate: Option<Estimate>,
     /// RFC 3339.
     pub last_call: Option<String>,
@@ -114,6 +117,20 @@ pub struct Figures {
     /// Visits let past the line, while a gate was cut off.
     #[serde(default)]
     pub bypasses: u64,
+}
+
+/// One lane of a room or of a line.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Lane {
+    pub name: String,
+    /// Its share of the calls against the others'.
+    pub weight: u16,
+    /// It is no longer configured: it stays until its visitors are gone.
+    pub out: bool,
+    pub waiting: u64,
+    pub called: u64,
+    pub sessions: u64,
+    pub calls: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -166,6 +183,9 @@ pub struct Line {
     pub line: String,
     #[serde(flatten)]
     pub figures: Figures,
+    /// Where the line has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<Lane>,
     pub last_call: Option<String>,
 }
 
@@ -176,6 +196,9 @@ pub struct Visitor {
     pub room: String,
     pub line: String,
     pub lane: u8,
+    /// Where the room has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane_name: Option<String>,
     /// waiting, called, inside, late or ended.
     pub state: String,
     /// Waiting: present visitors ahead plus one.

@@ -70,6 +70,7 @@ impl Collector for RoomFigures {
             }
         }
         encode_phases(&mut encoder, &view.rooms)?;
+        encode_lanes(&mut encoder, &view.rooms)?;
         let rooms = self.totals(&view.rooms);
         for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
@@ -99,6 +100,38 @@ fn encode_phases(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName,
     }
     Ok(())
 }
+
+/// Nothing of rooms with one lane.
+fn encode_lanes(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
+    let lanes: Vec<(&RoomName, api::Lane)> = rooms
+        .iter()
+        .flat_map(|(room, view)| shape::lanes_of(view).into_iter().map(move |lane| (room, lane)))
+        .collect();
+    for (name, help, figure) in LANES {
+        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (room, lane) in &lanes {
+            let labels = [("room", room.as_str()), ("lane", lane.name.as_str())];
+            metric.encode_family(&labels)?.encode_gauge(&figure(lane))?;
+        }
+    }
+    Ok(())
+}
+
+/// Calls are a gauge: those of a line that is forgotten go with it.
+type LaneGauge = (&'static str, &'static str, fn(&api::Lane) -> u64);
+
+const LANES: [LaneGauge; 4] = [
+    ("lane_waiting", "Present visitors in a lane", |lane| lane.waiting),
+    (
+        "lane_called",
+        "Visitors of a lane called who have not come yet",
+        |lane| lane.called,
+    ),
+    ("lane_sessions", "Visitors of a lane inside", |lane| lane.sessions),
+    ("lane_calls", "Calls of a lane, in the lines there are", |lane| {
+        lane.calls
+    }),
+];
 
 type Gauge = (&'static str, &'static str, fn(&RoomView) -> f64);
 

@@ -28,8 +28,9 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
         let_past: false,
         lines: view.lines.len() as u64,
         figures: total(view),
+        lanes: lanes_of(view),
         estimate: only
-            .and_then(|line| line.estimate(LaneId::default(), line.figures.waiting, now))
+            .and_then(|line| line.estimate(LaneId::default(), line.waiting(LaneId::default()), now))
             .map(|estimate| api::Estimate {
                 low: estimate.low_secs,
                 high: estimate.high_secs,
@@ -88,8 +89,54 @@ pub fn line(name: &str, view: &LineView) -> api::Line {
     api::Line {
         line: name.to_owned(),
         figures: figures(&view.figures),
+        lanes: lanes(view),
         last_call: view.last_call().map(rfc3339),
     }
+}
+
+/// The sums over a room's lines, lane by lane; none where it has but one. Counting costs a look at every called visitor and
+/// session.
+#[must_use]
+pub fn lanes_of(view: &RoomView) -> Vec<api::Lane> {
+    let named = view.settings.lanes.iter().zip(&view.settings.lane_weights);
+    let mut sums: Vec<api::Lane> = named
+        .map(|(lane, weight)| api::Lane {
+            name: lane.name.clone(),
+            weight: *weight,
+            out: lane.out,
+            ..api::Lane::default()
+        })
+        .collect();
+    if sums.len() < 2 {
+        return Vec::new();
+    }
+    for line in view.lines.values() {
+        for (sum, lane) in sums.iter_mut().zip(line.lane_figures()) {
+            sum.waiting = sum.waiting.saturating_add(lane.waiting);
+            sum.called = sum.called.saturating_add(lane.called);
+            sum.sessions = sum.sessions.saturating_add(lane.inside);
+            sum.calls = sum.calls.saturating_add(lane.calls);
+        }
+    }
+    // One that was taken out is of interest for as long as somebody is in it.
+    sums.retain(|lane| !lane.out || lane.waiting + lane.called + lane.sessions > 0);
+    sums
+}
+
+fn lanes(line: &LineView) -> Vec<api::Lane> {
+    let lanes: Vec<api::Lane> = line
+        .lane_figures()
+        .map(|lane| api::Lane {
+            name: lane.name.to_owned(),
+            weight: lane.weight,
+            out: lane.out,
+            waiting: lane.waiting,
+            called: lane.called,
+            sessions: lane.inside,
+            calls: lane.calls,
+        })
+        .collect();
+    if lanes.len() < 2 { Vec::new() } else { lanes }
 }
 
 fn figures(figures: &Figures) -> api::Figures {

@@ -100,8 +100,12 @@ fn known(line: &LineView, reference: Reference, now: Clock) -> Option<(Number, S
 }
 
 /// `GET /api/v1/rooms/{room}/visitors/{reference}`.
-pub(super) async fn show(found: Found) -> Response {
-    json(&shape::visitor(&found.visitor, found.standing, found.now))
+pub(super) async fn show(State(shared): State<Shared>, found: Found) -> Response {
+    json(&named(
+        &shared,
+        &found.visitor,
+        shape::visitor(&found.visitor, found.standing, found.now),
+    ))
 }
 
 /// `DELETE` of the same: ends the session, or takes the visitor from the line; answered once it is in the log. Ending
@@ -127,7 +131,18 @@ fn now(shared: &Shared, visitor: &Visitor) -> super::api::Visitor {
     let (view, now) = (shared.replica.view(), shared.replica.now());
     let line = view.rooms.get(&visitor.room).and_then(|room| room.line(&visitor.line));
     let standing = line.map_or(Standing::Ended, |line| line.standing(visitor.lane, visitor.number, now));
-    shape::visitor(visitor, standing, now)
+    named(shared, visitor, shape::visitor(visitor, standing, now))
+}
+
+/// With the name of the lane, where the room has several.
+fn named(shared: &Shared, visitor: &Visitor, told: super::api::Visitor) -> super::api::Visitor {
+    let view = shared.replica.view();
+    let settings = view.rooms.get(&visitor.room).map(|room| &room.settings);
+    let several = settings.filter(|settings| settings.lanes.len() > 1);
+    let lane_name = several
+        .and_then(|settings| settings.lane_name(visitor.lane))
+        .map(str::to_owned);
+    super::api::Visitor { lane_name, ..told }
 }
 
 /// Most lines named when a reference fits several.

@@ -5,13 +5,14 @@ use http::StatusCode;
 use ipnet::IpNet;
 
 use super::draw::drawing;
+use super::lanes::{Lane, lanes};
 use super::pace;
 use super::page::{Page, page};
 use super::proof::{Proof, proof};
 use super::reader::{Node, Read, Reader, Section};
 use super::routes::{HostPattern, Per, PerSource, Route};
 use super::schedule::schedule;
-use super::value::{both, duration_ms, fields, host, name, network, number, one_of, route, text, words, wrong};
+use super::value::{both, duration_ms, fields, host, network, number, one_of, route, text, words, wrong};
 use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
 
 /// Routes that are protected together, their line, and how its visitors are treated.
@@ -39,8 +40,8 @@ pub struct Room {
     pub page: Page,
     /// What newcomers are asked for, if anything.
     pub proof: Option<Proof>,
-    /// Names of the lanes, as many as the settings have weights.
-    pub lanes: Vec<String>,
+    /// As many as the settings have weights, in the same order: first the one for everybody else.
+    pub lanes: Vec<Lane>,
     /// Clients who never wait and take no slot.
     pub bypass_networks: Vec<IpNet>,
 }
@@ -64,7 +65,6 @@ pub enum OnOutage {
 /// Most rooms, and most of some lists in a room.
 const MAX_ROOMS: usize = 1_000;
 const MAX_ENDS_ON: usize = 32;
-const MAX_LANES: usize = 8;
 
 const HOUR: u64 = 3_600_000;
 
@@ -258,41 +258,6 @@ fn per_source(node: &Node<'_>, routes: &[Route]) -> Read<PerSource> {
             let right = format!("{{{name}}} in every route of the room, so that each request has a line");
             wrong(node, format!("the route {without} has no {{{name}}}"), right)
         }
-    }
-}
-
-fn lanes(section: &Section<'_>, room: &mut Room) {
-    let mut sections = section.tables("room.lane");
-    if sections.is_empty() {
-        let path = format!("{}.lane[0]", section.path());
-        sections.push(section.reader().defaults("room.lane", &path));
-    }
-    if sections.len() > MAX_LANES {
-        section.mistake(
-            "lane",
-            format!("{} lanes", sections.len()),
-            format!("at most {MAX_LANES}"),
-        );
-    }
-    if sections.len() > 1 {
-        let wrong = "everybody joins the first lane; nothing leads to the others yet";
-        section.warning("lane", wrong, "one lane");
-    }
-    room.settings.lane_weights.clear();
-    for lane in &sections {
-        let name = lane.need("name", name);
-        if room.lanes.contains(&name) {
-            lane.mistake(
-                "name",
-                format!("another lane is called \"{name}\""),
-                "a name of its own for each",
-            );
-        }
-        room.lanes.push(name);
-        let weight = lane.need("weight", |node| number(node, 1..=1_000));
-        room.settings
-            .lane_weights
-            .push(u16::try_from(weight).unwrap_or(u16::MAX));
     }
 }
 

@@ -6,7 +6,7 @@ use http::request::Parts;
 use crate::metrics::Outcome;
 use crate::proxy::RequestBody;
 use crate::replica::{Arrival, JoinOutcome};
-use crate::room::{Edition, LaneId, Number, PendingId};
+use crate::room::{Edition, Number, PendingId};
 use crate::time;
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::{Notice, check_of};
@@ -63,15 +63,15 @@ impl Gate {
         if let Err(over) = counted {
             return Joined::Limited(over);
         }
-        let lane = LaneId(0);
+        let lane = seat.lane(visit);
         let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());
         let arrival = match coming {
             Coming::First => Arrival::first(),
             Coming::Again(id) | Coming::Proved(id) => Arrival::again(id),
         };
-        let place = match self.shared.replica.join(&room, &line, lane, arrival).await {
-            JoinOutcome::Numbered(number) => TicketPlace::Numbered(number),
-            JoinOutcome::Later => TicketPlace::Pending(arrival.id),
+        let (lane, place) = match self.shared.replica.join(&room, &line, lane, arrival).await {
+            JoinOutcome::Numbered(lane, number) => (lane, TicketPlace::Numbered(number)),
+            JoinOutcome::Later => (lane, TicketPlace::Pending(arrival.id)),
             JoinOutcome::Refused => return Joined::Refused,
         };
         // PERF: nobody else needs to know.

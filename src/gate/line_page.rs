@@ -67,7 +67,8 @@ impl LinePage<'_> {
                 .filter(|_| !undrawn)
                 .and_then(|(line, number)| line.place(lane, number)),
             ahead,
-            waiting: line_view.map_or(0, |line| line.figures.waiting),
+            lane: seat.lane_name(room_view, lane),
+            waiting: line_view.map_or(0, |line| line.waiting(lane)),
             estimate: line_view
                 .zip(ahead)
                 .filter(|_| !stall.is_some_and(Stall::pauses))

@@ -1,12 +1,14 @@
 //! The gate's rules for each room, made from the configuration once and shared by all cores.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::StatusCode;
 
-use crate::config::{self, OnOutage};
+use crate::config::{self, Lane, OnOutage};
 use crate::metrics::{Metrics, Requests};
+use crate::proxy::is_trusted;
 use crate::room::{LineName, Mode, RoomName, RoomView};
 use crate::token::{pass_cookie, ticket_cookie};
 use crate::waiting::{Language, TemplateError};
@@ -55,6 +57,16 @@ impl Rules {
         } else {
             Cow::Owned(Names::of(&self.room.name, line))
         }
+    }
+
+    /// The lane that somebody from that address stands in, where the room has several.
+    #[must_use]
+    pub fn lane(&self, client: IpAddr) -> Option<&Lane> {
+        if self.room.lanes.len() < 2 {
+            return None;
+        }
+        let from = |lane: &&Lane| is_trusted(client, &lane.networks);
+        self.room.lanes.iter().find(from).or(self.room.lanes.first())
     }
 
     /// How the room's cookies are set for a visitor whose connection is encrypted, or is not.

@@ -6,7 +6,7 @@ use http::header::HeaderName;
 use http::request::Parts;
 
 use crate::replica::Condition;
-use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, Stage, Standing, Visitor, Wall};
+use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, RoomView, Stage, Standing, Visitor, Wall};
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
 
@@ -151,6 +151,36 @@ impl<'a> Seat<'a> {
             edition: room_view.edition,
             now: reader.now,
         })
+    }
+
+    /// The lane that a newcomer stands in. What the rooms have of the lanes decides which number it has: another gate may have
+    /// configured them otherwise, and then whoever has no lane there stands with everybody else.
+    #[must_use]
+    pub fn lane(&self, visit: &Visit) -> LaneId {
+        let Some(lane) = self.rules.lane(visit.client) else {
+            return self.rest();
+        };
+        self.index(&lane.name).unwrap_or_else(|| self.rest())
+    }
+
+    /// The lane for everybody else.
+    fn rest(&self) -> LaneId {
+        let first = self.rules.room.lanes.first();
+        first.and_then(|lane| self.index(&lane.name)).unwrap_or_default()
+    }
+
+    /// What a lane is called that is not the one of everybody else.
+    #[must_use]
+    pub fn lane_name<'v>(&self, view: &'v RoomView, lane: LaneId) -> Option<&'v str> {
+        let settings = &view.settings;
+        let rest = self.rules.room.lanes.first().map(|lane| lane.name.as_str());
+        let several = settings.lanes.len() > 1;
+        settings.lane_name(lane).filter(|name| several && Some(*name) != rest)
+    }
+
+    fn index(&self, lane: &str) -> Option<LaneId> {
+        let view = self.shared.replica.load();
+        view.rooms.get(&self.rules.room.name)?.settings.lane_of(lane)
     }
 
     /// The visitor that a number of this line names.

@@ -62,7 +62,8 @@ impl Arrival {
 /// How a join went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JoinOutcome {
-    Numbered(Number),
+    /// An id that was numbered before stands in the lane that it had then.
+    Numbered(LaneId, Number),
     /// The room numbers nobody: closed, gone, no such lane, or too many lines.
     Refused,
     /// Not now: cut off from the log, or too many wait. Give a pending ticket with the arrival's id.

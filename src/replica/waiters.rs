@@ -32,7 +32,7 @@ impl Waiters {
         let mut left = Left::default();
         for (joiners, joined) in self.joins.into_iter().zip(&effects.joined) {
             for (index, joiner) in joiners.into_iter().enumerate() {
-                if let Err(JoinOutcome::Numbered(number)) = answer(joiner, numbered(joined, index)) {
+                if let Err(JoinOutcome::Numbered(_, number)) = answer(joiner, numbered(joined, index)) {
                     left.gone.push(visitor(joined, number));
                 }
             }
@@ -108,7 +108,7 @@ fn numbered(joined: &Joined, index: usize) -> JoinOutcome {
         return JoinOutcome::Later;
     };
     match first.n.checked_add(index) {
-        Some(n) if index < joined.count => JoinOutcome::Numbered(Number { era: first.era, n }),
+        Some(n) if index < joined.count => JoinOutcome::Numbered(joined.lane, Number { era: first.era, n }),
         _ => JoinOutcome::Later,
     }
 }

@@ -82,7 +82,12 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
             format!("{ms} ms")
         }
     };
-    let weights: Vec<String> = settings.lane_weights.iter().map(ToString::to_string).collect();
+    let named = |(at, weight): (usize, &u16)| match settings.lanes.get(at) {
+        Some(lane) if lane.out => format!("{} {weight} (taken out)", lane.name),
+        Some(lane) => format!("{} {weight}", lane.name),
+        None => weight.to_string(),
+    };
+    let weights: Vec<String> = settings.lane_weights.iter().enumerate().map(named).collect();
     vec![
         ("mode", mode(settings.mode).to_owned()),
         ("total_active_users", settings.capacity.to_string()),

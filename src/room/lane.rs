@@ -10,6 +10,7 @@ use super::codec::{Read, Reader, Writer};
 use super::era::{Eras, Found};
 use super::ids::{Clock, Edition, Era, Number, Place};
 use super::presence::Presence;
+use super::pulse::Pulse;
 use super::record::{Call, Record};
 use super::ring::Ring;
 use super::settings::Settings;
@@ -35,6 +36,8 @@ pub(super) struct Lane {
     issued: Ring,
     /// Where `head` was.
     called: Ring,
+    /// How it has been calling, where it is one of several with names; among the fields of its room.
+    pub pulse: Pulse,
 }
 
 impl Lane {
@@ -52,6 +55,7 @@ impl Lane {
             newcomers: start,
             issued: Ring::default(),
             called: Ring::default(),
+            pulse: Pulse::default(),
             eras,
         }
     }
@@ -301,6 +305,7 @@ impl Lane {
             head: r.place()?,
             issued: Ring::read(r)?,
             called: Ring::read(r)?,
+            pulse: Pulse::default(),
         };
         let missed = missed_from(&lane.slots, lane.presence.fresh());
         lane.presence.derive(lane.eras.next(), missed);

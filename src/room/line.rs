@@ -107,6 +107,15 @@ impl Line {
         self.figures.called.saturating_add(self.figures.inside)
     }
 
+    /// Nobody waits in that lane, is called from it, or is inside.
+    pub fn is_vacant(&self, at: usize) -> bool {
+        let held = |record: &Record| matches!(record, Record::Called(_) | Record::Inside(_));
+        self.lanes.get(at).is_none_or(|lane| {
+            let mut records = lane.slots.iter();
+            lane.presence.waiting() == 0 && !records.any(|(_, record)| held(record))
+        })
+    }
+
     pub fn lane(&mut self, lane: LaneId) -> Option<&mut Lane> {
         self.lanes.get_mut(usize::from(lane.0))
     }

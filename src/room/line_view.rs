@@ -3,6 +3,8 @@
 //! It is a copy of the line as of one entry, sharing every page that has not changed since, and answers by the same
 //! rules: there is no second place that knows them.
 
+mod shares;
+
 use std::sync::Arc;
 
 use super::bits::PAGE;
@@ -110,16 +112,20 @@ impl LineView {
         if self.settings.mode != Mode::Auto || now < self.quiet_until {
             return None;
         }
-        let calls = self.calls_until(lane, ahead);
-        let estimate = self.pulse.estimate(calls, now)?;
+        let fewest = self.calls_until(lane, ahead, true);
+        let estimate = self.pulse.estimate(fewest, now)?;
         let fastest = self
             .settings
             .rate_per_minute
-            .map_or(0, |rate| calls.saturating_mul(60) / u64::from(rate.max(1)));
+            .map_or(0, |rate| fewest.saturating_mul(60) / u64::from(rate.max(1)));
         let low_secs = estimate.low_secs.max(u32::try_from(fastest).unwrap_or(u32::MAX));
+        let high_secs = match self.slowest(lane, ahead, now) {
+            Some(slowest) => slowest.max(estimate.high_secs),
+            None => estimate.high_secs,
+        };
         Some(Estimate {
             low_secs,
-            high_secs: estimate.high_secs.max(low_secs),
+            high_secs: high_secs.max(low_secs),
         })
     }
 
@@ -247,7 +253,7 @@ impl LineView {
     #[must_use]
     pub fn is_reachable(&self, lane: LaneId, ahead: u64) -> bool {
         let left = self.figures.left();
-        left.is_none_or(|left| self.calls_until(lane, ahead) <= u64::from(left))
+        left.is_none_or(|left| self.calls_until(lane, ahead, true) <= u64::from(left))
     }
 
     /// Whether somebody of this edition has completed; `None` for one who may still, or of whom it is not known that they
@@ -284,18 +290,6 @@ impl LineView {
             renewal_due: stretches && now.since(session.renewed) >= self.settings.session_ms / 10,
             ending: session.ending,
         }
-    }
-
-    /// Calls that the line makes until the visitor behind `ahead` others is called: the lanes' weights share them, but
-    /// no other lane takes more than wait there.
-    fn calls_until(&self, lane: LaneId, ahead: u64) -> u64 {
-        let weight = |i: usize| u64::from(self.settings.lane_weights.get(i).copied().unwrap_or(1));
-        let mine = ahead.saturating_add(1);
-        let own = usize::from(lane.0);
-        let others = self.lanes.iter().enumerate().filter(|(i, _)| *i != own);
-        let share =
-            |(i, other): (usize, &Lane)| (mine.saturating_mul(weight(i)) / weight(own)).min(other.presence.waiting());
-        others.map(share).fold(mine, u64::saturating_add)
     }
 }
 

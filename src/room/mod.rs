@@ -29,6 +29,7 @@ mod line_view;
 mod lines;
 mod marks_codec;
 mod moment;
+mod named;
 mod orders;
 pub mod pace;
 mod packer;
@@ -65,6 +66,7 @@ pub use entry::{
     RoomChange, Section, Spoke, StateHash, VERSION, Vote,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Tag, Wall};
+pub use named::{MAX_LANE_NAME, NamedLane, ONLY_LANE};
 pub use orders::{CallOrder, Deed, MAX_CALL, MAX_ORDERS, MAX_REASON, MAX_WHO, Order, Orders, Setting, Who};
 pub use record::SLACK_MS;
 pub use roster::RosterGate;
@@ -74,5 +76,6 @@ pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrid
 pub use state::{MAX_ROOMS, State};
 pub use stock::{MAX_STOCK, Winner, Winners};
 pub use view::{
-    Called, Estimate, Figures, Frame, Inside, LineView, Lines, RoomView, Standing, View, Visitor, Waiting, is_reset,
+    Called, Estimate, Figures, Frame, Inside, LaneFigures, LineView, Lines, RoomView, Standing, View, Visitor, Waiting,
+    is_reset,
 };

@@ -37,6 +37,11 @@ impl Pulse {
         }
     }
 
+    /// All calls so far.
+    pub fn total(&self) -> u64 {
+        self.beats.back().map_or(0, |(_, total)| *total)
+    }
+
     /// How long until `calls` more are made, at the pace of late; `None` when that cannot be said.
     pub fn estimate(&self, calls: u64, now: Clock) -> Option<Estimate> {
         let (first, last) = (self.beats.front()?, self.beats.back()?);

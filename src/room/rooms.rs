@@ -2,6 +2,7 @@
 
 mod bring;
 mod bytes;
+mod lanes;
 mod orders;
 mod sale;
 mod stage;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::named::{NamedLane, bounded_names};
 use super::sale::Drawing;
 use super::schedule::{Phase, Schedule};
 use super::stock::MAX_STOCK;
@@ -40,6 +41,9 @@ pub struct Settings {
     pub max_lines: u32,
     /// Weights by lane, 1 to 8 of them; calls go by deficit round robin.
     pub lane_weights: Vec<u16>,
+    /// The lanes' names, as many as weights; empty where lanes are told apart by their order alone, as before machine
+    /// version 3. A lane keeps its index for as long as the room has it.
+    pub lanes: Vec<NamedLane>,
     /// When the room is open; from machine version 3 on.
     pub schedule: Option<Schedule>,
     /// Whoever joins before an opening is drawn at it; `None`: called in order of arrival. From machine version 3 on.
@@ -67,6 +71,7 @@ impl Default for Settings {
             late_window_ms: 600_000,
             max_lines: 1_000,
             lane_weights: vec![1],
+            lanes: Vec::new(),
             schedule: None,
             draw: None,
             stock: None,
@@ -123,6 +128,7 @@ impl Settings {
             firm_within_ms: within(self.firm_within_ms),
             late_window_ms: within(self.late_window_ms),
             max_lines: self.max_lines,
+            lanes: bounded_names(&self.lanes, lane_weights.len()),
             lane_weights,
             schedule: self.schedule.as_ref().and_then(Schedule::bounded),
             draw: self.draw.as_ref().and_then(Drawing::bounded),
@@ -144,6 +150,7 @@ impl Settings {
         };
         Self {
             mode,
+            lanes: Vec::new(),
             schedule: None,
             draw: None,
             stock: None,
@@ -151,14 +158,18 @@ impl Settings {
         }
     }
 
-    /// Whether both say the same: of one rule, whichever windows were worked out from it.
+    /// Whether both say the same: of one rule, whichever windows were worked out from it, and the same lanes, in whichever
+    /// order they stand and whichever were there before.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         let rule = |settings: &Self| settings.schedule.as_ref().map(|schedule| schedule.rule.clone());
-        let schedule = other.schedule.clone();
+        let (schedule, lanes) = (other.schedule.clone(), other.lanes.clone());
         rule(self) == rule(other)
+            && self.has_lanes_of(other)
             && Self {
                 schedule,
+                lanes,
+                lane_weights: other.lane_weights.clone(),
                 ..self.clone()
             } == *other
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::codec::{Fields, Read, Reader, Writer};
+use super::named::NamedLane;
 use super::sale::Drawing;
 use super::schedule::Schedule;
 use super::settings::{Mode, Overrides, Settings, WITH_SCHEDULES};
@@ -15,6 +16,7 @@ pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
         schedule: settings.schedule,
         draw: settings.draw,
         stock: settings.stock,
+        lanes: settings.lanes,
     };
     let later = later.fields();
     w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
@@ -55,13 +57,15 @@ pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
         late_window_ms: r.u64()?,
         max_lines: r.u32()?,
         lane_weights: r.list(2, Reader::u16)?,
+        lanes: Vec::new(),
         schedule: None,
         draw: None,
         stock: None,
     };
     if more {
         let later = Later::read(r)?;
-        (settings.schedule, settings.draw, settings.stock) = (later.schedule, later.draw, later.stock);
+        (settings.schedule, settings.draw) = (later.schedule, later.draw);
+        (settings.stock, settings.lanes) = (later.stock, later.lanes);
     }
     Ok(settings)
 }
@@ -72,6 +76,7 @@ struct Later {
     schedule: Option<Schedule>,
     draw: Option<Drawing>,
     stock: Option<u32>,
+    lanes: Vec<NamedLane>,
 }
 
 impl Later {
@@ -81,7 +86,11 @@ impl Later {
         let draw = self.draw.as_ref();
         let draw = draw.map(|draw| (DRAW, Writer::field(|w| draw.write(w))));
         let stock = self.stock.map(|stock| (STOCK, Writer::field(|w| w.u32(stock))));
-        schedule.into_iter().chain(draw).chain(stock).collect()
+        let lanes = (!self.lanes.is_empty()).then(|| {
+            let field = Writer::field(|w| w.list(&self.lanes, |w, lane| lane.write(w)));
+            (LANES, field)
+        });
+        schedule.into_iter().chain(draw).chain(stock).chain(lanes).collect()
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
@@ -96,6 +105,12 @@ impl Later {
                 SCHEDULE => later.schedule = Some(Schedule::read(&mut field)?),
                 DRAW => later.draw = Some(Drawing::read(&mut field)?),
                 STOCK => later.stock = Some(field.u32()?),
+                LANES => {
+                    later.lanes = field.list(2, NamedLane::read)?;
+                    if later.lanes.is_empty() {
+                        return field.wrong();
+                    }
+                }
                 _ => return field.wrong(),
             }
             field.finish()?;
@@ -111,6 +126,7 @@ pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
         schedule: overrides.schedule,
         draw: None,
         stock: overrides.stock,
+        lanes: Vec::new(),
     };
     let mut later = later.fields();
     if !overrides.messages.is_empty() {
@@ -212,3 +228,4 @@ const DRAW: u8 = 2;
 const STOCK: u8 = 3;
 /// Of overrides alone.
 const MESSAGES: u8 = 5;
+const LANES: u8 = 5;

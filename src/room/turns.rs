@@ -14,7 +14,7 @@ pub(super) struct Turns {
 impl Turns {
     /// The lane that calls next, of those where somebody waits. `None` when nobody waits anywhere: then the turn stays.
     pub fn next(&mut self, weights: &[u16], waits: impl Fn(usize) -> bool) -> Option<usize> {
-        let common = weights.iter().copied().fold(0, gcd).max(1);
+        let common = common(weights);
         let mut turn = *self;
         for _ in 0..=weights.len() {
             let lane = usize::from(turn.lane);
@@ -54,6 +54,11 @@ impl Default for Turns {
             credit: 0,
         }
     }
+}
+
+/// What all weights are divided by.
+pub(super) fn common(weights: &[u16]) -> u16 {
+    weights.iter().copied().fold(0, gcd).max(1)
 }
 
 fn gcd(a: u16, b: u16) -> u16 {

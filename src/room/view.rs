@@ -155,6 +155,20 @@ pub struct Figures {
     pub unfinished: u32,
 }
 
+/// One lane of a line, where lanes have names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaneFigures<'a> {
+    pub name: &'a str,
+    /// It is no longer configured, and goes on until its visitors are gone.
+    pub out: bool,
+    pub weight: u16,
+    pub waiting: u64,
+    pub called: u64,
+    pub inside: u64,
+    /// Counted for as long as the room has had several lanes.
+    pub calls: u64,
+}
+
 /// How long until the visitor with `ahead` before them is called, in seconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Estimate {

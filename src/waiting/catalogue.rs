@@ -107,6 +107,7 @@ pub(super) struct Words {
     pub notice_reset: String,
     pub notice_not_sent: String,
     pub proof_without: String,
+    pub lane: String,
     pub why_held: String,
     pub why_prequeue: String,
     pub why_lot: String,

@@ -284,6 +284,8 @@ fn add_turn<'a>(
     content
         .notices
         .extend(turn.notice.map(|notice| notice_text(notice, catalogue, time)));
+    let lane = turn.lane.map(|lane| fill(&words.lane, &[("lane", lane)]));
+    content.notices.extend(lane.map(|text| Markup(escape(&text))));
     content.why = turn.stall.map(|stall| why(stall, turn.resumes_secs, catalogue));
     let Some(ahead) = turn.ahead else { return };
     let position = catalogue.number(ahead.saturating_add(1));

@@ -185,7 +185,9 @@ pub struct TurnFacts<'a> {
     pub place: Option<u64>,
     /// Present visitors ahead; `None` for a pending ticket.
     pub ahead: Option<u64>,
-    /// Present visitors in line.
+    /// The lane's name, where it is not the one of everybody else.
+    pub lane: Option<&'a str>,
+    /// Present visitors in the lane.
     pub waiting: u64,
     pub estimate: Option<Estimate>,
     pub notice: Option<Notice>,

@@ -268,6 +268,7 @@ fn turn(ahead: u64, reference: &'static str, estimate: Option<Estimate>) -> Turn
         reference: Some(reference),
         place: Some(70_000 + ahead),
         ahead: Some(ahead),
+        lane: None,
         waiting: ahead + 2_500,
         estimate,
         notice: None,

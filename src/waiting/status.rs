@@ -34,7 +34,10 @@ pub struct Status<'a> {
     pub position: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<u64>,
-    /// Present visitors in line.
+    /// The lane that the visitor stands in, where it is not the one of everybody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lane: Option<&'a str>,
+    /// Present visitors in the lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
     /// Seconds; `null` where it cannot be said.
@@ -118,6 +121,7 @@ impl Status<'_> {
             state,
             position: None,
             ahead: None,
+            lane: None,
             waiting: None,
             estimate: None,
             refresh_ms,

@@ -141,7 +141,7 @@ impl Gate {
         let joining = async {
             loop {
                 match self.replica.join(&room, &line, LaneId(0), Arrival::first()).await {
-                    JoinOutcome::Numbered(number) => return number,
+                    JoinOutcome::Numbered(_, number) => return number,
                     JoinOutcome::Later => {}
                     JoinOutcome::Refused => panic!("the room is open to all"),
                 }

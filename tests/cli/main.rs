@@ -16,6 +16,7 @@ mod gates;
 #[path = "../harness/mod.rs"]
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod harness;
+mod lanes;
 mod listeners;
 mod logs;
 mod outage;

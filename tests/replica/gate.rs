@@ -229,7 +229,7 @@ pub fn visitor(number: Number) -> Visitor {
 }
 
 pub fn number(outcome: JoinOutcome) -> Number {
-    let JoinOutcome::Numbered(number) = outcome else {
+    let JoinOutcome::Numbered(_, number) = outcome else {
         panic!("{outcome:?}")
     };
     number

@@ -3,8 +3,8 @@
 use anteroom::draw::Hash;
 use anteroom::room::{
     Adopt, Batch, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End, Entry, Era,
-    GateId, LaneId, LineName, Made, Mode, Number, Overrides, PendingId, Position, RoomChange, RoomName, Root, Sale,
-    Schedule, Section, Settings, Spoke, State, VERSION, Vote, Wall, Who, Window,
+    GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId, Position, RoomChange, RoomName,
+    Root, Sale, Schedule, Section, Settings, Spoke, State, VERSION, Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -49,12 +49,14 @@ prop_compose! {
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
         schedule in option::of(schedule()), beacon in option::of(option::of("\\PC{1,20}")),
         stock in any::<Option<u32>>(),
+        lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12),
     ) -> Settings {
         let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
             durations;
         Settings {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
             firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock,
+            lanes: lanes.into_iter().map(|(name, out)| NamedLane { name, out }).collect(),
             draw: beacon.map(|beacon| Drawing { beacon }),
         }
     }

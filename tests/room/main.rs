@@ -17,6 +17,7 @@ mod hands;
 mod history;
 mod house;
 mod known;
+mod lanes;
 mod laws;
 mod life;
 mod lost_draw;

@@ -13,6 +13,7 @@ mod flood;
 mod gate;
 mod hands;
 mod judge;
+mod lanes;
 mod ledger;
 mod link;
 mod observer;

@@ -423,7 +423,7 @@ impl World {
         gate.joiners = waiting;
         for (joiner, outcome) in told {
             match outcome {
-                JoinOutcome::Numbered(number) => self.is_numbered(joiner.visitor, slot, number),
+                JoinOutcome::Numbered(_, number) => self.is_numbered(joiner.visitor, slot, number),
                 JoinOutcome::Later | JoinOutcome::Refused => self.joins_later(joiner.visitor, slot, joiner.arrival),
             }
         }

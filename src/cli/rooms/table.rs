@@ -70,6 +70,19 @@ fn mode(room: &api::Room) -> String {
 fn notes(room: &api::Room) -> String {
     let mut text = String::new();
     let name = plain(&room.name);
+    for lane in &room.lanes {
+        let out = if lane.out { ", taken out" } else { "" };
+        let _ = writeln!(
+            text,
+            "{name}: lane {} (weight {}{out}): {} waiting, {} called, {} inside, {} calls",
+            plain(&lane.name),
+            lane.weight,
+            lane.waiting,
+            lane.called,
+            lane.sessions,
+            lane.calls
+        );
+    }
     if let Some(schedule) = &room.schedule {
         let next = schedule
             .next_change
@@ -153,7 +166,14 @@ pub fn visitor(visitor: &api::Visitor) -> String {
         ("reference", Some(plain(&visitor.reference))),
         ("room", Some(plain(&visitor.room))),
         ("line", line),
-        ("lane", (visitor.lane > 0).then(|| visitor.lane.to_string())),
+        (
+            "lane",
+            visitor
+                .lane_name
+                .as_deref()
+                .map(plain)
+                .or_else(|| (visitor.lane > 0).then(|| visitor.lane.to_string())),
+        ),
         ("state", Some(plain(&visitor.state))),
         ("position", visitor.position.map(|position| position.to_string())),
         ("present", present.map(str::to_owned)),
@@ -207,6 +227,7 @@ mod tests {
                 excess: 1,
                 ..api::Figures::default()
             },
+            lanes: Vec::new(),
             estimate: Some(api::Estimate { low: 90, high: 400 }),
             last_call: Some("2026-11-20T13:04:05.678Z".to_owned()),
         }

@@ -247,17 +247,24 @@ const PAGE_KEYS: [Key; 3] = [
 pub(super) const LANE: Table = Table {
     name: "room.lane",
     many: true,
-    about: "Classes of visitors with an order of their own, one to eight. Everybody joins the first. Without any, there is \
-            one.",
+    about: "Classes of visitors with an order of their own, one to eight; whoever stands in one stays in it. One of them has \
+            neither networks nor codes: it is for everybody else. Without any, there is one. See docs/lanes.md.",
     keys: &LANE_KEYS,
 };
 
-const LANE_KEYS: [Key; 2] = [
-    key("name", "1 to 32 of a-z, 0-9 and \"-\"", "\"main\"", "The lane's name."),
+const LANE_KEYS: [Key; 4] = [
+    key(
+        "name",
+        "1 to 32 of a-z, 0-9 and \"-\"",
+        "\"main\"",
+        "The lane's name. A lane of another name is another lane: the one before goes on until its visitors are gone.",
+    ),
     key(
         "weight",
         "number, 1 to 1000",
         "1",
         "Its share of the calls against the other lanes' weights, while all have visitors.",
     ),
+    key("networks", "networks", "[]", "Clients who stand in it."),
+    key("code", "true or false", "false", "Whether codes lead to it."),
 ];

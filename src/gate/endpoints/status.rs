@@ -94,6 +94,7 @@ impl Gate {
         };
         let opening = room_view.stage.filter(|_| !room_view.is_shut());
         status.opening = opening.and_then(|stage| Opening::of(&stage, visit.wall));
+        status.lane = number.and_then(|(lane, _)| seat.lane_name(room_view, lane));
         status.lot = room_view.sale.stage();
         status.draw = number.and_then(|(lane, number)| drawn(seat, room_view, lane, number));
         status.message = seat.rules.message(room_view, visit.languages());
@@ -138,7 +139,7 @@ impl Gate {
         if room.is_undrawn() {
             return Status {
                 why,
-                waiting: Some(line.figures.waiting),
+                waiting: Some(line.waiting(lane)),
                 ..Status::new(State::Waiting, pace::refresh_ms(&room.settings, None, jitter()))
             };
         }
@@ -148,7 +149,7 @@ impl Gate {
         Status {
             why,
             resumes_secs,
-            ..Status::waiting(waiting.ahead, line.figures.waiting, estimate, refresh)
+            ..Status::waiting(waiting.ahead, line.waiting(lane), estimate, refresh)
         }
     }
 }

@@ -84,7 +84,7 @@ async fn a_gate_that_comes_after_another_says_only_as_much_of_its_rooms_as_it_ma
 async fn an_entry_that_cannot_be_applied_freezes_the_replica_then_and_at_every_start() {
     let folder = tempfile::tempdir().unwrap();
     let (replica, thread) = start(folder.path(), poisoned);
-    let JoinOutcome::Numbered(number) = replica
+    let JoinOutcome::Numbered(_, number) = replica
         .join(&name(), &LineName::ONLY, LaneId(0), Arrival::first())
         .await
     else {

@@ -60,7 +60,17 @@ impl Protocol {
     }
 
     pub(super) fn warn_of_schedules(&self, state: &State) {
-        for (room, _) in self.rooms.iter().filter(|(_, settings)| lacks(settings, state)) {
+        let lacking = self.rooms.iter().filter(|(_, settings)| lacks(settings, state));
+        for (room, settings) in lacking {
+            if settings.schedule.is_none() {
+                tracing::warn!(
+                    %room,
+                    version = state.version(),
+                    "the rooms run a machine version without named lanes and draws, which a gate of an older build may need: \
+                     everybody stands in one lane until all gates know the next one and it is in force (anteroom gates)"
+                );
+                continue;
+            }
             tracing::warn!(
                 %room,
                 version = state.version(),

@@ -72,7 +72,8 @@ impl Room {
         let orders = (!self.orders.is_empty()).then(|| (ORDERS, Writer::field(|w| self.orders.write(w))));
         let sold = self.tallies().map(|field| (STOCK, field));
         let fields = followed.into_iter().chain(sale).chain(self.drawn());
-        fields.chain(sold).chain(orders).collect()
+        let pulses = self.pulses().map(|field| (LANES, field));
+        fields.chain(sold).chain(orders).chain(pulses).collect()
     }
 
     /// The lanes in which somebody was drawn, or is to be.
@@ -115,6 +116,7 @@ impl Room {
                 DRAWN => self.read_drawn(field)?,
                 ORDERS => self.orders = Arc::new(Orders::read(field)?),
                 STOCK => self.read_tallies(field)?,
+                LANES => self.read_pulses(field)?,
                 _ => return field.wrong(),
             }
             Ok(())
@@ -122,11 +124,12 @@ impl Room {
     }
 }
 
-/// Tags of a room's fields: how far its schedule was followed, how far its draw has come, what was drawn, and what was
-/// sold.
+/// Tags of a room's fields: how far its schedule was followed, how far its draw has come, what was drawn, what was
+/// sold, and how each of several lanes has been calling.
 const FOLLOWED: u8 = 1;
 const SALE: u8 = 2;
 const DRAWN: u8 = 3;
 const STOCK: u8 = 4;
 /// What operators did of late.
 const ORDERS: u8 = 7;
+const LANES: u8 = 8;

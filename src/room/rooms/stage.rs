@@ -15,6 +15,7 @@ impl Room {
     /// What the configuration says now.
     pub fn configure(&mut self, mut settings: Settings, m: &mut Moment) {
         settings.schedule = joined(self.configured.schedule.as_ref(), settings.schedule);
+        self.place_lanes(&mut settings, m);
         self.go_by(m, |room| {
             room.configured = Arc::new(settings);
             room.give_up_draw();
