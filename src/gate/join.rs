@@ -69,7 +69,7 @@ impl Gate {
             Coming::First => Arrival::first(),
             Coming::Again(id) | Coming::Proved(id) => Arrival::again(id),
         };
-        let (lane, place) = match self.shared.replica.join(&room, &line, lane, arrival).await {
+        let (lane, place) = match self.shared.replica.join(&room, &line, lane, arrival.clone()).await {
             JoinOutcome::Numbered(lane, number) => (lane, TicketPlace::Numbered(number)),
             JoinOutcome::Later => (lane, TicketPlace::Pending(arrival.id)),
             JoinOutcome::Refused => return Joined::Refused,

@@ -9,7 +9,7 @@ use super::MAX_PENDING_JOINS;
 use super::options::Charge;
 use super::publish::Shared;
 use crate::room::{
-    Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Settings, Visitor, Who,
+    Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Settings, Tag, Visitor, Who,
 };
 use crate::token::Keyring;
 
@@ -34,9 +34,11 @@ pub enum Note {
 }
 
 /// Who joins: a random id of its own for everybody, which a pending ticket carries when there is no number yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arrival {
     pub id: PendingId,
+    /// The tags of the visitor's account, first the one that is to be kept; none for who has none.
+    pub tags: Vec<Tag>,
     /// The visitor has come before, and carries the id.
     pub again: bool,
 }
@@ -48,14 +50,27 @@ impl Arrival {
         let mut id = [0; 12];
         // Without randomness two newcomers share a place, which is better than having none.
         let _ = getrandom::fill(&mut id);
-        let (id, again) = (PendingId(id), false);
-        Self { id, again }
+        Self {
+            id: PendingId(id),
+            tags: Vec::new(),
+            again: false,
+        }
     }
 
     /// Somebody with a pending ticket.
     #[must_use]
     pub fn again(id: PendingId) -> Self {
-        Self { id, again: true }
+        Self {
+            id,
+            tags: Vec::new(),
+            again: true,
+        }
+    }
+
+    /// The same, of an account.
+    #[must_use]
+    pub fn of(self, tags: Vec<Tag>) -> Self {
+        Self { tags, ..self }
     }
 }
 
@@ -102,6 +117,7 @@ pub enum Unrecorded {
 pub(super) enum Message {
     Join(Box<Join>),
     Note(Box<Noted>),
+    Bind(Box<Binding>),
     Change(Box<Changing>),
     /// Other rooms are configured.
     Configure(Vec<(RoomName, Settings)>),
@@ -138,6 +154,13 @@ pub(super) struct Joiner {
 pub(super) struct Noted {
     pub visitor: Visitor,
     pub note: Note,
+    pub recorded: Option<oneshot::Sender<()>>,
+}
+
+/// A genuine ticket or pass is an account's.
+pub(super) struct Binding {
+    pub visitor: Visitor,
+    pub tags: Vec<Tag>,
     pub recorded: Option<oneshot::Sender<()>>,
 }
 

@@ -222,7 +222,7 @@ impl Run<'_> {
             });
             return false;
         };
-        for joined in effects.joined.iter().chain(&effects.pending_joined) {
+        for joined in effects.all_joined() {
             self.report.joins += self.newly(joined);
         }
         self.report.entries += 1;

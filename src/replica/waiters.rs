@@ -12,6 +12,8 @@ pub(super) struct Waiters {
     pub joins: Vec<Vec<Joiner>>,
     /// For each item of its `pending_joins`, all who asked with that id.
     pub pending: Vec<Vec<Joiner>>,
+    /// For each item of its `tagged`, all who asked with it, and whether a number that nobody hears of is nobody's.
+    pub tagged: Vec<(Vec<Joiner>, bool)>,
     pub records: Vec<oneshot::Sender<()>>,
     /// For each of its `rooms`, what was asked and the revision that it is to have; `None` for what is said once.
     pub changes: Vec<Option<(Changing, u64)>>,
@@ -41,6 +43,13 @@ impl Waiters {
             for joiner in joiners {
                 // Whoever gave up comes again with the same id.
                 let _ = answer(joiner, numbered(joined, 0));
+            }
+        }
+        for ((joiners, new), joined) in self.tagged.into_iter().zip(&effects.tagged_joined) {
+            for joiner in joiners {
+                if let (Err(JoinOutcome::Numbered(_, number)), true) = (answer(joiner, numbered(joined, 0)), new) {
+                    left.gone.push(visitor(joined, number));
+                }
             }
         }
         for record in self.records {

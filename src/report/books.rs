@@ -153,8 +153,8 @@ fn sections<'a>(entry: &'a Entry, effects: &Effects, room: &RoomName, line: &Lin
 }
 
 fn joined<'a>(effects: &'a Effects, room: &RoomName, line: &LineName) -> Vec<&'a crate::room::Joined> {
-    let joined = effects.joined.iter().chain(&effects.pending_joined);
-    joined
+    effects
+        .all_joined()
         .filter(|joined| joined.room == *room && joined.line == *line)
         .collect()
 }

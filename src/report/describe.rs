@@ -242,6 +242,12 @@ fn items(section: &Section) -> Vec<String> {
     if !section.pending_joins.is_empty() {
         said.push(format!("{} join after an outage", section.pending_joins.len()));
     }
+    if !section.tagged.is_empty() {
+        said.push(format!("{} join by account", section.tagged.len()));
+    }
+    if !section.bound.is_empty() {
+        said.push(format!("{} belong to accounts", section.bound.len()));
+    }
     said
 }
 

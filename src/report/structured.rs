@@ -88,6 +88,8 @@ fn line(section: &Section) -> Value {
         "line": section.line.as_str(),
         "joins": joins,
         "pending_joins": section.pending_joins.len(),
+        "tagged_joins": section.tagged.len(),
+        "bound": section.bound.len(),
         "bypasses": section.bypasses,
         "leaves": numbers(&section.leaves),
         "ends": numbers(&ends),

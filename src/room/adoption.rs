@@ -7,7 +7,8 @@
 
 use super::entry::{Adopt, Batch, Change, RoomChange};
 use super::era::Extent;
-use super::ids::{Edition, Era, LaneId, Number, Place, RoomName};
+use super::held::rank;
+use super::ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
 use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
@@ -88,6 +89,7 @@ impl State {
                                 .is_some_and(|of| of.contains_key(&(id, number)))
                         };
                         bring_lane(&mut packer, id, lane, (adopt.era, extent), &unheard);
+                        bring_accounts(&mut packer, id, lane, (adopt.era, extent), &unheard);
                         if further {
                             bring_horizon(&mut packer, id, lane, (adopt.era, extent));
                         }
@@ -206,6 +208,31 @@ fn bring_lane(
     let taken = lane.presence.taken().ones(from, to);
     put(List::Taken, &mut taken.filter(|place| lane.slots.get(*place).is_none()));
     put(List::Marks, &mut lane.presence.present().ones(from, to));
+}
+
+/// Whose the live places are, once their numbers are known.
+fn bring_accounts(
+    packer: &mut Packer,
+    id: LaneId,
+    lane: &Lane,
+    (era, extent): (Era, Extent),
+    unheard: &dyn Fn(Number) -> bool,
+) {
+    if lane.tags.total() == 0 {
+        return;
+    }
+    let live = lane
+        .tags
+        .iter_from(Place(0))
+        .filter(|(place, _)| rank(lane, id, *place).is_some());
+    let mut numbers: Vec<(Number, Tag)> = live
+        .filter_map(|(place, tag)| Some((number_at((era, extent), lane.eras.draws.came(place))?, tag)))
+        .filter(|(number, _)| !unheard(*number))
+        .collect();
+    numbers.sort_unstable();
+    for (number, tag) in numbers {
+        packer.bind(id, number, tag);
+    }
 }
 
 /// Where the horizon stood. Of an era that has gone no further it may have passed whoever came back in the other log.

@@ -3,6 +3,7 @@
 //! The types are plain data; the byte form (`encode`, `decode`) is fixed by version, little-endian, without `usize`, and
 //! decoding is total: what does not decode is an error, never a panic.
 
+use super::accounts::{Bound, Tagged};
 use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::orders::{CallOrder, Who};
 use super::sale::{DrawnLane, Sale};
@@ -181,12 +182,17 @@ pub struct Section {
     pub marks: Vec<(LaneId, Number)>,
     /// At most one for each lane: where an adopted era's horizon stood. Numbers below that were not issued here are void.
     pub voids: Vec<(LaneId, Number)>,
+    /// Numbers that genuine tickets and passes say are an account's. From version 3 on.
+    pub bound: Vec<Bound>,
     /// Visitors let past the line since the last batch; only counted.
     pub bypasses: u32,
     /// Visitors who joined without a pending id, counted per lane.
     pub joins: Vec<(LaneId, u32)>,
     /// Visitors who carry a pending ticket: the same id is answered with the place it already has.
     pub pending_joins: Vec<(LaneId, PendingId)>,
+    /// Visitors with an account, and whoever came among them, in order of arrival: an account is answered with the place
+    /// that it already has. From version 3 on.
+    pub tagged: Vec<Tagged>,
 }
 
 /// Names a newcomer that could not be numbered yet.
@@ -228,6 +234,8 @@ pub struct Effects {
     pub joined: Vec<Joined>,
     /// One for each of the batch's `pending_joins` items, in order.
     pub pending_joined: Vec<Joined>,
+    /// One for each of the batch's `tagged` items, in order.
+    pub tagged_joined: Vec<Joined>,
     /// One for each of the batch's `rooms`, in order.
     pub changed: Vec<Changed>,
     /// Items that were out of range, repeated or for nobody, and were passed over.
@@ -285,9 +293,11 @@ impl Section {
             renewals: Vec::new(),
             marks: Vec::new(),
             voids: Vec::new(),
+            bound: Vec::new(),
             bypasses: 0,
             joins: Vec::new(),
             pending_joins: Vec::new(),
+            tagged: Vec::new(),
         }
     }
 
@@ -302,8 +312,8 @@ impl Section {
             &self.marks,
             &self.voids,
         ];
-        let items =
-            named.map(Vec::len).iter().sum::<usize>() + self.ends.len() + self.completions.len() + self.claims.len();
+        let items = named.map(Vec::len).iter().sum::<usize>();
+        let items = items + self.ends.len() + self.completions.len() + self.claims.len() + self.bound.len();
         u32::try_from(items).unwrap_or(u32::MAX)
     }
 }
@@ -333,6 +343,12 @@ impl Completion {
 }
 
 impl Effects {
+    /// What every kind of join was answered.
+    pub fn all_joined(&self) -> impl Iterator<Item = &Joined> {
+        let joined = self.joined.iter().chain(&self.pending_joined);
+        joined.chain(&self.tagged_joined)
+    }
+
     pub(super) fn skip(&mut self, items: u32) {
         self.skipped = self.skipped.saturating_add(items);
     }
@@ -356,18 +372,28 @@ impl Effects {
     }
 
     pub(super) fn answer_pending(&mut self, section: &Section, asked: LaneId, pended: Pended) {
+        let joined = self.pended(section, asked, pended);
+        self.pending_joined.push(joined);
+    }
+
+    pub(super) fn answer_tagged(&mut self, section: &Section, asked: LaneId, pended: Pended) {
+        let joined = self.pended(section, asked, pended);
+        self.tagged_joined.push(joined);
+    }
+
+    fn pended(&mut self, section: &Section, asked: LaneId, pended: Pended) -> Joined {
         let (lane, first) = match pended {
             Pended::Numbered(lane, number) => (lane, Some(number)),
             Pended::Refused | Pended::Later => (asked, None),
         };
         self.skip(u32::from(first.is_none()));
-        self.pending_joined.push(Joined {
+        Joined {
             room: section.room.clone(),
             line: section.line.clone(),
             lane,
             first,
             count: 1,
             later: pended == Pended::Later,
-        });
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::accounts::Tags;
 use super::bits::Bits;
 use super::codec::{Read, Reader, Writer};
 use super::era::{Eras, Found};
@@ -22,6 +23,8 @@ pub(super) struct Lane {
     pub eras: Eras,
     pub presence: Presence,
     pub slots: Slots,
+    /// Whose the places are. Not among the lane's bytes: the room writes it.
+    pub tags: Tags,
     /// Places in gaps that proved to be issued.
     back: Bits,
     /// Places below are void.
@@ -48,6 +51,7 @@ impl Lane {
         Self {
             presence: Presence::new(start),
             slots: Slots::default(),
+            tags: Tags::default(),
             back: Bits::default(),
             horizon: start,
             target: start,
@@ -181,6 +185,20 @@ impl Lane {
             false => Some(Record::Spent { at: call.at }),
         };
         self.slots.put(place, record);
+        self.untag(place);
+    }
+
+    /// Forgets what became of a number.
+    pub fn forget(&mut self, place: Place) {
+        self.slots.put(place, None);
+        self.untag(place);
+    }
+
+    /// Forgets whose a place was that is void and holds nothing.
+    pub fn untag(&mut self, place: Place) {
+        if place < self.horizon && self.slots.get(place).is_none() {
+            self.tags.put(place, None);
+        }
     }
 
     /// One generation passes.
@@ -248,6 +266,7 @@ impl Lane {
         );
         self.presence.draw(&drawn);
         self.slots.permute(ranges(), to);
+        self.tags.permute(ranges(), to);
         self.back.permute(ranges(), to);
         // Whoever was called before may stand anywhere now: what is remembered of the calls would void the rest.
         let start = drawn.stretches.start();
@@ -272,7 +291,12 @@ impl Lane {
     /// Moves the horizon and forgets what lies below; sessions keep their records, and their eras, until they end.
     fn pass(&mut self, to: Place) -> Vec<(Era, u32)> {
         self.drop_missed(self.horizon..to);
+        let passed = self.tags.iter_from(self.horizon).take_while(|(place, _)| *place < to);
+        let passed: Vec<Place> = passed.map(|(place, _)| place).collect();
         self.horizon = to;
+        for place in passed {
+            self.untag(place);
+        }
         self.presence.drop_below(to);
         // Whoever is still inside keeps the era that tells where they are.
         let kept = self.slots.iter().next().map_or(to, |(place, _)| place.min(to));
@@ -299,6 +323,7 @@ impl Lane {
             eras,
             presence: Presence::read(r)?,
             slots: Slots::read(r)?,
+            tags: Tags::default(),
             back: Bits::read(r)?,
             horizon: r.place()?,
             target: r.place()?,

@@ -6,8 +6,10 @@
 
 use std::sync::Arc;
 
+use super::accounts::Accounts;
 use super::codec::{Read, Reader, Writer};
 use super::deadlines::{Deadlines, Due};
+use super::figures::{read_figures, write_figures};
 use super::ids::{Clock, Edition, Era, LaneId, Wall};
 use super::lane::Lane;
 use super::moment::Moment;
@@ -37,6 +39,8 @@ pub(super) struct Line {
     /// When somebody was last present, called, inside or numbered.
     busy: Clock,
     pub deadlines: Deadlines,
+    /// Whose the tagged places are.
+    pub accounts: Accounts,
     /// Where the room's schedule holds the line.
     pub scheduled: Option<Clock>,
     /// Visitors waiting and slots held, as the room last counted them.
@@ -82,6 +86,7 @@ impl Line {
             generation: now,
             busy: now,
             deadlines: Deadlines::default(),
+            accounts: Accounts::default(),
             scheduled: None,
             counted: Crowd::default(),
             ordered: Vec::new(),
@@ -166,6 +171,7 @@ impl Line {
                 Arc::make_mut(&mut m.past).raise(gone.into_iter());
             }
         }
+        self.tidy_accounts();
         self.note_busy(m.clock);
     }
 
@@ -174,6 +180,7 @@ impl Line {
         self.note_busy(now);
         self.turns = Turns::default();
         self.begin_stock(settings);
+        self.forget_accounts();
         self.lanes.iter_mut().flat_map(Lane::begin_sale).collect()
     }
 
@@ -281,7 +288,7 @@ impl Line {
                 let end = if last { EndedBy::Word } else { EndedBy::Idling };
                 self.close((id, place), &session, end, settings, m);
             }
-            Some(Record::Over { .. }) => lane.slots.put(place, None),
+            Some(Record::Over { .. }) => lane.forget(place),
             Some(Record::Missed { .. } | Record::Spent { .. }) | None => {}
         }
     }
@@ -339,6 +346,7 @@ impl Line {
             generation: r.clock()?,
             busy: r.clock()?,
             deadlines: Deadlines::default(),
+            accounts: Accounts::default(),
             scheduled: None,
             counted: Crowd::default(),
             ordered: Vec::new(),
@@ -363,38 +371,4 @@ impl Line {
 /// When the clock changes the record, as the record itself says.
 fn actual(lanes: &[Lane], (lane, place): Due) -> Option<Clock> {
     lanes.get(usize::from(lane.0))?.slots.get(place)?.due()
-}
-
-/// Waiting and capacity are worked out when the view is made.
-fn write_figures(w: &mut Writer, figures: &Figures) {
-    for value in [figures.called, figures.inside, figures.excess] {
-        w.u32(value);
-    }
-    for value in [
-        figures.joins,
-        figures.calls,
-        figures.claims,
-        figures.no_shows,
-        figures.ends,
-        figures.left,
-        figures.bypasses,
-    ] {
-        w.u64(value);
-    }
-}
-
-fn read_figures(r: &mut Reader) -> Read<Figures> {
-    Ok(Figures {
-        called: r.u32()?,
-        inside: r.u32()?,
-        excess: r.u32()?,
-        joins: r.u64()?,
-        calls: r.u64()?,
-        claims: r.u64()?,
-        no_shows: r.u64()?,
-        ends: r.u64()?,
-        left: r.u64()?,
-        bypasses: r.u64()?,
-        ..Figures::default()
-    })
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::bits::PAGE;
 use super::era::Found;
-use super::ids::{CallId, Clock, Edition, Era, LaneId, Number, Place, Wall};
+use super::ids::{CallId, Clock, Edition, Era, LaneId, Number, Place, Tag, Wall};
 use super::lane::Lane;
 use super::line::Line;
 use super::moment::Moment;
@@ -183,6 +183,22 @@ impl LineView {
             if stands == came { None } else { eras.came_at(stands) }
         };
         moved().unwrap_or(number)
+    }
+
+    /// Whose a number is; `None` for a visitor without an account, and where the room has lost it.
+    #[must_use]
+    pub fn account(&self, lane: LaneId, number: Number) -> Option<Tag> {
+        let lane = self.lane(lane)?;
+        lane.tags.get(lane.place(number)?)
+    }
+
+    /// Numbers that are accounts', live or over, by lane and place, and whose each is. Costs a look at each.
+    pub fn accounts(&self) -> impl Iterator<Item = (LaneId, Number, Tag)> {
+        let lanes = (0..).map(LaneId).zip(&self.lanes);
+        lanes.flat_map(|(id, lane)| {
+            let tags = lane.tags.iter_from(Place(0));
+            tags.filter_map(move |(place, tag)| Some((id, lane.eras.number(place)?, tag)))
+        })
     }
 
     /// The eras whose numbers the lane still tells apart, oldest first.

@@ -6,6 +6,7 @@
 //! is present (`presence`, over `bits`), and the records of the called (`slots`). The request path reads `view`.
 #![deny(clippy::as_conversions, clippy::float_arithmetic, clippy::unwrap_used)]
 
+mod accounts;
 mod adopted;
 mod adoption;
 mod beginning;
@@ -20,8 +21,10 @@ mod drawn;
 mod entry;
 mod entry_codec;
 mod era;
+mod figures;
 #[cfg(test)]
 pub(crate) mod hand;
+mod held;
 mod ids;
 mod lane;
 mod line;
@@ -58,6 +61,7 @@ mod turns;
 mod versions;
 mod view;
 
+pub use accounts::{Bound, Tagged};
 pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;

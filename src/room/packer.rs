@@ -1,7 +1,8 @@
 //! Packs what an adopted era brings into batches of a bounded size, by counting the bytes that numbers will take.
 
+use super::accounts::Bound;
 use super::entry::{Adopt, Batch, Completion, MAX_BATCH_BYTES, Section};
-use super::ids::{LaneId, LineName, Number, RoomName};
+use super::ids::{LaneId, LineName, Number, RoomName, Tag};
 
 /// Bytes of a batch that are left for what stands around its sections.
 const HEAD_BYTES: usize = 256;
@@ -15,6 +16,9 @@ const RUN_BYTES: usize = 24;
 /// Most bytes of a completion: lane, number, edition, no grace, time.
 const COMPLETION_BYTES: usize = 27;
 
+/// Bytes of an account's tag, with how many there are.
+const TAG_BYTES: usize = 9;
+
 /// A list of a section that an adopted era fills.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum List {
@@ -23,6 +27,7 @@ pub(super) enum List {
     Reopens,
     Marks,
     Voids,
+    Bound,
 }
 
 /// Batches of one era; the last is being filled.
@@ -71,7 +76,31 @@ impl Packer {
     }
 
     pub fn put(&mut self, list: List, lane: LaneId, number: Number) {
-        let Some(line) = &self.line else { return };
+        let Some(section) = self.open_for(list, lane, number) else {
+            return;
+        };
+        let numbers = match list {
+            List::Taken => &mut section.taken,
+            List::Spent => &mut section.spent,
+            List::Reopens => &mut section.reopens,
+            List::Marks => &mut section.marks,
+            List::Voids => &mut section.voids,
+            List::Bound => return,
+        };
+        numbers.push((lane, number));
+    }
+
+    /// The number is an account's.
+    pub fn bind(&mut self, lane: LaneId, number: Number, tag: Tag) {
+        let tags = vec![tag];
+        if let Some(section) = self.open_for(List::Bound, lane, number) {
+            section.bound.push(Bound { lane, number, tags });
+        }
+    }
+
+    /// The section that one more number of a list goes to.
+    fn open_for(&mut self, list: List, lane: LaneId, number: Number) -> Option<&mut Section> {
+        let line = self.line.as_ref()?;
         let mut run = Run::new(list, lane, number.n);
         match self.run.filter(|before| self.open && before.takes(&run)) {
             Some(before) => run = before.with(number.n),
@@ -85,15 +114,7 @@ impl Packer {
             run = Run::new(list, lane, number.n);
         }
         self.run = Some(run);
-        let Some(section) = self.section() else { return };
-        let numbers = match list {
-            List::Taken => &mut section.taken,
-            List::Spent => &mut section.spent,
-            List::Reopens => &mut section.reopens,
-            List::Marks => &mut section.marks,
-            List::Voids => &mut section.voids,
-        };
-        numbers.push((lane, number));
+        self.section()
     }
 
     /// One who completed; before the numbers of the line.
@@ -167,7 +188,12 @@ impl Run {
     fn bytes(self) -> usize {
         let bitmap = usize::try_from((self.last - self.first) / 8).unwrap_or(usize::MAX);
         let bitmap = bitmap.saturating_add(1);
-        RUN_BYTES + if bitmap > self.count { self.differences } else { bitmap }
+        let tags = if self.list == List::Bound {
+            self.count * TAG_BYTES
+        } else {
+            0
+        };
+        RUN_BYTES + tags + if bitmap > self.count { self.differences } else { bitmap }
     }
 }
 
@@ -219,6 +245,23 @@ mod tests {
             let full = &lens[..lens.len() - 1];
             assert!(full.iter().all(|len| *len > MAX_BATCH_BYTES / 10 * 9), "{lens:?}");
         }
+    }
+
+    #[test]
+    fn tags_are_counted() {
+        let mut packer = Packer::new(Adopt::default());
+        packer.turn_to(&RoomName::new("shop").unwrap(), &LineName::ONLY);
+        for n in 0..50_000 {
+            packer.bind(LaneId(0), Number { era: Era(1), n: n * 9 }, Tag([7; 8]));
+        }
+        let batches = packer.finish();
+        let bound: usize = batches
+            .iter()
+            .flat_map(|batch| &batch.sections)
+            .map(|s| s.bound.len())
+            .sum();
+        assert_eq!((bound, batches.len()), (50_000, 8));
+        assert!(batches.iter().all(|batch| batch.encoded_len() <= MAX_BATCH_BYTES));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One room: what is in force, and its lines.
 
+mod accounts;
 mod bring;
 mod bytes;
 mod lanes;
@@ -195,6 +196,7 @@ impl Room {
             let joined = self.join_pending(&section.line, *lane, *id, m);
             effects.answer_pending(section, *lane, joined);
         }
+        self.join_accounts(section, m, effects);
     }
 
     /// An entry ends: expiry, calls, horizons; lines without anybody are forgotten.
@@ -287,7 +289,7 @@ impl Room {
         }
     }
 
-    fn join(&mut self, line: &LineName, lane: LaneId, count: u32, m: &mut Moment) -> Option<Number> {
+    pub(super) fn join(&mut self, line: &LineName, lane: LaneId, count: u32, m: &mut Moment) -> Option<Number> {
         let joinable = matches!(self.settings.mode, Mode::Auto | Mode::Hold);
         let configured = usize::from(lane.0) < self.settings.lane_weights.len();
         let left = m.joins_left.checked_sub(count).filter(|_| count > 0)?;
@@ -305,7 +307,7 @@ impl Room {
     }
 
     /// An id that was numbered before is answered with its number, whatever the mode.
-    fn join_pending(&mut self, line: &LineName, lane: LaneId, id: PendingId, m: &mut Moment) -> Pended {
+    pub(super) fn join_pending(&mut self, line: &LineName, lane: LaneId, id: PendingId, m: &mut Moment) -> Pended {
         if let Some((lane, number)) = self.pending.get(id, line) {
             return Pended::Numbered(lane, number);
         }

@@ -47,6 +47,9 @@ impl Line {
         for (lane, number) in &section.voids {
             note(self.void_below(*lane, *number, settings, m));
         }
+        for bound in &section.bound {
+            note(self.bind(bound.lane, bound.number, &bound.tags, settings, m));
+        }
         skipped
     }
 
@@ -57,7 +60,7 @@ impl Line {
         Some(first)
     }
 
-    fn leave(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) -> bool {
+    pub(super) fn leave(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) -> bool {
         let Some(lane) = self.lane(id) else { return false };
         let Some(place) = lane.place(number) else { return false };
         let in_line = lane.is_in_line(place);
@@ -163,6 +166,7 @@ impl Line {
                 ..session
             }),
         );
+        self.revive((id, place), settings, m);
         true
     }
 
@@ -203,6 +207,9 @@ impl Line {
         {
             lane.presence.untake(place);
             lane.slots.put(place, Some(Record::Missed { at, count: 1 }));
+            let marked = lane.mark(place);
+            self.revive((id, place), settings, m);
+            return marked;
         }
         lane.mark(place)
     }

@@ -1,8 +1,9 @@
 //! The byte form of a section: what happened in one line.
 
+use super::accounts::{Bound, Tagged};
 use super::codec::{Fields, Read, Reader, Writer, read_later, write_later};
 use super::entry::{Claim, Completion, End, PendingId, Section};
-use super::ids::{LaneId, Number};
+use super::ids::{LaneId, Number, Tag};
 use super::marks_codec;
 
 pub(super) fn write_section(w: &mut Writer, section: &Section) {
@@ -39,14 +40,6 @@ pub(super) fn write_section(w: &mut Writer, section: &Section) {
     write_later(w, &later(section));
 }
 
-/// What version 3 and later ones add.
-fn later(section: &Section) -> Fields {
-    let completions = &section.completions;
-    let field = || Writer::field(|w| w.list(completions, write_completion));
-    let completions = (!completions.is_empty()).then(|| (COMPLETIONS, field()));
-    completions.into_iter().collect()
-}
-
 pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
     let mut section = Section {
         room: r.room_name()?,
@@ -64,16 +57,69 @@ pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
         bypasses: read_count(r)?,
         joins: r.list(2, read_join)?,
         pending_joins: r.list(13, |r| Ok((r.lane()?, PendingId(r.array()?))))?,
+        bound: Vec::new(),
+        tagged: Vec::new(),
     };
-    read_later(r, |tag, field| {
-        match tag {
-            COMPLETIONS => section.completions = read_completions(field)?,
-            _ => return field.wrong(),
+    read_later(r, |tag, field| match tag {
+        COMPLETIONS => {
+            section.completions = read_completions(field)?;
+            Ok(())
         }
-        Ok(())
+        TAGGED => read_accounts(field, &mut section),
+        _ => field.wrong(),
     })?;
     Ok(section)
 }
+
+/// What version 3 and later ones add.
+fn later(section: &Section) -> Fields {
+    let accounts = !section.tagged.is_empty() || !section.bound.is_empty();
+    let accounts = accounts.then(|| (TAGGED, Writer::field(|w| write_accounts(w, section))));
+    let completions = &section.completions;
+    let field = || Writer::field(|w| w.list(completions, write_completion));
+    let completions = (!completions.is_empty()).then(|| (COMPLETIONS, field()));
+    completions.into_iter().chain(accounts).collect()
+}
+
+/// The numbers go in bulk, and behind them whose each is.
+fn write_accounts(w: &mut Writer, section: &Section) {
+    w.list(&section.tagged, |w, tagged| {
+        w.u8(tagged.lane.0);
+        w.list(&tagged.tags, |w, tag| w.raw(&tag.0));
+        w.option(tagged.id, |w, id| w.raw(&id.0));
+    });
+    let numbers: Vec<_> = section.bound.iter().map(|bound| (bound.lane, bound.number)).collect();
+    marks_codec::write(w, &numbers);
+    for bound in &section.bound {
+        w.list(&bound.tags, |w, tag| w.raw(&tag.0));
+    }
+}
+
+fn read_accounts(r: &mut Reader, section: &mut Section) -> Read<()> {
+    section.tagged = r.list(3, |r| {
+        Ok(Tagged {
+            lane: r.lane()?,
+            tags: read_tags(r)?,
+            id: r.option(Reader::array)?.map(PendingId),
+        })
+    })?;
+    for (lane, number) in marks_codec::read(r)? {
+        let tags = read_tags(r)?;
+        section.bound.push(Bound { lane, number, tags });
+    }
+    // Nothing is never written.
+    if section.tagged.is_empty() && section.bound.is_empty() {
+        return r.wrong();
+    }
+    Ok(())
+}
+
+fn read_tags(r: &mut Reader) -> Read<Vec<Tag>> {
+    r.list(8, |r| Ok(Tag(r.array()?)))
+}
+
+/// The tag of a section's field of accounts.
+const TAGGED: u8 = 2;
 
 fn read_join(r: &mut Reader) -> Read<(LaneId, u32)> {
     Ok((r.lane()?, read_count(r)?))

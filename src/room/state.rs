@@ -369,4 +369,7 @@ fn refuse(section: &Section, effects: &mut Effects) {
     for (lane, _) in &section.pending_joins {
         effects.answer_pending(section, *lane, Pended::Refused);
     }
+    for tagged in &section.tagged {
+        effects.answer_tagged(section, tagged.lane, Pended::Refused);
+    }
 }

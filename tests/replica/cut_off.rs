@@ -96,21 +96,21 @@ fn an_outage_keeps_the_order_of_arrival_from_its_first_moment_on() {
     gate.until("a batch", |_| !gate.faults.sent.lock().unwrap().is_empty());
     let arrivals: Vec<_> = (0..8).map(|_| Arrival::first()).collect();
     let waiting = gate.wait(async {
-        let waiting = arrivals[..4].iter().map(|arrival| tokio::spawn(joins(*arrival)));
+        let waiting = arrivals[..4].iter().map(|arrival| tokio::spawn(joins(arrival.clone())));
         let waiting: Vec<_> = waiting.collect();
         tokio::task::yield_now().await;
         waiting
     });
     gate.until("being cut off", |replica| replica.cut_off().is_some());
     for arrival in &arrivals[4..] {
-        assert_eq!(gate.wait(joins(*arrival)), JoinOutcome::Later);
+        assert_eq!(gate.wait(joins(arrival.clone())), JoinOutcome::Later);
     }
     for waiting in waiting {
         assert_eq!(gate.wait(waiting).unwrap(), JoinOutcome::Later);
     }
     gate.faults.refuse.store(false, Ordering::Relaxed);
     let newcomer = Arrival::first();
-    let outcome = gate.wait(joins(newcomer));
+    let outcome = gate.wait(joins(newcomer.clone()));
     gate.until("the log", |replica| replica.cut_off().is_none());
     let mut numbers: Vec<_> = arrivals
         .iter()

@@ -75,9 +75,14 @@ fn a_pending_id_has_one_number_however_often_it_joins() {
     let gate = site.start();
     let id = Arrival::again(anteroom::room::PendingId(*b"twelve bytes"));
     let (main, line) = (main(), LineName::ONLY);
-    let at_once = (0..10).map(|_| gate.replica.join(&main, &line, LaneId(0), id));
+    let at_once = (0..10).map(|_| gate.replica.join(&main, &line, LaneId(0), id.clone()));
     let mut numbers: BTreeSet<_> = gate.wait(join_all(at_once)).into_iter().map(number).collect();
-    numbers.insert(number(gate.wait(gate.replica.join(&main, &line, LaneId(0), id))));
+    numbers.insert(number(gate.wait(gate.replica.join(
+        &main,
+        &line,
+        LaneId(0),
+        id.clone(),
+    ))));
     assert_eq!(numbers.len(), 1, "{numbers:?}");
     assert_eq!(gate.replica.view().rooms[&main].line(&line).unwrap().figures.joins, 1);
     assert_ne!(

@@ -2,9 +2,9 @@
 
 use anteroom::draw::Hash;
 use anteroom::room::{
-    Adopt, Batch, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End, Entry, Era,
-    GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId, Position, RoomChange, RoomName,
-    Root, Sale, Schedule, Section, Settings, Spoke, State, VERSION, Vote, Wall, Who, Window,
+    Adopt, Batch, Bound, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End, Entry,
+    Era, GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId, Position, RoomChange, RoomName,
+    Root, Sale, Schedule, Section, Settings, Spoke, State, Tag, Tagged, VERSION, Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -131,6 +131,8 @@ prop_compose! {
         reopens in vec(named(), 0..5), renewals in vec(named(), 0..5), marks in vec(named(), 0..200),
         brought in [vec(named(), 0..200), vec(named(), 0..5), vec(named(), 0..5)], bypasses in any::<u32>(),
         joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
+        tagged in vec((any::<u8>(), vec(any::<[u8; 8]>(), 0..3), option::of(any::<[u8; 12]>())), 0..5),
+        bound in vec((named(), vec(any::<[u8; 8]>(), 0..3)), 0..20),
     ) -> Section {
         let [taken, spent, voids] = brought;
         Section {
@@ -142,6 +144,12 @@ prop_compose! {
             claims: claims.into_iter().map(|((lane, number), carried)| Claim { lane, number, carried }).collect(),
             joins: joins.into_iter().map(|(lane, count)| (LaneId(lane), count)).collect(),
             pending_joins: pending.into_iter().map(|(lane, id)| (LaneId(lane), PendingId(id))).collect(),
+            tagged: tagged.into_iter().map(|(lane, tags, id)| Tagged {
+                lane: LaneId(lane), tags: tags.into_iter().map(Tag).collect(), id: id.map(PendingId),
+            }).collect(),
+            bound: bound.into_iter().map(|((lane, number), tags)| Bound {
+                lane, number, tags: tags.into_iter().map(Tag).collect(),
+            }).collect(),
         }
     }
 }
@@ -209,6 +217,8 @@ fn lived_in() -> State {
     log.leave(people[6]);
     log.end(people[7], 5_000);
     log.pending(9);
+    log.account(&[1]);
+    log.account(&[2]);
     log.state.begin(5_000, Root::Own);
     log.rejoin();
     log.say(Section {

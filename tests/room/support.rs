@@ -1,8 +1,8 @@
 //! A hand on one room: entries made and applied one after the other.
 
 use anteroom::room::{
-    Batch, Change, Claim, Clock, Effects, End, Entry, Figures, GateId, LaneId, LineName, Number, PendingId, Position,
-    RoomChange, RoomName, Section, Settings, Standing, State, Visitor, Wall,
+    Batch, Bound, Change, Claim, Clock, Effects, End, Entry, Figures, GateId, LaneId, LineName, Number, PendingId,
+    Position, RoomChange, RoomName, Section, Settings, Standing, State, Tag, Tagged, Visitor, Wall,
 };
 
 pub const LANE: LaneId = LaneId(0);
@@ -152,6 +152,35 @@ impl Log {
             ..only()
         });
         effects.pending_joined[0].first
+    }
+
+    /// The number of an account, by its tags.
+    pub fn account(&mut self, tags: &[u8]) -> Option<Number> {
+        self.tagged(tags, None)
+    }
+
+    pub fn tagged(&mut self, tags: &[u8], id: Option<PendingId>) -> Option<Number> {
+        let effects = self.say(Section {
+            tagged: vec![Tagged {
+                lane: LANE,
+                tags: tags.iter().map(|tag| Tag([*tag; 8])).collect(),
+                id,
+            }],
+            ..only()
+        });
+        effects.tagged_joined[0].first
+    }
+
+    /// Whether the number is the account's now.
+    pub fn bind(&mut self, number: Number, tags: &[u8]) -> bool {
+        self.did(Section {
+            bound: vec![Bound {
+                lane: LANE,
+                number,
+                tags: tags.iter().map(|tag| Tag([*tag; 8])).collect(),
+            }],
+            ..only()
+        })
     }
 
     pub fn mark(&mut self, number: Number) -> bool {

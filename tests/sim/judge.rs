@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use anteroom::gate::decide::{PassState, TicketState, Void};
 use anteroom::gate::who::Reader;
 use anteroom::replica::Note;
-use anteroom::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, View, Wall};
+use anteroom::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, Tag, View, Wall};
 use anteroom::token::{self, Key, KeyId, Keyring, Secret, TicketPlace};
 
 use super::rooms;
@@ -116,6 +116,24 @@ impl Eyes<'_> {
             call,
             expires_at: self.wall + until.since(self.now),
         })
+    }
+
+    /// The pass of the session that a number has, for another browser of its account.
+    pub fn pass_inside(&self, number: Number) -> Option<Pass> {
+        let Standing::Inside(inside) = self.standing(number) else {
+            return self.pass_for(number);
+        };
+        Some(Pass {
+            number,
+            call: inside.call,
+            expires_at: self.wall + inside.expires.since(self.now),
+        })
+    }
+
+    /// Whose a number is.
+    pub fn account(&self, number: Number) -> Option<Tag> {
+        let line = self.view.rooms.get(&*ROOM)?.line(&LINE)?;
+        line.account(rooms::LANE, number)
     }
 
     /// The pass with its session's present date.

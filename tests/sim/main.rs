@@ -4,6 +4,7 @@
 //! `docs/testing.md` says how to run more of it and how to run a seed again.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
+mod accounts;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../crowd/chance.rs"]
 mod chance;
@@ -22,6 +23,7 @@ mod plan;
 mod rooms;
 mod sales;
 mod scenarios;
+mod slots;
 mod stock;
 mod store;
 mod trace;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use anteroom::room::{Effects, Entry, GateId, Position, State, View, Wall};
 
+use super::accounts;
 use super::ledger::{Ledger, Rooms};
 
 /// What is watched, and what goes wrong.
@@ -71,6 +72,7 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
             with(|watch| {
                 watch.last = Some(state.view());
                 watch.versions.insert(state.version());
+                accounts::look(watch, &entry.position);
                 if watch.twisted.is_empty() && watch.ledger.rooms == Rooms::AreWrong {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }

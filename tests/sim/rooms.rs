@@ -26,6 +26,7 @@ pub enum Sale {
 thread_local! {
     static SALE: Cell<Option<Sale>> = const { Cell::new(None) };
     static STOCK: Cell<Option<u32>> = const { Cell::new(None) };
+    static ACCOUNTS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A run begins.
@@ -36,6 +37,15 @@ pub fn go_by(sale: Option<Sale>) {
 /// So many pieces are sold.
 pub fn sell(stock: Option<u32>) {
     STOCK.set(stock);
+}
+
+/// In the runs of this thread from now on every visitor has an account, or none.
+pub fn with_accounts(on: bool) {
+    ACCOUNTS.set(on);
+}
+
+pub fn has_accounts() -> bool {
+    ACCOUNTS.get()
 }
 
 impl Sale {

@@ -5,12 +5,12 @@
 //! against what they saw.
 
 use anteroom::replica::{Arrival, Condition, JoinOutcome, Note};
-use anteroom::room::{LineName, Number, PendingId, Standing, pace};
+use anteroom::room::{LineName, Number, PendingId, pace};
 use tokio::sync::oneshot::error::TryRecvError;
 
+use super::accounts::{share, tags_of};
 use super::gate::{Asking, Joiner};
 use super::judge::{Eyes, Pass, Ticket, Worth};
-use super::observer;
 use super::people::{Is, Kind, Person};
 use super::rooms::{self, LANE};
 use super::world::{Event, MILLI, SECOND, Time, World};
@@ -61,10 +61,10 @@ impl World {
         }
         match self.people[id].ticket {
             None => {
-                let arrival = self.arrives();
+                let arrival = self.arrives(id);
                 self.joins(id, slot, arrival);
             }
-            Some(Ticket::Pending(pending)) => self.joins(id, slot, Arrival::again(pending)),
+            Some(Ticket::Pending(pending)) => self.joins(id, slot, Arrival::again(pending).of(tags_of(id))),
             Some(Ticket::Numbered(number)) => self.shows_ticket(id, slot, number),
         }
     }
@@ -107,7 +107,7 @@ impl World {
         }
     }
 
-    fn eyes<T>(&self, slot: usize, look: impl FnOnce(&Eyes<'_>) -> T) -> T {
+    pub fn eyes<T>(&self, slot: usize, look: impl FnOnce(&Eyes<'_>) -> T) -> T {
         let gate = self.slots[slot]
             .gate
             .as_ref()
@@ -134,6 +134,7 @@ impl World {
     fn shows_ticket(&mut self, id: usize, slot: usize, number: Number) {
         let (worth, note) = self.eyes(slot, |eyes| eyes.ticket(number));
         self.note(format_args!("{id} shows {} at {slot}: {worth:?}", number.n));
+        self.shows(id, slot, number);
         match worth {
             Worth::Waiting => self.waits(id, slot, number, note),
             Worth::Called => self.is_called(id, slot, number, note),
@@ -262,11 +263,12 @@ impl World {
         if self.people[id].inside_until.is_some() {
             return self.is_gone(id);
         }
-        let arrival = self.arrives();
+        let arrival = self.arrives(id);
         self.joins(id, slot, arrival);
     }
 
     fn goes_inside(&mut self, id: usize, slot: usize, pass: Pass, note: Option<Note>) {
+        self.shows(id, slot, pass.number);
         let (now, calm) = (self.now, self.calm);
         if let Some(gate) = self.slots[slot].gate.as_mut() {
             gate.protocol.foreign(pass.number.era);
@@ -347,9 +349,9 @@ impl World {
             Condition::Frozen { .. } | Condition::Behind { .. }
         );
         if frozen {
-            return self.joins_later(id, slot, Arrival::again(arrival.id));
+            return self.joins_later(id, slot, Arrival { again: true, ..arrival });
         }
-        let answer = gate.protocol.join(rooms::room(), LineName::ONLY, LANE, arrival);
+        let answer = gate.protocol.join(rooms::room(), LineName::ONLY, LANE, arrival.clone());
         match answer {
             Some(answer) if !cut_off => {
                 gate.joiners.push(Joiner {
@@ -374,7 +376,7 @@ impl World {
         self.people[id].ticket = Some(Ticket::Pending(arrival.id));
         if !arrival.again {
             if let Some(gate) = self.slots[slot].gate.as_mut() {
-                let again = Arrival::again(arrival.id);
+                let again = Arrival { again: true, ..arrival };
                 let _ = gate.protocol.join(rooms::room(), LineName::ONLY, LANE, again);
             }
             self.go_on(slot);
@@ -383,11 +385,14 @@ impl World {
     }
 
     /// Somebody without a ticket.
-    fn arrives(&mut self) -> Arrival {
+    fn arrives(&mut self, id: usize) -> Arrival {
         let mut bytes = [0; 12];
         bytes[..8].copy_from_slice(&self.chance.next().to_le_bytes());
-        let (id, again) = (PendingId(bytes), false);
-        Arrival { id, again }
+        Arrival {
+            id: PendingId(bytes),
+            tags: tags_of(id),
+            again: false,
+        }
     }
 
     fn join_takes_too_long(&mut self, id: usize) {
@@ -397,7 +402,7 @@ impl World {
             let at = joiners.iter().position(|joiner| joiner.visitor == id)?;
             Some(joiners.remove(at))
         });
-        let arrival = found.map_or_else(|| self.arrives(), |joiner| joiner.arrival);
+        let arrival = found.map_or_else(|| self.arrives(id), |joiner| joiner.arrival);
         self.joins_later(id, slot, arrival);
     }
 
@@ -432,67 +437,16 @@ impl World {
     fn is_numbered(&mut self, id: usize, slot: usize, number: Number) {
         self.note(format_args!("{id} is {}-{} at {slot}", number.era.0, number.n));
         self.tally.joined += 1;
-        if self.given.insert(number, id).is_some_and(|other| other != id) && !self.excuse.numbers {
+        let others = self.given.insert(number, id).is_some_and(|other| !share(id, other));
+        if others && !self.excuse.numbers {
             self.fault(format_args!("{number:?} was given to somebody else before {id}"));
         }
-        let pass = self.eyes(slot, |eyes| eyes.pass_for(number));
+        let pass = self.pass_of(id, slot, number);
         let now = self.now;
         let person = &mut self.people[id];
         person.ticket = Some(Ticket::Numbered(number));
         person.longest_absence = 0;
         (person.is, person.seen, person.pass) = (Is::Waiting, now, pass);
         self.come_again(id, SECOND / 10, 3 * SECOND);
-    }
-
-    /// Slots bound what gates let in: nobody whom a gate would let in is without one.
-    pub fn nobody_goes_on_too_long(&mut self, slot: usize) {
-        let gate = self.slots[slot].gate.as_ref().expect("the gate has just looked");
-        let line = gate
-            .view
-            .rooms
-            .get(&rooms::room())
-            .and_then(|room| room.line(&LineName::ONLY));
-        let Some(line) = line else { return };
-        let slots = u64::from(line.figures.called + line.figures.inside);
-        self.tally.most_inside = self.tally.most_inside.max(slots);
-        let twisted = observer::with(|watch| watch.twisted.contains(&gate.id()));
-        // Until calls go on, sessions that were lost come back as excess.
-        let quiet = gate.view.healing_until.is_some() || gate.view.adopting.is_some();
-        if quiet || self.excuse.excess || self.newest() != Some(gate.view.position) || twisted || !gate.view.rooted {
-            return;
-        }
-        let held: Vec<usize> = (0..self.people.len()).filter(|id| self.is_let_in(*id)).collect();
-        if held.len() as u64 > slots {
-            let without = held.iter().copied().find(|id| {
-                let pass = self.people[*id].pass.expect("who is let in has a pass");
-                self.eyes(slot, |eyes| {
-                    !matches!(eyes.standing(pass.number), Standing::Inside(_) | Standing::Called(_))
-                })
-            });
-            let who = without.map(|id| (id, self.people[id].pass));
-            self.fault(format_args!(
-                "{} are let in on {slots} slots, such as {who:?}",
-                held.len()
-            ));
-        }
-    }
-
-    /// The furthest position that any gate shows of the log that the store has now.
-    fn newest(&self) -> Option<anteroom::room::Position> {
-        let gates = self.slots.iter().filter_map(|slot| slot.gate.as_ref());
-        gates.map(|gate| gate.view.position).max()
-    }
-
-    /// Some gate that is not cut off would forward the visitor now.
-    fn is_let_in(&self, id: usize) -> bool {
-        let person = &self.people[id];
-        let Some(pass) = person.pass.filter(|_| person.is == Is::Inside) else {
-            return false;
-        };
-        (0..self.slots.len()).any(|slot| {
-            let gate = self.slots[slot].gate.as_ref();
-            gate.is_some_and(|gate| gate.paused_until <= self.now && !gate.cut_off(self.now))
-                && self.eyes(slot, |eyes| eyes.pass(&pass).0)
-        })
     }
 }

@@ -1,24 +1,34 @@
 //! Who wants a number in one line, in order of arrival.
 //!
 //! Everybody comes with a pending id, which stands in the log only once it is known to the visitor: a join that comes again.
-//! An entry numbers its `joins` before its `pending_joins`, so who is new and behind somebody who came again goes with a
-//! later batch. So those who waited through an outage stand before those who come as it ends, each where they first came.
+//! An entry numbers its `joins` before its `pending_joins` and these before its `tagged`, so who is new and behind somebody
+//! who came again goes with a later batch; where somebody has an account, everybody behind goes with them, one by one. So
+//! those who waited through an outage stand before those who come as it ends, each where they first came.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ITEM_BYTES, Room};
+use super::{ITEM_BYTES, Room, TAG_BYTES};
 use crate::replica::inbox::{Arrival, Joiner};
 use crate::replica::waiters::Waiters;
-use crate::room::{LaneId, PendingId, Section};
+use crate::room::{LaneId, PendingId, Section, Tag, Tagged};
 
 #[derive(Default)]
 pub(super) struct Joiners {
     /// By order of arrival, which is that of nobody else in the line.
-    new: BTreeMap<u64, (Key, Joiner)>,
-    again: BTreeMap<u64, (Key, Vec<Joiner>)>,
+    waiting: BTreeMap<u64, Waiting>,
+    /// Of them those who came again without an account, and those with one.
+    again: BTreeSet<u64>,
+    tagged: BTreeSet<u64>,
     /// When each of them came.
     came: BTreeMap<Key, u64>,
     arrivals: u64,
+}
+
+struct Waiting {
+    key: Key,
+    again: bool,
+    tags: Vec<Tag>,
+    joiners: Vec<Joiner>,
 }
 
 type Key = (LaneId, PendingId);
@@ -33,29 +43,42 @@ impl Joiners {
         let key = (lane, arrival.id);
         let at = *self.came.entry(key).or_insert(self.arrivals);
         self.arrivals += 1;
-        if !arrival.again {
-            self.new.insert(at, (key, joiner));
-            return;
+        let waiting = self.waiting.entry(at).or_insert_with(|| Waiting {
+            key,
+            again: false,
+            tags: Vec::new(),
+            joiners: Vec::new(),
+        });
+        waiting.again |= arrival.again;
+        if !arrival.tags.is_empty() {
+            waiting.tags = arrival.tags;
         }
-        self.new.remove(&at);
-        let (_, joiners) = self.again.entry(at).or_insert_with(|| (key, Vec::new()));
+        match (waiting.tags.is_empty(), waiting.again) {
+            (false, _) => {
+                self.again.remove(&at);
+                self.tagged.insert(at);
+            }
+            (true, true) => _ = self.again.insert(at),
+            (true, false) => {}
+        }
         // A visitor who keeps reloading is one visitor: only attempts that somebody still waits for are kept.
-        joiners.retain(|joiner| !joiner.answer.is_closed());
-        joiners.push(joiner);
+        waiting.joiners.retain(|joiner| !joiner.answer.is_closed());
+        waiting.joiners.push(joiner);
     }
 
-    /// Those who are new and behind nobody who came again. Who gave up is let go: they come again with their id.
+    /// Those who are new and behind nobody who came again or has an account. Who gave up is let go: they come again with
+    /// their id.
     pub fn cut_new(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
-        let first_again = self.again.first_key_value().map_or(u64::MAX, |(at, _)| *at);
+        let firsts = self.again.first().into_iter().chain(self.tagged.first());
+        let end = firsts.min().copied().unwrap_or(u64::MAX);
         let mut lanes: BTreeMap<LaneId, Vec<Joiner>> = BTreeMap::new();
-        while let Some(next) = self.new.first_entry()
-            && *next.key() < first_again
-            && let lane = next.get().0.0
+        while let Some((at, next)) = self.waiting.first_key_value()
+            && *at < end
+            && let lane = next.key.0
             && (lanes.contains_key(&lane) || room.takes(ITEM_BYTES))
         {
-            let (key, joiner) = next.remove();
-            self.came.remove(&key);
-            lanes.entry(lane).or_default().push(joiner);
+            let joiners = self.take(*at).into_iter().flat_map(|waiting| waiting.joiners);
+            lanes.entry(lane).or_default().extend(joiners);
         }
         for (lane, mut joiners) in lanes {
             joiners.retain(|joiner| !joiner.answer.is_closed());
@@ -66,15 +89,47 @@ impl Joiners {
         }
     }
 
-    /// Those who came again. It comes after [`cut_new`](Self::cut_new), for which they are still in front.
+    /// Those who came again in front of anybody with an account, and then whoever has one, with all in front of them. It
+    /// comes after [`cut_new`](Self::cut_new), for which they are still in front.
     pub fn cut_again(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
-        while let Some(next) = self.again.first_entry()
+        let end = self.tagged.first().copied().unwrap_or(u64::MAX);
+        while let Some(at) = self.again.first().copied().filter(|at| *at < end)
             && room.takes(ITEM_BYTES)
         {
-            let (key, joiners) = next.remove();
-            self.came.remove(&key);
-            section.pending_joins.push(key);
-            waiters.pending.push(joiners);
+            let Some(waiting) = self.take(at) else { continue };
+            section.pending_joins.push(waiting.key);
+            waiters.pending.push(waiting.joiners);
         }
+        self.cut_tagged(section, room, waiters);
+    }
+
+    fn cut_tagged(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+        while !self.tagged.is_empty()
+            && let Some((at, next)) = self.waiting.first_key_value()
+            && room.takes(ITEM_BYTES + TAG_BYTES * next.tags.len())
+        {
+            let Some(mut waiting) = self.take(*at) else { continue };
+            waiting.joiners.retain(|joiner| !joiner.answer.is_closed());
+            if waiting.joiners.is_empty() && !waiting.again {
+                continue;
+            }
+            let new = !waiting.again && waiting.tags.is_empty();
+            let (lane, id) = waiting.key;
+            let id = waiting.again.then_some(id);
+            section.tagged.push(Tagged {
+                lane,
+                tags: waiting.tags,
+                id,
+            });
+            waiters.tagged.push((waiting.joiners, new));
+        }
+    }
+
+    fn take(&mut self, at: u64) -> Option<Waiting> {
+        self.again.remove(&at);
+        self.tagged.remove(&at);
+        let waiting = self.waiting.remove(&at)?;
+        self.came.remove(&waiting.key);
+        Some(waiting)
     }
 }

@@ -10,12 +10,12 @@ use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
-use self::work::{Kind, Word, Work};
+use self::work::{Kind, Whose, Word, Work};
 use crate::draw::MAX_BEACON_NAME;
-use crate::replica::inbox::{Changing, Join, Note, Noted, Unrecorded};
+use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Unrecorded};
 use crate::replica::waiters::Waiters;
 use crate::room::{
-    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule, Who,
+    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule, Visitor, Who,
 };
 
 #[derive(Default)]
@@ -109,6 +109,34 @@ impl Collector {
         true
     }
 
+    /// A number is an account's; the last word on it counts. False when there is no room for it.
+    pub fn bind(&mut self, binding: Binding) -> bool {
+        let Visitor {
+            room,
+            line,
+            lane,
+            number,
+        } = binding.visitor;
+        let full = self.notes >= MAX_NOTES;
+        let work = match self.lines.entry((room, line)) {
+            Slot::Vacant(_) if full => return false,
+            slot => slot.or_default(),
+        };
+        let said = match work.bound.entry((lane, number)) {
+            Slot::Vacant(_) if full => return false,
+            Slot::Vacant(slot) => {
+                self.notes += 1;
+                slot.insert(Whose::default())
+            }
+            Slot::Occupied(slot) => slot.into_mut(),
+        };
+        said.tags = binding.tags;
+        self.urgent |= binding.recorded.is_some();
+        said.recorded.retain(|waiter| !waiter.is_closed());
+        said.recorded.extend(binding.recorded);
+        true
+    }
+
     /// Only counted, so a count that there is no room for is let go.
     pub fn bypassed(&mut self, (room, line, count): (RoomName, LineName, u32)) {
         if count > 0 && self.lines.len() < MAX_NOTES {
@@ -193,9 +221,9 @@ impl Collector {
                 break;
             }
             let Some(work) = self.lines.get_mut(&key) else { continue };
-            let before = work.notes.len();
+            let before = work.notes();
             let section = work.cut(&key, &mut room, &mut waiters);
-            self.notes -= before - work.notes.len();
+            self.notes -= before - work.notes();
             if work.is_empty() {
                 self.lines.remove(&key);
             }
@@ -316,10 +344,11 @@ const MAX_NOTES: usize = 262_144;
 const MAX_CHANGES: usize = 4_096;
 
 /// Upper bounds of encoded sizes: a batch's head, a section without items (names, lengths), an item (lane, number, and a
-/// pending id, or an edition and a time), a change without its message and windows, a window.
+/// pending id, or an edition and a time), an account's tag, a change without its message and windows, a window.
 const HEAD_BYTES: usize = 64;
 const SECTION_BYTES: usize = 192;
 const ITEM_BYTES: usize = 28;
+const TAG_BYTES: usize = 8;
 const CHANGE_BYTES: usize = 256;
 const WINDOW_BYTES: usize = 34;
 

@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::oneshot;
 
 use super::joiners::Joiners;
-use super::{ITEM_BYTES, LineKey, Room, Seat};
+use super::{ITEM_BYTES, LineKey, Room, Seat, TAG_BYTES};
 use crate::replica::waiters::Waiters;
-use crate::room::{Claim, Completion, Edition, End, Section};
+use crate::room::{Bound, Claim, Completion, Edition, End, Section, Tag};
 
 /// What one line has to say.
 #[derive(Default)]
 pub(super) struct Work {
     pub notes: BTreeMap<(Kind, Seat), Word>,
+    /// Whose numbers are.
+    pub bound: BTreeMap<Seat, Whose>,
     pub joiners: Joiners,
     pub bypasses: u32,
 }
@@ -37,9 +39,21 @@ pub(super) struct Word {
     pub recorded: Vec<oneshot::Sender<()>>,
 }
 
+/// The tags of a number's account, and who wants to know that it is on record.
+#[derive(Default)]
+pub(super) struct Whose {
+    pub tags: Vec<Tag>,
+    pub recorded: Vec<oneshot::Sender<()>>,
+}
+
 impl Work {
+    /// What counts against the bound on notes.
+    pub fn notes(&self) -> usize {
+        self.notes.len() + self.bound.len()
+    }
+
     pub fn is_empty(&self) -> bool {
-        self.notes.is_empty() && self.joiners.is_empty() && self.bypasses == 0
+        self.notes() == 0 && self.joiners.is_empty() && self.bypasses == 0
     }
 
     /// This line's section, as far as there is room; `None` when it would be empty.
@@ -49,8 +63,23 @@ impl Work {
         section.bypasses = std::mem::take(&mut self.bypasses);
         self.joiners.cut_new(&mut section, room, waiters);
         self.cut_notes(&mut section, room, waiters);
+        self.cut_bound(&mut section, room, waiters);
         self.joiners.cut_again(&mut section, room, waiters);
         (section != empty).then_some(section)
+    }
+
+    fn cut_bound(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+        while let Some(next) = self.bound.first_entry()
+            && room.takes(ITEM_BYTES + TAG_BYTES * next.get().tags.len())
+        {
+            let ((lane, number), whose) = next.remove_entry();
+            section.bound.push(Bound {
+                lane,
+                number,
+                tags: whose.tags,
+            });
+            waiters.records.extend(whose.recorded);
+        }
     }
 
     /// An entry takes leaves, ends and completions before claims. Who came in and ended since the last batch is let in by this one and

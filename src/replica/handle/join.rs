@@ -5,8 +5,8 @@ use tokio::time::timeout;
 
 use super::Replica;
 use crate::replica::CUT_OFF_AFTER;
-use crate::replica::inbox::{Arrival, Join, JoinOutcome, Joiner, Message, Permit};
-use crate::room::{LaneId, LineName, RoomName};
+use crate::replica::inbox::{Arrival, Binding, Join, JoinOutcome, Joiner, Message, Permit, Unrecorded};
+use crate::room::{LaneId, LineName, RoomName, Tag, Visitor};
 
 impl Replica {
     /// Joins a line; resolves once the number is durable and the view shows it, within two seconds, or four
@@ -21,7 +21,15 @@ impl Replica {
         }
         let mut again = arrival.again || self.cut_off().is_some();
         loop {
-            let queued = self.queue(room, line, lane, Arrival { again, ..arrival });
+            let queued = self.queue(
+                room,
+                line,
+                lane,
+                Arrival {
+                    again,
+                    ..arrival.clone()
+                },
+            );
             let outcome = match queued {
                 Some(outcome) if self.cut_off().is_none() => timeout(CUT_OFF_AFTER, outcome).await.ok(),
                 _ => None,
@@ -32,6 +40,31 @@ impl Replica {
                 _ => again = true,
             }
         }
+    }
+
+    /// Leaves word that a genuine ticket or pass is an account's, and does not wait. Where it is dropped, the visitor's next
+    /// request says it again.
+    pub fn bind(&self, visitor: Visitor, tags: Vec<Tag>) {
+        let binding = Binding {
+            visitor,
+            tags,
+            recorded: None,
+        };
+        if self.inbox.try_send(Message::Bind(Box::new(binding))).is_err() {
+            self.shared.counts.dropped();
+        }
+    }
+
+    /// As [`Replica::bind`], and resolves once the word is durable and applied, within two seconds.
+    pub async fn bound(&self, visitor: Visitor, tags: Vec<Tag>) -> Result<(), Unrecorded> {
+        let (recorded, done) = oneshot::channel();
+        let recorded = Some(recorded);
+        self.send(Message::Bind(Box::new(Binding {
+            visitor,
+            tags,
+            recorded,
+        })))?;
+        self.wait(done).await
     }
 
     /// `None` when there is no room for one more.

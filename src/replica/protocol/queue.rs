@@ -8,9 +8,9 @@ use tokio::sync::oneshot;
 use super::{Phase, Protocol};
 use crate::log::next_incarnation;
 use crate::replica::inbox::{
-    Arrival, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Unrecorded,
+    Arrival, Binding, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Unrecorded,
 };
-use crate::room::{Change, Era, LaneId, LineName, Position, RoomName, Visitor};
+use crate::room::{Change, Era, LaneId, LineName, Position, RoomName, Tag, Visitor};
 
 impl Protocol {
     /// Takes word from the queue.
@@ -19,6 +19,11 @@ impl Protocol {
             Message::Join(join) => self.collector.join(*join),
             Message::Note(noted) => {
                 if !self.collector.note(*noted) {
+                    self.shared.counts.dropped();
+                }
+            }
+            Message::Bind(binding) => {
+                if !self.collector.bind(*binding) {
                     self.shared.counts.dropped();
                 }
             }
@@ -65,6 +70,16 @@ impl Protocol {
             recorded: None,
         };
         self.take(Message::Note(Box::new(noted)));
+    }
+
+    /// A number is an account's.
+    pub fn bind(&mut self, visitor: Visitor, tags: Vec<Tag>) {
+        let recorded = None;
+        self.take(Message::Bind(Box::new(Binding {
+            visitor,
+            tags,
+            recorded,
+        })));
     }
 
     /// As [`Protocol::note`]; resolves once the word is read back.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Room;
+use crate::room::accounts::Tags;
 use crate::room::codec::{Fields, Read, Reader, Writer, read_later, write_later};
 use crate::room::drawn::Draws;
 use crate::room::ids::{Era, LaneId};
@@ -52,6 +53,7 @@ impl Room {
         room.read_later(r)?;
         // Only now are draws known too, by which a place has its number.
         room.lines.values_mut().for_each(Line::recount_pieces);
+        room.lines.values_mut().for_each(Line::index_accounts);
         room.enforce();
         for name in room.lines.keys().cloned().collect::<Vec<_>>() {
             room.count(&name);
@@ -73,7 +75,12 @@ impl Room {
         let sold = self.tallies().map(|field| (STOCK, field));
         let fields = followed.into_iter().chain(sale).chain(self.drawn());
         let pulses = self.pulses().map(|field| (LANES, field));
-        fields.chain(sold).chain(orders).chain(pulses).collect()
+        fields
+            .chain(sold)
+            .chain(self.tagged())
+            .chain(orders)
+            .chain(pulses)
+            .collect()
     }
 
     /// The lanes in which somebody was drawn, or is to be.
@@ -93,6 +100,35 @@ impl Room {
             })
         };
         (!drawn.is_empty()).then(|| (DRAWN, field()))
+    }
+
+    /// The lanes in which places are accounts'.
+    fn tagged(&self) -> Option<(u8, Vec<u8>)> {
+        let lanes = self.lines.iter().flat_map(|(name, line)| {
+            let lanes = (0..).map(LaneId).zip(&line.lanes);
+            lanes.map(move |(id, lane)| (name, id, &lane.tags))
+        });
+        let tagged: Vec<_> = lanes.filter(|(.., tags)| tags.total() > 0).collect();
+        let field = || {
+            Writer::field(|w| {
+                w.list(&tagged, |w, (name, id, tags)| {
+                    w.text(name.as_str());
+                    w.u8(id.0);
+                    tags.write(w);
+                });
+            })
+        };
+        (!tagged.is_empty()).then(|| (ACCOUNTS, field()))
+    }
+
+    fn read_tagged(&mut self, r: &mut Reader) -> Read<()> {
+        for (name, id, tags) in r.list(10, |r| Ok((r.line_name()?, r.lane()?, Tags::read(r)?)))? {
+            let Some(lane) = self.lines.get_mut(&name).and_then(|line| line.lane(id)) else {
+                return r.wrong();
+            };
+            lane.tags = tags;
+        }
+        Ok(())
     }
 
     fn read_drawn(&mut self, r: &mut Reader) -> Read<()> {
@@ -117,6 +153,7 @@ impl Room {
                 ORDERS => self.orders = Arc::new(Orders::read(field)?),
                 STOCK => self.read_tallies(field)?,
                 LANES => self.read_pulses(field)?,
+                ACCOUNTS => self.read_tagged(field)?,
                 _ => return field.wrong(),
             }
             Ok(())
@@ -124,12 +161,13 @@ impl Room {
     }
 }
 
-/// Tags of a room's fields: how far its schedule was followed, how far its draw has come, what was drawn, what was
-/// sold, and how each of several lanes has been calling.
+/// Tags of a room's fields: how far its schedule was followed, how far its draw has come, what was drawn, what was sold,
+/// which places are accounts', and how each of several lanes has been calling.
 const FOLLOWED: u8 = 1;
 const SALE: u8 = 2;
 const DRAWN: u8 = 3;
 const STOCK: u8 = 4;
+const ACCOUNTS: u8 = 5;
 /// What operators did of late.
 const ORDERS: u8 = 7;
 const LANES: u8 = 8;

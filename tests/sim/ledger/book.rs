@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId, View};
+use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId, Tag, View};
 
 use crate::rooms::{self, LANE};
 
@@ -54,6 +54,8 @@ pub struct Book {
     /// Batches that counted.
     pub heard: BTreeSet<(GateId, u64)>,
     pub pending: BTreeMap<PendingId, Number>,
+    /// Whose the numbers are that were given by account; an entry that is lost makes no number another's.
+    pub owners: BTreeMap<Number, Tag>,
     /// Nobody is called before, because a gate brings back what was lost.
     pub adopting_until: u64,
     /// Numbers that the entry found to be over.
@@ -133,6 +135,10 @@ impl Book {
             self.undo.push((self.sequence, Undo::Sold(number)));
         }
         new
+    }
+
+    pub fn own(&mut self, number: Number, tag: Tag) {
+        self.owners.insert(number, tag);
     }
 
     pub fn held(&self) -> usize {

@@ -5,6 +5,7 @@
 //! and is inside from the entries alone; whom the room called is read off its view. A new log's book goes on where the
 //! book of its root stood. Every gate that applies the same entry must come to the same hash.
 
+mod accounts;
 mod book;
 mod known;
 mod stock;
@@ -289,6 +290,7 @@ impl Ledger {
             }
         }
         self.joined(book, entry, effects);
+        self.accounts(book, entry, effects, line);
     }
 
     fn joined(&mut self, book: &mut Book, entry: &Entry, effects: &Effects) {

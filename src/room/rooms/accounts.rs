@@ -1,0 +1,54 @@
+//! Joins of visitors with an account: one place for each.
+
+use std::sync::Arc;
+
+use super::Room;
+use crate::room::accounts::Tagged;
+use crate::room::entry::{Effects, Pended, Section};
+use crate::room::ids::LineName;
+use crate::room::moment::Moment;
+
+impl Room {
+    pub(super) fn join_accounts(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
+        for tagged in &section.tagged {
+            let joined = self.join_tagged(&section.line, tagged, m);
+            effects.answer_tagged(section, tagged.lane, joined);
+        }
+    }
+
+    /// An account that has a place is answered with it, whatever the mode; one whose pending ticket was numbered before it
+    /// was known whose that is has that number from now on.
+    fn join_tagged(&mut self, line: &LineName, tagged: &Tagged, m: &mut Moment) -> Pended {
+        let Tagged { lane, tags, id } = tagged;
+        if tags.is_empty() {
+            return match id {
+                Some(id) => self.join_pending(line, *lane, *id, m),
+                None => self
+                    .join(line, *lane, 1, m)
+                    .map_or(Pended::Refused, |number| Pended::Numbered(*lane, number)),
+            };
+        }
+        let settings = Arc::clone(&self.settings);
+        let before = id.and_then(|id| self.pending.get(id, line));
+        if let Some(line) = self.lines.get_mut(line) {
+            let has = line.number_of(tags);
+            // Bound again: it may have to be under another tag from now on, or be the better of two.
+            for (lane, number) in has.into_iter().chain(before) {
+                line.bind(lane, number, tags, &settings, m);
+            }
+            if let Some((lane, number)) = line.number_of(tags) {
+                return Pended::Numbered(lane, number);
+            }
+            if !line.has_room() {
+                return Pended::Later;
+            }
+        }
+        let Some(number) = self.join(line, *lane, 1, m) else {
+            return Pended::Refused;
+        };
+        if let Some(line) = self.lines.get_mut(line) {
+            line.bind(*lane, number, tags, &settings, m);
+        }
+        Pended::Numbered(*lane, number)
+    }
+}

@@ -1,0 +1,75 @@
+//! What every entry means for accounts: whose each number is, and that nobody is given a second one.
+
+use anteroom::room::{Effects, Entry, LineView, Number, Position, Standing, Tag};
+
+use super::book::{Book, Is};
+use super::{LANE, Ledger};
+
+impl Ledger {
+    pub fn accounts(&mut self, book: &mut Book, entry: &Entry, effects: &Effects, line: Option<&LineView>) {
+        let items = entry.batch.sections.iter().flat_map(|section| &section.tagged);
+        for (joined, tagged) in effects.tagged_joined.iter().zip(items) {
+            match (joined.first, tagged.tags.first()) {
+                (Some(number), Some(tag)) => self.given(book, entry.position, number, *tag),
+                (Some(number), None) => self.issue(book, entry.position, number),
+                (None, _) => {}
+            }
+        }
+        if let Some(line) = line {
+            given_up(book, line);
+        }
+    }
+
+    /// A number that is new, of somebody who has none; or the one that the account has.
+    fn given(&mut self, book: &mut Book, at: Position, number: Number, tag: Tag) {
+        if self.issued.contains(&number) {
+            let other = book.owners.get(&number).is_some_and(|owner| *owner != tag);
+            let over = book.people.get(&number).is_some_and(|person| person.is == Is::Over);
+            if other || over {
+                self.fault(&format!(
+                    "{at:?}: {number:?} is given to {tag:?}: another's {other}, over {over}"
+                ));
+            }
+            return book.own(number, tag);
+        }
+        let held = |(has, person): &(&Number, &super::book::Person)| {
+            let held = matches!(person.is, Is::Called { .. } | Is::Inside { .. });
+            // Of an older log whose it was may be lost.
+            has.era.0 == at.incarnation
+                && book.owners.get(*has) == Some(&tag)
+                && (held || book.is_surely_present(person))
+        };
+        if let Some((has, person)) = book.people.iter().find(held) {
+            self.fault(&format!(
+                "{at:?}: {tag:?} is given {number:?} and has {has:?}, {person:?}"
+            ));
+        }
+        self.issue(book, at, number);
+        book.own(number, tag);
+    }
+}
+
+/// Of two places of one account the room has given one up: which one, it says itself, but another must live.
+fn given_up(book: &mut Book, line: &LineView) {
+    let all: Vec<(Number, Tag, Standing)> = line
+        .accounts()
+        .map(|(_, number, tag)| (number, tag, line.standing(LANE, number, line.clock)))
+        .collect();
+    let lives = |standing: &Standing| {
+        matches!(
+            standing,
+            Standing::Waiting(_) | Standing::Called(_) | Standing::Inside(_)
+        )
+    };
+    for (number, tag, standing) in &all {
+        // What idled out may be opened again.
+        let over = book
+            .people
+            .get(number)
+            .is_none_or(|person| matches!(person.is, Is::Over | Is::Lapsed));
+        let another = all.iter().any(|(_, other, standing)| other == tag && lives(standing));
+        if *standing == Standing::Ended && !over && another {
+            book.leave(*number);
+        }
+    }
+}
