@@ -10,6 +10,7 @@ mod draw;
 mod files;
 mod forward_auth;
 mod gate;
+mod identity;
 pub mod keys;
 mod lanes;
 mod limit;
@@ -48,6 +49,7 @@ pub use differences::Difference;
 pub use files::NamedFile;
 pub use forward_auth::Asker;
 pub use gate::{Admin, LogConfig, NamedToken, Server};
+pub use identity::{Identities, Missing, Source};
 pub use lanes::Lane;
 pub use limit::{Limit, OwnLimits, Rate};
 pub use listen::Listen;
@@ -121,6 +123,7 @@ impl Config {
                 except: &room.except,
                 return_routes: &room.return_routes,
                 ends_on,
+                names: room.identity.as_ref().and_then(Identities::form),
                 per: room.per.as_ref(),
             })
             .collect();
@@ -202,6 +205,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let own_limits = limit::own(reader, &rooms);
     let log = gate::log(reader);
     site::check(reader, &rooms, &limits);
+    identity::check(reader, &server, &rooms, !forward_auth.is_empty());
     if upstream.is_none() {
         forward_auth::check(reader, &rooms);
     }

@@ -5,6 +5,7 @@ use http::StatusCode;
 use ipnet::IpNet;
 
 use super::draw::drawing;
+use super::identity::{Identities, identities};
 use super::lanes::{Lane, lanes};
 use super::pace;
 use super::page::{Page, page};
@@ -40,6 +41,8 @@ pub struct Room {
     pub page: Page,
     /// What newcomers are asked for, if anything.
     pub proof: Option<Proof>,
+    /// Who an account is; `None` where the room knows none.
+    pub identity: Option<Identities>,
     /// As many as the settings have weights, in the same order: first the one for everybody else.
     pub lanes: Vec<Lane>,
     /// Clients who never wait and take no slot.
@@ -120,6 +123,7 @@ fn room(section: &Section<'_>) -> Room {
         bypass_networks: section.list("bypass_networks", network),
         page: page(&section.table("room.page")),
         proof: proof(&section.table("room.proof_of_work")),
+        identity: identities(&section.table("room.identity")),
         lanes: Vec::new(),
         settings,
     };

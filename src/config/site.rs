@@ -103,7 +103,17 @@ fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
 fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
     let within = |route: &Route| room.routes.iter().any(|own| own.overlaps(route));
     let ends: Vec<Route> = room.ends_on.iter().map(|rule| rule.route.clone()).collect();
-    for (name, list) in [("return_routes", &room.return_routes), ("ends_on", &ends)] {
+    let form: Vec<Route> = room
+        .identity
+        .as_ref()
+        .and_then(|of| of.form().cloned())
+        .into_iter()
+        .collect();
+    for (name, list) in [
+        ("return_routes", &room.return_routes),
+        ("ends_on", &ends),
+        ("identity.on", &form),
+    ] {
         let key = format!("{path}.{name}");
         for route in list {
             if !within(route) {

@@ -43,6 +43,9 @@ pub struct Refusal<'a> {
     pub retry_after_secs: Option<u32>,
     pub room: Option<&'a str>,
     pub message: Option<&'a str>,
+    /// Where tokens of another account are put away.
+    pub afresh: Option<&'a str>,
+    pub sign_in: Option<&'a str>,
 }
 
 impl Refusal<'_> {
@@ -56,6 +59,8 @@ impl Refusal<'_> {
             retry_after_secs: None,
             room: None,
             message: None,
+            afresh: None,
+            sign_in: None,
         }
     }
 
@@ -66,6 +71,8 @@ impl Refusal<'_> {
         let mut response = if visit.kind.is_navigation() {
             let facts = PageFacts {
                 message: self.message,
+                afresh: self.afresh,
+                sign_in: self.sign_in,
                 retry_after_secs: self.retry_after_secs,
                 not_sent: visit.kind != super::kind::Kind::Navigation,
                 ..PageFacts::new(&id, visit.wall, visit.here())

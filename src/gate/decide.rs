@@ -51,6 +51,16 @@ pub enum Door {
     LetPast,
 }
 
+/// How the account that a request names goes with what the room asks and with the tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Account {
+    Fits,
+    /// What is shown is another account's place.
+    Other,
+    /// Nobody joins without one, and the request names none.
+    Nobody,
+}
+
 /// All that the decision rests on.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
@@ -61,6 +71,7 @@ pub struct Facts {
     pub door: Door,
     /// A form or frame of another site, from where the browser sends none of the room's cookies, or keeps none.
     pub held_back: bool,
+    pub account: Account,
     pub pass: PassState,
     pub ticket: TicketState,
 }
@@ -89,6 +100,10 @@ pub enum Verdict {
     Closed,
     /// Offer a link to the same path, since the visitor's cookies were held back.
     SameSiteLink,
+    /// 403: what is shown is another account's place; with a way to join afresh.
+    NotYours,
+    /// 403: nobody joins here without an account.
+    SignIn,
     /// 503, in a form that suits the asker.
     NotNow,
 }
@@ -108,11 +123,14 @@ impl Verdict {
 /// answered before.
 #[must_use]
 pub fn decide(facts: &Facts) -> Verdict {
-    if facts.pass == PassState::Valid {
+    if facts.pass == PassState::Valid && facts.account != Account::Other {
         return Verdict::ForwardInside;
     }
     if facts.returning {
         return Verdict::ForwardReturn;
+    }
+    if facts.account == Account::Other {
+        return Verdict::NotYours;
     }
     if facts.door == Door::LetPast && facts.ticket != TicketState::Called {
         return Verdict::LetPast;
@@ -130,6 +148,7 @@ fn by_ticket(facts: &Facts) -> Verdict {
     match facts.ticket {
         TicketState::Called => Verdict::Claim,
         TicketState::Waiting | TicketState::Unknown => Verdict::Wait,
+        _ if facts.account == Account::Nobody => Verdict::SignIn,
         TicketState::Pending(id) => Verdict::Join {
             pending: Some(id),
             told: None,
@@ -155,6 +174,7 @@ mod tests {
         mode: Mode::Auto,
         door: Door::Line,
         held_back: false,
+        account: Account::Fits,
         pass: PassState::None,
         ticket: TicketState::None,
     };

@@ -108,6 +108,12 @@ impl Gate {
         right: Admission<'_>,
     ) -> Answer {
         cookies::strip(&mut head.headers);
+        // SECURITY: what only a proxy may say of a visitor, a shop would believe.
+        if !visit.peer_trusted {
+            for name in &self.shared.said_by_proxies {
+                head.headers.remove(name);
+            }
+        }
         if visit.aim != Aim::Shop {
             return forward_auth::go_on(visit, &head, outcome, right.session());
         }
@@ -159,7 +165,7 @@ impl Gate {
         give(&session.cookies, session.must_set, method, response);
     }
 
-    fn failed(&self, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
+    pub fn failed(&self, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
         let (status, word, page) = match error.kind {
             proxy::Kind::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large", PageKind::TooLarge),
             proxy::Kind::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "too_slow", PageKind::BadRequest),

@@ -65,10 +65,13 @@ impl Gate {
         }
         let lane = seat.lane(visit);
         let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());
+        let tags = seat.joins_as();
+        let identity = tags.first().copied();
         let arrival = match coming {
             Coming::First => Arrival::first(),
             Coming::Again(id) | Coming::Proved(id) => Arrival::again(id),
-        };
+        }
+        .of(tags);
         let (lane, place) = match self.shared.replica.join(&room, &line, lane, arrival.clone()).await {
             JoinOutcome::Numbered(lane, number) => (lane, TicketPlace::Numbered(number)),
             JoinOutcome::Later => (lane, TicketPlace::Pending(arrival.id)),
@@ -96,7 +99,7 @@ impl Gate {
             edition,
             place,
             joined_at: visit.wall,
-            identity: None,
+            identity,
         };
         let pass = match place {
             TicketPlace::Numbered(number) => seat.pass_for(lane, number, edition, visit.wall),

@@ -15,6 +15,7 @@
 //! finish           metrics, access log: every answer passes it
 //! ```
 
+mod accounts;
 mod answers;
 mod cacheable;
 mod cookies;
@@ -45,12 +46,13 @@ pub mod who;
 
 use std::sync::Arc;
 
+use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 
 use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::metrics::Outcome;
-use crate::proxy::{Body, Conn, RequestBody, Upstream};
+use crate::proxy::{self, Body, Conn, RequestBody, Upstream};
 use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
@@ -153,7 +155,13 @@ impl Gate {
             );
             return refusal.answer(&rules.pages, visit);
         };
-        let seat = Seat::of(&self.shared, rules, line, &head, visit);
+        let (mut seat, mut body) = (Seat::of(&self.shared, rules, line, &head, visit), body);
+        if place.names {
+            match accounts::form(&self.shared, rules, &head, &mut body).await {
+                Ok(tags) => seat.tags = tags,
+                Err(error) => return self.failed(proxy::Kind::from(error).into(), &rules.pages, visit),
+            }
+        }
         let Some(worth) = seat.worth(visit) else {
             return self.shared.unavailable(&rules.pages, visit);
         };
@@ -162,6 +170,10 @@ impl Gate {
             return forward_auth::no();
         }
         let mut worth = worth;
+        if verdict != Verdict::NotYours {
+            worth = seat.own(visit, worth).await;
+            verdict = decide(&worth.facts(visit, &seat, place.returning));
+        }
         if verdict == Verdict::Wait && worth.ticket() == TicketState::Unknown {
             worth = seat.give_back(visit, worth).await;
             verdict = decide(&worth.facts(visit, &seat, place.returning));
@@ -186,6 +198,8 @@ impl Gate {
                 Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite)
                     .answer(&rules.pages, visit)
             }
+            Verdict::NotYours => seat.not_yours(visit),
+            Verdict::SignIn => seat.sign_in(visit),
             Verdict::NotNow => seat.not_now(visit, &worth),
         }
     }
@@ -196,14 +210,21 @@ impl Gate {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };
         seat.note(ticket.note, seat.ticket_visitor());
-        LinePage {
+        let page = LinePage {
             seat,
             visit,
             notice: None,
             fresh: false,
             ticket: &ticket.ticket,
+        };
+        let mut answer = page.answer(Outcome::Waiting);
+        if let Some(tagged) = seat.tagged(&ticket.ticket) {
+            answer
+                .response
+                .headers_mut()
+                .append(SET_COOKIE, seat.set_ticket(&tagged));
         }
-        .answer(Outcome::Waiting)
+        answer
     }
 
     /// Somebody came for the shop to a gate that has none behind it.

@@ -6,13 +6,14 @@ use http::header::HeaderName;
 use http::request::Parts;
 
 use crate::replica::Condition;
-use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, RoomView, Stage, Standing, Visitor, Wall};
+use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, RoomView, Stage, Standing, Tag, Visitor, Wall};
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
 
 use super::Shared;
+use super::accounts::{self, account as line_account};
 use super::cookies::{self, Policy};
-use super::decide::{Door, Facts, PassState, TicketState, Void};
+use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
 use super::kind::Kind;
 use super::outage::OPENS_AFTER;
@@ -38,6 +39,8 @@ pub struct Seat<'a> {
     pub app: bool,
     /// How the visitor's page without a script is reloaded.
     pub reload: Reload,
+    /// The tags of the account that the request names, first the one by the key which signs.
+    pub tags: Vec<Tag>,
     ticket: Option<Ticket>,
     pass: Option<Pass>,
 }
@@ -93,6 +96,7 @@ impl<'a> Seat<'a> {
             policy,
             app,
             reload: reload.unwrap_or_default(),
+            tags: accounts::tags(shared, rules, head, visit),
             ticket,
             pass,
         }
@@ -111,6 +115,7 @@ impl<'a> Seat<'a> {
             policy,
             app: self.app,
             reload: self.reload,
+            tags: self.tags.clone(),
             ticket,
             pass,
         }
@@ -229,9 +234,11 @@ impl<'a> Seat<'a> {
     #[must_use]
     pub fn pass_for(&self, lane: LaneId, number: Number, edition: Edition, wall: Wall) -> Option<Pass> {
         let view = self.shared.replica.load();
+        // Another browser of an account shares its session.
+        let owner = line_account(&view, &self.visitor(lane, number)).is_some_and(|tag| self.tags.contains(&tag));
         let (call, until) = match view.standing(&self.visitor(lane, number), view.clock) {
             Standing::Called(called) => (called.call, called.deadline),
-            Standing::Inside(inside) if !inside.carried => (inside.call, inside.expires),
+            Standing::Inside(inside) if !inside.carried || owner => (inside.call, inside.expires),
             _ => return None,
         };
         let (room, line) = (&self.rules.room.name, &self.line);
@@ -260,6 +267,11 @@ impl Worth {
                 Kind::CrossSitePost => self.ticket.is_none() && self.pass.is_none(),
                 Kind::CrossSiteFrame => seat.policy.same_site != cookie::SameSite::None,
                 _ => false,
+            },
+            account: match seat.is_foreign(self) {
+                true => Account::Other,
+                false if seat.is_nameless() => Account::Nobody,
+                false => Account::Fits,
             },
             pass: self.pass(),
             ticket: self.ticket(),

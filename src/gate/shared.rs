@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts as Head;
-use http::{HeaderValue, Method, Response, StatusCode, Uri};
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use ipnet::IpNet;
 
 use crate::config::routes::{Routed, Router, Target};
@@ -52,11 +52,20 @@ pub struct Shared {
     pub trusted: Vec<IpNet>,
     /// Proxies that may ask about requests which they carry themselves.
     pub askers: Vec<Asker>,
+    /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
+    pub said_by_proxies: Vec<HeaderName>,
     pub feeds: Arc<Feeds>,
     pub let_past: Arc<LetPast>,
     pub redirect: Option<u16>,
     outside: Requests,
     access: Option<AccessLog>,
+}
+
+fn said_by_proxies(config: &Config) -> Vec<HeaderName> {
+    let identities = config.rooms.iter().filter_map(|room| room.identity.as_ref());
+    identities
+        .filter_map(|identities| identities.header().cloned())
+        .collect()
 }
 
 /// What the access log wants to know of a request that is given away with its head.
@@ -97,6 +106,7 @@ impl Shared {
             pages: Pages::new(None, Language::all().collect())?,
             trusted: config.server.trusted_proxies.clone(),
             askers: config.forward_auth.clone(),
+            said_by_proxies: said_by_proxies(config),
             feeds: before.map(|before| Arc::clone(&before.feeds)).unwrap_or_default(),
             let_past: before.map(|before| Arc::clone(&before.let_past)).unwrap_or_default(),
             outside: parts.metrics.requests(None),

@@ -32,9 +32,8 @@ impl Identity {
 
     /// What all values of a field or of a cookie name agree on.
     #[must_use]
-    pub fn agreed<'a>(mut values: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let first = values.next()?;
-        values.all(|other| other == first).then(|| Self::new(first)).flatten()
+    pub fn agreed<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
+        Self::new(agreed(values)?)
     }
 
     /// The bytes themselves: only to be hashed with a key.
@@ -50,20 +49,27 @@ impl fmt::Debug for Identity {
     }
 }
 
+/// The one value that there is, however often it comes.
+#[must_use]
+pub fn agreed<'a>(mut values: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let first = values.next()?;
+    values.all(|other| other == first).then_some(first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn agreed(values: &[&str]) -> Option<Identity> {
+    fn of(values: &[&str]) -> Option<Identity> {
         Identity::agreed(values.iter().copied())
     }
 
     #[test]
     fn values_that_differ_name_nobody() {
-        assert_eq!(agreed(&["ann"]), Identity::new("ann"));
-        assert_eq!(agreed(&["ann", "ann"]), Identity::new("ann"));
+        assert_eq!(of(&["ann"]), Identity::new("ann"));
+        assert_eq!(of(&["ann", "ann"]), Identity::new("ann"));
         for nobody in [&["ann", "bob"][..], &["ann", "bob", "ann"], &["", "ann"], &[]] {
-            assert_eq!(agreed(nobody), None, "{nobody:?}");
+            assert_eq!(of(nobody), None, "{nobody:?}");
         }
     }
 

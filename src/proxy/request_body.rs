@@ -3,7 +3,9 @@
 //! hyper sends `100 Continue` when a body is first polled, so a body must be polled only by who wants it. A body that
 //! drops unread leaves what is still to come behind, and the connection's loop drains it within bounds or closes.
 
+use std::collections::VecDeque;
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,6 +51,8 @@ pub struct RequestBody {
     limit: u64,
     read: u64,
     patience: Patience,
+    /// What the gate has read of it, to be read once more.
+    ahead: VecDeque<Frame<Bytes>>,
 }
 
 impl RequestBody {
@@ -61,7 +65,23 @@ impl RequestBody {
             limit: settings.body_bytes,
             read: 0,
             patience,
+            ahead: VecDeque::new(),
         }
+    }
+
+    /// The whole body, if it has no more than `most` bytes; whoever reads it afterwards has it as it came, whatever its
+    /// length. No more than a piece beyond `most` is held, and its sender is waited for as ever.
+    pub async fn look(&mut self, most: usize) -> Result<Option<Vec<u8>>, BodyError> {
+        let mut seen = Vec::new();
+        while let Some(frame) = poll_fn(|cx| self.poll_incoming(cx, true)).await {
+            let frame = frame?;
+            seen.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+            self.ahead.push_back(frame);
+            if seen.len() > most {
+                return Ok(None);
+            }
+        }
+        Ok(Some(seen))
     }
 
     /// Sets another limit for this request, in bytes.
@@ -101,6 +121,13 @@ impl RequestBody {
         cx: &mut Context<'_>,
         waits: bool,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match self.ahead.pop_front() {
+            Some(frame) => Poll::Ready(Some(Ok(frame))),
+            None => self.poll_incoming(cx, waits),
+        }
+    }
+
+    fn poll_incoming(&mut self, cx: &mut Context<'_>, waits: bool) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Some(incoming) = &mut self.incoming else {
             return Poll::Ready(None);
         };
@@ -144,13 +171,20 @@ impl Body for RequestBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.incoming.as_ref().is_none_or(Body::is_end_stream)
+        self.ahead.is_empty() && self.incoming.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming
-            .as_ref()
-            .map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
+        let rest = self.incoming.as_ref();
+        let rest = rest.map_or_else(|| SizeHint::with_exact(0), Body::size_hint);
+        let ahead: usize = self.ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum();
+        let ahead = ahead as u64;
+        let mut hint = SizeHint::new();
+        hint.set_lower(rest.lower().saturating_add(ahead));
+        if let Some(upper) = rest.upper() {
+            hint.set_upper(upper.saturating_add(ahead));
+        }
+        hint
     }
 }
 

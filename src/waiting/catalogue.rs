@@ -87,6 +87,7 @@ pub(super) struct Words {
     pub leave_yes: String,
     pub check_now: String,
     pub go_on: String,
+    pub afresh: String,
     pub again: String,
     pub join_again: String,
     pub opens: String,

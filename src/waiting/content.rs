@@ -50,6 +50,8 @@ pub(super) struct Content<'a> {
     reload_stop_url: Option<String>,
     reload_start_url: Option<String>,
     leave_url: Option<String>,
+    /// Where the button of the page about another account's place posts to.
+    afresh_url: Option<&'a str>,
     reference: Option<&'a str>,
     pub position: Option<u64>,
     position_text: Option<String>,
@@ -99,8 +101,9 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
         retry: facts
             .retry_after_secs
             .map(|secs| catalogue.count(&catalogue.plurals.retry, secs.into())),
-        here,
-        go_on: link(kind, catalogue),
+        here: facts.sign_in.map_or(here, path_on_this_host),
+        go_on: facts.sign_in.map(|_| &*catalogue.words.go_on).or(link(kind, catalogue)),
+        afresh_url: facts.afresh,
         check_url: here.to_owned(),
         reload_url: here.to_owned(),
         words: shared.words.clone(),
@@ -146,7 +149,12 @@ fn link(kind: PageKind, catalogue: &'static Catalogue) -> Option<&'static str> {
     match kind {
         PageKind::SameSiteLink => Some(&catalogue.words.go_on),
         PageKind::Left => Some(&catalogue.words.join_again),
-        PageKind::BadRequest | PageKind::TooLarge | PageKind::UnknownLine | PageKind::SoldOut | PageKind::Proof => None,
+        PageKind::BadRequest
+        | PageKind::TooLarge
+        | PageKind::UnknownLine
+        | PageKind::SoldOut
+        | PageKind::TicketOwner
+        | PageKind::Proof => None,
         _ if kind.follows() => None,
         _ => Some(&catalogue.words.again),
     }

@@ -23,6 +23,10 @@ pub enum PageKind {
     CookiesRefused,
     /// A cross-site POST navigation without cookies: a link to the same path, never a re-post.
     SameSiteLink,
+    /// The place that was shown is another account's (403): a button puts it away.
+    TicketOwner,
+    /// Nobody joins without an account (403).
+    SignIn,
     /// Over a limit (429).
     Limited,
     /// Too many join from the visitor's network just now (429): comes again by itself.
@@ -43,7 +47,7 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Waiting,
         Self::Joining,
         Self::Early,
@@ -52,6 +56,8 @@ impl PageKind {
         Self::Left,
         Self::CookiesRefused,
         Self::SameSiteLink,
+        Self::TicketOwner,
+        Self::SignIn,
         Self::Limited,
         Self::Busy,
         Self::Proof,
@@ -82,6 +88,8 @@ impl PageKind {
             Self::Left => "left",
             Self::CookiesRefused => "cookies_refused",
             Self::SameSiteLink => "same_site_link",
+            Self::TicketOwner => "ticket_owner",
+            Self::SignIn => "sign_in",
             Self::Limited => "limited",
             Self::Busy => "busy",
             Self::Proof => "proof",
@@ -110,6 +118,10 @@ pub struct PageFacts<'a> {
     /// The operator's message, plain text.
     pub message: Option<&'a str>,
     pub retry_after_secs: Option<u32>,
+    /// Where the button posts to that puts another account's place away.
+    pub afresh: Option<&'a str>,
+    /// Where visitors sign in.
+    pub sign_in: Option<&'a str>,
     /// `None` on a page that has nothing to do with a room.
     pub line: Option<LineFacts<'a>>,
     pub proof: Option<ProofFacts<'a>>,
@@ -138,6 +150,8 @@ impl<'a> PageFacts<'a> {
             not_sent: false,
             message: None,
             retry_after_secs: None,
+            afresh: None,
+            sign_in: None,
             line: None,
             proof: None,
         }

@@ -33,4 +33,4 @@ pub use pages::{MAX_TEMPLATE, Page, Pages, TemplateError};
 pub use preview::{Preview, index, previews};
 pub use status::{DrawStatus, Opening, State, Status};
 pub use stream::{CONTENT_TYPE as EVENT_STREAM, EventStream, Link};
-pub use text::path_on_this_host;
+pub use text::{path_on_this_host, percent_encode};

@@ -43,6 +43,8 @@ fn plain(kind: PageKind) -> Case {
     let retry_after_secs = matches!(kind, PageKind::Limited | PageKind::Busy).then_some(7);
     let facts = PageFacts {
         retry_after_secs,
+        afresh: (kind == PageKind::TicketOwner).then_some("/.anteroom/rooms/shop/afresh?to=%2F"),
+        sign_in: (kind == PageKind::SignIn).then_some("/login"),
         ..PageFacts::new(kind.name(), NOW, HERE)
     };
     let with_message = matches!(kind, PageKind::SoldOut | PageKind::TooManyLines | PageKind::BadGateway);

@@ -53,7 +53,8 @@ pub(super) fn json(value: &impl Serialize) -> String {
 }
 
 /// Everything but RFC 3986's unreserved characters as `%XX`.
-pub(super) fn percent_encode(text: &str) -> String {
+#[must_use]
+pub fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {

@@ -36,3 +36,9 @@ fn files(folder: &str) -> Vec<(String, String)> {
         .map(|name| (name.clone(), text(&format!("{folder}/{name}"))))
         .collect()
 }
+
+/// Of RFC 8037, appendix A.2.
+const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+-----END PUBLIC KEY-----
+";

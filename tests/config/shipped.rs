@@ -46,6 +46,9 @@ fn every_example_in_the_shipped_file_works() {
     let page = folder.path().join("page.html");
     std::fs::write(&page, "<html></html>").expect("written");
     let text = with_examples(&shipped()).replace("/etc/anteroom/page.html", &page.display().to_string());
+    let key = folder.path().join("accounts.pem");
+    std::fs::write(&key, super::PUBLIC_KEY).expect("written");
+    let text = text.replace("/etc/anteroom/accounts.pem", &key.display().to_string());
     let issued = Authority::new().issue(&["shop.example"]).write(folder.path(), "shop");
     let text = text
         .replace("/etc/anteroom/fullchain.pem", &issued.0.display().to_string())

@@ -46,7 +46,7 @@ pub struct Table {
 }
 
 /// All tables, in the order in which people read them.
-pub const TABLES: [Table; 13] = [
+pub const TABLES: [Table; 14] = [
     gate::SERVER,
     tls::TLS,
     upstream::UPSTREAM,
@@ -56,6 +56,7 @@ pub const TABLES: [Table; 13] = [
     room::ROOM,
     room::PAGE,
     proof::PROOF,
+    room::IDENTITY,
     room::LANE,
     limits::LIMIT,
     limits::LIMITS,
@@ -66,7 +67,7 @@ impl Table {
     /// The table of this full name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Table> {
-        static ALL: [Table; 13] = TABLES;
+        static ALL: [Table; 14] = TABLES;
         ALL.iter().find(|table| table.name == name)
     }
 

@@ -244,6 +244,74 @@ const PAGE_KEYS: [Key; 3] = [
     ),
 ];
 
+pub(super) const IDENTITY: Table = Table {
+    name: "room.identity",
+    many: false,
+    about: "Who an account is: an account has one place in a line, in whichever browser. Without `from` the room knows no \
+            accounts. See [accounts.md](accounts.md).",
+    keys: &IDENTITY_KEYS,
+};
+
+const IDENTITY_KEYS: [Key; 11] = [
+    optional(
+        "from",
+        "\"header\", \"cookie\", \"jwt\" or \"field\"",
+        "no accounts",
+        "What names the account: a header that a trusted proxy sets, a cookie's value, a claim of a signed token, or a field \
+         of one form or JSON object.",
+    ),
+    optional(
+        "name",
+        "text",
+        "for `jwt` the header `Authorization: Bearer`",
+        "The header's, the cookie's or the field's name; for `jwt` the cookie that holds the token.",
+    ),
+    optional(
+        "on",
+        "\"POST\" and a path",
+        "only for `field`, which needs it",
+        "The request whose body has the field, such as `\"POST /enter\"`; up to 16 KiB of it are read.",
+    ),
+    optional(
+        "key_file",
+        "path of a PEM file",
+        "only for `jwt`, which needs it",
+        "The public key that tokens are verified with.",
+    ),
+    optional(
+        "algorithm",
+        "\"EdDSA\" or \"RS256\"",
+        "only for `jwt`, which needs it",
+        "The only algorithm that is taken, whatever a token says.",
+    ),
+    optional("claim", "text", "`\"sub\"`", "The claim that names the account."),
+    optional("issuer", "text", "any", "What `iss` must be."),
+    optional(
+        "audience",
+        "text",
+        "only tokens without one",
+        "What `aud` must be, or hold.",
+    ),
+    optional(
+        "leeway",
+        "duration, up to 5min",
+        "`\"0s\"`",
+        "How far the clocks of issuer and gate may be apart.",
+    ),
+    optional(
+        "missing",
+        "\"join\" or \"refuse\"",
+        "`\"join\"`",
+        "Who has no account joins without one, or is told to sign in first.",
+    ),
+    optional(
+        "sign_in",
+        "path",
+        "no link",
+        "Where the page that tells to sign in leads. It must be reachable without a place: in `except`, or outside every room.",
+    ),
+];
+
 pub(super) const LANE: Table = Table {
     name: "room.lane",
     many: true,

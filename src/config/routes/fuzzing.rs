@@ -95,6 +95,7 @@ fn router(route: &str, except: &[&str], per: Option<&Per>) -> Router {
         except: &routes(except),
         return_routes: &routes(&["/checkout/return"]),
         ends_on: &[],
+        names: None,
         per,
     };
     Router::new(&[room], &[(&[], &routes(&["POST /api/seats"]))])

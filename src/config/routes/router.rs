@@ -25,6 +25,8 @@ pub struct RoomRoutes<'c> {
     pub return_routes: &'c [Route],
     /// At most 32.
     pub ends_on: &'c [Route],
+    /// The request whose body says who joins.
+    pub names: Option<&'c Route>,
     pub per: Option<&'c Per>,
 }
 
@@ -72,6 +74,8 @@ pub struct InRoom {
     pub returning: bool,
     /// A bit for each of the room's `ends_on` rules whose route matches; the answer's status decides.
     pub ends_on: u32,
+    /// Its body says who joins.
+    pub names: bool,
 }
 
 /// Where a request belongs.
@@ -91,6 +95,7 @@ pub struct Routed {
 enum Owner {
     Room(u16),
     Ends(u16, u8),
+    Names(u16),
     Limit(u16),
     Except(u16),
     Return(u16),
@@ -193,6 +198,9 @@ impl Router {
         for (bit, route) in (0..32).zip(room.ends_on) {
             self.add(Owner::Ends(id, bit), route, None);
         }
+        if let Some(route) = room.names {
+            self.add(Owner::Names(id), route, None);
+        }
         room.except
             .iter()
             .for_each(|route| self.add(Owner::Except(id), route, None));
@@ -210,7 +218,7 @@ impl Router {
             segment,
         });
         match owner {
-            Owner::Room(_) | Owner::Ends(..) | Owner::Limit(_) => self.protecting.insert(route, id),
+            Owner::Room(_) | Owner::Ends(..) | Owner::Names(_) | Owner::Limit(_) => self.protecting.insert(route, id),
             Owner::Except(_) | Owner::Return(_) | Owner::Never => self.outside.insert(route, id),
         }
     }
@@ -268,6 +276,7 @@ impl Router {
             line,
             returning,
             ends_on,
+            names: found.names.contains(index),
         })
     }
 }
@@ -278,6 +287,7 @@ struct Found {
     never: bool,
     except: Few,
     returns: Few,
+    names: Few,
     /// The first room in the configuration's order, and its rule.
     room: Option<(u16, usize)>,
     ends: Vec<(u16, u8)>,
@@ -291,6 +301,7 @@ impl Found {
             Owner::Never => self.never = true,
             Owner::Except(room) => self.except.add(room),
             Owner::Return(room) => self.returns.add(room),
+            Owner::Names(room) => self.names.add(room),
             Owner::Ends(room, bit) => self.ends.push((room, bit)),
             Owner::Limit(limit) => {
                 if takes_host(&router.limits[usize::from(limit)], host) {

@@ -1,21 +1,22 @@
 //! What a visitor does at the endpoints: join, for apps, and leave.
 
-use http::StatusCode;
-use http::header::SET_COOKIE;
+use http::header::{LOCATION, SET_COOKIE};
 use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
 use crate::replica::Note;
 use crate::room::{Mode, Standing, Visitor};
-use crate::waiting::{PageFacts, PageKind, State, Status};
+use crate::waiting::{PageFacts, PageKind, State, Status, path_on_this_host};
 
 use super::super::Gate;
-use super::super::answers::{Answer, json, page};
+use super::super::answers::{Answer, json, page, plain};
 use super::super::decide::{Door, PassState, TicketState};
 use super::super::join::{Coming, Joined};
 use super::super::proof::{PROOF_HEADER, Proof};
 use super::super::seat::Seat;
 use super::super::visit::Visit;
+use super::parameter;
 use super::status::Handed;
 
 impl Gate {
@@ -25,6 +26,10 @@ impl Gate {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };
         let worth = seat.give_back(visit, worth).await;
+        if seat.is_foreign(&worth) {
+            return seat.not_yours(visit);
+        }
+        let worth = seat.own(visit, worth).await;
         let placed = matches!(
             worth.ticket(),
             TicketState::Waiting | TicketState::Unknown | TicketState::Called
@@ -35,6 +40,9 @@ impl Gate {
                 return over.answer(&seat.rules.pages, visit);
             }
             return self.with_tokens(seat, visit, &worth);
+        }
+        if seat.is_nameless() {
+            return seat.sign_in(visit);
         }
         let shown = head.headers.get(PROOF_HEADER).and_then(|shown| shown.to_str().ok());
         let coming = match worth.ticket() {
@@ -78,8 +86,34 @@ impl Gate {
         answer
     }
 
+    /// `POST afresh?to=PATH`: puts away what the browser holds of another account's place, which stays as it is, and goes back.
+    pub(super) fn afresh(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
+        let mut response = if visit.kind.is_navigation() {
+            let to = parameter(head.uri.query().unwrap_or_default(), "to").and_then(|to| String::from_utf8(to).ok());
+            let to = path_on_this_host(to.as_deref().unwrap_or("/")).to_owned();
+            let mut response = plain(StatusCode::SEE_OTHER, "afresh");
+            let to = HeaderValue::try_from(to).unwrap_or(HeaderValue::from_static("/"));
+            response.headers_mut().insert(LOCATION, to);
+            response
+        } else {
+            json(
+                StatusCode::OK,
+                "none",
+                "application/json",
+                Status::new(State::None, 0).to_json(),
+            )
+        };
+        for cookie in [seat.clear_ticket(), seat.clear_pass()] {
+            response.headers_mut().append(SET_COOKIE, cookie);
+        }
+        Answer::new(Outcome::Own, response)
+    }
+
     /// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away.
     pub(super) async fn leave(&self, seat: &Seat<'_>, visit: &Visit) -> Answer {
+        if seat.worth(visit).is_some_and(|worth| seat.is_foreign(&worth)) {
+            return seat.not_yours(visit);
+        }
         // Not in time: the cookies go all the same, and the room notices the absence.
         tokio::join!(
             self.give_up(seat.ticket_visitor()),

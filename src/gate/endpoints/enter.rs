@@ -31,7 +31,8 @@ impl Gate {
         };
         let placed = !matches!(worth.ticket(), TicketState::None | TicketState::Void(_));
         let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
-        if placed || no_line || worth.pass() == PassState::Valid {
+        // Who has to sign in first is told so there.
+        if placed || no_line || seat.is_nameless() || worth.pass() == PassState::Valid {
             return sent_on(to, to, Vec::new());
         }
         let id = match seat.proof(visit, shown.as_deref()) {

@@ -42,6 +42,9 @@ impl Link for Listening {
 impl Gate {
     /// `GET events`: for a ticket with a number. Without one there is nothing to say: 204 tells a browser to stop asking.
     pub(super) fn events(&self, conn: &Arc<Conn>, seat: &Seat<'_>, visit: &Visit) -> Answer {
+        if seat.worth(visit).is_some_and(|worth| seat.is_foreign(&worth)) {
+            return seat.not_yours(visit);
+        }
         let Some(visitor) = seat.ticket_visitor() else {
             return Answer::new(Outcome::Own, plain(StatusCode::NO_CONTENT, "none"));
         };

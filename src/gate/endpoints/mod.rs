@@ -10,6 +10,7 @@
 //! POST rooms/{room}/join       for apps
 //! POST rooms/{room}/check-in   "I am here", and the status
 //! POST rooms/{room}/leave      leaves the line or ends the session
+//! POST rooms/{room}/afresh     puts another account's place away, and goes back
 //! ```
 //!
 //! A line of a `per` room is addressed by `?line=VALUE`.
@@ -46,6 +47,7 @@ enum Endpoint {
     Join,
     CheckIn,
     Leave,
+    Afresh,
 }
 
 impl Endpoint {
@@ -58,6 +60,7 @@ impl Endpoint {
             "join" => Self::Join,
             "check-in" => Self::CheckIn,
             "leave" => Self::Leave,
+            "afresh" => Self::Afresh,
             _ => return None,
         })
     }
@@ -65,14 +68,14 @@ impl Endpoint {
     fn method(self) -> Method {
         match self {
             Self::Status | Self::Events | Self::Check | Self::Enter => Method::GET,
-            Self::Join | Self::CheckIn | Self::Leave => Method::POST,
+            Self::Join | Self::CheckIn | Self::Leave | Self::Afresh => Method::POST,
         }
     }
 
     /// Counts as a question of the ticket's holder. Streams have a bound of their own, a join is counted where it is known
     /// what it asks for, and a check comes before a page that is not counted either.
     fn is_counted(self) -> bool {
-        matches!(self, Self::Status | Self::CheckIn | Self::Leave)
+        matches!(self, Self::Status | Self::CheckIn | Self::Leave | Self::Afresh)
     }
 }
 
@@ -135,6 +138,7 @@ impl Gate {
             Endpoint::Enter => self.enter(&seat, visit, head).await,
             Endpoint::Join => self.join_app(&seat, visit, head).await,
             Endpoint::Leave => self.leave(&seat, visit).await,
+            Endpoint::Afresh => Self::afresh(&seat, visit, head),
         }
     }
 
@@ -231,6 +235,7 @@ mod tests {
             ("join", Method::POST),
             ("check-in", Method::POST),
             ("leave", Method::POST),
+            ("afresh", Method::POST),
         ] {
             assert_eq!(Endpoint::of(name).map(Endpoint::method), Some(method), "{name}");
         }

@@ -32,6 +32,10 @@ impl Gate {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };
         let worth = seat.give_back(visit, worth).await;
+        if seat.is_foreign(&worth) {
+            return seat.not_yours(visit);
+        }
+        let worth = seat.own(visit, worth).await;
         if worth.ticket() == TicketState::Waiting {
             seat.note(
                 worth.ticket.as_ref().and_then(|ticket| ticket.note),

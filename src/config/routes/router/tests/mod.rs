@@ -17,6 +17,7 @@ fn router(narrow: &[&str], except: &[&str]) -> Router {
         except: &[],
         return_routes: &back,
         ends_on: &[],
+        names: None,
         per: None,
     };
     let site = RoomRoutes {
@@ -275,6 +276,7 @@ fn the_first_room_that_takes_a_path_has_it() {
         except: &out,
         return_routes: &[],
         ends_on: &[],
+        names: None,
         per: None,
     };
     let rooms = [
@@ -305,6 +307,7 @@ fn a_line_is_named_by_its_segment_and_doubt_about_it_is_doubt() {
         except: &[],
         return_routes: &[],
         ends_on: &[],
+        names: None,
         per: Some(&per),
     };
     let router = Router::new(&[room], &[]);
@@ -329,6 +332,7 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
         except: &[],
         return_routes: &[],
         ends_on: &[],
+        names: None,
         per: None,
     };
     let router = Router::new(&[room], &[]);
@@ -351,6 +355,7 @@ fn ends_on_gives_a_bit_for_each_rule() {
         except: &[],
         return_routes: &[],
         ends_on: &ends,
+        names: None,
         per: None,
     };
     let router = Router::new(&[room], &[]);

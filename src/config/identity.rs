@@ -1,0 +1,306 @@
+//! Where a room's accounts come from, as its operator says it.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use http::{HeaderName, Method};
+
+use super::reader::{Node, Read, Reader, Section};
+use super::room::Room;
+use super::routes::Route;
+use super::value::{duration_ms, one_of, text, wrong};
+use crate::config::Server;
+use crate::identity::{Algorithm, KeyFault, PublicKey, Verifier};
+
+/// What a room asks of whoever joins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Identities {
+    pub source: Source,
+    pub missing: Missing,
+    /// A path of the shop where visitors sign in.
+    pub sign_in: Option<String>,
+}
+
+/// The one place in a request that names the account.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A field that a trusted proxy sets, and nobody else may bring.
+    Header(HeaderName),
+    /// A cookie's value, as it stands.
+    Cookie(String),
+    /// A claim of a signed token, in the cookie of that name or as `Authorization: Bearer`.
+    Jwt {
+        cookie: Option<String>,
+        verifier: Arc<Verifier>,
+    },
+    /// A field of one form or JSON object.
+    Field { name: String, on: Route },
+}
+
+/// What becomes of who joins without an identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// They join as visitors without an account.
+    Join,
+    /// They are told to sign in first.
+    Refuse,
+}
+
+impl Identities {
+    /// The field of a trusted proxy's own.
+    #[must_use]
+    pub fn header(&self) -> Option<&HeaderName> {
+        match &self.source {
+            Source::Header(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The request whose body names the account.
+    #[must_use]
+    pub fn form(&self) -> Option<&Route> {
+        match &self.source {
+            Source::Field { on, .. } => Some(on),
+            _ => None,
+        }
+    }
+
+    /// Reads signed tokens, for whoever wants another of their claims.
+    #[must_use]
+    pub fn verifier(&self) -> Option<&Verifier> {
+        match &self.source {
+            Source::Jwt { verifier, .. } => Some(verifier),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum From {
+    Header,
+    Cookie,
+    Jwt,
+    Field,
+}
+
+/// Keys that only some sources have.
+const OF: [(&str, &[From]); 8] = [
+    ("name", &[From::Header, From::Cookie, From::Jwt, From::Field]),
+    ("on", &[From::Field]),
+    ("key_file", &[From::Jwt]),
+    ("algorithm", &[From::Jwt]),
+    ("claim", &[From::Jwt]),
+    ("issuer", &[From::Jwt]),
+    ("audience", &[From::Jwt]),
+    ("leeway", &[From::Jwt]),
+];
+
+fn words_of(sources: &[From]) -> &'static str {
+    match sources {
+        [From::Field] => "\"field\"",
+        [From::Jwt] => "\"jwt\"",
+        _ => "any",
+    }
+}
+
+pub(super) fn identities(section: &Section<'_>) -> Option<Identities> {
+    let words = [
+        ("header", From::Header),
+        ("cookie", From::Cookie),
+        ("jwt", From::Jwt),
+        ("field", From::Field),
+    ];
+    let from = section.get("from", |node| one_of(node, &words));
+    let missing = section.get("missing", |node| {
+        one_of(node, &[("join", Missing::Join), ("refuse", Missing::Refuse)])
+    });
+    let sign_in = section.get("sign_in", path);
+    let strange = OF.iter().filter(|(key, _)| section.is_set(key));
+    for (key, sources) in strange.filter(|(_, sources)| from.is_some_and(|from| !sources.contains(&from))) {
+        let right = format!("no {key}, or another from: {}", words_of(sources));
+        section.warning(key, "the source of accounts that from names does not have it", right);
+    }
+    let Some(from) = from else {
+        let others = ["missing", "sign_in"].into_iter();
+        let lone = OF
+            .iter()
+            .map(|(key, _)| *key)
+            .chain(others)
+            .find(|key| section.is_set(key));
+        if let Some(key) = lone.filter(|_| !section.has_mistake("from")) {
+            section.mistake(
+                key,
+                "there are no accounts without from",
+                "from = \"header\", \"cookie\", \"jwt\" or \"field\"",
+            );
+        }
+        return None;
+    };
+    let source = match from {
+        From::Header => Source::Header(named(section, header, "the header, such as \"X-User\"")?),
+        From::Cookie => Source::Cookie(named(section, cookie, "the cookie, such as \"session\"")?),
+        From::Jwt => jwt(section)?,
+        From::Field => field(section)?,
+    };
+    if from == From::Cookie {
+        let wrong = "nobody proves that a cookie's value is an account: whoever makes one up has another place, and a shop that \
+                     gives a new one at sign-in gives a new place with it";
+        section.warning("from", wrong, "\"jwt\" or \"header\", where the shop has either");
+    }
+    Some(Identities {
+        source,
+        missing: missing.unwrap_or(Missing::Join),
+        sign_in,
+    })
+}
+
+fn named<T>(section: &Section<'_>, read: fn(&Node<'_>) -> Read<T>, right: &str) -> Option<T> {
+    if !section.is_set("name") {
+        section.mistake("name", "this must be set", right);
+    }
+    section.get("name", read)
+}
+
+fn jwt(section: &Section<'_>) -> Option<Source> {
+    let cookie = section.get("name", cookie);
+    let algorithms = [("EdDSA", Algorithm::EdDsa), ("RS256", Algorithm::Rs256)];
+    let algorithm = section.get("algorithm", |node| one_of(node, &algorithms));
+    for key in ["algorithm", "key_file"] {
+        if !section.is_set(key) {
+            section.mistake(
+                key,
+                "this must be set",
+                "algorithm = \"EdDSA\" or \"RS256\", and key_file",
+            );
+        }
+    }
+    let claim = section.get("claim", plain).unwrap_or_else(|| "sub".to_owned());
+    let (issuer, audience) = (section.get("issuer", plain), section.get("audience", plain));
+    let leeway_ms = section
+        .get("leeway", |node| duration_ms(node, 0..=300_000))
+        .unwrap_or(0);
+    let algorithm = algorithm?;
+    let key = section.get("key_file", |node| public_key(node, algorithm))?;
+    let verifier = Verifier {
+        key,
+        claim,
+        issuer,
+        audience,
+        leeway_secs: leeway_ms / 1_000,
+    };
+    let verifier = Arc::new(verifier);
+    Some(Source::Jwt { cookie, verifier })
+}
+
+fn field(section: &Section<'_>) -> Option<Source> {
+    if !section.is_set("on") {
+        section.mistake("on", "this must be set", POST);
+    }
+    let name = named(section, plain, "the field, such as \"email\"");
+    let on = section.get("on", post);
+    Some(Source::Field { name: name?, on: on? })
+}
+
+/// What needs more of the configuration than the room.
+pub(super) fn check(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked: bool) {
+    for (at, room) in rooms.iter().enumerate() {
+        let key = format!("room[{at}].identity.from");
+        match room.identity.as_ref().map(|identity| &identity.source) {
+            Some(Source::Header(name)) if server.trusted_proxies.is_empty() => {
+                let wrong = format!("{name} is believed from trusted proxies only, and there is none");
+                reader.mistake(&key, wrong, "server.trusted_proxies with the proxy that sets it");
+            }
+            Some(Source::Field { .. }) if asked => {
+                let wrong = "a proxy that asks does not send the form: whoever comes by it has no account";
+                reader.warning(&key, wrong, "another source");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn header(node: &Node<'_>) -> Read<HeaderName> {
+    let right = "a header's name, such as \"X-User\"";
+    let text = text(node, right)?;
+    let owned = [
+        "authorization",
+        "cookie",
+        "host",
+        "x-forwarded-for",
+        "forwarded",
+        "connection",
+        "content-length",
+    ];
+    let name = HeaderName::try_from(text)
+        .ok()
+        .filter(|name| !owned.contains(&name.as_str()));
+    // Names with "_" never come through, and the gate's own are its own.
+    let name = name.filter(|name| !name.as_str().contains('_') && !name.as_str().starts_with("anteroom-"));
+    name.map_or_else(
+        || wrong(node, format!("\"{text}\" cannot say who somebody is"), right),
+        Ok,
+    )
+}
+
+fn cookie(node: &Node<'_>) -> Read<String> {
+    let right = "a cookie's name, such as \"session\"";
+    let text = text(node, right)?;
+    let plain = |byte: u8| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&byte);
+    if text.is_empty() || text.len() > 100 || !text.bytes().all(plain) || text.contains("anteroom-") {
+        return wrong(node, format!("\"{text}\" is no name of a shop's cookie"), right);
+    }
+    Ok(text.to_owned())
+}
+
+fn plain(node: &Node<'_>) -> Read<String> {
+    let right = "1 to 200 bytes without control characters";
+    let text = text(node, right)?;
+    if !(1..=200).contains(&text.len()) || text.chars().any(char::is_control) {
+        return wrong(node, "this is empty, too long or has control characters", right);
+    }
+    Ok(text.to_owned())
+}
+
+fn path(node: &Node<'_>) -> Read<String> {
+    let right = "a path on the shop's host, such as \"/login\", that stands in except or in no room";
+    let text = text(node, right)?;
+    let own = crate::waiting::path_on_this_host(text) == text && text.starts_with('/');
+    if !own || text.len() > 1_000 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return wrong(node, format!("\"{text}\" is no path"), right);
+    }
+    Ok(text.to_owned())
+}
+
+const POST: &str = "a method and a path, such as \"POST /enter\"";
+
+fn post(node: &Node<'_>) -> Read<Route> {
+    let text = text(node, POST)?;
+    let route = text
+        .split_once(' ')
+        .filter(|(method, _)| *method == Method::POST.as_str());
+    match Route::parse(text) {
+        Ok(route_) if route.is_some() => Ok(route_),
+        Ok(_) => wrong(node, "the form must be sent by POST", POST),
+        Err(error) => wrong(node, error.to_string(), POST),
+    }
+}
+
+fn public_key(node: &Node<'_>, algorithm: Algorithm) -> Read<PublicKey> {
+    let right = "the path of a PEM file with one public key (BEGIN PUBLIC KEY)";
+    let path = text(node, right)?;
+    let mut pem = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_PEM + 1).read_to_end(&mut pem));
+    if let Err(error) = read {
+        return wrong(node, format!("{path} cannot be read ({error})"), right);
+    }
+    let key = if pem.len() as u64 > MAX_PEM {
+        Err(KeyFault::NoKey)
+    } else {
+        PublicKey::read(algorithm, &pem)
+    };
+    key.or_else(|fault| wrong(node, format!("{path}: {fault}"), right))
+}
+
+/// Longest file of a key; more than that is some other file.
+const MAX_PEM: u64 = 64 * 1024;

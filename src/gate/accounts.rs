@@ -1,0 +1,295 @@
+//! Whose a request is: the account that it names, and whether the place that it shows is that account's.
+//!
+//! An identity that is missing takes nothing from whoever holds a place: tokens of short life run out in a long line. One that
+//! is another's does: neither ticket nor pass counts under it.
+
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderName, StatusCode};
+
+use crate::config::{Identities, Missing, Source};
+use crate::identity::{Identity, MAX_BODY, agreed, field_of};
+use crate::metrics::Outcome;
+use crate::proxy::{BodyError, RequestBody};
+use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};
+use crate::token::{Ticket, TicketPlace};
+use crate::waiting::{PageKind, percent_encode};
+
+use super::answers::{Answer, Refusal};
+use super::cookies;
+use super::decide::{PassState, TicketState};
+use super::rules::Rules;
+use super::seat::{Seat, Worth};
+use super::shared::Shared;
+use super::visit::Visit;
+
+/// The tags of the account that a request names; none where it names nobody, or the room knows no accounts yet.
+#[must_use]
+pub fn tags(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Vec<Tag> {
+    let Some(identities) = &rules.room.identity else {
+        return Vec::new();
+    };
+    tags_of(shared, rules, said(identities, head, visit))
+}
+
+fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Tag> {
+    // Before the machine knows of accounts they cannot be kept.
+    let kept = || shared.replica.load().version >= WITH_SCHEDULES;
+    match identity {
+        Some(identity) if kept() => shared.keyring.account_tags(&rules.room.name, &identity),
+        _ => Vec::new(),
+    }
+}
+
+/// Who a request's head says it is.
+fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Option<Identity> {
+    match &identities.source {
+        // SECURITY: anybody else would say whatever they like.
+        Source::Header(name) if visit.peer_trusted => Identity::new(header(head, name)?),
+        Source::Header(_) | Source::Field { .. } => None,
+        Source::Cookie(name) => Identity::agreed(cookies::values(&head.headers, name)),
+        Source::Jwt { cookie, verifier } => {
+            let token = match cookie {
+                Some(name) => agreed(cookies::values(&head.headers, name))?,
+                None => bearer(header(head, &AUTHORIZATION)?)?,
+            };
+            verifier.identity(token, visit.wall)
+        }
+    }
+}
+
+/// A field's value, if all its lines agree and each is text.
+fn header<'a>(head: &'a Parts, name: &HeaderName) -> Option<&'a str> {
+    let lines = head.headers.get_all(name).iter();
+    agreed(lines.map(|line| std::str::from_utf8(line.as_bytes()).unwrap_or_default()))
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_ascii())
+}
+
+/// The account that the body of the room's form names: it is read, and goes on to the shop as it came.
+pub async fn form(shared: &Shared, rules: &Rules, head: &Parts, body: &mut RequestBody) -> Result<Vec<Tag>, BodyError> {
+    let Some(Source::Field { name, .. }) = rules.room.identity.as_ref().map(|identities| &identities.source) else {
+        return Ok(Vec::new());
+    };
+    // What is packed would have to be unpacked, within bounds of its own.
+    let kind = header(head, &CONTENT_TYPE).filter(|_| !head.headers.contains_key(CONTENT_ENCODING));
+    let Some(kind) = kind else { return Ok(Vec::new()) };
+    let seen = body.look(MAX_BODY).await?;
+    let identity = seen.and_then(|seen| field_of(kind, &seen, name));
+    Ok(tags_of(shared, rules, identity))
+}
+
+impl Seat<'_> {
+    /// Nobody joins here without an account, and the request names none.
+    #[must_use]
+    pub fn is_nameless(&self) -> bool {
+        let refuses = |identities: &Identities| identities.missing == Missing::Refuse;
+        let kept = || self.shared.replica.load().version >= WITH_SCHEDULES;
+        self.joins_as().is_empty() && self.rules.room.identity.as_ref().is_some_and(refuses) && kept()
+    }
+
+    /// What the tokens show is another account's.
+    #[must_use]
+    pub fn is_foreign(&self, worth: &Worth) -> bool {
+        if self.tags.is_empty() {
+            return false;
+        }
+        let other = |tag: Tag| !self.tags.contains(&tag);
+        let pass = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid);
+        let pass = pass.and_then(|pass| self.account(&self.visitor(pass.pass.lane, pass.pass.number)));
+        let live = worth.ticket.as_ref().filter(|ticket| is_live(ticket.state));
+        let ticket = live.and_then(|live| live.ticket.identity.or_else(|| self.account(&self.ticket_visitor()?)));
+        pass.is_some_and(other) || ticket.is_some_and(other)
+    }
+
+    /// Tells the log whose the numbers are that a request of an account shows, where it does not know; whoever joined before
+    /// it was known who they are has that place from now on. SECURITY: only after [`Seat::is_foreign`].
+    pub async fn own(&self, visit: &Visit, worth: Worth) -> Worth {
+        if self.tags.is_empty() {
+            return worth;
+        }
+        if let Some(pass) = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid) {
+            let visitor = self.visitor(pass.pass.lane, pass.pass.number);
+            if pass.pass.edition == worth.edition && self.account(&visitor) != self.tags.first().copied() {
+                self.shared.replica.bind(visitor, self.tags.clone());
+            }
+        }
+        let shown = matches!(worth.ticket(), TicketState::Waiting | TicketState::Called);
+        let ticket = worth.ticket.as_ref().map(|ticket| &ticket.ticket);
+        let ticket = ticket.filter(|ticket| shown && ticket.edition == worth.edition);
+        let (Some(ticket), Some(visitor)) = (ticket, self.ticket_visitor()) else {
+            return worth;
+        };
+        match self.account(&visitor) {
+            owner if owner == self.tags.first().copied() => worth,
+            None if ticket.identity.is_none() => {
+                let _ = self.shared.replica.bound(visitor, self.tags.clone()).await;
+                self.worth(visit).unwrap_or(worth)
+            }
+            _ => {
+                self.shared.replica.bind(visitor, self.tags.clone());
+                worth
+            }
+        }
+    }
+
+    /// The ticket with the account's tag, where it has none and the place is the account's by now.
+    #[must_use]
+    pub fn tagged(&self, ticket: &Ticket) -> Option<Ticket> {
+        let tag = self.tags.first().copied().filter(|_| ticket.identity.is_none())?;
+        let TicketPlace::Numbered(number) = ticket.place else {
+            return None;
+        };
+        let owned = self.account(&self.visitor(ticket.lane, number)) == Some(tag);
+        owned.then(|| Ticket {
+            identity: Some(tag),
+            ..ticket.clone()
+        })
+    }
+
+    /// The tags that whoever joins by this request comes with: a ticket that waits for its number keeps its account.
+    #[must_use]
+    pub fn joins_as(&self) -> Vec<Tag> {
+        let pending = |ticket: &&Ticket| matches!(ticket.place, TicketPlace::Pending(_));
+        let kept = || self.ticket().filter(pending)?.identity;
+        if self.tags.is_empty() {
+            kept().into_iter().collect()
+        } else {
+            self.tags.clone()
+        }
+    }
+
+    /// 403: the place is another account's. The page has a button that puts the tokens away.
+    #[must_use]
+    pub fn not_yours(&self, visit: &Visit) -> Answer {
+        let path = format!("/.anteroom/rooms/{}/afresh", self.rules.room.name);
+        let to = percent_encode(visit.here());
+        let of = |line: &str| format!("&line={}", percent_encode(line));
+        let line = Some(self.line.as_str()).filter(|_| !self.line.is_only());
+        let line = line.map(of).unwrap_or_default();
+        let afresh = format!("{path}?to={to}{line}");
+        let refusal = Refusal::new(
+            StatusCode::FORBIDDEN,
+            "ticket_owner",
+            PageKind::TicketOwner,
+            Outcome::TurnedAway,
+        );
+        Refusal {
+            room: Some(self.rules.room.name.as_str()),
+            afresh: Some(&afresh),
+            ..refusal
+        }
+        .answer(&self.rules.pages, visit)
+    }
+
+    /// 403: sign in first. What was sent is not kept.
+    #[must_use]
+    pub fn sign_in(&self, visit: &Visit) -> Answer {
+        let identities = self.rules.room.identity.as_ref();
+        let refusal = Refusal::new(StatusCode::FORBIDDEN, "sign_in", PageKind::SignIn, Outcome::TurnedAway);
+        Refusal {
+            room: Some(self.rules.room.name.as_str()),
+            sign_in: identities.and_then(|identities| identities.sign_in.as_deref()),
+            ..refusal
+        }
+        .answer(&self.rules.pages, visit)
+    }
+
+    /// Whose a number is, as far as the room knows.
+    fn account(&self, visitor: &Visitor) -> Option<Tag> {
+        account(&self.shared.replica.load(), visitor)
+    }
+}
+
+/// Whose a number is in a view.
+#[must_use]
+pub fn account(view: &View, visitor: &Visitor) -> Option<Tag> {
+    let line = view.rooms.get(&visitor.room)?.line(&visitor.line)?;
+    line.account(visitor.lane, visitor.number)
+}
+
+fn is_live(state: TicketState) -> bool {
+    matches!(
+        state,
+        TicketState::Waiting | TicketState::Called | TicketState::Pending(_) | TicketState::Unknown
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decide::{Account, Door, Facts, Verdict, Void, decide};
+    use super::super::kind::Kind;
+    use super::*;
+    use crate::room::{Mode, PendingId};
+
+    const FACTS: Facts = Facts {
+        kind: Kind::Navigation,
+        returning: false,
+        mode: Mode::Auto,
+        door: Door::Line,
+        held_back: false,
+        account: Account::Fits,
+        pass: PassState::None,
+        ticket: TicketState::None,
+    };
+
+    #[test]
+    fn anothers_place_is_refused_on_every_route_but_a_return() {
+        for (pass, ticket) in [
+            (PassState::Valid, TicketState::None),
+            (PassState::None, TicketState::Called),
+        ] {
+            for kind in [Kind::Navigation, Kind::Post, Kind::Passive, Kind::Api] {
+                let facts = Facts {
+                    kind,
+                    pass,
+                    ticket,
+                    account: Account::Other,
+                    ..FACTS
+                };
+                assert_eq!(decide(&facts), Verdict::NotYours);
+                assert_eq!(
+                    decide(&Facts {
+                        returning: true,
+                        ..facts
+                    }),
+                    Verdict::ForwardReturn
+                );
+            }
+        }
+        assert!(!Verdict::NotYours.passes() && !Verdict::SignIn.passes());
+    }
+
+    #[test]
+    fn without_an_account_nobody_joins_and_nobody_loses_a_place() {
+        let nameless = |ticket| {
+            decide(&Facts {
+                ticket,
+                account: Account::Nobody,
+                ..FACTS
+            })
+        };
+        let id = PendingId([1; 12]);
+        for ticket in [
+            TicketState::None,
+            TicketState::Pending(id),
+            TicketState::Void(Void::Ended),
+        ] {
+            assert_eq!(nameless(ticket), Verdict::SignIn, "{ticket:?}");
+        }
+        assert_eq!(nameless(TicketState::Waiting), Verdict::Wait);
+        assert_eq!(nameless(TicketState::Called), Verdict::Claim);
+    }
+
+    #[test]
+    fn a_bearers_token_is_told_by_its_scheme() {
+        assert_eq!(bearer("Bearer a.b.c"), Some("a.b.c"));
+        assert_eq!(bearer("bearer  a.b.c "), Some("a.b.c"));
+        for other in ["Basic a", "Bearer", "", "a.b.c"] {
+            assert_eq!(bearer(other), None, "{other}");
+        }
+    }
+}

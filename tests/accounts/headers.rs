@@ -1,0 +1,111 @@
+//! The header of a trusted proxy.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use super::guest::Guest;
+use super::http::Pool;
+use super::*;
+
+#[tokio::test]
+async fn two_browsers_of_an_account_have_one_place_and_share_its_session() {
+    let (house, mut inside) = full(HEADER).await;
+    let (mut laptop, mut phone, mut other) = (named(&house, "ann"), named(&house, "ann"), named(&house, "bob"));
+    let place = waits(&mut laptop).await;
+    let behind = waits(&mut other).await;
+    assert!(behind > place);
+    assert_eq!(waits(&mut phone).await, place);
+    assert_eq!(laptop.ticket().unwrap().identity, phone.ticket().unwrap().identity);
+    let position = |answer: &Message| answer.json()["position"].clone();
+    let (one, two) = (laptop.own("GET", "status").await, phone.own("GET", "status").await);
+    assert_eq!((position(&one), position(&two)), (1.into(), 1.into()));
+    inside.own("POST", "leave").await;
+    house.until("called", 1).await;
+    for _ in 0..2 {
+        for guest in [&mut laptop, &mut phone] {
+            let answer = guest.page("/seats").await;
+            assert!(answer.is_the_shops(), "{}", answer.head);
+        }
+    }
+    assert_eq!(laptop.pass().unwrap().id, phone.pass().unwrap().id, "one session");
+    house.until("sessions", 1).await;
+    assert_eq!(waits(&mut other).await, behind, "one slot for both");
+    phone.own("POST", "leave").await;
+    house.until("called", 1).await;
+    let again = waits(&mut laptop).await;
+    assert!(again > behind, "after the end an account joins at the back");
+}
+
+/// A request from a peer that is no trusted proxy.
+fn from_outside(house: &House) -> Guest {
+    let pool = Arc::new(Pool::from(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9)), house.gate.address));
+    let mut guest = Guest::at(&pool, "127.0.0.9", 99);
+    guest.says("X-User", "ann");
+    guest
+}
+
+#[tokio::test]
+async fn a_header_of_anybody_else_names_nobody_and_never_reaches_the_shop() {
+    let (house, _inside) = full(HEADER).await;
+    let place = waits(&mut named(&house, "ann")).await;
+    let mut forger = from_outside(&house);
+    assert_ne!(waits(&mut forger).await, place);
+    assert_eq!(forger.ticket().unwrap().identity, None);
+    let said = async |guest: &mut Guest, target: &str| {
+        guest.page(target).await;
+        let seen = house.shop.seen();
+        let seen = seen
+            .iter()
+            .rev()
+            .find(|seen| seen.line().contains(target))
+            .expect("it reached the shop");
+        seen.request.field("x-user").map(str::to_owned)
+    };
+    assert_eq!(said(&mut forger, "/static/forged").await, None);
+    assert_eq!(
+        said(&mut named(&house, "ann"), "/static/genuine").await.as_deref(),
+        Some("ann")
+    );
+}
+
+#[tokio::test]
+async fn two_values_name_nobody() {
+    let (house, _inside) = full(REFUSING).await;
+    let mut torn = named(&house, "ann");
+    torn.says("X-User", "bob");
+    let answer = torn.page("/seats").await;
+    assert_eq!((answer.status(), answer.word()), (403, "sign_in"), "{}", answer.head);
+    let mut same = named(&house, "ann");
+    same.says("X-User", "ann");
+    let place = waits(&mut same).await;
+    assert_eq!(waits(&mut named(&house, " ann ")).await, place);
+    for nobody in ["", " ", &"x".repeat(1_025)] {
+        let answer = named(&house, nobody).page("/seats").await;
+        assert_eq!(answer.word(), "sign_in", "{nobody}");
+    }
+}
+
+#[tokio::test]
+async fn without_an_account_nobody_joins_where_that_is_asked_for_and_the_page_leads_to_the_sign_in() {
+    let (house, _inside) = full(REFUSING).await;
+    let mut guest = house.guest();
+    let answer = guest.page("/seats").await;
+    assert_eq!((answer.status(), answer.word()), (403, "sign_in"));
+    assert!(guest.jar.is_empty());
+    assert!(
+        markup(&answer).contains("href=\"/static/login\""),
+        "{}",
+        markup(&answer)
+    );
+    let app = guest.own("POST", "join").await;
+    assert_eq!((app.status(), app.word()), (403, "sign_in"));
+    assert!(
+        app.json()["type"].is_string() || app.json()["code"].is_string(),
+        "{}",
+        app.text()
+    );
+    assert!(guest.page("/static/login").await.is_the_shops());
+    let mut ann = named(&house, "ann");
+    let joined = ann.own("POST", "join").await;
+    assert_eq!((joined.status(), &joined.json()["state"]), (200, &"waiting".into()));
+}

@@ -1,0 +1,84 @@
+//! Accounts before a running gate, over sockets: each source of identities with what attackers send, one place in two browsers,
+//! and what becomes of places when accounts change.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
+
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+#[path = "../crowd/mod.rs"]
+mod crowd;
+
+mod forms;
+mod headers;
+mod owners;
+mod tokens;
+
+use anteroom::room::Number;
+use crowd::guest::{Guest, number_of};
+use crowd::house::{self, Direct};
+use crowd::http::Message;
+use crowd::{guest, http};
+
+type House = house::House<Direct>;
+
+/// A room for one whose accounts stand in a header of the proxy before it.
+const HEADER: &str = "[room.identity]\nfrom = \"header\"\nname = \"X-User\"\n";
+
+/// The same where nobody joins without one.
+const REFUSING: &str =
+    "[room.identity]\nfrom = \"header\"\nname = \"X-User\"\nmissing = \"refuse\"\nsign_in = \"/static/login\"\n";
+
+const ONE: &str = "total_active_users = 1\nexcept = [\"/static/*\"]\n";
+
+/// A room for one with somebody in it who has no part in the test; visitors may ask as often as they like.
+async fn full(identity: &str) -> (House, Guest) {
+    let house = House::open(&format!("{ONE}{identity}"), house::OFTEN).await;
+    let mut inside = house.guest();
+    inside.says("X-User", "somebody");
+    for _ in 0..2 {
+        let answer = inside.page("/").await;
+        assert!(answer.is_the_shops(), "not let in: {}", answer.head);
+    }
+    (house, inside)
+}
+
+/// Somebody who says so with every request.
+fn named(house: &House, name: &str) -> Guest {
+    let mut guest = house.guest();
+    guest.says("X-User", name);
+    guest
+}
+
+/// Opens a page and is in line; the number.
+async fn waits(guest: &mut Guest) -> Number {
+    let answer = guest.page("/seats").await;
+    assert_eq!(answer.word(), "waiting", "{}", answer.head);
+    number(guest)
+}
+
+fn number(guest: &Guest) -> Number {
+    guest
+        .ticket()
+        .as_ref()
+        .and_then(number_of)
+        .expect("a ticket with a number")
+}
+
+/// A page's markup, with its slashes.
+fn markup(page: &Message) -> String {
+    page.text().replace("&#x2f;", "/")
+}
+
+/// 403 about another account's place.
+fn assert_not_yours(answer: &Message) {
+    assert_eq!(
+        (answer.status(), answer.word()),
+        (403, "ticket_owner"),
+        "{}",
+        answer.head
+    );
+    assert!(
+        answer
+            .field("cache-control")
+            .is_some_and(|field| field.starts_with("no-store"))
+    );
+    assert_eq!(answer.field("set-cookie"), None);
+}
