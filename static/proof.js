@@ -30,8 +30,11 @@ function join(proof) {
   ask.setRequestHeader('Anteroom-Proof', proof);
   ask.onload = function () {
     var task;
-    if (ask.status == 200) go(page.check);
-    else if (ask.status == 428 && tries++ < 3) {
+    if (ask.status == 200) {
+      // Closed meanwhile, say: there is no ticket to look for.
+      if (/"state":"(joining|waiting|called|inside)"/.test(ask.responseText)) go(page.check);
+      else go(location.pathname + location.search);
+    } else if (ask.status == 428 && tries++ < 3) {
       try { task = JSON.parse(ask.responseText); } catch (e) { return wait(); }
       solve(task);
     } else if (ask.status == 429) later(+ask.getResponseHeader('Retry-After') || 5);

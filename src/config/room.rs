@@ -47,6 +47,8 @@ pub struct Room {
     pub lanes: Vec<Lane>,
     /// Clients who never wait and take no slot.
     pub bypass_networks: Vec<IpNet>,
+    /// Networks that a pass may be used from at one gate; `None`: any number.
+    pub pass_networks: Option<u8>,
 }
 
 /// The shop's answer that ends a session.
@@ -121,6 +123,9 @@ fn room(section: &Section<'_>) -> Room {
         cookie_domain: section.get("cookie_domain", domain),
         message: section.get("message", message),
         bypass_networks: section.list("bypass_networks", network),
+        pass_networks: section.get("pass_networks", |node| {
+            number(node, 2..=16).map(|most| u8::try_from(most).unwrap_or(u8::MAX))
+        }),
         page: page(&section.table("room.page")),
         proof: proof(&section.table("room.proof_of_work")),
         identity: identities(&section.table("room.identity")),

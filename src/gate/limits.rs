@@ -14,13 +14,14 @@ use crate::config::{Limit, OwnLimits, Rate};
 use crate::limit::{ClientKey, Decision, Held, Hold, Limiter, Prefixes};
 use crate::metrics::{Metrics, Outcome};
 use crate::room::{RoomName, Visitor};
-use crate::token::Ticket;
+use crate::token::{Pass, Ticket};
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
 use super::kind::Kind;
 use super::line_page::jitter;
 use super::pages::Pages;
+use super::sharing::Sharing;
 use super::visit::Visit;
 
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -38,6 +39,8 @@ pub struct Limits {
     status_network: Arc<Rule>,
     preflight: Arc<Rule>,
     returns: Arc<Rule>,
+    sharing: Arc<Sharing>,
+    shared_refused: Counter,
     streams: Arc<Held<Visitor>>,
     client_streams: Arc<Held<ClientKey>>,
     /// Of a ticket, and of a client.
@@ -104,6 +107,8 @@ impl Limits {
             ),
             preflight: rule("preflight", own.preflight, before.map(|all| &all.preflight)),
             returns: rule("returns", own.returns, before.map(|all| &all.returns)),
+            sharing: before.map(|all| Arc::clone(&all.sharing)).unwrap_or_default(),
+            shared_refused: metrics.limited("pass-networks"),
             streams: before.map_or_else(|| Held::new(own.streams), |all| Arc::clone(&all.streams)),
             client_streams: before.map_or_else(
                 || Held::new(own.streams_per_client),
@@ -143,6 +148,17 @@ impl Limits {
         self.join_without_proof
             .check(ClientKey::within(room, client, self.prefixes.0))
             .map_err(|over| Over { joining: true, ..over })
+    }
+
+    /// Whether a pass may be used from where the client is, in a room that allows so many networks.
+    #[must_use]
+    pub fn pass(&self, pass: &Pass, client: IpAddr, allowed: Option<u8>) -> bool {
+        let allows = |allowed| self.sharing.allows(pass, self.network(client), allowed);
+        let allowed = allowed.is_none_or(allows);
+        if !allowed {
+            self.shared_refused.inc();
+        }
+        allowed
     }
 
     /// The client's network, as `join_network` counts it.

@@ -41,6 +41,7 @@ mod rules;
 mod seat;
 mod seat_answers;
 mod shared;
+mod sharing;
 mod visit;
 pub mod who;
 
@@ -186,6 +187,7 @@ impl Gate {
             }
             Verdict::LetPast => self.let_past(&seat, visit, head, body, &worth).await,
             Verdict::ForwardReturn => self.return_route(visit, head, body, rules).await,
+            Verdict::ForwardInside if worth.is_shared_out(&seat, visit) => seat.shared_out(visit),
             Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,
             Verdict::Claim => self.claim(&seat, visit, head, body, &worth).await,
             Verdict::Join { pending, told } => {

@@ -283,6 +283,16 @@ impl Worth {
         self.pass.as_ref().map_or(PassState::None, |pass| pass.state)
     }
 
+    /// The pass is in use from as many networks as the room allows, and this is none of them.
+    #[must_use]
+    pub fn is_shared_out(&self, seat: &Seat<'_>, visit: &Visit) -> bool {
+        let allowed = seat.rules.room.pass_networks;
+        // PERF: nothing is counted where any number is allowed.
+        self.pass
+            .as_ref()
+            .is_some_and(|pass| !seat.shared.limits.pass(&pass.pass, visit.client, allowed))
+    }
+
     #[must_use]
     pub fn ticket(&self) -> TicketState {
         self.ticket.as_ref().map_or(TicketState::None, |ticket| ticket.state)

@@ -87,6 +87,13 @@ impl Seat<'_> {
         .answer(&self.rules.pages, visit)
     }
 
+    /// The answer to who comes with a pass that is in use from other networks: the visitor there goes on.
+    #[must_use]
+    pub fn shared_out(&self, visit: &Visit) -> Answer {
+        let status = StatusCode::FORBIDDEN;
+        Refusal::new(status, "pass_shared", PageKind::PassShared, Outcome::Limited).answer(&self.rules.pages, visit)
+    }
+
     /// Where the room stands before its next sale.
     fn early(&self) -> Option<Stage> {
         let view = self.shared.replica.load();

@@ -5,7 +5,7 @@
 pub enum Outcome {
     /// 400: malformed, ambiguous, or readable in two ways.
     Malformed,
-    /// Over a limit: 429.
+    /// Over a limit: 429; or with a pass that is in use from too many networks: 403.
     Limited,
     /// A newcomer was asked for a proof of work.
     Proof,

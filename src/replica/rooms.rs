@@ -124,6 +124,7 @@ mod tests {
             room: name("sale"),
             revision: 1,
             change: Change::Configure(known),
+            who: None,
         }]);
         let said = |settings: Settings| changes(&state, &[(name("sale"), settings)]).len();
         assert_eq!(said(sale("daily", 3_000_000_000)), 0);

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::name::{PASS, TICKET};
+use super::proof;
 use super::seal::{MAX_PAYLOAD, Scope};
 use super::{Key, KeyId, Keyring, Pass, Reference, Secret, SessionName};
 use crate::room::{LineName, RoomName};
@@ -21,7 +22,7 @@ pub fn token(data: &[u8]) {
         read(&keys, &room, &line, text);
     }
     let payload = &rest[..rest.len().min(MAX_PAYLOAD)];
-    for kind in [PASS, TICKET] {
+    for kind in [PASS, TICKET, proof::KIND] {
         let (room, line) = (&room, &line);
         let token = keys.seal(Scope { kind, room, line }, payload);
         let known = read(&keys, room, line, &token);
@@ -48,8 +49,17 @@ fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> bool {
     if let Some(reference) = Reference::parse(text) {
         assert_eq!(Reference::parse(&reference.to_string()), Some(reference));
     }
+    if let Some((_, Some(nonces))) = proof::parse(text) {
+        assert!(nonces.len() <= proof::PARTS as usize + 1, "{text}");
+    }
+    let challenge = keys.read_challenge(room, line, text);
     let (pass, ticket) = (keys.read_pass(room, line, text), keys.read_ticket(room, line, text));
-    assert!(pass.is_none() || ticket.is_none(), "{text} is two things");
+    let kinds = [pass.is_some(), ticket.is_some(), challenge.is_some()];
+    assert!(kinds.iter().filter(|is| **is).count() < 2, "{text} is two things");
+    if let Some(challenge) = &challenge {
+        let again = keys.sign_challenge(room, line, challenge);
+        assert_eq!(keys.read_challenge(room, line, &again).as_ref(), Some(challenge));
+    }
     // Signed anew with the first key, which is not the one that a token of the corpus may be signed with.
     if let Some(pass) = &pass {
         assert_eq!(keys.read_pass(room, line, &keys.sign_pass(pass)).as_ref(), Some(pass));
@@ -59,7 +69,7 @@ fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> bool {
         let again = keys.sign_ticket(ticket);
         assert_eq!(keys.read_ticket(room, line, &again).as_ref(), Some(ticket));
     }
-    pass.is_some() || ticket.is_some()
+    kinds.contains(&true)
 }
 
 /// A pass has one name for the shop, which says whose it is; without the call's own id no gate knows it.

@@ -13,6 +13,8 @@ use crate::room::{LineName, PendingId, RoomName, Wall};
 /// Puzzles of one challenge: the time that all take spreads by a quarter around its mean.
 pub const PARTS: u32 = 16;
 
+pub(super) const KIND: &str = "anteroom-proof";
+
 /// What a newcomer is asked, and what it is good for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Challenge {
@@ -54,11 +56,7 @@ impl Keyring {
 }
 
 fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
-    Scope {
-        kind: "anteroom-proof",
-        room,
-        line,
-    }
+    Scope { kind: KIND, room, line }
 }
 
 /// A hash solves a puzzle when its first four bytes, as a number, are no more than this.

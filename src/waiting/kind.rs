@@ -31,6 +31,8 @@ pub enum PageKind {
     Limited,
     /// Too many join from the visitor's network just now (429): comes again by itself.
     Busy,
+    /// The pass is in use from as many other networks as the room allows (403).
+    PassShared,
     /// Asked for a proof of work before it joins; needs [`PageFacts::proof`].
     Proof,
     BadRequest,
@@ -47,7 +49,7 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Waiting,
         Self::Joining,
         Self::Early,
@@ -60,6 +62,7 @@ impl PageKind {
         Self::SignIn,
         Self::Limited,
         Self::Busy,
+        Self::PassShared,
         Self::Proof,
         Self::BadRequest,
         Self::TooLarge,
@@ -92,6 +95,7 @@ impl PageKind {
             Self::SignIn => "sign_in",
             Self::Limited => "limited",
             Self::Busy => "busy",
+            Self::PassShared => "pass_shared",
             Self::Proof => "proof",
             Self::BadRequest => "bad_request",
             Self::TooLarge => "too_large",

@@ -10,7 +10,7 @@ pub(super) const ROOM: Table = Table {
     keys: &ROOM_KEYS,
 };
 
-const ROOM_KEYS: [Key; 33] = [
+const ROOM_KEYS: [Key; 34] = [
     key(
         "name",
         "1 to 32 of a-z, 0-9 and \"-\"",
@@ -213,6 +213,13 @@ const ROOM_KEYS: [Key; 33] = [
         "networks",
         "[]",
         "Clients who never wait and take no slot, such as a monitor. Take care with addresses that others can come from.",
+    ),
+    optional(
+        "pass_networks",
+        "number, 2 to 16",
+        "any number of networks",
+        "From so many networks a pass may be used at one gate; from another one it is refused, and the others go on. A phone on its way has \
+         several: 8 leaves room for people. See [bots](bots.md).",
     ),
 ];
 

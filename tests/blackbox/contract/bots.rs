@@ -214,3 +214,32 @@ fn way_in(page: &Message) -> String {
         .replace("&amp;", "&")
         .replace("&#x2f;", "/")
 }
+
+#[tokio::test]
+async fn a_pass_that_is_handed_round_is_refused_where_it_comes_last_and_goes_on_where_it_began() {
+    let house = House::open(&format!("{ONE}\npass_networks = 2"), "").await;
+    let mut guest = house.inside().await;
+    let handed = |address: &str| {
+        let mut copy = house.guest_at(address);
+        copy.jar.clone_from(&guest.jar);
+        copy
+    };
+    let mut same = handed(&format!("{}.200", guest.address.rsplit_once('.').unwrap().0));
+    let (mut second, mut third) = (handed("127.77.1.1"), handed("127.78.1.1"));
+    assert!(same.page("/").await.is_the_shops(), "another address of the network");
+    assert!(second.page("/").await.is_the_shops());
+    let refused = third.page("/").await;
+    assert_eq!(
+        (refused.status(), refused.word()),
+        (403, "pass_shared"),
+        "{}",
+        refused.head
+    );
+    assert_eq!(refused.field("set-cookie"), None);
+    let app = third.script("GET", "/api/x").await;
+    assert_eq!((app.status(), &app.json()["reason"]), (403, &"pass_shared".into()));
+    for _ in 0..3 {
+        assert!(guest.page("/").await.is_the_shops() && second.page("/").await.is_the_shops());
+    }
+    assert_eq!(house.gate.room().await["joins"], 1);
+}
