@@ -117,6 +117,15 @@ pub struct Figures {
     /// Visits let past the line, while a gate was cut off.
     #[serde(default)]
     pub bypasses: u64,
+    /// Pieces that there are; null where none are counted.
+    #[serde(default)]
+    pub stock: Option<u64>,
+    /// Pieces sold in this edition.
+    #[serde(default)]
+    pub completed: u64,
+    /// Pieces held for visitors who are called or inside and have not completed.
+    #[serde(default)]
+    pub unfinished: u64,
 }
 
 /// One lane of a room or of a line.
@@ -187,6 +196,31 @@ pub struct Line {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<Lane>,
     pub last_call: Option<String>,
+}
+
+/// `GET /api/v1/rooms/{room}/winners`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Winners {
+    pub edition: u32,
+    pub winners: Vec<Winner>,
+    /// The value of `after` that gives the next page; null on the last.
+    pub next: Option<String>,
+}
+
+/// One who has bought a piece of the stock.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Winner {
+    /// From 1 on, in the order of the completions of the line.
+    pub place: u64,
+    /// Empty in a room with one line.
+    pub line: String,
+    pub lane: u8,
+    /// The visitor's number: of this era, and from 0 on.
+    pub era: u64,
+    pub number: u32,
+    pub reference: String,
+    /// RFC 3339.
+    pub completed_at: String,
 }
 
 /// `GET /api/v1/rooms/{room}/visitors/{reference}`, and the answer when the visitor was ended.

@@ -71,6 +71,7 @@ impl Collector for RoomFigures {
         }
         encode_phases(&mut encoder, &view.rooms)?;
         encode_lanes(&mut encoder, &view.rooms)?;
+        encode_stock(&mut encoder, &view.rooms)?;
         let rooms = self.totals(&view.rooms);
         for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
@@ -117,6 +118,21 @@ fn encode_lanes(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, 
     Ok(())
 }
 
+/// Nothing of rooms that sell nothing by stock.
+fn encode_stock(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
+    let totals = rooms.iter().map(|(room, view)| (room, total(view)));
+    let selling: Vec<_> = totals.filter(|(_, total)| total.stock.is_some()).collect();
+    for (name, help, figure) in STOCK {
+        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (room, total) in &selling {
+            metric
+                .encode_family(&[("room", room.as_str())])?
+                .encode_gauge(&figure(total))?;
+        }
+    }
+    Ok(())
+}
+
 /// Calls are a gauge: those of a line that is forgotten go with it.
 type LaneGauge = (&'static str, &'static str, fn(&api::Lane) -> u64);
 
@@ -130,6 +146,24 @@ const LANES: [LaneGauge; 4] = [
     ("lane_sessions", "Visitors of a lane inside", |lane| lane.sessions),
     ("lane_calls", "Calls of a lane, in the lines there are", |lane| {
         lane.calls
+    }),
+];
+
+type OfStock = (&'static str, &'static str, fn(&api::Figures) -> u64);
+
+const STOCK: [OfStock; 4] = [
+    ("stock", "Pieces that there are", |total| total.stock.unwrap_or(0)),
+    ("stock_completed", "Pieces sold in this edition", |total| {
+        total.completed
+    }),
+    (
+        "stock_unfinished",
+        "Pieces held for visitors called or inside",
+        |total| total.unfinished,
+    ),
+    ("stock_left", "Pieces that nobody has and nobody holds", |total| {
+        let gone = total.completed.saturating_add(total.unfinished);
+        total.stock.unwrap_or(0).saturating_sub(gone)
     }),
 ];
 

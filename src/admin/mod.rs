@@ -29,6 +29,7 @@ mod upgrade;
 mod upstreams;
 mod verify;
 mod visitors;
+mod winners;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -166,6 +167,7 @@ fn router(shared: Shared) -> Router {
         .route("/api/v1/rooms/{room}/message", post(hands::message))
         .route("/api/v1/rooms/{room}/changes", get(hands::changes))
         .route("/api/v1/rooms/{room}/lines", get(rooms::lines))
+        .route("/api/v1/rooms/{room}/winners", get(winners::list))
         .route("/api/v1/rooms/{room}/draw", get(draws::show).post(draws::make))
         .route(
             "/api/v1/rooms/{room}/visitors/{reference}",

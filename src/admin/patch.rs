@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::hands::reason;
-use super::{Problem, dates};
+use super::{Problem, dates, winners};
 use crate::room::{MAX_MESSAGE, Mode, Overrides, RoomView, Wall};
 
 /// Highest capacity that can be set, as in the configuration.
@@ -24,7 +24,7 @@ const MODES: [(&str, Mode); 4] = [
 ];
 
 /// The keys, each with its short name.
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 9] = [
     ("mode", "mode"),
     ("total_active_users", "capacity"),
     ("new_users_per_minute", "rate"),
@@ -33,6 +33,7 @@ const KEYS: [(&str, &str); 8] = [
     ("opens_at", "opens_at"),
     ("closes_at", "closes_at"),
     ("results_at", "results_at"),
+    ("stock", "stock"),
 ];
 
 /// The mode's name in the configuration and in the API.
@@ -52,6 +53,7 @@ pub fn overridden(overrides: &Overrides) -> Vec<String> {
         "total_active_users" => overrides.capacity.is_some(),
         "new_users_per_minute" => overrides.rate_per_minute.is_some(),
         "message" => overrides.message.is_some() || !overrides.messages.is_empty(),
+        "stock" => overrides.stock.is_some(),
         date => dates::has(overrides.schedule.as_ref(), date),
     };
     let keys = KEYS.iter().map(|(key, _)| (*key).to_owned());
@@ -77,7 +79,8 @@ pub fn described(overrides: &Overrides) -> String {
         .zip(set)
         .filter_map(|((key, _), set)| Some(format!("{key} {}", set?)));
     let dates = overrides.schedule.as_ref().map(|schedule| schedule.rule.clone());
-    let all: Vec<String> = named.chain(dates).collect();
+    let stock = overrides.stock.map(|stock| format!("stock {stock}"));
+    let all: Vec<String> = named.chain(dates).chain(stock).collect();
     if all.is_empty() {
         "as configured".to_owned()
     } else {
@@ -117,7 +120,12 @@ pub fn apply(patch: &Patch, room: &RoomView, version: u16, now: Wall) -> Result<
         own: room.overrides.schedule.as_ref(),
         version,
     };
-    patched(patch, &room.overrides, known, now)
+    let stock = winners::stock(patch, room, version);
+    match (patched(patch, &room.overrides, known, now), stock) {
+        (Ok(overrides), Ok(stock)) => Ok(Overrides { stock, ..overrides }),
+        (Ok(_), Err(mistake)) => Err(Problem::mistakes(vec![mistake])),
+        (Err(problem), _) => Err(problem),
+    }
 }
 
 fn patched(patch: &Patch, in_force: &Overrides, known: dates::Known<'_>, now: Wall) -> Result<Overrides, Problem> {
@@ -162,7 +170,7 @@ fn set(overrides: &mut Overrides, patch: &Patch, name: &str, value: &Value) -> R
             // What is said to all is said to each.
             overrides.messages.clear();
         }
-        // The dates are read together.
+        // The dates are read together, the stock beside what is sold.
         _ => {}
     }
     Ok(())

@@ -74,6 +74,7 @@ pub fn phase_name(phase: Phase) -> &'static str {
 pub fn total(view: &RoomView) -> api::Figures {
     let none = api::Figures {
         capacity: u64::from(view.settings.capacity),
+        stock: view.settings.stock.map(u64::from),
         ..api::Figures::default()
     };
     view.lines
@@ -155,6 +156,9 @@ fn figures(figures: &Figures) -> api::Figures {
         ends: figures.ends,
         left: figures.left,
         bypasses: figures.bypasses,
+        stock: figures.stock.map(u64::from),
+        completed: u64::from(figures.completed),
+        unfinished: u64::from(figures.unfinished),
     }
 }
 
@@ -172,6 +176,12 @@ fn plus(a: api::Figures, b: api::Figures) -> api::Figures {
         ends: a.ends.saturating_add(b.ends),
         left: a.left.saturating_add(b.left),
         bypasses: a.bypasses.saturating_add(b.bypasses),
+        stock: a
+            .stock
+            .or(b.stock)
+            .map(|_| a.stock.unwrap_or(0).saturating_add(b.stock.unwrap_or(0))),
+        completed: a.completed.saturating_add(b.completed),
+        unfinished: a.unfinished.saturating_add(b.unfinished),
     }
 }
 

@@ -23,6 +23,7 @@ pub mod systemd;
 mod upgrade;
 mod upstreams;
 mod verify_draw;
+mod winners;
 mod words;
 
 use std::process::ExitCode;
@@ -77,6 +78,8 @@ enum Command {
     Report(report::ReportArgs),
     /// See how far a room's draw has come, and give its beacon's value
     Draw(draw::DrawArgs),
+    /// List who has bought of a room's stock
+    Winners(winners::WinnersArgs),
     /// Work a draw out again from its published figures
     VerifyDraw(verify_draw::VerifyDrawArgs),
     /// Show every page that visitors can see, before they do
@@ -102,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Log(args) => log::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Draw(args) => draw::run(&args),
+        Command::Winners(args) => winners::run(&args),
         Command::VerifyDraw(args) => verify_draw::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),

@@ -102,6 +102,9 @@ struct ChangeArgs {
     /// When it may be told what came of it: a date, none, or default
     #[arg(long, value_name = "DATE")]
     results_at: Option<String>,
+    /// Pieces that there are, of each line; not below what is sold, or default
+    #[arg(long, value_name = "N|default")]
+    stock: Option<String>,
     /// What everybody waiting is told
     #[arg(long, value_name = "TEXT", conflicts_with = "no_message")]
     message: Option<String>,
@@ -167,7 +170,7 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
 fn patch(change: &ChangeArgs) -> Value {
     let mut patch = Map::new();
     if change.configured {
-        let keys = ["mode", "total_active_users", "new_users_per_minute", "message"];
+        let keys = ["mode", "total_active_users", "new_users_per_minute", "message", "stock"];
         let all = keys.into_iter().chain(calendar::KEYS);
         patch.extend(all.map(|key| (key.to_owned(), Value::Null)));
     }
@@ -183,6 +186,7 @@ fn patch(change: &ChangeArgs) -> Value {
     set("opens_at", change.opens_at.as_deref().map(word));
     set("closes_at", change.closes_at.as_deref().map(word));
     set("results_at", change.results_at.as_deref().map(word));
+    set("stock", change.stock.as_deref().map(word));
     set("message", change.message.as_deref().map(Value::from));
     set("message", change.no_message.then(|| json!("")));
     set("message", change.default_message.then_some(Value::Null));
@@ -276,7 +280,7 @@ mod tests {
             patch,
             json!({
                 "mode": "off", "total_active_users": null, "new_users_per_minute": null, "message": null,
-                "prequeue_from": null, "opens_at": null, "closes_at": null, "results_at": null,
+                "prequeue_from": null, "opens_at": null, "closes_at": null, "results_at": null, "stock": null,
             })
         );
     }

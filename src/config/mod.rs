@@ -30,6 +30,7 @@ mod secret;
 mod shop_http2;
 mod shop_tls;
 mod site;
+mod stock;
 mod store;
 mod suggest;
 mod tls;

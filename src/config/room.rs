@@ -13,6 +13,7 @@ use super::proof::{Proof, proof};
 use super::reader::{Node, Read, Reader, Section};
 use super::routes::{HostPattern, Per, PerSource, Route};
 use super::schedule::schedule;
+use super::stock;
 use super::value::{both, duration_ms, fields, host, network, number, one_of, route, text, words, wrong};
 use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
 
@@ -28,7 +29,7 @@ pub struct Room {
     pub per: Option<Per>,
     /// What the log carries.
     pub settings: Settings,
-    /// At most 32.
+    /// With those that complete a session, at most 32.
     pub ends_on: Vec<EndsOn>,
     pub end_grace_ms: u64,
     pub outage_extension_ms: u64,
@@ -56,6 +57,8 @@ pub struct Room {
 pub struct EndsOn {
     pub route: Route,
     pub status: StatusCode,
+    /// The visitor has bought a piece of the stock.
+    pub completes: bool,
 }
 
 /// What becomes of newcomers while the gate is cut off from its store.
@@ -100,6 +103,7 @@ fn room(section: &Section<'_>) -> Room {
     figures(section, &mut settings);
     let (ends_on, end_grace_ms, outage_extension_ms) = endings(section, &settings);
     pace::check(section, &settings, end_grace_ms);
+    stock::check(section, &settings, &ends_on);
     let statuses = [200_u16, 202, 429, 503];
     let outages = [("wait", OnOutage::Wait), ("open", OnOutage::Open)];
     let sites = [
@@ -170,15 +174,17 @@ fn figures(section: &Section<'_>, settings: &mut Settings) {
     settings.firm_within_ms = ms("firm_within", 24 * HOUR);
     settings.late_window_ms = ms("late_window", 24 * HOUR);
     settings.schedule = schedule(section);
+    settings.stock = stock::stock(section);
     settings.draw = drawing(section, settings.schedule.as_ref());
 }
 
 fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64) {
-    let rules = section.list("ends_on", ends_on);
+    let mut rules = section.list("ends_on", |node| ends_on(node, false));
+    rules.extend(section.list("completes_on", |node| ends_on(node, true)));
     if rules.len() > MAX_ENDS_ON {
         section.mistake(
             "ends_on",
-            format!("{} rules", rules.len()),
+            format!("{} rules, those of completes_on among them", rules.len()),
             format!("at most {MAX_ENDS_ON}"),
         );
     }
@@ -195,7 +201,7 @@ fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64
     (rules, grace, outage.unwrap_or(settings.session_ms))
 }
 
-fn ends_on(node: &Node<'_>) -> Read<EndsOn> {
+fn ends_on(node: &Node<'_>, completes: bool) -> Read<EndsOn> {
     let [path, code] = fields(
         node,
         ["route", "status"],
@@ -208,7 +214,11 @@ fn ends_on(node: &Node<'_>) -> Read<EndsOn> {
     let Some(status) = status else {
         return wrong(code, "this is no status", "a number from 200 to 599");
     };
-    Ok(EndsOn { route, status })
+    Ok(EndsOn {
+        route,
+        status,
+        completes,
+    })
 }
 
 fn per(section: &Section<'_>, routes: &[Route], settings: &mut Settings) -> Option<Per> {

@@ -102,18 +102,18 @@ fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
 /// What must lie within the room's routes to act at all.
 fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
     let within = |route: &Route| room.routes.iter().any(|own| own.overlaps(route));
-    let ends: Vec<Route> = room.ends_on.iter().map(|rule| rule.route.clone()).collect();
-    let form: Vec<Route> = room
-        .identity
-        .as_ref()
-        .and_then(|of| of.form().cloned())
-        .into_iter()
-        .collect();
-    for (name, list) in [
-        ("return_routes", &room.return_routes),
-        ("ends_on", &ends),
-        ("identity.on", &form),
-    ] {
+    let answers = |completes: bool| {
+        let rules = room.ends_on.iter().filter(move |rule| rule.completes == completes);
+        rules.map(|rule| rule.route.clone()).collect::<Vec<Route>>()
+    };
+    let form = room.identity.as_ref().and_then(|of| of.form().cloned());
+    let lists = [
+        ("return_routes", room.return_routes.clone()),
+        ("ends_on", answers(false)),
+        ("completes_on", answers(true)),
+        ("identity.on", form.into_iter().collect()),
+    ];
+    for (name, list) in &lists {
         let key = format!("{path}.{name}");
         for route in list {
             if !within(route) {
@@ -138,7 +138,7 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
         for route in room
             .return_routes
             .iter()
-            .chain(&ends)
+            .chain(room.ends_on.iter().map(|rule| &rule.route))
             .filter(|route| within(route) && route.variable(name).is_none())
         {
             let wrong = format!("{route} may name no line");

@@ -68,6 +68,8 @@ pub struct Facts {
     /// On one of the room's `return_routes`, where a payment provider sends the visitor back.
     pub returning: bool,
     pub mode: Mode,
+    /// All of the line's stock is sold.
+    pub sold_out: bool,
     pub door: Door,
     /// A form or frame of another site, from where the browser sends none of the room's cookies, or keeps none.
     pub held_back: bool,
@@ -98,6 +100,8 @@ pub enum Verdict {
     Wait,
     /// Show the page that says the room is closed, or not open yet.
     Closed,
+    /// Show the page that says that all is sold: nobody joins.
+    SoldOut,
     /// Offer a link to the same path, since the visitor's cookies were held back.
     SameSiteLink,
     /// 403: what is shown is another account's place; with a way to join afresh.
@@ -139,6 +143,7 @@ pub fn decide(facts: &Facts) -> Verdict {
         _ if facts.held_back => Verdict::SameSiteLink,
         Kind::Passive | Kind::Api | Kind::Preflight if facts.door == Door::Open => Verdict::Forward,
         Kind::Passive | Kind::Api | Kind::Preflight => Verdict::NotNow,
+        _ if facts.sold_out && facts.ticket != TicketState::Called => Verdict::SoldOut,
         _ if facts.mode == Mode::Closed => Verdict::Closed,
         Kind::Navigation | Kind::Post | Kind::CrossSitePost | Kind::CrossSiteFrame => by_ticket(facts),
     }
@@ -172,6 +177,7 @@ mod tests {
         kind: Kind::Navigation,
         returning: false,
         mode: Mode::Auto,
+        sold_out: false,
         door: Door::Line,
         held_back: false,
         account: Account::Fits,
@@ -343,6 +349,38 @@ mod tests {
                 pending: None,
                 told: Some(Void::Ended)
             }
+        );
+    }
+
+    #[test]
+    fn when_all_is_sold_nobody_joins_but_those_whose_turn_it_is_go_on() {
+        let sold_out = Facts {
+            sold_out: true,
+            ..FACTS
+        };
+        let void = TicketState::Void(Void::Late);
+        for ticket in [TicketState::None, TicketState::Waiting, TicketState::Unknown, void] {
+            assert_eq!(decide(&Facts { ticket, ..sold_out }), Verdict::SoldOut);
+        }
+        let called = TicketState::Called;
+        assert_eq!(
+            decide(&Facts {
+                ticket: called,
+                ..sold_out
+            }),
+            Verdict::Claim
+        );
+        let inside = Facts {
+            pass: PassState::Valid,
+            ..sold_out
+        };
+        assert_eq!(decide(&inside), Verdict::ForwardInside);
+        assert_eq!(
+            decide(&Facts {
+                kind: Kind::Api,
+                ..sold_out
+            }),
+            Verdict::NotNow
         );
     }
 

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::metrics::{Outcome, UpstreamFault};
 use crate::proxy::{self, Body, Fault, Forward, ForwardError, RequestBody, SessionWord};
 use crate::replica::Note;
-use crate::room::Visitor;
+use crate::room::{Edition, Visitor};
 use crate::time;
 use crate::token::Pass;
 use crate::waiting::PageKind;
@@ -23,7 +23,7 @@ use super::fields::Fields;
 use super::forward_auth::{self, Aim};
 use super::in_flight::Right;
 use super::pages::Pages;
-use super::rules::Rules;
+use super::rules::{Ending, Rules};
 use super::seat::Seat;
 use super::visit::Visit;
 
@@ -33,6 +33,8 @@ pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session
 pub struct Session<'a> {
     pub rules: &'a Rules,
     pub visitor: Arc<Visitor>,
+    /// Of the pass.
+    pub edition: Edition,
     /// What the shop is told the session is called.
     pub name: String,
     /// Cookies to set on the answer.
@@ -52,6 +54,7 @@ impl<'a> Session<'a> {
         Self {
             rules: seat.rules,
             visitor: Arc::new(seat.visitor(pass.lane, pass.number)),
+            edition: pass.edition,
             name: pass.session_header(),
             cookies,
             must_set: false,
@@ -155,12 +158,14 @@ impl Gate {
     /// What a session's answer is given, and what it does to the session.
     fn close_step(&self, session: &Session<'_>, method: &Method, response: &mut Response<Body>) {
         if let Some(matched) = session.carried
-            && (session.rules.ends(matched, response.status()) || says_end(response))
+            && let Some(ending) = session.rules.ends(matched, response.status()).max(said(response))
         {
-            let after_ms = session.rules.room.end_grace_ms;
-            self.shared
-                .replica
-                .note((*session.visitor).clone(), Note::End { after_ms });
+            let (after_ms, edition) = (session.rules.room.end_grace_ms, session.edition);
+            let note = match ending {
+                Ending::End => Note::End { after_ms },
+                Ending::Complete => Note::Complete { edition, after_ms },
+            };
+            self.shared.replica.note((*session.visitor).clone(), note);
         }
         give(&session.cookies, session.must_set, method, response);
     }
@@ -224,12 +229,18 @@ fn fault(kind: proxy::Kind) -> UpstreamFault {
 }
 
 /// The shop's own word, which needs no configured route.
-fn says_end(response: &Response<Body>) -> bool {
+fn said(response: &Response<Body>) -> Option<Ending> {
     let word = response
         .extensions()
         .get::<SessionWord>()
         .map(|word| word.0.as_bytes().trim_ascii());
-    word.is_some_and(|word| word.eq_ignore_ascii_case(b"end") || word.eq_ignore_ascii_case(b"complete"))
+    let word = word?;
+    let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
+    if is(b"complete") {
+        Some(Ending::Complete)
+    } else {
+        is(b"end").then_some(Ending::End)
+    }
 }
 
 #[cfg(test)]
@@ -320,9 +331,13 @@ mod tests {
             response
                 .extensions_mut()
                 .insert(SessionWord(HeaderValue::from_static(word)));
-            says_end(&response)
+            said(&response)
         };
-        assert!(says("end") && says(" Complete "));
-        assert!(!says("ended") && !says("") && !says_end(&Response::new(Body::empty())));
+        assert_eq!(
+            (says("END"), says(" Complete ")),
+            (Some(Ending::End), Some(Ending::Complete))
+        );
+        assert_eq!((says("ended"), says("")), (None, None));
+        assert_eq!(said(&Response::new(Body::empty())), None);
     }
 }

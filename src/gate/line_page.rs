@@ -6,13 +6,13 @@ use http::{HeaderValue, StatusCode};
 use crate::metrics::Outcome;
 use crate::room::{RoomView, Stage, Standing, Visitor, pace};
 use crate::token::{Reference, Ticket};
-use crate::waiting::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, TurnFacts};
+use crate::waiting::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
 
 use super::answers::{Answer, page};
 use super::forward_auth::Aim;
 use super::join::number_of;
 use super::kind::Kind;
-use super::seat::Seat;
+use super::seat::{Seat, Worth};
 use super::visit::Visit;
 
 /// A page for a visitor with a ticket, numbered or pending.
@@ -89,6 +89,10 @@ impl LinePage<'_> {
                 refresh_ms: pace::refresh_ms(settings, ahead.filter(|_| !self.fresh), jitter()),
                 fresh: self.fresh,
                 draw: draw.as_ref(),
+                stock: line_view
+                    .zip(ahead)
+                    .map(|(line, ahead)| StockFacts::in_line(line, lane, ahead))
+                    .unwrap_or_default(),
                 turn: Some(turn),
                 ..line_facts(seat, visit, room_view)
             }),
@@ -114,6 +118,17 @@ impl LinePage<'_> {
 /// The page of a closed room, or of one that is not open yet: it stays, and moves on when the room opens.
 #[must_use]
 pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
+    let won = seat.worth(visit).and_then(|worth| worth.won);
+    over(seat, visit, (PageKind::Closed, "closed"), won)
+}
+
+/// The page of a line that has sold everything: it stays, and moves on when there is more.
+#[must_use]
+pub fn sold_out(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+    over(seat, visit, (PageKind::SoldOut, "sold_out"), worth.won)
+}
+
+fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), won: Option<bool>) -> Answer {
     let view = seat.shared.replica.load();
     let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
         return seat.shared.unavailable(&seat.rules.pages, visit);
@@ -126,11 +141,14 @@ pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
         not_sent: visit.kind != Kind::Navigation,
         message: seat.rules.message(room_view, visit.languages()),
         retry_after_secs: Some(CLOSED_RETRY_SECS),
-        line: Some(line_facts(seat, visit, room_view)),
+        line: Some(LineFacts {
+            stock: StockFacts::over(room_view, won, visit.wall),
+            ..line_facts(seat, visit, room_view)
+        }),
         ..PageFacts::new(&id, visit.wall, visit.here())
     };
-    let rendered = seat.rules.pages.render(PageKind::Closed, &facts, visit);
-    let mut response = page(StatusCode::SERVICE_UNAVAILABLE, "closed", rendered);
+    let rendered = seat.rules.pages.render(kind, &facts, visit);
+    let mut response = page(StatusCode::SERVICE_UNAVAILABLE, word, rendered);
     response
         .headers_mut()
         .insert(RETRY_AFTER, HeaderValue::from(CLOSED_RETRY_SECS));
@@ -185,6 +203,7 @@ pub fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView
         opening: room_view.stage.as_ref().filter(|_| !room_view.is_shut()),
         draw: None,
         lot: room_view.sale.stage(),
+        stock: StockFacts::default(),
         turn: None,
     }
 }

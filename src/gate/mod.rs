@@ -196,6 +196,7 @@ impl Gate {
             }
             Verdict::Wait => self.wait(&seat, visit, &worth),
             Verdict::Closed => closed(&seat, visit, &worth),
+            Verdict::SoldOut => seat.sold_out(visit, &worth),
             Verdict::SameSiteLink => {
                 Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite)
                     .answer(&rules.pages, visit)

@@ -27,6 +27,14 @@ pub struct Rules {
     only: Names,
 }
 
+/// What the shop says of a session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Ending {
+    End,
+    /// And its visitor has bought what there was to buy.
+    Complete,
+}
+
 /// The base names of a line's two cookies.
 #[derive(Clone, Debug)]
 pub struct Names {
@@ -97,13 +105,13 @@ impl Rules {
         live.or(self.room.message.as_deref())
     }
 
-    /// The shop's answer with this status ends the session of the request, if it matched these of the room's rules.
+    /// What the shop's answer with this status says of the session of the request, if it matched these of the room's rules.
     #[must_use]
-    pub fn ends(&self, matched: u32, status: StatusCode) -> bool {
+    pub fn ends(&self, matched: u32, status: StatusCode) -> Option<Ending> {
         let rules = self.room.ends_on.iter().enumerate();
-        rules
-            .filter(|(at, _)| matched >> at & 1 == 1)
-            .any(|(_, rule)| rule.status == status)
+        let met = rules.filter(|(at, rule)| matched >> at & 1 == 1 && rule.status == status);
+        met.map(|(_, rule)| if rule.completes { Ending::Complete } else { Ending::End })
+            .max()
     }
 }
 

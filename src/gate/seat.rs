@@ -6,7 +6,9 @@ use http::header::HeaderName;
 use http::request::Parts;
 
 use crate::replica::Condition;
-use crate::room::{Clock, Edition, LaneId, LineName, Mode, Number, RoomView, Stage, Standing, Tag, Visitor, Wall};
+use crate::room::{
+    Clock, Edition, LaneId, LineName, LineView, Mode, Number, RoomView, Stage, Standing, Tag, Visitor, Wall,
+};
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
 
@@ -52,6 +54,10 @@ pub struct Worth {
     pub mode: Mode,
     /// Nobody can join before the next sale.
     pub early: Option<Stage>,
+    /// All of the line's stock is sold, in the sale that is on or was the last.
+    pub sold_out: bool,
+    /// Whether the visitor has won, where that is known and may be told.
+    pub won: Option<bool>,
     pub door: Door,
     pub edition: Edition,
     /// The room's clock when they were judged.
@@ -143,13 +149,23 @@ impl<'a> Seat<'a> {
             wall: visit.wall,
             extension_ms: cut_off.then_some(self.rules.room.outage_extension_ms),
         };
+        let early = room_view.early();
+        let line = room_view.line(&self.line);
+        let sold_out = line.is_some_and(|line| line.figures.is_sold_out()) && early.is_none() && mode != Mode::Off;
         Some(Worth {
             ticket: self.ticket.clone().map(|ticket| reader.ticket(ticket)),
             pass: self.pass.clone().map(|pass| reader.pass(pass)),
             mode,
-            early: room_view.early(),
+            early,
+            sold_out,
+            // A gate that is cut off may not know the last of those who have.
+            won: line
+                .filter(|_| !cut_off)
+                .and_then(|line| self.won(room_view, line, visit.wall)),
             door: match cut_off {
-                true if silent >= Some(OPENS_AFTER) && self.rules.opens_in_outage(mode) && !behind => Door::LetPast,
+                true if silent >= Some(OPENS_AFTER) && self.rules.opens_in_outage(mode) && !behind && !sold_out => {
+                    Door::LetPast
+                }
                 false if view.open(&self.rules.room.name, &self.line, reader.now) => Door::Open,
                 _ => Door::Line,
             },
@@ -186,6 +202,19 @@ impl<'a> Seat<'a> {
     fn index(&self, lane: &str) -> Option<LaneId> {
         let view = self.shared.replica.load();
         view.rooms.get(&self.rules.room.name)?.settings.lane_of(lane)
+    }
+
+    /// Whether the tokens' visitor has won in the edition that is on, which a pass proves that they took part in.
+    fn won(&self, room: &RoomView, line: &LineView, wall: Wall) -> Option<bool> {
+        let current = |edition, number| edition <= room.edition && !room.is_reset(edition, number);
+        let pass = self.pass.as_ref().filter(|pass| current(pass.edition, pass.number));
+        let by_pass = pass.and_then(|pass| room.outcome(line, (pass.lane, pass.number), true, wall));
+        let ticket = || {
+            let ticket = self.ticket.as_ref()?;
+            let number = number_of(ticket).filter(|number| current(ticket.edition, *number))?;
+            room.outcome(line, (ticket.lane, number), false, wall)
+        };
+        by_pass.or_else(ticket)
     }
 
     /// The visitor that a number of this line names.
@@ -262,6 +291,7 @@ impl Worth {
             kind: visit.kind,
             returning,
             mode: self.mode,
+            sold_out: self.sold_out,
             door: self.door,
             held_back: match visit.kind {
                 Kind::CrossSitePost => self.ticket.is_none() && self.pass.is_none(),

@@ -75,6 +75,10 @@ impl Seat<'_> {
     /// The answer to who is not numbered: the room is closed, or can have no more lines.
     #[must_use]
     pub fn refused(&self, visit: &Visit) -> Answer {
+        // Sold while the visitor joined.
+        if let Some(worth) = self.worth(visit).filter(|worth| worth.sold_out) {
+            return self.sold_out(visit, &worth);
+        }
         if self.line.is_only() {
             return self.closed(visit);
         }
@@ -121,11 +125,21 @@ impl Seat<'_> {
         .answer(&self.rules.pages, visit)
     }
 
+    /// The answer of a line that has sold everything; to a person a page that stays, and moves on if there is more.
+    #[must_use]
+    pub fn sold_out(&self, visit: &Visit, worth: &Worth) -> Answer {
+        if visit.kind.is_navigation() {
+            return line_page::sold_out(self, visit, worth);
+        }
+        self.not_now(visit, worth)
+    }
+
     /// 503 for what waits for nobody: when to try again, and why.
     #[must_use]
     pub fn not_now(&self, visit: &Visit, worth: &Worth) -> Answer {
         let word = match worth.mode {
             _ if worth.early.is_some() => "early",
+            _ if worth.sold_out => "sold_out",
             Mode::Closed => "closed",
             _ => "waiting",
         };

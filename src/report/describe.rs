@@ -116,6 +116,12 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
                 Some(Drawing { beacon: Some(beacon) }) => format!("random, beacon {beacon:?}"),
             },
         ),
+        (
+            "stock",
+            settings
+                .stock
+                .map_or_else(|| "none".to_owned(), |stock| stock.to_string()),
+        ),
     ]
 }
 
@@ -140,6 +146,7 @@ fn overridden(overrides: &Overrides) -> String {
             .schedule
             .as_ref()
             .map(|schedule| format!("schedule {}", schedule.rule)),
+        overrides.stock.map(|stock| format!("stock {stock}")),
     ]
     .into_iter()
     .flatten()
@@ -217,9 +224,11 @@ fn among_gates(batch: &Batch) -> Vec<String> {
 fn items(section: &Section) -> Vec<String> {
     let claims = section.claims.iter().map(|claim| (claim.lane, claim.number));
     let ends = section.ends.iter().map(|end| (end.lane, end.number));
+    let completions = section.completions.iter().map(|done| (done.lane, done.number));
     let named = [
         ("leave", section.leaves.clone()),
         ("end", ends.collect()),
+        ("complete", completions.collect()),
         ("claim", claims.collect()),
         ("let in again", section.reopens.clone()),
         ("renew", section.renewals.clone()),

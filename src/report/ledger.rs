@@ -148,6 +148,11 @@ impl Ledger {
             self.claimed(claimed, now.time);
             self.visits.end((end.lane, end.number), end.after_ms, now);
         }
+        for done in &section.completions {
+            let claimed = self.visits.is_called((done.lane, done.number));
+            self.claimed(claimed, now.time);
+            self.visits.end((done.lane, done.number), done.after_ms, now);
+        }
         for claim in &section.claims {
             let claimed = self.visits.claim((claim.lane, claim.number), claim.carried, now);
             self.claimed(claimed, now.time);

@@ -78,6 +78,11 @@ fn lines(batch: &Batch, only: Option<&str>) -> Vec<Value> {
 fn line(section: &Section) -> Value {
     let claims: Vec<_> = section.claims.iter().map(|claim| (claim.lane, claim.number)).collect();
     let ends: Vec<_> = section.ends.iter().map(|end| (end.lane, end.number)).collect();
+    let completions: Vec<_> = section
+        .completions
+        .iter()
+        .map(|done| (done.lane, done.number))
+        .collect();
     let joins: Vec<Value> = section
         .joins
         .iter()
@@ -92,6 +97,7 @@ fn line(section: &Section) -> Value {
         "bound": section.bound.len(),
         "bypasses": section.bypasses,
         "leaves": numbers(&section.leaves),
+        "completions": numbers(&completions),
         "ends": numbers(&ends),
         "claims": numbers(&claims),
         "reopens": numbers(&section.reopens),

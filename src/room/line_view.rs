@@ -106,10 +106,10 @@ impl LineView {
     }
 
     /// How long somebody with `ahead` present visitors before them in the lane will wait, from the calls of late; `None`
-    /// when that cannot be said (nobody is being called, or not for long enough to tell).
+    /// when that cannot be said (nobody is being called, or not for long enough to tell; or the stock does not reach so far).
     #[must_use]
     pub fn estimate(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
-        if self.settings.mode != Mode::Auto || now < self.quiet_until {
+        if self.settings.mode != Mode::Auto || now < self.quiet_until || !self.is_reachable(lane, ahead) {
             return None;
         }
         let fewest = self.calls_until(lane, ahead, true);

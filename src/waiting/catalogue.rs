@@ -126,6 +126,11 @@ pub(super) struct Words {
     pub draw_beacon: String,
     pub draw_alone: String,
     pub draw_check: String,
+    pub stock_beyond: String,
+    pub stock_won: String,
+    pub stock_lost: String,
+    /// With `{time}`.
+    pub stock_results: String,
     pub good_to_know: String,
     pub on_reload: String,
     pub on_close: String,

@@ -149,12 +149,9 @@ fn link(kind: PageKind, catalogue: &'static Catalogue) -> Option<&'static str> {
     match kind {
         PageKind::SameSiteLink => Some(&catalogue.words.go_on),
         PageKind::Left => Some(&catalogue.words.join_again),
-        PageKind::BadRequest
-        | PageKind::TooLarge
-        | PageKind::UnknownLine
-        | PageKind::SoldOut
-        | PageKind::TicketOwner
-        | PageKind::Proof => None,
+        PageKind::BadRequest | PageKind::TooLarge | PageKind::UnknownLine | PageKind::TicketOwner | PageKind::Proof => {
+            None
+        }
         _ if kind.follows() => None,
         _ => Some(&catalogue.words.again),
     }
@@ -173,6 +170,7 @@ fn add_line<'a>(
     content.bare = kind.follows() && line.reload == Reload::Bare;
     let time: Time = if content.bare { bare_time } else { time };
     add_opening(content, line, facts.now, (catalogue, time));
+    add_stock(content, line, (catalogue, time));
     if !kind.follows() {
         return;
     }
@@ -184,6 +182,22 @@ fn add_line<'a>(
         content.good_to_know = good_to_know(line, catalogue);
         add_turn(content, facts, turn, (catalogue, time));
     }
+}
+
+/// What is left for the visitor, or what came of it.
+fn add_stock(content: &mut Content<'_>, line: &LineFacts<'_>, (catalogue, time): (&'static Catalogue, Time)) {
+    let words = &catalogue.words;
+    let won = line
+        .stock
+        .won
+        .map(|won| if won { &words.stock_won } else { &words.stock_lost });
+    let beyond = line.stock.beyond.then_some(&words.stock_beyond);
+    let said = won.or(beyond).map(|text| Markup(escape(text)));
+    let results = line
+        .stock
+        .results
+        .map(|at| timed(&words.stock_results, &time(at, true)));
+    content.notices.extend(said.into_iter().chain(results));
 }
 
 /// When the room opens, for those who are early and those in a line that is not called yet.

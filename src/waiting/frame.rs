@@ -38,6 +38,8 @@ pub struct StreamFrame {
     frame: Frame,
     points: Vec<(u64, Estimate)>,
     events: [OnceLock<Event>; WIDTHS.len()],
+    /// The same for those whom the stock cannot reach as things stand.
+    beyond: [OnceLock<Event>; WIDTHS.len()],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,20 +94,22 @@ impl StreamFrame {
                 .filter_map(|ahead| Some((ahead, line.estimate(lane, ahead, view.clock)?)))
                 .collect(),
             events: Default::default(),
+            beyond: Default::default(),
         }
     }
 
-    /// The narrowest event that shows everybody before `place`.
-    pub(super) fn event(&self, place: Option<u64>) -> &Event {
+    /// The narrowest event that shows everybody before `place`, for one whom the stock can reach or cannot.
+    pub(super) fn event(&self, place: Option<u64>, beyond: bool) -> &Event {
         let last = WIDTHS.len() - 1;
         let shows = |&(bits, counts): &(usize, usize)| {
             place.is_some_and(|place| place <= self.frame.base.saturating_add(places(bits, counts)))
         };
         let width = WIDTHS.iter().position(shows).unwrap_or(last);
-        self.events[width].get_or_init(|| self.encode(WIDTHS[width]))
+        let events = if beyond { &self.beyond } else { &self.events };
+        events[width].get_or_init(|| self.encode(WIDTHS[width], beyond))
     }
 
-    fn encode(&self, (most_bits, most_counts): (usize, usize)) -> Event {
+    fn encode(&self, (most_bits, most_counts): (usize, usize), beyond: bool) -> Event {
         let bits = &self.frame.bits[..self.frame.bits.len().min(most_bits)];
         let counts = &self.frame.counts[..self.frame.counts.len().min(most_counts)];
         let whole = bits.len() == self.frame.bits.len() && counts.len() == self.frame.counts.len();
@@ -114,10 +118,14 @@ impl StreamFrame {
         let counts: Vec<u8> = counts.iter().flat_map(|count| count.to_le_bytes()).collect();
         let data = json(&Data {
             waiting: self.scalars.waiting,
-            revision: self.scalars.revision,
+            revision: revision(self.scalars.revision, beyond),
             why: self.scalars.pause.map(|(stall, _)| stall),
             resumes: self.scalars.pause.and_then(|(_, resumes_secs)| resumes_secs),
-            estimate: points_up_to(&self.points, shown),
+            estimate: if beyond {
+                Vec::new()
+            } else {
+                points_up_to(&self.points, shown)
+            },
             base: self.frame.base,
             bits: STANDARD.encode(bits),
             counts: &STANDARD.encode(counts),
@@ -131,6 +139,15 @@ impl StreamFrame {
         }
     }
 }
+
+/// What tells a page that it is to ask: the room's revision, and another for whom the stock cannot reach, so that whoever comes
+/// within its reach or falls out of it asks once.
+pub(super) fn revision(of_room: u64, beyond: bool) -> u64 {
+    of_room + if beyond { BEYOND } else { 0 }
+}
+
+/// Above any revision, and exact in a browser with one added.
+const BEYOND: u64 = 1 << 50;
 
 fn places(bits: usize, counts: usize) -> u64 {
     bits as u64 * 8 + counts as u64 * RUN

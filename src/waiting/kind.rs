@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::draw::Published;
-use crate::room::{Estimate, LineName, LineView, Mode, Phase, RoomName, RoomView, Settings, Stage, View, Wall};
+use crate::room::{Estimate, LaneId, LineName, LineView, Mode, Phase, RoomName, RoomView, Settings, Stage, View, Wall};
 
 /// What a page is about. Which status code it is answered with is the gate's matter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -76,7 +76,10 @@ impl PageKind {
     /// The page looks after itself until something changes: it listens, polls, reloads.
     #[must_use]
     pub fn follows(self) -> bool {
-        matches!(self, Self::Waiting | Self::Joining | Self::Early | Self::Closed)
+        matches!(
+            self,
+            Self::Waiting | Self::Joining | Self::Early | Self::Closed | Self::SoldOut
+        )
     }
 
     /// The name as templates and the script read it.
@@ -179,10 +182,50 @@ pub struct LineFacts<'a> {
     pub fresh: bool,
     /// [`crate::room::Sale::stage`].
     pub lot: u8,
+    pub stock: StockFacts,
     /// Where the room stands in its schedule, if it goes by one.
     pub opening: Option<&'a Stage>,
     pub draw: Option<&'a DrawFacts<'a>>,
     pub turn: Option<TurnFacts<'a>>,
+}
+
+/// What a visitor of a room that sells by stock is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StockFacts {
+    /// As things stand all that is left goes to people ahead.
+    pub beyond: bool,
+    pub won: Option<bool>,
+    /// When it is told who has won, where that lies ahead.
+    pub results: Option<Wall>,
+}
+
+impl StockFacts {
+    /// Goes to the page's script with how far a draw has come: where it is another, so is the page.
+    #[must_use]
+    pub fn mark(self) -> u8 {
+        let won = self.won.map_or(0, |won| if won { 8 } else { 16 });
+        u8::from(self.beyond) << 2 | won
+    }
+
+    /// Of somebody for whom all is over.
+    #[must_use]
+    pub fn over(room: &RoomView, won: Option<bool>, now: Wall) -> Self {
+        let sells = room.settings.stock.is_some();
+        Self {
+            beyond: false,
+            won,
+            results: room.results.filter(|at| sells && *at > now),
+        }
+    }
+
+    /// Of somebody in line.
+    #[must_use]
+    pub fn in_line(line: &LineView, lane: LaneId, ahead: u64) -> Self {
+        Self {
+            beyond: !line.is_reachable(lane, ahead),
+            ..Self::default()
+        }
+    }
 }
 
 /// The draw that a visitor takes part in.

@@ -26,7 +26,8 @@ mod text;
 pub use addresses::check_of;
 pub use frame::{Feeds, StreamFrame};
 pub use kind::{
-    DrawFacts, LineFacts, Notice, PageFacts, PageKind, Pause, ProofFacts, Reload, Stall, TurnFacts, whole_minutes,
+    DrawFacts, LineFacts, Notice, PageFacts, PageKind, Pause, ProofFacts, Reload, Stall, StockFacts, TurnFacts,
+    whole_minutes,
 };
 pub use language::Language;
 pub use pages::{MAX_TEMPLATE, Page, Pages, TemplateError};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, TurnFacts};
+use super::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts};
 use crate::room::{Estimate, LineName, Phase, RoomName, Settings, Stage, Wall, Window};
 
 /// A page with its name, which is the request id too, so that no two samples are alike.
@@ -47,7 +47,7 @@ fn plain(kind: PageKind) -> Case {
         sign_in: (kind == PageKind::SignIn).then_some("/login"),
         ..PageFacts::new(kind.name(), NOW, HERE)
     };
-    let with_message = matches!(kind, PageKind::SoldOut | PageKind::TooManyLines | PageKind::BadGateway);
+    let with_message = matches!(kind, PageKind::TooManyLines | PageKind::BadGateway);
     let message = with_message.then_some(MESSAGE);
     let line = matches!(kind, PageKind::CookiesRefused | PageKind::Proof).then(|| line(None));
     let proof = (kind == PageKind::Proof).then_some(PROOF);
@@ -94,7 +94,37 @@ fn other_lines() -> Vec<Case> {
         case("early", PageKind::Early, Some(MESSAGE), opening),
         case("early-unannounced", PageKind::Early, None, line(None)),
         case("closed", PageKind::Closed, Some(MESSAGE), line(None)),
+        case(
+            "sold_out",
+            PageKind::SoldOut,
+            Some(MESSAGE),
+            over(None, Some(Wall(NOW.0 + 3_180_000))),
+        ),
+        case("sold_out-won", PageKind::SoldOut, None, over(Some(true), None)),
+        case("sold_out-lost", PageKind::SoldOut, None, over(Some(false), None)),
     ]
+}
+
+/// A line that has sold everything.
+fn over(won: Option<bool>, results: Option<Wall>) -> LineFacts<'static> {
+    let beyond = false;
+    LineFacts {
+        stock: StockFacts { beyond, won, results },
+        ..line(None)
+    }
+}
+
+/// A place behind what is left.
+fn beyond(turn: TurnFacts<'static>) -> Case {
+    let stock = StockFacts {
+        beyond: true,
+        ..StockFacts::default()
+    };
+    let line = LineFacts {
+        stock,
+        ..line(Some(turn))
+    };
+    case("waiting-beyond", PageKind::Waiting, None, line)
 }
 
 /// A line that forms before the opening.
@@ -142,6 +172,7 @@ fn waiting() -> Vec<Case> {
             Some(MESSAGE),
             line(Some(turn(1_203, "7K2M-9QX4", some(260, 410)))),
         ),
+        beyond(turn(1_203, "7K2M-9QX4", None)),
         state("waiting-first", turn(0, "2B4D-6F8H", some(1, 40))),
         state("waiting-one-ahead", turn(1, "3C5E-7G9J", some(0, 61))),
         state("waiting-hours", turn(1_234_567, "ZZZZ-ZZZZ", some(7_300, 12_000))),
@@ -260,6 +291,7 @@ fn line(turn: Option<TurnFacts<'static>>) -> LineFacts<'static> {
         opening: None,
         draw: None,
         lot: 0,
+        stock: StockFacts::default(),
         turn,
     }
 }

@@ -72,9 +72,9 @@ pub(super) fn data(
         check: (line.fresh && line.turn.is_some()).then(|| check_url(line, content.here)),
         refresh: super::status::seconds(line.refresh_ms),
         check_in: line.check_in_ms.map(super::status::seconds),
-        revision: line.revision,
+        revision: super::frame::revision(line.revision, line.stock.beyond),
         begins: in_phase(Phase::Early).map(|stage| rfc3339(stage.window.begins)),
-        lot: line.lot,
+        lot: line.lot | line.stock.mark(),
         post: facts.not_sent,
         turn: line.turn.as_ref().map(|turn| Turn {
             reference: turn.reference,

@@ -54,10 +54,19 @@ pub struct Status<'a> {
     /// While healing, after how many seconds calls go on at the latest, in whole minutes.
     #[serde(rename = "resumes", skip_serializing_if = "Option::is_none")]
     pub resumes_secs: Option<u32>,
+    /// `false` where all that is left of the stock goes to people ahead, as things stand; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reachable: Option<bool>,
+    /// Whether the visitor has bought one: absent where that is not to be told, or nobody knows that they took part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub won: Option<bool>,
+    /// When that is told, where it lies ahead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results_at: Option<String>,
     /// Before a sale, and in the line that forms before its opening.
     #[serde(flatten)]
     pub opening: Option<Opening>,
-    /// How far the room's draw has come, for the page's script.
+    /// How far the room's draw has come, and what a visitor is told of the stock, for the page's script.
     #[serde(skip_serializing_if = "is_none")]
     pub lot: u8,
     /// In a room that draws, from the promise on.
@@ -128,6 +137,9 @@ impl Status<'_> {
             message: None,
             why: None,
             resumes_secs: None,
+            reachable: None,
+            won: None,
+            results_at: None,
             opening: None,
             lot: 0,
             draw: None,

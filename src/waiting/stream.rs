@@ -30,6 +30,9 @@ pub const CONTENT_TYPE: &str = "text/event-stream";
 const HEARTBEAT: Duration = Duration::from_secs(15);
 const BEAT: &[u8] = b":\n\n";
 
+/// Within which a line hears that all is sold.
+const TELLS_WITHIN: Duration = Duration::from_secs(2);
+
 /// How soon a browser comes back when the connection breaks.
 const RETRY_MS: u64 = 3_000;
 
@@ -106,6 +109,8 @@ struct Listener<L> {
     frame_at: Instant,
     /// A heartbeat when nothing has been written until then.
     beat_at: Instant,
+    /// When the visitor is told that all is sold.
+    tells_at: Option<Instant>,
 }
 
 /// What there is to do.
@@ -157,6 +162,7 @@ impl<L: Link> Listener<L> {
             sent: None,
             frame_at: now,
             beat_at: now + HEARTBEAT,
+            tells_at: None,
         }
     }
 
@@ -179,7 +185,12 @@ impl<L: Link> Listener<L> {
             // Healing: the ticket is still to be taken back. The page asks for itself when it hears nothing.
             Standing::Unknown => return self.beat(&room.settings, true, now).unwrap_or(Look::Rest(self.beat_at)),
         };
-        let event = frame.event(line.place(lane, number));
+        if line.figures.is_sold_out() && room.early().is_none() {
+            return self.tells(now);
+        }
+        self.tells_at = None;
+        let beyond = !line.is_reachable(lane, waiting.ahead);
+        let event = frame.event(line.place(lane, number), beyond && !room.is_undrawn());
         if self.sent != Some(event.hash) {
             let due = self.budget.affords(event.bytes.len(), self.frame_at.max(now));
             if due <= now {
@@ -190,6 +201,17 @@ impl<L: Link> Listener<L> {
         }
         self.beat(&room.settings, waiting.mark_due, now)
             .unwrap_or(Look::Rest(self.beat_at))
+    }
+
+    /// All is sold: everybody is told at once, but for what keeps a whole line from asking for its pages together.
+    fn tells(&mut self, now: Instant) -> Look {
+        let spread = TELLS_WITHIN.mul_f64(f64::from(self.jitter()) / 65_536.0);
+        let at = *self.tells_at.get_or_insert(now + spread);
+        if at <= now {
+            over(State::SoldOut)
+        } else {
+            Look::Rest(at)
+        }
     }
 
     fn send(&mut self, event: &Event, settings: &Settings, waiting: &Waiting, now: Instant) -> Look {

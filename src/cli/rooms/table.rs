@@ -106,6 +106,13 @@ fn notes(room: &api::Room) -> String {
     if let Some(message) = &room.message {
         let _ = writeln!(text, "{name}: message: {}", plain(message));
     }
+    if let Some(stock) = room.figures.stock {
+        let (sold, held) = (room.figures.completed, room.figures.unfinished);
+        let _ = writeln!(
+            text,
+            "{name}: {sold} of {stock} sold, {held} held for visitors called or inside"
+        );
+    }
     if room.let_past {
         let _ = writeln!(
             text,

@@ -10,7 +10,7 @@ pub(super) const ROOM: Table = Table {
     keys: &ROOM_KEYS,
 };
 
-const ROOM_KEYS: [Key; 34] = [
+const ROOM_KEYS: [Key; 36] = [
     key(
         "name",
         "1 to 32 of a-z, 0-9 and \"-\"",
@@ -95,7 +95,21 @@ const ROOM_KEYS: [Key; 34] = [
         "results_at",
         "date",
         "with the end of the sale",
-        "From when on visitors may be told what came of the sale. Checked and kept; nothing goes by it yet.",
+        "From when on it is told who has bought a piece of the `stock` and who has not; before that nobody is told either.",
+    ),
+    optional(
+        "stock",
+        "number, 1 to 1000000",
+        "nothing is counted",
+        "Pieces that there are, in each line: nobody is called beyond them, and when all are sold everybody is told so. See \
+         [stock](stock.md).",
+    ),
+    key(
+        "completes_on",
+        "list of { route, status }",
+        "[]",
+        "Answers of the shop that say that the visitor has bought a piece: counted against `stock`, and the session ends as by \
+         `ends_on`. Name the receipt page.",
     ),
     key(
         "queueing_method",

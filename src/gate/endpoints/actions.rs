@@ -34,7 +34,7 @@ impl Gate {
             worth.ticket(),
             TicketState::Waiting | TicketState::Unknown | TicketState::Called
         );
-        let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
+        let no_line = worth.door == Door::LetPast || worth.sold_out || matches!(worth.mode, Mode::Closed | Mode::Off);
         if placed || no_line || worth.pass() == PassState::Valid {
             if let Err(over) = self.shared.limits.status(seat.ticket(), visit.client) {
                 return over.answer(&seat.rules.pages, visit);

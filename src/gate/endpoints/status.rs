@@ -3,9 +3,10 @@
 use http::StatusCode;
 use http::header::SET_COOKIE;
 
+use crate::logging::rfc3339;
 use crate::metrics::Outcome;
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
-use crate::waiting::{DrawStatus, Opening, Stall, State, Status};
+use crate::waiting::{DrawStatus, Opening, Stall, State, Status, StockFacts};
 
 use super::super::Gate;
 use super::super::answers::{Answer, json};
@@ -99,7 +100,19 @@ impl Gate {
         let opening = room_view.stage.filter(|_| !room_view.is_shut());
         status.opening = opening.and_then(|stage| Opening::of(&stage, visit.wall));
         status.lane = number.and_then(|(lane, _)| seat.lane_name(room_view, lane));
-        status.lot = room_view.sale.stage();
+        let over = matches!(state, State::SoldOut | State::Closed);
+        let facts = match number.zip(status.ahead) {
+            _ if over => StockFacts::over(room_view, worth.won, visit.wall),
+            Some(((lane, _), ahead)) => room_view
+                .line(&seat.line)
+                .map(|line| StockFacts::in_line(line, lane, ahead))
+                .unwrap_or_default(),
+            None => StockFacts::default(),
+        };
+        status.lot = room_view.sale.stage() | facts.mark();
+        status.reachable = facts.beyond.then_some(false);
+        status.won = worth.won;
+        status.results_at = StockFacts::over(room_view, None, visit.wall).results.map(rfc3339);
         status.draw = number.and_then(|(lane, number)| drawn(seat, room_view, lane, number));
         status.message = seat.rules.message(room_view, visit.languages());
         status.ticket = handed.ticket.as_deref();
@@ -182,8 +195,10 @@ fn state(worth: &Worth, cut_off: bool) -> State {
     if worth.pass() == PassState::Valid || worth.mode == Mode::Off || worth.door == Door::LetPast {
         return State::Inside;
     }
+    let called = worth.ticket() == TicketState::Called;
     match worth.ticket() {
         _ if worth.early.is_some() => State::Early,
+        _ if worth.sold_out && !called => State::SoldOut,
         _ if worth.mode == Mode::Closed => State::Closed,
         TicketState::Called => State::Called,
         TicketState::Waiting | TicketState::Unknown => State::Waiting,

@@ -44,6 +44,7 @@ fn stream_frame(present: &BTreeSet<u64>) -> StreamFrame {
         frame: frame_of(present),
         points: vec![point(0), point(1), point(16), point(256), point(4_096), point(65_536)],
         events: Default::default(),
+        beyond: Default::default(),
     }
 }
 
@@ -96,7 +97,7 @@ proptest! {
         let frame = stream_frame(&present);
         let place = *pick.get(&present.iter().copied().collect::<Vec<_>>());
         let truth = present.range(..place).count() as u64;
-        let found = count_before(&data(frame.event(Some(place))), place).unwrap();
+        let found = count_before(&data(frame.event(Some(place), false)), place).unwrap();
         if place - frame.frame.base < RUN {
             prop_assert_eq!(found, truth);
         } else {
@@ -146,7 +147,10 @@ fn the_script_finds_the_same_place_as_the_rust_does() {
         .step_by(97)
         .chain([0, 1_000_000, 2_000_000])
         .collect();
-    let frames: Vec<Value> = asked.iter().map(|&place| data(frame.event(Some(place)))).collect();
+    let frames: Vec<Value> = asked
+        .iter()
+        .map(|&place| data(frame.event(Some(place), false)))
+        .collect();
     let here: Vec<Option<u64>> = frames
         .iter()
         .zip(&asked)
@@ -185,13 +189,13 @@ fn the_script_reads_estimates_between_the_points_and_counts_in_minutes() {
 fn whoever_is_near_the_front_is_sent_little() {
     let present: BTreeSet<u64> = (500..2_000_500).collect();
     let frame = stream_frame(&present);
-    assert!(frame.event(Some(600)).bytes.len() < 256);
-    assert!(frame.event(Some(4_500)).bytes.len() < 1_024);
-    assert!(frame.event(Some(2_000_000)).bytes.len() < 3_072);
-    let near = data(frame.event(Some(600)));
+    assert!(frame.event(Some(600), false).bytes.len() < 256);
+    assert!(frame.event(Some(4_500), false).bytes.len() < 1_024);
+    assert!(frame.event(Some(2_000_000), false).bytes.len() < 3_072);
+    let near = data(frame.event(Some(600), false));
     assert_eq!(near["end"].as_u64(), Some(frame.frame.base + 256));
     assert_eq!(count_before(&near, 900), None);
-    assert_eq!(data(frame.event(None)).get("end"), None);
+    assert_eq!(data(frame.event(None, false)).get("end"), None);
 }
 
 #[test]
@@ -201,7 +205,23 @@ fn an_event_is_encoded_once_and_its_hash_is_of_what_it_says() {
         id: "9-9".to_owned(),
         ..stream_frame(&(5..50).collect())
     };
-    assert_eq!(one.event(Some(20)).bytes.as_ptr(), one.event(Some(30)).bytes.as_ptr());
-    assert_eq!(one.event(Some(20)).hash, again.event(Some(20)).hash);
-    assert_ne!(one.event(Some(20)).hash, other.event(Some(20)).hash);
+    assert_eq!(
+        one.event(Some(20), false).bytes.as_ptr(),
+        one.event(Some(30), false).bytes.as_ptr()
+    );
+    assert_eq!(one.event(Some(20), false).hash, again.event(Some(20), false).hash);
+    assert_ne!(one.event(Some(20), false).hash, other.event(Some(20), false).hash);
+}
+
+#[test]
+fn whom_the_stock_cannot_reach_gets_another_revision_and_no_estimate() {
+    let frame = stream_frame(&(0..30).collect());
+    let (within, beyond) = (data(frame.event(Some(20), false)), data(frame.event(Some(20), true)));
+    assert_eq!(within["revision"], 3);
+    assert_eq!(beyond["revision"], revision(3, true));
+    assert_eq!(
+        (&beyond["estimate"], &beyond["bits"]),
+        (&serde_json::json!([]), &within["bits"])
+    );
+    assert!(revision(3, true) < 1 << 53, "exact in a browser");
 }

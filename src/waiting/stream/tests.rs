@@ -169,7 +169,7 @@ fn the_place_found_in_the_room_s_own_frame_is_the_position() {
             continue;
         };
         let place = line.place(LaneId(0), number).unwrap();
-        let event = frame.event(Some(place));
+        let event = frame.event(Some(place), false);
         let data = std::str::from_utf8(&event.bytes)
             .unwrap()
             .split("data: ")

@@ -14,6 +14,7 @@ mod lines;
 mod modes;
 mod quiet;
 mod sockets;
+mod stock;
 mod tokens;
 mod visitors;
 

@@ -1,0 +1,227 @@
+//! A sale by stock: who buys is counted, nobody waits for what is gone, and nobody is told of a part they did not take.
+
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use crate::guest::Guest;
+use crate::shop::Reply;
+
+use super::{House, ONE, eventually};
+
+const SELLING: &[Reply] = &[Reply::new(
+    "/say-complete",
+    "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nAnteroom-Session: complete\r\n",
+    "sold",
+)];
+
+/// A room of one whose receipt completes; `more` says what there is.
+async fn selling(more: &str) -> House {
+    let receipt = "completes_on = [{ route = \"/receipt/*\", status = 200 }]";
+    House::scripted(SELLING, &format!("{ONE}\nend_grace = \"0s\"\n{receipt}\n{more}"), "").await
+}
+
+async fn status(guest: &mut Guest) -> Value {
+    guest.own("GET", "status").await.json()
+}
+
+/// What the gate tells the visitor in that state, once it does: it may have been asked too often meanwhile.
+async fn told_when(guest: &mut Guest, state: &str) -> Value {
+    let guest = &Mutex::new(guest);
+    eventually("a state", async || {
+        let told = status(*guest.lock().await).await;
+        (told["state"] == state).then_some(told)
+    })
+    .await
+}
+
+/// How many are sold, once there are so many.
+async fn sold(house: &House, many: u64) {
+    eventually("a sale is on record", async || {
+        (house.gate.room().await["completed"] == many).then_some(())
+    })
+    .await;
+}
+
+/// Leaving takes the cookies away; these are kept all the same.
+async fn leaves_and_keeps_its_cookies(guest: &mut Guest) {
+    let kept = guest.jar.clone();
+    guest.own("POST", "leave").await;
+    guest.jar = kept;
+}
+
+#[tokio::test]
+async fn the_receipt_of_the_last_piece_sends_everybody_home_and_nobody_joins() {
+    let house = selling("stock = 1").await;
+    let mut buyer = house.inside().await;
+    let mut waiting = house.in_line().await;
+    assert!(buyer.page("/receipt/7").await.is_the_shops());
+    house.until_state(&mut waiting, "sold_out").await;
+    let answer = waiting.page("/").await;
+    assert_eq!((answer.status(), answer.word()), (503, "sold_out"));
+    assert!(answer.text().contains("Sold out"));
+
+    let mut stranger = house.guest();
+    assert_eq!(stranger.page("/").await.word(), "sold_out");
+    assert!(stranger.ticket().is_none(), "nobody joins");
+    let answer = stranger.script("GET", "/api/seats").await;
+    assert_eq!((answer.status(), &answer.json()["reason"]), (503, &"sold_out".into()));
+    let joined = stranger.own("POST", "join").await.json();
+    assert_eq!((&joined["state"], &joined["won"]), (&"sold_out".into(), &Value::Null));
+    assert!(stranger.ticket().is_none());
+    let room = house.gate.room().await;
+    assert_eq!(
+        (&room["stock"], &room["completed"], &room["unfinished"]),
+        (&1.into(), &1.into(), &0.into())
+    );
+    assert_eq!((&room["calls"], &room["joins"]), (&1.into(), &2.into()));
+}
+
+#[tokio::test]
+async fn the_shops_word_counts_once_and_only_with_the_pass() {
+    let house = selling("stock = 3").await;
+    // The claim itself carries no pass yet.
+    let mut buyer = house.guest();
+    assert!(buyer.page("/receipt/1").await.is_the_shops());
+    assert!(buyer.page("/say-complete").await.is_the_shops());
+    sold(&house, 1).await;
+    let mut other = house.inside().await;
+    assert!(other.page("/receipt/2").await.is_the_shops());
+    sold(&house, 2).await;
+    let winners = house
+        .gate
+        .admin_ask("GET", "/api/v1/rooms/shop/winners", "")
+        .await
+        .json();
+    let places: Vec<_> = winners["winners"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|winner| winner["place"].clone())
+        .collect();
+    assert_eq!((places, &winners["next"]), (vec![1.into(), 2.into()], &Value::Null));
+    let page = house
+        .gate
+        .admin_ask("GET", "/api/v1/rooms/shop/winners?limit=1", "")
+        .await
+        .json();
+    assert_eq!(
+        (&page["winners"][0], &page["next"]),
+        (&winners["winners"][0], &"1:".into())
+    );
+    let page = house
+        .gate
+        .admin_ask("GET", "/api/v1/rooms/shop/winners?limit=1&after=1:", "")
+        .await
+        .json();
+    assert_eq!(page["winners"][0], winners["winners"][1]);
+    let admin = format!("http://{}", house.gate.admin.address);
+    let csv = house.gate.command(&["winners", "--room", "shop", "--admin", &admin]);
+    let csv = String::from_utf8(csv.stdout).unwrap();
+    let reference = winners["winners"][1]["reference"].as_str().unwrap();
+    assert_eq!(csv.lines().count(), 3);
+    assert!(csv.lines().last().unwrap().contains(reference), "{csv}");
+}
+
+#[tokio::test]
+async fn whom_the_stock_cannot_reach_is_told_so_and_told_when_it_can() {
+    let house = selling("stock = 2").await;
+    let mut inside = house.inside().await;
+    let mut first = house.in_line().await;
+    let mut second = house.guest();
+    let page = second.page("/").await;
+    assert!(
+        page.text().contains("what is left goes to people ahead of you"),
+        "{}",
+        page.text()
+    );
+    assert_eq!(told_when(&mut first, "waiting").await["reachable"], Value::Null);
+    let told = told_when(&mut second, "waiting").await;
+    assert_eq!((&told["reachable"], &told["estimate"]), (&false.into(), &Value::Null));
+    // A piece goes back, and reaches one further.
+    inside.own("POST", "leave").await;
+    let second = &Mutex::new(second);
+    eventually("the piece is in reach", async || {
+        let told = status(&mut *second.lock().await).await;
+        (told["state"] == "waiting" && told["reachable"].is_null()).then_some(())
+    })
+    .await;
+    let mut second = second.lock().await;
+    assert!(!second.page("/").await.text().contains("what is left goes"));
+}
+
+#[tokio::test]
+async fn an_operator_adds_to_the_stock_and_cannot_take_away_what_is_sold() {
+    let house = selling("stock = 1").await;
+    let mut buyer = house.inside().await;
+    let mut waiting = house.in_line().await;
+    assert!(buyer.page("/receipt/7").await.is_the_shops());
+    house.until_state(&mut waiting, "sold_out").await;
+    house.gate.set("{\"stock\": 3}").await;
+    house.until_state(&mut waiting, "called").await;
+    assert!(waiting.page("/receipt/8").await.is_the_shops());
+    assert!(waiting.page("/receipt/8").await.is_the_shops());
+    sold(&house, 2).await;
+    for wrong in [
+        "{\"stock\": 1}",
+        "{\"stock\": null}",
+        "{\"stock\": 0}",
+        "{\"stock\": \"many\"}",
+    ] {
+        let answer = house.gate.admin_ask("PATCH", "/api/v1/rooms/shop", wrong).await;
+        assert_eq!(answer.status(), 422, "{wrong}");
+    }
+    assert_eq!(house.gate.room().await["stock"], 3);
+}
+
+#[tokio::test]
+async fn nobody_hears_who_has_won_before_the_date() {
+    let house = selling("stock = 1\ncloses_at = \"2999-12-01T00:00:00Z\"\nresults_at = \"2999-12-01T00:00:00Z\"").await;
+    let mut loser = house.inside().await;
+    leaves_and_keeps_its_cookies(&mut loser).await;
+    let mut buyer = house.inside().await;
+    assert!(buyer.page("/receipt/7").await.is_the_shops());
+    sold(&house, 1).await;
+    for guest in [&mut buyer, &mut loser] {
+        let told = told_when(guest, "sold_out").await;
+        assert_eq!(
+            (&told["won"], &told["results_at"]),
+            (&Value::Null, &"2999-12-01T00:00:00.000Z".into())
+        );
+        let page = guest.page("/").await.text();
+        assert!(
+            page.contains("Who got one is told here from") && !page.contains("You got one"),
+            "{page}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn who_took_part_hears_what_came_of_it_and_nobody_else() {
+    let house = selling("stock = 1").await;
+    let mut loser = house.inside().await;
+    leaves_and_keeps_its_cookies(&mut loser).await;
+    let mut buyer = house.inside().await;
+    let mut waiting = house.in_line().await;
+    assert!(buyer.page("/receipt/7").await.is_the_shops());
+    for (guest, won, words) in [
+        (&mut buyer, Value::from(true), "You got one."),
+        (&mut loser, Value::from(false), "You did not get one this time."),
+        (&mut waiting, Value::Null, "Everything is gone."),
+    ] {
+        assert_eq!(told_when(guest, "sold_out").await["won"], won);
+        let page = guest.page("/").await.text();
+        assert!(page.contains(words), "{page}");
+        assert_eq!(page.contains("get one") || page.contains("got one"), !won.is_null());
+    }
+}
+
+#[tokio::test]
+async fn a_stream_tells_that_all_is_sold() {
+    let house = selling("stock = 1").await;
+    let mut buyer = house.inside().await;
+    let mut waiting = house.in_line().await;
+    let stream = waiting.own("GET", "events");
+    let (answer, sold) = tokio::join!(stream, buyer.page("/receipt/7"));
+    assert!(sold.is_the_shops());
+    assert!(answer.text().contains("{\"state\":\"sold_out\"}"), "{}", answer.text());
+}
