@@ -21,6 +21,7 @@ mod problem;
 mod readiness;
 mod reloads;
 mod rooms;
+mod sales;
 mod serve;
 mod shape;
 mod tls_figures;

@@ -1,0 +1,50 @@
+//! What the admin API says of sales, as JSON: draws, and who has bought.
+
+use serde::{Deserialize, Serialize};
+
+use crate::draw::Published;
+
+/// `GET /api/v1/rooms/{room}/draw`; dates as RFC 3339.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Draw {
+    /// promised: there is a commitment. closed: it is fixed who is drawn. made: everybody can work out every place.
+    pub state: String,
+    pub promised_at: String,
+    pub closed_at: Option<String>,
+    pub made_at: Option<String>,
+    /// One for each lane: what `anteroom verify-draw` reads.
+    pub figures: Vec<Published>,
+}
+
+/// `POST /api/v1/rooms/{room}/draw`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BeaconValue {
+    /// As its publisher writes it: every byte counts, but for spaces around it.
+    pub beacon_value: String,
+}
+
+/// `GET /api/v1/rooms/{room}/winners`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Winners {
+    pub edition: u32,
+    pub winners: Vec<Winner>,
+    /// The value of `after` that gives the next page; null on the last.
+    pub next: Option<String>,
+}
+
+/// One who has bought a piece of the stock.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Winner {
+    /// From 1 on, in the order of the completions of the line.
+    pub place: u64,
+    /// Empty in a room with one line.
+    pub line: String,
+    pub lane: u8,
+    /// The visitor's number: of this era, and from 0 on.
+    pub era: u64,
+    pub number: u32,
+    pub reference: String,
+    /// RFC 3339.
+    pub completed_at: String,
+}
