@@ -229,6 +229,7 @@ mod tests {
         kind: Kind::Navigation,
         returning: false,
         mode: Mode::Auto,
+        sold_out: false,
         door: Door::Line,
         held_back: false,
         account: Account::Fits,
