@@ -10,7 +10,8 @@ use super::judge::Pass;
 use super::link::Weather;
 use super::observer::Watch;
 use super::plan::{Outcome, Plan};
-use super::rooms::{self, LANE};
+use super::rooms::{self, LANE, Sale};
+use super::store::EPOCH_MS;
 use super::world::{SECOND, World};
 
 impl World {
@@ -156,5 +157,17 @@ fn an_outage_of_the_store_numbers_each_account_once() {
 fn when_everything_is_lost_tickets_bring_back_whose_they_are() {
     over_seeds("when_everything_is", |plan| {
         plan.with(100, Fault::GateAndStore(1, 30)).with(170, Fault::Flush)
+    });
+}
+
+#[test]
+fn in_a_draw_each_account_has_one_lot() {
+    over_seeds("in_a_draw", |plan| {
+        let plan = Plan {
+            sale: Some(Sale::DrawnAt(EPOCH_MS + 90_000)),
+            ..plan
+        };
+        plan.with(60, Fault::Crash(0, 10 * SECOND))
+            .with(120, Fault::Restart { lost: 10 })
     });
 }
