@@ -7,6 +7,7 @@ mod hands;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
@@ -14,14 +15,14 @@ pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 pub use hands::{Call, Called, Change, Changed, Changes, Messages, Reset};
 
 /// `GET /api/v1/rooms`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rooms {
     pub gate: Gate,
     pub rooms: Vec<Room>,
 }
 
 /// How the gate stands to its log.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
     /// starting, live, healing, frozen, behind, or failed: ended by a fault of the program.
     #[serde(default)]
@@ -48,7 +49,7 @@ pub struct Gate {
 }
 
 /// `GET /api/v1/rooms/{room}`, and the answer to a change.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Room {
     pub name: String,
     /// As the operator set it; `schedule` may be stricter.
@@ -86,7 +87,7 @@ pub struct Room {
 }
 
 /// A room's place in its schedule; dates as RFC 3339.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Schedule {
     /// early, prequeue, open or closed.
     pub phase: String,
@@ -100,7 +101,7 @@ pub struct Schedule {
 }
 
 /// A room's or a line's figures; a room's are the sums over its lines.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     pub waiting: u64,
     pub called: u64,
@@ -129,7 +130,7 @@ pub struct Figures {
 }
 
 /// One lane of a room or of a line.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Lane {
     pub name: String,
     /// Its share of the calls against the others'.
@@ -142,14 +143,14 @@ pub struct Lane {
     pub calls: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     pub low: u32,
     pub high: u32,
 }
 
 /// The answer to `POST /api/v1/upgrade`: the process that serves from here on.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Upgraded {
     pub pid: u32,
     pub version: String,
@@ -159,14 +160,14 @@ pub struct Upgraded {
 }
 
 /// `GET /api/v1/rooms/{room}/lines`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Lines {
     pub lines: Vec<Line>,
     /// The value of `after` that gives the next page; null on the last.
     pub next: Option<String>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// Empty in a room with one line.
     pub line: String,
@@ -179,7 +180,7 @@ pub struct Line {
 }
 
 /// `GET /api/v1/rooms/{room}/visitors/{reference}`, and the answer when the visitor was ended.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Visitor {
     pub reference: String,
     pub room: String,
@@ -215,7 +216,7 @@ pub struct Visitor {
 }
 
 /// `GET /api/v1/verify`: where a session stands.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Verified {
     /// called, inside, waiting, late or ended; none where no gate gave the name, or the room does not know it.
     pub state: String,
@@ -235,13 +236,13 @@ pub struct Verified {
 }
 
 /// `GET /api/v1/upstreams`: the shop's servers, as this gate sees them.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Upstreams {
     pub upstreams: Vec<Upstream>,
 }
 
 /// One server of the shop.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Upstream {
     /// Its address as configured, with the one a name stands for behind it.
     pub origin: String,
@@ -264,7 +265,7 @@ pub struct Upstream {
 }
 
 /// `POST /api/v1/upstreams/{server}`: the weight that this gate gives the server from now on.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Weigh {
     /// 0 lets it finish what it has; null is the configured one.
@@ -273,7 +274,7 @@ pub struct Weigh {
 }
 
 /// `GET /api/v1/gates`: the gates that share the rooms, as this one sees them.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Gates {
     pub gate: Gate,
     pub log: Log,
@@ -282,7 +283,7 @@ pub struct Gates {
 }
 
 /// The log as this gate has read it.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Log {
     /// The last entry read, `INCARNATION-SEQUENCE`, empty before the first: a text, since the numbers are more than JSON's readers keep exactly.
     pub position: String,
@@ -300,7 +301,7 @@ pub struct Log {
     pub alarm: bool,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Checkpoint {
     pub sequence: u64,
     /// SHA-256 of the state, in hex.
@@ -308,7 +309,7 @@ pub struct Checkpoint {
 }
 
 /// A gate on the roster, as its last batch told.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RosterGate {
     /// In hex; another one with each start.
     pub id: String,
@@ -329,7 +330,7 @@ pub struct RosterGate {
 }
 
 /// `POST /api/v1/skip`: the entry that every gate is to pass over.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Skip {
     /// `INCARNATION-SEQUENCE`, as the frozen gate names it.
@@ -337,14 +338,14 @@ pub struct Skip {
 }
 
 /// `POST /api/v1/raise`: the machine version to be in force.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Raise {
     pub machine_version: u16,
 }
 
 /// A refusal, RFC 9457: `application/problem+json`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// `about:blank`: the status says what kind it is.
     #[serde(rename = "type")]
@@ -359,7 +360,7 @@ pub struct Problem {
 }
 
 /// `GET /api/v1/reload`: the last attempt to take another configuration; and the answer to `POST` where it was taken.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Reload {
     /// taken or refused; none before the first attempt.
     pub result: String,
@@ -379,7 +380,7 @@ pub struct Reload {
 }
 
 /// `GET /readyz` and `/livez`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     pub ok: bool,
     /// Why not.

@@ -14,6 +14,7 @@ mod gates;
 mod hands;
 mod health;
 mod live;
+mod openapi;
 mod orders;
 mod page;
 mod patch;
@@ -21,6 +22,7 @@ mod problem;
 mod readiness;
 mod reloads;
 mod rooms;
+mod routes;
 mod sales;
 mod serve;
 mod shape;
@@ -44,7 +46,6 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRequestParts, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
 
@@ -160,33 +161,9 @@ impl Shared {
 }
 
 fn router(shared: Shared) -> Router {
-    Router::new()
-        .route("/api/v1/rooms", get(rooms::list))
-        .route("/api/v1/rooms/{room}", get(rooms::show).patch(rooms::change))
-        .route("/api/v1/rooms/{room}/call", post(hands::call))
-        .route("/api/v1/rooms/{room}/reset", post(hands::reset))
-        .route("/api/v1/rooms/{room}/message", post(hands::message))
-        .route("/api/v1/rooms/{room}/changes", get(hands::changes))
-        .route("/api/v1/rooms/{room}/lines", get(rooms::lines))
-        .route("/api/v1/rooms/{room}/winners", get(winners::list))
-        .route("/api/v1/rooms/{room}/draw", get(draws::show).post(draws::make))
-        .route(
-            "/api/v1/rooms/{room}/visitors/{reference}",
-            get(visitors::show).delete(visitors::end),
-        )
-        .route(verify::VERIFY, get(verify::show))
-        .route("/api/v1/gates", get(gates::list))
-        .route("/api/v1/heal", post(gates::heal))
-        .route("/api/v1/skip", post(gates::skip))
-        .route("/api/v1/raise", post(gates::raise))
-        .route(upgrade::UPGRADE, post(upgrade::upgrade))
-        .route("/api/v1/upstreams", get(upstreams::list))
-        .route(reloads::RELOAD, get(reloads::show).post(reloads::reload))
-        .route("/api/v1/upstreams/{server}", post(upstreams::weigh))
-        .route("/livez", get(health::live))
-        .route("/healthz", get(health::live))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics))
+    let table = routes::table().into_iter();
+    table
+        .fold(Router::new(), |router, (path, methods)| router.route(path, methods))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
@@ -231,12 +208,8 @@ async fn within(answer: impl Future<Output = Response>) -> Response {
 }
 
 async fn no_such_path() -> Problem {
-    Problem::not_found(
-        "there are /api/v1/rooms, /api/v1/rooms/{room}, /api/v1/rooms/{room}/lines, \
-         /api/v1/rooms/{room}/visitors/{reference}, /api/v1/verify, /api/v1/gates, /api/v1/heal, \
-         /api/v1/skip, /api/v1/raise, /api/v1/upgrade, /api/v1/upstreams, /api/v1/upstreams/{server}, /api/v1/reload, \
-         /livez, /readyz and /metrics",
-    )
+    let paths: Vec<&str> = routes::table().into_iter().map(|(path, _)| path).collect();
+    Problem::not_found(format!("there are {}", paths.join(", ")))
 }
 
 async fn no_such_method(method: Method, uri: Uri) -> Problem {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::draw::Published;
 
 /// `GET /api/v1/rooms/{room}/draw`; dates as RFC 3339.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Draw {
     /// promised: there is a commitment. closed: it is fixed who is drawn. made: everybody can work out every place.
     pub state: String,
@@ -13,11 +13,12 @@ pub struct Draw {
     pub closed_at: Option<String>,
     pub made_at: Option<String>,
     /// One for each lane: what `anteroom verify-draw` reads.
+    #[schemars(with = "Vec<std::collections::BTreeMap<String, serde_json::Value>>")]
     pub figures: Vec<Published>,
 }
 
 /// `POST /api/v1/rooms/{room}/draw`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BeaconValue {
     /// As its publisher writes it: every byte counts, but for spaces around it.
@@ -25,7 +26,7 @@ pub struct BeaconValue {
 }
 
 /// `GET /api/v1/rooms/{room}/winners`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Winners {
     pub edition: u32,
     pub winners: Vec<Winner>,
@@ -34,7 +35,7 @@ pub struct Winners {
 }
 
 /// One who has bought a piece of the stock.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Winner {
     /// From 1 on, in the order of the completions of the line.
     pub place: u64,

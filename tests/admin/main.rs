@@ -9,6 +9,7 @@ mod hands;
 mod harness;
 mod health;
 mod metrics;
+mod openapi;
 mod rooms;
 mod sales;
 mod shell;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Room;
 
 /// `POST /api/v1/rooms/{room}/call`: lets visitors in now, in the order of the line, above the rate.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
     /// How many, 1 to 10000. Fewer are called where fewer wait, or have a slot.
@@ -28,7 +29,7 @@ pub struct Call {
 }
 
 /// What a call came to.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Called {
     pub asked: u32,
     /// Null where so much has changed since that nobody can say.
@@ -37,7 +38,7 @@ pub struct Called {
 }
 
 /// `POST /api/v1/rooms/{room}/reset`: ends every session and voids every place.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reset {
     /// The room's name once more.
@@ -48,7 +49,7 @@ pub struct Reset {
 
 /// `POST /api/v1/rooms/{room}/message`: a text for each language by its tag, in the place of all that were set here before.
 /// None at all goes back to the configured message.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Messages {
     /// Why; at most 200 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,13 +60,13 @@ pub struct Messages {
 }
 
 /// `GET /api/v1/rooms/{room}/changes`: the last of them, newest first. The log has all (`anteroom log --changes`).
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Changes {
     pub changes: Vec<Change>,
 }
 
 /// One change of a room.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// In RFC 3339.
     pub at: String,
@@ -91,7 +92,7 @@ pub struct Change {
 }
 
 /// A key before and after; null is no limit, or nothing set here.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Changed {
     pub key: String,
     pub before: Value,

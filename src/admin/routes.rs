@@ -1,0 +1,38 @@
+//! Every path of the admin listener and who answers it; `openapi` describes the same.
+
+use axum::routing::{MethodRouter, get, post};
+
+use super::{Shared, draws, gates, hands, health, openapi, reloads, rooms, upgrade, upstreams, verify, visitors, winners};
+
+/// Paths and what each takes.
+pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
+    vec![
+        ("/api/v1/openapi.json", get(openapi::show)),
+        ("/api/v1/rooms", get(rooms::list)),
+        ("/api/v1/rooms/{room}", get(rooms::show).patch(rooms::change)),
+        ("/api/v1/rooms/{room}/call", post(hands::call)),
+        ("/api/v1/rooms/{room}/reset", post(hands::reset)),
+        ("/api/v1/rooms/{room}/message", post(hands::message)),
+        ("/api/v1/rooms/{room}/changes", get(hands::changes)),
+        ("/api/v1/rooms/{room}/lines", get(rooms::lines)),
+        ("/api/v1/rooms/{room}/winners", get(winners::list)),
+        ("/api/v1/rooms/{room}/draw", get(draws::show).post(draws::make)),
+        (
+            "/api/v1/rooms/{room}/visitors/{reference}",
+            get(visitors::show).delete(visitors::end),
+        ),
+        (verify::VERIFY, get(verify::show)),
+        ("/api/v1/gates", get(gates::list)),
+        ("/api/v1/heal", post(gates::heal)),
+        ("/api/v1/skip", post(gates::skip)),
+        ("/api/v1/raise", post(gates::raise)),
+        (upgrade::UPGRADE, post(upgrade::upgrade)),
+        ("/api/v1/upstreams", get(upstreams::list)),
+        ("/api/v1/upstreams/{server}", post(upstreams::weigh)),
+        (reloads::RELOAD, get(reloads::show).post(reloads::reload)),
+        ("/livez", get(health::live)),
+        ("/healthz", get(health::live)),
+        ("/readyz", get(health::ready)),
+        ("/metrics", get(health::metrics)),
+    ]
+}
