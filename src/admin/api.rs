@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
-pub use hands::{Call, Called, Change, Changed, Changes, Messages, Reset};
+pub use hands::{Call, Called, Change, Changed, Changes, History, Messages, Reset};
 
 /// `GET /api/v1/rooms`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

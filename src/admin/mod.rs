@@ -13,6 +13,7 @@ mod gate_figures;
 mod gates;
 mod hands;
 mod health;
+mod history;
 mod live;
 mod openapi;
 mod orders;
@@ -101,6 +102,8 @@ pub struct Options {
     pub outage_extension_ms: BTreeMap<RoomName, u64>,
     /// How long a connection may stay silent before and in a request's head, in a body, and in taking an answer.
     pub patience: Duration,
+    /// How often the rooms' figures are noted for plots.
+    pub sample_every: Duration,
     /// `None`: the process is not to be replaced by another in place.
     pub upgrades: Option<Upgrades>,
 }
@@ -113,6 +116,7 @@ impl Default for Options {
             open_in_outage: BTreeSet::new(),
             outage_extension_ms: BTreeMap::new(),
             patience: Duration::from_secs(10),
+            sample_every: Duration::from_secs(10),
             upgrades: None,
         }
     }
@@ -129,6 +133,7 @@ struct Inner {
     exposition: Exposition,
     live: Live,
     reloads: Reloads,
+    history: history::History,
     /// Held while a room is changed.
     changing: tokio::sync::Mutex<()>,
 }
@@ -143,10 +148,12 @@ impl Deref for Shared {
 
 impl Shared {
     fn new(handles: Handles, options: Options) -> Self {
+        let history = history::History::new(options.sample_every);
         let live = Live::new(options, handles.keyring.clone(), handles.origins.clone());
         Self(Arc::new(Inner {
             exposition: Exposition::new(&handles, &live, crate::time::wall()),
             live,
+            history,
             reloads: handles.reloads,
             replica: handles.replica,
             metrics: handles.metrics,
@@ -193,10 +200,8 @@ async fn around(State(shared): State<Shared>, request: Request, next: Next) -> R
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
-    );
+    let nothing = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(nothing);
     response
 }
 

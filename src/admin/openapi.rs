@@ -1,4 +1,4 @@
-//! The admin API in OpenAPI 3.1: made from the types that it answers with and reads, so that it cannot say anything else.
+//! The admin API as `OpenAPI` 3.1 has it: made from the types that it answers with and reads, so that it cannot say anything else.
 
 use std::sync::OnceLock;
 
@@ -60,8 +60,8 @@ impl Schemas {
         Given::Json(self.written.subschema_for::<T>().to_value())
     }
 
-    fn takes<T: JsonSchema>(&mut self) -> Option<Value> {
-        Some(self.read.subschema_for::<T>().to_value())
+    fn takes<T: JsonSchema>(&mut self) -> Value {
+        self.read.subschema_for::<T>().to_value()
     }
 
     fn all(mut self) -> Map<String, Value> {
@@ -173,10 +173,10 @@ fn get(path: &'static str, summary: &'static str, gives: Given) -> Operation {
     }
 }
 
-fn post(path: &'static str, summary: &'static str, (takes, gives): (Option<Value>, Given)) -> Operation {
+fn post(path: &'static str, summary: &'static str, (takes, gives): (Value, Given)) -> Operation {
     Operation {
         method: "post",
-        takes,
+        takes: Some(takes),
         ..get(path, summary, gives)
     }
 }
@@ -271,7 +271,7 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
 }
 
 fn of_gates(s: &mut Schemas) -> Vec<Operation> {
-    let nothing = || Some(json!({"type": "object"}));
+    let nothing = || json!({"type": "object"});
     vec![
         get(
             "/api/v1/openapi.json",
@@ -328,6 +328,9 @@ fn of_gates(s: &mut Schemas) -> Vec<Operation> {
 
 fn of_health(s: &mut Schemas) -> Vec<Operation> {
     vec![
+        get("/", "The operator's page", Given::Text("text/html")),
+        get("/style.css", "Its looks", Given::Text("text/css")),
+        get("/script.js", "Its script", Given::Text("text/javascript")),
         get("/livez", "The process is alive", s.gives::<api::Health>()),
         get("/healthz", "The same", s.gives::<api::Health>()),
         get("/readyz", "Visitors can be sent here", s.gives::<api::Health>()),

@@ -3,6 +3,9 @@
 use axum::routing::{MethodRouter, get, post};
 
 use super::{Shared, draws, gates, hands, health, openapi, reloads, rooms, upgrade, upstreams, verify, visitors, winners};
+use super::{
+    Shared, draws, gates, hands, health, history, openapi, page, reloads, rooms, upgrade, upstreams, verify, visitors,
+};
 
 /// Paths and what each takes.
 pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
@@ -14,6 +17,7 @@ pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/api/v1/rooms/{room}/reset", post(hands::reset)),
         ("/api/v1/rooms/{room}/message", post(hands::message)),
         ("/api/v1/rooms/{room}/changes", get(hands::changes)),
+        ("/api/v1/rooms/{room}/history", get(history::show)),
         ("/api/v1/rooms/{room}/lines", get(rooms::lines)),
         ("/api/v1/rooms/{room}/winners", get(winners::list)),
         ("/api/v1/rooms/{room}/draw", get(draws::show).post(draws::make)),
@@ -30,6 +34,9 @@ pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/api/v1/upstreams", get(upstreams::list)),
         ("/api/v1/upstreams/{server}", post(upstreams::weigh)),
         (reloads::RELOAD, get(reloads::show).post(reloads::reload)),
+        ("/", get(page::index)),
+        ("/style.css", get(page::style)),
+        ("/script.js", get(page::script)),
         ("/livez", get(health::live)),
         ("/healthz", get(health::live)),
         ("/readyz", get(health::ready)),

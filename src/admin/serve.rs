@@ -9,6 +9,7 @@ use axum::Router;
 use http::{Request, Response};
 use tower::ServiceExt as _;
 
+use super::history::Sampling;
 use super::{Handles, Live, Options, Peer, Shared, router};
 use crate::proxy::{self, Body, Conn, RequestBody, Server, ServerSettings, Stats};
 
@@ -27,6 +28,7 @@ pub struct AdminServer {
     server: Server,
     address: SocketAddr,
     live: Live,
+    _sampling: Sampling,
 }
 
 impl AdminServer {
@@ -60,6 +62,7 @@ pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Resul
     let settings = settings(options.patience);
     let shared = Shared::new(handles, options);
     let live = shared.live.clone();
+    let sampling = shared.history.follow(shared.replica.clone())?;
     let router = router(shared);
     // Counts of its own: operators are no visitors.
     let stats = Arc::new(Stats::default());
@@ -67,7 +70,12 @@ pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Resul
         let router = router.clone();
         move |conn, request| answer(router.clone(), conn, request)
     })?;
-    Ok(AdminServer { server, address, live })
+    Ok(AdminServer {
+        server,
+        address,
+        live,
+        _sampling: sampling,
+    })
 }
 
 async fn answer(router: Router, conn: Arc<Conn>, mut request: Request<RequestBody>) -> Response<Body> {

@@ -20,6 +20,11 @@ pub async fn open(capacity: u32, extra: &str) -> Gate {
     Gate::start(shop().await, &room(capacity, extra))
 }
 
+/// As [`open`], with these further lines of `[server]`.
+pub async fn open_serving(server: &str, capacity: u32, extra: &str) -> Gate {
+    Gate::serving(shop().await, server, &room(capacity, extra))
+}
+
 /// As [`open`], with a gate on the shared store at this URL.
 pub async fn open_on(store: &str, capacity: u32, extra: &str) -> Gate {
     Gate::sharing(store, shop().await, &room(capacity, extra))

@@ -15,6 +15,7 @@ mod looks;
 mod lot;
 mod missed;
 mod opening;
+mod operator;
 mod outage;
 mod proof;
 mod secure;

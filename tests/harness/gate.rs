@@ -31,19 +31,26 @@ impl Gate {
     pub fn start(upstream: SocketAddr, rooms: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the gate");
         let store = format!("embedded:{}/data", folder.path().display());
-        Self::start_in(folder, upstream, &store, rooms)
+        Self::start_in(folder, upstream, (&store, ""), rooms)
+    }
+
+    /// As [`Self::start`], with these further lines of `[server]`.
+    pub fn serving(upstream: SocketAddr, server: &str, rooms: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the gate");
+        let store = format!("embedded:{}/data", folder.path().display());
+        Self::start_in(folder, upstream, (&store, server), rooms)
     }
 
     /// As [`Self::start`], on the shared store at this URL, with the same keys as every other such gate.
     pub fn sharing(store: &str, upstream: SocketAddr, rooms: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the gate");
         let keys = "[tokens]\nkeys = [{ id = \"test\", secret = \"a secret of the tests, long enough for any ring\" }]";
-        Self::start_in(folder, upstream, store, &format!("{rooms}\n{keys}\n"))
+        Self::start_in(folder, upstream, (store, ""), &format!("{rooms}\n{keys}\n"))
     }
 
-    fn start_in(folder: TempDir, upstream: SocketAddr, store: &str, rooms: &str) -> Self {
+    fn start_in(folder: TempDir, upstream: SocketAddr, (store, server): (&str, &str), rooms: &str) -> Self {
         let config = format!(
-            "[server]\nlisten = [\"127.0.0.1:0\"]\nadmin_listen = \"127.0.0.1:0\"\n\
+            "[server]\nlisten = [\"127.0.0.1:0\"]\nadmin_listen = \"127.0.0.1:0\"\n{server}\n\
              [upstream]\nurl = \"http://{upstream}\"\n\
              [store]\nurl = \"{store}\"\n{rooms}"
         );

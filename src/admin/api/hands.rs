@@ -65,6 +65,21 @@ pub struct Changes {
     pub changes: Vec<Change>,
 }
 
+/// `GET /api/v1/rooms/{room}/history`: a column for each figure, oldest first.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct History {
+    pub every_secs: u64,
+    /// Seconds since 1970.
+    pub at: Vec<u64>,
+    pub waiting: Vec<u32>,
+    pub called: Vec<u32>,
+    pub inside: Vec<u32>,
+    pub capacity: Vec<u32>,
+    /// Calls so far.
+    pub calls: Vec<u64>,
+    pub no_shows: Vec<u64>,
+}
+
 /// One change of a room.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Change {

@@ -1,0 +1,117 @@
+//! The operator's page: every line live, and the switches.
+
+use serde_json::json;
+
+use crate::hall::{self, ROOM};
+use crate::harness::browser::Browser;
+use crate::harness::gate::Gate;
+use crate::harness::guest::Guest;
+use crate::harness::look::Look;
+
+const TOKENS: &str = "admin_tokens = [{ name = \"anna\", token = \"annas-own-token-of-the-tests\", may = \"change\" }]";
+
+/// A gate with a full room for one, and an operator's browser that has given its token.
+async fn entered(look: Look) -> (Gate, Guest, Browser) {
+    let gate = hall::open_serving(TOKENS, 1, "").await;
+    let inside = hall::insider(&gate).await;
+    let browser = Browser::start(look).await;
+    browser.open(&format!("http://{}/", gate.admin)).await;
+    browser.shows("Admin token").await;
+    browser.fill("#token", "annas-own-token-of-the-tests").await;
+    browser.click("#enter button").await;
+    browser.shows("Gate: live").await;
+    browser.awaits(&format!("#room-{ROOM}")).await;
+    (gate, inside, browser)
+}
+
+#[tokio::test]
+async fn an_operator_sees_the_line_and_lets_the_next_in() {
+    let (gate, _inside, browser) = entered(Look::default()).await;
+    let visitor = Browser::start(Look {
+        language: "ko-KR,ko",
+        ..Look::default()
+    })
+    .await;
+    visitor.open(&gate.at("/seats")).await;
+    visitor.awaits("#position").await;
+    let waiting =
+        format!("return document.querySelector('#room-{ROOM}').closest('section').querySelector('dd').textContent");
+    crate::harness::eventually("one who waits", async || {
+        (browser.run(&waiting).await == "1").then_some(())
+    })
+    .await;
+    browser.click(".switches summary").await;
+    browser
+        .fill("textarea[name=texts]", "en: Back at two\nko: 두 시에 다시 엽니다")
+        .await;
+    browser.click("form:has(textarea) button").await;
+    browser.shows("Those who wait in hall are told.").await;
+    visitor.shows("두 시에 다시 엽니다").await;
+    browser.fill("input[name=count]", "1").await;
+    browser.click("input[name=beyond]").await;
+    browser.fill("form:has([name=count]) [name=reason]", "a friend").await;
+    browser.click("form:has([name=count]) button").await;
+    browser.shows("1 of 1 called in hall.").await;
+    visitor.shows("Choose your seats").await;
+    let page = browser
+        .shows("anna: called 1 of 1, above the capacity too (a friend)")
+        .await;
+    assert!(page.contains("Upstreams") && page.contains("message.ko"), "{page}");
+    browser.screenshot("operator-desktop").await;
+}
+
+#[tokio::test]
+async fn a_reset_asks_for_the_rooms_name_and_a_reason() {
+    let (_gate, mut inside, browser) = entered(Look::default()).await;
+    browser.click(".switches summary").await;
+    browser.click(".switches > button.grave").await;
+    browser.shows("everybody waiting loses their place").await;
+    browser.click("#sure-yes").await;
+    browser.shows("Type hall to confirm.").await;
+    browser.fill("#sure-name", ROOM).await;
+    browser.click("#sure-yes").await;
+    browser.shows("Say why.").await;
+    browser.screenshot("operator-sure").await;
+    browser.fill("#sure-reason", "the rehearsal is over").await;
+    browser.click("#sure-yes").await;
+    browser.shows("hall has begun anew.").await;
+    browser
+        .shows("anna: reset: edition 0 → 1 (the rehearsal is over)")
+        .await;
+    let ended = inside.visit("/seats").await;
+    assert_ne!(ended.body, "", "whoever was inside joins anew");
+}
+
+#[tokio::test]
+async fn a_phone_in_the_dark_shows_all_of_it_within_its_width() {
+    let (_gate, _inside, browser) = entered(Look {
+        phone: true,
+        dark: true,
+        ..Look::default()
+    })
+    .await;
+    browser.awaits("svg path.value[d]").await;
+    browser.screenshot("operator-phone").await;
+    browser.click(".switches summary").await;
+    let wide = "return document.documentElement.scrollWidth";
+    assert_eq!(browser.run(wide).await, json!(360));
+    let nameless = "return [...document.querySelectorAll('input, select, textarea, svg')].filter(one => \
+                    !one.closest('label') && !one.getAttribute('aria-label')).length";
+    assert_eq!(browser.run(nameless).await, json!(0));
+    let small = "return [...document.querySelectorAll('button, summary, select, input')].filter(one => \
+                 one.checkVisibility() && one.type != 'checkbox' && one.getBoundingClientRect().height < 24).length";
+    assert_eq!(browser.run(small).await, json!(0));
+    browser.screenshot("operator-phone-switches").await;
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_said_and_forgotten() {
+    let gate = hall::open_serving(TOKENS, 1, "").await;
+    let browser = Browser::start(Look::default()).await;
+    browser.open(&format!("http://{}/", gate.admin)).await;
+    browser.shows("Admin token").await;
+    browser.fill("#token", "somebody-elses-token").await;
+    browser.click("#enter button").await;
+    browser.shows("That token is not taken.").await;
+    assert_eq!(browser.run("return sessionStorage.length").await, json!(0));
+}
