@@ -222,6 +222,11 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
             "Who changed the room of late, and what was before",
             s.gives::<api::Changes>(),
         ),
+        get(
+            "/api/v1/rooms/{room}/history",
+            "The room's figures of the last hours, as this gate has seen them",
+            s.gives::<api::History>(),
+        ),
         Operation {
             query: &[
                 ("after", "The last line of the page before"),
