@@ -104,7 +104,7 @@ fn draw_gates(gates: &Raw, json: bool) -> Result<(), Failure> {
 }
 
 /// The roster, and under it the log and what is not as usual.
-fn table(gates: &api::Gates) -> String {
+pub(super) fn table(gates: &api::Gates) -> String {
     let mut text = String::new();
     if !gates.log.position.is_empty() {
         text = roster(gates);

@@ -20,6 +20,7 @@ mod secured;
 mod signals;
 mod start;
 pub mod systemd;
+mod top;
 mod upgrade;
 mod upstreams;
 mod verify_draw;
@@ -40,7 +41,7 @@ Examples:
   anteroom run --config config.toml                 everything as you set it
   anteroom check config.toml                        every mistake at once, before a sale
   anteroom reload                                   take what the file now says, without losing anybody
-  anteroom rooms --watch                            see the lines while they move";
+  anteroom top                                      see the lines while they move";
 
 /// A waiting room in front of a shop that nobody has to change.
 #[derive(Debug, Parser)]
@@ -62,6 +63,8 @@ enum Command {
     Reload(reload::ReloadArgs),
     /// Look at the rooms of a running gate, and change them
     Rooms(rooms::RoomsArgs),
+    /// See every line while it moves, in a terminal
+    Top(top::TopArgs),
     /// Look at the shop's servers as a running gate sees them, and take one out
     Upstreams(upstreams::UpstreamsArgs),
     /// Look at the gates that share the rooms, and at their log
@@ -97,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Reload(args) => reload::run(&args),
         Command::Rooms(args) => rooms::run(&args),
+        Command::Top(args) => top::run(&args),
         Command::Upstreams(args) => upstreams::run(&args),
         Command::Gates(args) => gates::run(&args),
         Command::Skip(args) => gates::skip(&args),

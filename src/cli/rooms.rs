@@ -4,7 +4,7 @@
 //! to standard error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
 mod hands;
-mod table;
+pub(super) mod table;
 
 use std::process::ExitCode;
 
@@ -14,6 +14,8 @@ use serde_json::{Map, Value, json};
 use super::remote::{self, AdminArgs, Client, Failure, encoded, parsed, show};
 use crate::admin::api;
 use crate::calendar;
+
+pub(super) use hands::done;
 
 /// Arguments of `anteroom rooms`.
 #[derive(Debug, Args)]

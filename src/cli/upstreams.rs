@@ -78,7 +78,7 @@ fn weight(text: &str) -> Result<Value, String> {
     }
 }
 
-fn table(upstreams: &api::Upstreams) -> String {
+pub(super) fn table(upstreams: &api::Upstreams) -> String {
     let head = [
         "SERVER",
         "STATE",

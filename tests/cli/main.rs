@@ -31,6 +31,7 @@ mod sockets;
 mod store;
 mod systemd;
 mod tls;
+mod top;
 mod upgrade;
 mod visitor;
 

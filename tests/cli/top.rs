@@ -1,0 +1,79 @@
+//! `anteroom top` against a running gate: once as plain text, and live in a terminal of its own.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Command, Stdio};
+
+use crate::gate::{Gate, Site};
+
+fn admin(gate: &Gate) -> String {
+    format!("http://{}", gate.admin)
+}
+
+#[test]
+fn every_line_the_shop_and_the_changes_are_shown_once_as_text() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    let _inside = gate.insider();
+    let _waiting = gate.waits(1);
+    let call = [
+        "rooms",
+        "--admin",
+        &admin(&gate),
+        "call",
+        "shop",
+        "1",
+        "--beyond-capacity",
+        "--reason",
+        "a friend",
+    ];
+    let called = site.run(&call);
+    assert!(called.out.starts_with("1 of 1 called"), "{called:?}");
+    let shown = site.run(&["top", "--admin", &admin(&gate), "--once"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    for part in [
+        "anteroom: gate live",
+        "> shop",
+        "waiting",
+        "operator: called 1 of 1 beyond the capacity (a friend)",
+        "SERVER",
+        "GATE",
+    ] {
+        assert!(shown.out.contains(part), "{part}: {}", shown.out);
+    }
+    assert!(!shown.out.contains('\u{1b}'), "no word to a terminal: {}", shown.out);
+    let nowhere = site.run(&["top", "--admin", &admin(&gate), "--once", "--room", "none"]);
+    assert_eq!(nowhere.code, Some(1), "{nowhere:?}");
+    assert!(nowhere.err.contains("no room \"none\""), "{nowhere:?}");
+}
+
+/// `script` gives the command a terminal; what it writes there comes out of its output.
+#[test]
+fn a_terminal_is_redrawn_until_q_and_put_back() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    let command = format!("{} top --admin {}", env!("CARGO_BIN_EXE_anteroom"), admin(&gate));
+    let mut script = Command::new("script")
+        .args(["-qefc", &command, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script, of util-linux");
+    let mut output = script.stdout.take().expect("a pipe");
+    let mut shown = Vec::new();
+    let mut part = [0; 4_096];
+    while !String::from_utf8_lossy(&shown).contains("> shop") {
+        let count = output.read(&mut part).expect("read");
+        assert!(count > 0, "ended: {}", String::from_utf8_lossy(&shown));
+        shown.extend_from_slice(&part[..count]);
+    }
+    script.stdin.take().expect("a pipe").write_all(b"jq").expect("pressed");
+    output.read_to_end(&mut shown).expect("read");
+    assert!(script.wait().expect("ended").success());
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(
+        shown.contains("\u{1b}[?1049h") && shown.contains("\u{1b}[?1049l"),
+        "the other screen, and back: {shown}"
+    );
+    assert!(shown.contains("\u{1b}[?25h"), "the cursor is shown again: {shown}");
+}
