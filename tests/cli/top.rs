@@ -51,7 +51,11 @@ fn every_line_the_shop_and_the_changes_are_shown_once_as_text() {
 fn a_terminal_is_redrawn_until_q_and_put_back() {
     let site = Site::new("", "");
     let gate = site.start();
-    let command = format!("{} top --admin {}", env!("CARGO_BIN_EXE_anteroom"), admin(&gate));
+    let command = format!(
+        "timeout --foreground 60 {} top --admin {}",
+        env!("CARGO_BIN_EXE_anteroom"),
+        admin(&gate)
+    );
     let mut script = Command::new("script")
         .args(["-qefc", &command, "/dev/null"])
         .env("TERM", "xterm")

@@ -69,7 +69,11 @@ fn meaning(event: &Event) -> Option<Key> {
 
 /// Draws as many lines as the window has, each cut to its width. One write, so that nothing flickers.
 pub(super) fn draw(lines: &[String]) -> io::Result<()> {
-    let (columns, rows) = terminal::size().unwrap_or((80, 24));
+    // Some terminals do not say how large they are.
+    let size = terminal::size()
+        .ok()
+        .filter(|(columns, rows)| *columns > 0 && *rows > 0);
+    let (columns, rows) = size.unwrap_or((80, 24));
     let mut out = io::stdout().lock();
     queue!(out, cursor::MoveTo(0, 0))?;
     for (row, line) in (0..rows).zip(lines.iter().map(String::as_str).chain(std::iter::repeat(""))) {
