@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
-pub use hands::{Call, Called, Change, Changed, Changes, History, Messages, Reset};
+pub use hands::{Call, Called, Change, Changed, Changes, History, Messages, Raise, Reset, Skip};
 
 /// `GET /api/v1/rooms`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -327,21 +327,6 @@ pub struct RosterGate {
     pub vote: Option<Checkpoint>,
     /// Whether that is what most gates have; null when it is of another checkpoint.
     pub agrees: Option<bool>,
-}
-
-/// `POST /api/v1/skip`: the entry that every gate is to pass over.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Skip {
-    /// `INCARNATION-SEQUENCE`, as the frozen gate names it.
-    pub position: String,
-}
-
-/// `POST /api/v1/raise`: the machine version to be in force.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Raise {
-    pub machine_version: u16,
 }
 
 /// A refusal, RFC 9457: `application/problem+json`.

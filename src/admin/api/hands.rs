@@ -1,4 +1,4 @@
-//! What operators do to rooms, as JSON.
+//! What operators do to rooms and to their log, as JSON.
 
 use std::collections::BTreeMap;
 
@@ -112,4 +112,19 @@ pub struct Changed {
     pub key: String,
     pub before: Value,
     pub after: Value,
+}
+
+/// `POST /api/v1/skip`: the entry that every gate is to pass over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Skip {
+    /// `INCARNATION-SEQUENCE`, as the frozen gate names it.
+    pub position: String,
+}
+
+/// `POST /api/v1/raise`: the machine version to be in force.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Raise {
+    pub machine_version: u16,
 }
