@@ -238,6 +238,11 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
                 s.gives::<api::Lines>(),
             )
         },
+        get(
+            "/api/v1/rooms/{room}/winners",
+            "Who completed, while the stock lasted",
+            s.gives::<api::Winners>(),
+        ),
         Operation {
             query: LINE,
             ..get(DRAW, "How far the room's draw has come", s.gives::<api::Draw>())

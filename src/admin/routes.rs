@@ -2,9 +2,9 @@
 
 use axum::routing::{MethodRouter, get, post};
 
-use super::{Shared, draws, gates, hands, health, openapi, reloads, rooms, upgrade, upstreams, verify, visitors, winners};
 use super::{
     Shared, draws, gates, hands, health, history, openapi, page, reloads, rooms, upgrade, upstreams, verify, visitors,
+    winners,
 };
 
 /// Paths and what each takes.
