@@ -38,7 +38,6 @@ enum Given {
     Text(&'static str),
 }
 
-/// The schemas of what is read, and of what is written.
 struct Schemas {
     read: SchemaGenerator,
     written: SchemaGenerator,
@@ -71,7 +70,6 @@ impl Schemas {
     }
 }
 
-/// The document.
 fn document() -> Value {
     let mut schemas = Schemas::new();
     let mut paths = Map::new();
@@ -128,7 +126,6 @@ fn described(operation: &Operation) -> Value {
     told
 }
 
-/// Such as `post_rooms_room_call`.
 fn name(operation: &Operation) -> String {
     let path = operation.path.trim_start_matches("/api/v1");
     let words = path
