@@ -1,6 +1,7 @@
 //! The command line.
 
 mod check;
+mod code;
 mod demo;
 mod draw;
 mod gates;
@@ -85,6 +86,8 @@ enum Command {
     Winners(winners::WinnersArgs),
     /// Work a draw out again from its published figures
     VerifyDraw(verify_draw::VerifyDrawArgs),
+    /// Make codes that lead to a lane, and say what one is worth
+    Code(code::CodeArgs),
     /// Show every page that visitors can see, before they do
     Page(page::PageArgs),
     /// Ask a running gate whether it is ready; for containers
@@ -111,6 +114,7 @@ pub fn main() -> ExitCode {
         Command::Draw(args) => draw::run(&args),
         Command::Winners(args) => winners::run(&args),
         Command::VerifyDraw(args) => verify_draw::run(&args),
+        Command::Code(args) => code::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),
     }

@@ -51,20 +51,12 @@ pub(super) fn lanes(section: &Section<'_>, room: &mut Room) {
 
 fn lane(section: &Section<'_>) -> Lane {
     let weight = section.need("weight", |node| number(node, 1..=1_000));
-    let lane = Lane {
+    Lane {
         name: section.need("name", name),
         weight: u16::try_from(weight).unwrap_or(u16::MAX),
         networks: section.list("networks", network),
         code: section.need("code", yes_or_no),
-    };
-    if lane.code && lane.networks.is_empty() {
-        section.warning(
-            "code",
-            "there are no codes yet: nobody comes into this lane",
-            "networks",
-        );
     }
-    lane
 }
 
 fn twice(sections: &[Section<'_>], lanes: &[Lane]) {

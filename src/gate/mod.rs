@@ -18,6 +18,7 @@
 mod accounts;
 mod answers;
 mod cacheable;
+mod codes;
 mod cookies;
 pub mod decide;
 mod endpoints;
@@ -162,6 +163,9 @@ impl Gate {
                 Ok(tags) => seat.tags = tags,
                 Err(error) => return self.failed(proxy::Kind::from(error).into(), &rules.pages, visit),
             }
+        }
+        if let Some(answer) = seat.take_code(visit) {
+            return answer;
         }
         let Some(worth) = seat.worth(visit) else {
             return self.shared.unavailable(&rules.pages, visit);

@@ -10,7 +10,7 @@ use crate::config::{self, Lane, OnOutage};
 use crate::metrics::{Metrics, Requests};
 use crate::proxy::is_trusted;
 use crate::room::{LineName, Mode, RoomName, RoomView};
-use crate::token::{pass_cookie, ticket_cookie};
+use crate::token::{code_cookie, pass_cookie, ticket_cookie};
 use crate::waiting::{Language, TemplateError};
 
 use super::cookies::Policy;
@@ -35,11 +35,12 @@ pub enum Ending {
     Complete,
 }
 
-/// The base names of a line's two cookies.
+/// The base names of a line's cookies.
 #[derive(Clone, Debug)]
 pub struct Names {
     pub ticket: String,
     pub pass: String,
+    pub code: String,
 }
 
 impl Rules {
@@ -75,6 +76,12 @@ impl Rules {
         }
         let from = |lane: &&Lane| is_trusted(client, &lane.networks);
         self.room.lanes.iter().find(from).or(self.room.lanes.first())
+    }
+
+    /// Codes lead to a lane of the room.
+    #[must_use]
+    pub fn takes_codes(&self) -> bool {
+        self.room.lanes.iter().any(|lane| lane.code)
     }
 
     /// How the room's cookies are set for a visitor whose connection is encrypted, or is not.
@@ -121,6 +128,7 @@ impl Names {
         Self {
             ticket: ticket_cookie(room, line),
             pass: pass_cookie(room, line),
+            code: code_cookie(room, line),
         }
     }
 }

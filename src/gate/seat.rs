@@ -14,6 +14,7 @@ use crate::waiting::Reload;
 
 use super::Shared;
 use super::accounts::{self, account as line_account};
+use super::codes;
 use super::cookies::{self, Policy};
 use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
@@ -45,6 +46,8 @@ pub struct Seat<'a> {
     pub tags: Vec<Tag>,
     ticket: Option<Ticket>,
     pass: Option<Pass>,
+    /// A code as it was shown, where the room takes any.
+    code: Option<String>,
 }
 
 /// What a request's tokens are worth at one moment.
@@ -78,6 +81,7 @@ impl<'a> Seat<'a> {
         let passes = header(&PASS_HEADER)
             .into_iter()
             .chain(cookies::values(&head.headers, &pass_name));
+        let policy_code = policy.name(&names.code);
         let room = &rules.room.name;
         let (mut some_ticket, mut some_pass) = (false, false);
         let ticket = shared
@@ -105,6 +109,7 @@ impl<'a> Seat<'a> {
             tags: accounts::tags(shared, rules, head, visit),
             ticket,
             pass,
+            code: shown_code(rules, &policy_code, head),
         }
     }
 
@@ -124,6 +129,7 @@ impl<'a> Seat<'a> {
             tags: self.tags.clone(),
             ticket,
             pass,
+            code: self.code.clone(),
         }
     }
 
@@ -181,6 +187,10 @@ impl<'a> Seat<'a> {
         let Some(lane) = self.rules.lane(visit.client) else {
             return self.rest();
         };
+        let code = self.code.as_deref().and_then(|text| self.judge_code(text, visit).ok());
+        if let Some(index) = code.and_then(|code| self.index(&code.lane)) {
+            return index;
+        }
         self.index(&lane.name).unwrap_or_else(|| self.rest())
     }
 
@@ -199,7 +209,8 @@ impl<'a> Seat<'a> {
         settings.lane_name(lane).filter(|name| several && Some(*name) != rest)
     }
 
-    fn index(&self, lane: &str) -> Option<LaneId> {
+    /// The lane of that name, as the rooms have it.
+    pub(super) fn index(&self, lane: &str) -> Option<LaneId> {
         let view = self.shared.replica.load();
         view.rooms.get(&self.rules.room.name)?.settings.lane_of(lane)
     }
@@ -281,6 +292,18 @@ impl<'a> Seat<'a> {
             expires_at: wall.plus(until.since(view.now())),
         })
     }
+}
+
+/// The code that a request carries: an app's field, or the cookie that a link was exchanged for.
+fn shown_code(rules: &Rules, cookie: &str, head: &Parts) -> Option<String> {
+    // PERF: rooms without codes look for none.
+    if !rules.takes_codes() {
+        return None;
+    }
+    let field = head.headers.get(codes::HEADER).and_then(|value| value.to_str().ok());
+    field
+        .or_else(|| cookies::values(&head.headers, cookie).next())
+        .map(str::to_owned)
 }
 
 impl Worth {

@@ -4,6 +4,7 @@
 //! visitor. What others know already (the rooms' figures, the proxy's connections) is not counted a second time here: the
 //! admin listener reads it when asked. `docs/metrics.md` explains every metric; a test keeps it complete.
 
+mod fate;
 mod gauge;
 mod latency;
 mod outcome;
@@ -17,6 +18,7 @@ use prometheus_client::metrics::family::Family;
 
 use crate::room::RoomName;
 
+pub use fate::CodeFate;
 pub use gauge::{Level, Raised};
 pub use latency::Latency;
 pub use outcome::{Outcome, UpstreamFault};
@@ -30,6 +32,7 @@ type Labels<const N: usize> = [(&'static str, String); N];
 pub struct Metrics {
     requests: Family<Labels<2>, Counter>,
     limited: Family<Labels<1>, Counter>,
+    codes: Arc<[Counter; CodeFate::ALL.len()]>,
     upstream_faults: Arc<[Counter; UpstreamFault::ALL.len()]>,
     /// From a request's head to its answer's head or to asking the upstream: the gate's own share.
     pub gate: Latency,
@@ -58,6 +61,7 @@ impl Metrics {
         Self {
             requests: Family::default(),
             limited: Family::default(),
+            codes: Arc::default(),
             upstream_faults: Arc::default(),
             gate: Latency::new(&GATE_BOUNDS),
             upstream: Latency::new(&UPSTREAM_BOUNDS),
@@ -86,6 +90,11 @@ impl Metrics {
     #[must_use]
     pub fn limited(&self, limit: &str) -> Counter {
         self.limited.get_or_create_owned(&[("limit", limit.to_owned())])
+    }
+
+    /// Counts a code that was shown.
+    pub fn code(&self, fate: CodeFate) {
+        self.codes[fate as usize].inc();
     }
 
     /// Counts one request that the upstream failed.

@@ -7,7 +7,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
-use super::{Metrics, UpstreamFault};
+use super::{CodeFate, Metrics, UpstreamFault};
 
 impl Metrics {
     /// Shows every handle in `ours`, whose prefix is `anteroom`.
@@ -51,6 +51,7 @@ fn register_requests(ours: &mut Registry, metrics: &Metrics) {
         metrics.upstream.clone(),
     );
     ours.register_collector(Box::new(UpstreamFaults(metrics.clone())));
+    ours.register_collector(Box::new(Codes(metrics.clone())));
     ours.register(
         "tickets_refused",
         "Tickets that are not genuine",
@@ -61,6 +62,22 @@ fn register_requests(ours: &mut Registry, metrics: &Metrics) {
         "Passes that are not genuine",
         metrics.passes_refused.clone(),
     );
+}
+
+/// One counter for each thing that becomes of a code.
+#[derive(Debug)]
+struct Codes(Metrics);
+
+impl Collector for Codes {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Codes shown, by what became of them";
+        let mut metric = encoder.encode_descriptor("codes", help, None, MetricType::Counter)?;
+        for fate in CodeFate::ALL {
+            let labels = [("fate", fate.as_str())];
+            self.0.codes[fate as usize].encode(metric.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
 }
 
 /// One counter for each way an upstream can fail, from the first scrape on, so that an alert sees the first fault.

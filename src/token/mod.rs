@@ -8,6 +8,7 @@
 //! Pure: no I/O, no clock, no randomness. Whether a genuine token still counts is for the room and the gate to say.
 
 mod account;
+mod code;
 mod draw;
 mod key;
 mod name;
@@ -25,8 +26,9 @@ pub(crate) mod fuzzing;
 #[cfg(test)]
 mod tests;
 
+pub use code::{Code, CodeDate, CodeId};
 pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, Secret};
-pub use name::{pass_cookie, ticket_cookie};
+pub use name::{code_cookie, pass_cookie, ticket_cookie};
 pub use pass::{Pass, PassId};
 pub use reference::Reference;
 pub use seal::MAX_TOKEN;

@@ -17,6 +17,12 @@ pub fn ticket_cookie(room: &RoomName, line: &LineName) -> String {
     base_name(TICKET, room, line)
 }
 
+/// `anteroom-code-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
+#[must_use]
+pub fn code_cookie(room: &RoomName, line: &LineName) -> String {
+    base_name(super::code::CODE, room, line)
+}
+
 /// `anteroom-pass-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
 #[must_use]
 pub fn pass_cookie(room: &RoomName, line: &LineName) -> String {

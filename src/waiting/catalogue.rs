@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kind::PageKind;
 use super::language::Language;
+use crate::metrics::CodeFate;
 
 const FILES: [&str; COUNT] = [
     include_str!("../../static/locales/en.toml"),
@@ -109,6 +110,12 @@ pub(super) struct Words {
     pub notice_not_sent: String,
     pub proof_without: String,
     pub lane: String,
+    pub code_unknown: String,
+    pub code_other_room: String,
+    pub code_not_yet: String,
+    pub code_expired: String,
+    pub code_no_lane: String,
+    pub code_without: String,
     pub why_held: String,
     pub why_prequeue: String,
     pub why_lot: String,
@@ -173,7 +180,36 @@ enum PluralRule {
     OneOther,
 }
 
+impl Words {
+    /// Why a code cannot be used.
+    pub fn code(&self, fate: CodeFate) -> &str {
+        match fate {
+            CodeFate::Accepted | CodeFate::Unknown => &self.code_unknown,
+            CodeFate::OtherRoom => &self.code_other_room,
+            CodeFate::NotYet => &self.code_not_yet,
+            CodeFate::Expired => &self.code_expired,
+            CodeFate::NoLane => &self.code_no_lane,
+        }
+    }
+}
+
 impl Catalogue {
+    /// The link that a page without a line of its own ends in.
+    pub fn link(&self, kind: PageKind) -> Option<&str> {
+        match kind {
+            PageKind::SameSiteLink => Some(&self.words.go_on),
+            PageKind::Left => Some(&self.words.join_again),
+            PageKind::CodeRefused => Some(&self.words.code_without),
+            PageKind::BadRequest
+            | PageKind::TooLarge
+            | PageKind::UnknownLine
+            | PageKind::TicketOwner
+            | PageKind::Proof => None,
+            _ if kind.follows() => None,
+            _ => Some(&self.words.again),
+        }
+    }
+
     pub fn page(&self, kind: PageKind) -> &Heading {
         static NOTHING: LazyLock<Heading> = LazyLock::new(Heading::default);
         self.pages.get(&kind).unwrap_or(&NOTHING)

@@ -102,7 +102,7 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
             .retry_after_secs
             .map(|secs| catalogue.count(&catalogue.plurals.retry, secs.into())),
         here: facts.sign_in.map_or(here, path_on_this_host),
-        go_on: facts.sign_in.map(|_| &*catalogue.words.go_on).or(link(kind, catalogue)),
+        go_on: facts.sign_in.map(|_| &*catalogue.words.go_on).or(catalogue.link(kind)),
         afresh_url: facts.afresh,
         check_url: here.to_owned(),
         reload_url: here.to_owned(),
@@ -117,6 +117,9 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
         add_proof(&mut content, line, proof, catalogue);
         return content;
     }
+    content
+        .notices
+        .extend(facts.code.map(|fate| Markup(escape(catalogue.words.code(fate)))));
     if let Some(line) = &facts.line {
         add_line(&mut content, kind, facts, line, catalogue);
         if kind.follows() {
@@ -142,19 +145,6 @@ fn add_proof(content: &mut Content<'_>, line: &LineFacts<'_>, proof: &ProofFacts
     content.script = Some(Markup(super::proof::SCRIPT.clone()));
     content.reload_secs = Some(u64::from(proof.wait_secs) + 1);
     content.reload_url = super::proof::enter_url(line, proof, content.here);
-}
-
-/// The link that a page without a line of its own ends in.
-fn link(kind: PageKind, catalogue: &'static Catalogue) -> Option<&'static str> {
-    match kind {
-        PageKind::SameSiteLink => Some(&catalogue.words.go_on),
-        PageKind::Left => Some(&catalogue.words.join_again),
-        PageKind::BadRequest | PageKind::TooLarge | PageKind::UnknownLine | PageKind::TicketOwner | PageKind::Proof => {
-            None
-        }
-        _ if kind.follows() => None,
-        _ => Some(&catalogue.words.again),
-    }
 }
 
 /// How a moment is shown, with or without its date.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::draw::Published;
+use crate::metrics::CodeFate;
 use crate::room::{Estimate, LaneId, LineName, LineView, Mode, Phase, RoomName, RoomView, Settings, Stage, View, Wall};
 
 /// What a page is about. Which status code it is answered with is the gate's matter.
@@ -38,6 +39,8 @@ pub enum PageKind {
     BadRequest,
     /// Head (431) or body (413) over its bound.
     TooLarge,
+    /// A code that cannot be used (403): a link goes on without it.
+    CodeRefused,
     /// A value of `per` that is not allowed (404).
     UnknownLine,
     /// No more lines can be made (503).
@@ -49,7 +52,7 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Waiting,
         Self::Joining,
         Self::Early,
@@ -66,6 +69,7 @@ impl PageKind {
         Self::Proof,
         Self::BadRequest,
         Self::TooLarge,
+        Self::CodeRefused,
         Self::UnknownLine,
         Self::TooManyLines,
         Self::BadGateway,
@@ -102,6 +106,7 @@ impl PageKind {
             Self::Proof => "proof",
             Self::BadRequest => "bad_request",
             Self::TooLarge => "too_large",
+            Self::CodeRefused => "code_refused",
             Self::UnknownLine => "unknown_line",
             Self::TooManyLines => "too_many_lines",
             Self::BadGateway => "bad_gateway",
@@ -129,6 +134,8 @@ pub struct PageFacts<'a> {
     pub afresh: Option<&'a str>,
     /// Where visitors sign in.
     pub sign_in: Option<&'a str>,
+    /// Why a code cannot be used.
+    pub code: Option<CodeFate>,
     /// `None` on a page that has nothing to do with a room.
     pub line: Option<LineFacts<'a>>,
     pub proof: Option<ProofFacts<'a>>,
@@ -159,6 +166,7 @@ impl<'a> PageFacts<'a> {
             retry_after_secs: None,
             afresh: None,
             sign_in: None,
+            code: None,
             line: None,
             proof: None,
         }

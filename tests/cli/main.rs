@@ -5,6 +5,7 @@
 
 mod audit;
 mod check;
+mod codes;
 mod commands;
 mod demo;
 mod drain;

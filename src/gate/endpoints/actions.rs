@@ -54,6 +54,9 @@ impl Gate {
                 Proof::Limited(over) => return over.answer(&seat.rules.pages, visit),
             },
         };
+        if let Some(answer) = seat.refuse_app(head, visit) {
+            return answer;
+        }
         let (ticket, pass) = match self.number(seat, visit, worth.edition, coming).await {
             Joined::Called(tokens) => (tokens.0, Some(tokens.1)),
             Joined::InLine(ticket) => (*ticket, None),

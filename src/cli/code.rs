@@ -1,0 +1,245 @@
+//! `anteroom code`: makes codes that lead to a lane, and says what one is worth. Offline: only the keys are needed.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+
+use super::{EXIT_CONFIG, parts, say};
+use crate::calendar::Moment;
+use crate::config::{self, Config, Overrides, Room, StoreKind};
+use crate::logging::rfc3339;
+use crate::room::{LineName, RoomName, Wall};
+use crate::time;
+use crate::token::{Code, CodeDate, CodeId, Keyring};
+
+/// Arguments of `anteroom code`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CodeArgs {
+    /// The configuration file that the gates have
+    #[arg(long, default_value = "config.toml", global = true)]
+    config: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  anteroom code issue --room sale --grants lane:press --expires 2026-12-01T13:00:00+09:00
+  anteroom code issue --room sale --grants lane:press --count 50 --format csv >codes.csv
+  anteroom code check AQRvd24…
+
+A code goes into a link as ?anteroom_code=CODE. Whoever has it may use it until it expires.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make codes
+    Issue(IssueArgs),
+    /// Say what a code is worth
+    Check {
+        /// The code
+        code: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct IssueArgs {
+    /// The room's name
+    #[arg(long)]
+    room: String,
+    /// What it grants: lane:NAME, of a lane with code = true
+    #[arg(long, value_name = "GRANT")]
+    grants: String,
+    /// For one line of the room only
+    #[arg(long)]
+    line: Option<String>,
+    /// How many, each of its own
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    count: u32,
+    /// From when on they can be used, as 2026-12-01T13:00:00+09:00 or 2026-12-01 13:00 Asia/Seoul
+    #[arg(long, value_name = "DATE")]
+    starts: Option<String>,
+    /// Until when
+    #[arg(long, value_name = "DATE")]
+    expires: Option<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Csv,
+    Json,
+}
+
+/// Runs `anteroom code`.
+#[must_use]
+pub fn run(args: &CodeArgs) -> ExitCode {
+    let done = match &args.command {
+        Command::Issue(issue) => keys(&args.config).and_then(|(config, keyring)| made(issue, &config, &keyring)),
+        Command::Check { code } => keys(&args.config).and_then(|(config, keyring)| judged(code, &config, &keyring)),
+    };
+    match done {
+        Ok((text, good)) => {
+            say(&text);
+            if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err((text, code)) => {
+            eprintln!("anteroom code: {text}");
+            code
+        }
+    }
+}
+
+type Done<T> = Result<T, (String, ExitCode)>;
+
+fn wrong(text: String) -> (String, ExitCode) {
+    (text, ExitCode::FAILURE)
+}
+
+fn keys(path: &std::path::Path) -> Done<(Config, Keyring)> {
+    let unusable = |text: String| (text, ExitCode::from(EXIT_CONFIG));
+    let report = config::read(Some(path), &Overrides::none());
+    let text = report.to_string();
+    let (config, _) = report.finish().map_err(|_| unusable(text))?;
+    let folder = match &config.store.kind {
+        StoreKind::Embedded { folder } => Some(folder.clone()),
+        StoreKind::Redis(_) => None,
+    };
+    // SECURITY: a key made here would be another than the gate's, and its codes worth nothing.
+    if config.keys.is_empty() && folder.as_ref().is_none_or(|folder| !folder.join("token.key").exists()) {
+        return Err(unusable(
+            "there is no key yet: set [tokens] keys, or start the gate once".to_owned(),
+        ));
+    }
+    let keyring = parts::keyring(&config, folder.as_deref()).map_err(|error| unusable(error.to_string()))?;
+    Ok((config, keyring))
+}
+
+fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, bool)> {
+    let (room, lane) = grant(args, config)?;
+    let line = match &args.line {
+        None => LineName::ONLY,
+        Some(name) => LineName::new(name).ok_or_else(|| wrong(format!("\"{name}\" can name no line")))?,
+    };
+    if !line.is_only() && room.per.is_none() {
+        return Err(wrong(format!("the room {} has one line, without a name", room.name)));
+    }
+    let (starts, expires) = (date(args.starts.as_deref())?, date(args.expires.as_deref())?);
+    let now = time::wall();
+    if expires.is_some_and(|expires| expires <= now.max(starts.unwrap_or_default())) {
+        return Err(wrong(
+            "a code that expires before it can be used, or has expired, is worth nothing".to_owned(),
+        ));
+    }
+    let mut codes = Vec::new();
+    for _ in 0..args.count {
+        let mut id = [0; 6];
+        getrandom::fill(&mut id).map_err(|_| wrong("the operating system gives no random bytes".to_owned()))?;
+        let code = Code {
+            id: CodeId(id),
+            starts,
+            expires,
+            lane: lane.clone(),
+        };
+        let text = keyring.sign_code(&room.name, &line, &code);
+        codes.push((
+            text.ok_or_else(|| wrong("the lane's name is too long".to_owned()))?,
+            code,
+        ));
+    }
+    Ok((listed(&codes, &room.name, &line, args.format), true))
+}
+
+/// The room, and the lane that codes lead to there.
+fn grant<'c>(args: &IssueArgs, config: &'c Config) -> Done<(&'c Room, String)> {
+    let room = config.rooms.iter().find(|room| room.name.as_str() == args.room);
+    let room = room.ok_or_else(|| wrong(format!("there is no room \"{}\" in the configuration", args.room)))?;
+    let form = || wrong(format!("\"{}\" grants nothing; right: lane:NAME", args.grants));
+    let name = args.grants.strip_prefix("lane:").ok_or_else(form)?;
+    match room.lanes.iter().find(|lane| lane.name == name) {
+        Some(lane) if lane.code => Ok((room, name.to_owned())),
+        Some(_) => Err(wrong(format!(
+            "the lane \"{name}\" takes no codes: it has no code = true"
+        ))),
+        None => Err(wrong(format!("the room {} has no lane \"{name}\"", room.name))),
+    }
+}
+
+/// To the second.
+fn date(text: Option<&str>) -> Done<Option<Wall>> {
+    let Some(text) = text else { return Ok(None) };
+    let read = Moment::parse(text).map_err(|unread| {
+        let (what, right) = unread.in_words(text);
+        wrong(format!("{what}; right: {right}"))
+    })?;
+    let at = read
+        .once()
+        .ok_or_else(|| wrong(format!("\"{text}\" comes again and again: a code has one date")))?;
+    Ok(Some(Wall(at.0 / 1_000 * 1_000)))
+}
+
+fn listed(codes: &[(String, Code)], room: &RoomName, line: &LineName, format: Format) -> String {
+    let date = |at: Option<Wall>| at.map(rfc3339).unwrap_or_default();
+    let mut out = String::new();
+    match format {
+        Format::Text => codes.iter().for_each(|(text, _)| _ = writeln!(out, "{text}")),
+        Format::Csv => {
+            let _ = writeln!(out, "code,id,room,lane,starts,expires");
+            for (text, code) in codes {
+                let (starts, expires) = (date(code.starts), date(code.expires));
+                let _ = writeln!(out, "{text},{},{room},{},{starts},{expires}", code.id, code.lane);
+            }
+        }
+        Format::Json => {
+            let rows = codes.iter().map(|(text, code)| {
+                json!({
+                    "code": text, "id": code.id.to_string(), "room": room.as_str(), "line": line.as_str(),
+                    "grants": format!("lane:{}", code.lane), "starts": code.starts.map(rfc3339), "expires": code.expires.map(rfc3339),
+                })
+            });
+            let rows: Vec<_> = rows.collect();
+            let _ = writeln!(out, "{}", serde_json::to_string_pretty(&rows).unwrap_or_default());
+        }
+    }
+    out
+}
+
+/// What a code is worth now by this configuration; a line's code is found for lines that the configuration names.
+fn judged(text: &str, config: &Config, keyring: &Keyring) -> Done<(String, bool)> {
+    let only = LineName::ONLY;
+    let found = config.rooms.iter().find_map(|room| {
+        let lines = room.per.iter().flat_map(|per| &per.allow);
+        let mut lines = std::iter::once(&only).chain(lines);
+        lines.find_map(|line| Some((room, keyring.read_code(&room.name, line, text)?)))
+    });
+    let Some((room, code)) = found else {
+        return Err(wrong(
+            "this is no code by the keys and for the rooms of this configuration".to_owned(),
+        ));
+    };
+    let leads = room.lanes.iter().any(|lane| lane.code && lane.name == code.lane);
+    let (good, word) = match code.date(time::wall()) {
+        _ if !leads => (
+            false,
+            "worth nothing: the lane is not there, or takes no codes".to_owned(),
+        ),
+        CodeDate::Good => (true, "good".to_owned()),
+        CodeDate::NotYet(_) => (false, "not yet good".to_owned()),
+        CodeDate::Over => (false, "expired".to_owned()),
+    };
+    let date = |at: Option<Wall>, none: &str| at.map_or_else(|| none.to_owned(), rfc3339);
+    let text = format!(
+        "code      {}\nroom      {}\ngrants    lane:{}\nstarts    {}\nexpires   {}\nnow       {word}\n",
+        code.id,
+        room.name,
+        code.lane,
+        date(code.starts, "at once"),
+        date(code.expires, "never"),
+    );
+    Ok((text, good))
+}

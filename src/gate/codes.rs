@@ -1,0 +1,174 @@
+//! Codes that lead to a lane: a link brings one, the gate keeps it in a cookie, and whoever joins with it stands there.
+//!
+//! The shop never sees a code: a navigation that carries one is sent on to the same address without it, which keeps it out of
+//! the `Referer` too, and fields and cookies of the gate's own are taken off whatever is forwarded. What cannot be used is
+//! told in words, with a way to go on without it.
+
+use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+
+use crate::metrics::{CodeFate, Outcome};
+use crate::proxy::{ANTEROOM_STATUS, Body};
+use crate::replica::Note;
+use crate::token::{Code, CodeDate};
+use crate::waiting::{PageFacts, PageKind, path_on_this_host};
+
+use super::answers::{Answer, Refusal, page};
+use super::decide::{TicketState, Verdict};
+use super::kind::Kind;
+use super::seat::Seat;
+use super::visit::Visit;
+
+/// The query parameter of a link.
+pub const PARAMETER: &str = "anteroom_code";
+/// Apps carry their code in this instead.
+pub const HEADER: HeaderName = HeaderName::from_static("anteroom-code");
+
+impl Seat<'_> {
+    /// What a code is worth before this line, now.
+    pub fn judge_code(&self, text: &str, visit: &Visit) -> Result<Code, CodeFate> {
+        let room = &self.rules.room.name;
+        let keyring = &self.shared.keyring;
+        let Some(code) = keyring.read_code(room, &self.line, text) else {
+            // What another room's codes are worth here is told only so far that somebody finds the right link.
+            let mut others = self.shared.rules.iter().take(OTHER_ROOMS);
+            let other = others.any(|other| keyring.read_code(&other.room.name, &self.line, text).is_some());
+            return Err(if other { CodeFate::OtherRoom } else { CodeFate::Unknown });
+        };
+        match code.date(visit.wall) {
+            CodeDate::NotYet(_) => return Err(CodeFate::NotYet),
+            CodeDate::Over => return Err(CodeFate::Expired),
+            CodeDate::Good => {}
+        }
+        let leads = |lane: &&crate::config::Lane| lane.code && lane.name == code.lane;
+        match self.rules.room.lanes.iter().find(leads) {
+            Some(_) => Ok(code),
+            None => Err(CodeFate::NoLane),
+        }
+    }
+
+    /// The answer to a navigation that brings a code; `None` for one that brings none.
+    pub fn take_code(&self, visit: &Visit) -> Option<Answer> {
+        // Where a proxy only asks whether a request may pass, no cookie can be set.
+        if visit.kind != Kind::Navigation || !self.rules.takes_codes() || !visit.aim.carries_out(Verdict::Claim) {
+            return None;
+        }
+        let (here, text) = without_code(visit.here())?;
+        let verdict = self.judge_code(&text, visit);
+        self.tell(&verdict);
+        Some(match verdict {
+            Ok(code) => self.keep_code(&here, &text, &code, visit),
+            Err(fate) => self.refuse_code(&here, fate, visit),
+        })
+    }
+
+    /// Counts what became of a code, and writes it down by its id.
+    pub fn tell(&self, verdict: &Result<Code, CodeFate>) {
+        let room = &self.rules.room.name;
+        let fate = verdict.as_ref().map_or_else(|fate| *fate, |_| CodeFate::Accepted);
+        self.shared.metrics.code(fate);
+        match verdict {
+            Ok(code) => tracing::info!(%room, code = %code.id, lane = code.lane, "a code was accepted"),
+            Err(fate) => tracing::debug!(%room, reason = fate.as_str(), "a code was refused"),
+        }
+    }
+
+    /// On to the same address without the code. Who waits in another lane leaves it for the one of the code.
+    fn keep_code(&self, here: &str, text: &str, code: &Code, visit: &Visit) -> Answer {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::SEE_OTHER;
+        let headers = response.headers_mut();
+        let location = HeaderValue::from_str(path_on_this_host(here));
+        headers.insert(LOCATION, location.unwrap_or(HeaderValue::from_static("/")));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("code"));
+        headers.append(SET_COOKIE, self.policy.set_for_now(&self.names.code, text));
+        if self.waits_elsewhere(code, visit) {
+            self.note(Some(Note::Leave), self.ticket_visitor());
+            headers.append(SET_COOKIE, self.clear_ticket());
+        }
+        Answer::new(Outcome::Redirected, response)
+    }
+
+    fn waits_elsewhere(&self, code: &Code, visit: &Visit) -> bool {
+        let Some(worth) = self.worth(visit) else { return false };
+        let lane = self.ticket().map(|ticket| ticket.lane);
+        let other = self
+            .index(&code.lane)
+            .is_some_and(|index| lane.is_some_and(|lane| lane != index));
+        worth.ticket() == TicketState::Waiting && other
+    }
+
+    fn refuse_code(&self, here: &str, fate: CodeFate, visit: &Visit) -> Answer {
+        let id = visit.id.to_string();
+        let facts = PageFacts {
+            code: Some(fate),
+            ..PageFacts::new(&id, visit.wall, here)
+        };
+        let rendered = self.rules.pages.render(PageKind::CodeRefused, &facts, visit);
+        Answer::new(
+            Outcome::TurnedAway,
+            page(StatusCode::FORBIDDEN, fate.as_str(), rendered),
+        )
+    }
+
+    /// The answer to an app that joins with a code which cannot be used; `None` for one that brings none, or a good one.
+    pub fn refuse_app(&self, head: &Parts, visit: &Visit) -> Option<Answer> {
+        if !self.rules.takes_codes() {
+            return None;
+        }
+        let text = head.headers.get(HEADER)?;
+        let verdict = text
+            .to_str()
+            .map_err(|_| CodeFate::Unknown)
+            .and_then(|text| self.judge_code(text, visit));
+        self.tell(&verdict);
+        let fate = verdict.err()?;
+        let refusal = Refusal::new(
+            StatusCode::FORBIDDEN,
+            fate.as_str(),
+            PageKind::CodeRefused,
+            Outcome::Own,
+        );
+        Some(refusal.answer(&self.rules.pages, visit))
+    }
+}
+
+/// The target without its codes, and the first of them; `None` where there is none.
+fn without_code(target: &str) -> Option<(String, String)> {
+    let (path, query) = target.split_once('?')?;
+    let is_code = |pair: &&str| pair.split('=').next() == Some(PARAMETER);
+    let found = query.split('&').find(is_code)?;
+    let text = found.split_once('=').map_or("", |(_, text)| text);
+    let rest: Vec<&str> = query.split('&').filter(|pair| !is_code(pair)).collect();
+    let here = if rest.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}?{}", rest.join("&"))
+    };
+    Some((here, text.to_owned()))
+}
+
+/// Rooms that a code is tried for besides the one it came to: each try costs a MAC.
+const OTHER_ROOMS: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::without_code;
+
+    #[test]
+    fn every_code_is_taken_out_of_a_target_and_the_rest_stays_as_it_was() {
+        let cut = |target| without_code(target).map(|(here, text)| format!("{here} {text}"));
+        assert_eq!(cut("/a?anteroom_code=x").as_deref(), Some("/a x"));
+        assert_eq!(cut("/a?b=%20&anteroom_code=x&c").as_deref(), Some("/a?b=%20&c x"));
+        assert_eq!(
+            cut("/a?anteroom_code=x&anteroom_code=y&z=1").as_deref(),
+            Some("/a?z=1 x")
+        );
+        assert_eq!(cut("/a?anteroom_code").as_deref(), Some("/a "));
+        for other in ["/a", "/a?b", "/a?anteroom_codes=x", "/anteroom_code=x"] {
+            assert_eq!(cut(other), None, "{other}");
+        }
+    }
+}
