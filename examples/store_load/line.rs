@@ -180,12 +180,13 @@ impl Fleet {
 
 async fn join(gate: Replica) -> Number {
     let mut arrival = Arrival::first();
+    let id = arrival.id;
     loop {
         match gate.join(&room(), &LineName::ONLY, LaneId(0), arrival).await {
-            JoinOutcome::Numbered(number) => return number,
+            JoinOutcome::Numbered(_, number) => return number,
             // While the log is begun.
             JoinOutcome::Later => {
-                arrival = Arrival::again(arrival.id);
+                arrival = Arrival::again(id);
                 sleep(Duration::from_millis(100)).await;
             }
             JoinOutcome::Refused => panic!("the room refuses"),

@@ -124,7 +124,7 @@ mod tests {
                 let bytes: [u8; 32] = hash.finalize().into();
                 u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) <= most
             };
-            (0..).find(hash).unwrap()
+            (0..u32::MAX).find(hash).unwrap()
         };
         (0..PARTS).map(part).collect()
     }

@@ -40,7 +40,7 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
         .unwrap()
         .facts;
     let long = format!("/{}", "x".repeat(100));
-    let facts = in_bare(PageFacts { here: &long, ..facts });
+    let facts = in_bare(&PageFacts { here: &long, ..facts });
     let brief = built_in().render(PageKind::Waiting, &facts, Language::ENGLISH);
     assert!(text(&brief).contains("/check?reload=off\"") && !text(&brief).contains(&long));
     // A ticket just given is looked for, on time.
@@ -61,12 +61,12 @@ fn head(headers: &HeaderMap) -> usize {
 }
 
 /// Everything that a page can have to say, at its longest.
-fn wordy<'a>(facts: PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<PageFacts<'a>> {
+fn wordy<'a>(facts: &PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<PageFacts<'a>> {
     let facts = PageFacts {
         here,
         message: Some(message),
         request_id: "0123456789abcdef",
-        ..facts
+        ..*facts
     };
     let line = facts.line.expect("a page in a room");
     let Some(turn) = line.turn else { return vec![facts] };
@@ -103,13 +103,13 @@ fn wordy<'a>(facts: PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<PageF
     all.map(say).collect()
 }
 
-fn in_bare(facts: PageFacts<'_>) -> PageFacts<'_> {
+fn in_bare<'a>(facts: &PageFacts<'a>) -> PageFacts<'a> {
     let line = facts.line.map(|line| LineFacts {
         reload: Reload::Bare,
         fresh: false,
         ..line
     });
-    PageFacts { line, ..facts }
+    PageFacts { line, ..*facts }
 }
 
 /// The seconds that a page reloads after.
@@ -127,9 +127,9 @@ fn an_hour_without_javascript_stays_small_whatever_there_is_to_say() {
     let mut most = (0, String::new());
     for (language, here) in Language::all().flat_map(|language| heres.iter().map(move |here| (language, here))) {
         for case in sample::cases().into_iter().filter(|case| case.kind.follows()) {
-            for facts in wordy(case.facts, here, &message) {
+            for facts in wordy(&case.facts, here, &message) {
                 let whole = pages.render(case.kind, &facts, language);
-                let bare = pages.render(case.kind, &in_bare(facts), language);
+                let bare = pages.render(case.kind, &in_bare(&facts), language);
                 // The way through `check` is taken once; its answer is a head with the address, and less of one than a page's.
                 let first = whole.body.len() + 2 * head(&whole.headers) + here.len();
                 let each = bare.body.len() + head(&bare.headers);
