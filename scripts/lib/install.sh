@@ -1,4 +1,5 @@
-# Installs Debian packages, cargo-deny, cargo-fuzz and targets of the compiler when they are missing. Sourced after say.sh.
+# Installs Debian packages, Python's, cargo-deny, cargo-fuzz and targets of the compiler when they are missing. Sourced
+# after say.sh.
 
 CARGO_DENY=0.20.2
 CARGO_FUZZ=0.13.2
@@ -29,6 +30,14 @@ as_root() {
     else
         die 77 "needs root: run as root, or with a sudo that asks no password: $*"
     fi
+}
+
+# install_python PACKAGE==VERSION: into target/python, since Debian's own Python takes none.
+install_python() {
+    [[ -e target/python/$1 ]] && return 0
+    python3 -m venv target/python
+    target/python/bin/pip install --quiet --disable-pip-version-check "$1"
+    touch "target/python/$1"
 }
 
 # Unoptimised and without its optional parts: it is run for a second or two, so what counts is how long it compiles.

@@ -10,19 +10,20 @@ use crate::support::{Answer, Gate, path_of};
 
 /// What the judge has to say of a document and answers.
 fn judged(document: &Value, answers: &[Value]) -> Vec<String> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/admin/openapi.py");
-    let mut judge = Command::new("python3")
-        .arg(script)
+    const HERE: &str = env!("CARGO_MANIFEST_DIR");
+    let python = format!("{HERE}/target/python/bin/python3");
+    let mut judge = Command::new(python)
+        .arg(format!("{HERE}/tests/admin/openapi.py"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("python3");
+        .expect("Python with openapi-spec-validator: run `scripts/test setup`");
     let asked = json!({"document": document, "answers": answers}).to_string();
     let mut input = judge.stdin.take().expect("a pipe");
     input.write_all(asked.as_bytes()).expect("read");
     drop(input);
     let output = judge.wait_with_output().expect("judged");
-    assert!(output.status.success(), "it takes `pip install openapi-spec-validator`");
+    assert!(output.status.success(), "the judge failed");
     let text = String::from_utf8(output.stdout).expect("text");
     text.lines().map(str::to_owned).collect()
 }
