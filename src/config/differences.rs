@@ -106,9 +106,9 @@ impl Config {
                 let key = format!("room.{}.page.template", room.name);
                 found.push((key, "room.page", "template"));
             }
-            // Of a key only the file's name stands in the configuration.
-            let key = |room: &super::Room| Some(room.identity.as_ref()?.verifier()?.key.clone());
-            if before.is_some_and(|before| key(before) != key(room)) {
+            // Of the keys only the file's name stands in the configuration.
+            let keys = |room: &super::Room| Some(room.identity.as_ref()?.verifier()?.keys.clone());
+            if before.is_some_and(|before| keys(before) != keys(room)) {
                 let name = format!("room.{}.identity.key_file", room.name);
                 found.push((name, "room.identity", "key_file"));
             }

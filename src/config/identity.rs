@@ -11,7 +11,7 @@ use super::room::Room;
 use super::routes::Route;
 use super::value::{duration_ms, one_of, text, wrong};
 use crate::config::Server;
-use crate::identity::{Algorithm, KeyFault, PublicKey, Verifier};
+use crate::identity::{Algorithm, KeyFault, PublicKeys, Verifier};
 
 /// What a room asks of whoever joins.
 #[derive(Clone, Debug, PartialEq)]
@@ -181,9 +181,9 @@ fn jwt(section: &Section<'_>) -> Option<Source> {
         .get("leeway", |node| duration_ms(node, 0..=300_000))
         .unwrap_or(0);
     let algorithm = algorithm?;
-    let key = section.get("key_file", |node| public_key(node, algorithm))?;
+    let keys = section.get("key_file", |node| public_keys(node, algorithm))?;
     let verifier = Verifier {
-        key,
+        keys,
         claim,
         issuer,
         audience,
@@ -286,20 +286,20 @@ fn post(node: &Node<'_>) -> Read<Route> {
     }
 }
 
-fn public_key(node: &Node<'_>, algorithm: Algorithm) -> Read<PublicKey> {
-    let right = "the path of a PEM file with one public key (BEGIN PUBLIC KEY)";
+fn public_keys(node: &Node<'_>, algorithm: Algorithm) -> Read<PublicKeys> {
+    let right = "the path of a PEM file with 1 to 4 public keys (BEGIN PUBLIC KEY)";
     let path = text(node, right)?;
     let mut pem = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAX_PEM + 1).read_to_end(&mut pem));
     if let Err(error) = read {
         return wrong(node, format!("{path} cannot be read ({error})"), right);
     }
-    let key = if pem.len() as u64 > MAX_PEM {
+    let keys = if pem.len() as u64 > MAX_PEM {
         Err(KeyFault::NoKey)
     } else {
-        PublicKey::read(algorithm, &pem)
+        PublicKeys::read(algorithm, &pem)
     };
-    key.or_else(|fault| wrong(node, format!("{path}: {fault}"), right))
+    keys.or_else(|fault| wrong(node, format!("{path}: {fault}"), right))
 }
 
 /// Longest file of a key; more than that is some other file.

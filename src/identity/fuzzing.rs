@@ -1,7 +1,7 @@
 //! The laws of identities that a fuzzer tries to break: no bytes of a stranger panic or name somebody by accident.
 
 use super::field::{MAX_BODY, field_of};
-use super::jwt::{Algorithm, PublicKey, Verifier};
+use super::jwt::{Algorithm, PublicKeys, Verifier};
 use super::{Identity, MAX_IDENTITY};
 use crate::room::Wall;
 
@@ -33,7 +33,7 @@ fn is_bounded(identity: &Identity) -> bool {
 fn verifier() -> Verifier {
     let pem = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n";
     Verifier {
-        key: PublicKey::read(Algorithm::EdDsa, pem.as_bytes()).expect("a public key"),
+        keys: PublicKeys::read(Algorithm::EdDsa, pem.as_bytes()).expect("a public key"),
         claim: "sub".to_owned(),
         issuer: None,
         audience: None,

@@ -1,13 +1,14 @@
-//! Signed tokens (RFC 7519, in the compact form of RFC 7515): verified by one key and one algorithm, both the operator's.
+//! Signed tokens (RFC 7519, in the compact form of RFC 7515): verified by the operator's keys and one algorithm, the operator's too.
 //!
 //! The token's own header chooses nothing: it must name the configured algorithm, so `none` and a public key taken for an
-//! HMAC's secret have no way in. `kid` is ignored and `crit` refused. `exp` is required and must be a number, as must `nbf`
+//! HMAC's secret have no way in. `kid` is ignored, each key being tried, and `crit` refused. `exp` is required and must be a number, as must `nbf`
 //! where there is one; the clock is passed in. What is verified is known to whoever reads [`Claims`].
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_lc_rs::rsa::PublicEncryptingKey;
 use aws_lc_rs::signature::{ED25519, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -29,11 +30,14 @@ pub enum Algorithm {
     Rs256,
 }
 
-/// A public key that tokens are verified with, and the only algorithm that it is good for.
+/// Most public keys of an issuer: the old and the new while it changes them, and as many to spare. Each is tried with a forged token.
+pub const MAX_KEYS: usize = 4;
+
+/// The public keys that tokens are verified with, at least one, and the only algorithm that they are good for.
 #[derive(Clone)]
-pub struct PublicKey {
+pub struct PublicKeys {
     algorithm: Algorithm,
-    key: Arc<ParsedPublicKey>,
+    keys: Arc<[ParsedPublicKey]>,
 }
 
 /// Why a file holds no key to verify with.
@@ -43,24 +47,28 @@ pub enum KeyFault {
     Private,
     #[error("it holds no public key in PEM")]
     NoKey,
-    #[error("it holds more than one public key")]
-    Several,
-    #[error("its key is not one for this algorithm, or too short")]
+    #[error("it holds more than {MAX_KEYS} public keys")]
+    TooMany,
+    #[error("what it holds is broken or cut off, not PEM from end to end")]
+    Broken,
+    #[error("a key of it is not one for this algorithm")]
     Other,
+    #[error("a key of it does not have 2,048 to 8,192 bits")]
+    Length,
 }
 
 /// How tokens are verified, and which claim names the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verifier {
-    pub key: PublicKey,
+    pub keys: PublicKeys,
     pub claim: String,
     pub issuer: Option<String>,
     pub audience: Option<String>,
     pub leeway_secs: u64,
 }
 
-/// What a token says whose signature and dates are right.
-#[derive(Clone, Debug, PartialEq)]
+/// What a token says whose signature and dates are right. It prints its claims' names only.
+#[derive(Clone, PartialEq)]
 pub struct Claims(Object);
 
 /// Why a token is as good as none.
@@ -93,47 +101,81 @@ impl Algorithm {
     }
 }
 
-impl PublicKey {
-    /// The one public key of a PEM file (`PUBLIC KEY`, RFC 7468 section 13).
+impl PublicKeys {
+    /// All public keys of a PEM file (`PUBLIC KEY`, RFC 7468 section 13). What cannot be read is a fault wherever it stands: of a file
+    /// that is half there nobody knows which keys are missing.
     pub fn read(algorithm: Algorithm, pem: &[u8]) -> Result<Self, KeyFault> {
-        let sections = <(SectionKind, Vec<u8>)>::pem_slice_iter(pem).map_while(Result::ok);
+        // SECURITY: also one under a name that the parser passes over, such as an encrypted one.
+        if pem.windows(PRIVATE.len()).any(|bytes| bytes == PRIVATE) {
+            return Err(KeyFault::Private);
+        }
+        if !is_closed(pem) {
+            return Err(KeyFault::Broken);
+        }
         let mut keys = Vec::new();
-        for (kind, der) in sections {
-            match kind {
-                SectionKind::PrivateKey | SectionKind::RsaPrivateKey | SectionKind::EcPrivateKey => {
-                    return Err(KeyFault::Private);
-                }
-                SectionKind::PublicKey => keys.push(der),
-                _ => {}
+        for section in <(SectionKind, Vec<u8>)>::pem_slice_iter(pem) {
+            let (kind, der) = section.map_err(|_| KeyFault::Broken)?;
+            if kind == SectionKind::PublicKey {
+                keys.push(public_key(algorithm, &der)?);
             }
         }
-        let [der] = keys.as_slice() else {
-            return Err(if keys.is_empty() {
-                KeyFault::NoKey
-            } else {
-                KeyFault::Several
-            });
-        };
-        let parsed = match algorithm {
-            Algorithm::EdDsa => ParsedPublicKey::new(&ED25519, der),
-            Algorithm::Rs256 => ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, der),
-        };
-        let key = Arc::new(parsed.map_err(|_| KeyFault::Other)?);
-        Ok(Self { algorithm, key })
+        match keys.len() {
+            0 => Err(KeyFault::NoKey),
+            1..=MAX_KEYS => Ok(Self {
+                algorithm,
+                keys: keys.into(),
+            }),
+            _ => Err(KeyFault::TooMany),
+        }
+    }
+
+    /// Whether one of them made the signature.
+    fn made(&self, signature: &[u8], signed: &[u8]) -> bool {
+        self.keys.iter().any(|key| key.verify_sig(signed, signature).is_ok())
     }
 }
 
-impl PartialEq for PublicKey {
+/// Whether each section has its first and its last line. The parser would take two of which the first has no last line for one.
+fn is_closed(pem: &[u8]) -> bool {
+    let mut lines = pem.split(|byte| matches!(byte, b'\r' | b'\n'));
+    let open = lines.try_fold(false, |open, line| {
+        let (begins, ends) = (line.starts_with(b"-----BEGIN "), line.starts_with(b"-----END "));
+        match (begins || ends, begins != open) {
+            (false, _) => Some(open),
+            (true, fits) => fits.then_some(begins),
+        }
+    });
+    open == Some(false)
+}
+
+/// How the first line ends of every private key in PEM.
+const PRIVATE: &[u8] = b"PRIVATE KEY-----";
+
+fn public_key(algorithm: Algorithm, der: &[u8]) -> Result<ParsedPublicKey, KeyFault> {
+    let parsed = match algorithm {
+        Algorithm::EdDsa => ParsedPublicKey::new(&ED25519, der),
+        Algorithm::Rs256 => ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, der),
+    };
+    let parsed = parsed.map_err(|_| KeyFault::Other)?;
+    // The parser takes any length, and then every signature is refused; this one looks at the modulus, of 2,048 to 8,192 bits.
+    if algorithm == Algorithm::Rs256 && PublicEncryptingKey::from_der(der).is_err() {
+        return Err(KeyFault::Length);
+    }
+    Ok(parsed)
+}
+
+impl PartialEq for PublicKeys {
     fn eq(&self, other: &Self) -> bool {
-        self.algorithm == other.algorithm && (*self.key).as_ref() == (*other.key).as_ref()
+        let bytes = |keys: &Self| keys.keys.iter().map(|key| key.as_ref().to_vec()).collect::<Vec<_>>();
+        self.algorithm == other.algorithm && bytes(self) == bytes(other)
     }
 }
 
-impl Eq for PublicKey {}
+impl Eq for PublicKeys {}
 
-impl fmt::Debug for PublicKey {
+impl fmt::Debug for PublicKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PublicKey({})", self.algorithm.as_str())
+        write!(f, "PublicKeys({} of {})", self.keys.len(), self.algorithm.as_str())
     }
 }
 
@@ -148,8 +190,9 @@ impl Verifier {
         self.fits(&object(header)?)?;
         let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| Refused::Malformed)?;
         // SECURITY: before a byte of the payload is looked at.
-        let verified = self.key.key.verify_sig(signed.as_bytes(), &signature);
-        verified.map_err(|_| Refused::Signature)?;
+        if !self.keys.made(&signature, signed.as_bytes()) {
+            return Err(Refused::Signature);
+        }
         let claims = Claims(object(payload)?);
         self.in_force(&claims, now.0 / 1_000)?;
         self.is_meant(&claims)?;
@@ -168,7 +211,7 @@ impl Verifier {
     /// Nothing of the header is obeyed. SECURITY: an extension that must be understood is not (RFC 7515, section 4.1.11).
     fn fits(&self, header: &Object) -> Result<(), Refused> {
         let algorithm = header.get("alg").and_then(Value::as_str);
-        let fits = algorithm == Some(self.key.algorithm.as_str()) && header.get("crit").is_none();
+        let fits = algorithm == Some(self.keys.algorithm.as_str()) && header.get("crit").is_none();
         if fits { Ok(()) } else { Err(Refused::Algorithm) }
     }
 
@@ -213,6 +256,12 @@ impl Claims {
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name).and_then(name_of)
+    }
+}
+
+impl fmt::Debug for Claims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Claims").field(&self.0).finish()
     }
 }
 

@@ -11,7 +11,7 @@ mod json;
 mod jwt;
 
 pub use field::{MAX_BODY, field_of};
-pub use jwt::{Algorithm, Claims, KeyFault, MAX_JWT, PublicKey, Refused, Verifier};
+pub use jwt::{Algorithm, Claims, KeyFault, MAX_JWT, MAX_KEYS, PublicKeys, Refused, Verifier};
 
 use std::fmt;
 

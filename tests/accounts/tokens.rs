@@ -13,11 +13,19 @@ use serde_json::{Value, json};
 use super::*;
 
 fn key() -> Ed25519KeyPair {
-    Ed25519KeyPair::from_seed_unchecked(&[3; 32]).unwrap()
+    seeded(3)
 }
 
-fn pem() -> String {
-    let key = key();
+/// The issuer's key of before.
+fn old_key() -> Ed25519KeyPair {
+    seeded(2)
+}
+
+fn seeded(seed: u8) -> Ed25519KeyPair {
+    Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap()
+}
+
+fn pem(key: &Ed25519KeyPair) -> String {
     let der: PublicKeyX509Der<'_> = key.public_key().as_der().unwrap();
     format!(
         "-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n",
@@ -35,8 +43,12 @@ fn parts(header: &Value, payload: &Value) -> String {
 }
 
 fn signed(header: &Value, payload: &Value) -> String {
+    signed_by(&key(), header, payload)
+}
+
+fn signed_by(key: &Ed25519KeyPair, header: &Value, payload: &Value) -> String {
     let text = parts(header, payload);
-    let signature = key().sign(text.as_bytes());
+    let signature = key.sign(text.as_bytes());
     format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
@@ -47,11 +59,11 @@ fn token(name: &str) -> String {
     )
 }
 
-/// A room for one behind tokens; the key's file goes with the folder.
+/// A room for one behind tokens, while the issuer changes its key; the keys' file goes with the folder.
 async fn by_tokens(more: &str) -> (House, Guest, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("accounts.pem");
-    std::fs::write(&file, pem()).unwrap();
+    std::fs::write(&file, format!("{}{}", pem(&old_key()), pem(&key()))).unwrap();
     let mut identity = String::from(
         "[room.identity]\nfrom = \"jwt\"\nalgorithm = \"EdDSA\"\naudience = \"shop\"\nmissing = \"refuse\"\n",
     );
@@ -93,6 +105,20 @@ async fn a_genuine_token_names_its_account_in_a_cookie_and_as_a_bearers() {
 }
 
 #[tokio::test]
+async fn a_token_of_the_key_before_and_one_of_the_key_after_name_one_account() {
+    let (house, _inside, _folder) = by_tokens("").await;
+    let by = |key: &Ed25519KeyPair| {
+        let payload = json!({ "sub": "ann", "aud": "shop", "exp": in_an_hour() });
+        let mut guest = house.guest();
+        show(&mut guest, &signed_by(key, &json!({ "alg": "EdDSA" }), &payload), "");
+        guest
+    };
+    let place = waits(&mut by(&old_key())).await;
+    assert_eq!(waits(&mut by(&key())).await, place);
+    assert_eq!(by(&seeded(4)).page("/seats").await.word(), "sign_in", "of neither");
+}
+
+#[tokio::test]
 async fn forged_and_spent_tokens_name_nobody() {
     let (house, _inside, _folder) = by_tokens("").await;
     let payload = json!({ "sub": "ann", "aud": "shop", "exp": in_an_hour() });
@@ -110,7 +136,7 @@ async fn forged_and_spent_tokens_name_nobody() {
         signed(&json!({ "alg": "EdDSA" }), &payload)
     };
     let hs256 = parts(&json!({ "alg": "HS256" }), &payload);
-    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(pem().as_bytes()).unwrap();
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(pem(&key()).as_bytes()).unwrap();
     mac.update(hs256.as_bytes());
     let hs256 = format!("{hs256}.{}", URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()));
     let forged = [

@@ -297,7 +297,7 @@ const IDENTITY_KEYS: [Key; 11] = [
         "key_file",
         "path of a PEM file",
         "only for `jwt`, which needs it",
-        "The public key that tokens are verified with.",
+        "The public keys that tokens are verified with, 1 to 4 of them; each is tried.",
     ),
     optional(
         "algorithm",

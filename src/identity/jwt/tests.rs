@@ -15,7 +15,11 @@ const NOW_SECS: u64 = 1_800_000_000;
 const NOW: Wall = Wall(NOW_SECS * 1_000);
 
 fn ed25519() -> Ed25519KeyPair {
-    Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap()
+    seeded(7)
+}
+
+fn seeded(seed: u8) -> Ed25519KeyPair {
+    Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap()
 }
 
 fn pem(label: &str, der: &[u8]) -> String {
@@ -24,14 +28,18 @@ fn pem(label: &str, der: &[u8]) -> String {
 }
 
 fn ed25519_pem() -> String {
-    let key = ed25519();
+    pem_of(7)
+}
+
+fn pem_of(seed: u8) -> String {
+    let key = seeded(seed);
     let der: PublicKeyX509Der<'_> = key.public_key().as_der().unwrap();
     pem("PUBLIC KEY", der.as_ref())
 }
 
 fn verifier(algorithm: Algorithm, pem: &str) -> Verifier {
     Verifier {
-        key: PublicKey::read(algorithm, pem.as_bytes()).unwrap(),
+        keys: PublicKeys::read(algorithm, pem.as_bytes()).unwrap(),
         claim: "sub".to_owned(),
         issuer: None,
         audience: None,
@@ -49,8 +57,12 @@ fn encoded(part: &str) -> String {
 
 /// A token of these two parts, signed by the right key.
 fn signed(header: &str, payload: &str) -> String {
+    signed_by(&ed25519(), header, payload)
+}
+
+fn signed_by(key: &Ed25519KeyPair, header: &str, payload: &str) -> String {
     let text = format!("{}.{}", encoded(header), encoded(payload));
-    let signature = ed25519().sign(text.as_bytes());
+    let signature = key.sign(text.as_bytes());
     format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
@@ -101,9 +113,9 @@ fn rs256_tokens_are_verified_with_an_rsa_key() {
         verifier(Algorithm::Rs256, &pem).identity(&token, NOW),
         Identity::new("17")
     );
-    assert_eq!(PublicKey::read(Algorithm::EdDsa, pem.as_bytes()), Err(KeyFault::Other));
+    assert_eq!(PublicKeys::read(Algorithm::EdDsa, pem.as_bytes()), Err(KeyFault::Other));
     assert_eq!(
-        PublicKey::read(Algorithm::Rs256, ed25519_pem().as_bytes()),
+        PublicKeys::read(Algorithm::Rs256, ed25519_pem().as_bytes()),
         Err(KeyFault::Other)
     );
 }
@@ -274,22 +286,143 @@ fn a_claim_that_is_no_name_names_nobody() {
     assert_eq!(other.identity(&ann(), NOW), None);
 }
 
+fn read(algorithm: Algorithm, text: &str) -> Option<KeyFault> {
+    PublicKeys::read(algorithm, text.as_bytes()).err()
+}
+
 #[test]
-fn a_key_file_holds_one_public_key_and_no_private_one() {
-    let read = |text: &str| PublicKey::read(Algorithm::EdDsa, text.as_bytes()).err();
+fn a_key_file_holds_public_keys_and_no_private_one() {
+    let read = |text: &str| read(Algorithm::EdDsa, text);
     let public = ed25519_pem();
     assert_eq!(read(&public), None);
     assert_eq!(read(&format!("A note.\n{public}")), None);
-    let private = pem("PRIVATE KEY", ed25519().to_pkcs8().unwrap().as_ref());
-    assert_eq!(read(&private), Some(KeyFault::Private));
-    assert_eq!(read(&format!("{public}{private}")), Some(KeyFault::Private));
-    assert_eq!(read(&format!("{public}{public}")), Some(KeyFault::Several));
+    let der = ed25519().to_pkcs8().unwrap();
+    for label in ["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "OPENSSH PRIVATE KEY"] {
+        let private = pem(label, der.as_ref());
+        assert_eq!(read(&private), Some(KeyFault::Private));
+        assert_eq!(read(&format!("{public}{private}")), Some(KeyFault::Private), "{label}");
+    }
     assert_eq!(read(&pem("PUBLIC KEY", b"no key")), Some(KeyFault::Other));
     for nothing in ["", "secret", &pem("CERTIFICATE", b"x")] {
         assert_eq!(read(nothing), Some(KeyFault::NoKey), "{nothing}");
     }
-    let printed = format!("{:?}", PublicKey::read(Algorithm::EdDsa, public.as_bytes()));
-    assert_eq!(printed, "Ok(PublicKey(EdDSA))");
+    let printed = format!("{:?}", PublicKeys::read(Algorithm::EdDsa, public.as_bytes()));
+    assert_eq!(printed, "Ok(PublicKeys(1 of EdDSA))");
+}
+
+/// The file while an issuer changes its keys: those of before, and those from now on.
+#[test]
+fn up_to_four_keys_are_each_tried() {
+    let file = |seeds: &[u8]| seeds.iter().map(|seed| pem_of(*seed)).collect::<String>();
+    let payload = json!({ "sub": "ann", "exp": NOW_SECS + 60 }).to_string();
+    let told = |seeds: &[u8], by| {
+        let token = signed_by(&seeded(by), EDDSA, &payload);
+        verifier(Algorithm::EdDsa, &file(seeds)).verify(&token, NOW).err()
+    };
+    for by in 1..=4 {
+        assert_eq!(told(&[1, 2, 3, 4], by), None, "{by}");
+    }
+    assert_eq!(told(&[1, 2, 3, 4], 5), Some(Refused::Signature));
+    assert_eq!(told(&[1, 2], 3), Some(Refused::Signature));
+    let read = |text: &str| read(Algorithm::EdDsa, text);
+    assert_eq!(read(&file(&[1, 2, 3, 4, 5])), Some(KeyFault::TooMany));
+    let rsa = pem("PUBLIC KEY", &rsa(RSA_2048));
+    assert_eq!(read(&format!("{}{rsa}", pem_of(1))), Some(KeyFault::Other));
+}
+
+#[test]
+fn a_key_file_is_read_from_end_to_end() {
+    let (one, two) = (pem_of(1), pem_of(2));
+    for (wrong, what) in [
+        (&two[..two.len() - 10], "cut off in the last line"),
+        (&two[..60], "cut off in a key"),
+        (two.trim_end().trim_end_matches('-'), "a last line without its dashes"),
+        (&two.replace("KEY-----\nM", "KEY-----\n*M"), "no Base64"),
+        (&two.replacen("KEY-----", "KEY---", 1), "a first line that is none"),
+    ] {
+        assert_eq!(read(Algorithm::EdDsa, wrong), Some(KeyFault::Broken), "{what}");
+        let after = format!("{one}{wrong}");
+        assert_eq!(
+            read(Algorithm::EdDsa, &after),
+            Some(KeyFault::Broken),
+            "{what}, after one"
+        );
+    }
+    // Lines that are lost: the last of the first key, and the first of the second. DER of 294 bytes ends where its Base64 does.
+    let rsa = pem("PUBLIC KEY", &rsa(RSA_2048));
+    let (first, end) = rsa.split_once("-----END").unwrap();
+    let (_, second) = rsa.split_once('\n').unwrap();
+    for wrong in [
+        format!("{first}{rsa}"),
+        format!("{rsa}{second}"),
+        format!("{first}{rsa}-----END{end}"),
+    ] {
+        assert_eq!(read(Algorithm::Rs256, &wrong), Some(KeyFault::Broken), "{wrong}");
+    }
+    let windows = format!("{rsa}{rsa}").replace('\n', "\r\n");
+    assert_eq!(read(Algorithm::Rs256, &windows), None);
+}
+
+/// Moduli of which only the length is looked at: odd, with a first byte that fills it.
+const RSA_2048: (usize, u8) = (256, 0x80);
+
+/// A public key in DER, as of RFC 8017 within RFC 5280, for the exponent 65,537.
+fn rsa((bytes, first): (usize, u8)) -> Vec<u8> {
+    let item = |tag: u8, content: &[u8]| {
+        let [high, low] = u16::try_from(content.len()).unwrap().to_be_bytes();
+        let length = match content.len() {
+            0..=127 => vec![low],
+            128..=255 => vec![0x81, low],
+            _ => vec![0x82, high, low],
+        };
+        [&[tag], length.as_slice(), content].concat()
+    };
+    let mut modulus = vec![0xff; bytes];
+    modulus[0] = first;
+    if first >= 0x80 {
+        modulus.insert(0, 0);
+    }
+    let key = item(0x30, &[item(2, &modulus), item(2, &[1, 0, 1])].concat());
+    let kind = [0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1, 5, 0];
+    item(0x30, &[&kind[..], &item(3, &[&[0], key.as_slice()].concat())].concat())
+}
+
+/// One that `openssl genrsa 1024` made.
+const RSA_1024: &str = "-----BEGIN PUBLIC KEY-----
+MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDobJLWTElttXVAPrMLvM/VgcmE
+wYe3zSJ5vsw00JgIfb6etK3TiNx9msHe44YqfPnDQUgpddYZruGpNBu7jFOZqnnc
+HwHETr5ZcKhwIAs2cR1jBDNQiW4pNeK19IRp4YhT6CteNL29td7TR2td8+3UzD2L
+xGZmgpocxcC8Dl/oUQIDAQAB
+-----END PUBLIC KEY-----
+";
+
+#[test]
+fn rsa_keys_have_2048_to_8192_bits() {
+    let read = |length| read(Algorithm::Rs256, &pem("PUBLIC KEY", &rsa(length)));
+    assert_eq!(
+        (read(RSA_2048), read((384, 0xff)), read((1_024, 0xff))),
+        (None, None, None)
+    );
+    for (length, bits) in [((128, 0xff), 1_024), ((256, 0x7f), 2_047), ((1_025, 1), 8_193)] {
+        let told = read(length);
+        assert!(
+            matches!(told, Some(KeyFault::Length | KeyFault::Other)),
+            "{bits}: {told:?}"
+        );
+    }
+    let short = PublicKeys::read(Algorithm::Rs256, RSA_1024.as_bytes());
+    assert_eq!(short, Err(KeyFault::Length));
+    let beside = format!("{}{RSA_1024}", pem("PUBLIC KEY", &rsa(RSA_2048)));
+    assert_eq!(
+        PublicKeys::read(Algorithm::Rs256, beside.as_bytes()),
+        Err(KeyFault::Length)
+    );
+}
+
+#[test]
+fn what_a_token_says_is_not_printed() {
+    let claims = ours().verify(&ann(), NOW);
+    assert_eq!(format!("{claims:?}"), r#"Ok(Claims({"exp", "sub"}))"#);
 }
 
 proptest! {
