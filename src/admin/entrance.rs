@@ -14,6 +14,7 @@ use subtle::ConstantTimeEq as _;
 use super::Problem;
 use super::page::PAGE;
 use super::verify::VERIFY;
+use crate::config::OPERATOR;
 
 /// The bearer token, kept as its digest so that neither its bytes nor its length can leak from here.
 #[derive(Clone)]
@@ -133,9 +134,6 @@ impl Entrance {
         }
     }
 }
-
-/// Whose name a token has that was given none, and who needs none.
-pub const OPERATOR: &str = "operator";
 
 fn nobody() -> Operator {
     Operator(OPERATOR.to_owned())

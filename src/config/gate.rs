@@ -141,19 +141,34 @@ fn check_tokens(section: &Section<'_>, admin: &Admin) {
         let right = format!("at most {MAX_TOKENS}");
         section.mistake("admin_tokens", format!("{} tokens", tokens.len()), right);
     }
+    if admin.token.is_some() && admin.token == admin.verify_token {
+        let wrong = "this is the admin_token, and would let the shop change everything";
+        section.mistake("verify_token", wrong, "a token of its own");
+    }
     for (at, own) in tokens.iter().enumerate() {
         let before = &tokens[..at];
         if before.iter().any(|other| other.name == own.name) {
             let wrong = format!("two tokens have the name \"{}\"", own.name);
             section.mistake("admin_tokens", wrong, "each name once");
         }
-        let others = before.iter().map(|other| &other.token).chain(&admin.token);
-        if others.into_iter().any(|other| *other == own.token) {
+        if own.name.eq_ignore_ascii_case(OPERATOR) {
+            let wrong = format!("\"{}\" is whoever has no name", own.name);
+            section.mistake("admin_tokens", wrong, "another name");
+        }
+        let others = before.iter().map(|other| &other.token);
+        if others
+            .chain(&admin.token)
+            .chain(&admin.verify_token)
+            .any(|other| *other == own.token)
+        {
             let wrong = format!("the token of \"{}\" is another's too", own.name);
             section.mistake("admin_tokens", wrong, "a token of its own for each");
         }
     }
 }
+
+/// Whose name `admin_token` has, which was given none, and on loopback whoever needs no token.
+pub const OPERATOR: &str = "operator";
 
 fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
     let mut all: Vec<&Listen> = server.listen.iter().filter(|place| !place.is_any_port()).collect();

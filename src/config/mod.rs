@@ -49,7 +49,7 @@ use toml::de::{DeTable, Error};
 pub use differences::Difference;
 pub use files::NamedFile;
 pub use forward_auth::Asker;
-pub use gate::{Admin, LogConfig, NamedToken, Server};
+pub use gate::{Admin, LogConfig, NamedToken, OPERATOR, Server};
 pub use identity::{Identities, Missing, Source};
 pub use lanes::Lane;
 pub use limit::{Limit, OwnLimits, Rate};

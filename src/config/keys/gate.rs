@@ -39,7 +39,7 @@ const SERVER_KEYS: [Key; 23] = [
         "admin_tokens",
         "list of { name, token, may }",
         "[]",
-        "A token for each operator: its name stands beside every change, `may` is `read` or `change`, `token` is a secret of 16 bytes or more. They are asked for beside or instead of `admin_token`, whose name is `operator`.",
+        "A token for each operator: its name stands beside every change, `may` is `read` or `change`, `token` is a secret of 16 bytes or more. They are asked for beside or instead of `admin_token`, whose name is `operator`; no two have the same secret.",
     ),
     optional(
         "verify_token",
