@@ -28,6 +28,7 @@ pub enum Coming {
     Again(PendingId),
     /// With a proof of work, or having waited instead; each is good for one join, by its id.
     Proved(PendingId),
+    Waited(PendingId),
 }
 
 impl Coming {
@@ -58,6 +59,10 @@ impl Gate {
             Coming::Again(_) if !seat.ticket().is_some_and(lapsed) => {
                 self.shared.limits.status(seat.ticket(), visit.client)
             }
+            Coming::Waited(_) => self
+                .shared
+                .limits
+                .join_without_proof(&seat.rules.room.name, visit.client),
             _ => self.shared.limits.join(&seat.rules.room.name, visit.client),
         };
         if let Err(over) = counted {
@@ -69,7 +74,7 @@ impl Gate {
         let identity = tags.first().copied();
         let arrival = match coming {
             Coming::First => Arrival::first(),
-            Coming::Again(id) | Coming::Proved(id) => Arrival::again(id),
+            Coming::Again(id) | Coming::Proved(id) | Coming::Waited(id) => Arrival::again(id),
         }
         .of(tags);
         let (lane, place) = match self.shared.replica.join(&room, &line, lane, arrival.clone()).await {

@@ -11,7 +11,7 @@ use prometheus_client::metrics::counter::Counter;
 
 use crate::config::routes::Hits;
 use crate::config::{Limit, OwnLimits, Rate};
-use crate::limit::{ClientKey, Decision, Held, Hold, Limiter, Prefixes};
+use crate::limit::{ClientKey, Decision, Held, Hold, Limiter, Prefixes, RefusedBy, Together};
 use crate::metrics::{Metrics, Outcome};
 use crate::room::{RoomName, Visitor};
 use crate::token::{Pass, Ticket};
@@ -34,6 +34,8 @@ pub struct Limits {
     join_network: Arc<Rule>,
     join_wide: Arc<Rule>,
     join_without_proof: Arc<Rule>,
+    /// Of all joins.
+    joining: Arc<Together>,
     prefixes: (Prefixes, Prefixes),
     status: Arc<Rule>,
     status_network: Arc<Rule>,
@@ -98,6 +100,7 @@ impl Limits {
                 own.join_without_proof,
                 before.map(|all| &all.join_without_proof),
             ),
+            joining: before.map(|all| Arc::clone(&all.joining)).unwrap_or_default(),
             prefixes: (own.join_network_prefix, own.join_wide_prefix),
             status: rule("status", own.status, before.map(|all| &all.status)),
             status_network: rule(
@@ -133,21 +136,36 @@ impl Limits {
             .try_for_each(|rule| rule.check(client.into()))
     }
 
-    /// Counts a join. Networks are counted for each room: a flood of one room holds nobody back from another.
+    /// Counts a join. Networks are counted for each room: a flood of one room holds nobody back from another. A refused join
+    /// counts nowhere, so that a network over its bound does not use up what its addresses have.
     pub fn join(&self, room: &RoomName, client: IpAddr) -> Result<(), Over> {
-        let (network, wide) = self.prefixes;
-        self.join
-            .check(client.into())
-            .and_then(|()| self.join_network.check(ClientKey::within(room, client, network)))
-            .and_then(|()| self.join_wide.check(ClientKey::within(room, client, wide)))
-            .map_err(|over| Over { joining: true, ..over })
+        self.joins(&self.join_bounds(room, client))
     }
 
-    /// Counts a join of somebody who waited in place of a proof of work, besides [`Self::join`].
+    /// Counts a join of somebody who waited in place of a proof of work: against one limit more.
     pub fn join_without_proof(&self, room: &RoomName, client: IpAddr) -> Result<(), Over> {
-        self.join_without_proof
-            .check(ClientKey::within(room, client, self.prefixes.0))
-            .map_err(|over| Over { joining: true, ..over })
+        let [join, network, wide] = self.join_bounds(room, client);
+        self.joins(&[join, (&self.join_without_proof, network.1), network, wide])
+    }
+
+    /// The narrowest first: who is over several is told of that one.
+    fn join_bounds(&self, room: &RoomName, client: IpAddr) -> [(&Rule, ClientKey); 3] {
+        let (network, wide) = self.prefixes;
+        [
+            (&self.join, client.into()),
+            (&self.join_network, ClientKey::within(room, client, network)),
+            (&self.join_wide, ClientKey::within(room, client, wide)),
+        ]
+    }
+
+    fn joins<const N: usize>(&self, bounds: &[(&Rule, ClientKey); N]) -> Result<(), Over> {
+        let limiters = bounds.map(|(rule, client)| (&rule.limiter, client));
+        self.joining
+            .check(&limiters)
+            .map_err(|RefusedBy { at, retry_after }| Over {
+                joining: true,
+                ..bounds[at].0.over(retry_after)
+            })
     }
 
     /// Whether a pass may be used from where the client is, in a room that allows so many networks.
@@ -233,15 +251,19 @@ impl Rule {
         let Decision::Refused { retry_after } = self.limiter.check(client) else {
             return Ok(());
         };
+        Err(self.over(retry_after))
+    }
+
+    fn over(&self, retry_after: Duration) -> Over {
         self.refused.inc();
         let state = format!("\"{}\";r=0;t={}", self.name, secs(retry_after));
         let state = HeaderValue::try_from(state).expect("a limit's name is plain");
-        Err(Over {
+        Over {
             retry_after,
             policy: self.policy.clone(),
             state,
             joining: false,
-        })
+        }
     }
 }
 

@@ -22,7 +22,6 @@ use crate::waiting::{PageFacts, PageKind, ProofFacts};
 use super::answers::{Answer, json, page};
 use super::forward_auth::Aim;
 use super::kind::Kind;
-use super::limits::Over;
 use super::line_page::line_facts;
 use super::seat::Seat;
 use super::visit::Visit;
@@ -45,8 +44,8 @@ pub enum Proof {
     /// It was given, and is good for this one join.
     Given(PendingId),
     Asked(Asked),
-    /// It was waited for by too many of the network.
-    Limited(Over),
+    /// It was waited for instead, which so many of a network may do.
+    Waited(PendingId),
 }
 
 /// What to ask for.
@@ -130,14 +129,10 @@ impl Seat<'_> {
         if age_ms > life_ms || challenge.network != self.network(visit.client) {
             return None;
         }
-        let given = Proof::Given(challenge.id);
         match nonces {
-            Some(nonces) => proof::solves(text, challenge.price, &nonces).then_some(given),
+            Some(nonces) => proof::solves(text, challenge.price, &nonces).then_some(Proof::Given(challenge.id)),
             None if age_ms / 1_000 < u64::from(wait_secs(terms, challenge.price)) => None,
-            None => Some(match self.shared.limits.join_without_proof(room, visit.client) {
-                Ok(()) => given,
-                Err(over) => Proof::Limited(over),
-            }),
+            None => Some(Proof::Waited(challenge.id)),
         }
     }
 

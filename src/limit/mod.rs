@@ -7,13 +7,14 @@
 //! shares one bucket with its network (/16, or /48 in IPv6), which lets a flood starve its own networks only. A shard
 //! can be full some per cent before the whole is; that errs on the strict side. What is *over its limit* is asked of
 //! governor's own rule, and time comes from a clock passed in. Who a client is, is the caller's to say. [`Held`] bounds what a
-//! client has at once rather than how often it comes.
+//! client has at once rather than how often it comes, [`Together`] charges several limits or none.
 
 mod client;
 mod held;
 mod network;
 mod shard;
 mod store;
+mod together;
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +29,8 @@ use governor::{Quota, RateLimiter};
 
 pub use client::{ClientKey, Prefixes};
 pub use held::{Held, Hold};
-use store::Store;
+use store::{Ask, Store};
+pub use together::{RefusedBy, Together};
 
 /// How many clients one limit remembers unless told otherwise: about 10 MB when full.
 pub const CLIENTS: usize = 100_000;
@@ -57,7 +59,7 @@ pub enum Decision {
 
 /// One limit and what it remembers of its clients. Shared by all cores.
 pub struct Limiter<C: Clock<Instant = Nanos> = Uptime> {
-    rule: RateLimiter<ClientKey, Store<C>, C, StateInformationMiddleware>,
+    rule: RateLimiter<Ask, Store<C>, C, StateInformationMiddleware>,
     store: Store<C>,
     quota: Quota,
     clock: C,
@@ -87,7 +89,16 @@ impl<C: Clock<Instant = Nanos> + Clone> Limiter<C> {
 
     /// Counts one request of `client` and says whether it may pass. A refused request costs nothing of the burst.
     pub fn check(&self, client: ClientKey) -> Decision {
-        match self.rule.check_key(&client) {
+        self.ask(&Ask::Take(client))
+    }
+
+    /// What [`Limiter::check`] would say; counts nothing.
+    pub fn look(&self, client: ClientKey) -> Decision {
+        self.ask(&Ask::Look(client))
+    }
+
+    fn ask(&self, ask: &Ask) -> Decision {
+        match self.rule.check_key(ask) {
             Ok(state) => {
                 let remaining = state.remaining_burst_capacity();
                 let used = self.quota.burst_size().get().saturating_sub(remaining);

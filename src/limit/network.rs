@@ -43,6 +43,12 @@ impl Networks {
         }
     }
 
+    /// What `f` says of the bucket, which stays as it is.
+    pub(super) fn look<T>(&self, network: Network, f: impl Fn(Option<Nanos>) -> T) -> T {
+        let tat = self.bucket(network).load(Ordering::Relaxed);
+        f((tat != NEVER).then(|| Nanos::new(tat)))
+    }
+
     fn bucket(&self, network: Network) -> &AtomicU64 {
         match network {
             Network::V4(at) => &self.v4[usize::from(at)],

@@ -17,9 +17,12 @@ use super::client::Who;
 pub(super) struct Shard {
     clients: HashMap<Who, Client, RandomState>,
     /// Every client once, by a TAT that it had at some time.
-    by_tat: BinaryHeap<Reverse<(Nanos, Who)>>,
+    by_tat: BinaryHeap<Listed>,
     most: usize,
 }
+
+/// A client by its TAT at some time.
+type Listed = Reverse<(Nanos, Who)>;
 
 pub(super) struct Client {
     pub tat: Nanos,
@@ -58,28 +61,36 @@ impl Shard {
 
     /// Forgets the client with the lowest TAT if `may` says so of it; false when it does not, or when there is nobody.
     pub(super) fn forget_lowest(&mut self, may: impl Fn(&Client) -> bool) -> bool {
-        while let Some(mut lowest) = self.by_tat.peek_mut() {
+        self.with_lowest(|lowest, client| {
+            let forgets = may(client);
+            forgets.then(|| PeekMut::pop(lowest))
+        })
+        .flatten()
+        .is_some_and(|Reverse((_, who))| self.clients.remove(&who).is_some())
+    }
+
+    /// What `ask` says of the client with the lowest TAT; `None` where there is nobody.
+    pub(super) fn lowest<T>(&mut self, ask: impl FnOnce(&Client) -> T) -> Option<T> {
+        self.with_lowest(|_, client| ask(client))
+    }
+
+    fn with_lowest<T>(&mut self, ask: impl FnOnce(PeekMut<'_, Listed>, &Client) -> T) -> Option<T> {
+        loop {
+            let mut lowest = self.by_tat.peek_mut()?;
             let Reverse((listed, who)) = *lowest;
             let client = self.clients.get(&who).expect("the heap lists the clients of the map");
-            if listed < client.tat {
-                // Sinks to where it belongs when the borrow ends. Paid for by the request that raised the TAT.
-                *lowest = Reverse((client.tat, who));
-                continue;
+            if listed == client.tat {
+                return Some(ask(lowest, client));
             }
-            if !may(client) {
-                return false;
-            }
-            PeekMut::pop(lowest);
-            self.clients.remove(&who);
-            return true;
+            // Sinks to where it belongs when the borrow ends. Paid for by the request that raised the TAT.
+            *lowest = Reverse((client.tat, who));
         }
-        false
     }
 
     /// Bytes that the tables hold, by their capacity.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.clients.capacity() * (size_of::<(Who, Client)>() + 1) * 8 / 7
-            + self.by_tat.capacity() * size_of::<Reverse<(Nanos, Who)>>()
+            + self.by_tat.capacity() * size_of::<Listed>()
     }
 }

@@ -25,6 +25,14 @@ struct Inner {
     networks: OnceLock<Networks>,
 }
 
+/// What is asked about a client: whether it may pass, or that it does. Both in one kind of key, so that one rule of governor's,
+/// with one beginning of time, answers both.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) enum Ask {
+    Look(ClientKey),
+    Take(ClientKey),
+}
+
 impl<C: Clone> Clone for Store<C> {
     fn clone(&self) -> Self {
         Self {
@@ -35,13 +43,16 @@ impl<C: Clone> Clone for Store<C> {
 }
 
 impl<C: Clock<Instant = Nanos>> StateStore for Store<C> {
-    type Key = ClientKey;
+    type Key = Ask;
 
-    fn measure_and_replace<T, F, E>(&self, key: &ClientKey, f: F) -> Result<T, E>
+    fn measure_and_replace<T, F, E>(&self, ask: &Ask, f: F) -> Result<T, E>
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        let now = self.clock.now();
+        let (key, now) = match ask {
+            Ask::Look(key) => return self.inner.look(key, f).map(|(outcome, _)| outcome),
+            Ask::Take(key) => (key, self.clock.now()),
+        };
         let mut shard = self.inner.shard(key.who);
         if let Some(client) = shard.get_mut(key.who) {
             client.seen = now;
@@ -109,6 +120,20 @@ impl<C: Clock<Instant = Nanos>> Store<C> {
 }
 
 impl Inner {
+    /// What `f` would say of the client; nothing is counted, remembered or forgotten.
+    fn look<T, E>(&self, key: &ClientKey, f: impl Fn(Option<Nanos>) -> Result<T, E>) -> Result<T, E> {
+        let mut shard = self.shard(key.who);
+        if let Some(client) = shard.get_mut(key.who) {
+            return f(Some(client.tat));
+        }
+        let is_full = shard.is_full() && shard.lowest(|client| f(Some(client.tat)).is_err()) == Some(true);
+        drop(shard);
+        match self.networks.get() {
+            Some(networks) if is_full => networks.look(key.network, f),
+            _ => f(None),
+        }
+    }
+
     fn shard(&self, who: Who) -> MutexGuard<'_, Shard> {
         // The map uses the hash's lowest and highest bits; a shard's clients should differ in those.
         let middle = usize::from(self.hasher.hash_one(who).to_le_bytes()[4]);

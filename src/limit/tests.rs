@@ -279,7 +279,10 @@ proptest! {
             now += Duration::from_millis(wait_ms);
             let key = ClientKey::from(IpAddr::from([10, 0, 0, u8::try_from(who).expect("below 30")]));
             let known = limiter.store.knows(key);
+            let (seen, looked) = (limiter.clients(), limiter.look(key));
+            prop_assert_eq!((limiter.clients(), limiter.store.knows(key)), (seen, known), "a look changes nothing");
             let decision = limiter.check(key);
+            prop_assert_eq!(looked, decision);
             if let Some(until) = refused_until.get(&who).filter(|until| now < **until) {
                 prop_assert_eq!(decision, Decision::Refused { retry_after: until.saturating_sub(now) });
             }
@@ -289,4 +292,50 @@ proptest! {
             prop_assert!(limiter.clients() <= 3);
         }
     }
+}
+
+#[test]
+fn a_request_that_one_limit_refuses_is_counted_by_none() {
+    let clock = FakeRelativeClock::default();
+    let of = |requests| {
+        let requests = NonZeroU32::new(requests).expect("some requests");
+        Limiter::with_clock(requests, TEN_SECONDS, 10, clock.clone())
+    };
+    let (narrow, wide) = (of(2), of(3));
+    let together = Together::default();
+    let passes = |who| together.check(&[(&narrow, client(who)), (&wide, client(9))]);
+    assert!(passes(1).is_ok() && passes(2).is_ok() && passes(2).is_ok());
+    for _ in 0..10 {
+        let refused = passes(1).expect_err("the wide one is empty");
+        assert_eq!((refused.at, refused.retry_after), (1, TEN_SECONDS / 3));
+        assert_eq!(passes(2).expect_err("and the second's own before it").at, 0);
+    }
+    clock.advance(TEN_SECONDS / 3 + Duration::from_nanos(1));
+    assert!(
+        passes(2).is_err() && passes(1).is_ok(),
+        "nothing of the first's was taken, nor by the second"
+    );
+    assert!(
+        narrow.look(client(3)) == narrow.look(client(3)) && narrow.clients() == 2,
+        "a look remembers nobody"
+    );
+}
+
+#[test]
+fn cores_that_share_several_limits_take_of_all_as_much_as_the_tightest_allows() {
+    let (narrow, _clock) = limiter(1_000, TEN_SECONDS, 10);
+    let (wide, _clock) = limiter(1_500, TEN_SECONDS, 10);
+    let together = Together::default();
+    let core = |who| {
+        let limits = [(&narrow, client(who)), (&wide, client(9))];
+        (0..1_200).filter(|_| together.check(&limits).is_ok()).count()
+    };
+    let passed: Vec<usize> = std::thread::scope(|scope| {
+        let core = &core;
+        let cores: Vec<_> = [1, 2, 1, 2].map(|who| scope.spawn(move || core(who))).into();
+        cores.into_iter().map(|core| core.join().expect("no panic")).collect()
+    });
+    let left = |who| (0..1_000).take_while(|_| passes(&narrow, client(who))).count();
+    assert_eq!(passed.iter().sum::<usize>(), 1_500);
+    assert_eq!(left(1) + left(2), 500, "what was refused is still there");
 }

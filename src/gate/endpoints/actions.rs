@@ -50,8 +50,8 @@ impl Gate {
             _ => match seat.proof(visit, shown) {
                 Proof::NotAsked => Coming::First,
                 Proof::Given(id) => Coming::Proved(id),
+                Proof::Waited(id) => Coming::Waited(id),
                 Proof::Asked(asked) => return seat.ask(visit, &asked),
-                Proof::Limited(over) => return over.answer(&seat.rules.pages, visit),
             },
         };
         if let Some(answer) = seat.refuse_app(head, visit) {

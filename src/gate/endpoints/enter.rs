@@ -35,12 +35,12 @@ impl Gate {
         if placed || no_line || seat.is_nameless() || worth.pass() == PassState::Valid {
             return sent_on(to, to, Vec::new());
         }
-        let id = match seat.proof(visit, shown.as_deref()) {
-            Proof::Given(id) => id,
+        let coming = match seat.proof(visit, shown.as_deref()) {
+            Proof::Given(id) => Coming::Proved(id),
+            Proof::Waited(id) => Coming::Waited(id),
             Proof::NotAsked | Proof::Asked(_) => return sent_on(to, to, Vec::new()),
-            Proof::Limited(over) => return over.answer(&seat.rules.pages, visit),
         };
-        let cookies = match self.number(seat, visit, worth.edition, Coming::Proved(id)).await {
+        let cookies = match self.number(seat, visit, worth.edition, coming).await {
             Joined::Called(tokens) => vec![seat.set_ticket(&tokens.0), seat.set_pass(&tokens.1)],
             Joined::InLine(ticket) => vec![seat.set_ticket(&ticket)],
             Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),

@@ -103,6 +103,38 @@ fn joins_are_counted_by_address_and_for_each_room_by_two_networks() {
 }
 
 #[test]
+fn a_refused_join_takes_nothing_from_anybody() {
+    let limits = limits();
+    let [shop, other] = ["shop", "other"].map(|name| RoomName::new(name).unwrap());
+    let at = |last| IpAddr::from([192, 0, 2, last]);
+    let refused_by = |over: Over| over.policy.to_str().unwrap().to_owned();
+    for last in 1..=3 {
+        assert!(limits.join(&shop, at(last)).is_ok());
+    }
+    for _ in 0..10 {
+        let over = limits.join(&shop, at(4)).unwrap_err();
+        assert_eq!(refused_by(over), "\"join-network\";q=3;w=60");
+        let over = limits.join_without_proof(&shop, at(4)).unwrap_err();
+        assert_eq!(refused_by(over), "\"join-network\";q=3;w=60");
+    }
+    assert!(limits.join(&other, at(4)).is_ok(), "the address has its join still");
+    for _ in 0..10 {
+        let over = limits.join_without_proof(&other, at(4)).unwrap_err();
+        assert_eq!(refused_by(over), "\"join\";q=1;w=60");
+    }
+    assert!(
+        limits.join_without_proof(&other, at(5)).is_ok(),
+        "the network has its one without proof still"
+    );
+    let over = limits.join_without_proof(&other, at(6)).unwrap_err();
+    assert_eq!(refused_by(over), "\"join-without-proof\";q=1;w=60");
+    assert!(
+        limits.join(&other, at(6)).is_ok(),
+        "and the address and the network theirs"
+    );
+}
+
+#[test]
 fn a_newcomers_page_comes_again_by_itself_and_nobody_elses_does() {
     let limits = limits();
     let shop = RoomName::new("shop").unwrap();
