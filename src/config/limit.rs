@@ -7,7 +7,7 @@ use super::gate::count;
 use super::reader::{Node, Read, Reader, Section};
 use super::room::Room;
 use super::routes::{HostPattern, Route};
-use super::value::{both, duration_ms, fields, host, name, number, route, size};
+use super::value::{both, duration_ms, fields, host, name, number, route, size, words};
 use crate::limit::Prefixes;
 use crate::room::pace::refresh_ms;
 
@@ -16,6 +16,18 @@ use crate::room::pace::refresh_ms;
 pub struct Rate {
     pub requests: NonZeroU32,
     pub window_ms: u64,
+}
+
+impl Rate {
+    /// As many at once as either, coming back as fast as either does.
+    fn holding(self, other: Self) -> Self {
+        let requests = self.requests.max(other.requests);
+        let window_ms = |rate: Self| u64::from(requests.get()) * rate.window_ms / u64::from(rate.requests.get());
+        Self {
+            requests,
+            window_ms: window_ms(self).min(window_ms(other)),
+        }
+    }
 }
 
 /// A rate limit per client on routes; all of its routes count together.
@@ -136,7 +148,7 @@ pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
 
 pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
     let section = reader.table("limits");
-    let limits = OwnLimits {
+    let mut limits = OwnLimits {
         join: section.need("join", rate),
         join_network: section.need("join_network", rate),
         join_wide: section.need("join_wide", rate),
@@ -152,6 +164,7 @@ pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
         return_body: section.need("return_body", |node| size(node, 0..=1 << 30)),
         clients: count(&section, "clients", 1_000, 1_000_000),
     };
+    widen(&section, &mut limits);
     check_pace(&section, &limits, rooms);
     check_width(&section, &limits);
     check_prefixes(&section, &limits);
@@ -181,6 +194,36 @@ fn check_pace(section: &Section<'_>, limits: &OwnLimits, rooms: &[Room]) {
                 format!("{} or more for each second of the window", most.div_ceil(1_000)),
             );
         }
+    }
+}
+
+/// A wider bound that is left at its default gives way to what is set within it, so that raising one key is enough.
+fn widen(section: &Section<'_>, limits: &mut OwnLimits) {
+    let OwnLimits {
+        join,
+        join_network,
+        join_wide,
+        status,
+        status_network,
+        ..
+    } = limits;
+    widen_one(section, "join_network", join_network, *join);
+    widen_one(section, "join_wide", join_wide, *join_network);
+    widen_one(section, "status_network", status_network, *status);
+}
+
+fn widen_one(section: &Section<'_>, name: &'static str, wide: &mut Rate, narrow: Rate) {
+    let widened = wide.holding(narrow);
+    if widened != *wide && section.is_default(name) {
+        *wide = widened;
+        section.put_in_force(
+            name,
+            format!(
+                "{{ requests = {}, window = \"{}\" }}",
+                widened.requests,
+                words(widened.window_ms)
+            ),
+        );
     }
 }
 

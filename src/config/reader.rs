@@ -284,6 +284,14 @@ impl<'s> Section<'s> {
         self.find(&join(&self.path, name), name).is_some()
     }
 
+    /// True when the key is not set, or to its default as in the shipped file.
+    pub(super) fn is_default(&self, name: &'static str) -> bool {
+        let written = |node: &Node<'_>| render::value(name, node.get_ref());
+        let preset = || self.spec.key(name).and_then(preset_node).map(|node| written(&node));
+        self.find(&join(&self.path, name), name)
+            .is_none_or(|(_, node)| Some(written(node)) == preset())
+    }
+
     /// True when something is wrong with the key already.
     pub(super) fn has_mistake(&self, name: &str) -> bool {
         self.reader.has_mistake(&join(&self.path, name))
@@ -323,6 +331,15 @@ impl<'s> Section<'s> {
             value,
             origin,
         });
+    }
+
+    /// What is in force of a key in place of its default, as TOML.
+    pub(super) fn put_in_force(&self, name: &'static str, value: String) {
+        let mut notes = self.reader.notes.borrow_mut();
+        let here = |set: &&mut InForce| set.section == self.path && set.name == name;
+        if let Some(set) = notes.in_force.iter_mut().find(here) {
+            set.value = value;
+        }
     }
 
     fn refuse(&self, path: &str, origin: &Origin, list: Vec<Wrong>) {

@@ -36,3 +36,45 @@ fn the_defaults_are_the_designs() {
     );
     assert_eq!(config.store.log_keep, Duration::from_hours(168));
 }
+
+#[test]
+fn a_wider_bound_that_is_left_at_its_default_gives_way_to_what_is_set_within_it() {
+    let limits = |own: &str| {
+        let text = format!("[upstream]\nurl = \"{SHOP}\"\n[limits]\n{own}");
+        let (config, _) = check(&text, "limits").finish().expect("no mistake");
+        (config.describe(), config.own_limits)
+    };
+    let rate = |rate: Rate| (rate.requests.get(), rate.window_ms);
+    let (_, shipped) = limits("");
+    assert_eq!(rate(shipped.join_network), (1_500, 60_000));
+    let (_, small) = limits("join = { requests = 500, window = \"1 min\" }");
+    assert_eq!(
+        (small.join_network, small.join_wide),
+        (shipped.join_network, shipped.join_wide)
+    );
+    let (_, written) = limits(
+        "join = { requests = 2000, window = \"1 min\" }\njoin_network = { requests = 1500, window = \"1 min\" }",
+    );
+    assert_eq!(written.join_network, written.join, "as in a copy of the shipped file");
+    let (told, great) = limits("join = { requests = 40000, window = \"1 min\" }");
+    assert_eq!((great.join_network, great.join_wide), (great.join, great.join));
+    assert!(
+        told.contains("join_wide = { requests = 40000, window = \"1 min\" }"),
+        "{told}"
+    );
+    let (_, quick) = limits("join = { requests = 300, window = \"10s\" }");
+    assert_eq!(
+        rate(quick.join_network),
+        (1_500, 50_000),
+        "its burst, as fast as the client's"
+    );
+    assert_eq!(quick.join_wide, shipped.join_wide);
+    let (_, middle) = limits("join_network = { requests = 50000, window = \"10 min\" }");
+    assert_eq!(
+        rate(middle.join_wide),
+        (50_000, 100_000),
+        "the network's burst, as fast as its own"
+    );
+    let (_, asked) = limits("status = { requests = 9000, window = \"1s\" }");
+    assert_eq!(asked.status_network, asked.status);
+}

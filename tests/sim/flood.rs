@@ -1,13 +1,13 @@
 //! A flood of joins that carry no cookie, from a hundred networks, on virtual time: what it costs an honest visitor, and
 //! what a place costs the flood, with the limits of joins as they are shipped and without any.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anteroom::config::{Config, Overrides, OwnLimits, Rate};
-use anteroom::limit::{ClientKey, Decision, Limiter};
+use anteroom::limit::{ClientKey, Limiter, RefusedBy, Together};
 use anteroom::room::{
     Batch, Change, Claim, Entry, GateId, LaneId, LineName, Number, Position, RoomChange, RoomName, Section, Settings,
     Standing, State, VERSION, View, Visitor, Wall,
@@ -22,6 +22,8 @@ const MINUTE_MS: u64 = 60_000;
 /// The judged flood: so many joins a minute, from so many networks (/24) in as many wider ones.
 const FLOOD_A_MINUTE: u64 = 100_000;
 const NETWORKS: u64 = 100;
+/// As many joins from fewer networks, which the limits as shipped do bound.
+const FEW_NETWORKS: u64 = 20;
 /// Addresses that the flood has in each of them.
 const ADDRESSES: u64 = 200;
 const FLOOD: std::ops::Range<u64> = MINUTE_MS..4 * MINUTE_MS;
@@ -39,6 +41,7 @@ struct Door {
     join: Limiter<FakeRelativeClock>,
     network: Limiter<FakeRelativeClock>,
     wide: Limiter<FakeRelativeClock>,
+    together: Together,
     own: OwnLimits,
 }
 
@@ -52,18 +55,19 @@ impl Door {
             join: limiter(own.join),
             network: limiter(own.join_network),
             wide: limiter(own.join_wide),
+            together: Together::default(),
             own,
         }
     }
 
-    fn opens(&self, room: &RoomName, client: IpAddr) -> bool {
-        let passes = |limiter: &Limiter<_>, key| matches!(limiter.check(key), Decision::Allowed { .. });
-        passes(&self.join, client.into())
-            && passes(
-                &self.network,
-                ClientKey::within(room, client, self.own.join_network_prefix),
-            )
-            && passes(&self.wide, ClientKey::within(room, client, self.own.join_wide_prefix))
+    /// As the gate does it.
+    fn join(&self, room: &RoomName, client: IpAddr) -> Result<(), RefusedBy> {
+        let (network, wide) = (self.own.join_network_prefix, self.own.join_wide_prefix);
+        self.together.check(&[
+            (&self.join, client.into()),
+            (&self.network, ClientKey::within(room, client, network)),
+            (&self.wide, ClientKey::within(room, client, wide)),
+        ])
     }
 }
 
@@ -289,7 +293,7 @@ fn own_limits() -> OwnLimits {
 }
 
 /// Everybody's joins in order of time; the flood's pass the door, where there is one.
-fn run(flood_a_minute: u64, own: Option<OwnLimits>) -> Tally {
+fn run(flood_a_minute: u64, networks: u64, own: Option<OwnLimits>) -> Tally {
     let clock = FakeRelativeClock::default();
     let door = own.map(|own| Door::new(own, &clock));
     let mut world = World::new();
@@ -302,7 +306,10 @@ fn run(flood_a_minute: u64, own: Option<OwnLimits>) -> Tally {
                 owed -= MINUTE_MS;
                 serial += 1;
                 world.tally.attempts += 1;
-                flood += u64::from(door.as_ref().is_none_or(|door| door.opens(&world.room, bot(serial))));
+                flood += u64::from(
+                    door.as_ref()
+                        .is_none_or(|door| door.join(&world.room, bot(serial, networks)).is_ok()),
+                );
             }
         }
         // Eight a second: nine tenths of the calls would be theirs alone.
@@ -319,34 +326,95 @@ fn run(flood_a_minute: u64, own: Option<OwnLimits>) -> Tally {
 }
 
 /// The address that the flood's next join comes from: network by network, and in each address by address.
-fn bot(serial: u64) -> IpAddr {
-    let network = u8::try_from(serial % NETWORKS).unwrap();
-    let host = u8::try_from(serial / NETWORKS % ADDRESSES).unwrap();
+fn bot(serial: u64, networks: u64) -> IpAddr {
+    let network = u8::try_from(serial % networks).unwrap();
+    let host = u8::try_from(serial / networks % ADDRESSES).unwrap();
     IpAddr::from([100, network, 7, host])
 }
 
 /// The rule is asserted at every entry, above: at most one place for each firm number. This holds what comes of it.
 #[test]
 fn a_flood_without_cookies_delays_people_by_its_firm_numbers_and_no_longer() {
-    let quiet = run(0, None);
-    let before = run(FLOOD_A_MINUTE, None);
-    let after = run(FLOOD_A_MINUTE, Some(own_limits()));
-    for (name, tally) in [("quiet", &quiet), ("without limits", &before), ("with limits", &after)] {
+    let quiet = run(0, NETWORKS, None);
+    let before = run(FLOOD_A_MINUTE, NETWORKS, None);
+    let after = run(FLOOD_A_MINUTE, NETWORKS, Some(own_limits()));
+    let narrow = run(FLOOD_A_MINUTE, FEW_NETWORKS, Some(own_limits()));
+    for (name, tally) in [
+        ("quiet", &quiet),
+        ("without limits", &before),
+        ("with limits", &after),
+        ("with limits, from few networks", &narrow),
+    ] {
         println!("{name}: {tally:?}");
     }
     assert_eq!((quiet.flood_called, quiet.passed_by), (0, 0));
     assert_eq!(before.numbered, before.attempts);
     let firm_ms = Settings::default().firm_within_ms;
-    // A network's burst, and what comes back in three minutes.
-    assert!(after.numbered <= NETWORKS * (300 + 3 * 300), "{after:?}");
-    assert!(
-        after.firm <= NETWORKS * 300 * (firm_ms + SLACK_MS) / MINUTE_MS + NETWORKS,
-        "{after:?}"
+    assert_eq!(
+        after.numbered, after.attempts,
+        "it stays within what carriers' customers are allowed"
     );
-    for tally in [&before, &after] {
+    // A network's burst, and what comes back in three minutes.
+    let (burst, a_second) = bound(own_limits().join_network);
+    let most = FEW_NETWORKS * (burst + a_second * (FLOOD.end - FLOOD.start) / 1_000);
+    assert!(
+        narrow.numbered <= most && narrow.numbered < narrow.attempts / 2,
+        "{narrow:?}"
+    );
+    let firm = FEW_NETWORKS * (a_second * (firm_ms + SLACK_MS + TICK_MS) / 1_000 + 1);
+    assert!(narrow.firm <= firm, "{narrow:?}");
+    for tally in [&before, &after, &narrow] {
         // Whoever waits is called as soon as the numbers ahead are not firm any more.
         assert!(tally.longest_ms <= quiet.longest_ms + firm_ms + SLACK_MS, "{tally:?}");
         let calls = u64::from(CALLS_A_MINUTE) * (firm_ms + SLACK_MS) / MINUTE_MS;
         assert!(tally.passed_by <= calls, "{tally:?}");
     }
+}
+
+/// How many of a rate join at once, and how many come back a second.
+fn bound(rate: Rate) -> (u64, u64) {
+    let burst = u64::from(rate.requests.get());
+    (burst, burst * 1_000 / rate.window_ms)
+}
+
+/// One carrier's /24: so many people at one opening, by as many to an address as its ports allow.
+const BEHIND_A_CARRIER: u64 = 5_000;
+/// A refused page comes again after 4 to 11 s, each by chance of its own; here by its number.
+const AGAIN_MS: std::ops::Range<u64> = 4_000..12_000;
+
+/// What `docs/bots.md` says of a crowd behind a carrier's NAT.
+#[test]
+fn a_crowd_behind_one_network_waits_as_long_as_its_bound_takes_and_no_longer() {
+    let clock = FakeRelativeClock::default();
+    let door = Door::new(own_limits(), &clock);
+    let room = RoomName::new("shop").unwrap();
+    let mut coming: BTreeSet<(u64, u64)> = (0..BEHIND_A_CARRIER).map(|person| (0, person)).collect();
+    let (mut now, mut tries, mut at_once) = (0, 0, 0);
+    while let Some((at, person)) = coming.pop_first() {
+        clock.advance(Duration::from_millis(at - now));
+        now = at;
+        tries += 1;
+        let host = u8::try_from(person % 250).unwrap();
+        match door.join(&room, IpAddr::from([203, 0, 113, host])) {
+            Ok(()) => at_once += u64::from(now == 0),
+            Err(refused) => {
+                let again = AGAIN_MS.start + (person * 7_919 + tries * 104_729) % (AGAIN_MS.end - AGAIN_MS.start);
+                let told = u64::try_from(refused.retry_after.as_millis()).unwrap();
+                coming.insert((at + told.max(again), person));
+            }
+        }
+    }
+    let (burst, a_second) = bound(door.own.join_network);
+    let at_best = (BEHIND_A_CARRIER - burst) * 1_000 / a_second;
+    println!("{at_once} join at once, the last after {now} ms of {at_best}, with {tries} tries");
+    assert_eq!(
+        (at_once, at_best),
+        (1_500, 140_000),
+        "as docs/bots.md says of the limits as shipped"
+    );
+    // What was free while nobody tried is not lost, as long as the burst holds it; the last waits for its own next try.
+    assert!(
+        (at_best..=at_best + AGAIN_MS.end).contains(&now),
+        "{now} ms of {at_best}"
+    );
 }

@@ -56,8 +56,9 @@ const LIMITS_KEYS: [Key; 14] = [
     key(
         "join_network",
         RATE,
-        "{ requests = 300, window = \"1 min\" }",
-        "Joins per network, counted for each room: the most that joins per second in it, once so many have joined at once.",
+        "{ requests = 1500, window = \"1 min\" }",
+        "Joins per network, counted for each room: so many at once, and then as many a second as come back. At its default it is \
+         at least `join`.",
     ),
     key(
         "join_network_prefix",
@@ -68,8 +69,8 @@ const LIMITS_KEYS: [Key; 14] = [
     key(
         "join_wide",
         RATE,
-        "{ requests = 6000, window = \"1 min\" }",
-        "The same per wider network, for whoever has many of the others.",
+        "{ requests = 30000, window = \"1 min\" }",
+        "The same per wider network, for whoever has many of the others. At its default it is at least `join_network`.",
     ),
     key(
         "join_wide_prefix",
@@ -93,7 +94,7 @@ const LIMITS_KEYS: [Key; 14] = [
         "status_network",
         RATE,
         "{ requests = 2000, window = \"1s\" }",
-        "Status answers and check-ins per network.",
+        "Status answers and check-ins per network. At its default it is at least `status`.",
     ),
     key(
         "streams",
