@@ -20,6 +20,12 @@ impl Line {
         Some((id, self.lanes.get(usize::from(id.0))?.eras.number(place)?))
     }
 
+    /// Whose a number is, or was when it was last live.
+    pub fn owner(&self, id: LaneId, number: Number) -> Option<Tag> {
+        let lane = self.lanes.get(usize::from(id.0))?;
+        lane.tags.get(lane.place(number)?)
+    }
+
     /// Whether the line can keep one more tag.
     pub fn has_room(&self) -> bool {
         self.tags() < MAX_TAGS

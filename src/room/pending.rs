@@ -51,8 +51,9 @@ impl Pending {
         self.numbers.len() < MAX_PENDING || !self.shown.is_empty() || self.silent.first().is_some_and(gone)
     }
 
-    /// Remembers an id that is not known yet, if need be in place of another.
+    /// Remembers an id's number, if need be in place of another id.
     pub fn put(&mut self, id: PendingId, line: &LineName, seat: Seat, at: Clock) {
+        self.remove(&(id, line.clone()));
         if self.numbers.len() >= MAX_PENDING
             && let Some((_, key)) = self.shown.first().or(self.silent.first()).cloned()
         {

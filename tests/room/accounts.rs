@@ -128,6 +128,25 @@ fn a_place_that_the_horizon_has_passed_is_nobodys() {
     assert!(log.account(&[1]) > Some(bob));
 }
 
+/// Each proof of work carries the id of its one join.
+#[test]
+fn one_id_is_good_for_one_account() {
+    let id = Some(PendingId([7; 12]));
+    let mut log = Log::new(held(1));
+    let ann = log.tagged(&[1], id).unwrap();
+    assert_eq!(log.tagged(&[1], id), Some(ann));
+    assert_eq!((log.tagged(&[2], id), log.figures().joins), (None, 1));
+    let bob = log.account(&[2]).unwrap();
+    assert_eq!(log.tagged(&[2], id), Some(bob), "who has a place needs none");
+    assert_eq!(log.tagged(&[3, 1], id), Some(ann), "its account under a new key");
+    log.leave(ann);
+    assert_eq!(log.tagged(&[4], id), None, "the place was given up, by an account");
+    let again = log.tagged(&[3], id).unwrap();
+    assert!(again > bob, "its own account is at the back");
+    assert_eq!((log.tagged(&[4], id), log.tagged(&[3], id)), (None, Some(again)));
+    assert_eq!(log.figures().joins, 3);
+}
+
 #[test]
 fn a_pending_number_is_the_accounts_that_comes_with_its_id() {
     let id = Some(PendingId([7; 12]));
@@ -135,8 +154,11 @@ fn a_pending_number_is_the_accounts_that_comes_with_its_id() {
     let early = log.pending(7).unwrap();
     assert_eq!(log.tagged(&[1], id), Some(early));
     assert_eq!((owner(&mut log, early), log.account(&[1])), (Some(1), Some(early)));
-    let bob = log.tagged(&[2], id).unwrap();
-    assert_ne!(bob, early, "an id that somebody else's account came with before");
+    assert_eq!(
+        log.tagged(&[2], id),
+        None,
+        "an id that somebody else's account came with before"
+    );
     let ann = log.account(&[3]).unwrap();
     let later = log.pending(8).unwrap();
     assert_eq!(
