@@ -46,9 +46,9 @@ pub fn stock(patch: &Map<String, Value>, room: &RoomView, version: u16) -> Resul
 
 fn number(value: &Value) -> Result<u32, String> {
     let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
-    number
-        .filter(|number| (1..=MAX_STOCK).contains(number))
-        .ok_or_else(|| format!("stock must be a whole number from 1 to {MAX_STOCK}, or null for the configured one"))
+    number.filter(|number| *number <= MAX_STOCK).ok_or_else(|| {
+        format!("stock must be a whole number from 0 (sold out) to {MAX_STOCK}, or null for the configured one")
+    })
 }
 
 /// Which winners.
@@ -154,9 +154,11 @@ mod tests {
 
     #[test]
     fn a_stock_is_a_whole_number_of_pieces() {
-        for odd in ["0", "1000001", "1.5", "-1", "\"7\"", "true", "[]"] {
+        for odd in ["1000001", "1.5", "-1", "\"7\"", "true", "[]"] {
             assert!(number(&serde_json::from_str(odd).unwrap()).is_err(), "{odd}");
         }
-        assert_eq!(number(&Value::from(1_000_000)), Ok(1_000_000));
+        for most in [0, 1_000_000] {
+            assert_eq!(number(&Value::from(most)), Ok(most));
+        }
     }
 }

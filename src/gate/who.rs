@@ -121,7 +121,12 @@ impl Reader<'_> {
     }
 
     fn is_reset(&self, edition: Edition, number: Number) -> bool {
-        is_reset(edition, number, self.edition, self.spared)
+        is_reset(edition, number, self.edition, self.spared_now())
+    }
+
+    /// What counts whatever its edition does so until the next sale begins.
+    fn spared_now(&self) -> Option<Era> {
+        self.spared.filter(|_| self.edition == self.voided)
     }
 
     /// The ticket is of an edition before. Where that ended with its sale, who was called or is inside goes on.
@@ -153,7 +158,7 @@ impl Reader<'_> {
     #[must_use]
     pub fn ticket(&self, ticket: Ticket) -> TicketWorth {
         let number = match ticket.place {
-            TicketPlace::Pending(id) if ticket.edition >= self.edition || self.spared.is_some() => {
+            TicketPlace::Pending(id) if ticket.edition >= self.edition || self.spared_now().is_some() => {
                 return TicketWorth::of(ticket, TicketState::Pending(id));
             }
             TicketPlace::Numbered(number) if !self.is_over(&ticket, number) => number,

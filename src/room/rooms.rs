@@ -23,7 +23,6 @@ use super::past::Proof;
 use super::pending::Pending;
 use super::sale::Sale;
 use super::schedule::Turn;
-use super::selling::Current;
 use super::settings::{Mode, Overrides, Settings};
 use super::view::RoomView;
 
@@ -166,11 +165,8 @@ impl Room {
     }
 
     pub fn apply(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
-        let current = Current {
-            edition: self.edition,
-            spared: self.spared,
-        };
-        if m.adopts.is_some() && !section.completions.is_empty() {
+        let current = self.current();
+        if self.sells_in(section, current, m) {
             // What was sold is sold, however many lines there are.
             self.make_anyway(&section.line, m);
         } else if self.proves_loss(section, m) {

@@ -288,8 +288,9 @@ impl Line {
             let first = m.past.floor_of(number.era);
             // Nobody is called while healing: the time to come back counts from its end.
             lane.insert(number.era, first, settings, m.clock.max(m.healing.until()));
+            self.regain_lane(id);
         }
-        Some(lane)
+        self.lane(id)
     }
 
     /// A called visitor comes in.

@@ -3,7 +3,7 @@
 use super::deadlines::Due;
 use super::entry::Completion;
 use super::era::Found;
-use super::ids::{Edition, Era};
+use super::ids::{Edition, Era, LaneId};
 use super::line::Line;
 use super::moment::Moment;
 use super::record::{EndedBy, Record};
@@ -39,8 +39,11 @@ impl Line {
             return false;
         }
         let lane = self.lanes.get(usize::from(due.0.0));
-        self.tally
-            .is_settled(due, lane.and_then(|lane| lane.eras.number(due.1)))
+        lane.is_some_and(|lane| {
+            // Which sale somebody is of goes by where they came: a draw moves them over the bound.
+            let came = lane.eras.draws.came(due.1);
+            self.tally.is_settled((due.0, came), lane.eras.came_at(came))
+        })
     }
 
     /// A slot was given to this place.
@@ -60,7 +63,7 @@ impl Line {
     /// Counts the settled slots anew, from the records.
     pub fn recount_pieces(&mut self) {
         let held = |record: &Record| matches!(record, Record::Called(_) | Record::Inside(_));
-        let lanes = (0..).map(super::ids::LaneId).zip(&self.lanes);
+        let lanes = (0..).map(LaneId).zip(&self.lanes);
         let held = lanes.flat_map(|(id, lane)| {
             let slots = lane.slots.iter().filter(move |(_, record)| held(record));
             slots.map(move |(place, _)| (id, place))
@@ -78,18 +81,26 @@ impl Line {
         self.recount_pieces();
     }
 
-    /// An edition that the log had lost is known again: who joined since is of it, and whoever came before is not.
-    pub fn regain_stock(&mut self, spared: Era, settings: &Settings) {
-        let start = settings
-            .stock
-            .map(|_| self.lanes.iter().map(|lane| lane.eras.start()).collect());
-        self.tally.begin(start.unwrap_or_default(), Some(spared));
+    /// An edition that the log had lost is known again. Whoever was called or is inside may be of it, as whoever comes back
+    /// from the lost log: a piece is held for each until the session ends.
+    pub fn regain_stock(&mut self, spared: Era) {
+        self.tally.begin(Vec::new(), Some(spared));
         self.recount_pieces();
     }
 
-    /// A visitor has completed: counted once, and the session ends after its grace.
+    /// An era that the log had lost is known again in a lane. The sale may have begun before its numbers: a piece is held for
+    /// all that the lane calls, rather than for too few.
+    pub fn regain_lane(&mut self, id: LaneId) {
+        if self.tally.forget_since(id) {
+            self.recount_pieces();
+        }
+    }
+
+    /// A visitor has completed: counted once, and the session ends after its grace. What is brought back was sold by the
+    /// settings of then, and where something was sold before more is counted, though the stock be taken out.
     pub fn complete(&mut self, done: &Completion, settings: &Settings, current: Current, m: &mut Moment) -> bool {
-        let of_sale = settings.stock.is_some() && !is_reset(done.edition, done.number, current.edition, current.spared);
+        let sells = settings.stock.is_some() || m.adopts.is_some() || !self.tally.winners().is_empty();
+        let of_sale = sells && !is_reset(done.edition, done.number, current.edition, current.spared);
         let counted = of_sale && self.count_completion(done, settings, m);
         // What the log before knew of the session comes in lists of its own.
         if m.adopts.is_some() {
@@ -112,7 +123,11 @@ impl Line {
         let place = self
             .known_lane(id, number, settings, m)
             .and_then(|lane| lane.reclaim(number));
-        let issued = self.lane(id).is_some_and(|lane| lane.eras.find(number) != Found::Ahead);
+        // What was sold in a lane that is not there yet, or no more, is sold.
+        let brought = m.adopts.is_some();
+        let issued = self
+            .lane(id)
+            .map_or(brought, |lane| lane.eras.find(number) != Found::Ahead);
         let winner = Winner {
             lane: id,
             number,
@@ -155,5 +170,46 @@ impl Line {
     fn holds_slot(&self, (id, place): Due) -> bool {
         let record = self.lanes.get(usize::from(id.0)).and_then(|lane| lane.slots.get(place));
         matches!(record, Some(Record::Called(_) | Record::Inside(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Hash;
+    use crate::room::ids::{Clock, Place, Wall};
+    use crate::room::past::Past;
+    use crate::room::record::Call;
+
+    /// Where one comes decides which sale one is of, and not where a draw puts one.
+    #[test]
+    fn a_draw_changes_nothing_of_what_is_held() {
+        let settings = Settings {
+            stock: Some(50),
+            ..Settings::default()
+        };
+        let mut line = Line::new(&settings, &Past::new(Era(1)), Clock(0));
+        line.join(LaneId(0), 40, &settings, Clock(0));
+        let start = line.lanes[0].eras.start();
+        let call = Call {
+            deadline: Clock(9),
+            at: Wall(0),
+            at_join: false,
+            count: 1,
+        };
+        for at in 0..10 {
+            line.lanes[0].presence.take(Place(start.0 + at));
+            line.keep((LaneId(0), Place(start.0 + at)), Record::Called(call));
+        }
+        line.figures.called = 10;
+        line.tally.begin(vec![Place(start.0 + 5)], None);
+        line.recount_pieces();
+        line.close_draw();
+        assert_eq!(line.tally.unfinished(line.slots()), 5);
+        line.draw(Edition(0), |_, _| Hash([7; 32]), Clock(0));
+        let moved = |place: Place| line.lanes[0].slots.get(place).is_none();
+        assert!((0..10).any(|at| moved(Place(start.0 + at))));
+        line.recount_pieces();
+        assert_eq!(line.tally.unfinished(line.slots()), 5);
     }
 }

@@ -238,7 +238,7 @@ impl Overrides {
 }
 
 fn bounded_stock(stock: u32) -> u32 {
-    stock.clamp(1, MAX_STOCK)
+    stock.min(MAX_STOCK)
 }
 
 /// Longest operator's message, in bytes of UTF-8.

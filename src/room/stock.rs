@@ -116,7 +116,7 @@ impl Winners {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     winners: Winners,
-    /// By lane: places below are of the edition before.
+    /// By lane: whoever came at a place below is of the edition before.
     since: Vec<Place>,
     /// Slots that no piece is held for; follows from the records.
     settled: u32,
@@ -143,10 +143,10 @@ impl Tally {
             .saturating_sub(self.unfinished(slots))
     }
 
-    /// Nothing is held for the number's slot.
-    pub fn is_settled(&self, (lane, place): (LaneId, Place), number: Option<Number>) -> bool {
+    /// Nothing is held for the slot of the number that came at a place.
+    pub fn is_settled(&self, (lane, came): (LaneId, Place), number: Option<Number>) -> bool {
         let since = self.since.get(usize::from(lane.0));
-        since.is_some_and(|since| place < *since) || number.is_some_and(|number| self.winners.has(lane, number))
+        since.is_some_and(|since| came < *since) || number.is_some_and(|number| self.winners.has(lane, number))
     }
 
     /// A slot was taken, or freed, that is settled.
@@ -173,6 +173,16 @@ impl Tally {
         self.since = since;
         self.winners
             .retain(|winner| spared.is_some_and(|era| winner.number.era >= era));
+    }
+
+    /// Whoever comes in the lane may be of this edition; false if that was so before.
+    pub fn forget_since(&mut self, lane: LaneId) -> bool {
+        let since = self.since.get_mut(usize::from(lane.0));
+        let known = since.is_some_and(|since| std::mem::replace(since, Place(0)) > Place(0));
+        if self.since.iter().all(|since| *since == Place(0)) {
+            self.since.clear();
+        }
+        known
     }
 
     pub fn write(&self, w: &mut Writer) {

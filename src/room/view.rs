@@ -250,7 +250,13 @@ impl RoomView {
     /// A ticket of this edition with this number is void: the operator has reset the room since, or another sale has begun.
     #[must_use]
     pub fn is_reset(&self, edition: Edition, number: Number) -> bool {
-        is_reset(edition, number, self.edition, self.spared)
+        is_reset(edition, number, self.edition, self.spared_now())
+    }
+
+    /// The era from which on a ticket counts whatever edition it names; `None` where another sale has begun since.
+    #[must_use]
+    pub fn spared_now(&self) -> Option<Era> {
+        self.spared.filter(|_| self.edition == self.voided)
     }
 
     /// Whoever waits is to be drawn, so that nobody has a place yet.

@@ -2,10 +2,14 @@
 
 use super::Room;
 use crate::room::codec::{Read, Reader, Writer};
-use crate::room::entry::Completion;
+use crate::room::entry::{Completion, Section};
 use crate::room::ids::{Era, LineName};
 use crate::room::line::Line;
+use crate::room::moment::Moment;
+use crate::room::past::Proof;
+use crate::room::selling::Current;
 use crate::room::stock::Tally;
+use crate::room::view::is_reset;
 
 impl Room {
     /// What `other` lacks of the numbers of an era that completed in a line here.
@@ -30,9 +34,27 @@ impl Room {
         completion.collect()
     }
 
+    /// The edition that completions are of. What was spared when it came back is of that one, and of none that began since.
+    pub(super) fn current(&self) -> Current {
+        Current {
+            edition: self.edition,
+            spared: self.spared.filter(|_| self.edition == self.voided),
+        }
+    }
+
+    /// Something was sold that counts, also in a line that was forgotten since.
+    pub(super) fn sells_in(&self, section: &Section, current: Current, m: &Moment) -> bool {
+        let sells = self.settings.stock.is_some() || m.adopts.is_some();
+        let counts = |done: &Completion| {
+            let over = is_reset(done.edition, done.number, current.edition, current.spared);
+            !over && (m.adopts.is_some() || m.past.prove(done.number, m.clock) != Proof::Ahead)
+        };
+        sells && section.completions.iter().any(counts)
+    }
+
     pub(super) fn regain_stock(&mut self, spared: Era) {
         for line in self.lines.values_mut() {
-            line.regain_stock(spared, &self.settings);
+            line.regain_stock(spared);
         }
         // What is free now may be called for, and a line that sold nothing be forgotten.
         self.active.extend(self.lines.keys().cloned());

@@ -26,8 +26,6 @@ pub struct Line {
     pub ordered: Vec<CallOrder>,
     /// Who has completed.
     pub sold: BTreeSet<(LaneId, Key)>,
-    /// Numbers of earlier eras are of the edition before.
-    pub since: u64,
 }
 
 impl Line {
@@ -44,7 +42,6 @@ impl Line {
             turn: 0,
             ordered: Vec::new(),
             sold: BTreeSet::new(),
-            since: 0,
         };
         line.grow(now.settings, now.lore);
         line
@@ -266,7 +263,7 @@ impl Line {
             let people = lane.people.iter().filter(move |(_, person)| held(&person.is));
             people.map(move |(key, _)| (id, *key))
         });
-        let held = held.filter(|who| who.1.0 >= self.since && !self.sold.contains(who));
+        let held = held.filter(|who| !self.sold.contains(who));
         u32::try_from(held.count()).unwrap()
     }
 

@@ -362,7 +362,6 @@ impl Model {
                     let era = self.lore.era();
                     for line in room.lines.values_mut() {
                         line.sold.retain(|(_, key)| key.0 >= era);
-                        line.since = if room.settings.stock.is_some() { era } else { 0 };
                     }
                 }
                 return higher;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{LaneId, LineName, Mode, Number, Overrides, PendingId, Section, Settings};
+use anteroom::room::{Completion, LaneId, LineName, Mode, Number, Overrides, PendingId, Section, Settings};
 
 use super::lane::Now;
 use super::line::Line;
@@ -65,8 +65,12 @@ impl Room {
         let named = section.marks.iter().chain(&section.reopens).chain(brought);
         let sold = section.completions.iter().map(|done| &done.number);
         let mut named = named.map(|(_, number)| number).chain(sold);
-        let brings = now.adopts.is_some() && !section.completions.is_empty();
-        if brings && !self.lines.contains_key(&section.line) {
+        let counts = |done: &Completion| {
+            let over = done.edition.0 < self.edition && self.spared.is_none_or(|spared| done.number.era.0 < spared);
+            let ahead = now.lore.prove(key(&done.number), now.clock) == Proof::Ahead;
+            !over && (now.adopts.is_some() || self.settings.stock.is_some() && !ahead)
+        };
+        if section.completions.iter().any(counts) && !self.lines.contains_key(&section.line) {
             self.lines.insert(section.line.clone(), Line::new(now));
         } else if named.any(|number| matches!(now.lore.prove(key(number), now.clock), Proof::Lost { .. })) {
             self.make(&section.line, now);

@@ -243,14 +243,16 @@ impl Line {
     pub fn complete(&mut self, done: &Completion, (edition, spared): (u32, Option<u64>), now: &mut Now) -> bool {
         let (id, key) = (done.lane, (done.number.era.0, u64::from(done.number.n)));
         let past = done.edition.0 < edition && spared.is_none_or(|spared| key.0 < spared);
-        if now.settings.stock.is_none() || past {
+        let sells = now.settings.stock.is_some() || now.adopts.is_some() || !self.sold.is_empty();
+        if !sells || past {
             return now.adopts.is_none() && self.end(id, key, done.after_ms, now);
         }
         self.reclaim(id, key, now);
-        let Some(lane) = self.lanes.get(usize::from(id.0)) else {
-            return false;
+        let issued = match self.lanes.get(usize::from(id.0)) {
+            Some(lane) => lane.find(key) != Where::Ahead,
+            None => now.adopts.is_some(),
         };
-        let new = lane.find(key) != Where::Ahead && self.sold.insert((id, key));
+        let new = issued && self.sold.insert((id, key));
         if now.adopts.is_some() {
             if new {
                 self.use_up(id, key, false, now);
