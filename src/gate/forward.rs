@@ -165,7 +165,7 @@ impl Gate {
                 Ending::End => Note::End { after_ms },
                 Ending::Complete => Note::Complete { edition, after_ms },
             };
-            self.shared.replica.note((*session.visitor).clone(), note);
+            self.shared.replica.insist((*session.visitor).clone(), note);
         }
         give(&session.cookies, session.must_set, method, response);
     }

@@ -1,5 +1,6 @@
 //! The handle that the request path and the operator's side hold, and the start and end of the thread behind it.
 
+mod insist;
 mod join;
 mod rooms;
 
@@ -171,7 +172,8 @@ impl Replica {
 
     /// Leaves word of what a visitor did, and does not wait. Said twice before a batch goes, it goes once; a mark or a
     /// renewal goes with whatever goes next, within a quarter of a second, anything else at once. When too much is
-    /// waiting it is dropped and counted: what matters is said again by the visitor's next request.
+    /// waiting it is dropped and counted: it is said again by the visitor's next request. What is not, goes by
+    /// [`Replica::insist`].
     pub fn note(&self, visitor: Visitor, note: Note) {
         let noted = Noted {
             visitor,

@@ -265,7 +265,8 @@ impl LineView {
         &self.winners
     }
 
-    /// The stock may still come to somebody with `ahead` present visitors before them in the lane; true without a stock.
+    /// What is left, and held for nobody, is enough for somebody with `ahead` present visitors before them in the lane; true
+    /// without a stock. Where it is not, a piece comes to them only if somebody before them does not buy.
     #[must_use]
     pub fn is_reachable(&self, lane: LaneId, ahead: u64) -> bool {
         let left = self.figures.left();
@@ -273,7 +274,7 @@ impl LineView {
     }
 
     /// Whether somebody of this edition has completed; `None` for one who may still, or of whom it is not known that they
-    /// were ever called, which a genuine pass proves (`passed`).
+    /// were ever in, which a genuine pass proves (`passed`).
     #[must_use]
     pub fn outcome(&self, lane: LaneId, number: Number, passed: bool) -> Option<bool> {
         self.figures.stock?;
@@ -286,8 +287,9 @@ impl LineView {
         };
         match of.slots.get(place) {
             Some(Record::Called(_) | Record::Inside(_)) => None,
-            Some(Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. }) => Some(false),
-            None => passed.then_some(false),
+            Some(Record::Over { .. }) => Some(false),
+            // Who missed the turn was never in, unless a pass shows that they were: the room may have missed it.
+            Some(Record::Missed { .. } | Record::Spent { .. }) | None => passed.then_some(false),
         }
     }
 

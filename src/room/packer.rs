@@ -210,7 +210,7 @@ fn var_bytes(value: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::ids::Era;
+    use crate::room::ids::{Edition, Era, Wall};
 
     fn packed(numbers: impl Iterator<Item = (List, u8, u32)>) -> Vec<Batch> {
         let adopt = Adopt {
@@ -245,6 +245,36 @@ mod tests {
             let full = &lens[..lens.len() - 1];
             assert!(full.iter().all(|len| *len > MAX_BATCH_BYTES / 10 * 9), "{lens:?}");
         }
+    }
+
+    #[test]
+    fn completions_are_counted_at_their_longest() {
+        let mut packer = Packer::new(Adopt {
+            era: Era(u64::MAX),
+            sequence: u64::MAX,
+            ..Adopt::default()
+        });
+        let (room, line) = ("r".repeat(RoomName::MAX_LEN), "l".repeat(LineName::MAX_LEN));
+        packer.turn_to(&RoomName::new(&room).unwrap(), &LineName::new(&line).unwrap());
+        for n in 0..5_000 {
+            packer.complete(Completion {
+                lane: LaneId(255),
+                number: Number {
+                    era: Era(u64::MAX),
+                    n: u32::MAX - n,
+                },
+                edition: Edition(u32::MAX),
+                after_ms: 0,
+                at: Some(Wall(u64::MAX)),
+            });
+        }
+        let batches = packer.finish();
+        let sections = batches.iter().flat_map(|batch| &batch.sections);
+        assert_eq!(sections.map(|s| s.completions.len()).sum::<usize>(), 5_000);
+        let lens: Vec<usize> = batches.iter().map(Batch::encoded_len).collect();
+        assert!(lens.iter().all(|len| *len <= MAX_BATCH_BYTES), "{lens:?}");
+        let full = &lens[..lens.len() - 1];
+        assert!(full.iter().all(|len| *len > MAX_BATCH_BYTES / 10 * 9), "{lens:?}");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod run;
 mod schedule;
 mod shared;
 mod stock;
+mod stock_lost;
 mod stories;
 mod support;
 mod views;

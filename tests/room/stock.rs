@@ -1,21 +1,20 @@
 //! Rules of a sale by stock: what counts as sold, and who is called for what is left.
 
 use anteroom::room::{
-    Batch, Change, Completion, Edition, Era, LaneId, LineName, Number, Overrides, Root, Schedule, Section, Settings,
-    State, Wall, Window,
+    Batch, Change, Completion, Edition, Era, LaneId, LineName, Number, Overrides, Schedule, Section, Settings, State,
+    Wall, Window,
 };
 
-use super::fork::Fork;
 use super::support::{INCARNATION, LANE, Log, only, room, settings};
 
-fn selling(capacity: u32, stock: u32) -> Settings {
+pub fn selling(capacity: u32, stock: u32) -> Settings {
     Settings {
         stock: Some(stock),
         ..settings(capacity)
     }
 }
 
-fn done(number: Number, edition: u32, after_ms: u64) -> Completion {
+pub fn done(number: Number, edition: u32, after_ms: u64) -> Completion {
     Completion {
         lane: LANE,
         number,
@@ -25,7 +24,7 @@ fn done(number: Number, edition: u32, after_ms: u64) -> Completion {
     }
 }
 
-fn complete(log: &mut Log, number: Number) -> bool {
+pub fn complete(log: &mut Log, number: Number) -> bool {
     let section = Section {
         completions: vec![done(number, 0, 0)],
         ..only()
@@ -34,7 +33,7 @@ fn complete(log: &mut Log, number: Number) -> bool {
 }
 
 /// Stock, completed, unfinished, left.
-fn tally(log: &mut Log) -> (u32, u32, u32, u32) {
+pub fn tally(log: &mut Log) -> (u32, u32, u32, u32) {
     let figures = log.figures();
     // What a snapshot counts anew is what was counted on the way.
     let again = State::decode(&log.state.encode()).unwrap().view().rooms[&room()].lines[&LineName::ONLY].figures;
@@ -47,60 +46,10 @@ fn tally(log: &mut Log) -> (u32, u32, u32, u32) {
     )
 }
 
-fn winners(log: &mut Log) -> Vec<Number> {
+pub fn winners(log: &mut Log) -> Vec<Number> {
     let view = log.state.view();
     let line = &view.rooms[&room()].lines[&LineName::ONLY];
     line.winners().iter_from(0).map(|winner| winner.number).collect()
-}
-
-/// Whether it is of the edition that came back, or of one before, nobody knows: too little is sold rather than too much.
-#[test]
-fn a_number_that_comes_back_after_an_edition_has_holds_a_piece() {
-    let mut log = Log::new(selling(3, 1));
-    log.state.begin(INCARNATION + 4, Root::Own);
-    log.rejoin();
-    let people = log.join(1);
-    log.change(Change::Edition(Edition(1)));
-    log.leave(people[0]);
-    assert_eq!(tally(&mut log), (1, 0, 0, 1));
-    assert!(log.reopen(Number {
-        era: Era(INCARNATION),
-        n: 24
-    }));
-    assert_eq!(tally(&mut log), (1, 0, 1, 0));
-    let next = log.join(1)[0];
-    assert!(!log.is_called(next));
-    log.pass(30_000);
-    log.mark(next);
-    assert!(log.is_called(next), "the session is over");
-}
-
-#[test]
-fn who_was_waiting_in_a_lost_log_and_newcomers_are_called_for_one_stock() {
-    let two = || selling(10, 2);
-    let mut log = Log::new(two());
-    log.change(Change::Reset);
-    log.join(4);
-    let fork = Fork::of_nothing(log, two());
-    let scheduled = || Settings {
-        schedule: Some(Schedule {
-            rule: "one".to_owned(),
-            windows: vec![window(1_000, 60_000, None)],
-        }),
-        ..two()
-    };
-    let mut log = Log::new(scheduled());
-    log.pass(1_000);
-    log.join(4);
-    let mut begun = Fork::of_nothing(log, scheduled());
-    begun.new.time = at(0).0;
-    begun.new.pass(1_500);
-    for mut fork in [fork, begun] {
-        fork.new.join(1);
-        fork.bring();
-        fork.new.pass(10_000);
-        assert_eq!((fork.new.figures().calls, tally(&mut fork.new).3), (2, 0));
-    }
 }
 
 #[test]
@@ -229,11 +178,11 @@ fn a_visitor_is_told_whether_the_stock_can_reach_them() {
     assert_eq!(log.ahead(people[3]), Some(1));
 }
 
-fn at(ms: u64) -> Wall {
+pub fn at(ms: u64) -> Wall {
     Wall(1_000_000 + ms)
 }
 
-fn window(begins: u64, closes: u64, results: Option<u64>) -> Window {
+pub fn window(begins: u64, closes: u64, results: Option<u64>) -> Window {
     Window {
         begins: at(begins),
         opens: at(begins),
@@ -320,37 +269,6 @@ fn an_edition_that_came_back_does_not_count_for_the_sale_after_it() {
     );
 }
 
-/// The rooms of the new log may not have been set yet as they were when it was sold.
-#[test]
-fn what_was_sold_comes_back_whatever_the_settings_are_by_then() {
-    let lanes = |weights: &[u16], stock| Settings {
-        lane_weights: weights.to_vec(),
-        stock,
-        ..settings(10)
-    };
-    let mut log = Log::new(lanes(&[1, 1], Some(4)));
-    let people = log.join(2);
-    let other = log.say(Section {
-        joins: vec![(LaneId(1), 1)],
-        ..only()
-    });
-    let other = other.joined[0].first.unwrap();
-    complete(&mut log, people[0]);
-    let section = Section {
-        completions: vec![Completion {
-            lane: LaneId(1),
-            ..done(other, 0, 0)
-        }],
-        ..only()
-    };
-    assert_eq!(log.say(section).skipped, 0);
-    let mut fork = Fork::of_nothing(log, lanes(&[1], None));
-    fork.bring();
-    fork.new.change(Change::Configure(lanes(&[1, 1], Some(4))));
-    assert_eq!(tally(&mut fork.new).1, 2);
-    assert!(fork.old.state.adoption(&fork.new.state).is_empty());
-}
-
 #[test]
 fn what_is_completed_while_the_stock_is_taken_out_counts_where_something_was_sold() {
     let mut log = Log::new(selling(5, 2));
@@ -429,63 +347,6 @@ fn a_line_that_has_sold_something_is_not_forgotten() {
 }
 
 #[test]
-fn what_a_gate_has_read_of_a_lost_log_is_counted_once_whoever_brings_it() {
-    let mut log = Log::new(selling(4, 6));
-    let people = log.join(10);
-    for person in &people[..4] {
-        assert!(log.claim(*person, true));
-    }
-    complete(&mut log, people[0]);
-    let mut fork = Fork::of(log);
-    fork.old.pass(1_000);
-    for person in &people[1..4] {
-        assert!(complete(&mut fork.old, *person));
-    }
-    for person in &people[4..] {
-        fork.old.mark(*person);
-    }
-    assert!(fork.old.claim(people[4], true) && complete(&mut fork.old, people[4]));
-    let sold = winners(&mut fork.old);
-    // The gate that noted one of them says it again in the log that goes on.
-    assert!(complete(&mut fork.new, people[1]));
-    fork.bring();
-    assert_eq!(tally(&mut fork.new).1, 5);
-    let mut known = winners(&mut fork.new);
-    known.sort_unstable();
-    assert_eq!(known, sold);
-    let times = |log: &mut Log, number| {
-        let view = log.state.view();
-        let line = &view.rooms[&room()].lines[&LineName::ONLY];
-        line.winners()
-            .iter_from(0)
-            .find(|winner| winner.number == number)
-            .unwrap()
-            .at
-    };
-    assert_eq!(times(&mut fork.new, people[4]), times(&mut fork.old, people[4]));
-    assert!(fork.old.state.adoption(&fork.new.state).is_empty());
-    fork.new.pass(10_000);
-    assert_eq!(
-        tally(&mut fork.new),
-        (6, 5, 1, 0),
-        "one piece is left, and one is called for it"
-    );
-}
-
-#[test]
-fn a_store_that_lost_everything_still_sells_no_piece_twice() {
-    let mut log = Log::new(selling(2, 2));
-    let people = log.join(3);
-    for person in &people[..2] {
-        assert!(log.claim(*person, true) && complete(&mut log, *person));
-    }
-    let mut fork = Fork::of_nothing(log, selling(2, 2));
-    fork.bring();
-    assert_eq!(tally(&mut fork.new), (2, 2, 0, 0));
-    assert!(fork.new.join(1).is_empty());
-}
-
-#[test]
 fn nobody_is_told_of_a_part_that_they_did_not_take() {
     let mut log = Log::new(selling(3, 3));
     let people = log.join(5);
@@ -536,4 +397,22 @@ fn a_room_with_a_stock_is_closed_while_the_version_in_force_has_none() {
     };
     let section = ends.under(2).sections.remove(0);
     assert!(section.completions.is_empty() && section.ends[0].after_ms == 700);
+}
+
+#[test]
+fn who_missed_the_turn_is_not_told_that_they_did_not_buy() {
+    let mut log = Log::new(selling(1, 1));
+    let people = log.join(3);
+    let told = |log: &mut Log, passed| {
+        let view = log.state.view();
+        let line = &view.rooms[&room()].lines[&LineName::ONLY];
+        line.outcome(LANE, people[0], passed)
+    };
+    log.pass(12_000);
+    for _ in 0..2 {
+        assert!(!log.is_called(people[0]) && told(&mut log, false).is_none(), "missed");
+        assert_eq!(told(&mut log, true), Some(false), "the room missed that they came");
+        log.mark(people[0]);
+        log.pass(12_000);
+    }
 }

@@ -79,7 +79,7 @@ impl Collector {
             Note::Complete { edition, .. } => edition,
             _ => Edition::default(),
         };
-        let full = self.notes >= MAX_NOTES;
+        let full = self.notes >= kind.most();
         let work = match self.lines.entry((visitor.room, visitor.line)) {
             Slot::Vacant(_) if full => return false,
             slot => slot.or_default(),
@@ -339,6 +339,9 @@ impl Room {
 /// Most notes waiting: one from each of a quarter million visitors. Over it they are dropped and counted; each is said
 /// again by the visitor's next request.
 const MAX_NOTES: usize = 262_144;
+
+/// Most with those that nobody says again: whoever has bought, left or come in.
+const MAX_WORDS: usize = 2 * MAX_NOTES;
 
 /// Most operator's changes waiting, the configured rooms of a start among them.
 const MAX_CHANGES: usize = 4_096;

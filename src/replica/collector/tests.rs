@@ -77,6 +77,11 @@ fn a_batch_keeps_under_the_limit_whatever_is_in_it_and_nothing_is_lost() {
     for n in 0..20_000 {
         assert!(collector.note(noted(n as usize % 300, n, kinds[n as usize % kinds.len()])));
         assert!(collector.note(noted(n as usize % 300, n + 20_000, Note::End { after_ms: u64::MAX })));
+        let bought = Note::Complete {
+            edition: Edition(u32::MAX),
+            after_ms: u64::MAX,
+        };
+        assert!(collector.note(noted(n as usize % 300, n + 40_000, bought)));
     }
     for n in 0..5_000_u32 {
         let mut id = [0; 12];
@@ -100,14 +105,14 @@ fn a_batch_keeps_under_the_limit_whatever_is_in_it_and_nothing_is_lost() {
             revision = change.revision;
         }
         let count = |s: &Section| {
-            let named = s.leaves.len() + s.reopens.len() + s.renewals.len() + s.marks.len();
+            let named = s.leaves.len() + s.reopens.len() + s.renewals.len() + s.marks.len() + s.completions.len();
             named + s.ends.len() + s.claims.len() + s.pending_joins.len()
         };
         items += batch.sections.iter().map(count).sum::<usize>();
         batches += 1;
         assert!(batches < 1_000, "it never ends");
     }
-    assert_eq!((items, revision), (49_000, 100));
+    assert_eq!((items, revision), (69_000, 100));
     assert_eq!(collector.notes, 0);
 }
 
@@ -375,4 +380,54 @@ fn a_full_collector_takes_no_more_notes_but_still_a_repeat() {
     assert!(!collector.note(noted(0, u32::MAX, Note::Mark)));
     assert!(!collector.note(noted(1, 0, Note::Mark)));
     assert!(collector.note(noted(0, 5, Note::Mark)));
+    // What nobody says again is taken all the same, up to a bound of its own.
+    let bought = Note::Complete {
+        edition: Edition(0),
+        after_ms: 0,
+    };
+    assert!(collector.note(noted(0, 5, bought)));
+    let kinds = [
+        bought,
+        Note::End { after_ms: 0 },
+        Note::Leave,
+        Note::Claim { carried: true },
+    ];
+    for n in 1..u32::try_from(MAX_NOTES).unwrap() {
+        assert!(collector.note(noted(0, n, kinds[n as usize % kinds.len()])));
+    }
+    for kind in kinds {
+        assert!(!collector.note(noted(0, u32::MAX, kind)));
+    }
+}
+
+#[test]
+fn who_has_bought_is_told_once_of_the_highest_edition_and_after_the_claim() {
+    let mut collector = Collector::default();
+    let bought = |edition, after_ms| Note::Complete {
+        edition: Edition(edition),
+        after_ms,
+    };
+    for note in [
+        bought(2, 700),
+        Note::Claim { carried: true },
+        bought(3, 900),
+        bought(1, 500),
+    ] {
+        assert!(collector.note(noted(0, 1, note)));
+    }
+    assert!(collector.note(noted(0, 2, bought(3, 0))));
+    assert!(collector.is_urgent());
+    let mut sold = Vec::new();
+    for waits in [true, false] {
+        let (batch, _) = collector.cut(|_| 0);
+        let section = &batch.sections[0];
+        assert_eq!(section.claims.len(), usize::from(waits));
+        let told = section.completions.iter();
+        sold.extend(told.map(|done| (done.number, done.edition, done.after_ms, done.at)));
+    }
+    assert_eq!(
+        sold,
+        [(number(2), Edition(3), 0, None), (number(1), Edition(3), 500, None)]
+    );
+    assert!(collector.is_empty() && collector.notes == 0);
 }

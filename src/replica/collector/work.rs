@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::oneshot;
 
 use super::joiners::Joiners;
-use super::{ITEM_BYTES, LineKey, Room, Seat, TAG_BYTES};
+use super::{ITEM_BYTES, LineKey, MAX_NOTES, MAX_WORDS, Room, Seat, TAG_BYTES};
 use crate::replica::waiters::Waiters;
 use crate::room::{Bound, Claim, Completion, Edition, End, Section, Tag};
 
@@ -29,6 +29,16 @@ pub(super) enum Kind {
     End,
     Renew,
     Mark,
+}
+
+impl Kind {
+    /// How many notes may wait before one more of this kind is dropped: what the next request says again gives way first.
+    pub fn most(self) -> usize {
+        match self {
+            Self::Mark | Self::Renew | Self::Reopen => MAX_NOTES,
+            Self::Claim | Self::Complete | Self::Leave | Self::End => MAX_WORDS,
+        }
+    }
 }
 
 #[derive(Default)]
