@@ -16,7 +16,7 @@ use super::rooms::{Named, no_line_name, shown};
 use super::{Peer, Problem, Shared, api, gates, orders, tongues};
 use crate::replica::Unrecorded;
 use crate::room::{
-    CallOrder, Change, Deed, LaneId, LineName, MAX_CALL, MAX_REASON, Mode, Overrides, RoomName, RoomView, View,
+    CallOrder, Change, Deed, LaneId, LineName, MAX_CALL, MAX_REASON, Mode, Overrides, Phase, RoomName, RoomView, View,
     WITH_SCHEDULES, Who,
 };
 
@@ -145,6 +145,11 @@ fn may_call(whole: &View, room: &RoomView) -> Result<(), Problem> {
             "the room is closed, not open yet, or off: whoever were called could not come in",
         ));
     }
+    if room.stage.is_some_and(|stage| stage.phase == Phase::Prequeue) {
+        return Err(conflict(
+            "the line forms and the room opens later: nobody is called before, or set another opens_at",
+        ));
+    }
     if room.is_undrawn() {
         return Err(conflict(
             "whoever waits is to be drawn: there is no order to call by yet",
@@ -241,9 +246,14 @@ pub(super) async fn message(
     Ok(json(&shown(&shared, &after.name, &after.view)))
 }
 
-/// Says a word that stands whatever others say meanwhile.
+/// Says a word that stands whatever others say meanwhile. While the log takes nothing it is refused: it would be done when
+/// nobody thinks of it any more.
 async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Result<u64, Problem> {
     let _turn = shared.changing.lock().await;
+    if shared.replica.cut_off().is_some() {
+        let detail = "the log takes nothing at this moment: nothing was changed, try again when it does";
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
+    }
     let said = shared.replica.order(room.clone(), change, None, Some(who)).await;
     let revision = said.map_err(|why| match why {
         Unrecorded::Refused => conflict("the room did not take it as it is now: look and try again"),

@@ -178,6 +178,16 @@ pub(super) struct Changing {
 }
 
 impl Changing {
+    /// Twice said, it is done twice.
+    pub fn is_once(&self) -> bool {
+        matches!(self.change, Change::Call(_) | Change::Reset)
+    }
+
+    /// To be done once, and whoever wanted it was told that it has not come to pass: long after, it is not wanted any more.
+    pub fn is_given_up(&self) -> bool {
+        self.is_once() && self.answer.as_ref().is_some_and(oneshot::Sender::is_closed)
+    }
+
     /// Said by the configuration, and by no operator.
     pub fn is_of_file(&self) -> bool {
         self.answer.is_none() && matches!(self.change, Change::Configure(_) | Change::Remove)

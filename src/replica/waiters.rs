@@ -66,9 +66,9 @@ impl Waiters {
     }
 }
 
-/// Answers a change, or gives it back to be said again.
+/// Answers a change, or gives it back to be said again: but not what would be done twice, where it may be done already.
 fn settle(said: Changing, revision: u64, changed: Option<Changed>) -> Option<Changing> {
-    let again = said.over.is_none() && said.beaten < BEATEN_MOST;
+    let again = said.over.is_none() && said.beaten < BEATEN_MOST && !(said.is_once() && changed.is_none());
     let outcome = match changed {
         Some(Changed::Taken) => Ok(revision),
         Some(Changed::Refused) => Err(Unrecorded::Refused),

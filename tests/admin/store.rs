@@ -4,6 +4,8 @@ use anteroom::log::Trouble;
 use anteroom::replica::Condition;
 use anteroom::room::State;
 
+use serde_json::Value;
+
 use crate::harness::redis::{Options, Server, until};
 use crate::harness::toxic::{Proxy, Toxic};
 use crate::support::Gate;
@@ -131,4 +133,28 @@ fn a_store_in_a_folder_has_calls_and_no_connections() {
     assert!(figure(&gate, "anteroom_store_call_duration_seconds_count{call=\"snapshot\"}") > 0.0);
     assert!(figure(&gate, CONNECTS) < 1.0);
     assert_eq!(failures(&gate), []);
+}
+
+#[test]
+fn calls_and_resets_asked_for_while_the_store_is_away_are_refused_and_never_done() {
+    let patient = Patient::start();
+    let Patient { gate, link, .. } = &patient;
+    gate.until("calls", || gate.replica.view().healing_until.is_none());
+    gate.patch("main", r#"{"rate": 0}"#).ok();
+    gate.join("main", "");
+    link.set(Toxic::Refuse);
+    gate.until("cut off", || gate.replica.cut_off().is_some());
+    for (path, body) in [
+        ("call", r#"{"count": 1, "beyond_capacity": true}"#),
+        ("reset", r#"{"confirm": "main", "reason": "over"}"#),
+    ] {
+        let detail = gate.post(&format!("/api/v1/rooms/main/{path}"), body).refused(503);
+        assert!(detail.contains("nothing was changed"), "{detail}");
+    }
+    link.set(Toxic::Pass);
+    patient.until_well();
+    // Behind whatever was left for the log.
+    gate.join("main", "");
+    let room = gate.get("/api/v1/rooms/main").ok();
+    assert_eq!((&room["calls"], &room["edition"]), (&Value::from(0), &Value::from(0)));
 }

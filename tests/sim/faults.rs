@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anteroom::log::Occasion;
 use anteroom::replica::Condition;
 use anteroom::replica::protocol::Ask;
-use anteroom::room::{CallOrder, Change, Entry, LineName, Mode, Overrides, Position};
+use anteroom::room::{CallOrder, Change, Entry, LineName, Mode, Overrides, Position, Who};
 
 use super::link::{Weather, saves};
 use super::observer;
@@ -373,7 +373,15 @@ impl World {
             count,
             beyond,
         };
-        self.tell_some_gate(|gate| drop(gate.protocol.change(rooms::room(), Change::Call(order))));
+        self.orders += 1;
+        let who = Who {
+            name: "operator".to_owned(),
+            reason: self.orders.to_string(),
+        };
+        self.tell_some_gate(|gate| {
+            let told = gate.protocol.order(rooms::room(), Change::Call(order), Some(who));
+            gate.told.push(told);
+        });
     }
 
     fn tell_some_gate(&mut self, tell: impl FnOnce(&mut super::gate::Gate)) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anteroom::replica::protocol::{Protocol, Setup};
-use anteroom::replica::{Arrival, JoinOutcome, Options};
+use anteroom::replica::{Arrival, JoinOutcome, Options, Unrecorded};
 use anteroom::room::{Clock, GateId, Number, View, Wall};
 use tokio::sync::oneshot::Receiver;
 
@@ -35,6 +35,8 @@ pub struct Gate {
     pub marks: BTreeMap<Number, Time>,
     /// Visitors of whom nothing was known, and whose number is being asked for.
     pub asking: Vec<Asking>,
+    /// What operators wait to hear of their calls.
+    pub told: Vec<Receiver<Result<u64, Unrecorded>>>,
     /// Its process ends after the goodbye.
     pub leaving: bool,
 }
@@ -83,6 +85,7 @@ impl Gate {
             joiners: Vec::new(),
             asking: Vec::new(),
             marks: BTreeMap::new(),
+            told: Vec::new(),
             leaving: false,
         }
     }

@@ -73,6 +73,8 @@ pub struct World {
     pub slow_shop: bool,
     pub lives: u64,
     pub calls: u64,
+    /// Visitors that operators have had let in: how often.
+    pub orders: u64,
     pub tally: Tally,
     pub faults: Vec<String>,
     /// New visitors come on average so often; none when 0.
@@ -152,6 +154,7 @@ impl World {
             slow_shop: false,
             lives: 0,
             calls: 0,
+            orders: 0,
             tally: Tally::default(),
             faults: Vec::new(),
             arrivals_every: 0,

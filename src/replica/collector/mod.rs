@@ -262,6 +262,7 @@ impl Collector {
         batch: &mut Batch,
         waiters: &mut Waiters,
     ) {
+        self.changes.retain(|said| !said.is_given_up());
         while let Some(next) = self.changes.front() {
             if !room.takes(change_bytes(&next.change) + next.who.as_ref().map_or(0, Who::bytes)) {
                 return;

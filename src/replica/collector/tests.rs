@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::replica::inbox::{Arrival, JoinOutcome, Joiner, Permit};
 use crate::replica::publish::Shared;
-use crate::room::{End, Era, Overrides, PendingId, Section, Settings, Visitor};
+use crate::room::{CallOrder, End, Era, Overrides, PendingId, Section, Settings, Visitor};
 
 fn name(name: &str) -> RoomName {
     RoomName::new(name).unwrap()
@@ -430,4 +430,36 @@ fn who_has_bought_is_told_once_of_the_highest_edition_and_after_the_claim() {
         [(number(2), Edition(3), 0, None), (number(1), Edition(3), 500, None)]
     );
     assert!(collector.is_empty() && collector.notes == 0);
+}
+
+#[test]
+fn calls_and_resets_that_nobody_waits_for_any_more_are_not_said() {
+    let mut collector = Collector::default();
+    let order = CallOrder {
+        line: LineName::ONLY,
+        lane: None,
+        count: 50,
+        beyond: false,
+    };
+    let held = Change::Override(Overrides::default());
+    let mut waits = Vec::new();
+    for (change, is_there) in [
+        (Change::Call(order.clone()), false),
+        (Change::Reset, false),
+        (held.clone(), false),
+        (Change::Call(order.clone()), true),
+    ] {
+        let (answer, told) = oneshot::channel();
+        waits.extend(is_there.then_some(told));
+        collector.change(changing(change, Some(answer)));
+    }
+    let (batch, waiters) = collector.cut(|_| 7);
+    let said: Vec<_> = batch
+        .rooms
+        .into_iter()
+        .map(|room| (room.change, room.revision))
+        .collect();
+    assert_eq!(said, [(held, 8), (Change::Call(order), 9)]);
+    assert_eq!(waiters.changes.len(), 2);
+    assert!(collector.is_empty());
 }

@@ -10,7 +10,7 @@ use crate::log::next_incarnation;
 use crate::replica::inbox::{
     Arrival, Binding, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Unrecorded,
 };
-use crate::room::{Change, Era, LaneId, LineName, Position, RoomName, Tag, Visitor};
+use crate::room::{Change, Era, LaneId, LineName, Position, RoomName, Tag, Visitor, Who};
 
 impl Protocol {
     /// Takes word from the queue.
@@ -96,12 +96,22 @@ impl Protocol {
 
     /// An operator's word about a room.
     pub fn change(&mut self, room: RoomName, change: Change) -> oneshot::Receiver<Result<u64, Unrecorded>> {
+        self.order(room, change, None)
+    }
+
+    /// As [`Protocol::change`], with whose word it is.
+    pub fn order(
+        &mut self,
+        room: RoomName,
+        change: Change,
+        who: Option<Who>,
+    ) -> oneshot::Receiver<Result<u64, Unrecorded>> {
         let (answer, done) = oneshot::channel();
         self.collector.change(Changing {
             room,
             change,
             over: None,
-            who: None,
+            who,
             answer: Some(answer),
             beaten: 0,
         });

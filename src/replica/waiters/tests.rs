@@ -1,7 +1,8 @@
 use super::*;
 use crate::replica::collector::Collector;
 use crate::room::{
-    Batch, Change, Entry, GateId, Mode, Overrides, Position, RoomChange, RoomName, Settings, State, VERSION, Wall,
+    Batch, CallOrder, Change, Entry, GateId, LineName, Mode, Overrides, Position, RoomChange, RoomName, Settings,
+    State, VERSION, Wall,
 };
 
 const MINE: GateId = GateId(1);
@@ -183,11 +184,49 @@ fn a_change_of_which_nothing_is_known_or_that_makes_no_sense_is_not_told_as_take
     assert_eq!(told.try_recv(), Ok(Err(Unrecorded::Refused)));
 }
 
+/// A call that nobody waits in line for: the room takes it all the same.
+fn call() -> Change {
+    Change::Call(CallOrder {
+        line: LineName::ONLY,
+        lane: None,
+        count: 5,
+        beyond: true,
+    })
+}
+
+#[test]
+fn what_would_be_done_twice_is_not_said_again_where_it_may_be_done() {
+    for once in [call(), Change::Reset] {
+        let mut collector = Collector::default();
+        let (said, mut told) = operator(once, None);
+        collector.change(said);
+        let (_, waiters) = collector.cut(|_| 1);
+        let left = waiters.resolve(&Effects::default());
+        assert!(left.beaten.is_empty(), "found in a snapshot, and said again");
+        assert_eq!(told.try_recv(), Ok(Err(Unrecorded::CutOff)));
+    }
+}
+
+#[test]
+fn what_would_be_done_twice_is_said_again_where_another_word_came_first() {
+    let mut rooms = Rooms::new();
+    let mut collector = Collector::default();
+    rooms.other(overrides(Some(Mode::Hold), None));
+    let (said, mut told) = operator(Change::Reset, None);
+    collector.change(said);
+    let left = rooms.mine(&mut collector, 1);
+    assert_eq!(left.beaten.len(), 1);
+    collector.change_again(left.beaten);
+    assert!(rooms.mine(&mut collector, 2).beaten.is_empty());
+    assert_eq!(told.try_recv(), Ok(Ok(3)));
+    assert_eq!(rooms.0.view().rooms[&main()].edition.0, 1);
+}
+
 #[test]
 fn an_id_that_there_is_no_room_for_is_to_come_again() {
     let joined = |later| Joined {
         room: main(),
-        line: crate::room::LineName::ONLY,
+        line: LineName::ONLY,
         lane: crate::room::LaneId(0),
         first: None,
         count: 1,
