@@ -1,7 +1,7 @@
 //! A sale over HTTP: its dates as an operator moves them, and its draw.
 
 use anteroom::draw::Figures;
-use anteroom::room::{Drawing, Phase, Schedule, Settings, Wall, Window};
+use anteroom::room::{Drawing, Phase, Schedule, Settings, Standing, Wall, Window};
 use serde_json::{Value, json};
 
 use crate::support::{Gate, room_name};
@@ -41,6 +41,20 @@ fn phase(gate: &Gate) -> Option<Phase> {
 
 fn schedule(gate: &Gate) -> Value {
     gate.get("/api/v1/rooms/main").ok()["schedule"].clone()
+}
+
+const CALL: &str = "/api/v1/rooms/main/call";
+const BEYOND: &str = r#"{"count": 1, "beyond_capacity": true}"#;
+
+#[test]
+fn nobody_is_called_while_the_line_forms() {
+    let gate = forming(None);
+    gate.until("the prequeue", || phase(&gate) == Some(Phase::Prequeue));
+    let joined = gate.join("main", "");
+    let detail = gate.post(CALL, BEYOND).refused(409);
+    assert!(detail.contains("opens later"), "{detail}");
+    assert!(matches!(gate.standing(&joined), Standing::Waiting(_)));
+    assert_eq!(gate.get("/api/v1/rooms/main/changes").ok()["changes"], json!([]));
 }
 
 #[test]
@@ -117,6 +131,8 @@ fn a_draw_is_promised_then_made_by_the_beacons_value_once_the_line_is_closed() {
         gate.replica.view().rooms[&room_name("main")].sale.closed.is_some()
     });
     assert_eq!(gate.get(path).ok()["state"], "closed");
+    let undrawn = gate.post(CALL, BEYOND).refused(409);
+    assert!(undrawn.contains("is to be drawn"), "{undrawn}");
     for (body, status) in [
         ("{}", 400),
         (r#"{"beacon_value": ""}"#, 422),

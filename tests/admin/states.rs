@@ -83,6 +83,10 @@ fn two_gates_that_differ_stop_the_calls_until_one_of_them_goes() {
     assert!(right.get("/metrics").text.contains("anteroom_state_alarm 1"));
     let told = table(&right);
     assert!(told.contains("ALARM: the gates' states differ"), "{told}");
+    let detail = right
+        .post("/api/v1/rooms/main/call", r#"{"count": 1, "beyond_capacity": true}"#)
+        .refused(409);
+    assert!(detail.contains("after a fault"), "{detail}");
     drop(odd);
     right.until("calls", || !right.replica.view().alarm);
     assert!(!table(&right).contains("ALARM"));

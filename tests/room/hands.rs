@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use anteroom::room::{
-    Batch, CallOrder, Change, Changed, Deed, Edition, LaneId, LineName, Mode, Order, Overrides, RoomChange, Section,
-    Setting, Settings, State, Who,
+    Batch, CallOrder, Change, Changed, Deed, Edition, LaneId, LineName, Mode, Order, Overrides, Phase, RoomChange,
+    Section, Setting, Settings, State, Who,
 };
 
+use super::draw::{SECRET, drawing, promise, reveal, says, until};
 use super::support::{LANE, Log, only, room, settings};
 
 fn call(count: u32, beyond: bool) -> CallOrder {
@@ -121,6 +122,47 @@ fn a_call_reaches_those_who_are_held_and_nobody_of_a_closed_room() {
         order(&mut log, mode(shut));
         assert_eq!(order(&mut log, Change::Call(call(1, false))), Changed::Refused);
     }
+}
+
+#[test]
+fn nobody_is_called_before_the_opening() {
+    let mut log = Log::new(Settings {
+        draw: None,
+        ..drawing(1, None)
+    });
+    until(&mut log, 10_000);
+    let people = log.join(3);
+    for beyond in [false, true] {
+        assert_eq!(order(&mut log, Change::Call(call(1, beyond))), Changed::Refused);
+    }
+    assert_eq!(log.figures().calls, 0);
+    until(&mut log, 29_000);
+    for person in &people {
+        log.mark(*person);
+    }
+    until(&mut log, 30_000);
+    assert_eq!(order(&mut log, Change::Call(call(1, true))), Changed::Taken);
+    assert_eq!((called(&mut log), log.figures().calls), ((1, 1), 2));
+}
+
+#[test]
+fn nobody_is_called_out_of_an_order_that_is_not_drawn_yet() {
+    let mut log = Log::new(drawing(1, Some("stars")));
+    until(&mut log, 10_000);
+    assert_eq!(says(&mut log, promise(1, Some("stars"))), Changed::Taken);
+    let people = log.join(3);
+    until(&mut log, 29_000);
+    for person in &people {
+        log.mark(*person);
+    }
+    until(&mut log, 31_000);
+    let view = log.state.view();
+    let waits = &view.rooms[&room()];
+    assert!(waits.is_undrawn() && waits.stage.is_some_and(|stage| stage.phase == Phase::Open));
+    assert_eq!(order(&mut log, Change::Call(call(1, true))), Changed::Refused);
+    assert_eq!(log.figures().calls, 0);
+    assert_eq!(says(&mut log, reveal(1, SECRET, Some("7d1f"))), Changed::Taken);
+    assert_eq!(order(&mut log, Change::Call(call(1, true))), Changed::Taken);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Room;
 use crate::room::ids::Wall;
 use crate::room::orders::{CallOrder, Deed, MAX_CALL, Order, Told, Who};
+use crate::room::schedule::Phase;
 use crate::room::settings::Mode;
 
 impl Room {
@@ -26,17 +27,19 @@ impl Room {
         self.picture = None;
     }
 
-    /// Lets visitors in at the end of the entry. False where nobody can be called: the room is closed or off, its order is
-    /// not drawn yet, or there is no such line or lane.
+    /// Lets visitors in at the end of the entry. False where nobody can be called: the room is closed, not open yet or off,
+    /// its order is not drawn yet, or there is no such line or lane.
     pub fn order_calls(&mut self, order: &CallOrder, revision: u64) -> bool {
         let able = matches!(self.settings.mode, Mode::Auto | Mode::Hold);
+        // Held for its opening: the shop behind it may not be there yet.
+        let forms = self.stage().is_some_and(|stage| stage.phase == Phase::Prequeue);
         let undrawn = self.configured.draw.is_some() && self.sale.is_open(self.stage().as_ref());
         let counted = (1..=MAX_CALL).contains(&order.count);
         let Some(line) = self.lines.get_mut(&order.line) else {
             return false;
         };
         let lane = order.lane.is_none_or(|lane| line.lane(lane).is_some());
-        if !able || undrawn || !counted || !lane {
+        if !able || forms || undrawn || !counted || !lane {
             return false;
         }
         line.ordered.push((revision, order.clone()));
