@@ -190,29 +190,28 @@ impl Told {
     pub fn of(settings: &Settings, mode: Mode, overrides: &Overrides, rule: Option<&str>) -> Self {
         let all = overrides.message.iter().map(|text| (String::new(), text));
         let each = overrides.messages.iter().map(|(tag, text)| (tag.clone(), text));
-        let clipped = |text: &str| beginning(text, MAX_TEXT).to_owned();
         Self {
             mode,
             capacity: settings.capacity,
             rate: settings.rate_per_minute,
-            messages: all.chain(each).map(|(tag, text)| (tag, clipped(text))).collect(),
-            schedule: rule.map(clipped),
+            messages: all.chain(each).map(|(tag, text)| (tag, text.clone())).collect(),
+            schedule: rule.map(str::to_owned),
         }
     }
 
-    /// Every key that is another now.
+    /// Every key that is another now; of long texts the beginning.
     pub fn changes(&self, now: &Self) -> Vec<Setting> {
         let mode = (self.mode != now.mode).then_some(Setting::Mode(self.mode, now.mode));
         let capacity = (self.capacity != now.capacity).then_some(Setting::Capacity(self.capacity, now.capacity));
         let rate = (self.rate != now.rate).then_some(Setting::Rate(self.rate, now.rate));
-        let schedule =
-            (self.schedule != now.schedule).then(|| Setting::Schedule(self.schedule.clone(), now.schedule.clone()));
+        let schedule = (self.schedule != now.schedule)
+            .then(|| Setting::Schedule(clipped(self.schedule.as_ref()), clipped(now.schedule.as_ref())));
         let mut tags: Vec<&String> = self.messages.keys().chain(now.messages.keys()).collect();
         tags.sort_unstable();
         tags.dedup();
         let messages = tags.into_iter().filter_map(|tag| {
             let (before, after) = (self.messages.get(tag), now.messages.get(tag));
-            (before != after).then(|| Setting::Message(tag.clone(), before.cloned(), after.cloned()))
+            (before != after).then(|| Setting::Message(tag.clone(), clipped(before), clipped(after)))
         });
         let plain = [mode, capacity, rate, schedule];
         plain.into_iter().flatten().chain(messages).collect()
@@ -307,6 +306,11 @@ impl Setting {
             _ => r.wrong(),
         }
     }
+}
+
+/// What is kept of a text.
+fn clipped(text: Option<&String>) -> Option<String> {
+    Some(beginning(text?, MAX_TEXT).to_owned())
 }
 
 /// What of a text fits in so many bytes.

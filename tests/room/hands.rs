@@ -248,6 +248,22 @@ fn who_when_before_and_after_are_noted_and_come_back_with_a_snapshot() {
 }
 
 #[test]
+fn a_long_text_that_differs_only_behind_what_is_kept_is_a_change() {
+    let mut log = Log::new(settings(1));
+    for end in ["two", "three"] {
+        let text = format!("{}{end}", "x".repeat(200));
+        let told = Overrides {
+            messages: BTreeMap::from([("en".to_owned(), text)]),
+            ..Overrides::default()
+        };
+        assert_eq!(order(&mut log, Change::Override(told)), Changed::Taken);
+    }
+    let kept = || Some("x".repeat(120));
+    let message = Setting::Message("en".to_owned(), kept(), kept());
+    assert_eq!(newest(&mut log).deed, Deed::Set(vec![message]));
+}
+
+#[test]
 fn texts_beyond_their_length_are_refused_whole() {
     let mut log = Log::new(settings(1));
     let with = |messages: Vec<(String, String)>| {
