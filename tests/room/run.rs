@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use anteroom::room::{
-    Batch, Change, Entry, Era, Figures, LaneId, LineName, Lines, MAX_BATCH_BYTES, Number, Root, Section, Spoke,
-    Standing, State, View, Visitor, Waiting,
+    Batch, Change, Changed, Effects, Entry, Era, Figures, LaneId, LineName, Lines, MAX_BATCH_BYTES, Number, Root,
+    Section, Spoke, Standing, State, View, Visitor, Waiting,
 };
 
 use super::history::{Author, Step, settings};
@@ -233,7 +233,7 @@ impl Run {
                 .extend(issued.filter(|issued| self.seen.insert(issued.clone())));
         }
         let after = self.state.view();
-        capacity_is_kept(&before, &after, entry);
+        capacity_is_kept(&before, &after, (entry, &effects));
         self.order_is_kept(&before, &after);
     }
 
@@ -356,7 +356,7 @@ fn figures(view: &View) -> Vec<(LineName, Figures)> {
 }
 
 /// Whoever was called was called into a free slot, but for those whom an operator lets in beyond the capacity.
-fn capacity_is_kept(before: &View, after: &View, entry: &Entry) {
+fn capacity_is_kept(before: &View, after: &View, (entry, effects): (&Entry, &Effects)) {
     let lines = after.rooms.get(&room()).into_iter().flat_map(|room| room.lines.iter());
     for (name, line) in lines {
         let figures = line.figures;
@@ -365,8 +365,11 @@ fn capacity_is_kept(before: &View, after: &View, entry: &Entry) {
             .get(&room())
             .and_then(|room| room.line(name))
             .map_or(0, |line| line.figures.calls);
-        let orders = entry.batch.rooms.iter().filter_map(|change| match &change.change {
-            Change::Call(order) if order.beyond && order.line == *name => Some(u64::from(order.count)),
+        let said = entry.batch.rooms.iter().zip(&effects.changed);
+        let orders = said.filter_map(|(change, taken)| match (&change.change, taken) {
+            (Change::Call(order), Changed::Taken) if order.beyond && order.line == *name => {
+                Some(u64::from(order.count))
+            }
             _ => None,
         });
         if figures.calls > earlier + orders.sum::<u64>() {

@@ -1,21 +1,30 @@
 //! The operator's hands: visitors let in above rate and capacity, while gates and the store fail.
 
-use anteroom::room::{Change, Entry};
+use anteroom::room::{Change, Changed, Effects, Entry};
 
 use super::faults::Fault;
+use super::ledger::Ledger;
 use super::scenarios::over_seeds;
 use super::world::SECOND;
 
-/// How many an entry's operator lets in at most: in all, and of those above the capacity.
-pub fn ordered(entry: &Entry) -> (u64, u64) {
-    let mut most = (0, 0);
-    for change in &entry.batch.rooms {
-        if let Change::Call(order) = &change.change {
+impl Ledger {
+    /// How many the operators of an entry let in at most: in all, and of those above the capacity. Only what the room took
+    /// counts, and each order once in a log.
+    pub fn ordered(&mut self, entry: &Entry, effects: &Effects) -> (u64, u64) {
+        let mut most = (0, 0);
+        for (change, taken) in entry.batch.rooms.iter().zip(&effects.changed) {
+            let (Change::Call(order), Changed::Taken) = (&change.change, taken) else {
+                continue;
+            };
             let count = u64::from(order.count);
             most = (most.0 + count, most.1 + if order.beyond { count } else { 0 });
+            let Some(who) = &change.who else { continue };
+            if !self.orders.insert((entry.position.incarnation, who.reason.clone())) {
+                self.fault(&format!("{:?}: order {} is done twice", entry.position, who.reason));
+            }
         }
+        most
     }
-    most
 }
 
 #[test]

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Ledger;
+use super::book::{Is, Person};
 use anteroom::room::{Adopt, Entry, GateId, Number, Position, State};
 
 #[derive(Default)]
@@ -96,5 +98,14 @@ impl Known {
             };
             Some((*gates.iter().find(knows)?, *at))
         })
+    }
+}
+
+impl Ledger {
+    /// Numbers of the newest history that are not over and that nobody was given.
+    pub fn ghosts(&self, given: impl Fn(&Number) -> bool) -> usize {
+        let people = self.histories.values().next_back().map(|history| &history.book.people);
+        let ghost = |(number, person): &(&Number, &Person)| person.is != Is::Over && !given(number);
+        people.map_or(0, |people| people.iter().filter(ghost).count())
     }
 }

@@ -17,7 +17,6 @@ use anteroom::room::{
     Adopt, Effects, Entry, GateId, LineName, LineView, Mode, Number, Position, Standing, State, StateHash, View,
 };
 
-use crate::hands::ordered;
 use crate::rooms::{self, LANE};
 use book::{Book, Is, Person};
 use known::{Known, adopts};
@@ -46,6 +45,8 @@ pub struct Ledger {
     pub known: Known,
     /// Who has completed in any history.
     completions: BTreeSet<Number>,
+    /// Operators' orders that were taken, by log and reason.
+    pub orders: BTreeSet<(u64, String)>,
 }
 
 /// Whether some gate's rooms have been made wrong.
@@ -135,13 +136,6 @@ impl Ledger {
         self.histories.insert(at.incarnation, history);
     }
 
-    /// Numbers of the newest history that are not over and that nobody was given.
-    pub fn ghosts(&self, given: impl Fn(&Number) -> bool) -> usize {
-        let people = self.histories.values().next_back().map(|history| &history.book.people);
-        let ghost = |(number, person): &(&Number, &Person)| person.is != Is::Over && !given(number);
-        people.map_or(0, |people| people.iter().filter(ghost).count())
-    }
-
     fn begin(&mut self, incarnation: u64, root: Option<Position>) {
         if let Some(history) = self.histories.get(&incarnation) {
             if history.root != root {
@@ -222,7 +216,7 @@ impl Ledger {
         self.call(&mut history.book, at, line);
         let made = history.book.calls - before;
         self.calls += made;
-        self.judge(&history.book, made, entry, was_rooted, (&view, line));
+        self.judge(&history.book, made, (entry, effects), was_rooted, (&view, line));
         if !effects.ignored && was_rooted {
             self.sample(history, entry, &view, line);
         }
@@ -404,7 +398,14 @@ impl Ledger {
     }
 
     /// Nobody is called beyond the capacity or while nobody may be; and nobody waits while somebody may be called.
-    fn judge(&mut self, book: &Book, made: u64, entry: &Entry, was_rooted: bool, (view, line): (&View, &LineView)) {
+    fn judge(
+        &mut self,
+        book: &Book,
+        made: u64,
+        (entry, effects): (&Entry, &Effects),
+        was_rooted: bool,
+        (view, line): (&View, &LineView),
+    ) {
         let (at, figures) = (entry.position, &line.figures);
         let settings = &view.rooms[&rooms::room()].settings;
         let (slots, capacity) = (figures.called + figures.inside, figures.capacity);
@@ -412,7 +413,7 @@ impl Ledger {
         if held != slots as usize {
             self.fault(&format!("{at:?}: {slots} slots are held, and {held} by the entries"));
         }
-        let (ordered, beyond) = ordered(entry);
+        let (ordered, beyond) = self.ordered(entry, effects);
         let able = was_rooted && !view.alarm && !book::is_quiet(view);
         let may_call = able && settings.mode == Mode::Auto;
         let adopting = book.clock < book.adopting_until || adopts(entry, view.version).is_some();
