@@ -101,15 +101,17 @@ impl Rules {
         self.room.on_outage == OnOutage::Open && mode == Mode::Auto
     }
 
-    /// The operator's message: the one set live in the language that fits best, the one set live for all, or the configured
-    /// one.
+    /// The operator's message: the one set live in a language of the visitor's, the one set live for all, or the configured
+    /// one. Where there is none of these, the English one that was set live, or the first.
     #[must_use]
     pub fn message<'a>(&'a self, view: &'a RoomView, accept_language: &str) -> Option<&'a str> {
         let set = &view.overrides;
         let tags = set.messages.keys().map(String::as_str);
-        let own = Language::best_of(accept_language, &tags).and_then(|tag| set.messages.get(tag));
-        let live = own.or(set.message.as_ref()).map(String::as_str);
-        live.or(self.room.message.as_deref())
+        let of = |tag: Option<&str>| Some(set.messages.get(tag?)?.as_str());
+        of(Language::best_of(accept_language, &tags))
+            .or(set.message.as_deref())
+            .or(self.room.message.as_deref())
+            .or_else(|| of(Language::any_of(&tags)))
     }
 
     /// What the shop's answer with this status says of the session of the request, if it matched these of the room's rules.

@@ -43,14 +43,24 @@ impl Language {
             .unwrap_or(default)
     }
 
-    /// The best of any tags for an `Accept-Language` field, by the same lookup: English where nothing fits, and else the
-    /// first.
+    /// The best of any tags for an `Accept-Language` field, by the same lookup; `None` where nothing fits.
     #[must_use]
     pub fn best_of<'a>(accept_language: &str, tags: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'a str> {
         let named = |wanted: &str| tags.clone().find(|tag| tag.eq_ignore_ascii_case(wanted));
-        let default = named("en").or_else(|| tags.clone().next());
+        let any = Self::any_of(tags);
         let mut wanted = ranges(accept_language).into_iter();
-        wanted.find_map(|range| shortened(range, named, default)).or(default)
+        wanted.find_map(|range| shortened(range, named, any))
+    }
+
+    /// For whoever reads none of them: an English one, else the first.
+    #[must_use]
+    pub fn any_of<'a>(tags: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'a str> {
+        let primary = |tag: &str| {
+            tag.split('-')
+                .next()
+                .is_some_and(|part| part.eq_ignore_ascii_case("en"))
+        };
+        tags.clone().find(|tag| primary(tag)).or_else(|| tags.clone().next())
     }
 
     pub(super) fn catalogue(self) -> &'static Catalogue {
@@ -160,9 +170,12 @@ mod tests {
         let best = |field: &str, tags: &[&'static str]| Language::best_of(field, &tags.iter().copied());
         assert_eq!(best("pt-BR, fr;q=0.5", &["en", "fr", "pt"]), Some("pt"));
         assert_eq!(best("zh-Hant-TW", &["zh", "zh-hant"]), Some("zh-hant"));
-        assert_eq!(best("ja", &["de", "en", "ko"]), Some("en"));
-        assert_eq!(best("ja", &["de", "ko"]), Some("de"));
+        assert_eq!(best("ja", &["de", "en", "ko"]), None);
+        assert_eq!(best("ja, *;q=0.1", &["de", "en-GB", "ko"]), Some("en-GB"));
         assert_eq!(best("ja", &[]), None);
+        let any = |tags: &[&'static str]| Language::any_of(&tags.iter().copied());
+        assert_eq!(any(&["de", "en-GB", "ko"]), Some("en-GB"));
+        assert_eq!(any(&["de", "enm", "ko"]), Some("de"));
     }
 
     #[test]
