@@ -118,6 +118,10 @@ pub struct Change {
     pub room: String,
     pub revision: u64,
     pub what: String,
+    /// The operator, by the name of their token; none where a configuration file said it.
+    pub who: Option<String>,
+    /// What the operator said to it; may be empty.
+    pub reason: Option<String>,
     /// False where a later change of the room came first.
     pub counted: bool,
 }

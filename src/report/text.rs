@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::advice::in_words;
-use super::findings::{Findings, Line, Stamp, Tally};
+use super::findings::{Change, Findings, Line, Stamp, Tally};
 use super::histogram::Spread;
 
 /// The whole report as plain text, at most 120 columns wide but for names.
@@ -271,8 +271,13 @@ fn trail(text: &mut String, findings: &Findings) {
             text,
             "change",
             &format!(
-                "{} by gate {}: {} revision {}, {}{counted}",
-                change.at.time, change.gate, change.room, change.revision, change.what
+                "{} by {}gate {}: {} revision {}, {}{counted}",
+                change.at.time,
+                said_by(change),
+                change.gate,
+                change.room,
+                change.revision,
+                change.what
             ),
         );
     }
@@ -324,4 +329,21 @@ pub(super) fn said(secs: f64) -> String {
         return format!("{secs:.1} s");
     }
     in_words(super::advice::whole(secs))
+}
+
+/// The operator, and why.
+fn said_by(change: &Change) -> String {
+    let mut said = String::new();
+    if let Some(who) = &change.who {
+        let _ = write!(said, "{} ", printable(who));
+    }
+    if let Some(reason) = change.reason.as_deref().filter(|reason| !reason.is_empty()) {
+        let _ = write!(said, "({}) ", printable(reason));
+    }
+    said
+}
+
+/// What somebody wrote, on one line.
+fn printable(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control()).collect()
 }

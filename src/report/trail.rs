@@ -35,6 +35,8 @@ impl Trail {
                 room: change.room.to_string(),
                 revision: change.revision,
                 what: describe::change(&change.change, was.get(&change.room)),
+                who: change.who.as_ref().map(|who| who.name.clone()),
+                reason: change.who.as_ref().map(|who| who.reason.clone()),
                 counted: effects.changed.get(at) == Some(&Changed::Taken),
             });
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anteroom::archive::{Archiver, Options};
 use anteroom::room::{
     Batch, Change, Effects, Entry, Figures, GateId, LineName, Position, RoomChange, RoomName, Root, Section, Settings,
-    Spoke, State, VERSION, Vote, Wall,
+    Spoke, State, VERSION, Vote, Wall, Who,
 };
 
 pub struct Hall {
@@ -101,11 +101,16 @@ impl Hall {
 
     pub fn change(&mut self, gate: u64, change: Change) {
         self.revision += 1;
+        // A file has no name.
+        let who = matches!(change, Change::Override(_)).then(|| Who {
+            name: "anna".to_owned(),
+            reason: "fire drill".to_owned(),
+        });
         let change = RoomChange {
             room: room(),
             revision: self.revision,
             change,
-            who: None,
+            who,
         };
         self.say(
             gate,

@@ -148,6 +148,14 @@ fn what_operators_change_is_told_with_gate_and_time() {
         )
     );
     assert_eq!(told[2], (other, 3, "configured: total_active_users 3 (was 2)", true));
+    let whose: Vec<_> = findings
+        .changes
+        .iter()
+        .map(|change| (change.who.as_deref(), change.reason.as_deref()))
+        .collect();
+    assert_eq!(whose, [(None, None), (Some("anna"), Some("fire drill")), (None, None)]);
+    let text = anteroom::report::text(&findings);
+    assert!(text.contains("by anna (fire drill) gate 0000000000000009"), "{text}");
     assert_eq!(findings.gates.len(), 2);
 }
 
