@@ -68,12 +68,15 @@ pub(super) async fn make(
             "this gate lacks the key that the draw's secret was made from: ask another gate, or bring the key back",
         )
     })?;
+    let name = operator.0.clone();
     match shared
         .replica
         .order(room.name.clone(), word, None, Some(operator.with(None)))
         .await
     {
-        Ok(revision) => tracing::info!(room = %room.name, %peer, revision, value, "an operator gave a beacon's value"),
+        Ok(revision) => tracing::info!(
+            room = %room.name, %peer, operator = name, revision, value, "an operator gave a beacon's value"
+        ),
         Err(Unrecorded::Refused) => return Err(conflict("the draw was made meanwhile: look at it")),
         Err(why) => return Err(Problem::unrecorded(why)),
     }

@@ -8,9 +8,10 @@ use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
 
+use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::check_json;
-use super::{Peer, Problem, Shared, api};
+use super::{Peer, Problem, Shared, api, distinct};
 use crate::replica::{Condition, NoEnd, Replica};
 use crate::room::{Position, RosterGate, StateHash, VERSION, View};
 
@@ -120,11 +121,15 @@ pub(super) fn healing_secs(replica: &Replica) -> Option<u64> {
 }
 
 /// `POST /api/v1/heal`: gates that have not spoken are waited for no longer.
-pub(super) async fn heal(State(shared): State<Shared>, peer: Peer, headers: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn heal(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     check_json(&headers)?;
     shared.replica.root_now().await.map_err(no_end)?;
     shared.metrics.admin_changes.inc();
-    tracing::warn!(%peer, "an operator ended the wait for silent gates");
+    tracing::warn!(%peer, operator = operator.0, "an operator ended the wait for silent gates");
     Ok(json(&shown(&shared.replica)))
 }
 
@@ -151,7 +156,7 @@ fn no_end(why: NoEnd) -> Problem {
 /// `POST /api/v1/skip`: the entry that froze this gate is passed over by all.
 pub(super) async fn skip(
     State(shared): State<Shared>,
-    peer: Peer,
+    (peer, operator): (Peer, Operator),
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
@@ -172,14 +177,14 @@ pub(super) async fn skip(
     }
     shared.replica.skip(position).map_err(Problem::unrecorded)?;
     shared.metrics.admin_changes.inc();
-    tracing::warn!(%peer, position = spelled(position), "an operator has an entry passed over");
+    tracing::warn!(%peer, operator = operator.0, position = spelled(position), "an operator has an entry passed over");
     Ok(json(&shown(&shared.replica)))
 }
 
 /// `POST /api/v1/raise`: answered once the version is in force.
 pub(super) async fn raise(
     State(shared): State<Shared>,
-    peer: Peer,
+    (peer, operator): (Peer, Operator),
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
@@ -196,7 +201,9 @@ pub(super) async fn raise(
         Ok(Err(_)) | Err(_) => return Err(Problem::unrecorded(crate::replica::Unrecorded::CutOff)),
     }
     shared.metrics.admin_changes.inc();
-    tracing::warn!(%peer, before = view.version, after = wanted, "an operator raised the machine version");
+    tracing::warn!(
+        %peer, operator = operator.0, before = view.version, after = wanted, "an operator raised the machine version"
+    );
     Ok(json(&shown(&shared.replica)))
 }
 
@@ -232,7 +239,9 @@ pub(super) fn read<T: DeserializeOwned>(
 ) -> Result<T, Problem> {
     check_json(headers)?;
     let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
-    serde_json::from_slice(&body).map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))
+    let wrong = |why: String| Problem::new(StatusCode::BAD_REQUEST, format!("the body: {why}"));
+    distinct::check(&body).map_err(wrong)?;
+    serde_json::from_slice(&body).map_err(|error| wrong(error.to_string()))
 }
 
 fn conflict(detail: &str) -> Problem {

@@ -5,6 +5,7 @@
 
 pub mod api;
 mod dates;
+mod distinct;
 mod draws;
 mod entrance;
 mod exposition;

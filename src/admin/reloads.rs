@@ -16,6 +16,7 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use tokio::sync::oneshot;
 
+use super::entrance::Operator;
 use super::figures::gauge;
 use super::problem::json;
 use super::{Peer, Problem, Shared, api, rooms};
@@ -160,9 +161,13 @@ pub(super) async fn show(State(shared): State<Shared>) -> Response {
 }
 
 /// `POST /api/v1/reload`: answered once the file's configuration is in force, or refused.
-pub(super) async fn reload(State(shared): State<Shared>, peer: Peer, headers: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn reload(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     rooms::check_json(&headers)?;
-    tracing::info!(%peer, "an operator asked for a reload");
+    tracing::info!(%peer, operator = operator.0, "an operator asked for a reload");
     let (answer, done) = oneshot::channel();
     let order = Order {
         trigger: Trigger::Command,

@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
+use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::check_json;
 use super::{Peer, Problem, Shared};
@@ -31,7 +32,7 @@ impl Upgrades {
 /// `POST /api/v1/upgrade`, with `{}`.
 pub(super) async fn upgrade(
     State(shared): State<Shared>,
-    peer: Peer,
+    (peer, operator): (Peer, Operator),
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
@@ -42,7 +43,7 @@ pub(super) async fn upgrade(
             "this gate is part of another program, and is not upgraded by itself",
         ));
     };
-    tracing::info!(%peer, "an operator asked for an upgrade");
+    tracing::info!(%peer, operator = operator.0, "an operator asked for an upgrade");
     let (wish, outcome) = oneshot::channel();
     wishes.try_send(wish).map_err(|error| match error {
         TrySendError::Full(_) => refused("too many wait for an upgrade already"),

@@ -12,6 +12,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
+use super::entrance::Operator;
 use super::problem::json;
 use super::{Live, Peer, Problem, Shared, api, gates, rooms};
 use crate::proxy::{NotWeighed, Origins, Standing};
@@ -40,7 +41,7 @@ impl FromRequestParts<Shared> for Named {
 /// `POST /api/v1/upstreams/{server}`: gives it another weight, until other servers are configured.
 pub(super) async fn weigh(
     State(shared): State<Shared>,
-    peer: Peer,
+    (peer, operator): (Peer, Operator),
     Named(server): Named,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
@@ -55,7 +56,7 @@ pub(super) async fn weigh(
     let origins = &live.origins;
     for weighed in origins.set_weight(&server, weight).map_err(|why| refused(&why))? {
         let (before, after) = (weighed.before, weighed.after);
-        tracing::info!(origin = weighed.origin, %peer, before, after, "an operator weighed a server of the shop");
+        tracing::info!(origin = weighed.origin, %peer, operator = operator.0, before, after, "an operator weighed a server of the shop");
     }
     shared.metrics.admin_changes.inc();
     Ok(all(origins))

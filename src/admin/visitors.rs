@@ -7,6 +7,7 @@ use http::StatusCode;
 use http::request::Parts;
 use serde::Deserialize;
 
+use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::{Named, no_line_name, parameter};
 use super::{Peer, Problem, Shared, shape};
@@ -110,7 +111,11 @@ pub(super) async fn show(State(shared): State<Shared>, found: Found) -> Response
 
 /// `DELETE` of the same: ends the session, or takes the visitor from the line; answered once it is in the log. Ending
 /// who is ended already changes nothing and is no mistake.
-pub(super) async fn end(State(shared): State<Shared>, peer: Peer, found: Found) -> Result<Response, Problem> {
+pub(super) async fn end(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    found: Found,
+) -> Result<Response, Problem> {
     let before = shape::visitor(&found.visitor, found.standing, found.now);
     if !matches!(found.standing, Standing::Late | Standing::Ended) {
         let leave = shared.replica.record(found.visitor.clone(), Note::Leave);
@@ -120,7 +125,7 @@ pub(super) async fn end(State(shared): State<Shared>, peer: Peer, found: Found) 
     let after = now(&shared, &found.visitor);
     let Visitor { room, line, .. } = &found.visitor;
     tracing::info!(
-        %room, %line, %peer, reference = before.reference, before = before.state, after = after.state,
+        %room, %line, %peer, operator = operator.0, reference = before.reference, before = before.state, after = after.state,
         "an operator ended a visitor"
     );
     Ok(json(&after))

@@ -193,6 +193,13 @@ fn a_message_in_no_language_or_too_long_changes_nothing() {
         assert!(detail.contains(reason), "{body}: {detail}");
     }
     gate.post(MESSAGE, r#"{"en": 5}"#).refused(400);
+    let twice = [
+        gate.post(MESSAGE, r#"{"en": "a", "en": "b"}"#),
+        gate.patch("main", r#"{"capacity": 4, "capacity": 5}"#),
+    ];
+    for answer in twice {
+        assert!(answer.refused(400).contains("given twice"));
+    }
     assert_eq!(settled(&gate), before);
 }
 
