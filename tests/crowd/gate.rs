@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use anteroom::room::{LineName, RoomName};
@@ -13,7 +14,6 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::http::{Message, PATIENCE, Pool};
-use super::seed;
 
 const SECRET: &str = "a secret of the tests, long enough for any key ring there is";
 
@@ -225,9 +225,12 @@ impl Drop for Gate {
 
 /// An address that stays free while a gate is down: below the ports that outgoing connections take.
 pub fn free_address() -> SocketAddr {
-    let mut chance = seed::fresh();
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+    // Processes side by side begin apart, and none gives an address twice: it may not be listened at yet.
+    let begin = u16::try_from(std::process::id() % 40).unwrap() * 550;
     loop {
-        let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(chance.within(10_000, 32_000)).unwrap()));
+        let port = 10_000 + (begin + GIVEN.fetch_add(1, Ordering::Relaxed)) % 22_000;
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
         if TcpListener::bind(address).is_ok() {
             return address;
         }
