@@ -87,3 +87,19 @@ fn the_health_check_tells_a_ready_gate_from_none() {
         "{gone:?}"
     );
 }
+
+#[test]
+fn a_call_that_lets_fewer_in_says_why() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    let _inside = gate.insider();
+    let _waiting = gate.waits(1);
+    let full = rooms(&site, &gate, &["call", "shop", "1"]);
+    let said = "0 of 1 called: no slot is free; --beyond-capacity calls above the capacity\n";
+    assert!(full.out.starts_with(said), "{full:?}");
+    let beyond = rooms(&site, &gate, &["call", "shop", "5", "--beyond-capacity"]);
+    assert!(
+        beyond.out.starts_with("1 of 5 called: nobody else is there\n"),
+        "{beyond:?}"
+    );
+}

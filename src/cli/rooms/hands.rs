@@ -79,8 +79,21 @@ pub(super) async fn call(client: &Client, args: &CallArgs, json: bool) -> Result
         let count = called
             .called
             .map_or_else(|| "nobody knows how many".to_owned(), |count| count.to_string());
-        format!("{count} of {} called\n\n{}", called.asked, table::room(&called.room))
+        let (asked, why) = (called.asked, fewer(called, args));
+        format!("{count} of {asked} called{why}\n\n{}", table::room(&called.room))
     })
+}
+
+/// Why not as many were called as was asked for, where that is plain.
+fn fewer(called: &api::Called, args: &CallArgs) -> &'static str {
+    let figures = &called.room.figures;
+    let full = args.line.is_none() && figures.called + figures.sessions >= figures.capacity;
+    match called.called {
+        Some(count) if count >= called.asked => "",
+        Some(_) if figures.waiting == 0 => ": nobody else is there",
+        Some(_) if full && !args.beyond_capacity => ": no slot is free; --beyond-capacity calls above the capacity",
+        _ => "",
+    }
 }
 
 pub(super) async fn reset(client: &Client, args: &ResetArgs, json: bool) -> Result<(), Failure> {
