@@ -2,9 +2,10 @@
 
 use http::header::{LOCATION, SET_COOKIE};
 use http::request::Parts;
-use http::{HeaderValue, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::proxy::Body;
 use crate::replica::Note;
 use crate::room::{Mode, Standing, Visitor};
 use crate::waiting::{PageFacts, PageKind, State, Status, path_on_this_host};
@@ -91,7 +92,7 @@ impl Gate {
 
     /// `POST afresh?to=PATH`: puts away what the browser holds of another account's place, which stays as it is, and goes back.
     pub(super) fn afresh(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
-        let mut response = if visit.kind.is_navigation() {
+        let response = if visit.kind.is_navigation() {
             let to = parameter(head.uri.query().unwrap_or_default(), "to").and_then(|to| String::from_utf8(to).ok());
             let to = path_on_this_host(to.as_deref().unwrap_or("/")).to_owned();
             let mut response = plain(StatusCode::SEE_OTHER, "afresh");
@@ -99,17 +100,9 @@ impl Gate {
             response.headers_mut().insert(LOCATION, to);
             response
         } else {
-            json(
-                StatusCode::OK,
-                "none",
-                "application/json",
-                Status::new(State::None, 0).to_json(),
-            )
+            nobody()
         };
-        for cookie in [seat.clear_ticket(), seat.clear_pass()] {
-            response.headers_mut().append(SET_COOKIE, cookie);
-        }
-        Answer::new(Outcome::Own, response)
+        cleared(seat, response)
     }
 
     /// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away.
@@ -125,7 +118,7 @@ impl Gate {
                     .filter(|visitor| Some(visitor) != seat.ticket_visitor().as_ref())
             )
         );
-        let mut response = if visit.kind.is_navigation() {
+        let response = if visit.kind.is_navigation() {
             let id = visit.id.to_string();
             let facts = PageFacts::new(&id, visit.wall, "/");
             page(
@@ -134,17 +127,9 @@ impl Gate {
                 seat.rules.pages.render(PageKind::Left, &facts, visit),
             )
         } else {
-            json(
-                StatusCode::OK,
-                "none",
-                "application/json",
-                Status::new(State::None, 0).to_json(),
-            )
+            nobody()
         };
-        for cookie in [seat.clear_ticket(), seat.clear_pass()] {
-            response.headers_mut().append(SET_COOKIE, cookie);
-        }
-        Answer::new(Outcome::Own, response)
+        cleared(seat, response)
     }
 
     /// Records that a visitor leaves, if there is a place or a slot to give back.
@@ -156,4 +141,22 @@ impl Gate {
             let _ = self.shared.replica.record(visitor, Note::Leave).await;
         }
     }
+}
+
+/// To an app: it stands nowhere.
+fn nobody() -> Response<Body> {
+    json(
+        StatusCode::OK,
+        "none",
+        "application/json",
+        Status::new(State::None, 0).to_json(),
+    )
+}
+
+/// Takes the visitor's cookies away.
+fn cleared(seat: &Seat<'_>, mut response: Response<Body>) -> Answer {
+    for cookie in [seat.clear_ticket(), seat.clear_pass()] {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Answer::new(Outcome::Own, response)
 }
