@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use anteroom::config::keys::{Preset, TABLES};
 use anteroom::config::{self, Config, Overrides};
 
@@ -40,6 +42,16 @@ fn with_examples(text: &str) -> String {
     lines.join("\n")
 }
 
+/// With files of their own for the secrets that the examples take from the environment.
+fn with_secrets(folder: &Path, mut text: String) -> String {
+    for name in ["KEY", "SIGNATURE_KEY", "VERIFY_TOKEN", "ADMIN_TOKEN", "REDIS_PASSWORD"] {
+        let own = folder.join(name);
+        std::fs::write(&own, format!("{name:->48}")).expect("written");
+        text = text.replace(&format!("env = \"ANTEROOM_{name}\""), &format!("file = {own:?}"));
+    }
+    text
+}
+
 #[test]
 fn every_example_in_the_shipped_file_works() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -60,20 +72,9 @@ fn every_example_in_the_shipped_file_works() {
         .replace("/etc/anteroom/gate.key", &issued.1.display().to_string());
     // One of the two.
     let text = text.replace(&format!("url = \"{SHOP}\"\n"), "");
-    // The environment of a test always has these.
-    let text = text
-        .replace("ANTEROOM_KEY", "CARGO_MANIFEST_DIR")
-        .replace("ANTEROOM_SIGNATURE_KEY", "CARGO_PKG_DESCRIPTION")
-        .replace("ANTEROOM_VERIFY_TOKEN", "CARGO_MANIFEST_DIR")
-        .replace("ANTEROOM_ADMIN_TOKEN", "CARGO_MANIFEST_DIR")
-        .replace("ANTEROOM_REDIS_PASSWORD", "CARGO_MANIFEST_DIR");
-    let long_enough = env!("CARGO_MANIFEST_DIR").len() >= 32;
+    let text = with_secrets(folder.path(), text);
     let report = config::check(&text, "config.toml with examples");
-    let real = report
-        .mistakes()
-        .iter()
-        .filter(|mistake| long_enough || !mistake.wrong.contains("the secret has"));
-    assert_eq!(real.count(), 0, "{report}");
+    assert_eq!(report.mistakes().len(), 0, "{report}");
     assert!(text.contains("[[limit]]") && text.contains("/payment/"), "{text}");
 }
 
