@@ -1,7 +1,7 @@
 # Several commands at a time. Sourced after say.sh.
 
 # side_by_side LANES COMMAND ARGUMENT...: runs COMMAND ARGUMENT for each, LANES at a time, and prints what each said once it
-# has ended. Fails when any failed, after all have ended.
+# has ended. Fails when any failed, after all have ended, with the ends of what those said once more.
 side_by_side() {
     local lanes=$1 command=$2 argument folder failed
     shift 2
@@ -14,6 +14,10 @@ side_by_side() {
     done
     wait
     failed=$(cd "$folder" && find . -name '*.failed' -printf '%f ')
+    for argument in ${failed//.failed/}; do
+        say "$argument failed, the end of what it said:"
+        tail -n 80 "$folder/$argument.log"
+    done
     rm -r "$folder"
     [[ -z $failed ]] || die 1 "${failed//.failed/}"
 }
