@@ -24,6 +24,7 @@ pub mod proxy;
 pub mod replica;
 pub mod report;
 pub mod room;
+pub mod simulate;
 pub mod time;
 pub mod tls;
 pub mod token;
