@@ -1,0 +1,228 @@
+//! The rows of the contract, one by one.
+
+use super::*;
+
+const FACTS: Facts = Facts {
+    kind: Kind::Navigation,
+    returning: false,
+    mode: Mode::Auto,
+    sold_out: false,
+    door: Door::Line,
+    held_back: false,
+    account: Account::Fits,
+    pass: PassState::None,
+    ticket: TicketState::None,
+};
+const JOIN: Verdict = Verdict::Join {
+    pending: None,
+    told: None,
+};
+const KINDS: [Kind; 5] = [
+    Kind::Navigation,
+    Kind::Post,
+    Kind::CrossSitePost,
+    Kind::Passive,
+    Kind::Api,
+];
+
+#[test]
+fn a_valid_pass_is_forwarded_whatever_the_mode() {
+    for mode in [Mode::Auto, Mode::Hold, Mode::Closed] {
+        for kind in KINDS {
+            let facts = Facts {
+                kind,
+                mode,
+                pass: PassState::Valid,
+                ..FACTS
+            };
+            assert_eq!(decide(&facts), Verdict::ForwardInside);
+        }
+    }
+}
+
+#[test]
+fn a_return_route_is_forwarded_without_a_session_even_when_closed() {
+    let facts = Facts {
+        kind: Kind::CrossSitePost,
+        returning: true,
+        held_back: true,
+        mode: Mode::Closed,
+        ..FACTS
+    };
+    assert_eq!(decide(&facts), Verdict::ForwardReturn);
+}
+
+#[test]
+fn an_outage_that_opens_the_room_lets_everybody_past_but_who_has_a_turn() {
+    for kind in KINDS {
+        let facts = Facts {
+            kind,
+            door: Door::LetPast,
+            held_back: kind == Kind::CrossSitePost,
+            ..FACTS
+        };
+        for ticket in [TicketState::None, TicketState::Waiting, TicketState::Void(Void::Late)] {
+            assert_eq!(decide(&Facts { ticket, ..facts }), Verdict::LetPast, "{kind:?}");
+        }
+        let inside = Facts {
+            pass: PassState::Valid,
+            ..facts
+        };
+        assert_eq!(decide(&inside), Verdict::ForwardInside);
+    }
+    let called = Facts {
+        door: Door::LetPast,
+        ticket: TicketState::Called,
+        ..FACTS
+    };
+    assert_eq!(decide(&called), Verdict::Claim);
+    let returning = Facts {
+        returning: true,
+        door: Door::LetPast,
+        ..FACTS
+    };
+    assert_eq!(decide(&returning), Verdict::ForwardReturn);
+}
+
+#[test]
+fn a_form_from_another_site_without_cookies_gets_a_link_and_never_a_place() {
+    let facts = Facts {
+        kind: Kind::CrossSitePost,
+        held_back: true,
+        ..FACTS
+    };
+    assert_eq!(decide(&facts), Verdict::SameSiteLink);
+    assert_eq!(
+        decide(&Facts {
+            door: Door::Open,
+            ..facts
+        }),
+        Verdict::SameSiteLink
+    );
+    assert_eq!(
+        decide(&Facts {
+            held_back: false,
+            ..facts
+        }),
+        JOIN
+    );
+}
+
+#[test]
+fn a_frame_in_another_sites_page_gets_a_link_unless_its_cookies_are_kept() {
+    let facts = Facts {
+        kind: Kind::CrossSiteFrame,
+        held_back: true,
+        ..FACTS
+    };
+    assert_eq!(decide(&facts), Verdict::SameSiteLink);
+    assert_eq!(
+        decide(&Facts {
+            held_back: false,
+            ..facts
+        }),
+        JOIN
+    );
+}
+
+#[test]
+fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
+    for kind in [Kind::Passive, Kind::Api] {
+        for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
+            assert_eq!(
+                decide(&Facts {
+                    kind,
+                    door: Door::Open,
+                    ticket,
+                    ..FACTS
+                }),
+                Verdict::Forward
+            );
+            assert_eq!(decide(&Facts { kind, ticket, ..FACTS }), Verdict::NotNow);
+        }
+    }
+}
+
+#[test]
+fn a_navigation_goes_by_its_ticket() {
+    let by = |ticket| decide(&Facts { ticket, ..FACTS });
+    assert_eq!(by(TicketState::None), JOIN);
+    assert_eq!(by(TicketState::Called), Verdict::Claim);
+    assert_eq!(by(TicketState::Waiting), Verdict::Wait);
+    assert_eq!(
+        by(TicketState::Void(Void::Late)),
+        Verdict::Join {
+            pending: None,
+            told: Some(Void::Late)
+        }
+    );
+    let id = PendingId([7; 12]);
+    assert_eq!(
+        by(TicketState::Pending(id)),
+        Verdict::Join {
+            pending: Some(id),
+            told: None
+        }
+    );
+}
+
+#[test]
+fn a_pass_whose_session_is_over_joins_anew_and_says_so() {
+    let facts = Facts {
+        pass: PassState::Void,
+        ..FACTS
+    };
+    assert_eq!(
+        decide(&facts),
+        Verdict::Join {
+            pending: None,
+            told: Some(Void::Ended)
+        }
+    );
+}
+
+#[test]
+fn when_all_is_sold_nobody_joins_but_those_whose_turn_it_is_go_on() {
+    let sold_out = Facts {
+        sold_out: true,
+        ..FACTS
+    };
+    let void = TicketState::Void(Void::Late);
+    for ticket in [TicketState::None, TicketState::Waiting, TicketState::Unknown, void] {
+        assert_eq!(decide(&Facts { ticket, ..sold_out }), Verdict::SoldOut);
+    }
+    let called = TicketState::Called;
+    assert_eq!(
+        decide(&Facts {
+            ticket: called,
+            ..sold_out
+        }),
+        Verdict::Claim
+    );
+    let inside = Facts {
+        pass: PassState::Valid,
+        ..sold_out
+    };
+    assert_eq!(decide(&inside), Verdict::ForwardInside);
+    assert_eq!(
+        decide(&Facts {
+            kind: Kind::Api,
+            ..sold_out
+        }),
+        Verdict::NotNow
+    );
+}
+
+#[test]
+fn a_closed_room_shows_its_page_to_navigations_and_nobody_joins() {
+    for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
+        assert_eq!(
+            decide(&Facts {
+                mode: Mode::Closed,
+                ticket,
+                ..FACTS
+            }),
+            Verdict::Closed
+        );
+    }
+}
