@@ -9,6 +9,7 @@ pub mod archive;
 pub mod calendar;
 pub mod cli;
 pub mod config;
+pub mod crawlers;
 pub mod demo;
 pub mod draw;
 #[cfg(any(test, fuzzing))]

@@ -4,6 +4,7 @@
 //! gives the configuration or all mistakes. What holds when nothing is set stands in [`keys`]. Only this module reads the
 //! environment.
 
+mod crawlers;
 mod describe;
 mod differences;
 mod draw;
@@ -46,6 +47,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, Error};
 
+pub use crawlers::{Crawler, Crawlers};
 pub use differences::Difference;
 pub use files::NamedFile;
 pub use forward_auth::Asker;
@@ -89,6 +91,7 @@ pub struct Config {
     pub rooms: Vec<Room>,
     pub limits: Vec<Limit>,
     pub own_limits: OwnLimits,
+    pub crawlers: Crawlers,
     pub log: LogConfig,
     in_force: Vec<InForce>,
 }
@@ -204,6 +207,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let rooms = room::rooms(reader);
     let limits = limit::limits(reader);
     let own_limits = limit::own(reader, &rooms);
+    let crawlers = crawlers::crawlers(reader);
     let log = gate::log(reader);
     site::check(reader, &rooms, &limits);
     identity::check(reader, &server, &rooms, !forward_auth.is_empty());
@@ -227,6 +231,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
         rooms,
         limits,
         own_limits,
+        crawlers,
         log,
         in_force: Vec::new(),
     })

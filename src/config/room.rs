@@ -50,6 +50,8 @@ pub struct Room {
     pub bypass_networks: Vec<IpNet>,
     /// Networks that a pass may be used from at one gate; `None`: any number.
     pub pass_networks: Option<u8>,
+    /// Requests of verified crawlers that are forwarded past the line at once, at one gate.
+    pub crawler_max: usize,
 }
 
 /// The shop's answer that ends a session.
@@ -130,6 +132,7 @@ fn room(section: &Section<'_>) -> Room {
         pass_networks: section.get("pass_networks", |node| {
             number(node, 2..=16).map(|most| u8::try_from(most).unwrap_or(u8::MAX))
         }),
+        crawler_max: super::gate::count(section, "crawler_max", 0, 1_000),
         page: page(&section.table("room.page")),
         proof: proof(&section.table("room.proof_of_work")),
         identity: identities(&section.table("room.identity")),

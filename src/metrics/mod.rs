@@ -4,6 +4,7 @@
 //! visitor. What others know already (the rooms' figures, the proxy's connections) is not counted a second time here: the
 //! admin listener reads it when asked. `docs/metrics.md` explains every metric; a test keeps it complete.
 
+mod crawlers;
 mod fate;
 mod gauge;
 mod latency;
@@ -18,7 +19,8 @@ use prometheus_client::metrics::family::Family;
 
 use crate::room::RoomName;
 
-pub use fate::CodeFate;
+pub use crawlers::CrawlerMetrics;
+pub use fate::{CodeFate, LookupFate};
 pub use gauge::{Level, Raised};
 pub use latency::Latency;
 pub use outcome::{Outcome, UpstreamFault};
@@ -34,6 +36,7 @@ pub struct Metrics {
     limited: Family<Labels<1>, Counter>,
     codes: Arc<[Counter; CodeFate::ALL.len()]>,
     upstream_faults: Arc<[Counter; UpstreamFault::ALL.len()]>,
+    pub crawlers: CrawlerMetrics,
     /// From a request's head to its answer's head or to asking the upstream: the gate's own share.
     pub gate: Latency,
     /// From asking the upstream to the head of its answer.
@@ -63,6 +66,7 @@ impl Metrics {
             limited: Family::default(),
             codes: Arc::default(),
             upstream_faults: Arc::default(),
+            crawlers: CrawlerMetrics::default(),
             gate: Latency::new(&GATE_BOUNDS),
             upstream: Latency::new(&UPSTREAM_BOUNDS),
             streams: Level::default(),

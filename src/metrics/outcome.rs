@@ -23,6 +23,8 @@ pub enum Outcome {
     Outside,
     /// Forwarded past the line, because the gate is cut off and the room has `on_outage = "open"`.
     LetPast,
+    /// Forwarded past the line, as a verified crawler's.
+    Crawler,
     /// Forwarded with a valid pass.
     Inside,
     /// Forwarded on a return route, without a session.
@@ -51,7 +53,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of its discriminant.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Malformed,
         Self::Limited,
         Self::Proof,
@@ -62,6 +64,7 @@ impl Outcome {
         Self::Preflight,
         Self::Outside,
         Self::LetPast,
+        Self::Crawler,
         Self::Inside,
         Self::Returned,
         Self::Claimed,
@@ -90,6 +93,7 @@ impl Outcome {
             Self::Preflight => "preflight",
             Self::Outside => "outside",
             Self::LetPast => "let_past",
+            Self::Crawler => "crawler",
             Self::Inside => "inside",
             Self::Returned => "returned",
             Self::Claimed => "claimed",

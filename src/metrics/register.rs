@@ -52,6 +52,12 @@ fn register_requests(ours: &mut Registry, metrics: &Metrics) {
     );
     ours.register_collector(Box::new(UpstreamFaults(metrics.clone())));
     ours.register_collector(Box::new(Codes(metrics.clone())));
+    ours.register_collector(Box::new(metrics.crawlers.clone()));
+    ours.register(
+        "crawlers_verified",
+        "Addresses known to be a crawler's",
+        metrics.crawlers.verified.clone(),
+    );
     ours.register(
         "tickets_refused",
         "Tickets that are not genuine",

@@ -47,7 +47,7 @@ fn with_secrets(folder: &Path, mut text: String) -> String {
     for name in ["KEY", "SIGNATURE_KEY", "VERIFY_TOKEN", "ADMIN_TOKEN", "REDIS_PASSWORD"] {
         let own = folder.join(name);
         std::fs::write(&own, format!("{name:->48}")).expect("written");
-        text = text.replace(&format!("env = \"ANTEROOM_{name}\""), &format!("file = {own:?}"));
+        text = text.replace(&format!("env = \"ANTEROOM_{name}\""), &format!("file = \"{}\"", own.display()));
     }
     text
 }
@@ -97,7 +97,7 @@ fn every_key_stands_in_the_shipped_file_with_its_sentence_and_default() {
             match key.preset {
                 // Tables that there are none of by default stand as examples.
                 Preset::Value(value) => {
-                    let example = if ["room.lane", "limit"].contains(&table.name) {
+                    let example = if ["room.lane", "limit", "crawler"].contains(&table.name) {
                         "#"
                     } else {
                         ""

@@ -3,6 +3,7 @@
 
 pub mod browser;
 pub mod certificates;
+pub mod dns;
 pub mod gate;
 pub mod guest;
 pub mod look;

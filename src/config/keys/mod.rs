@@ -1,6 +1,7 @@
 //! Every key there is: its form, its default and a sentence. The reader takes its defaults from here, so that
 //! `config.toml`, `docs/configuration.md` and the gate cannot disagree; tests hold both files against this table.
 
+mod crawlers;
 mod gate;
 mod limits;
 mod proof;
@@ -46,7 +47,7 @@ pub struct Table {
 }
 
 /// All tables, in the order in which people read them.
-pub const TABLES: [Table; 14] = [
+pub const TABLES: [Table; 16] = [
     gate::SERVER,
     tls::TLS,
     upstream::UPSTREAM,
@@ -60,6 +61,8 @@ pub const TABLES: [Table; 14] = [
     room::LANE,
     limits::LIMIT,
     limits::LIMITS,
+    crawlers::CRAWLER,
+    crawlers::CRAWLERS,
     gate::LOG,
 ];
 
@@ -67,7 +70,7 @@ impl Table {
     /// The table of this full name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Table> {
-        static ALL: [Table; 14] = TABLES;
+        static ALL: [Table; 16] = TABLES;
         ALL.iter().find(|table| table.name == name)
     }
 

@@ -10,7 +10,7 @@ pub(super) const ROOM: Table = Table {
     keys: &ROOM_KEYS,
 };
 
-const ROOM_KEYS: [Key; 36] = [
+const ROOM_KEYS: [Key; 37] = [
     key(
         "name",
         "1 to 32 of a-z, 0-9 and \"-\"",
@@ -234,6 +234,13 @@ const ROOM_KEYS: [Key; 36] = [
         "any number of networks",
         "From so many networks a pass may be used at one gate; from another one it is refused, and the others go on. A phone on its way has \
          several: 8 leaves room for people. See [bots](bots.md).",
+    ),
+    key(
+        "crawler_max",
+        "number, 0 to 1000",
+        "4",
+        "Requests of a verified `[[crawler]]` that are forwarded at once past the line, at each gate, without a place or a slot; \
+         further ones, and with 0 all, get 503 with `Retry-After` while there is a line.",
     ),
 ];
 

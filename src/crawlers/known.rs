@@ -1,0 +1,247 @@
+//! What is known of the addresses that say they are a crawler's, and which of them to look up next. Pure; `now` is an argument.
+//!
+//! Verified addresses are kept apart from all others, so that whoever makes others up cannot push one out: only DNS lets an address
+//! in. One that was verified is looked up again before its time is over, and before those that never were, and stays
+//! verified meanwhile. Of one network so many addresses wait for their turn and no more.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::mem;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+use crate::limit::Prefixes;
+
+use super::Standing;
+
+/// An address and the crawler that it says to be, by its place in the configuration.
+pub type Key = (IpAddr, usize);
+
+/// What a lookup found, and for how long DNS says that it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    Verified(Duration),
+    Refuted(Duration),
+    /// No answer, or none that says anything.
+    Failed,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    LookUp(Key),
+    /// Something, in so long.
+    In(Duration),
+    /// Nothing until somebody is asked about.
+    Nothing,
+}
+
+/// What became of a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// It was not necessary to ask, or is asked already.
+    Known,
+    Queued,
+    /// There is no room in the queue.
+    Dropped,
+}
+
+/// The addresses there are, and those to look up.
+#[derive(Debug)]
+pub struct Known {
+    verified: HashMap<Key, Verified>,
+    others: Halves,
+    /// In a queue, or under way.
+    asked: HashSet<Key>,
+    /// Verified before.
+    again: VecDeque<Key>,
+    first: VecDeque<Key>,
+    /// No lookup begins before this.
+    next_at: Duration,
+    every: Duration,
+    most: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Verified {
+    again_at: Duration,
+    until: Duration,
+}
+
+/// When the young half is full it becomes the old one, and the old one is forgotten.
+#[derive(Debug, Default)]
+struct Halves {
+    young: HashMap<Key, Other>,
+    old: HashMap<Key, Other>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Other {
+    standing: Standing,
+    until: Duration,
+}
+
+impl Known {
+    /// Nothing is known. At most `most` verified addresses will be, twice as many others, and so many lookups a second begin.
+    #[must_use]
+    pub fn new(most: usize, lookups_per_second: u32) -> Self {
+        Self {
+            verified: HashMap::new(),
+            others: Halves::default(),
+            asked: HashSet::new(),
+            again: VecDeque::new(),
+            first: VecDeque::new(),
+            next_at: Duration::ZERO,
+            every: Duration::from_secs(1) / lookups_per_second.max(1),
+            most: most.max(1),
+        }
+    }
+
+    /// How an address stands now, and whether it will be looked up.
+    pub fn ask(&mut self, key: Key, now: Duration) -> (Standing, Asked) {
+        if let Some(known) = self.verified.get(&key).copied() {
+            let asked = if now < known.again_at {
+                Asked::Known
+            } else {
+                self.queue(key, true)
+            };
+            let holds = now < known.until;
+            return (if holds { Standing::Verified } else { Standing::Unknown }, asked);
+        }
+        match self.others.get(&key) {
+            Some(other) if now < other.until => (other.standing, Asked::Known),
+            _ => (Standing::Unknown, self.queue(key, false)),
+        }
+    }
+
+    /// The next address to look up, if its time has come.
+    pub fn next(&mut self, now: Duration) -> Next {
+        if self.again.is_empty() && self.first.is_empty() {
+            return Next::Nothing;
+        }
+        let wait = self.next_at.saturating_sub(now);
+        if !wait.is_zero() {
+            return Next::In(wait);
+        }
+        self.next_at = now + self.every;
+        let key = self.again.pop_front().or_else(|| self.first.pop_front());
+        key.map_or(Next::Nothing, Next::LookUp)
+    }
+
+    /// Takes what a lookup found.
+    pub fn learn(&mut self, key: Key, found: Found, now: Duration) {
+        self.asked.remove(&key);
+        match found {
+            Found::Verified(ttl) => {
+                let life = ttl.clamp(VERIFIED.0, VERIFIED.1);
+                self.make_room(&key, now);
+                self.others.forget(&key);
+                let (again_at, until) = (now + life * 3 / 4, now + life);
+                self.verified.insert(key, Verified { again_at, until });
+            }
+            Found::Refuted(ttl) => {
+                self.verified.remove(&key);
+                let until = now + ttl.clamp(REFUTED.0, REFUTED.1);
+                let standing = Standing::Refuted;
+                self.others.put(key, Other { standing, until }, self.most);
+            }
+            Found::Failed => self.fail(key, now),
+        }
+    }
+
+    /// So many addresses are verified.
+    #[must_use]
+    pub fn verified(&self) -> usize {
+        self.verified.len()
+    }
+
+    /// One that is verified stays so to the end of its time; one that was is nothing any more.
+    fn fail(&mut self, key: Key, now: Duration) {
+        let until = now + FAILED;
+        match self.verified.get_mut(&key) {
+            Some(known) if now < known.until => known.again_at = until,
+            _ => {
+                self.verified.remove(&key);
+                let standing = Standing::Unknown;
+                self.others.put(key, Other { standing, until }, self.most);
+            }
+        }
+    }
+
+    fn queue(&mut self, key: Key, again: bool) -> Asked {
+        if self.asked.contains(&key) {
+            return Asked::Known;
+        }
+        let queue = if again { &mut self.again } else { &mut self.first };
+        let network = network(key.0);
+        let neighbours = || {
+            queue
+                .iter()
+                .filter(|(address, _)| self::network(*address) == network)
+                .count()
+        };
+        if queue.len() >= QUEUE || (!again && neighbours() >= OF_A_NETWORK) {
+            return Asked::Dropped;
+        }
+        queue.push_back(key);
+        self.asked.insert(key);
+        Asked::Queued
+    }
+
+    /// Forgets whose time is over, or the one whose time is over first. Walks all of them, which a full table does for each that
+    /// is new, and DNS says that it is a crawler's.
+    fn make_room(&mut self, key: &Key, now: Duration) {
+        if self.verified.len() < self.most || self.verified.contains_key(key) {
+            return;
+        }
+        self.verified.retain(|_, known| now < known.until);
+        if self.verified.len() < self.most {
+            return;
+        }
+        let first = self.verified.iter().min_by_key(|(_, known)| known.until);
+        if let Some(first) = first.map(|(key, _)| *key) {
+            self.verified.remove(&first);
+        }
+    }
+}
+
+impl Halves {
+    fn get(&self, key: &Key) -> Option<Other> {
+        self.young.get(key).or_else(|| self.old.get(key)).copied()
+    }
+
+    fn put(&mut self, key: Key, other: Other, most: usize) {
+        if self.young.len() >= most && !self.young.contains_key(&key) {
+            self.old = mem::take(&mut self.young);
+        }
+        self.young.insert(key, other);
+    }
+
+    fn forget(&mut self, key: &Key) {
+        self.young.remove(key);
+        self.old.remove(key);
+    }
+}
+
+fn network(address: IpAddr) -> IpNet {
+    Prefixes { ipv4: 24, ipv6: 48 }.network(address)
+}
+
+/// How long a verified address holds at least and at most, whatever DNS says: a crawler does not move within minutes.
+const VERIFIED: (Duration, Duration) = (Duration::from_secs(600), Duration::from_secs(24 * 3_600));
+
+/// And one that is none: a new crawler's name may come late.
+const REFUTED: (Duration, Duration) = (Duration::from_secs(300), Duration::from_secs(3_600));
+
+/// A lookup that failed is tried again after this.
+const FAILED: Duration = Duration::from_secs(60);
+
+/// Most addresses that wait to be looked up, of those verified before and of all others.
+const QUEUE: usize = 256;
+
+/// And most of one network (a /24, a /48) that never were verified.
+const OF_A_NETWORK: usize = 8;
+
+#[cfg(test)]
+mod tests;

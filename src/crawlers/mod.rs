@@ -1,0 +1,140 @@
+//! Crawlers, such as search engines': whether a request that says to be one's is.
+//!
+//! An address is a crawler's where its name in DNS is in a domain of the crawler's operator and has that address, or where the
+//! operator publishes it. No request waits for DNS: the first of an address is answered as one of which nothing is known, and a
+//! thread of its own looks the address up meanwhile. What is asked and remembered is bounded in `known`; what a
+//! crawler then gets is the gate's to say.
+
+mod known;
+mod lookup;
+mod worker;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ipnet::IpNet;
+use tokio::sync::mpsc;
+
+use crate::config::{self, Crawler};
+use crate::metrics::{CrawlerMetrics, LookupFate};
+
+use known::{Asked, Known};
+use lookup::Lookup;
+
+/// How a request stands that says to be a crawler's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// Nothing is known yet, or nothing can be: DNS does not answer.
+    Unknown,
+    Verified,
+    /// It is not that crawler's.
+    Refuted,
+}
+
+/// Why crawlers cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("[crawlers] there is no name server to ask, and no resolvers are set: {0}")]
+    NoResolver(String),
+    #[error("[[crawler]] \"{0}\" is no domain")]
+    Domain(String),
+    #[error("the system gives no thread to look crawlers up: {0}")]
+    Thread(#[from] io::Error),
+}
+
+/// Tells crawlers from those who only say so; clones are the same. The thread behind it ends with the last of them.
+#[derive(Clone)]
+pub struct Crawlers {
+    settings: Arc<config::Crawlers>,
+    /// `None`: nothing is ever looked up.
+    desk: Option<Desk>,
+}
+
+/// Where addresses are known, and asked about.
+#[derive(Clone)]
+struct Desk {
+    known: Arc<Mutex<Known>>,
+    /// Tells the thread that there is something to do.
+    wake: mpsc::Sender<()>,
+    metrics: CrawlerMetrics,
+}
+
+impl Crawlers {
+    /// Starts the thread, where an address may have to be looked up.
+    pub fn start(settings: &config::Crawlers, metrics: CrawlerMetrics) -> Result<Self, StartError> {
+        let looks_up = settings.list.iter().any(|crawler| !crawler.domains.is_empty());
+        let lookup = looks_up.then(|| Lookup::new(settings)).transpose()?;
+        let known = Known::new(settings.remember, settings.lookups_per_second);
+        let known = Arc::new(Mutex::new(known));
+        let desk = lookup.map(|lookup| {
+            let (wake, wakes) = mpsc::channel(1);
+            worker::start(lookup, Arc::clone(&known), wakes, metrics.clone())?;
+            Ok::<_, io::Error>(Desk { known, wake, metrics })
+        });
+        Ok(Self {
+            settings: Arc::new(settings.clone()),
+            desk: desk.transpose()?,
+        })
+    }
+
+    /// Whether these are of the same settings, so that what is known may go on.
+    #[must_use]
+    pub fn are_of(&self, settings: &config::Crawlers) -> bool {
+        *self.settings == *settings
+    }
+
+    /// How a request stands by the agent that it names; `None` where it names no crawler's.
+    #[must_use]
+    pub fn judge(&self, agent: &[u8], client: IpAddr, now: Duration) -> Option<Standing> {
+        let list = &self.settings.list;
+        // PERF: where no crawler is configured this is all.
+        let at = list.iter().position(|crawler| names(agent, &crawler.agent))?;
+        let client = client.to_canonical();
+        if is_published(&list[at], client) {
+            return Some(Standing::Verified);
+        }
+        let desk = self.desk.as_ref().filter(|_| !list[at].domains.is_empty());
+        Some(desk.map_or(Standing::Refuted, |desk| desk.ask((client, at), now)))
+    }
+}
+
+impl Desk {
+    fn ask(&self, key: known::Key, now: Duration) -> Standing {
+        let (standing, asked) = lock(&self.known).ask(key, now);
+        match asked {
+            // Full: it has been told already.
+            Asked::Queued => _ = self.wake.try_send(()),
+            Asked::Dropped => self.metrics.count(LookupFate::Dropped),
+            Asked::Known => {}
+        }
+        standing
+    }
+}
+
+/// Nothing that panics is done under it.
+fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_published(crawler: &Crawler, client: IpAddr) -> bool {
+    crawler.networks.iter().any(|network: &IpNet| network.contains(&client))
+}
+
+/// Whether `agent` has `name` in it, which is in lower case.
+fn names(agent: &[u8], name: &str) -> bool {
+    let name = name.as_bytes();
+    agent.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
+}
+
+/// The name servers that would be asked; none where nothing is looked up.
+pub fn resolvers(settings: &config::Crawlers) -> Result<Vec<SocketAddr>, StartError> {
+    if settings.list.iter().all(|crawler| crawler.domains.is_empty()) {
+        return Ok(Vec::new());
+    }
+    lookup::servers(settings)
+}
+
+#[cfg(test)]
+mod tests;
