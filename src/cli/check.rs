@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::config::{self, Config, Overrides};
+use crate::crawlers;
 use crate::time;
 
 use super::{EXIT_CONFIG, say};
@@ -32,12 +33,32 @@ pub struct CheckArgs {
 pub fn run(args: &CheckArgs) -> ExitCode {
     let report = config::read(Some(&args.config), &Overrides::none());
     say(&report.to_string());
+    let named = report.config().map_or(Ok(()), name_resolvers);
+    if let Err(error) = &named {
+        say(&format!("{error}\n"));
+    }
     let over = !args.starting && report.config().is_some_and(is_over);
-    if report.mistakes().is_empty() && !over {
+    if report.mistakes().is_empty() && named.is_ok() && !over {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(EXIT_CONFIG)
     }
+}
+
+/// Says whom this machine would ask for the names of crawlers' addresses.
+fn name_resolvers(config: &Config) -> Result<(), crawlers::StartError> {
+    let resolvers = crawlers::resolvers(&config.crawlers)?;
+    if resolvers.is_empty() {
+        return Ok(());
+    }
+    let from = if config.crawlers.resolvers.is_empty() {
+        "as /etc/resolv.conf says"
+    } else {
+        "as [crawlers] resolvers says"
+    };
+    let list: Vec<String> = resolvers.iter().map(ToString::to_string).collect();
+    say(&format!("crawlers are looked up at {}, {from}\n", list.join(", ")));
+    Ok(())
 }
 
 /// The dates of a room lie behind: right after a sale, and of no use before one.

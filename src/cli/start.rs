@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::admin::{self, AdminServer, Handles, Readiness, Reloads};
 use crate::config::{Config, Store, StoreKind};
+use crate::crawlers::Crawlers;
 use crate::gate::{Cores, GateParts, Shared};
 use crate::log::redis::{self, RedisLog, RedisUrl};
 use crate::log::{Log, OpenError};
@@ -51,6 +52,8 @@ pub enum StartError {
     Template(#[from] TemplateError),
     #[error("the access log cannot be opened: {0}")]
     Access(io::Error),
+    #[error(transparent)]
+    Crawlers(#[from] crate::crawlers::StartError),
     #[error(transparent)]
     Admin(#[from] admin::StartError),
     #[error("[tls] {0}")]
@@ -227,6 +230,7 @@ pub fn start(
         replica: replica.clone(),
         metrics: metrics.clone(),
         access: access.clone(),
+        crawlers: Crawlers::start(&config.crawlers, metrics.crawlers.clone())?,
         redirect: secured.redirect(&config.tls),
     };
     let shared = Shared::new(config, gate_parts, None)?;

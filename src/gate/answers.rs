@@ -11,6 +11,7 @@ use crate::proxy::{ANTEROOM_STATUS, Body};
 use crate::waiting::problem::{self, Problem};
 use crate::waiting::{Page, PageFacts, PageKind};
 
+use super::kind::Kind;
 use super::pages::Pages;
 use super::visit::Visit;
 
@@ -74,11 +75,11 @@ impl Refusal<'_> {
                 afresh: self.afresh,
                 sign_in: self.sign_in,
                 retry_after_secs: self.retry_after_secs,
-                not_sent: visit.kind != super::kind::Kind::Navigation,
+                not_sent: visit.kind != Kind::Navigation,
                 ..PageFacts::new(&id, visit.wall, visit.here())
             };
             page(self.status, self.word, pages.render(self.page, &facts, visit))
-        } else if visit.kind == super::kind::Kind::Passive {
+        } else if matches!(visit.kind, Kind::Passive | Kind::Crawler) {
             plain(self.status, self.word)
         } else {
             let body = Problem::new(self.status, self.word, &id).detail(self.message);

@@ -91,6 +91,8 @@ pub enum Verdict {
     LetPast,
     /// Set the pass and forward: the ticket's number has been called.
     Claim,
+    /// Forward past the line, if not too many are.
+    Crawl,
     /// Number the visitor; forward if called at once, else show the page.
     Join {
         pending: Option<PendingId>,
@@ -141,8 +143,10 @@ pub fn decide(facts: &Facts) -> Verdict {
     }
     match facts.kind {
         _ if facts.held_back => Verdict::SameSiteLink,
-        Kind::Passive | Kind::Api | Kind::Preflight if facts.door == Door::Open => Verdict::Forward,
-        Kind::Passive | Kind::Api | Kind::Preflight => Verdict::NotNow,
+        Kind::Passive | Kind::Crawler | Kind::Api | Kind::Preflight if facts.door == Door::Open => Verdict::Forward,
+        // What an operator or the schedule holds or has closed stays so.
+        Kind::Crawler if facts.mode == Mode::Auto => Verdict::Crawl,
+        Kind::Passive | Kind::Crawler | Kind::Api | Kind::Preflight => Verdict::NotNow,
         _ if facts.sold_out && facts.ticket != TicketState::Called => Verdict::SoldOut,
         _ if facts.mode == Mode::Closed => Verdict::Closed,
         Kind::Navigation | Kind::Post | Kind::CrossSitePost | Kind::CrossSiteFrame => by_ticket(facts),

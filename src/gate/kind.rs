@@ -26,16 +26,26 @@ pub enum Kind {
     CrossSitePost,
     /// A page inside another site's page: Lax cookies are neither sent from there nor kept.
     CrossSiteFrame,
-    /// Fetched ahead of need, by HEAD, as a part of a page, or by a crawler: never a ticket.
+    /// Fetched ahead of need, by HEAD, as a part of a page, or by what says to be a crawler: never a ticket.
     Passive,
+    /// Read by a verified crawler: never a ticket.
+    Crawler,
     /// An app, a script, a webhook, a socket: wants JSON, never a ticket.
     Api,
 }
 
 impl Kind {
-    /// Tells the kind of a request.
+    /// Tells the kind of a request. One that says to be a crawler's is taken for it.
     #[must_use]
     pub fn of(method: &Method, headers: &HeaderMap) -> Self {
+        let kind = Self::of_no_crawler(method, headers);
+        let crawls = method == Method::GET && kind.is_navigation() && is_crawler(headers);
+        if crawls { Self::Passive } else { kind }
+    }
+
+    /// As [`Kind::of`], for one that is no crawler's, whatever it says.
+    #[must_use]
+    pub fn of_no_crawler(method: &Method, headers: &HeaderMap) -> Self {
         if is_preflight(method, headers) {
             return Self::Preflight;
         }
@@ -46,7 +56,6 @@ impl Kind {
             return Self::Api;
         }
         match (wants_document(headers), method) {
-            (Want::Document, &Method::GET) if is_crawler(headers) => Self::Passive,
             (Want::Document, _) if is_frame(headers) && is_cross_site(headers) => Self::CrossSiteFrame,
             (Want::Document, &Method::GET) => Self::Navigation,
             (Want::Document, &Method::POST) if is_cross_site(headers) => Self::CrossSitePost,
@@ -276,9 +285,13 @@ mod tests {
             kind("GET", &[("upgrade", "websocket"), ("accept", "text/html")]),
             Kind::Api
         );
-        assert_eq!(
-            kind("GET", &[("accept", "text/html"), ("user-agent", "Googlebot/2.1")]),
-            Kind::Passive
-        );
+        let crawler = [("accept", "text/html"), ("user-agent", "Googlebot/2.1")];
+        assert_eq!(kind("GET", &crawler), Kind::Passive);
+        assert_eq!(kind("POST", &crawler), Kind::Post);
+        let mut headers = HeaderMap::new();
+        for (name, value) in crawler {
+            headers.insert(name, value.parse().unwrap());
+        }
+        assert_eq!(Kind::of_no_crawler(&Method::GET, &headers), Kind::Navigation);
     }
 }

@@ -4,7 +4,7 @@
 //! and carries the verdict out with `proxy`, `waiting` and `limit`.
 //!
 //! ```text
-//! Visit::of        who sent it, from where, what kind of request
+//! Visit::of        who sent it, from where, what kind of request; a crawler's, if its address is known for that
 //! Router::route    which room and line, which limits; 400 where it can be read in two ways
 //! redirect         308 for who comes in the clear, if the operator wants it
 //! Limits           429
@@ -20,6 +20,7 @@ mod answers;
 mod cacheable;
 mod codes;
 mod cookies;
+mod crawl;
 pub mod decide;
 mod endpoints;
 mod fields;
@@ -84,7 +85,7 @@ impl Gate {
         if let Some(question) = self.shared.question(&head) {
             return self.judge(&conn, question, head, body).await;
         }
-        let visit = Visit::of(&conn, &head, &self.shared.trusted);
+        let visit = self.shared.visit(&conn, &head);
         let record = self.shared.record(&head);
         let (room, answer) = self.route(&conn, &visit, head, body).await;
         self.shared.finish(&visit, record, room, answer)
@@ -190,6 +191,7 @@ impl Gate {
                     .await
             }
             Verdict::LetPast => self.let_past(&seat, visit, head, body, &worth).await,
+            Verdict::Crawl => self.crawl(&seat, visit, (head, body), &worth).await,
             Verdict::ForwardReturn => self.return_route(visit, head, body, rules).await,
             Verdict::ForwardInside if worth.is_shared_out(&seat, visit) => seat.shared_out(visit),
             Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use crate::config::{self, Lane, OnOutage};
+use crate::limit::Held;
 use crate::metrics::{Metrics, Requests};
 use crate::proxy::is_trusted;
 use crate::room::{LineName, Mode, RoomName, RoomView};
@@ -24,6 +25,8 @@ pub struct Rules {
     pub requests: Requests,
     /// How often newcomers join here.
     pub joins: Arc<JoinPace>,
+    /// Requests of crawlers that are past the line now.
+    pub crawlers: Arc<Held<()>>,
     only: Names,
 }
 
@@ -53,9 +56,18 @@ impl Rules {
             pages: Pages::new(template, languages.collect())?,
             requests: metrics.requests(Some(&room.name)),
             joins: Arc::default(),
+            crawlers: Held::new(room.crawler_max),
             only: Names::of(&room.name, &LineName::ONLY),
             room,
         })
+    }
+
+    /// Takes over what goes on under these rules, from those before.
+    pub fn go_on(&mut self, before: &Self) {
+        self.joins = Arc::clone(&before.joins);
+        if self.room.crawler_max == before.room.crawler_max {
+            self.crawlers = Arc::clone(&before.crawlers);
+        }
     }
 
     /// The cookies of one of the room's lines.

@@ -9,6 +9,7 @@ use ipnet::IpNet;
 
 use crate::config::routes::{Routed, Router, Target};
 use crate::config::{Asker, Config};
+use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::proxy::{Body, is_trusted};
@@ -33,6 +34,7 @@ pub struct Parts {
     pub replica: Replica,
     pub metrics: Metrics,
     pub access: Option<AccessLog>,
+    pub crawlers: Crawlers,
     /// The port over TLS that requests in the clear are sent to.
     pub redirect: Option<u16>,
 }
@@ -56,6 +58,7 @@ pub struct Shared {
     pub said_by_proxies: Vec<HeaderName>,
     pub feeds: Arc<Feeds>,
     pub let_past: Arc<LetPast>,
+    pub crawlers: Crawlers,
     pub redirect: Option<u16>,
     outside: Requests,
     access: Option<AccessLog>,
@@ -81,14 +84,12 @@ impl Shared {
     /// # Errors
     /// When a room's page template cannot be used; `check` has told so before.
     pub fn new(config: &Config, parts: Parts, before: Option<&Self>) -> Result<Self, TemplateError> {
-        let joins = |room: &RoomName| {
-            Some(Arc::clone(
-                &before?.rules.iter().find(|old| old.room.name == *room)?.joins,
-            ))
-        };
+        let old = |room: &RoomName| before?.rules.iter().find(|old| old.room.name == *room);
         let rules = config.rooms.iter().map(|room| {
             let mut rules = Rules::new(room.clone(), &parts.metrics)?;
-            rules.joins = joins(&room.name).unwrap_or_default();
+            if let Some(old) = old(&room.name) {
+                rules.go_on(old);
+            }
             Ok(rules)
         });
         Ok(Self {
@@ -112,6 +113,7 @@ impl Shared {
             outside: parts.metrics.requests(None),
             metrics: parts.metrics,
             access: parts.access,
+            crawlers: parts.crawlers,
             redirect: parts.redirect,
         })
     }

@@ -7,6 +7,7 @@ mod audit;
 mod check;
 mod codes;
 mod commands;
+mod crawlers;
 mod demo;
 mod drain;
 mod failing;

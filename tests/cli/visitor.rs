@@ -106,7 +106,7 @@ impl Visitor {
         Socket(answer.stream)
     }
 
-    fn begins(&self, line: &str, fields: &str, body: &str) -> Coming {
+    pub fn begins(&self, line: &str, fields: &str, body: &str) -> Coming {
         self.writes(line, &format!("Connection: close\r\n{fields}"), body)
     }
 

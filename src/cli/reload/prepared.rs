@@ -6,6 +6,7 @@ use crate::cli::parts::{self, upstream_settings};
 use crate::cli::secured::{SecuredError, redirect};
 use crate::cli::start::StartError;
 use crate::config::Config;
+use crate::crawlers::Crawlers;
 use crate::gate::{GateParts, Shared};
 use crate::logging::{AccessLog, Turn};
 use crate::proxy::Origins;
@@ -41,6 +42,7 @@ impl Prepared {
             replica: live.replica.clone(),
             metrics: live.metrics.clone(),
             access: None,
+            crawlers: crawlers(live, config)?,
             redirect: live.tls.as_ref().and_then(|_| redirect(&config.tls, live.first_port)),
         };
         Ok(Self {
@@ -69,6 +71,15 @@ fn access(live: &Live, config: &Config) -> Result<Access, StartError> {
         None => AccessLog::open(target, config.log.full_addresses, dropped).map(Access::Opened),
     };
     access.map_err(StartError::Access)
+}
+
+/// Those in force where nothing about them is otherwise: what they know goes on.
+fn crawlers(live: &Live, config: &Config) -> Result<Crawlers, StartError> {
+    let in_force = &live.cores.shared().crawlers;
+    if in_force.are_of(&config.crawlers) {
+        return Ok(in_force.clone());
+    }
+    Ok(Crawlers::start(&config.crawlers, live.metrics.crawlers.clone())?)
 }
 
 /// Those in force where nothing about them is otherwise: they keep their connections.

@@ -144,6 +144,27 @@ fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
 }
 
 #[test]
+fn a_verified_crawler_goes_past_a_line_and_never_into_it() {
+    for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
+        let crawler = Facts {
+            kind: Kind::Crawler,
+            ticket,
+            ..FACTS
+        };
+        assert_eq!(decide(&crawler), Verdict::Crawl);
+        let open = Facts {
+            door: Door::Open,
+            ..crawler
+        };
+        assert_eq!(decide(&open), Verdict::Forward);
+        for mode in [Mode::Hold, Mode::Closed] {
+            assert_eq!(decide(&Facts { mode, ..crawler }), Verdict::NotNow);
+        }
+    }
+    assert!(!Verdict::Crawl.passes(), "a proxy that asks is told no");
+}
+
+#[test]
 fn a_navigation_goes_by_its_ticket() {
     let by = |ticket| decide(&Facts { ticket, ..FACTS });
     assert_eq!(by(TicketState::None), JOIN);

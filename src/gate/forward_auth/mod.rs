@@ -112,7 +112,7 @@ impl Gate {
                 return shared.finish(&own, record, None, refusal.answer(&shared.pages, &own));
             }
         };
-        let mut visit = Visit::of(conn, &head, &shared.trusted);
+        let mut visit = shared.visit(conn, &head);
         visit.aim = question.aim;
         let record = shared.record(&head);
         let (room, answer) = self.asked(&visit, head, body).await;

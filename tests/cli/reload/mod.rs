@@ -21,7 +21,7 @@ fn reload(site: &Site, gate: &Gate) -> Ended {
 }
 
 /// As [`reload`], where it has to be taken.
-fn taken(site: &Site, gate: &Gate) -> String {
+pub fn taken(site: &Site, gate: &Gate) -> String {
     let ended = reload(site, gate);
     assert_eq!(ended.code, Some(0), "{ended:?}\n{}", gate.program.err());
     ended.out

@@ -1,0 +1,105 @@
+//! Requests that say to be a crawler's.
+//!
+//! One that is verified never joins: it is forwarded past the line, a few at a time, or told to come again. So is told, too, one of
+//! which nothing is known yet, since a crawler that got the waiting page would take it for the shop's. One that is
+//! refuted is anybody's, and stands in line.
+
+use http::header::{UPGRADE, USER_AGENT};
+use http::request::Parts;
+use http::{HeaderMap, Method};
+
+use crate::crawlers::Standing;
+use crate::metrics::Outcome;
+use crate::proxy::{Conn, RequestBody};
+
+use super::answers::Answer;
+use super::forward::Admission;
+use super::forward_auth::Aim;
+use super::kind::Kind;
+use super::seat::{Seat, Worth};
+use super::visit::Visit;
+use super::{Gate, Shared};
+
+impl Shared {
+    /// A request's circumstances, and whether it is a crawler's.
+    #[must_use]
+    pub fn visit(&self, conn: &Conn, head: &Parts) -> Visit {
+        let mut visit = Visit::of(conn, head, &self.trusted);
+        let agent = head.headers.get(USER_AGENT);
+        let standing = agent.and_then(|agent| self.crawlers.judge(agent.as_bytes(), visit.client, visit.started));
+        if let Some(standing) = standing {
+            visit.kind = met(standing, &head.method, &head.headers);
+        }
+        visit
+    }
+}
+
+/// What kind of request it is.
+fn met(standing: Standing, method: &Method, headers: &HeaderMap) -> Kind {
+    let kind = Kind::of_no_crawler(method, headers);
+    let reads = matches!(*method, Method::GET | Method::HEAD) && !headers.contains_key(UPGRADE);
+    match standing {
+        Standing::Verified if reads => Kind::Crawler,
+        Standing::Unknown if reads && kind.is_navigation() => Kind::Passive,
+        _ => kind,
+    }
+}
+
+impl Gate {
+    /// The row "verified crawler": forwarded as nobody's session, if not too many are. A proxy that asks carries the request
+    /// itself, so that nobody could say how many are under way: there none is.
+    pub async fn crawl(
+        &self,
+        seat: &Seat<'_>,
+        visit: &Visit,
+        (head, body): (Parts, RequestBody),
+        worth: &Worth,
+    ) -> Answer {
+        let hold = (visit.aim == Aim::Shop).then(|| seat.rules.crawlers.take(())).flatten();
+        let Some(hold) = hold else {
+            return seat.not_now(visit, worth);
+        };
+        let pages = &seat.rules.pages;
+        let mut answer = self
+            .forward(visit, head, body, pages, Outcome::Crawler, Admission::Free)
+            .await;
+        answer.response = answer.response.map(|body| body.hold(hold));
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderName;
+
+    use super::*;
+
+    fn request(standing: Standing, method: &str, fields: &[(&str, &str)]) -> Kind {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+        }
+        headers.append(USER_AGENT, "Googlebot/2.1".parse().unwrap());
+        met(standing, &method.parse().unwrap(), &headers)
+    }
+
+    const PAGE: [(&str, &str); 1] = [("accept", "text/html")];
+    const STANDINGS: [Standing; 3] = [Standing::Verified, Standing::Unknown, Standing::Refuted];
+
+    #[test]
+    fn only_what_a_verified_crawler_reads_is_a_crawlers() {
+        let kinds = |method, fields: &[(&str, &str)]| STANDINGS.map(|standing| request(standing, method, fields));
+        assert_eq!(kinds("GET", &PAGE), [Kind::Crawler, Kind::Passive, Kind::Navigation]);
+        assert_eq!(kinds("HEAD", &PAGE), [Kind::Crawler, Kind::Passive, Kind::Passive]);
+        assert_eq!(
+            kinds("GET", &[("accept", "*/*")]),
+            [Kind::Crawler, Kind::Api, Kind::Api]
+        );
+        assert_eq!(kinds("POST", &PAGE), [Kind::Post; 3]);
+        for method in ["PUT", "DELETE", "OPTIONS"] {
+            assert_eq!(kinds(method, &PAGE), [Kind::Api; 3], "{method}");
+        }
+        let socket = [PAGE[0], ("upgrade", "websocket")];
+        assert_eq!(kinds("GET", &socket), [Kind::Api; 3]);
+    }
+}
