@@ -79,6 +79,7 @@ impl<C: Clock<Instant = Nanos> + Clone> Limiter<C> {
         let quota = quota(requests, window);
         let store = Store::new(clients, clock.clone());
         let rule = RateLimiter::new(quota, store.clone(), clock.clone());
+        store.begins(clock.now());
         Self {
             rule,
             store,

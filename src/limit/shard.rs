@@ -25,6 +25,7 @@ pub(super) struct Shard {
 type Listed = Reverse<(Nanos, Who)>;
 
 pub(super) struct Client {
+    /// Since the rule began, unlike `seen`.
     pub tat: Nanos,
     pub seen: Nanos,
 }

@@ -23,6 +23,8 @@ struct Inner {
     hasher: RandomState,
     /// Made when first needed, which is never in good times.
     networks: OnceLock<Networks>,
+    /// When governor's rule began, or a moment after: the zero of its TATs.
+    began: OnceLock<Nanos>,
 }
 
 /// What is asked about a client: whether it may pass, or that it does. Both in one kind of key, so that one rule of governor's,
@@ -61,7 +63,7 @@ impl<C: Clock<Instant = Nanos>> StateStore for Store<C> {
             return Ok(outcome);
         }
         for _ in 0..SWEEP {
-            shard.forget_lowest(|client| is_idle(client, now));
+            shard.forget_lowest(|client| self.inner.is_idle(client, now));
         }
         if shard.is_full() && !shard.forget_lowest(|client| f(Some(client.tat)).is_ok()) {
             drop(shard);
@@ -90,9 +92,15 @@ impl<C: Clock<Instant = Nanos>> Store<C> {
                 shards,
                 hasher,
                 networks: OnceLock::new(),
+                began: OnceLock::new(),
             }),
             clock,
         }
+    }
+
+    /// To be told after the rule is made: were it before, a client would count as idle too early.
+    pub(super) fn begins(&self, now: Nanos) {
+        self.inner.began.get_or_init(|| now);
     }
 
     /// Forgets everybody who is idle.
@@ -100,7 +108,7 @@ impl<C: Clock<Instant = Nanos>> Store<C> {
         let now = self.clock.now();
         for shard in &self.inner.shards {
             let mut shard = lock(shard);
-            while shard.forget_lowest(|client| is_idle(client, now)) {}
+            while shard.forget_lowest(|client| self.inner.is_idle(client, now)) {}
         }
     }
 
@@ -134,6 +142,13 @@ impl Inner {
         }
     }
 
+    /// Not seen for [`IDLE`], and its burst is whole again, so forgetting gives it nothing.
+    fn is_idle(&self, client: &Client, now: Nanos) -> bool {
+        let since = |began: &Nanos| now.saturating_sub(*began);
+        let is_whole = self.began.get().map(since).is_some_and(|now| client.tat <= now);
+        is_whole && now.saturating_sub(client.seen) >= IDLE.into()
+    }
+
     fn shard(&self, who: Who) -> MutexGuard<'_, Shard> {
         // The map uses the hash's lowest and highest bits; a shard's clients should differ in those.
         let middle = usize::from(self.hasher.hash_one(who).to_le_bytes()[4]);
@@ -144,11 +159,6 @@ impl Inner {
 /// A panic while the lock was held cannot leave a shard in a state that matters more than going on.
 fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Not seen for [`IDLE`], and its burst is whole again, so forgetting gives it nothing.
-fn is_idle(client: &Client, now: Nanos) -> bool {
-    client.tat <= now && now.saturating_sub(client.seen) >= IDLE.into()
 }
 
 /// How many idle clients a newcomer sweeps: two, so that sweeping outruns coming.

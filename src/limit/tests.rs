@@ -217,6 +217,27 @@ fn idleness_forgives_nobody_in_a_window_longer_than_it() {
     assert_eq!(limiter.clients(), 0);
 }
 
+/// As one that a reload makes.
+#[test]
+fn a_limit_that_begins_late_forgives_nobody_either() {
+    let clock = FakeRelativeClock::default();
+    clock.advance(Duration::from_secs(7_200));
+    let two = NonZeroU32::new(2).expect("two");
+    let limiter = Limiter::with_clock(two, Duration::from_secs(7_200), 100, clock.clone());
+    while passes(&limiter, client(1)) {}
+    clock.advance(IDLE * 2);
+    limiter.forget_idle();
+    assert!(!passes(&limiter, client(1)));
+    clock.advance(IDLE);
+    for n in 100..110 {
+        limiter.check(client(n));
+    }
+    assert!(!passes(&limiter, client(1)), "nor do newcomers sweep it out");
+    clock.advance(Duration::from_secs(7_200) + IDLE);
+    limiter.forget_idle();
+    assert_eq!(limiter.clients(), 0);
+}
+
 #[test]
 fn cores_that_check_at_once_never_allow_one_too_many() {
     let (limiter, _clock) = limiter(1_000, TEN_SECONDS, 4);
