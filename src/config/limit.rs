@@ -210,6 +210,18 @@ fn widen(section: &Section<'_>, limits: &mut OwnLimits) {
     widen_one(section, "join_network", join_network, *join);
     widen_one(section, "join_wide", join_wide, *join_network);
     widen_one(section, "status_network", status_network, *status);
+    widen_prefix(section, limits);
+}
+
+/// The two may then be the same networks, of which the wider bound, as the larger one, asks no more.
+fn widen_prefix(section: &Section<'_>, limits: &mut OwnLimits) {
+    let (network, wide) = (limits.join_network_prefix, &mut limits.join_wide_prefix);
+    let (ipv4, ipv6) = (wide.ipv4.min(network.ipv4), wide.ipv6.min(network.ipv6));
+    let widened = Prefixes { ipv4, ipv6 };
+    if widened != *wide && section.is_default("join_wide_prefix") {
+        *wide = widened;
+        section.put_in_force("join_wide_prefix", format!("{{ ipv4 = {ipv4}, ipv6 = {ipv6} }}"));
+    }
 }
 
 fn widen_one(section: &Section<'_>, name: &'static str, wide: &mut Rate, narrow: Rate) {
@@ -243,9 +255,9 @@ fn check_width(section: &Section<'_>, limits: &OwnLimits) {
 
 fn check_prefixes(section: &Section<'_>, limits: &OwnLimits) {
     let (network, wide) = (limits.join_network_prefix, limits.join_wide_prefix);
-    if wide.ipv4 >= network.ipv4 || wide.ipv6 >= network.ipv6 {
-        let wrong = "this is no wider than join_network_prefix";
-        section.mistake("join_wide_prefix", wrong, "fewer bits than there");
+    if wide.ipv4 > network.ipv4 || wide.ipv6 > network.ipv6 {
+        let wrong = "this is narrower than join_network_prefix";
+        section.mistake("join_wide_prefix", wrong, "as many bits as there, or fewer");
     }
 }
 

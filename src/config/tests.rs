@@ -75,6 +75,10 @@ fn a_wider_bound_that_is_left_at_its_default_gives_way_to_what_is_set_within_it(
         (50_000, 100_000),
         "the network's burst, as fast as its own"
     );
+    let (told, prefixes) = limits("join_network_prefix = { ipv4 = 12, ipv6 = 48 }");
+    let wide = (prefixes.join_wide_prefix.ipv4, prefixes.join_wide_prefix.ipv6);
+    assert_eq!(wide, (12, 40), "each kind by itself");
+    assert!(told.contains("join_wide_prefix = { ipv4 = 12, ipv6 = 40 }"), "{told}");
     let (_, asked) = limits("status = { requests = 9000, window = \"1s\" }");
     assert_eq!(asked.status_network, asked.status);
 }

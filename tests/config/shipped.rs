@@ -47,7 +47,10 @@ fn with_secrets(folder: &Path, mut text: String) -> String {
     for name in ["KEY", "SIGNATURE_KEY", "VERIFY_TOKEN", "ADMIN_TOKEN", "REDIS_PASSWORD"] {
         let own = folder.join(name);
         std::fs::write(&own, format!("{name:->48}")).expect("written");
-        text = text.replace(&format!("env = \"ANTEROOM_{name}\""), &format!("file = \"{}\"", own.display()));
+        text = text.replace(
+            &format!("env = \"ANTEROOM_{name}\""),
+            &format!("file = \"{}\"", own.display()),
+        );
     }
     text
 }

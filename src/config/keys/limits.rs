@@ -76,7 +76,7 @@ const LIMITS_KEYS: [Key; 14] = [
         "join_wide_prefix",
         PREFIX,
         "{ ipv4 = 16, ipv6 = 40 }",
-        "What a wider network is, for `join_wide`.",
+        "What a wider network is, for `join_wide`. At its default it is at least as wide as `join_network_prefix`.",
     ),
     key(
         "join_without_proof",
