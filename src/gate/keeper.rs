@@ -8,6 +8,7 @@ use crate::room::Standing;
 
 use super::in_flight::{Held, Right};
 use super::outage;
+use super::proof;
 use super::{Core, Shared};
 
 /// How often a core looks; far below a tenth of the shortest session.
@@ -28,6 +29,7 @@ pub async fn keep_alive(core: Weak<Core>, index: usize) {
             // The limits are shared by all cores.
             shared.limits.forget_idle();
             outage::settle(shared);
+            proof::show_prices(shared);
         }
     }
 }

@@ -19,10 +19,12 @@ use crate::token::proof::{self, Challenge, PARTS};
 use crate::waiting::problem::{self, Problem, Work};
 use crate::waiting::{PageFacts, PageKind, ProofFacts};
 
+use super::Shared;
 use super::answers::{Answer, json, page};
 use super::forward_auth::Aim;
 use super::kind::Kind;
 use super::line_page::line_facts;
+use super::rules::Rules;
 use super::seat::Seat;
 use super::visit::Visit;
 
@@ -90,6 +92,17 @@ impl JoinPace {
 
 /// What the joins of a moment have faded to a third after.
 const FADE: Duration = Duration::from_secs(30);
+
+/// Shows what a join of each room would be asked now.
+pub fn show_prices(shared: &Shared) {
+    let now = time::uptime();
+    let price = |rules: &Rules| Some(rules.room.proof.as_ref()?.price_at(rules.joins.per_minute(now)));
+    let prices = shared
+        .rules
+        .iter()
+        .filter_map(|rules| Some((rules.room.name.clone(), price(rules)?)));
+    shared.metrics.proof_prices.set(prices.collect());
+}
 
 impl Seat<'_> {
     /// Whether a newcomer has to do something before joining, and has done it.

@@ -9,6 +9,7 @@ mod fate;
 mod gauge;
 mod latency;
 mod outcome;
+mod prices;
 mod process;
 mod register;
 
@@ -24,6 +25,7 @@ pub use fate::{CodeFate, LookupFate};
 pub use gauge::{Level, Raised};
 pub use latency::Latency;
 pub use outcome::{Outcome, UpstreamFault};
+pub use prices::Prices;
 pub use process::Process;
 
 /// Labels and their values.
@@ -34,6 +36,8 @@ type Labels<const N: usize> = [(&'static str, String); N];
 pub struct Metrics {
     requests: Family<Labels<2>, Counter>,
     limited: Family<Labels<1>, Counter>,
+    /// Of joins, where newcomers are asked for a proof of work.
+    pub proof_prices: Prices,
     codes: Arc<[Counter; CodeFate::ALL.len()]>,
     upstream_faults: Arc<[Counter; UpstreamFault::ALL.len()]>,
     pub crawlers: CrawlerMetrics,
@@ -64,6 +68,7 @@ impl Metrics {
         Self {
             requests: Family::default(),
             limited: Family::default(),
+            proof_prices: Prices::default(),
             codes: Arc::default(),
             upstream_faults: Arc::default(),
             crawlers: CrawlerMetrics::default(),

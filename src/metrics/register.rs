@@ -53,6 +53,7 @@ fn register_requests(ours: &mut Registry, metrics: &Metrics) {
     ours.register_collector(Box::new(UpstreamFaults(metrics.clone())));
     ours.register_collector(Box::new(Codes(metrics.clone())));
     ours.register_collector(Box::new(metrics.crawlers.clone()));
+    ours.register_collector(Box::new(metrics.proof_prices.clone()));
     ours.register(
         "crawlers_verified",
         "Addresses known to be a crawler's",
@@ -119,6 +120,9 @@ mod tests {
         metrics.requests(None).count(Outcome::Outside);
         metrics.limited("seats").inc();
         metrics.upstream_fault(UpstreamFault::Timeout);
+        let gone = RoomName::new("gone").expect("a name");
+        metrics.proof_prices.set(vec![(room.clone(), 5), (gone, 6)]);
+        metrics.proof_prices.set(vec![(room, 200_000)]);
         let _stream = metrics.streams.raise();
         let mut registry = Registry::default();
         metrics.register(registry.sub_registry_with_prefix("anteroom"));
@@ -132,8 +136,10 @@ mod tests {
             "anteroom_upstream_faults_total{fault=\"timeout\"} 1",
             "anteroom_upstream_faults_total{fault=\"connect\"} 0",
             "anteroom_streams 1",
+            "anteroom_proof_price{room=\"main\"} 200000",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
         }
+        assert!(!text.contains("room=\"gone\""), "{text}");
     }
 }
