@@ -23,6 +23,7 @@ mod listeners;
 mod logs;
 mod outage;
 mod program;
+mod proofs;
 mod reload;
 mod replay;
 mod rooms;

@@ -1,0 +1,108 @@
+//! Proofs of work at gates that share a store: one solution is one place, wherever and however often it is shown.
+
+use std::sync::Barrier;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::gate::{Gate, Site};
+use crate::harness::redis::{Options, Server};
+use crate::until;
+use crate::visitor::{Answer, Visitor};
+
+/// A price that a test pays in a moment.
+const WORK: &str = "[room.proof_of_work]\nenabled = true\nprice = { least = 1600, most = 160000 }\n\
+    joins_per_minute = { few = 100000, many = 200000 }";
+
+fn join(visitor: &mut Visitor, proof: &str) -> Answer {
+    let fields = format!("Accept: application/json\r\nAnteroom-Proof: {proof}\r\nContent-Length: 0\r\n");
+    visitor.asks("POST /.anteroom/rooms/shop/join", &fields, "")
+}
+
+/// What a newcomer is asked at this gate, worked out.
+fn proof(gate: &Gate) -> String {
+    let asked = join(&mut gate.visitor(), "");
+    assert_eq!((asked.status, asked.word()), (428, "proof"), "{asked:?}");
+    solved(&asked.json())
+}
+
+fn solved(asked: &Value) -> String {
+    let text = asked["challenge"].as_str().unwrap();
+    let (parts, most) = (asked["parts"].as_u64().unwrap(), asked["most"].as_u64().unwrap());
+    let nonce = |part| {
+        let seed = Sha256::digest(format!("{text}:{part}"));
+        let begins = |nonce: &u32| {
+            let hash = Sha256::new().chain_update(seed).chain_update(nonce.to_be_bytes());
+            let hash: [u8; 32] = hash.finalize().into();
+            u64::from(u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])) <= most
+        };
+        (0..=u32::MAX).find(begins).unwrap()
+    };
+    (0..parts).fold(text.to_owned(), |shown, part| format!("{shown}.{:x}", nonce(part)))
+}
+
+/// Shows one solution at all of these at the same moment, from a browser of its own each.
+fn at_once(gates: [&Gate; 4], proof: &str) -> Vec<Visitor> {
+    let barrier = Barrier::new(gates.len());
+    std::thread::scope(|scope| {
+        let come = |gate: &Gate| {
+            let (mut visitor, barrier) = (gate.visitor(), &barrier);
+            scope.spawn(move || {
+                barrier.wait();
+                let answer = join(&mut visitor, proof);
+                assert_eq!(answer.status, 200, "{answer:?}");
+                visitor
+            })
+        };
+        let all = gates.map(come);
+        all.into_iter().map(|one| one.join().expect("no panic")).collect()
+    })
+}
+
+fn figures(gate: &Gate) -> (u64, u64) {
+    let room = gate.asks_admin("/api/v1/rooms/shop").json();
+    let figure = |name: &str| room[name].as_u64().unwrap_or_else(|| panic!("no {name} in {room}"));
+    (figure("joins"), figure("waiting"))
+}
+
+fn until_all_say(gates: &[&Gate], joins: u64, waiting: u64) {
+    for gate in gates {
+        until("the figures", || (figures(gate) == (joins, waiting)).then_some(()));
+    }
+}
+
+#[test]
+fn one_solution_is_one_place_at_all_gates_together() {
+    let store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), WORK);
+    site.edit("join = { requests = 10,", "join = { requests = 100,");
+    let (a, b) = (site.start(), site.start());
+    for gate in [&a, &b] {
+        gate.lives();
+        until("the price", || {
+            (gate.figure("anteroom_proof_price{room=\"shop\"}") == 1_600).then_some(())
+        });
+    }
+    let both = [&a, &b, &a, &b];
+    at_once(both, &proof(&a));
+    until_all_say(&[&a, &b], 1, 0);
+    let waits = proof(&a);
+    let mut browsers = at_once(both, &waits);
+    until_all_say(&[&a, &b], 2, 1);
+    for browser in &mut browsers {
+        until("the one place", || (browser.position() == Some(1)).then_some(()));
+    }
+    // At a gate that was not there when the challenge was made, and whose own memory holds nothing.
+    b.kill();
+    let b = site.start();
+    b.lives();
+    let mut late = b.visitor();
+    assert_eq!(join(&mut late, &waits).status, 200);
+    assert_eq!(late.position(), Some(1));
+    until_all_say(&[&a, &b], 2, 1);
+    // Worked out for one gate, and good at the other.
+    let mut next = b.visitor();
+    assert_eq!(join(&mut next, &proof(&a)).status, 200);
+    until("a place of its own", || (next.position() == Some(2)).then_some(()));
+    until_all_say(&[&a, &b], 3, 2);
+}
