@@ -47,10 +47,10 @@ fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Option<Identity
         // SECURITY: anybody else would say whatever they like.
         Source::Header(name) if visit.peer_trusted => Identity::new(header(head, name)?),
         Source::Header(_) | Source::Field { .. } => None,
-        Source::Cookie(name) => Identity::agreed(cookies::values(&head.headers, name)),
+        Source::Cookie(name) => Identity::new(cookies::agreed(&head.headers, name)?),
         Source::Jwt { cookie, verifier } => {
             let token = match cookie {
-                Some(name) => agreed(cookies::values(&head.headers, name))?,
+                Some(name) => cookies::agreed(&head.headers, name)?,
                 None => bearer(header(head, &AUTHORIZATION)?)?,
             };
             verifier.identity(token, visit.wall)
