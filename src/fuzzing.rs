@@ -5,9 +5,10 @@
 
 pub use crate::config::fuzzing::config;
 pub use crate::config::routes::fuzzing::path;
+pub use crate::gate::fuzzing::cookies;
 pub use crate::identity::fuzzing::identity;
 pub use crate::proxy::fuzzing::{framing, headers, proxy_protocol};
-pub use crate::token::fuzzing::token;
+pub use crate::token::fuzzing::{proofs, token};
 
 #[cfg(test)]
 mod tests {
@@ -17,12 +18,14 @@ mod tests {
 
     type Target = fn(&[u8]);
 
-    const TARGETS: [(&str, Target); 7] = [
+    const TARGETS: [(&str, Target); 9] = [
         ("config", config),
+        ("cookies", cookies),
         ("framing", framing),
         ("headers", headers),
         ("identity", identity),
         ("path", path),
+        ("proofs", proofs),
         ("proxy_protocol", proxy_protocol),
         ("token", token),
     ];

@@ -26,6 +26,8 @@ mod endpoints;
 mod fields;
 mod forward;
 mod forward_auth;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod in_flight;
 mod in_force;
 mod inside;

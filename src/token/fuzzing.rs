@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use super::code::CODE;
 use super::name::{PASS, TICKET};
 use super::proof;
 use super::seal::{MAX_PAYLOAD, Scope};
@@ -22,15 +23,58 @@ pub fn token(data: &[u8]) {
         read(&keys, &room, &line, text);
     }
     let payload = &rest[..rest.len().min(MAX_PAYLOAD)];
-    for kind in [PASS, TICKET, proof::KIND] {
+    for kind in [PASS, TICKET, proof::KIND, CODE] {
         let (room, line) = (&room, &line);
         let token = keys.seal(Scope { kind, room, line }, payload);
         let known = read(&keys, room, line, &token);
         let forged = flipped(&token, *at, *bits);
         assert!(!read(&keys, room, line, &forged), "{forged} was {token}");
         let other = LineName::new("other").expect("a line's name");
-        assert!(!known || !read(&keys, room, &other, &token), "{token} of another line");
+        // A code of no line is good for all of them.
+        let for_all = kind == CODE && line.is_only();
+        assert!(
+            !known || for_all || !read(&keys, room, &other, &token),
+            "{token} of another line"
+        );
     }
+}
+
+/// Four bytes of a price, one that chooses what to leave out, and what a browser shows for its work.
+///
+/// # Panics
+/// When a law does not hold.
+pub fn proofs(data: &[u8]) {
+    let Some((price, [at, shown @ ..])) = data.split_first_chunk() else {
+        return;
+    };
+    let (price, Ok(shown)) = (u32::from_le_bytes(*price), std::str::from_utf8(shown)) else {
+        return;
+    };
+    assert!(proof::most(price) >= proof::most(price.saturating_add(1)));
+    let Some((text, Some(nonces))) = proof::parse(shown) else {
+        return;
+    };
+    let digits: Vec<String> = nonces.iter().map(|nonce| format!("{nonce:x}")).collect();
+    let again = format!("{text}.{}", digits.join("."));
+    assert_eq!(proof::parse(&again), Some((text, Some(nonces.clone()))), "{shown}");
+    let solved = proof::solves(text, price, &nonces);
+    assert!(!solved || nonces.len() == proof::PARTS as usize, "{shown}");
+    assert!(
+        !solved || proof::solves(text, price / 2, &nonces),
+        "cheaper is easier: {shown}"
+    );
+    let (mut less, at) = (nonces.clone(), usize::from(*at) % nonces.len().max(1));
+    if at < less.len() {
+        less.remove(at);
+    }
+    assert!(
+        !solved || !proof::solves(text, price, &less),
+        "a part is missing: {shown}"
+    );
+    assert!(
+        !solved || !proof::solves(text, price, &[&nonces[..], &[0]].concat()),
+        "{shown}"
+    );
 }
 
 fn keys() -> Keyring {
@@ -54,11 +98,18 @@ fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> bool {
     }
     let challenge = keys.read_challenge(room, line, text);
     let (pass, ticket) = (keys.read_pass(room, line, text), keys.read_ticket(room, line, text));
-    let kinds = [pass.is_some(), ticket.is_some(), challenge.is_some()];
+    let code = keys.read_code(room, line, text);
+    let kinds = [pass.is_some(), ticket.is_some(), challenge.is_some(), code.is_some()];
     assert!(kinds.iter().filter(|is| **is).count() < 2, "{text} is two things");
     if let Some(challenge) = &challenge {
         let again = keys.sign_challenge(room, line, challenge);
         assert_eq!(keys.read_challenge(room, line, &again).as_ref(), Some(challenge));
+    }
+    if let Some(code) = &code {
+        let again = keys
+            .sign_code(room, line, code)
+            .expect("its lane has a name that was read");
+        assert_eq!(keys.read_code(room, line, &again).as_ref(), Some(code));
     }
     // Signed anew with the first key, which is not the one that a token of the corpus may be signed with.
     if let Some(pass) = &pass {

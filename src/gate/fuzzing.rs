@@ -1,0 +1,61 @@
+//! The fuzz target for cookies: the gate's own never reach the shop, and no account hides behind another.
+
+use http::header::COOKIE;
+use http::{HeaderMap, HeaderValue};
+
+use super::cookies::{agreed, strip, values};
+
+/// The lines of `Cookie` fields.
+///
+/// # Panics
+/// When a law does not hold.
+pub fn cookies(data: &[u8]) {
+    let mut headers = HeaderMap::new();
+    for line in data.split(|byte| *byte == b'\n').take(MAX_LINES) {
+        if let Ok(line) = HeaderValue::from_bytes(line) {
+            headers.append(COOKIE, line);
+        }
+    }
+    for name in ["id", "anteroom-ticket-shop"] {
+        assert!(values(&headers, name).count() <= MAX_LINES);
+        let sole = agreed(&headers, name);
+        for (key, value) in parsed(&headers) {
+            // Another's reading of the same bytes.
+            assert!(sole.is_none_or(|sole| key != name || value == sole), "{headers:?}");
+        }
+    }
+    stripped(headers);
+}
+
+fn stripped(mut headers: HeaderMap) {
+    let theirs = |headers: &HeaderMap| -> Vec<(String, String)> {
+        let all = parsed(headers).into_iter();
+        all.filter(|(key, _)| !is_ours(key)).collect()
+    };
+    let before = theirs(&headers);
+    strip(&mut headers);
+    assert!(parsed(&headers).iter().all(|(key, _)| !is_ours(key)), "{headers:?}");
+    assert_eq!(theirs(&headers), before);
+    let once = headers.clone();
+    strip(&mut headers);
+    assert_eq!(headers, once);
+}
+
+fn is_ours(key: &str) -> bool {
+    let bare = key.strip_prefix("__Host-").or(key.strip_prefix("__Secure-"));
+    bare.unwrap_or(key).starts_with("anteroom-")
+}
+
+/// As the crate for cookies reads them, line by line; it reads no bytes beyond UTF-8.
+fn parsed(headers: &HeaderMap) -> Vec<(String, String)> {
+    let lines = headers.get_all(COOKIE).iter();
+    let texts = lines.filter_map(|line| std::str::from_utf8(line.as_bytes()).ok());
+    let cookies = texts.flat_map(|line| cookie::Cookie::split_parse(line.to_owned()));
+    cookies
+        .flatten()
+        .map(|cookie| (cookie.name().to_owned(), cookie.value().to_owned()))
+        .collect()
+}
+
+/// More than a request has.
+const MAX_LINES: usize = 32;
