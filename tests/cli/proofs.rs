@@ -1,7 +1,13 @@
 //! Proofs of work at gates that share a store: one solution is one place, wherever and however often it is shown.
 
+use std::net::Ipv4Addr;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicU8, Ordering};
 
+use anteroom::room::{LineName, PendingId, RoomName, Wall};
+use anteroom::time::wall;
+use anteroom::token::proof::{Challenge, PARTS, most};
+use anteroom::token::{Key, KeyId, Keyring, Secret};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -29,6 +35,10 @@ fn proof(gate: &Gate) -> String {
 fn solved(asked: &Value) -> String {
     let text = asked["challenge"].as_str().unwrap();
     let (parts, most) = (asked["parts"].as_u64().unwrap(), asked["most"].as_u64().unwrap());
+    worked_out(text, parts, most)
+}
+
+fn worked_out(text: &str, parts: u64, most: u64) -> String {
     let nonce = |part| {
         let seed = Sha256::digest(format!("{text}:{part}"));
         let begins = |nonce: &u32| {
@@ -105,4 +115,43 @@ fn one_solution_is_one_place_at_all_gates_together() {
     assert_eq!(join(&mut next, &proof(&a)).status, 200);
     until("a place of its own", || (next.position() == Some(2)).then_some(()));
     until_all_say(&[&a, &b], 3, 2);
+}
+
+/// A challenge that the site's gates would have made so long ago, for somebody on this machine, with the work for it.
+fn made_ago(secs: u64) -> String {
+    let key = Key {
+        id: KeyId::new("test").unwrap(),
+        secret: Secret::new(*b"a secret of the tests, long enough for any key ring"),
+    };
+    let mut network = [0; 17];
+    network[..16].copy_from_slice(&Ipv4Addr::new(127, 0, 0, 0).to_ipv6_mapped().octets());
+    network[16] = 24;
+    let challenge = Challenge {
+        id: PendingId(fresh()),
+        issued_at: Wall(wall().0 - secs * 1_000),
+        price: 1_600,
+        network,
+    };
+    let (ring, room) = (Keyring::new(vec![key]).unwrap(), RoomName::new("shop").unwrap());
+    let text = ring.sign_challenge(&room, &LineName::ONLY, &challenge);
+    worked_out(&text, u64::from(PARTS), most(challenge.price).into())
+}
+
+/// Each is another join.
+fn fresh() -> [u8; 12] {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    [NEXT.fetch_add(1, Ordering::Relaxed); 12]
+}
+
+#[test]
+fn a_challenge_is_good_for_five_minutes_or_for_the_late_window() {
+    let keys = "[tokens]\nkeys = [{ id = \"test\", secret = \"a secret of the tests, long enough for any key ring\" }]";
+    for (room, good, over) in [("", 100, 301), ("late_window = \"4 min\"", 100, 241)] {
+        let site = Site::new(&format!("{room}\n{WORK}"), keys);
+        let gate = site.start();
+        for (age, status) in [(0, 200), (good, 200), (over, 428)] {
+            let answer = join(&mut gate.visitor(), &made_ago(age));
+            assert_eq!(answer.status, status, "{room}, {age} s ago: {answer:?}");
+        }
+    }
 }
