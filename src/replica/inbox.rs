@@ -180,7 +180,8 @@ pub(super) struct Changing {
 impl Changing {
     /// Twice said, it is done twice.
     pub fn is_once(&self) -> bool {
-        matches!(self.change, Change::Call(_) | Change::Reset)
+        let is_removed = self.change == Change::Remove && self.answer.is_some();
+        is_removed || matches!(self.change, Change::Call(_) | Change::Reset | Change::Add(_))
     }
 
     /// To be done once, and whoever wanted it was told that it has not come to pass: long after, it is not wanted any more.

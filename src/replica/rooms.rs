@@ -2,7 +2,8 @@
 
 use crate::room::{Change, RoomName, Settings, State};
 
-/// The changes that make the rooms of `state` those of `configured`; overrides stay as they are.
+/// The changes that make the rooms of `state` those of `configured`; overrides stay as they are. A room that an operator added
+/// goes by its own text where no file has it, and stays.
 pub(super) fn changes(state: &State, configured: &[(RoomName, Settings)]) -> Vec<(RoomName, Change)> {
     let differs = |name: &RoomName, settings: &Settings| {
         let known = state.configured(name);
@@ -13,11 +14,15 @@ pub(super) fn changes(state: &State, configured: &[(RoomName, Settings)]) -> Vec
         .iter()
         .map(able)
         .filter(|(name, settings)| differs(name, settings));
-    let gone = state
-        .room_names()
-        .filter(|name| !configured.iter().any(|(kept, _)| kept == *name));
-    let configure = wanted.map(|(name, settings)| (name, Change::Configure(settings)));
+    let in_file = |name: &RoomName| configured.iter().any(|(kept, _)| kept == name);
+    let is_added = |name: &RoomName| state.additions().get(name).is_some();
+    let gone = state.room_names().filter(|name| !in_file(name) && !is_added(name));
+    let own = state.additions().iter().filter(|(name, _)| !in_file(name));
+    let own = own.map(|(name, added)| (name.clone(), added.settings.under(state.version())));
+    let own = own.filter(|(name, settings)| differs(name, settings));
+    let configure = wanted.chain(own);
     configure
+        .map(|(name, settings)| (name, Change::Configure(settings)))
         .chain(gone.map(|name| (name.clone(), Change::Remove)))
         .collect()
 }

@@ -40,6 +40,7 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
             (None, _) => "goes on with a draw".to_owned(),
         },
         Change::Call(order) => called(order),
+        Change::Add(addition) => format!("adds the room: {}", configured(&addition.settings, None)),
         Change::Remove => "the room is no longer configured".to_owned(),
     }
 }

@@ -13,6 +13,7 @@ use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
 use super::rooms::Room;
+use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 
 /// Changes of one batch: with the longest names and messages they take half of what a batch may.
@@ -20,6 +21,9 @@ const CHANGES: usize = 30;
 
 /// Parts of draws in one batch, each with eight lanes of 64 stretches at most.
 const DRAWS: usize = 4;
+
+/// Rooms in one batch that come with their texts.
+const ADDITIONS: usize = 2;
 
 impl State {
     /// What the rooms of `now` lack of this state's eras, for a gate whose history went further than theirs; empty when
@@ -107,7 +111,7 @@ impl State {
         let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
             return;
         };
-        let changes = self.rooms.iter().flat_map(|(name, room)| brought(name, room, now));
+        let changes = self.rooms.iter().flat_map(|(name, room)| self.brought(name, room, now));
         let changes: Vec<RoomChange> = changes.collect();
         let adopt = Some(Adopt { whole: false, ..newest });
         let batch = |changes: &[RoomChange]| Batch {
@@ -115,11 +119,51 @@ impl State {
             rooms: changes.to_vec(),
             ..Batch::default()
         };
-        // A part of a draw is much longer than any other word.
-        let is_draw = |change: &RoomChange| matches!(change.change, Change::Sale { .. });
-        let kinds = changes.chunk_by(|a, b| is_draw(a) == is_draw(b));
-        let parts = kinds.flat_map(|kind| kind.chunks(if kind.iter().any(is_draw) { DRAWS } else { CHANGES }));
+        let kinds = changes.chunk_by(|a, b| at_once(a) == at_once(b));
+        let parts = kinds.flat_map(|kind| kind.chunks(kind.first().map_or(CHANGES, at_once)));
         batches.splice(..0, parts.map(batch));
+    }
+
+    /// What makes a room of another history, or none, as its operator set it and of the edition that it was reset to.
+    fn brought(&self, name: &RoomName, room: &Room, now: &Self) -> Vec<RoomChange> {
+        let other = now.rooms.get(name);
+        let change = |revision, change| RoomChange {
+            room: name.clone(),
+            revision,
+            change,
+            who: None,
+        };
+        let added = self.additions.get(name).filter(|_| now.version() >= WITH_SCHEDULES);
+        let add = |revision| {
+            added.map(|added| RoomChange {
+                who: added.who.clone(),
+                ..change(revision, Change::Add(Box::new(added.again())))
+            })
+        };
+        // One revision each, the room's for what was said last.
+        let made = other.is_none().then(|| {
+            let revision = room.revision.saturating_sub(1);
+            let configured = || change(revision, Change::Configure(room.configured().under(now.version())));
+            add(revision).unwrap_or_else(configured)
+        });
+        let older = other.is_none_or(|other| room.worded > other.worded && other.overrides() != room.overrides());
+        let revision = other
+            .map_or(0, |other| other.revision.saturating_add(1))
+            .max(room.revision);
+        let unknown = other.is_some() && now.additions.get(name).is_none();
+        let text = add(revision).filter(|_| unknown);
+        let revision = revision.saturating_add(u64::from(text.is_some()));
+        let set = older.then(|| change(revision, Change::Override(room.overrides().clone())));
+        let after = revision.saturating_add(u64::from(older));
+        let part = |(revision, (sale, lanes))| {
+            let (edition, sale) = (room.edition(), Box::new(sale));
+            change(revision, Change::Sale { edition, sale, lanes })
+        };
+        let drawn = (after..).zip(room.sale_for(other)).map(part);
+        let lower = other.map_or(Edition(0), Room::edition) < room.edition();
+        let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
+        let said = made.into_iter().chain(text).chain(set);
+        said.chain(regained).chain(drawn).collect()
     }
 
     /// Whether `now` can have all rooms of this state.
@@ -129,38 +173,18 @@ impl State {
     }
 }
 
-fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
-    batches.last_mut().and_then(|batch| batch.adopt.as_mut())
+/// How many changes of this kind fit in a batch.
+fn at_once(change: &RoomChange) -> usize {
+    match change.change {
+        // Much longer than any other word.
+        Change::Sale { .. } => DRAWS,
+        Change::Add(_) => ADDITIONS,
+        _ => CHANGES,
+    }
 }
 
-/// What makes a room of another history, or none, as its operator set it and of the edition that it was reset to.
-fn brought(name: &RoomName, room: &Room, now: &State) -> Vec<RoomChange> {
-    let other = now.rooms.get(name);
-    let change = |revision, change| RoomChange {
-        room: name.clone(),
-        revision,
-        change,
-        who: None,
-    };
-    // One revision each, the room's for what was said last.
-    let made = other.is_none().then(|| {
-        let configured = Change::Configure(room.configured().under(now.version()));
-        change(room.revision.saturating_sub(1), configured)
-    });
-    let older = other.is_none_or(|other| room.worded > other.worded && other.overrides() != room.overrides());
-    let revision = other
-        .map_or(0, |other| other.revision.saturating_add(1))
-        .max(room.revision);
-    let set = older.then(|| change(revision, Change::Override(room.overrides().clone())));
-    let after = revision.saturating_add(u64::from(older));
-    let part = |(revision, (sale, lanes))| {
-        let (edition, sale) = (room.edition(), Box::new(sale));
-        change(revision, Change::Sale { edition, sale, lanes })
-    };
-    let drawn = (after..).zip(room.sale_for(other)).map(part);
-    let lower = other.map_or(Edition(0), Room::edition) < room.edition();
-    let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
-    made.into_iter().chain(set).chain(regained).chain(drawn).collect()
+fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
+    batches.last_mut().and_then(|batch| batch.adopt.as_mut())
 }
 
 type Wanted = fn(&Record) -> bool;

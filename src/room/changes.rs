@@ -22,6 +22,13 @@ impl State {
                 room.configure(settings.under(version).bounded(), m);
                 self.rooms.insert(change.room.clone(), room);
             }
+            (None, Change::Add(addition)) if version >= WITH_SCHEDULES && !full && self.additions.takes(addition) => {
+                let mut room = Room::new(Settings::default(), change.revision);
+                room.configure(addition.settings.under(version).bounded(), m);
+                self.rooms.insert(change.room.clone(), room);
+                let said = (change.who.as_ref(), m.time);
+                Arc::make_mut(&mut self.additions).add(&change.room, addition, said);
+            }
             (None, _) => return Changed::Refused,
             (Some(room), Change::Edition(edition)) => {
                 let regained = version >= SINCE_VERSION && room.regain(*edition, m);
@@ -55,15 +62,29 @@ impl State {
                     return Changed::Refused;
                 }
             }
+            (Some(_), Change::Add(addition)) => {
+                // Only what another history knew of it: whoever adds a room wants one of that name and no other.
+                let lacks = self.additions.get(&change.room).is_none() && self.additions.takes(addition);
+                if version < WITH_SCHEDULES || m.adopts.is_none() || !lacks {
+                    return Changed::Refused;
+                }
+                let said = (change.who.as_ref(), m.time);
+                Arc::make_mut(&mut self.additions).add(&change.room, addition, said);
+            }
             (Some(room), Change::Reset) => room.reset(m),
             (Some(room), Change::Remove) => {
                 room.close(m);
                 self.rooms.remove(&change.room);
+                let said = (change.who.as_ref(), m.time);
+                if self.additions.get(&change.room).is_some() {
+                    Arc::make_mut(&mut self.additions).remove(&change.room, said);
+                }
             }
         }
         if let Some(room) = self.rooms.get_mut(&change.room) {
             room.revision = change.revision;
-            if let Some(deed) = before.and_then(|before| deed(change, &before, room)) {
+            let made = matches!(&change.change, Change::Add(said) if said.at.is_none()).then_some(Deed::Added);
+            if let Some(deed) = made.or_else(|| before.and_then(|before| deed(change, &before, room))) {
                 room.note_order(change.revision, (change.who.clone(), deed), self.moment.time);
             }
         }

@@ -4,6 +4,7 @@
 //! decoding is total: what does not decode is an error, never a panic.
 
 use super::accounts::{Bound, Tagged};
+use super::additions::Addition;
 use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::orders::{CallOrder, Who};
 use super::sale::{DrawnLane, Sale};
@@ -127,8 +128,7 @@ pub enum Change {
     /// A genuine token, or a gate's own history, is of this edition: a room whose edition is lower has lost a reset, and
     /// takes it back. Whatever its revision, and without ending anything: whoever is there joined after that reset.
     Edition(Edition),
-    /// The next windows of a recurring schedule, if the room still goes by this rule; those that follow what it has are
-    /// added. From version 3 on.
+    /// The next windows of a recurring schedule, added if the room still goes by this rule. From version 3 on.
     Windows { rule: String, windows: Vec<Window> },
     /// A promise of the secret that an edition is to be drawn by, made before its line is closed. From version 3 on.
     Commit {
@@ -152,6 +152,8 @@ pub enum Change {
     },
     /// Calls so many now, above the rate. From version 3 on.
     Call(CallOrder),
+    /// Makes a room that is in no file. From version 3 on.
+    Add(Box<Addition>),
 }
 
 /// What happened in one line since the gate's last batch. Applied in the order of the fields.
@@ -163,8 +165,7 @@ pub struct Section {
     pub leaves: Vec<(LaneId, Number)>,
     /// Sessions ended by the shop's answer, `after_ms` from now (`end_grace`, 0 for at once).
     pub ends: Vec<End>,
-    /// Sessions in which the visitor bought what there was to buy: counted against the stock, once, and ended. From version 3
-    /// on.
+    /// Sessions in which the visitor bought: counted against the stock, once, and ended. From version 3 on.
     pub completions: Vec<Completion>,
     pub claims: Vec<Claim>,
     /// Numbers of an adopted era that ended or left there.

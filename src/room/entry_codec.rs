@@ -5,6 +5,7 @@
 //! that holds it, and so does this one. A new word about a room has a number of its own; what else a batch, such a word or a
 //! section says stands at its end as [`Fields`].
 
+use super::additions::Addition;
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
 use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Spoke, VERSION, Vote};
 use super::ids::{Era, GateId, Position, Wall};
@@ -241,6 +242,10 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.u8(30);
             order.write(w);
         }
+        Change::Add(addition) => {
+            w.u8(32);
+            addition.write(w);
+        }
         Change::Draw { edition, secret, value } => {
             w.u8(7);
             w.u32(edition.0);
@@ -283,6 +288,7 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
             lanes: r.list(3, DrawnLane::read)?,
         },
         30 if r.has(WITH_SCHEDULES) => Change::Call(CallOrder::read(r)?),
+        32 if r.has(WITH_SCHEDULES) => Change::Add(Box::new(Addition::read(r)?)),
         _ => return r.wrong(),
     };
     let mut who = None;

@@ -7,6 +7,7 @@
 #![deny(clippy::as_conversions, clippy::float_arithmetic, clippy::unwrap_used)]
 
 mod accounts;
+mod additions;
 mod adopted;
 mod adoption;
 mod beginning;
@@ -62,6 +63,7 @@ mod versions;
 mod view;
 
 pub use accounts::{Bound, Tagged};
+pub use additions::{Added, Addition, Additions, MAX_ADDED, MAX_ROOM_TEXT, Noted};
 pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;

@@ -46,6 +46,8 @@ pub enum Deed {
     },
     /// The value of a draw's beacon.
     Drawn,
+    /// The room is there from then on.
+    Added,
 }
 
 /// One key with both its values.
@@ -237,6 +239,7 @@ impl Deed {
                 w.u32(after.0);
             }
             Self::Drawn => w.u8(3),
+            Self::Added => w.u8(4),
         }
     }
 
@@ -253,6 +256,7 @@ impl Deed {
                 after: r.edition()?,
             }),
             3 => Ok(Self::Drawn),
+            4 => Ok(Self::Added),
             _ => r.wrong(),
         }
     }

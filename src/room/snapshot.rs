@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::additions::Additions;
 use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
-use super::codec::{DecodeError, Read, Reader, Writer};
+use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
 use super::entry::StateHash;
 use super::ids::{Clock, Position, Wall};
 use super::moment::{Healing, MAX_JOINS, Moment};
@@ -26,6 +27,9 @@ use super::versions::Versions;
 /// is written in the form of its version, so that gates which lack the later one have the same bytes and the same hash.
 const PLAIN: u16 = 2;
 const WITH_FIELDS: u16 = 3;
+
+/// Tag of a state's field.
+const ADDITIONS: u8 = 1;
 
 /// SHA-256 of everything before it.
 const SUM_BYTES: usize = 32;
@@ -59,6 +63,8 @@ impl State {
             w.text(name.as_str());
             room.write(&mut w);
         }
+        let additions = (!self.additions.is_empty()).then(|| (ADDITIONS, Writer::field(|w| self.additions.write(w))));
+        write_later(&mut w, &Fields::from_iter(additions));
         let sum = sha256(&w.bytes);
         w.raw(&sum);
         w.bytes
@@ -137,6 +143,11 @@ fn read(r: &mut Reader) -> Read<State> {
         return r.wrong();
     }
     let rooms = rooms.into_iter().collect();
+    let mut additions = Additions::default();
+    read_later(r, |tag, field| match tag {
+        ADDITIONS => Additions::read(field).map(|read| additions = read),
+        _ => field.wrong(),
+    })?;
     let mut state = State {
         position,
         nonce,
@@ -149,6 +160,7 @@ fn read(r: &mut Reader) -> Read<State> {
         moment,
         roster,
         rooms,
+        additions: Arc::new(additions),
         published: None,
     };
     // What follows from the rest, in the order in which one needs the other.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::additions::Additions;
 use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
@@ -47,6 +48,8 @@ pub struct State {
     pub(super) moment: Moment,
     pub(super) roster: Roster,
     pub(super) rooms: BTreeMap<RoomName, Room>,
+    /// Those of them that are in no file, and what became of such.
+    pub(super) additions: Arc<Additions>,
     pub(super) published: Option<Arc<View>>,
 }
 
@@ -83,6 +86,7 @@ impl State {
             moment,
             roster: Roster::default(),
             rooms: BTreeMap::new(),
+            additions: Arc::default(),
             published: None,
         }
     }
@@ -171,6 +175,12 @@ impl State {
         self.rooms.get(room).map(Room::configured)
     }
 
+    /// The rooms that operators added.
+    #[must_use]
+    pub fn additions(&self) -> &Additions {
+        &self.additions
+    }
+
     /// When the schedule of a room turns next: an entry is due by then, though nobody says anything.
     #[must_use]
     pub fn next_turn(&self) -> Option<Wall> {
@@ -227,6 +237,7 @@ impl State {
             confirmed: self.confirmed(),
             roster: self.roster().cloned().collect(),
             rooms,
+            additions: Arc::clone(&self.additions),
             past: Arc::clone(&moment.past),
         };
         Arc::clone(self.published.insert(Arc::new(view)))

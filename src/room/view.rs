@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::additions::Additions;
 use super::chain::Chain;
 use super::entry::StateHash;
 use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Wall};
@@ -42,6 +43,8 @@ pub struct View {
     /// The last confirmed checkpoint of this log.
     pub confirmed: Option<(u64, StateHash)>,
     pub rooms: BTreeMap<RoomName, Arc<RoomView>>,
+    /// The rooms that operators added; the same pointer for as long as nothing about them changes.
+    pub additions: Arc<Additions>,
     pub(super) past: Arc<Past>,
     /// Nobody is called before, for whatever reason.
     pub(super) quiet_until: Clock,

@@ -2,9 +2,9 @@
 
 use anteroom::draw::Hash;
 use anteroom::room::{
-    Adopt, Batch, Bound, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End, Entry,
-    Era, GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId, Position, RoomChange, RoomName,
-    Root, Sale, Schedule, Section, Settings, Spoke, State, Tag, Tagged, VERSION, Vote, Wall, Who, Window,
+    Addition, Adopt, Batch, Bound, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End,
+    Entry, Era, GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId, Position, RoomChange,
+    RoomName, Root, Sale, Schedule, Section, Settings, Spoke, State, Tag, Tagged, VERSION, Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -108,6 +108,9 @@ prop_compose! {
             Change::Call(CallOrder { line, lane: lane.map(LaneId), count, beyond })
         }),
         Just(Change::Remove),
+        ("\\PC{0,40}", any_settings(), any::<Option<u64>>()).prop_map(|(text, settings, at)| {
+            Change::Add(Box::new(Addition { text, settings, at: at.map(Wall) }))
+        }),
         any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
         (any::<u32>(), option::of("\\PC{0,20}"), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, beacon, salt, hash)| {
             Change::Commit { edition: Edition(edition), beacon, salt, commitment: Hash(hash) }

@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::room::{
-    Batch, CallOrder, Change, Claim, Edition, Effects, End, Entry, GateId, LaneId, LineName, Mode, Number, Overrides,
-    PendingId, Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke, Standing, State, View, Visitor,
-    Vote, Wall, Who, Window,
+    Addition, Batch, CallOrder, Change, Claim, Edition, Effects, End, Entry, GateId, LaneId, LineName, Mode, Number,
+    Overrides, PendingId, Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke, Standing, State, View,
+    Visitor, Vote, Wall, Who, Window,
 };
 
 use super::gates::Gates;
@@ -331,6 +331,11 @@ impl Life {
                 count: number,
                 beyond: self.hits(300),
             }),
+            4 if self.gates.state.version() > 2 => Change::Add(Box::new(Addition {
+                text: format!("a table, {number}"),
+                settings: self.settings(),
+                at: None,
+            })),
             3..=6 => Change::Configure(self.settings()),
             _ => Change::Override(Overrides {
                 mode: Some(mode),

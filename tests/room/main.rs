@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod accounts;
+mod additions;
 mod adopting;
 mod adoption;
 mod agreement;

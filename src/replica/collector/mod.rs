@@ -15,7 +15,8 @@ use crate::draw::MAX_BEACON_NAME;
 use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Unrecorded};
 use crate::replica::waiters::Waiters;
 use crate::room::{
-    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule, Visitor, Who,
+    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule, Settings,
+    Visitor, Who,
 };
 
 #[derive(Default)]
@@ -306,11 +307,8 @@ fn change_bytes(change: &Change) -> usize {
                     + overrides.messages.iter().map(message_bytes).sum::<usize>()
                     + overrides.schedule.as_ref().map_or(0, Schedule::bytes)
             }
-            Change::Configure(settings) => {
-                2 * settings.lane_weights.len()
-                    + settings.schedule.as_ref().map_or(0, Schedule::bytes)
-                    + MAX_BEACON_NAME
-            }
+            Change::Configure(settings) => settings_bytes(settings),
+            Change::Add(addition) => addition.text.len() + settings_bytes(&addition.settings),
             Change::Windows { rule, windows } => rule.len() + windows.len() * WINDOW_BYTES,
             Change::Commit { beacon: text, .. } | Change::Draw { value: text, .. } => {
                 text.as_ref().map_or(0, String::len)
@@ -320,6 +318,10 @@ fn change_bytes(change: &Change) -> usize {
             Change::Call(order) => order.line.as_str().len(),
             Change::Reset | Change::Remove | Change::Edition(_) => 0,
         }
+}
+
+fn settings_bytes(settings: &Settings) -> usize {
+    2 * settings.lane_weights.len() + settings.schedule.as_ref().map_or(0, Schedule::bytes) + MAX_BEACON_NAME
 }
 
 fn message_bytes((tag, text): (&String, &String)) -> usize {

@@ -30,8 +30,10 @@ impl Protocol {
             .map(|state| rooms::changes(state, &self.rooms))
             .unwrap_or_default();
         let version = state.map_or(self.options.knows, State::version);
+        let is_added = |room: &RoomName| state.is_some_and(|state| state.additions().get(room).is_some());
         for change in rooms::differences(&before, &self.rooms, version) {
-            if !changes.contains(&change) {
+            let stays = change.1 == Change::Remove && is_added(&change.0);
+            if !changes.contains(&change) && !stays {
                 changes.push(change);
             }
         }

@@ -352,7 +352,14 @@ impl Model {
                 });
             }
             (None, _)
-            | (_, Change::Windows { .. } | Change::Commit { .. } | Change::Draw { .. } | Change::Sale { .. }) => {
+            | (
+                _,
+                Change::Windows { .. }
+                | Change::Commit { .. }
+                | Change::Draw { .. }
+                | Change::Sale { .. }
+                | Change::Add(_),
+            ) => {
                 return false;
             }
             (Some(room), Change::Edition(edition)) => {

@@ -1,0 +1,194 @@
+//! Rooms that operators add and remove: what the log knows of them, in its snapshots, and in the next log.
+
+use anteroom::room::{
+    Addition, Batch, Change, Changed, Deed, Entry, MAX_ADDED, MAX_ROOM_TEXT, Mode, Overrides, RoomChange, RoomName,
+    Settings, State, VERSION, Wall, Who,
+};
+
+use super::fork::Fork;
+use super::support::{Log, room, settings};
+
+fn name(name: &str) -> RoomName {
+    RoomName::new(name).unwrap()
+}
+
+fn anna() -> Who {
+    Who {
+        name: "anna".to_owned(),
+        reason: "friday".to_owned(),
+    }
+}
+
+fn add(text: &str) -> Change {
+    Change::Add(Box::new(Addition {
+        text: text.to_owned(),
+        settings: settings(7),
+        at: None,
+    }))
+}
+
+fn said(log: &mut Log, room: &str, change: Change) -> Changed {
+    let revision = log.state.view().rooms.get(&name(room)).map_or(0, |room| room.revision) + 1;
+    let change = RoomChange {
+        room: name(room),
+        revision,
+        change,
+        who: Some(anna()),
+    };
+    let batch = Batch {
+        rooms: vec![change],
+        ..Batch::default()
+    };
+    log.apply(1_000, batch).changed[0]
+}
+
+/// The texts of all rooms that were added, by their names.
+fn added(log: &mut Log) -> Vec<(String, String)> {
+    let view = log.state.view();
+    let all = view.additions.iter();
+    all.map(|(room, added)| (room.to_string(), added.text.clone()))
+        .collect()
+}
+
+fn pair(room: &str, text: &str) -> (String, String) {
+    (room.to_owned(), text.to_owned())
+}
+
+#[test]
+fn a_room_is_there_with_its_text_until_it_is_removed() {
+    let mut log = Log::new(settings(1));
+    assert_eq!(said(&mut log, "vip", add("the table")), Changed::Taken);
+    let view = log.state.view();
+    let vip = &view.rooms[&name("vip")];
+    assert_eq!(
+        (vip.settings.capacity, &vip.orders.iter().next().unwrap().deed),
+        (7, &Deed::Added)
+    );
+    let kept = view.additions.get(&name("vip")).unwrap();
+    assert_eq!(
+        (kept.text.as_str(), &kept.who, kept.at),
+        ("the table", &Some(anna()), view.time)
+    );
+    assert!(view.additions.get(&room()).is_none(), "that one is of a file");
+    assert_eq!(said(&mut log, "vip", add("another")), Changed::Refused);
+    assert_eq!(
+        said(&mut log, room().as_str(), add("another")),
+        Changed::Refused,
+        "of a file"
+    );
+    assert_eq!(added(&mut log), [pair("vip", "the table")]);
+    let before = log.state.view().additions.clone();
+    log.join(3);
+    assert!(
+        std::sync::Arc::ptr_eq(&before, &log.state.view().additions),
+        "it is no other"
+    );
+
+    assert_eq!(said(&mut log, "vip", Change::Remove), Changed::Taken);
+    let view = log.state.view();
+    assert!(added(&mut log).is_empty() && !view.rooms.contains_key(&name("vip")));
+    let noted: Vec<_> = view
+        .additions
+        .noted()
+        .map(|noted| (noted.added, noted.who.clone()))
+        .collect();
+    assert_eq!(noted, [(false, Some(anna())), (true, Some(anna()))]);
+    assert_eq!(said(&mut log, "vip", Change::Remove), Changed::Refused);
+    assert_eq!(said(&mut log, "vip", add("once more")), Changed::Taken);
+}
+
+#[test]
+fn texts_and_rooms_are_bounded() {
+    let mut log = Log::new(settings(1));
+    assert_eq!(said(&mut log, "none", add("")), Changed::Refused);
+    assert_eq!(
+        said(&mut log, "long", add(&"x".repeat(MAX_ROOM_TEXT + 1))),
+        Changed::Refused
+    );
+    assert_eq!(said(&mut log, "long", add(&"x".repeat(MAX_ROOM_TEXT))), Changed::Taken);
+    for at in 1..MAX_ADDED {
+        assert_eq!(said(&mut log, &format!("room-{at}"), add("a table")), Changed::Taken);
+    }
+    assert_eq!(said(&mut log, "more", add("a table")), Changed::Refused);
+    assert_eq!(said(&mut log, "long", Change::Remove), Changed::Taken);
+    assert_eq!(said(&mut log, "more", add("a table")), Changed::Taken);
+    let view = log.state.view();
+    assert_eq!(
+        (view.additions.iter().count(), view.additions.noted().count()),
+        (MAX_ADDED, 50)
+    );
+}
+
+#[test]
+fn a_snapshot_has_them_and_so_has_the_log_that_begins_from_it() {
+    let mut log = Log::new(settings(1));
+    said(&mut log, "vip", add("the table"));
+    said(&mut log, "gone", add("another"));
+    said(&mut log, "gone", Change::Remove);
+    let bytes = log.state.encode();
+    let mut read = State::decode(&bytes).unwrap();
+    assert_eq!(read.encode(), bytes);
+    assert_eq!(read.view().additions, log.state.view().additions);
+}
+
+#[test]
+fn before_version_3_there_are_none() {
+    let mut log = Log::new(settings(1));
+    let change = RoomChange {
+        room: name("vip"),
+        revision: 1,
+        change: add("the table"),
+        who: Some(anna()),
+    };
+    let entry = Entry {
+        version: VERSION - 1,
+        ..log.entry(
+            0,
+            Batch {
+                rooms: vec![change],
+                ..Batch::default()
+            },
+        )
+    };
+    assert!(
+        Entry::decode(&entry.encode()).is_err(),
+        "an older gate passes over it, and so does this one"
+    );
+}
+
+#[test]
+fn what_a_lost_log_knew_of_them_is_brought_back() {
+    let mut fork = Fork::of(Log::new(settings(1)));
+    let old = &mut fork.old;
+    let long = "x".repeat(MAX_ROOM_TEXT);
+    for room in ["a", "b", "c", "d", "e"] {
+        assert_eq!(said(old, room, add(&long)), Changed::Taken);
+    }
+    assert_eq!(said(old, "both", add("the table")), Changed::Taken);
+    let paused = Overrides {
+        mode: Some(Mode::Hold),
+        ..Overrides::default()
+    };
+    assert_eq!(said(old, "both", Change::Override(paused.clone())), Changed::Taken);
+    old.join(1);
+    // There another gate's file has a room of that name.
+    assert_eq!(
+        said(&mut fork.new, "both", Change::Configure(Settings::default())),
+        Changed::Taken
+    );
+    let was = fork.old.state.view().additions.clone();
+    assert_eq!(fork.bring(), 0);
+    let view = fork.new.state.view();
+    assert!(was.iter().eq(view.additions.iter()), "texts, times and names");
+    assert_eq!(view.rooms[&name("both")].overrides, paused);
+    assert_eq!(view.rooms[&name("a")].settings.capacity, 7);
+    assert_eq!(view.additions.noted().count(), 0, "nobody added them here");
+    assert!(view.additions.get(&name("a")).unwrap().at > Wall(0));
+    assert!(
+        fork.old
+            .state
+            .adoption(&fork.new.state)
+            .iter()
+            .all(|batch| batch.rooms.is_empty())
+    );
+}
