@@ -1,9 +1,11 @@
 //! The files that a configuration names, read with it: for whoever looks whether it has become another.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
+
+use super::added::AddedTable;
 
 /// A file beside the configuration.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -14,12 +16,24 @@ pub struct NamedFile {
 }
 
 /// Whatever stands where a file does, be it right or wrong.
-pub(super) fn named(root: &DeTable<'_>) -> Vec<NamedFile> {
+pub(super) fn named(root: Option<&DeTable<'_>>, added: &[AddedTable<'_>]) -> Vec<NamedFile> {
     let mut files = BTreeSet::new();
-    for (key, value) in root {
+    for (key, value) in root.into_iter().flatten() {
         walk(key.get_ref(), value.get_ref(), key.get_ref() == "tls", &mut files);
     }
-    files.into_iter().collect()
+    let server = root.and_then(|root| root.get("server")?.get_ref().as_table());
+    let folder = server.and_then(|server| server.get("room_files")?.get_ref().as_str());
+    let mut theirs = BTreeSet::new();
+    for value in added.iter().flat_map(|added| added.root.values()) {
+        walk("room", value.get_ref(), false, &mut theirs);
+    }
+    let within = |file: NamedFile| NamedFile {
+        path: Path::new(folder.unwrap_or_default()).join(file.path),
+        ..file
+    };
+    // Where none may be named, what they name is refused before it is looked at.
+    files.extend(theirs.into_iter().filter(|_| folder.is_some()).map(within));
+    files.into_iter().take(MOST_FILES).collect()
 }
 
 fn walk(key: &str, value: &DeValue<'_>, of_listeners: bool, files: &mut BTreeSet<NamedFile>) {

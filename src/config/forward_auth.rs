@@ -45,11 +45,11 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server) -> Vec<Asker> {
 
 /// What a room asks of a shop that the gate never hears.
 pub(super) fn check(reader: &Reader<'_>, rooms: &[Room]) {
-    for (at, room) in rooms.iter().enumerate().filter(|(_, room)| !room.ends_on.is_empty()) {
+    for room in rooms.iter().filter(|room| !room.ends_on.is_empty()) {
         let wrong = format!(
             "without [upstream] the gate hears no answer of the shop, so \"{}\" never ends by one",
             room.name
         );
-        reader.warning(&format!("room[{at}].ends_on"), wrong, "the room without it");
+        reader.warning(&format!("{}.ends_on", room.place), wrong, "the room without it");
     }
 }

@@ -2,7 +2,7 @@
 
 use toml::de::DeTable;
 
-use super::{Mistake, Origin, Overrides, Report, document};
+use super::{Mistake, Origin, Overrides, Report};
 
 /// A file's text, read without the real environment.
 pub fn config(data: &[u8]) {
@@ -12,7 +12,7 @@ pub fn config(data: &[u8]) {
         return;
     }
     let env = |name: &str| (name == "KEY").then(|| SECRET.to_owned());
-    let report = document(text, "fuzz.toml", &Overrides::none(), &env);
+    let report = super::report((Some(text), "fuzz.toml"), (&Overrides::none(), &[]), &env);
     check(text, &report);
 }
 
@@ -39,7 +39,7 @@ fn check(text: &str, report: &Report) {
 fn is_placed(mistake: &Mistake, all: &[&Mistake], text: &str, root: &DeTable<'_>) -> bool {
     match mistake.origin {
         Origin::Line(line) => (1..=text.split('\n').count()).contains(&line),
-        Origin::Option(_) => false,
+        Origin::Option(_) | Origin::Added(..) => false,
         Origin::Defaults => {
             let name = table_of(mistake);
             let placed = |other: &&Mistake| matches!(other.origin, Origin::Line(_)) && table_of(other) == name;

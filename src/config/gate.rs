@@ -47,6 +47,8 @@ pub struct Server {
     pub backlog: u32,
     /// HTTP/2 in the clear, from clients that begin with it.
     pub h2c: bool,
+    /// Where rooms that are added at run time find the files they name; `None`: they name none.
+    pub room_files: Option<PathBuf>,
 }
 
 /// The operator's listener.
@@ -123,6 +125,9 @@ pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
         upgrade_deadline: duration(&section, "upgrade_deadline", HOUR),
         backlog: section.need("backlog", |node| number(node, 1..=1 << 20)),
         h2c: section.need("h2c", yes_or_no),
+        room_files: section.get("room_files", |node| {
+            text(node, "the path of a folder").map(PathBuf::from)
+        }),
     };
     let admin = Admin {
         listen: section.need("admin_listen", address),

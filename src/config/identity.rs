@@ -181,7 +181,7 @@ fn jwt(section: &Section<'_>) -> Option<Source> {
         .get("leeway", |node| duration_ms(node, 0..=300_000))
         .unwrap_or(0);
     let algorithm = algorithm?;
-    let keys = section.get("key_file", |node| public_keys(node, algorithm))?;
+    let keys = section.get("key_file", |node| public_keys(section, node, algorithm))?;
     let verifier = Verifier {
         keys,
         claim,
@@ -204,8 +204,8 @@ fn field(section: &Section<'_>) -> Option<Source> {
 
 /// What needs more of the configuration than the room.
 pub(super) fn check(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked: bool) {
-    for (at, room) in rooms.iter().enumerate() {
-        let key = format!("room[{at}].identity.from");
+    for room in rooms {
+        let key = format!("{}.identity.from", room.place);
         match room.identity.as_ref().map(|identity| &identity.source) {
             Some(Source::Header(name)) if server.trusted_proxies.is_empty() => {
                 let wrong = format!("{name} is believed from trusted proxies only, and there is none");
@@ -286,20 +286,21 @@ fn post(node: &Node<'_>) -> Read<Route> {
     }
 }
 
-fn public_keys(node: &Node<'_>, algorithm: Algorithm) -> Read<PublicKeys> {
+fn public_keys(section: &Section<'_>, node: &Node<'_>, algorithm: Algorithm) -> Read<PublicKeys> {
     let right = "the path of a PEM file with 1 to 4 public keys (BEGIN PUBLIC KEY)";
-    let path = text(node, right)?;
+    let path = section.file(node, right)?;
+    let shown = path.display();
     let mut pem = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_PEM + 1).read_to_end(&mut pem));
+    let read = File::open(&path).and_then(|file| file.take(MAX_PEM + 1).read_to_end(&mut pem));
     if let Err(error) = read {
-        return wrong(node, format!("{path} cannot be read ({error})"), right);
+        return wrong(node, format!("{shown} cannot be read ({error})"), right);
     }
     let keys = if pem.len() as u64 > MAX_PEM {
         Err(KeyFault::NoKey)
     } else {
         PublicKeys::read(algorithm, &pem)
     };
-    keys.or_else(|fault| wrong(node, format!("{path}: {fault}"), right))
+    keys.or_else(|fault| wrong(node, format!("{shown}: {fault}"), right))
 }
 
 /// Longest file of a key; more than that is some other file.

@@ -173,12 +173,11 @@ pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
 
 /// Nobody is refused who asks at a room's own pace.
 fn check_pace(section: &Section<'_>, limits: &OwnLimits, rooms: &[Room]) {
-    let mistaken = |at: usize, key: &str| section.reader().has_mistake(&format!("room[{at}].{key}"));
+    let mistaken = |room: &Room, key: &str| section.reader().has_mistake(&format!("{}.{key}", room.place));
     let paced = rooms
         .iter()
-        .enumerate()
-        .filter(|(at, _)| !mistaken(*at, "grace") && !mistaken(*at, "claim_deadline"));
-    let Some((_, room)) = paced.max_by_key(|(_, room)| asked_per_second(room)) else {
+        .filter(|room| !mistaken(room, "grace") && !mistaken(room, "claim_deadline"));
+    let Some(room) = paced.max_by_key(|room| asked_per_second(room)) else {
         return;
     };
     let most = asked_per_second(room);

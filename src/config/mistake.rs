@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Config, NamedFile};
+use crate::room::RoomName;
 
 /// Where a value came from.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -13,6 +14,8 @@ pub enum Origin {
     Option(&'static str),
     /// A line of the file, from 1.
     Line(usize),
+    /// A line of a room that was added at run time.
+    Added(String, usize),
 }
 
 /// One mistake or warning.
@@ -26,10 +29,19 @@ pub struct Mistake {
     pub right: String,
 }
 
+impl Mistake {
+    /// Whether it stands in the text of this room, which was added at run time.
+    #[must_use]
+    pub fn is_of(&self, room: &RoomName) -> bool {
+        matches!(&self.origin, Origin::Added(name, _) if name == room.as_str())
+    }
+}
+
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
             Origin::Line(line) => write!(f, "line {line}: ")?,
+            Origin::Added(room, line) => write!(f, "room {room}, line {line}: ")?,
             Origin::Option(option) => write!(f, "{option}: ")?,
             Origin::Defaults => {}
         }
@@ -90,6 +102,13 @@ impl Report {
     #[must_use]
     pub fn files(&self) -> &[NamedFile] {
         &self.files
+    }
+
+    /// These are to be looked at too.
+    pub fn names_too(&mut self, files: &[NamedFile]) {
+        let new = files.iter().filter(|file| !self.files.contains(file));
+        let new: Vec<NamedFile> = new.cloned().collect();
+        self.files.extend(new);
     }
 
     /// The configuration, where nothing is wrong with it.

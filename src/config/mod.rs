@@ -4,6 +4,7 @@
 //! gives the configuration or all mistakes. What holds when nothing is set stands in [`keys`]. Only this module reads the
 //! environment.
 
+mod added;
 mod crawlers;
 mod describe;
 mod differences;
@@ -47,6 +48,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, Error};
 
+pub use added::AddedRoom;
 pub use crawlers::{Crawler, Crawlers};
 pub use differences::Difference;
 pub use files::NamedFile;
@@ -67,6 +69,7 @@ pub use tls::Tls;
 pub use upstream::Upstream;
 
 use crate::token::Key;
+use added::AddedTable;
 use notes::{InForce, line};
 use reader::Reader;
 use routes::{RoomRoutes, Router};
@@ -143,43 +146,68 @@ impl Config {
 /// Reads `text`, called `path` in messages, and tells everything that is wrong or odd.
 #[must_use]
 pub fn check(text: &str, path: &str) -> Report {
-    document(text, path, &Overrides::none(), &environment)
+    report((Some(text), path), (&Overrides::none(), &[]), &environment)
 }
 
 /// Reads a file, or the defaults without one, with `overrides` set over it.
 #[must_use]
 pub fn read(path: Option<&Path>, overrides: &Overrides) -> Report {
-    let Some(path) = path else {
-        return report(None, "", &[], "defaults", overrides, &environment);
-    };
-    let name = path.display().to_string();
-    match text_of(path) {
-        Ok(text) => document(&text, &name, overrides, &environment),
-        Err(reason) => unreadable(name, reason),
+    Document::open(path).read(overrides, &[])
+}
+
+/// What a file held when it was opened, for reading it more than once.
+#[derive(Clone, Debug)]
+pub struct Document {
+    name: String,
+    /// `None`: there is no file, and the defaults hold.
+    text: Option<Result<String, String>>,
+}
+
+impl Document {
+    /// No file.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::open(None)
+    }
+
+    #[must_use]
+    pub fn open(path: Option<&Path>) -> Self {
+        Self {
+            name: path.map_or_else(|| "defaults".to_owned(), |path| path.display().to_string()),
+            text: path.map(text_of),
+        }
+    }
+
+    /// Reads it with the rooms that were added at run time, in the order in which they are to be asked: all of them before the
+    /// file's own.
+    #[must_use]
+    pub fn read(&self, overrides: &Overrides, added: &[AddedRoom]) -> Report {
+        let text = match &self.text {
+            Some(Err(reason)) => return unreadable(self.name.clone(), reason.clone()),
+            Some(Ok(text)) => Some(text.as_str()),
+            None => None,
+        };
+        report((text, &self.name), (overrides, added), &environment)
     }
 }
 
 /// As TOML with best effort: mistakes of syntax are told together with the others.
-fn document(text: &str, path: &str, overrides: &Overrides, env: &dyn Fn(&str) -> Option<String>) -> Report {
-    let (root, errors) = DeTable::parse_recoverable(text);
-    report(Some(root.get_ref()), text, &errors, path, overrides, env)
-}
-
 fn report(
-    root: Option<&DeTable<'_>>,
-    text: &str,
-    errors: &[Error],
-    path: &str,
-    overrides: &Overrides,
+    (text, path): (Option<&str>, &str),
+    (overrides, added): (&Overrides, &[AddedRoom]),
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Report {
-    let reader = Reader::new(text, root, overrides.list(), env);
+    let (root, errors) = text.map(DeTable::parse_recoverable).unzip();
+    let (root, errors) = (root.as_ref().map(toml::Spanned::get_ref), errors.unwrap_or_default());
+    let text = text.unwrap_or_default();
+    let added: Vec<AddedTable<'_>> = added.iter().filter_map(AddedTable::parse).collect();
+    let reader = Reader::new(text, (root, &added), overrides.list(), env);
     let config = assemble(&reader);
     let notes = reader.into_notes();
     let syntax: Vec<Mistake> = errors.iter().map(|error| syntax(text, error)).collect();
     let mut report = Report {
         path: path.to_owned(),
-        files: root.map(files::named).unwrap_or_default(),
+        files: files::named(root, &added),
         config: None,
         mistakes: written(notes.mistakes, &syntax),
         warnings: written(notes.warnings, &syntax),

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::reader::{Node, Read, Section};
-use super::value::{one_of, text, wrong, yes_or_no};
+use super::value::{one_of, wrong, yes_or_no};
 use crate::waiting::{Language, MAX_TEMPLATE, Pages};
 
 /// A room's waiting page.
@@ -36,15 +36,15 @@ pub(super) fn page(section: &Section<'_>) -> Page {
         );
     }
     Page {
-        template: section.get("template", template),
+        template: section.get("template", |node| template(section, node)),
         refresh: section.need("refresh", yes_or_no),
         languages,
     }
 }
 
-fn template(node: &Node<'_>) -> Read<Template> {
+fn template(section: &Section<'_>, node: &Node<'_>) -> Read<Template> {
     let right = format!("the path of a file of at most {MAX_TEMPLATE} bytes that the gate may read");
-    let path = PathBuf::from(text(node, &right)?);
+    let path = section.file(node, &right)?;
     let text = match read_template(&path) {
         Ok(text) => text,
         Err(e) => return wrong(node, format!("{} cannot be read ({e})", path.display()), right),

@@ -21,6 +21,10 @@ use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
 #[derive(Clone, Debug)]
 pub struct Room {
     pub name: RoomName,
+    /// Its table's place in what was read, such as `room[0]`.
+    pub place: String,
+    /// An operator added it at run time; it is in no file.
+    pub added: bool,
     /// Empty: every host.
     pub hosts: Vec<HostPattern>,
     pub routes: Vec<Route>,
@@ -78,12 +82,14 @@ const MAX_ENDS_ON: usize = 32;
 
 const HOUR: u64 = 3_600_000;
 
-/// The rooms in order; one with the defaults when the document has none.
+/// The rooms in order: those added at run time, then the file's; one with the defaults when the file has none.
 pub(super) fn rooms(reader: &Reader<'_>) -> Vec<Room> {
-    let mut sections = reader.tables("room");
-    if sections.is_empty() {
+    let mut sections = reader.added();
+    let of_file = reader.tables("room");
+    if of_file.is_empty() {
         sections.push(reader.defaults("room", "room[0]"));
     }
+    sections.extend(of_file);
     if sections.len() > MAX_ROOMS {
         reader.mistake(
             "room",
@@ -115,6 +121,8 @@ fn room(section: &Section<'_>) -> Room {
     ];
     let mut room = Room {
         name,
+        place: section.path().to_owned(),
+        added: section.is_added(),
         hosts,
         routes,
         except,

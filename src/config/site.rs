@@ -8,12 +8,12 @@ use crate::room::Mode;
 
 pub(super) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
     for (at, room) in rooms.iter().enumerate() {
-        let path = format!("room[{at}]");
-        names(reader, &path, room, &rooms[..at]);
-        routes(reader, &path, room);
-        inside(reader, &path, room);
-        reachable(reader, &path, room, &rooms[..at]);
-        assets(reader, &path, room);
+        let path = &room.place;
+        names(reader, path, room, &rooms[..at]);
+        routes(reader, path, room);
+        inside(reader, path, room);
+        reachable(reader, path, room, &rooms[..at]);
+        assets(reader, path, room);
     }
     for (at, limit) in limits.iter().enumerate() {
         limit_hosts(reader, &format!("limit[{at}].hosts"), limit, rooms);
@@ -163,11 +163,12 @@ fn reachable(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
             "nobody reaches this room: \"{}\" before it takes all its routes",
             first.name
         );
-        reader.mistake(
-            &format!("{path}.routes"),
-            wrong,
-            "this room put before the other in the file",
-        );
+        let right = if first.added {
+            "other routes for the one that is added: those are asked before the file's"
+        } else {
+            "this room put before the other in the file"
+        };
+        reader.mistake(&format!("{path}.routes"), wrong, right);
     }
 }
 

@@ -9,7 +9,7 @@ pub(super) const SERVER: Table = Table {
     keys: &SERVER_KEYS,
 };
 
-const SERVER_KEYS: [Key; 23] = [
+const SERVER_KEYS: [Key; 24] = [
     at_start(key(
         "listen",
         "addresses with port, \"unix:\" and a path, \"systemd\" or \"systemd:NAME\"",
@@ -151,6 +151,12 @@ const SERVER_KEYS: [Key; 23] = [
         "true or false",
         "false",
         "HTTP/2 in the clear from clients that begin with it, such as a proxy in front. Never by `Upgrade: h2c`.",
+    ),
+    optional(
+        "room_files",
+        "path of a folder",
+        "they name no files",
+        "Where rooms that operators add at run time find the templates and public keys that they name, by a path below it.",
     ),
 ];
 
