@@ -3,6 +3,7 @@
 //! What an operator sets has the names of the configuration's keys; what the room counts has the design's words.
 //! Reading ignores fields it does not know, so that a shell of this version can talk to a newer gate.
 
+mod additions;
 mod hands;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
+pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
 pub use hands::{Call, Called, Change, Changed, Changes, History, Messages, Raise, Reset, Skip};
 
 /// `GET /api/v1/rooms`.
@@ -46,12 +48,21 @@ pub struct Gate {
     /// When a configuration was refused, if the last one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_reload: Option<String>,
+    /// Rooms that operators added, and that this gate's file or machine does not let it take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untaken: Vec<Untaken>,
 }
 
 /// `GET /api/v1/rooms/{room}`, and the answer to a change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Room {
     pub name: String,
+    /// file, api where an operator added it, or elsewhere: only other gates send visitors to it.
+    #[serde(default)]
+    pub from: String,
+    /// What an operator added it by; only where one room is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub addition: Option<Addition>,
     /// As the operator set it; `schedule` may be stricter.
     pub mode: String,
     /// Where the room stands in its schedule, if it goes by one.

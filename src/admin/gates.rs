@@ -17,7 +17,14 @@ use crate::room::{Position, RosterGate, StateHash, VERSION, View};
 
 /// `GET /api/v1/gates`.
 pub(super) async fn list(State(shared): State<Shared>) -> Response {
-    json(&shown(&shared.replica))
+    let shown = shown(&shared.replica);
+    json(&api::Gates {
+        gate: api::Gate {
+            untaken: shared.reloads.untaken(),
+            ..shown.gate.clone()
+        },
+        ..shown
+    })
 }
 
 fn shown(replica: &Replica) -> api::Gates {

@@ -158,7 +158,7 @@ fn may_call(whole: &View, room: &RoomView) -> Result<(), Problem> {
     Ok(())
 }
 
-fn may_say(whole: &View) -> Result<(), Problem> {
+pub(super) fn may_say(whole: &View) -> Result<(), Problem> {
     if whole.version >= WITH_SCHEDULES {
         return Ok(());
     }
@@ -251,8 +251,7 @@ pub(super) async fn message(
 async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Result<u64, Problem> {
     let _turn = shared.changing.lock().await;
     if shared.replica.cut_off().is_some() {
-        let detail = "the log takes nothing at this moment: nothing was changed, try again when it does";
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, AWAY));
     }
     let said = shared.replica.order(room.clone(), change, None, Some(who)).await;
     let revision = said.map_err(|why| match why {
@@ -262,6 +261,9 @@ async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Resu
     shared.metrics.admin_changes.inc();
     Ok(revision)
 }
+
+/// Why nothing is said to the log.
+pub(super) const AWAY: &str = "the log takes nothing at this moment: nothing was changed, try again when it does";
 
 fn conflict(detail: &str) -> Problem {
     Problem::new(StatusCode::CONFLICT, detail)

@@ -3,6 +3,7 @@
 //! It answers while the request path is saturated, and never through the public listener. A wrong request gets a 4xx that
 //! says why and changes nothing; a change is answered once it is in the log. `docs/operations.md` has the API with curl.
 
+mod additions;
 pub mod api;
 mod dates;
 mod distinct;
@@ -59,13 +60,14 @@ use crate::room::RoomName;
 use crate::tls::Tls;
 use crate::token::Keyring;
 
+pub use additions::{Refused, RoomDone, RoomOrder, Table, Wish as RoomWish};
 pub use entrance::{Entrance, May, Named, Token};
 pub use exposition::{CONTENT_TYPE, Exposition};
 pub use live::Live;
 pub use patch::{MAX_CAPACITY, MAX_RATE, mode_name};
 pub use problem::Problem;
 pub use readiness::{Phase, Readiness};
-pub use reloads::{Order, Reloads, Trigger};
+pub use reloads::{Order, Reloads, Task, Trigger};
 pub use serve::{AdminServer, StartError, serve};
 pub use upgrade::{Upgraded, Upgrades, Wish};
 
@@ -97,6 +99,8 @@ pub struct Options {
     pub entrance: Entrance,
     /// The messages of the configuration, shown where no operator has set another.
     pub messages: BTreeMap<RoomName, String>,
+    /// The rooms in force at this gate, and whether an operator added them; `None`: all there are, and nobody did.
+    pub from: Option<BTreeMap<RoomName, bool>>,
     /// Rooms that let everybody past their line while the gate is cut off.
     pub open_in_outage: BTreeSet<RoomName>,
     /// How much longer a room's sessions go on while the gate is cut off, in milliseconds.
@@ -114,6 +118,7 @@ impl Default for Options {
         Self {
             entrance: Entrance::default(),
             messages: BTreeMap::new(),
+            from: None,
             open_in_outage: BTreeSet::new(),
             outage_extension_ms: BTreeMap::new(),
             patience: Duration::from_secs(10),

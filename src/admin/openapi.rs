@@ -105,6 +105,8 @@ fn document() -> Value {
 }
 
 fn described(operation: &Operation) -> Value {
+    let makes_room = operation.method == "post" && operation.path == "/api/v1/rooms";
+    let done = if makes_room { "201" } else { "200" };
     let refused = json!({"$ref": "#/components/responses/Problem"});
     let good = match &operation.gives {
         Given::Json(schema) => json!({"application/json": {"schema": schema}}),
@@ -114,7 +116,7 @@ fn described(operation: &Operation) -> Value {
         "operationId": name(operation),
         "summary": operation.summary,
         "parameters": parameters(operation),
-        "responses": {"200": {"description": "Done.", "content": good}, "4XX": refused, "5XX": refused},
+        "responses": {done: {"description": "Done.", "content": good}, "4XX": refused, "5XX": refused},
     });
     if operation.path == "/readyz"
         && let Given::Json(schema) = &operation.gives
@@ -123,7 +125,11 @@ fn described(operation: &Operation) -> Value {
         told["responses"]["503"] = json!({"description": "Not ready, and why.", "content": content});
     }
     if let Some(schema) = &operation.takes {
-        told["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": schema}}});
+        let mut content = json!({"application/json": {"schema": schema}});
+        if makes_room {
+            content["application/toml"] = json!({"schema": {"type": "string"}});
+        }
+        told["requestBody"] = json!({"required": true, "content": content});
     }
     told
 }

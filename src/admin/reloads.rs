@@ -16,6 +16,7 @@ use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use tokio::sync::oneshot;
 
+use super::additions::RoomOrder;
 use super::entrance::Operator;
 use super::figures::gauge;
 use super::problem::json;
@@ -35,6 +36,14 @@ pub enum Trigger {
     File,
 }
 
+/// What is carried out one after the other.
+pub enum Task {
+    Reload(Order),
+    /// Operators added or removed rooms, here or at another gate.
+    Rooms,
+    Room(RoomOrder),
+}
+
 /// Somebody wants what the file now says.
 pub struct Order {
     pub trigger: Trigger,
@@ -47,10 +56,11 @@ pub struct Order {
 pub struct Reloads(Arc<Inner>);
 
 struct Inner {
-    orders: SyncSender<Order>,
+    tasks: SyncSender<Task>,
     taken: AtomicU64,
     refused: AtomicU64,
     told: Mutex<Told>,
+    untaken: Mutex<Vec<api::Untaken>>,
 }
 
 struct Told {
@@ -65,25 +75,50 @@ pub struct NotNow;
 impl Reloads {
     /// The queue, and its end for whoever carries orders out.
     #[must_use]
-    pub fn new() -> (Self, Receiver<Order>) {
-        let (orders, queue) = sync_channel(MOST_ORDERS);
+    pub fn new() -> (Self, Receiver<Task>) {
+        let (tasks, queue) = sync_channel(MOST_ORDERS);
         let in_force_since = time::wall();
         let last = api::Reload {
             result: "none".to_owned(),
             ..api::Reload::default()
         };
         let inner = Inner {
-            orders,
+            tasks,
             taken: AtomicU64::default(),
             refused: AtomicU64::default(),
             told: Mutex::new(Told { last, in_force_since }),
+            untaken: Mutex::default(),
         };
         (Self(Arc::new(inner)), queue)
     }
 
     /// Leaves an order, and does not wait.
     pub fn order(&self, order: Order) -> Result<(), NotNow> {
-        self.0.orders.try_send(order).map_err(|_| NotNow)
+        self.leave(Task::Reload(order))
+    }
+
+    /// As [`Reloads::order`], for a room.
+    pub fn order_room(&self, order: RoomOrder) -> Result<(), NotNow> {
+        self.leave(Task::Room(order))
+    }
+
+    /// Says that the rooms which operators added are others. A full queue is no harm: they are looked at in any case.
+    pub fn look_at_rooms(&self) {
+        let _ = self.leave(Task::Rooms);
+    }
+
+    fn leave(&self, task: Task) -> Result<(), NotNow> {
+        self.0.tasks.try_send(task).map_err(|_| NotNow)
+    }
+
+    /// Keeps which rooms of the log are not in force here, and why.
+    pub fn tell_untaken(&self, untaken: Vec<api::Untaken>) {
+        *self.0.untaken.lock().unwrap_or_else(PoisonError::into_inner) = untaken;
+    }
+
+    #[must_use]
+    pub fn untaken(&self) -> Vec<api::Untaken> {
+        self.0.untaken.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Keeps what became of an order: what has changed, or the mistakes. Gives it as the API has it.
@@ -204,6 +239,9 @@ impl Collector for ReloadFigures {
                 .encode_family(&[("result", result)])?
                 .encode_counter::<NoLabelSet, _, f64>(&count.load(Ordering::Relaxed), None)?;
         }
+        let untaken = u64::try_from(self.0.untaken().len()).unwrap_or(u64::MAX);
+        let help = "Rooms that operators added and that this gate does not take";
+        gauge(&mut encoder, "rooms_untaken", help, &untaken)?;
         let well = u64::from(self.0.refused_at().is_none());
         let help = "1 unless the last attempt to take another configuration was refused";
         gauge(&mut encoder, "config_last_reload_successful", help, &well)?;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::entrance::Operator;
 use super::problem::json;
-use super::{Peer, Problem, Shared, api, gates, patch, shape};
+use super::{Peer, Problem, Shared, additions, api, gates, patch, shape};
 use crate::replica::Unrecorded;
 use crate::room::{Change, LineName, Mode, Overrides, RoomName, RoomView, View, Who};
 use crate::time;
@@ -62,6 +62,7 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
     json(&api::Rooms {
         gate: api::Gate {
             refused_reload: shared.reloads.refused_at(),
+            untaken: shared.reloads.untaken(),
             ..gates::standing(&shared.replica)
         },
         rooms: rooms.collect(),
@@ -77,6 +78,7 @@ pub(super) fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::R
     );
     let opens = shared.live.load().options.open_in_outage.contains(name) && view.settings.mode == Mode::Auto;
     api::Room {
+        from: additions::origin(shared, name).to_owned(),
         let_past: opens && shared.replica.cut_off().is_some(),
         ..room
     }
@@ -84,7 +86,10 @@ pub(super) fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::R
 
 /// `GET /api/v1/rooms/{room}`.
 pub(super) async fn show(State(shared): State<Shared>, room: Named) -> Response {
-    json(&shown(&shared, &room.name, &room.view))
+    json(&api::Room {
+        addition: additions::addition(&shared.replica.view(), &room.name),
+        ..shown(&shared, &room.name, &room.view)
+    })
 }
 
 /// `PATCH /api/v1/rooms/{room}`: answered once the change is in the log, with the room as it then is.

@@ -3,16 +3,20 @@
 use axum::routing::{MethodRouter, get, post};
 
 use super::{
-    Shared, draws, gates, hands, health, history, openapi, page, reloads, rooms, upgrade, upstreams, verify, visitors,
-    winners,
+    Shared, additions, draws, gates, hands, health, history, openapi, page, reloads, rooms, upgrade, upstreams, verify,
+    visitors, winners,
 };
 
 /// Paths and what each takes.
 pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
     vec![
         ("/api/v1/openapi.json", get(openapi::show)),
-        ("/api/v1/rooms", get(rooms::list)),
-        ("/api/v1/rooms/{room}", get(rooms::show).patch(rooms::change)),
+        ("/api/v1/rooms", get(rooms::list).post(additions::add)),
+        ("/api/v1/additions", get(additions::list)),
+        (
+            "/api/v1/rooms/{room}",
+            get(rooms::show).patch(rooms::change).delete(additions::remove),
+        ),
         ("/api/v1/rooms/{room}/call", post(hands::call)),
         ("/api/v1/rooms/{room}/reset", post(hands::reset)),
         ("/api/v1/rooms/{room}/message", post(hands::message)),

@@ -16,6 +16,8 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
     let only = view.lines.values().next().filter(|_| view.lines.len() == 1);
     api::Room {
         name: name.to_string(),
+        from: String::new(),
+        addition: None,
         mode: mode_name(view.mode).to_owned(),
         schedule: view.stage.as_ref().map(schedule),
         total_active_users: view.settings.capacity,

@@ -74,6 +74,7 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
         metrics,
         Reloads::new().0,
         &mut Succession::default(),
+        &mut |_| None,
     )?;
     let closing = CancellationToken::new();
     let shop = runtime.block_on(async {

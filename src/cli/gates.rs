@@ -225,6 +225,13 @@ pub fn troubles(gate: &api::Gate) -> String {
             time(at)
         );
     }
+    for one in &gate.untaken {
+        let (room, reasons) = (plain(&one.room), plain(&one.reasons.join("; ")));
+        let _ = writeln!(
+            text,
+            "The room {room}, which an operator added, is not in force at this gate: {reasons}"
+        );
+    }
     text
 }
 
@@ -313,6 +320,7 @@ mod tests {
             frozen_at: Some("3-7".to_owned()),
             behind_version: Some(9),
             refused_reload: None,
+            untaken: Vec::new(),
         };
         let text = table(&gates);
         for part in [

@@ -11,9 +11,9 @@ use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
 use super::own_key;
 use super::start::StartError;
 
-/// The configured rooms, as the log has them.
+/// The rooms of the file, as the log has them. Of those that operators added it has its own word.
 pub fn rooms(config: &Config) -> Vec<(RoomName, Settings)> {
-    let rooms = config.rooms.iter();
+    let rooms = config.rooms.iter().filter(|room| !room.added);
     rooms.map(|room| (room.name.clone(), room.settings.clone())).collect()
 }
 
@@ -127,6 +127,13 @@ pub fn admin_options(config: &Config) -> admin::Options {
             verify_token: bearer(verify_token),
         },
         messages: messages.collect(),
+        from: Some(
+            config
+                .rooms
+                .iter()
+                .map(|room| (room.name.clone(), room.added))
+                .collect(),
+        ),
         outage_extension_ms: config
             .rooms
             .iter()

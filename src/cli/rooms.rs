@@ -3,6 +3,7 @@
 //! What it prints for people goes to standard output as a table, or as the API's JSON with `--json`; what went wrong goes
 //! to standard error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
+mod additions;
 mod hands;
 pub(super) mod table;
 
@@ -44,6 +45,12 @@ enum Command {
     Reset(hands::ResetArgs),
     /// Tell those who wait something, each in their language
     Message(hands::MessageArgs),
+    /// Add a room while the gates run, from its table
+    Add(additions::AddArgs),
+    /// Remove a room that was added
+    Remove(additions::RemoveArgs),
+    /// The last rooms that were added and removed
+    Additions,
     /// Who changed the room of late, and what
     Changes {
         /// The room's name
@@ -146,6 +153,9 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
         Some(Command::Call(call)) => hands::call(&client, call, args.json).await,
         Some(Command::Reset(reset)) => hands::reset(&client, reset, args.json).await,
         Some(Command::Message(message)) => hands::message(&client, message, args.json).await,
+        Some(Command::Add(add)) => additions::add(&client, add, args.json).await,
+        Some(Command::Remove(remove)) => additions::remove(&client, remove, args.json).await,
+        Some(Command::Additions) => additions::list(&client, args.json).await,
         Some(Command::Changes { room }) => hands::changes(&client, room, args.json).await,
         Some(Command::Lines { room }) => lines(&client, room, args.json).await,
         Some(Command::Visitor {

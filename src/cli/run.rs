@@ -12,6 +12,7 @@ use crate::logging;
 use crate::metrics::Metrics;
 use crate::proxy::Endpoint;
 use crate::report::describe;
+use crate::room::Additions;
 
 use super::reload::{self, Source};
 use super::signals::{Hangup, Signals};
@@ -147,7 +148,7 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
 fn until_told(
     config: Config,
     metrics: Metrics,
-    (source, logging): (Source, &logging::Logging),
+    (mut source, logging): (Source, &logging::Logging),
     succession: &mut Succession,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::own()?;
@@ -160,7 +161,13 @@ fn until_told(
     succession.upgrades = Some(upgrades);
     let supervisor = Arc::new(Supervisor::find(config::environment));
     let (reloads, orders) = Reloads::new();
-    let (running, live) = start(&config, metrics.clone(), reloads.clone(), succession)?;
+    let mut composed = None;
+    let mut with_rooms = |additions: &Arc<Additions>| {
+        composed = source.with_rooms(additions, &reloads);
+        composed.clone()
+    };
+    let (running, live) = start(&config, metrics.clone(), reloads.clone(), succession, &mut with_rooms)?;
+    let config = composed.unwrap_or(config);
     let (patience, deadline, shop) = (
         reload::Patience::of(&config),
         config.server.upgrade_deadline,
@@ -196,12 +203,14 @@ fn until_told(
     let takes_over = upgrade::takes_over(running.replica().clone(), former.clone());
     let mut desk = Desk::new(given, wishes, former, metrics);
     let falls = running.falls();
+    let looks = reload::look_at_rooms(running.replica().clone(), reloads.clone());
     let told = signals.wait_or(async {
         tokio::select! {
             () = falls => {}
             () = watched(&supervisor, &running) => {}
             () = desk.handed_over() => {}
             () = hung_up(hangup, &reloads) => {}
+            () = looks => {}
             () = takes_over => {}
         }
     });

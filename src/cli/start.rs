@@ -17,7 +17,7 @@ use crate::logging::AccessLog;
 use crate::metrics::Metrics;
 use crate::proxy::{self, Drained, Endpoint, Listener, Origins, OriginsError, ServerSettings, Stats};
 use crate::replica::{self, Charge, Condition, Replica, ReplicaThread};
-use crate::room::{GateId, VERSION};
+use crate::room::{Additions, GateId, VERSION};
 use crate::tls::Watch;
 use crate::token::{KeyError, Keyring};
 use crate::waiting::TemplateError;
@@ -169,12 +169,14 @@ const FLUSH_WITHIN: Duration = Duration::from_secs(1);
 
 /// Starts a gate: listeners first, so that a taken port is told before anything is written; the admin listener before the
 /// visitors', so that a load balancer sees it become ready. What the process before hands over is taken from `succession`, and
-/// what the one after is to have is left in it. With the gate comes what of it another configuration changes.
+/// what the one after is to have is left in it. `with_rooms` is told which rooms the log has that are in no file, and gives the
+/// configuration with those. With the gate comes what of it another configuration changes.
 pub fn start(
     config: &Config,
     metrics: Metrics,
     reloads: Reloads,
     succession: &mut Succession,
+    with_rooms: &mut dyn FnMut(&Arc<Additions>) -> Option<Config>,
 ) -> Result<(Running, Live), StartError> {
     let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
@@ -202,6 +204,9 @@ pub fn start(
     if succession.former.is_some() {
         check_rooms(&replica)?;
     }
+    // Before anybody comes in: their paths are not to be open for a moment.
+    let composed = with_rooms(&replica.view().additions);
+    let config = composed.as_ref().unwrap_or(config);
 
     let readiness = Readiness::new();
     if succession.former.is_some() {

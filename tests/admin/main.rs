@@ -1,5 +1,6 @@
 //! The admin listener over real sockets, on a real replica over the embedded log.
 
+mod additions;
 mod breaking;
 mod entrance;
 mod gates;

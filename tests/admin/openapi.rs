@@ -159,12 +159,14 @@ fn missing(document: &Value, heard: &BTreeSet<String>) -> Vec<String> {
     all.filter(|place| !heard.contains(place)).collect()
 }
 
-/// Those that need a fault, another process, a draw, a session's name or a gate that is ready; and what is no JSON.
-const UNHEARD: [&str; 13] = [
+/// Those that need a fault, another process, somebody who carries out reloads, a draw, a session's name or a gate that is ready; and what is no JSON.
+const UNHEARD: [&str; 15] = [
     "get /",
     "post /api/v1/heal",
     "post /api/v1/raise",
     "post /api/v1/reload",
+    "post /api/v1/rooms",
+    "delete /api/v1/rooms/{room}",
     "get /api/v1/rooms/{room}/draw",
     "post /api/v1/rooms/{room}/draw",
     "post /api/v1/skip",

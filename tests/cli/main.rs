@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
+mod added;
 mod audit;
 mod check;
 mod codes;

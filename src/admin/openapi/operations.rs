@@ -41,7 +41,29 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
             "Every room, and how the gate stands",
             s.gives::<api::Rooms>(),
         ),
+        Operation {
+            query: &[("reason", "Why, at most 200 bytes")],
+            ..post(
+                "/api/v1/rooms",
+                "Add a room: its `[[room]]` table as application/toml, or the table's keys as application/json",
+                (json!({"type": "object"}), s.gives::<api::RoomAdded>()),
+            )
+        },
+        get(
+            "/api/v1/additions",
+            "The last rooms that were added and removed",
+            s.gives::<api::Additions>(),
+        ),
         get(ROOM, "One room", s.gives::<api::Room>()),
+        Operation {
+            method: "delete",
+            takes: Some(s.takes::<api::RemoveRoom>()),
+            ..get(
+                ROOM,
+                "Remove a room that was added: every session ends, every place is void",
+                s.gives::<api::RoomRemoved>(),
+            )
+        },
         Operation {
             method: "patch",
             takes: Some(patch_schema()),

@@ -8,17 +8,18 @@ mod command;
 mod file;
 mod live;
 mod prepared;
+mod rooms;
+mod source;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use crate::admin::{Order, Reloads, Trigger, api};
-use crate::config::{self, Config, Overrides, Report};
+use crate::admin::{Order, Reloads, Task, Trigger, api};
+use crate::config::{Config, Mistakes, Report};
 use crate::logging::Filter;
 use crate::proxy::raise_descriptor_limit;
 use crate::time;
@@ -27,51 +28,12 @@ use crate::tls::INTERVAL;
 use super::parts;
 use super::start::warn_of_few;
 use super::systemd::Supervisor;
-use file::Watch;
+use rooms::{Composed, tell_untaken};
 
 pub use command::{ReloadArgs, run};
 pub use live::Live;
-
-/// Where the configuration comes from.
-pub struct Source {
-    file: Option<PathBuf>,
-    overrides: Overrides,
-    watch: Option<Watch>,
-}
-
-impl Source {
-    /// A change of the file counts from here on. Without one there are the defaults; what the command line says stays in
-    /// force.
-    #[must_use]
-    pub fn new(file: Option<PathBuf>, overrides: Overrides) -> Self {
-        Self {
-            watch: file.clone().map(Watch::new),
-            file,
-            overrides,
-        }
-    }
-
-    /// Reads and checks everything that is configured, as it is now. What is written after this is a change.
-    #[must_use]
-    pub fn read(&mut self) -> Report {
-        let mut report = self.read_once();
-        for _ in 0..READS_MORE {
-            let watch = self.watch.as_mut();
-            if !watch.is_some_and(|watch| watch.name(report.files())) {
-                break;
-            }
-            report = self.read_once();
-        }
-        report
-    }
-
-    fn read_once(&mut self) -> Report {
-        if let Some(watch) = &mut self.watch {
-            watch.are_tried();
-        }
-        config::read(self.file.as_deref(), &self.overrides)
-    }
-}
+pub use rooms::look_at_rooms;
+pub use source::Source;
 
 /// How long a drain may take, by the configuration in force; and the end of all reloads. Clones are the same.
 #[derive(Clone, Debug)]
@@ -118,7 +80,7 @@ pub fn look_after(
     live: Live,
     filter: Filter,
     (reloads, supervisor): (Reloads, Arc<Supervisor>),
-    orders: Receiver<Order>,
+    tasks: Receiver<Task>,
     patience: Patience,
 ) -> io::Result<SyncSender<()>> {
     let (begin, begins) = sync_channel(1);
@@ -133,10 +95,11 @@ pub fn look_after(
         supervisor,
         patience,
         refused: None,
+        rooms_again: None,
     };
     let body = move || {
         if begins.recv().is_ok() {
-            reloader.carry_out(&orders);
+            reloader.carry_out(&tasks);
         }
     };
     std::thread::Builder::new().name("reload".to_owned()).spawn(body)?;
@@ -156,27 +119,35 @@ struct Reloader {
     supervisor: Arc<Supervisor>,
     patience: Patience,
     refused: Option<Refused>,
+    /// Uptime of the next try at rooms that were not taken.
+    rooms_again: Option<Duration>,
 }
 
 impl Reloader {
-    fn carry_out(mut self, orders: &Receiver<Order>) {
+    fn carry_out(mut self, tasks: &Receiver<Task>) {
         loop {
-            let order = match orders.recv_timeout(INTERVAL) {
-                Ok(order) => Some(order),
-                Err(RecvTimeoutError::Timeout) => self.look(),
+            let task = match tasks.recv_timeout(INTERVAL) {
+                Ok(task) => Some(task),
+                Err(RecvTimeoutError::Timeout) => self.look().map(Task::Reload),
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             if self.patience.has_ended() {
                 return;
             }
-            let Some(order) = order else {
-                self.try_again(time::uptime());
-                continue;
-            };
-            let told = self.reload(order.trigger);
-            if let Some(answer) = order.answer {
-                // Whoever asked may be gone.
-                let _ = answer.send(told);
+            match task {
+                Some(Task::Reload(order)) => {
+                    let told = self.reload(order.trigger);
+                    if let Some(answer) = order.answer {
+                        // Whoever asked may be gone.
+                        let _ = answer.send(told);
+                    }
+                }
+                Some(Task::Room(order)) => self.order_room(order),
+                Some(Task::Rooms) => self.look_at_rooms(time::uptime()),
+                None => {
+                    self.look_at_rooms(time::uptime());
+                    self.try_again(time::uptime());
+                }
             }
         }
     }
@@ -216,10 +187,15 @@ impl Reloader {
     fn take(&mut self) -> (Outcome, Vec<String>) {
         let mut odd = Vec::new();
         let outcome = unless_it_fails(|| {
-            let report = self.source.read();
+            let additions = Arc::clone(&self.live.replica.view().additions);
+            let Composed { report, untaken } = self.source.read_with_rooms(&additions);
             let warnings = report.warnings().iter().map(ToString::to_string);
             odd.extend(warnings.take(MOST_TOLD));
-            self.attempt(report)
+            let outcome = self.attempt(report, |_, _| Ok(()));
+            if outcome.is_ok() {
+                tell_untaken(&self.reloads, untaken);
+            }
+            outcome
         });
         (outcome.map_err(few), odd)
     }
@@ -233,15 +209,21 @@ impl Reloader {
         self.reloads.tell(trigger, outcome, warnings)
     }
 
-    /// The keys that are otherwise now, or every mistake.
-    fn attempt(&mut self, report: Report) -> Outcome {
+    /// The keys that are otherwise now, or every mistake. `say` is asked once nothing else can fail, and before anything is
+    /// otherwise.
+    fn attempt(&mut self, report: Report, say: impl FnOnce(&Self, &Config) -> Result<(), Vec<String>>) -> Outcome {
         let place = |mistake: &dyn ToString| match &self.source.file {
             Some(file) => format!("{}: {}", file.display(), mistake.to_string()),
             None => mistake.to_string(),
         };
-        let (config, _) = report
-            .finish()
-            .map_err(|mistakes| mistakes.list().iter().map(|one| place(one)).collect::<Vec<_>>())?;
+        let all = |mistakes: Mistakes| {
+            mistakes
+                .list()
+                .iter()
+                .map(|one| self.source.placed(one))
+                .collect::<Vec<_>>()
+        };
+        let (config, _) = report.finish().map_err(all)?;
         let differences = self.config.differences(&config);
         let refused: Vec<String> = differences
             .iter()
@@ -258,6 +240,7 @@ impl Reloader {
             let made = self.runtime.block_on(self.live.make_rooms(old, new.clone()));
             made.map_err(|reason| vec![place(&reason)])?;
         }
+        say(self, &config)?;
         self.live.take(&config, prepared, &self.filter);
         if differ {
             self.runtime.block_on(self.live.keep_rooms(new));
@@ -268,6 +251,7 @@ impl Reloader {
             warn_of_few(raise_descriptor_limit(), most);
         }
         self.config = config;
+        self.source.is_taken();
         Ok(differences.iter().map(ToString::to_string).collect())
     }
 }
@@ -332,27 +316,12 @@ const FAULT: &str =
 /// Of a change of the file that was refused.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// A file that is named for the first time is read once more, now that it is looked at; it may name others.
-const READS_MORE: usize = 2;
-
 /// Most mistakes, warnings or changed keys that are told one by one.
 const MOST_TOLD: usize = 200;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_that_changes_while_the_gate_starts_is_news() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config.toml");
-        std::fs::write(&file, "[server]\nh2c = false\n").unwrap();
-        let mut source = Source::new(Some(file.clone()), Overrides::none());
-        let _read = source.read();
-        std::fs::write(&file, "[server]\nh2c = true\n").unwrap();
-        let watch = source.watch.as_mut().unwrap();
-        assert!((0..2).any(|_| watch.has_news(false)));
-    }
 
     #[test]
     fn a_fault_of_the_program_refuses_one_attempt() {

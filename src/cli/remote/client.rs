@@ -116,6 +116,20 @@ impl Client {
         self.ask(Method::POST, target, Some(body)).await
     }
 
+    /// Posts a text of another kind than JSON.
+    pub async fn post_text(&self, target: &str, (kind, text): (&'static str, String)) -> Result<Raw, Failure> {
+        let mut request = self.request(Method::POST, target, None)?;
+        let headers = request.headers_mut();
+        headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
+        *request.body_mut() = Full::from(text);
+        self.answer(ANSWER_WITHIN, request).await
+    }
+
+    /// A delete that says why.
+    pub async fn delete_saying(&self, target: &str, body: &Value) -> Result<Raw, Failure> {
+        self.ask(Method::DELETE, target, Some(body)).await
+    }
+
     /// As [`Client::post`], for what the gate takes its own time for.
     pub async fn post_patiently(&self, target: &str, body: &Value) -> Result<Raw, Failure> {
         self.ask_within(LONGEST, Method::POST, target, Some(body)).await
@@ -132,7 +146,10 @@ impl Client {
         target: &str,
         body: Option<&Value>,
     ) -> Result<Raw, Failure> {
-        let request = self.request(method, target, body)?;
+        self.answer(within, self.request(method, target, body)?).await
+    }
+
+    async fn answer(&self, within: Duration, request: Request<Full<Bytes>>) -> Result<Raw, Failure> {
         let (status, kind, body) = tokio::time::timeout(within, self.exchange(request))
             .await
             .unwrap_or_else(|_| Err(self.absent(&format!("no answer within {} s", within.as_secs()))))?;

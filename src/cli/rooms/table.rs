@@ -38,6 +38,7 @@ fn rooms_table(rooms: &[api::Room]) -> String {
         "NO-SHOWS",
         "LINES",
         "LAST CALL",
+        "FROM",
     ];
     let row = |room: &api::Room| {
         vec![
@@ -53,6 +54,7 @@ fn rooms_table(rooms: &[api::Room]) -> String {
             room.figures.no_shows.to_string(),
             room.lines.to_string(),
             room.last_call.as_deref().map_or_else(|| "-".to_owned(), time),
+            plain(&room.from),
         ]
     };
     aligned(&head, &rooms.iter().map(row).collect::<Vec<_>>())
@@ -216,6 +218,8 @@ mod tests {
     fn sample() -> api::Room {
         api::Room {
             name: "main".to_owned(),
+            from: "file".to_owned(),
+            addition: None,
             mode: "hold".to_owned(),
             total_active_users: 50,
             new_users_per_minute: Some(600),
@@ -252,7 +256,10 @@ mod tests {
             head.find("WAITING").map(|at| at + 7)
         );
         assert_eq!(row.find("13:04:05"), head.find("LAST CALL"));
-        assert!(row.contains("90 s to 7 min") && row.ends_with("13:04:05 UTC"), "{row}");
+        assert!(
+            row.contains("90 s to 7 min") && row.contains("13:04:05 UTC") && row.ends_with("file"),
+            "{row}"
+        );
         assert!(text.contains("main: set by an operator: mode\n"), "{text}");
         assert!(
             text.contains("main: 1 in excess, since capacity was lowered or after an outage\n"),

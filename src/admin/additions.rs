@@ -1,0 +1,200 @@
+//! Rooms that come and go while gates run: `POST /api/v1/rooms` and `DELETE /api/v1/rooms/{room}`.
+//!
+//! The requests are read here. Who carries out reloads carries these out too, one after the other: a room that is added is a
+//! configuration like any other, with one room more.
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+
+use super::entrance::Operator;
+use super::problem::json;
+use super::rooms::{Named, shown};
+use super::{Peer, Problem, Shared, api, gates, hands};
+use crate::logging::rfc3339;
+use crate::replica::Unrecorded;
+use crate::room::{Noted, RoomName, View, Who};
+
+/// What is to become of a room.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Wish {
+    Add { table: Table, who: Who },
+    Remove { room: RoomName, who: Who },
+}
+
+/// A room's table as it was sent.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Table {
+    Toml(String),
+    Json(Map<String, Value>),
+}
+
+/// Somebody wants a room more, or one less.
+pub struct RoomOrder {
+    pub wish: Wish,
+    /// Told what became of it.
+    pub answer: oneshot::Sender<Result<RoomDone, Refused>>,
+}
+
+/// It came to pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RoomDone {
+    pub room: RoomName,
+    pub text: String,
+    pub warnings: Vec<String>,
+}
+
+/// Nothing has changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// The table, each of its mistakes.
+    Mistakes(Vec<String>),
+    /// The wish does not go with what is there.
+    Conflict(String),
+    /// The log takes nothing at this moment.
+    Away,
+    Unrecorded(Unrecorded),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Given {
+    reason: Option<String>,
+}
+
+/// `POST /api/v1/rooms`: answered once the room is in the log and in force here.
+pub(super) async fn add(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    given: Result<Query<Given>, QueryRejection>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let Query(given) = given.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    let reason = hands::reason(given.reason).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
+    let table = table(&headers, body)?;
+    let who = operator.with(reason);
+    let done = carried_out(&shared, Wish::Add { table, who }).await?;
+    tracing::info!(room = %done.room, %peer, operator = operator.0, "an operator added a room");
+    let view = shared.replica.view();
+    // It may be gone again.
+    let found = view.rooms.get(&done.room).map(|view| shown(&shared, &done.room, view));
+    let room = found.ok_or_else(|| Problem::new(StatusCode::CONFLICT, "the room was added, and removed since"))?;
+    let mut answer = json(&api::RoomAdded {
+        room,
+        warnings: done.warnings,
+    });
+    *answer.status_mut() = StatusCode::CREATED;
+    Ok(answer.into_response())
+}
+
+/// SECURITY: neither type is one that another site's page can send without asking first.
+fn table(headers: &HeaderMap, body: Result<Bytes, BytesRejection>) -> Result<Table, Problem> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let essence = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/toml") {
+        let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+        let text = String::from_utf8(body.to_vec());
+        let wrong = |_| Problem::new(StatusCode::BAD_REQUEST, "the body is no text in UTF-8");
+        return text.map(Table::Toml).map_err(wrong);
+    }
+    if essence.eq_ignore_ascii_case("application/json") {
+        return gates::read(headers, body).map(Table::Json);
+    }
+    let detail = "send the room's table as Content-Type: application/toml or application/json";
+    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
+}
+
+/// `DELETE /api/v1/rooms/{room}`: answered once the log has it, and nobody is sent there here.
+pub(super) async fn remove(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let api::RemoveRoom { confirm, reason } = gates::read(&headers, body)?;
+    let reason = hands::confirmed(&room.name, &confirm, reason)?;
+    let who = operator.with(Some(reason.clone()));
+    let room = room.name;
+    let done = carried_out(&shared, Wish::Remove { room, who }).await?;
+    tracing::warn!(room = %done.room, %peer, operator = operator.0, reason, "an operator removed a room");
+    Ok(json(&api::RoomRemoved {
+        room: done.room.to_string(),
+        text: done.text,
+    }))
+}
+
+async fn carried_out(shared: &Shared, wish: Wish) -> Result<RoomDone, Problem> {
+    hands::may_say(&shared.replica.view())?;
+    let (answer, done) = oneshot::channel();
+    let not_now = || {
+        let detail = "no room is added or removed now: too many changes wait, or the gate is about to end";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+    };
+    let ordered = shared.reloads.order_room(RoomOrder { wish, answer });
+    ordered.map_err(|_| not_now())?;
+    let done = done.await.map_err(|_| not_now())?;
+    let done = done.map_err(problem)?;
+    shared.metrics.admin_changes.inc();
+    Ok(done)
+}
+
+fn problem(refused: Refused) -> Problem {
+    match refused {
+        Refused::Mistakes(mistakes) => Problem::mistakes(mistakes),
+        Refused::Conflict(detail) => Problem::new(StatusCode::CONFLICT, detail),
+        Refused::Away => Problem::new(StatusCode::SERVICE_UNAVAILABLE, hands::AWAY),
+        Refused::Unrecorded(why) => Problem::unrecorded(why),
+    }
+}
+
+/// `GET /api/v1/additions`: the last rooms that were added or removed.
+pub(super) async fn list(State(shared): State<Shared>) -> Response {
+    let view = shared.replica.view();
+    let changes = view.additions.noted().map(noted).collect();
+    json(&api::Additions { changes })
+}
+
+fn noted(noted: &Noted) -> api::RoomChange {
+    let who = noted.who.as_ref();
+    let what = if noted.added { "add" } else { "remove" };
+    api::RoomChange {
+        at: rfc3339(noted.at),
+        room: noted.room.to_string(),
+        who: who.map(|who| who.name.clone()),
+        reason: who.map(|who| who.reason.clone()).filter(|reason| !reason.is_empty()),
+        what: what.to_owned(),
+    }
+}
+
+/// Where a room is from, as far as this gate knows: its own file, an operator, or another gate's file.
+pub(super) fn origin(shared: &Shared, name: &RoomName) -> &'static str {
+    let live = shared.live.load();
+    match &live.options.from {
+        Some(rooms) => rooms
+            .get(name)
+            .map_or(ELSEWHERE, |added| if *added { API } else { FILE }),
+        None => FILE,
+    }
+}
+
+/// What an operator added the room by; `None` for one of a file.
+pub(super) fn addition(view: &View, name: &RoomName) -> Option<api::Addition> {
+    let added = view.additions.get(name)?;
+    Some(api::Addition {
+        text: added.text.clone(),
+        at: rfc3339(added.at),
+        who: added.who.as_ref().map(|who| who.name.clone()),
+    })
+}
+
+/// In this gate's file; added by an operator and in force here; in the log, and not in force here.
+const FILE: &str = "file";
+const API: &str = "api";
+const ELSEWHERE: &str = "elsewhere";

@@ -1,0 +1,272 @@
+//! Rooms that operators add and remove while the gate runs. With the file they make one configuration, which is taken as every
+//! other is: all of it or nothing.
+//!
+//! The log says which there are. One that this gate's file or machine does not let it take is left out and told of, and tried
+//! again with the next reload and every minute; the file's own rooms never wait for it.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch::Receiver;
+
+use super::{AGAIN, Outcome, Reloader, few, unless_it_fails};
+use crate::admin::{Refused, Reloads, RoomDone, RoomOrder, RoomWish, Table, api};
+use crate::config::{AddedRoom, Config, Document, Mistake, Overrides, Report};
+use crate::replica::Replica;
+use crate::room::{Added, Addition, Additions, Change, MAX_ADDED, RoomName, View, Who};
+use crate::time;
+
+/// A file with the rooms of the log that go with it.
+pub(super) struct Composed {
+    pub report: Report,
+    /// The others.
+    pub untaken: Vec<api::Untaken>,
+}
+
+/// Reads the file with every room that was added, or with as many as it goes with, where it is good by itself.
+pub(super) fn compose(document: &Document, overrides: &Overrides, additions: &Additions) -> Composed {
+    let (rooms, mut untaken) = newest_first(additions);
+    let read = |rooms: &[AddedRoom]| document.read(overrides, rooms);
+    let all = read(&rooms);
+    if rooms.is_empty() || all.mistakes().is_empty() {
+        return Composed { report: all, untaken };
+    }
+    let alone = read(&[]);
+    let Some(file) = alone.config() else {
+        return Composed { report: alone, untaken };
+    };
+    let mut kept: Vec<AddedRoom> = Vec::new();
+    for room in rooms.into_iter().rev() {
+        // The file rules.
+        if file.rooms.iter().any(|own| own.name == room.name) {
+            continue;
+        }
+        kept.insert(0, room);
+        let tried = read(&kept);
+        if !tried.mistakes().is_empty() {
+            untaken.push(left_out(&kept.remove(0).name, tried.mistakes()));
+        }
+    }
+    let mut report = read(&kept);
+    report.names_too(all.files());
+    Composed { report, untaken }
+}
+
+fn left_out(room: &RoomName, mistakes: &[Mistake]) -> api::Untaken {
+    api::Untaken {
+        room: room.to_string(),
+        reasons: few(mistakes.iter().map(ToString::to_string).collect()),
+    }
+}
+
+/// As they are asked: what was added last is looked at first, so that it is not hidden behind an earlier one. Beside them those
+/// that this version cannot read.
+fn newest_first(additions: &Additions) -> (Vec<AddedRoom>, Vec<api::Untaken>) {
+    let mut all: Vec<(&RoomName, &Added)> = additions.iter().collect();
+    all.sort_by_key(|(name, added)| (Reverse(added.at), (*name).clone()));
+    let (mut rooms, mut strange) = (Vec::new(), Vec::new());
+    for (name, added) in all {
+        match AddedRoom::new(&added.text) {
+            Ok(room) if room.name == *name => rooms.push(room),
+            Ok(_) => strange.push(left_out(name, &[])),
+            Err(mistakes) => strange.push(left_out(name, &mistakes)),
+        }
+    }
+    (rooms, strange)
+}
+
+/// Wakes whoever carries out reloads each time that the rooms which operators added are others. Never ends.
+pub async fn look_at_rooms(replica: Replica, reloads: Reloads) {
+    let mut views: Receiver<Arc<View>> = replica.subscribe();
+    let mut known = Arc::clone(&views.borrow_and_update().additions);
+    reloads.look_at_rooms();
+    while views.changed().await.is_ok() {
+        let now = Arc::clone(&views.borrow_and_update().additions);
+        if !Arc::ptr_eq(&known, &now) {
+            known = now;
+            reloads.look_at_rooms();
+        }
+    }
+    std::future::pending::<()>().await;
+}
+
+impl Reloader {
+    /// Takes the rooms that were added or removed elsewhere, and those again that could not be taken.
+    pub(super) fn look_at_rooms(&mut self, now: Duration) {
+        let additions = Arc::clone(&self.live.replica.view().additions);
+        let again = self.rooms_again.is_some_and(|again| again <= now);
+        if Arc::ptr_eq(&additions, &self.source.additions) && !again {
+            return;
+        }
+        let outcome = unless_it_fails(|| self.take_rooms(&additions));
+        self.rooms_again = None;
+        match outcome {
+            Ok(changed) => {
+                for what in changed {
+                    tracing::info!(what, "rooms that operators added or removed are taken");
+                }
+            }
+            Err(reasons) => {
+                tracing::error!(?reasons, "rooms that operators added or removed are not taken yet");
+                self.rooms_again = Some(now + AGAIN);
+            }
+        }
+        if !self.reloads.untaken().is_empty() {
+            self.rooms_again = Some(now + AGAIN);
+        }
+    }
+
+    fn take_rooms(&mut self, additions: &Arc<Additions>) -> Outcome {
+        let composed = self.source.compose(additions);
+        tell_untaken(&self.reloads, composed.untaken);
+        let same = |config: &Config| self.config.differences(config).is_empty();
+        if composed.report.config().is_some_and(same) {
+            return Ok(Vec::new());
+        }
+        self.attempt(composed.report, |_, _| Ok(()))
+    }
+
+    pub(super) fn order_room(&mut self, order: RoomOrder) {
+        // Whoever wanted it has been told that it did not come to pass.
+        if order.answer.is_closed() {
+            return;
+        }
+        let now = time::uptime();
+        self.look_at_rooms(now);
+        let done = match order.wish {
+            RoomWish::Add { table, who } => self.add(&table, &who),
+            RoomWish::Remove { room, who } => self.remove(room, &who),
+        };
+        let _ = order.answer.send(done);
+    }
+
+    fn add(&mut self, table: &Table, who: &Who) -> Result<RoomDone, Refused> {
+        let read = match table {
+            Table::Toml(text) => AddedRoom::new(text),
+            Table::Json(keys) => AddedRoom::from_json(keys),
+        };
+        let told = |mistakes: Vec<Mistake>| mistakes.iter().map(ToString::to_string).collect();
+        let room = read.map_err(|mistakes| Refused::Mistakes(told(mistakes)))?;
+        self.may_add(&room.name)?;
+        let mut rooms = self.in_force();
+        rooms.insert(0, room.clone());
+        let report = self.source.read_with(&rooms);
+        let warnings = report.warnings().iter().filter(|odd| odd.is_of(&room.name));
+        let warnings = few(warnings.map(ToString::to_string).collect());
+        let say = |reloader: &Self, config: &Config| {
+            let own = config.rooms.iter().find(|own| own.name == room.name);
+            let settings = own.map(|own| own.settings.clone()).unwrap_or_default();
+            let addition = Addition {
+                text: room.text.clone(),
+                settings,
+                at: None,
+            };
+            reloader.say(&room.name, Change::Add(Box::new(addition)), who)
+        };
+        self.change_rooms(report, say)?;
+        Ok(RoomDone {
+            room: room.name,
+            text: room.text,
+            warnings,
+        })
+    }
+
+    fn may_add(&self, room: &RoomName) -> Result<(), Refused> {
+        let view = self.live.replica.view();
+        let conflict = |why: String| Err(Refused::Conflict(why));
+        if self.config.rooms.iter().any(|own| own.name == *room && !own.added) {
+            return conflict(format!(
+                "this gate's file has a room called \"{room}\": change it there, and reload"
+            ));
+        }
+        if view.additions.get(room).is_some() {
+            return conflict(format!("a room called \"{room}\" was added before: remove it first"));
+        }
+        if view.rooms.contains_key(room) {
+            return conflict(format!("another gate's file has a room called \"{room}\""));
+        }
+        if view.additions.iter().count() >= MAX_ADDED {
+            return conflict(format!(
+                "{MAX_ADDED} rooms were added already, and more are not kept: use the file"
+            ));
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, room: RoomName, who: &Who) -> Result<RoomDone, Refused> {
+        let view = self.live.replica.view();
+        if self.config.rooms.iter().any(|own| own.name == room && !own.added) {
+            let why = "the room is in this gate's file: take it out there, and reload";
+            return Err(Refused::Conflict(why.to_owned()));
+        }
+        let Some(added) = view.additions.get(&room) else {
+            let why = "the room is in another gate's file: take it out there, and reload";
+            return Err(Refused::Conflict(why.to_owned()));
+        };
+        let mut rooms = self.in_force();
+        rooms.retain(|own| own.name != room);
+        let report = self.source.read_with(&rooms);
+        self.change_rooms(report, |reloader, _| reloader.say(&room, Change::Remove, who))?;
+        Ok(RoomDone {
+            text: added.text.clone(),
+            room,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// The added rooms that this gate has in force, as they are asked.
+    fn in_force(&self) -> Vec<AddedRoom> {
+        let is_taken = |room: &AddedRoom| self.config.rooms.iter().any(|own| own.added && own.name == room.name);
+        let (mut rooms, _) = newest_first(&self.source.additions);
+        rooms.retain(is_taken);
+        rooms
+    }
+
+    fn say(&self, room: &RoomName, change: Change, who: &Who) -> Result<(), Refused> {
+        let replica = &self.live.replica;
+        if replica.cut_off().is_some() {
+            return Err(Refused::Away);
+        }
+        let said = replica.order(room.clone(), change, None, Some(who.clone()));
+        self.runtime.block_on(said).map(drop).map_err(Refused::Unrecorded)
+    }
+
+    /// Takes the file with other rooms, once the log has what `say` says of them.
+    fn change_rooms(
+        &mut self,
+        report: Report,
+        say: impl FnOnce(&Self, &Config) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        let mut refused = None;
+        let outcome = unless_it_fails(|| {
+            self.attempt(report, |reloader, config| {
+                say(reloader, config).map_err(|why| {
+                    refused = Some(why);
+                    Vec::new()
+                })
+            })
+        });
+        match outcome {
+            Ok(_) => {
+                self.source.additions = Arc::clone(&self.live.replica.view().additions);
+                Ok(())
+            }
+            Err(mistakes) => Err(refused.unwrap_or_else(|| Refused::Mistakes(few(mistakes)))),
+        }
+    }
+}
+
+/// Says once which rooms are left out.
+pub(super) fn tell_untaken(reloads: &Reloads, untaken: Vec<api::Untaken>) {
+    let known = reloads.untaken();
+    for one in untaken.iter().filter(|one| !known.contains(one)) {
+        let reasons = one.reasons.join("; ");
+        tracing::error!(
+            room = one.room,
+            reasons,
+            "a room that an operator added is not taken here: its visitors meet what else has their paths"
+        );
+    }
+    reloads.tell_untaken(untaken);
+}

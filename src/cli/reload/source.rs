@@ -1,0 +1,133 @@
+//! What a gate's configuration is read from: its file, the command line, and the rooms that the log has beside them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::file::Watch;
+use super::rooms::{Composed, compose, tell_untaken};
+use crate::admin::Reloads;
+use crate::config::{AddedRoom, Config, Document, Mistake, Origin, Overrides, Report};
+use crate::room::Additions;
+
+/// Where the configuration comes from.
+pub struct Source {
+    overrides: Overrides,
+    pub(super) watch: Option<Watch>,
+    pub(super) file: Option<PathBuf>,
+    /// As it was last read, and as it is in force.
+    latest: Document,
+    taken: Document,
+    /// The rooms of the log that it was last read with.
+    pub(super) additions: Arc<Additions>,
+}
+
+impl Source {
+    /// A change of the file counts from here on. Without one there are the defaults; what the command line says stays in
+    /// force.
+    #[must_use]
+    pub fn new(file: Option<PathBuf>, overrides: Overrides) -> Self {
+        Self {
+            watch: file.clone().map(Watch::new),
+            latest: Document::none(),
+            taken: Document::none(),
+            file,
+            overrides,
+            additions: Arc::default(),
+        }
+    }
+
+    /// Reads and checks everything that is in the file, as it is now. What is written after this is a change.
+    #[must_use]
+    pub fn read(&mut self) -> Report {
+        let report = self.read_with_rooms(&Arc::default()).report;
+        self.taken = self.latest.clone();
+        report
+    }
+
+    /// The file that was read, with the rooms that the log has beside it; `None` where it has none.
+    pub fn with_rooms(&mut self, additions: &Arc<Additions>, reloads: &Reloads) -> Option<Config> {
+        additions.iter().next()?;
+        let Composed { report, untaken } = self.compose(additions);
+        tell_untaken(reloads, untaken);
+        report.finish().ok().map(|(config, _)| config)
+    }
+
+    /// Reads the file as it is now, with the rooms that the log has.
+    pub(super) fn read_with_rooms(&mut self, additions: &Arc<Additions>) -> Composed {
+        let mut read = self.read_once(additions);
+        for _ in 0..READS_MORE {
+            if !self.looks_at(&read.report) {
+                break;
+            }
+            read = self.read_once(additions);
+        }
+        read
+    }
+
+    fn read_once(&mut self, additions: &Arc<Additions>) -> Composed {
+        if let Some(watch) = &mut self.watch {
+            watch.are_tried();
+        }
+        self.latest = Document::open(self.file.as_deref());
+        self.additions = Arc::clone(additions);
+        compose(&self.latest, &self.overrides, additions)
+    }
+
+    /// The file as it is in force, with these rooms of the log.
+    pub(super) fn compose(&mut self, additions: &Arc<Additions>) -> Composed {
+        self.latest = self.taken.clone();
+        self.additions = Arc::clone(additions);
+        let read = compose(&self.taken, &self.overrides, additions);
+        self.looks_at(&read.report);
+        read
+    }
+
+    /// The file as it is in force, with these rooms.
+    pub(super) fn read_with(&mut self, rooms: &[AddedRoom]) -> Report {
+        self.latest = self.taken.clone();
+        let report = self.taken.read(&self.overrides, rooms);
+        self.looks_at(&report);
+        report
+    }
+
+    /// A mistake with the file's name, where it stands in there.
+    pub(super) fn placed(&self, mistake: &Mistake) -> String {
+        match (&self.file, &mistake.origin) {
+            (Some(file), Origin::Line(_) | Origin::Defaults | Origin::Option(_)) => {
+                format!("{}: {mistake}", file.display())
+            }
+            (_, Origin::Added(..)) | (None, _) => mistake.to_string(),
+        }
+    }
+
+    /// True where one of its files was not looked at before.
+    fn looks_at(&mut self, report: &Report) -> bool {
+        let watch = self.watch.as_mut();
+        watch.is_some_and(|watch| watch.name(report.files()))
+    }
+
+    /// What was read last is in force.
+    pub(super) fn is_taken(&mut self) {
+        self.taken = self.latest.clone();
+    }
+}
+
+/// A file that is named for the first time is read once more, now that it is looked at; it may name others.
+const READS_MORE: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changes_while_the_gate_starts_is_news() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        std::fs::write(&file, "[server]\nh2c = false\n").unwrap();
+        let mut source = Source::new(Some(file.clone()), Overrides::none());
+        let _read = source.read();
+        std::fs::write(&file, "[server]\nh2c = true\n").unwrap();
+        let watch = source.watch.as_mut().unwrap();
+        assert!((0..2).any(|_| watch.has_news(false)));
+    }
+}
