@@ -191,7 +191,7 @@ pub fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView
         room: &seat.rules.room.name,
         line: &seat.line,
         settings,
-        revision: room_view.revision,
+        revision: room_view.announced(),
         refresh_ms: pace::refresh_ms(settings, None, jitter()),
         reload: if seat.rules.room.page.refresh {
             seat.reload

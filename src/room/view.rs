@@ -11,7 +11,7 @@ use super::chain::Chain;
 use super::entry::StateHash;
 use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::line_view;
-use super::orders::Orders;
+use super::orders::{Deed, MAX_ORDERS, Orders};
 use super::past::Past;
 use super::roster::RosterGate;
 use super::sale::Sale;
@@ -260,6 +260,20 @@ impl RoomView {
     #[must_use]
     pub fn spared_now(&self) -> Option<Era> {
         self.spared.filter(|_| self.edition == self.voided)
+    }
+
+    /// The room's revision as those who wait are told of it: calls by an operator change nothing that a page would have to ask
+    /// for, since whoever is called hears of it anyway. Where calls are all that is remembered it stays what it is.
+    #[must_use]
+    pub fn announced(&self) -> u64 {
+        let calls = self.orders.iter().zip(0_u64..).take_while(|(order, back)| {
+            order.revision.checked_add(*back) == Some(self.revision) && matches!(order.deed, Deed::Call { .. })
+        });
+        let calls = calls.count();
+        if calls >= MAX_ORDERS {
+            return 0;
+        }
+        self.revision.saturating_sub(u64::try_from(calls).unwrap_or(u64::MAX))
     }
 
     /// Whoever waits is to be drawn, so that nobody has a place yet.

@@ -85,7 +85,7 @@ impl StreamFrame {
             id: format!("{}-{}", view.position.incarnation, view.position.sequence),
             scalars: Scalars {
                 waiting,
-                revision: room.revision,
+                revision: room.announced(),
                 pause,
             },
             frame: line.frame(lane),

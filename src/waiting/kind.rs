@@ -179,7 +179,7 @@ pub struct LineFacts<'a> {
     pub room: &'a RoomName,
     pub line: &'a LineName,
     pub settings: &'a Settings,
-    /// [`RoomView::revision`]: when a frame carries another, the page asks for its status (a new message, a new mode).
+    /// [`RoomView::announced`]: when a frame carries another, the page asks for its status (a new message, a new mode).
     pub revision: u64,
     /// Until the page's first question, from [`crate::room::pace`].
     pub refresh_ms: u64,

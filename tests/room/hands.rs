@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anteroom::room::{
-    Batch, CallOrder, Change, Changed, Deed, Edition, LaneId, LineName, Mode, Order, Overrides, Phase, RoomChange,
-    Section, Setting, Settings, State, Who,
+    Batch, CallOrder, Change, Changed, Deed, Edition, LaneId, LineName, MAX_ORDERS, Mode, Order, Overrides, Phase,
+    RoomChange, Section, Setting, Settings, State, Who,
 };
 
 use super::draw::{SECRET, drawing, promise, reveal, says, until};
@@ -56,6 +56,29 @@ fn called(log: &mut Log) -> (u32, u32) {
         Deed::Call { asked, called, .. } => (asked, called),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_call_is_nothing_that_everybody_who_waits_has_to_ask_for() {
+    let mut log = Log::new(settings(1));
+    let announced = |log: &mut Log| log.state.view().rooms[&room()].announced();
+    assert_eq!(order(&mut log, Change::Override(Overrides::default())), Changed::Taken);
+    let before = announced(&mut log);
+    log.join(200);
+    for _ in 0..MAX_ORDERS - 1 {
+        assert_eq!(order(&mut log, Change::Call(call(1, true))), Changed::Taken);
+        assert_eq!(announced(&mut log), before);
+    }
+    let after: Vec<u64> = (0..3)
+        .map(|_| {
+            assert_eq!(order(&mut log, Change::Call(call(1, true))), Changed::Taken);
+            announced(&mut log)
+        })
+        .collect();
+    assert_eq!(after, [0, 0, 0], "once more at most, whoever calls and how often");
+    assert_eq!(order(&mut log, Change::Override(Overrides::default())), Changed::Taken);
+    let view = log.state.view();
+    assert_eq!(announced(&mut log), view.rooms[&room()].revision);
 }
 
 #[test]
