@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
-pub use hands::{Call, Called, Change, Changed, Changes, History, Messages, Raise, Reset, Skip};
+pub use hands::{Call, Called, Change, Changed, Changes, History, LaneOf, Messages, Raise, Reset, Skip};
 
 /// `GET /api/v1/rooms`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

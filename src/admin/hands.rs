@@ -94,15 +94,11 @@ fn checked(asked: api::Call, whole: &View, room: &RoomView) -> Result<(CallOrder
     if !(1..=MAX_CALL).contains(&asked.count) {
         mistakes.push(format!("count must be 1 to {MAX_CALL}, not {}", asked.count));
     }
-    if let Some(lane) = asked
-        .lane
-        .filter(|lane| usize::from(*lane) >= room.settings.lane_weights.len())
-    {
-        let lanes = room.settings.lane_weights.len();
-        mistakes.push(format!(
-            "lane must be below {lanes}, the room's number of lanes, not {lane}"
-        ));
-    }
+    let lane = asked.lane.as_ref().map(|lane| lane_of(lane, room)).transpose();
+    let lane = lane.unwrap_or_else(|mistake| {
+        mistakes.push(mistake);
+        None
+    });
     let reason = reason(asked.reason).unwrap_or_else(|mistake| {
         mistakes.push(mistake);
         None
@@ -125,11 +121,29 @@ fn checked(asked: api::Call, whole: &View, room: &RoomView) -> Result<(CallOrder
     }
     let order = CallOrder {
         line,
-        lane: asked.lane.map(LaneId),
+        lane,
         count: asked.count,
         beyond: asked.beyond_capacity,
     };
     Ok((order, reason))
+}
+
+fn lane_of(lane: &api::LaneOf, room: &RoomView) -> Result<LaneId, String> {
+    let (settings, count) = (&room.settings, room.settings.lane_weights.len());
+    match lane {
+        api::LaneOf::Index(index) if usize::from(*index) < count => Ok(LaneId(*index)),
+        api::LaneOf::Index(index) => Err(format!(
+            "lane must be below {count}, the room's number of lanes, not {index}"
+        )),
+        api::LaneOf::Name(name) => {
+            let place = settings.lanes.iter().position(|lane| lane.name == *name);
+            let index = || name.parse().ok().filter(|index: &u8| usize::from(*index) < count);
+            let index = place.map_or_else(index, |place| u8::try_from(place).ok());
+            let names: Vec<&str> = settings.lanes.iter().map(|lane| lane.name.as_str()).collect();
+            let wrong = || format!("lane must be one of {}, or an index, not {name:?}", names.join(", "));
+            index.map(LaneId).ok_or_else(wrong)
+        }
+    }
 }
 
 /// Nobody is called whom the room's own rules keep out.

@@ -1,7 +1,7 @@
 //! The operator's hands: visitors let in, a room begun anew, those who wait told, and who did what.
 
 use anteroom::admin::{Entrance, May, Named, Options, Token};
-use anteroom::room::Standing;
+use anteroom::room::{NamedLane, Settings, Standing};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Gate};
@@ -40,6 +40,30 @@ fn by(gate: &Gate, who: &str, method: &str, target: &str, body: &str) -> Answer 
         ("authorization", &token),
     ];
     gate.ask(method, target, &headers, body)
+}
+
+#[test]
+fn a_lane_is_called_by_its_name_or_its_index() {
+    let lane = |name: &str| NamedLane {
+        name: name.to_owned(),
+        out: false,
+    };
+    let gate = Gate::of_room(Settings {
+        rate_per_minute: Some(0),
+        lane_weights: vec![1, 1],
+        lanes: vec![lane("public"), lane("press")],
+        ..Settings::default()
+    });
+    let people = [(); 2].map(|()| gate.join("main", ""));
+    let calls = |body: &str| gate.post(CALL, body).ok()["called"].clone();
+    assert_eq!(calls(r#"{"count": 1, "lane": "press"}"#), 0, "nobody stands there");
+    assert_eq!(calls(r#"{"count": 1, "lane": "public"}"#), 1);
+    assert_eq!(calls(r#"{"count": 1, "lane": "0"}"#), 1);
+    let is_called = |visitor| matches!(gate.standing(visitor), Standing::Called(_));
+    assert_eq!(people.each_ref().map(is_called), [true, true]);
+    let wrong = gate.post(CALL, r#"{"count": 1, "lane": "gold"}"#).refused(422);
+    assert!(wrong.contains("one of public, press"), "{wrong}");
+    gate.post(CALL, r#"{"count": 1, "lane": "2"}"#).refused(422);
 }
 
 #[test]

@@ -17,15 +17,23 @@ pub struct Call {
     /// Which line, in a room that has many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// Only this lane; without it the lanes call by their turns.
+    /// Only this lane, by its name or its index; without it the lanes call by their turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lane: Option<u8>,
+    pub lane: Option<LaneOf>,
     /// Call above the capacity too. What is above it only shrinks.
     #[serde(default)]
     pub beyond_capacity: bool,
     /// Why, for whoever reads the changes later; at most 200 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// A lane by its place in the configuration, from 0, or by its name.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum LaneOf {
+    Index(u8),
+    Name(String),
 }
 
 /// What a call came to.

@@ -20,9 +20,9 @@ pub(super) struct CallArgs {
     /// Which line, where the room has many
     #[arg(long)]
     line: Option<String>,
-    /// Only this lane
+    /// Only this lane, by its name or its index
     #[arg(long)]
-    lane: Option<u8>,
+    lane: Option<String>,
     /// Call above the capacity too
     #[arg(long)]
     beyond_capacity: bool,
@@ -70,7 +70,7 @@ pub(super) async fn call(client: &Client, args: &CallArgs, json: bool) -> Result
     let body = json!(api::Call {
         count: args.count,
         line: args.line.clone(),
-        lane: args.lane,
+        lane: args.lane.clone().map(api::LaneOf::Name),
         beyond_capacity: args.beyond_capacity,
         reason: args.why.reason.clone(),
     });
