@@ -116,14 +116,24 @@ function switches(name) {
     if (!Object.keys(change).length) throw new Error('nothing is filled in');
     return change;
   };
+  const removing = make('button', {
+    type: 'button', className: 'grave remove', hidden: true, onclick: () => carryOut(async () => {
+      const said = await sure(`Remove ${name}`, 'Every session in it ends, everybody waiting loses their place, and its paths are open or another room\'s.', name);
+      if (!said) return null;
+      await ask(at(name), 'DELETE', said);
+      return `${name} is gone.`;
+    }),
+  }, 'Remove the room…');
   return make('details', { className: 'switches' }, make('summary', {}, 'Change'),
     ...changing('Let visitors in now', [
       field('How many', input({ name: 'count', type: 'number', min: 1, max: 10000, required: true })),
       field('Line', input({ name: 'line', placeholder: 'the only one' })),
+      field('Lane', input({ name: 'lane', placeholder: 'by turns' })),
       make('label', { className: 'check' }, input({ name: 'beyond', type: 'checkbox' }), 'above the capacity too'),
     ], 'Call', async (elements, reason) => {
       const body = { count: Number(elements.count.value), beyond_capacity: elements.beyond.checked };
       if (elements.line.value) body.line = elements.line.value;
+      if (elements.lane.value.trim()) body.lane = elements.lane.value.trim();
       if (reason) body.reason = reason;
       const told = await ask(at(name) + '/call', 'POST', body);
       return `${told.called ?? '?'} of ${told.asked} called in ${name}.`;
@@ -153,7 +163,7 @@ function switches(name) {
         await ask(at(name) + '/reset', 'POST', said);
         return `${name} has begun anew.`;
       }),
-    }, 'Reset…'));
+    }, 'Reset…'), ' ', removing);
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -182,7 +192,7 @@ function table(element, heads, rows) {
 }
 
 function card(name) {
-  const list = make('dl'), names = ['Waiting', 'Called', 'Inside', 'Capacity', 'Above it', 'Calls a minute', 'Limit a minute', 'Wait', 'No-shows', 'Last call'];
+  const list = make('dl'), names = ['Waiting', 'Called', 'Inside', 'Capacity', 'Above it', 'Calls a minute', 'Limit a minute', 'Wait', 'No-shows', 'Last call', 'Sold', 'Left', 'Under way'];
   const figures = Object.fromEntries(names.map(label => [label, figure(list, label)]));
   const mode = make('span', { className: 'tag' }), notes = make('div');
   const plots = { waiting: plot('Waiting'), inside: plot('Called and inside'), calls: plot('Calls a minute') };
@@ -199,6 +209,8 @@ function card(name) {
 
 function notes(room) {
   const list = [];
+  if (room.from === 'api') list.push('Added by an operator while the gates ran; in no file.');
+  if (room.from === 'elsewhere') list.push('Not in force at this gate.');
   if (room.schedule) list.push(`${room.schedule.phase}${room.schedule.next_change ? ' until ' + new Date(room.schedule.next_change).toLocaleString() : ''}`);
   if (room.message) list.push('Message: ' + room.message);
   for (const [tag, text] of Object.entries(room.messages || {})) list.push(`Message (${tag}): ${text}`);
@@ -221,6 +233,10 @@ async function update(room) {
   is('Capacity', count(room.capacity)); is('Above it', count(room.excess)); is('No-shows', count(room.no_shows));
   is('Limit a minute', room.new_users_per_minute === null ? 'none' : count(room.new_users_per_minute));
   is('Wait', wait(room.estimate)); is('Last call', clock(room.last_call));
+  is('Sold', count(room.completed)); is('Under way', count(room.unfinished));
+  is('Left', count(Math.max(0, (room.stock ?? 0) - room.completed - room.unfinished)));
+  for (const name of ['Sold', 'Left', 'Under way']) held.figures[name].parentElement.hidden = room.stock === null;
+  held.element.querySelector('.remove').hidden = room.from !== 'api';
   put(held.mode, room.mode); held.mode.className = 'tag ' + room.mode;
   held.notes.replaceChildren(...notes(room).map(text => make('p', { className: 'note' }, text)));
   await Promise.all([past(room, held), changed(room, held), ofLines(room, held)]);
@@ -268,6 +284,7 @@ function standing(gate) {
   if (gate.cut_off_secs !== null) words.push(`cut off from its log for ${span(gate.cut_off_secs)}: nobody is called`);
   if (gate.reason) words.push(gate.reason);
   if (gate.healing_secs) words.push(`calls go on in ${span(gate.healing_secs)}`);
+  for (const one of gate.untaken || []) words.push(`the room ${one.room} is not taken here: ${one.reasons.join('; ')}`);
   if (gate.refused_reload) words.push('the last configuration was refused');
   put(by('gate'), `Gate: ${words.join(' · ')} · ${new Date().toLocaleTimeString()}`);
   by('gate').className = words.length > 1 ? 'trouble' : '';

@@ -115,3 +115,49 @@ async fn a_wrong_token_is_said_and_forgotten() {
     browser.shows("That token is not taken.").await;
     assert_eq!(browser.run("return sessionStorage.length").await, json!(0));
 }
+
+#[tokio::test]
+async fn an_added_room_shows_its_stock_and_is_removed_with_its_name_and_a_reason() {
+    let (_gate, _inside, browser) = entered(Look {
+        phone: true,
+        ..Look::default()
+    })
+    .await;
+    let stock = "return [...document.querySelectorAll('dt')].filter(one => \
+                 one.checkVisibility() && ['Sold', 'Left', 'Under way'].includes(one.textContent)).length";
+    assert_eq!(browser.run(stock).await, json!(0), "nothing is counted");
+    let removable = "return [...document.querySelectorAll('.remove')].filter(one => !one.hidden).length";
+    assert_eq!(
+        browser.run(removable).await,
+        json!(0),
+        "the file's rooms are removed there"
+    );
+    let added = "return ask('rooms', 'POST', { name: 'drop', routes: ['/drop/*'], stock: 5, \
+                 completes_on: [{ route: '/drop/done', status: 200 }] }).then(told => told.room.from)";
+    assert_eq!(browser.run(added).await, json!("api"));
+    browser.awaits("#room-drop").await;
+    browser.shows("Added by an operator").await;
+    crate::harness::eventually("its stock", async || {
+        (browser.run(stock).await == json!(3)).then_some(())
+    })
+    .await;
+    browser
+        .click("section[aria-labelledby=room-drop] .switches summary")
+        .await;
+    browser.screenshot("operator-added").await;
+    let wide = "return document.documentElement.scrollWidth";
+    assert_eq!(browser.run(wide).await, json!(360));
+    browser.click("section[aria-labelledby=room-drop] .remove").await;
+    browser.shows("Remove drop").await;
+    browser.fill("#sure-name", "drop").await;
+    browser.click("#sure-yes").await;
+    browser.shows("Say why.").await;
+    browser.fill("#sure-reason", "sold elsewhere").await;
+    browser.click("#sure-yes").await;
+    browser.shows("drop is gone.").await;
+    let cards = "return document.querySelectorAll('section.card').length";
+    crate::harness::eventually("the end of its card", async || {
+        (browser.run(cards).await == json!(1)).then_some(())
+    })
+    .await;
+}
