@@ -40,6 +40,11 @@ pub fn shown(order: &Order) -> api::Change {
             what: "add".to_owned(),
             ..told
         },
+        Deed::Rehearsal { size, began } => api::Change {
+            what: if *began { "rehearsal" } else { "rehearsal ended" }.to_owned(),
+            asked: Some(*size),
+            ..told
+        },
         Deed::Drawn => api::Change {
             what: "draw".to_owned(),
             ..told

@@ -43,6 +43,7 @@ fn told(shared: &Shared, name: SessionName, call: CallId) -> api::Verified {
         line: name.line,
         lane: name.lane,
         number: name.number,
+        rehearsal: None,
     };
     let view = shared.replica.view();
     let cut_off = shared.replica.cut_off().is_some();

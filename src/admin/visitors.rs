@@ -70,6 +70,7 @@ fn find(
                 line: name.clone(),
                 lane: reference.lane,
                 number,
+                rehearsal: None,
             };
             Some(Found { visitor, standing, now })
         })

@@ -118,6 +118,7 @@ fn shown(room: &RoomName, line: &LineName, place: usize, winner: &Winner) -> api
         line: line.clone(),
         lane: winner.lane,
         number: winner.number,
+        rehearsal: None,
     };
     api::Winner {
         place: place as u64,

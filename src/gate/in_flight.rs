@@ -92,6 +92,7 @@ mod tests {
             line: LineName::ONLY,
             lane: LaneId(0),
             number: Number { era: Era(1), n },
+            rehearsal: None,
         }))
     }
 

@@ -236,6 +236,7 @@ impl<'a> Seat<'a> {
             line: self.line.clone(),
             lane,
             number,
+            rehearsal: None,
         }
     }
 

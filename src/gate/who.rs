@@ -150,6 +150,7 @@ impl Reader<'_> {
             line: self.line.clone(),
             lane,
             number,
+            rehearsal: None,
         };
         self.view.standing(&visitor, self.view.clock)
     }

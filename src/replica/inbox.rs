@@ -9,7 +9,8 @@ use super::MAX_PENDING_JOINS;
 use super::options::Charge;
 use super::publish::Shared;
 use crate::room::{
-    Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RoomName, Settings, Tag, Visitor, Who,
+    Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Settings, Tag,
+    Visitor, Who,
 };
 use crate::token::Keyring;
 
@@ -41,6 +42,8 @@ pub struct Arrival {
     pub tags: Vec<Tag>,
     /// The visitor has come before, and carries the id.
     pub again: bool,
+    /// The visitor is a virtual one of this rehearsal.
+    pub rehearsal: Option<RehearsalId>,
 }
 
 impl Arrival {
@@ -54,6 +57,7 @@ impl Arrival {
             id: PendingId(id),
             tags: Vec::new(),
             again: false,
+            rehearsal: None,
         }
     }
 
@@ -64,6 +68,7 @@ impl Arrival {
             id,
             tags: Vec::new(),
             again: true,
+            rehearsal: None,
         }
     }
 
@@ -71,6 +76,12 @@ impl Arrival {
     #[must_use]
     pub fn of(self, tags: Vec<Tag>) -> Self {
         Self { tags, ..self }
+    }
+
+    /// The same, in a rehearsal.
+    #[must_use]
+    pub fn within(self, rehearsal: Option<RehearsalId>) -> Self {
+        Self { rehearsal, ..self }
     }
 }
 
@@ -184,9 +195,11 @@ impl Changing {
         is_removed || matches!(self.change, Change::Call(_) | Change::Reset | Change::Add(_))
     }
 
-    /// To be done once, and whoever wanted it was told that it has not come to pass: long after, it is not wanted any more.
+    /// To be done once, or to last for seconds, and whoever wanted it was told that it has not come to pass: long after, it is
+    /// not wanted any more.
     pub fn is_given_up(&self) -> bool {
-        self.is_once() && self.answer.as_ref().is_some_and(oneshot::Sender::is_closed)
+        let lease = matches!(self.change, Change::Rehearse(_) | Change::Renew { .. });
+        (self.is_once() || lease) && self.answer.as_ref().is_some_and(oneshot::Sender::is_closed)
     }
 
     /// Said by the configuration, and by no operator.

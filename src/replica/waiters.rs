@@ -102,6 +102,7 @@ fn visitor(joined: &Joined, number: Number) -> Visitor {
         line: joined.line.clone(),
         lane: joined.lane,
         number,
+        rehearsal: None,
     }
 }
 

@@ -41,6 +41,16 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
         },
         Change::Call(order) => called(order),
         Change::Add(addition) => format!("adds the room: {}", configured(&addition.settings, None)),
+        Change::Rehearse(order) => {
+            let forward = if order.forward { ", forwarded to the shop" } else { "" };
+            let (size, by) = (order.size, &order.by.name);
+            format!(
+                "begins a rehearsal {} of {size} virtual visitors by {by:?}{forward}",
+                order.id
+            )
+        }
+        Change::Renew { id, lease_ms } => format!("the rehearsal {id} goes on, for {lease_ms} ms at least"),
+        Change::EndRehearsal(_) => "ends the rehearsal: every virtual visitor is gone".to_owned(),
         Change::Remove => "the room is no longer configured".to_owned(),
     }
 }

@@ -8,7 +8,7 @@
 use super::entry::{Adopt, Batch, Change, RoomChange};
 use super::era::Extent;
 use super::held::rank;
-use super::ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
+use super::ids::{Clock, Edition, Era, LaneId, Number, Place, RoomName, Tag};
 use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
@@ -85,6 +85,10 @@ impl State {
                 for done in lacking {
                     packer.complete(done);
                 }
+                let virtuals = room
+                    .rehearsal()
+                    .map(|rehearsal| rehearsal.id)
+                    .filter(|_| of.lanes.iter().any(|lane| !lane.virtuals.is_empty()));
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
                     if let Some(extent) = lane.eras.extent(adopt.era) {
                         let unheard = |number: Number| {
@@ -92,11 +96,18 @@ impl State {
                                 .unheard(line)
                                 .is_some_and(|of| of.contains_key(&(id, number)))
                         };
-                        bring_lane(&mut packer, id, lane, (adopt.era, extent), &unheard);
+                        bring_lane(&mut packer, (id, lane, false), (adopt.era, extent), &unheard);
                         bring_accounts(&mut packer, id, lane, (adopt.era, extent), &unheard);
                         if further {
                             bring_horizon(&mut packer, id, lane, (adopt.era, extent));
                         }
+                    }
+                }
+                let Some(rehearsal) = virtuals else { continue };
+                packer.turn_to_rehearsal(name, line, rehearsal);
+                for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
+                    if let Some(extent) = lane.eras.extent(adopt.era) {
+                        bring_lane(&mut packer, (id, lane, true), (adopt.era, extent), &|_| false);
                     }
                 }
             }
@@ -159,11 +170,15 @@ impl State {
             let (edition, sale) = (room.edition(), Box::new(sale));
             change(revision, Change::Sale { edition, sale, lanes })
         };
-        let drawn = (after..).zip(room.sale_for(other)).map(part);
+        let sale = room.sale_for(other);
+        let behind = after.saturating_add(u64::try_from(sale.len()).unwrap_or(u64::MAX));
+        let drawn = (after..).zip(sale).map(part);
+        let rehearsed = room.rehearsal_for(other, self.moment.clock);
+        let rehearsed = rehearsed.map(|order| change(behind, Change::Rehearse(Box::new(order))));
         let lower = other.map_or(Edition(0), Room::edition) < room.edition();
         let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
         let said = made.into_iter().chain(text).chain(set);
-        said.chain(regained).chain(drawn).collect()
+        said.chain(regained).chain(drawn).chain(rehearsed).collect()
     }
 
     /// Whether `now` can have all rooms of this state.
@@ -189,12 +204,11 @@ fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
 
 type Wanted = fn(&Record) -> bool;
 
-/// One lane: what is used up, who is inside, and who is present. Of a number that was given for a pending id, and not shown
+/// One lane: what is used up, who is inside, and who is present, of virtual visitors or of everybody else. Of a number that was given for a pending id, and not shown
 /// since, nothing is said: its visitor comes with it, or with the id and is given another, and then nobody has this one.
 fn bring_lane(
     packer: &mut Packer,
-    id: LaneId,
-    lane: &Lane,
+    (id, lane, virtuals): (LaneId, &Lane, bool),
     (era, extent): (Era, Extent),
     unheard: &dyn Fn(Number) -> bool,
 ) {
@@ -207,6 +221,7 @@ fn bring_lane(
     };
     let mut put = |list, places: &mut dyn Iterator<Item = Place>| {
         let mut numbers: Vec<Number> = places
+            .filter(|place| lane.virtuals.get(*place) == virtuals)
             .filter_map(|place| number_at((era, extent), lane.eras.draws.came(place)))
             .collect();
         if drawn {

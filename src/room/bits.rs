@@ -116,6 +116,15 @@ impl Bits {
         whole + u64::from(ones + last.count_ones())
     }
 
+    /// Bits that both have.
+    pub fn common(&self, other: &Self) -> u64 {
+        let both = |(index, words): (u64, &Words)| {
+            let both = other.page(index).map_or([0; 64], |others| and(words, others));
+            both.iter().map(|word| u64::from(word.count_ones())).sum::<u64>()
+        };
+        self.pages().map(both).sum()
+    }
+
     /// The lowest bit at or above `place`.
     pub fn first_from(&self, place: Place) -> Option<Place> {
         let page = place.0 / PAGE;

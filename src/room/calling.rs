@@ -94,7 +94,8 @@ impl Line {
             return;
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
-        self.figures.called += 1;
+        self.count((id, place), |figures| figures.called += 1);
+        self.count_virtual_call((id, place));
         self.hold_piece((id, place));
         // Lanes have names from machine version 3 on; before, nothing is written of what each has called.
         if settings.lanes.len() > 1 {

@@ -34,6 +34,10 @@ impl State {
                 let regained = version >= SINCE_VERSION && room.regain(*edition, m);
                 return if regained { Changed::Taken } else { Changed::Refused };
             }
+            (Some(room), Change::Renew { id, lease_ms }) => {
+                let renewed = version >= WITH_SCHEDULES && room.renew_rehearsal(*id, *lease_ms, m.clock);
+                return if renewed { Changed::Taken } else { Changed::Refused };
+            }
             (Some(room), _) if change.revision <= room.revision => return Changed::Stale,
             (Some(_), Change::Override(overrides)) if !overrides.fits() => return Changed::Refused,
             (Some(room), Change::Configure(settings)) => room.configure(settings.under(version).bounded(), m),
@@ -71,6 +75,17 @@ impl State {
                 let said = (change.who.as_ref(), m.time);
                 Arc::make_mut(&mut self.additions).add(&change.room, addition, said);
             }
+            (Some(room), Change::Rehearse(order)) => {
+                if version < WITH_SCHEDULES || !room.rehearse(order, m) {
+                    return Changed::Refused;
+                }
+            }
+            (Some(room), Change::EndRehearsal(id)) => {
+                if version < WITH_SCHEDULES || !room.is_rehearsing(*id) {
+                    return Changed::Refused;
+                }
+                room.end_rehearsal();
+            }
             (Some(room), Change::Reset) => room.reset(m),
             (Some(room), Change::Remove) => {
                 room.close(m);
@@ -99,6 +114,7 @@ impl State {
         (noted && self.versions.current() >= WITH_SCHEDULES).then(|| Before {
             told: room.told(),
             edition: room.edition(),
+            rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.size),
         })
     }
 
@@ -119,6 +135,8 @@ impl State {
 struct Before {
     told: Told,
     edition: Edition,
+    /// Virtual visitors of the rehearsal that was under way.
+    rehearsed: u32,
 }
 
 /// What a change that was taken came to; `None` for a file that says the same of what is noted.
@@ -139,6 +157,14 @@ fn deed(change: &RoomChange, before: &Before, room: &Room) -> Option<Deed> {
             after: room.edition(),
         }),
         Change::Draw { .. } => Some(Deed::Drawn),
+        Change::Rehearse(order) => Some(Deed::Rehearsal {
+            size: order.size,
+            began: true,
+        }),
+        Change::EndRehearsal(_) => Some(Deed::Rehearsal {
+            size: before.rehearsed,
+            began: false,
+        }),
         _ => None,
     }
 }

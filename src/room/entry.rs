@@ -7,6 +7,7 @@ use super::accounts::{Bound, Tagged};
 use super::additions::Addition;
 use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::orders::{CallOrder, Who};
+use super::rehearsal::{RehearsalId, RehearsalOrder};
 use super::sale::{DrawnLane, Sale};
 use super::schedule::Window;
 use super::settings::{Overrides, Settings, WITH_SCHEDULES};
@@ -154,6 +155,12 @@ pub enum Change {
     Call(CallOrder),
     /// Makes a room that is in no file. From version 3 on.
     Add(Box<Addition>),
+    /// Virtual visitors may come. From version 3 on, as the next two.
+    Rehearse(Box<RehearsalOrder>),
+    /// The rehearsal goes on: whatever its revision, and no revision of the room.
+    Renew { id: RehearsalId, lease_ms: u64 },
+    /// It is over, whichever is under way where none is named.
+    EndRehearsal(Option<RehearsalId>),
 }
 
 /// What happened in one line since the gate's last batch. Applied in the order of the fields.
@@ -161,6 +168,8 @@ pub enum Change {
 pub struct Section {
     pub room: RoomName,
     pub line: LineName,
+    /// All of this is virtual visitors' of a rehearsal; it counts while that is under way. From version 3 on.
+    pub rehearsal: Option<RehearsalId>,
     /// Waiting visitors who left, and sessions ended by their visitor or an operator: at once.
     pub leaves: Vec<(LaneId, Number)>,
     /// Sessions ended by the shop's answer, `after_ms` from now (`end_grace`, 0 for at once).
@@ -284,6 +293,7 @@ impl Section {
         Self {
             room,
             line,
+            rehearsal: None,
             leaves: Vec::new(),
             ends: Vec::new(),
             completions: Vec::new(),
@@ -323,6 +333,8 @@ impl Batch {
     /// The batch as rooms of a machine version can have it: without stock, whoever completes only ends a session.
     #[must_use]
     pub fn under(mut self, version: u16) -> Self {
+        self.sections
+            .retain(|section| version >= WITH_SCHEDULES || section.rehearsal.is_none());
         for section in self.sections.iter_mut().filter(|_| version < WITH_SCHEDULES) {
             let completions = std::mem::take(&mut section.completions);
             section.ends.extend(completions.iter().map(Completion::end));
@@ -339,62 +351,6 @@ impl Completion {
             lane: self.lane,
             number: self.number,
             after_ms: self.after_ms,
-        }
-    }
-}
-
-impl Effects {
-    /// What every kind of join was answered.
-    pub fn all_joined(&self) -> impl Iterator<Item = &Joined> {
-        let joined = self.joined.iter().chain(&self.pending_joined);
-        joined.chain(&self.tagged_joined)
-    }
-
-    pub(super) fn skip(&mut self, items: u32) {
-        self.skipped = self.skipped.saturating_add(items);
-    }
-
-    pub(super) fn change(&mut self, changed: Changed) {
-        self.skip(u32::from(changed != Changed::Taken));
-        self.changed.push(changed);
-    }
-
-    /// Answers a join; one that nobody could be numbered for counts as skipped.
-    pub(super) fn answer(&mut self, section: &Section, (lane, count): (LaneId, u32), first: Option<Number>) {
-        self.skip(u32::from(first.is_none()));
-        self.joined.push(Joined {
-            room: section.room.clone(),
-            line: section.line.clone(),
-            lane,
-            first,
-            count,
-            later: false,
-        });
-    }
-
-    pub(super) fn answer_pending(&mut self, section: &Section, asked: LaneId, pended: Pended) {
-        let joined = self.pended(section, asked, pended);
-        self.pending_joined.push(joined);
-    }
-
-    pub(super) fn answer_tagged(&mut self, section: &Section, asked: LaneId, pended: Pended) {
-        let joined = self.pended(section, asked, pended);
-        self.tagged_joined.push(joined);
-    }
-
-    fn pended(&mut self, section: &Section, asked: LaneId, pended: Pended) -> Joined {
-        let (lane, first) = match pended {
-            Pended::Numbered(lane, number) => (lane, Some(number)),
-            Pended::Refused | Pended::Later => (asked, None),
-        };
-        self.skip(u32::from(first.is_none()));
-        Joined {
-            room: section.room.clone(),
-            line: section.line.clone(),
-            lane,
-            first,
-            count: 1,
-            later: pended == Pended::Later,
         }
     }
 }

@@ -7,9 +7,10 @@
 
 use super::additions::Addition;
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
-use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Spoke, VERSION, Vote};
+use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Section, Spoke, VERSION, Vote};
 use super::ids::{Era, GateId, Position, Wall};
 use super::orders::{CallOrder, Who};
+use super::rehearsal::{RehearsalId, RehearsalOrder};
 use super::sale::{DrawnLane, Sale};
 use super::schedule::{read_windows, write_windows};
 use super::section_codec::{read_count, read_section, write_section};
@@ -95,6 +96,9 @@ impl Batch {
 /// Tag of a change's field.
 const WHO: u8 = 1;
 
+/// Tag of a batch's field.
+const VIRTUAL: u8 = 2;
+
 fn writer(version: u16) -> Writer {
     Writer {
         version,
@@ -116,11 +120,12 @@ fn write_batch(w: &mut Writer, batch: &Batch) {
     w.option(batch.adopt, write_adopt);
     w.list(&batch.rooms, write_room_change);
     w.list(&batch.sections, write_section);
-    write_later(w, &Fields::new());
+    let virtuals = virtuals(batch).map(|field| (VIRTUAL, field));
+    write_later(w, &Fields::from_iter(virtuals));
 }
 
 fn read_batch(r: &mut Reader) -> Read<Batch> {
-    let batch = Batch {
+    let mut batch = Batch {
         hello: r.flag()?,
         goodbye: r.flag()?,
         knows: r.u16()?,
@@ -135,8 +140,40 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
         rooms: r.list(11, read_room_change)?,
         sections: r.list(11, read_section)?,
     };
-    read_later(r, |_, field| field.wrong())?;
+    read_later(r, |tag, field| match tag {
+        VIRTUAL => read_virtuals(field, &mut batch),
+        _ => field.wrong(),
+    })?;
     Ok(batch)
+}
+
+/// Which sections are virtual visitors', by where they stand, and of which rehearsal.
+fn virtuals(batch: &Batch) -> Option<Vec<u8>> {
+    let named = |(at, section): (usize, &Section)| Some((at, section.rehearsal?));
+    let virtuals: Vec<(usize, RehearsalId)> = batch.sections.iter().enumerate().filter_map(named).collect();
+    let field = || {
+        Writer::field(|w| {
+            w.list(&virtuals, |w, (at, id)| {
+                w.count(*at);
+                w.raw(&id.0);
+            });
+        })
+    };
+    (!virtuals.is_empty()).then(field)
+}
+
+/// Rising, and nothing is never written.
+fn read_virtuals(r: &mut Reader, batch: &mut Batch) -> Read<()> {
+    let virtuals = r.list(9, |r| Ok((r.var()?, RehearsalId(r.array()?))))?;
+    if virtuals.is_empty() || !virtuals.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return r.wrong();
+    }
+    for (at, id) in virtuals {
+        let section = usize::try_from(at).ok().and_then(|at| batch.sections.get_mut(at));
+        let Some(section) = section else { return r.wrong() };
+        section.rehearsal = Some(id);
+    }
+    Ok(())
 }
 
 fn write_spoke(w: &mut Writer, spoke: &Spoke) {
@@ -246,6 +283,19 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.u8(32);
             addition.write(w);
         }
+        Change::Rehearse(order) => {
+            w.u8(25);
+            order.write(w);
+        }
+        Change::Renew { id, lease_ms } => {
+            w.u8(26);
+            w.raw(&id.0);
+            w.var(*lease_ms);
+        }
+        Change::EndRehearsal(id) => {
+            w.u8(27);
+            w.option(id.as_ref(), |w, id| w.raw(&id.0));
+        }
         Change::Draw { edition, secret, value } => {
             w.u8(7);
             w.u32(edition.0);
@@ -287,6 +337,12 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
             sale: Box::new(Sale::read(r)?),
             lanes: r.list(3, DrawnLane::read)?,
         },
+        25 if r.has(WITH_SCHEDULES) => Change::Rehearse(Box::new(RehearsalOrder::read(r)?)),
+        26 if r.has(WITH_SCHEDULES) => Change::Renew {
+            id: RehearsalId(r.array()?),
+            lease_ms: r.var()?,
+        },
+        27 if r.has(WITH_SCHEDULES) => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
         30 if r.has(WITH_SCHEDULES) => Change::Call(CallOrder::read(r)?),
         32 if r.has(WITH_SCHEDULES) => Change::Add(Box::new(Addition::read(r)?)),
         _ => return r.wrong(),

@@ -25,6 +25,8 @@ pub(super) struct Lane {
     pub slots: Slots,
     /// Whose the places are. Not among the lane's bytes: the room writes it.
     pub tags: Tags,
+    /// Places of virtual visitors, for as long as their rehearsal is under way. The room writes it too.
+    pub virtuals: Bits,
     /// Places in gaps that proved to be issued.
     back: Bits,
     /// Places below are void.
@@ -52,6 +54,7 @@ impl Lane {
             presence: Presence::new(start),
             slots: Slots::default(),
             tags: Tags::default(),
+            virtuals: Bits::default(),
             back: Bits::default(),
             horizon: start,
             target: start,
@@ -267,6 +270,7 @@ impl Lane {
         self.presence.draw(&drawn);
         self.slots.permute(ranges(), to);
         self.tags.permute(ranges(), to);
+        self.virtuals.permute(ranges(), to);
         self.back.permute(ranges(), to);
         // Whoever was called before may stand anywhere now: what is remembered of the calls would void the rest.
         let start = drawn.stretches.start();
@@ -324,6 +328,7 @@ impl Lane {
             presence: Presence::read(r)?,
             slots: Slots::read(r)?,
             tags: Tags::default(),
+            virtuals: Bits::default(),
             back: Bits::read(r)?,
             horizon: r.place()?,
             target: r.place()?,

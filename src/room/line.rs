@@ -28,6 +28,8 @@ use crate::draw::Hash;
 pub(super) struct Line {
     pub lanes: Vec<Lane>,
     pub figures: Figures,
+    /// What of them was virtual visitors. Not among the line's bytes: the room writes it.
+    pub rehearsed: Figures,
     pub bucket: Bucket,
     pub turns: Turns,
     pub pulse: Pulse,
@@ -78,6 +80,7 @@ impl Line {
         let mut line = Self {
             lanes: Vec::new(),
             figures: Figures::default(),
+            rehearsed: Figures::default(),
             bucket: Bucket::full(settings, now),
             turns: Turns::default(),
             pulse: Pulse::default(),
@@ -279,9 +282,11 @@ impl Line {
         match lane.slots.get(place).copied() {
             Some(Record::Called(call)) => {
                 lane.miss(place, call);
-                self.figures.called -= 1;
                 self.free_piece((id, place));
-                self.figures.no_shows += 1;
+                self.count((id, place), |figures| {
+                    figures.called -= 1;
+                    figures.no_shows += 1;
+                });
             }
             Some(Record::Inside(session)) => {
                 let last = session.ending || session.expires >= session.ends_by;
@@ -295,10 +300,12 @@ impl Line {
 
     /// A session is over: its slot is free.
     pub fn close(&mut self, due: Due, session: &Session, end: EndedBy, settings: &Settings, m: &Moment) {
-        self.figures.inside -= 1;
         self.free_piece(due);
-        self.figures.excess -= u32::from(session.excess);
-        self.figures.ends += 1;
+        self.count(due, |figures| {
+            figures.inside -= 1;
+            figures.excess -= u32::from(session.excess);
+            figures.ends += 1;
+        });
         self.leave_over(due, end, session.count, settings, m);
     }
 
@@ -338,6 +345,7 @@ impl Line {
         let mut line = Self {
             lanes: r.list(60, Lane::read)?,
             figures: read_figures(r)?,
+            rehearsed: Figures::default(),
             bucket: Bucket::read(r)?,
             turns: Turns::read(r)?,
             pulse: Pulse::read(r)?,

@@ -33,6 +33,8 @@ pub struct LineView {
     /// The clock of the last entry that touched the line.
     pub clock: Clock,
     pub figures: Figures,
+    /// What of them is virtual visitors.
+    pub rehearsed: Figures,
     lanes: Vec<Lane>,
     bucket: Bucket,
     pulse: Pulse,
@@ -55,6 +57,10 @@ impl LineView {
                 completed: line.tally.winners().count(),
                 unfinished: settings.stock.map_or(0, |_| line.tally.unfinished(line.slots())),
                 ..line.figures
+            },
+            rehearsed: Figures {
+                waiting: line.virtual_waiting(),
+                ..line.rehearsed
             },
             lanes: line.lanes.clone(),
             bucket: line.bucket,

@@ -48,6 +48,11 @@ pub enum Deed {
     Drawn,
     /// The room is there from then on.
     Added,
+    /// A rehearsal of so many virtual visitors began, or was ended.
+    Rehearsal {
+        size: u32,
+        began: bool,
+    },
 }
 
 /// One key with both its values.
@@ -240,6 +245,11 @@ impl Deed {
             }
             Self::Drawn => w.u8(3),
             Self::Added => w.u8(4),
+            Self::Rehearsal { size, began } => {
+                w.u8(25);
+                w.u32(*size);
+                w.flag(*began);
+            }
         }
     }
 
@@ -257,6 +267,10 @@ impl Deed {
             }),
             3 => Ok(Self::Drawn),
             4 => Ok(Self::Added),
+            25 => Ok(Self::Rehearsal {
+                size: r.u32()?,
+                began: r.flag()?,
+            }),
             _ => r.wrong(),
         }
     }

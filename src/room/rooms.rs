@@ -3,8 +3,10 @@
 mod accounts;
 mod bring;
 mod bytes;
+mod joins;
 mod lanes;
 mod orders;
+mod rehearsal;
 mod sale;
 mod stage;
 mod stock;
@@ -12,8 +14,8 @@ mod stock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::entry::{Effects, Pended, PendingId, Section};
-use super::ids::{Clock, Edition, Era, LaneId, LineName, Number, Wall};
+use super::entry::{Effects, Section};
+use super::ids::{Clock, Edition, Era, LineName, Number, Wall};
 use super::line::{Crowd, Line};
 use super::line_view::LineView;
 use super::lines::Lines;
@@ -21,9 +23,10 @@ use super::moment::Moment;
 use super::orders::Orders;
 use super::past::Proof;
 use super::pending::Pending;
+use super::rehearsal::Rehearsal;
 use super::sale::Sale;
 use super::schedule::Turn;
-use super::settings::{Mode, Overrides, Settings};
+use super::settings::{Overrides, Settings};
 use super::view::RoomView;
 
 #[derive(Debug)]
@@ -47,6 +50,8 @@ pub(super) struct Room {
     sale: Arc<Sale>,
     /// What operators did of late.
     orders: Arc<Orders>,
+    /// The rehearsal that is under way.
+    rehearsal: Option<Arc<Rehearsal>>,
     lines: BTreeMap<LineName, Line>,
     pub pending: Pending,
     /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
@@ -77,6 +82,7 @@ impl Room {
             turn: None,
             sale: Arc::default(),
             orders: Arc::default(),
+            rehearsal: None,
             lines: BTreeMap::new(),
             pending: Pending::default(),
             dues: BTreeSet::new(),
@@ -120,6 +126,7 @@ impl Room {
             self.forget(&name, m);
         }
         self.pending.clear();
+        self.rehearsal = None;
         self.picture = None;
     }
 
@@ -184,15 +191,8 @@ impl Room {
         if section.bypasses > 0 {
             self.bypass(section, m);
         }
-        for (lane, count) in &section.joins {
-            let first = self.join(&section.line, *lane, *count, m);
-            effects.answer(section, (*lane, *count), first);
-        }
-        for (lane, id) in &section.pending_joins {
-            let joined = self.join_pending(&section.line, *lane, *id, m);
-            effects.answer_pending(section, *lane, joined);
-        }
-        self.join_accounts(section, m, effects);
+        self.know_virtuals(section);
+        self.take_joins(section, m, effects);
     }
 
     /// An entry ends: expiry, calls, horizons; lines without anybody are forgotten.
@@ -255,6 +255,7 @@ impl Room {
             results: self.results(),
             sale: Arc::clone(&self.sale),
             orders: Arc::clone(&self.orders),
+            rehearsal: self.rehearsal.clone(),
             overrides: self.overrides.clone(),
             revision: self.revision,
             edition: self.edition,
@@ -283,38 +284,6 @@ impl Room {
         if let Some(line) = self.lines.get_mut(&section.line) {
             line.figures.bypasses += u64::from(section.bypasses);
         }
-    }
-
-    pub(super) fn join(&mut self, line: &LineName, lane: LaneId, count: u32, m: &mut Moment) -> Option<Number> {
-        let joinable = matches!(self.settings.mode, Mode::Auto | Mode::Hold);
-        let configured = usize::from(lane.0) < self.settings.lane_weights.len();
-        let left = m.joins_left.checked_sub(count).filter(|_| count > 0)?;
-        if !joinable || !configured || !self.make(line, m) {
-            return None;
-        }
-        let line = self
-            .lines
-            .get_mut(line)
-            .filter(|line| !line.is_sold_out(&self.settings))?;
-        let first = line.join(lane, count, &self.settings, m.clock)?;
-        // Only now: a lane that issues no more must not use up the entry's joins for the others.
-        m.joins_left = left;
-        Some(first)
-    }
-
-    /// An id that was numbered before is answered with its number, whatever the mode.
-    pub(super) fn join_pending(&mut self, line: &LineName, lane: LaneId, id: PendingId, m: &mut Moment) -> Pended {
-        if let Some((lane, number)) = self.pending.get(id, line) {
-            return Pended::Numbered(lane, number);
-        }
-        if !self.pending.has_room(self.settings.firm_within_ms, m.clock) {
-            return Pended::Later;
-        }
-        let Some(number) = self.join(line, lane, 1, m) else {
-            return Pended::Refused;
-        };
-        self.pending.put(id, line, (lane, number), m.clock);
-        Pended::Numbered(lane, number)
     }
 
     /// Whether the section's tokens prove that the line was there and was lost.

@@ -1,5 +1,6 @@
 //! What gates saw and did, one item at a time: each method says whether the item was for anybody.
 
+use super::deadlines::Due;
 use super::entry::{Claim, End, Section};
 use super::era::Found;
 use super::ids::{Clock, Edition, Era, LaneId, Number};
@@ -23,7 +24,11 @@ impl Line {
             note(self.end(end, settings, m));
         }
         for done in &section.completions {
-            note(self.complete(done, settings, current, m));
+            // Nobody virtual buys anything.
+            note(match section.rehearsal {
+                Some(_) => self.end(&done.end(), settings, m),
+                None => self.complete(done, settings, current, m),
+            });
         }
         for claim in &section.claims {
             note(self.claim(claim, settings, m));
@@ -67,8 +72,10 @@ impl Line {
         match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => self.close((id, place), &session, EndedBy::Word, settings, m),
             Some(Record::Called(call)) => {
-                self.figures.called -= 1;
-                self.figures.left += 1;
+                self.count((id, place), |figures| {
+                    figures.called -= 1;
+                    figures.left += 1;
+                });
                 self.free_piece((id, place));
                 self.leave_over((id, place), EndedBy::Word, call.count, settings, m);
             }
@@ -82,7 +89,7 @@ impl Line {
             Some(Record::Missed { .. }) | None if in_line => {
                 lane.slots.put(place, None);
                 lane.presence.take(place);
-                self.figures.left += 1;
+                self.count((id, place), |figures| figures.left += 1);
             }
             _ => return false,
         }
@@ -97,7 +104,7 @@ impl Line {
         };
         let session = match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => session,
-            Some(Record::Called(call)) => self.admit(&call, settings, m),
+            Some(Record::Called(call)) => self.admit((end.lane, place), &call, settings, m),
             _ => return false,
         };
         let expires = session.expires.min(m.clock.plus(end.after_ms));
@@ -120,7 +127,9 @@ impl Line {
             return false;
         };
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) if claim.carried || !call.at_join => self.admit(&call, settings, m),
+            Some(Record::Called(call)) if claim.carried || !call.at_join => {
+                self.admit((claim.lane, place), &call, settings, m)
+            }
             Some(Record::Inside(session)) => session,
             _ => return false,
         };
@@ -140,7 +149,7 @@ impl Line {
         };
         let in_line = lane.is_in_line(place);
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.admit(&call, settings, m),
+            Some(Record::Called(call)) => self.admit((id, place), &call, settings, m),
             Some(
                 Record::Over {
                     end: EndedBy::Idling,
@@ -148,9 +157,9 @@ impl Line {
                     ..
                 }
                 | Record::Missed { count, .. },
-            ) => self.open_excess(count, settings, m),
-            Some(Record::Spent { .. }) => self.open_excess(2, settings, m),
-            None if in_line => self.open_excess(1, settings, m),
+            ) => self.open_excess((id, place), count, settings, m),
+            Some(Record::Spent { .. }) => self.open_excess((id, place), 2, settings, m),
+            None if in_line => self.open_excess((id, place), 1, settings, m),
             _ => return false,
         };
         if let Some(lane) = self.lane(id) {
@@ -236,7 +245,7 @@ impl Line {
         let in_line = lane.is_in_line(place);
         match lane.slots.get(place).copied() {
             Some(Record::Called(call)) if record.is_none() => {
-                self.figures.called -= 1;
+                self.count((id, place), |figures| figures.called -= 1);
                 self.free_piece((id, place));
                 self.leave_over((id, place), EndedBy::Word, call.count, settings, m);
             }
@@ -294,19 +303,21 @@ impl Line {
     }
 
     /// A called visitor comes in.
-    fn admit(&mut self, call: &Call, settings: &Settings, m: &Moment) -> Session {
-        self.figures.called -= 1;
-        self.figures.claims += 1;
-        self.open(call.count, false, settings, m)
+    fn admit(&mut self, due: Due, call: &Call, settings: &Settings, m: &Moment) -> Session {
+        self.count(due, |figures| {
+            figures.called -= 1;
+            figures.claims += 1;
+        });
+        self.open(due, call.count, false, settings, m)
     }
 
-    fn open_excess(&mut self, count: u8, settings: &Settings, m: &Moment) -> Session {
-        self.figures.excess += 1;
-        self.open(count, true, settings, m)
+    fn open_excess(&mut self, due: Due, count: u8, settings: &Settings, m: &Moment) -> Session {
+        self.count(due, |figures| figures.excess += 1);
+        self.open(due, count, true, settings, m)
     }
 
-    fn open(&mut self, count: u8, excess: bool, settings: &Settings, m: &Moment) -> Session {
-        self.figures.inside += 1;
+    fn open(&mut self, due: Due, count: u8, excess: bool, settings: &Settings, m: &Moment) -> Session {
+        self.count(due, |figures| figures.inside += 1);
         let ends_by = m.clock.plus(settings.session_max_ms);
         Session {
             expires: m.clock.plus(settings.session_ms).min(ends_by),

@@ -44,6 +44,7 @@ pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
     let mut section = Section {
         room: r.room_name()?,
         line: r.line_name()?,
+        rehearsal: None,
         leaves: marks_codec::read(r)?,
         ends: r.list(14, read_end)?,
         completions: Vec::new(),

@@ -319,6 +319,7 @@ impl State {
     fn run(&mut self, batch: &Batch, effects: &mut Effects) {
         let quiet_until = self.moment.quiet_until;
         for room in self.rooms.values_mut() {
+            room.lapse(&self.moment);
             room.follow(&mut self.moment);
         }
         for change in &batch.rooms {
@@ -332,8 +333,8 @@ impl State {
         self.rooms.values_mut().for_each(|room| room.advance(&self.moment));
         for section in &batch.sections {
             match self.rooms.get_mut(&section.room) {
-                Some(room) => room.apply(section, &mut self.moment, effects),
-                None => refuse(section, effects),
+                Some(room) if room.hears(section) => room.apply(section, &mut self.moment, effects),
+                _ => refuse(section, effects),
             }
         }
         self.rooms.values_mut().for_each(|room| room.finish(&mut self.moment));

@@ -13,6 +13,7 @@ use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position
 use super::line_view;
 use super::orders::{Deed, MAX_ORDERS, Orders};
 use super::past::Past;
+use super::rehearsal::{Rehearsal, RehearsalId};
 use super::roster::RosterGate;
 use super::sale::Sale;
 use super::schedule::{Phase, Stage};
@@ -67,6 +68,8 @@ pub struct RoomView {
     pub sale: Arc<Sale>,
     /// What operators did of late.
     pub orders: Arc<Orders>,
+    /// The rehearsal that is under way.
+    pub rehearsal: Option<Arc<Rehearsal>>,
     pub overrides: Overrides,
     pub revision: u64,
     pub edition: Edition,
@@ -349,4 +352,6 @@ pub struct Visitor {
     pub line: LineName,
     pub lane: LaneId,
     pub number: Number,
+    /// The visitor is a virtual one of this rehearsal.
+    pub rehearsal: Option<RehearsalId>,
 }

@@ -66,7 +66,12 @@ impl Keyring {
 }
 
 fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
-    Scope { kind: CODE, room, line }
+    Scope {
+        kind: CODE,
+        room,
+        line,
+        rehearsal: None,
+    }
 }
 
 /// id (6), starts (4), expires (4), lane (1 and as many); seconds since 1970, 0 for none.

@@ -25,7 +25,15 @@ pub fn token(data: &[u8]) {
     let payload = &rest[..rest.len().min(MAX_PAYLOAD)];
     for kind in [PASS, TICKET, proof::KIND, CODE] {
         let (room, line) = (&room, &line);
-        let token = keys.seal(Scope { kind, room, line }, payload);
+        let token = keys.seal(
+            Scope {
+                kind,
+                room,
+                line,
+                rehearsal: None,
+            },
+            payload,
+        );
         let known = read(&keys, room, line, &token);
         let forged = flipped(&token, *at, *bits);
         assert!(!read(&keys, room, line, &forged), "{forged} was {token}");

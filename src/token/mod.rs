@@ -11,6 +11,7 @@ mod account;
 mod code;
 mod draw;
 mod key;
+mod mark;
 mod name;
 mod pass;
 pub mod proof;
@@ -28,7 +29,8 @@ mod tests;
 
 pub use code::{Code, CodeDate, CodeId};
 pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, Secret};
-pub use name::{code_cookie, pass_cookie, ticket_cookie};
+pub use mark::{Mark, MarkDate};
+pub use name::{VIRTUAL, code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 pub use pass::{Pass, PassId};
 pub use reference::Reference;
 pub use seal::MAX_TOKEN;

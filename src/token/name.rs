@@ -11,6 +11,22 @@ pub(super) const TICKET: &str = "anteroom-ticket-";
 /// The base name of a pass's cookie, also what names the kind to the MAC.
 pub(super) const PASS: &str = "anteroom-pass-";
 
+/// The same of virtual visitors. SECURITY: none of the names with a room is one of the others with another room.
+pub(super) const VIRTUAL_TICKET: &str = "anteroom-rehearsal-ticket-";
+pub(super) const VIRTUAL_PASS: &str = "anteroom-rehearsal-pass-";
+
+/// What the name of every cookie of a virtual visitor begins with.
+pub const VIRTUAL: &str = "anteroom-rehearsal-";
+
+/// The names of a virtual visitor's two cookies: the ticket's, and the pass's.
+#[must_use]
+pub fn virtual_cookies(room: &RoomName, line: &LineName) -> (String, String) {
+    (
+        base_name(VIRTUAL_TICKET, room, line),
+        base_name(VIRTUAL_PASS, room, line),
+    )
+}
+
 /// `anteroom-ticket-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
 #[must_use]
 pub fn ticket_cookie(room: &RoomName, line: &LineName) -> String {

@@ -6,7 +6,7 @@ use sha2::Sha256;
 use super::key::{Keyring, Signer};
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use super::{MAX_TRIES, name};
-use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RoomName, Wall};
+use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RehearsalId, RoomName, Wall};
 
 /// Names one call of a number, the same on every gate; unguessable, so that only who was called can show it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -39,13 +39,32 @@ impl Keyring {
     /// The pass as text for a cookie or a header.
     #[must_use]
     pub fn sign_pass(&self, pass: &Pass) -> String {
-        self.seal(scope(&pass.room, &pass.line), &encode(pass))
+        self.seal(scope(&pass.room, &pass.line, None), &encode(pass))
     }
 
     /// The pass that `token` is, if it is genuine and of this room and line; expired or not.
     #[must_use]
     pub fn read_pass(&self, room: &RoomName, line: &LineName, token: &str) -> Option<Pass> {
-        let opened = self.unseal(scope(room, line), token)?;
+        let opened = self.unseal(scope(room, line, None), token)?;
+        decode(room, line, opened.payload())
+    }
+
+    /// The pass of a rehearsal's virtual visitor: no pass anywhere else.
+    #[must_use]
+    pub fn sign_virtual_pass(&self, rehearsal: RehearsalId, pass: &Pass) -> String {
+        self.seal(scope(&pass.room, &pass.line, Some(rehearsal)), &encode(pass))
+    }
+
+    /// The pass that `token` is, if it is a genuine one of this rehearsal.
+    #[must_use]
+    pub fn read_virtual_pass(
+        &self,
+        rehearsal: RehearsalId,
+        room: &RoomName,
+        line: &LineName,
+        token: &str,
+    ) -> Option<Pass> {
+        let opened = self.unseal(scope(room, line, Some(rehearsal)), token)?;
         decode(room, line, opened.payload())
     }
 
@@ -84,11 +103,16 @@ impl Keyring {
     }
 }
 
-fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
+fn scope<'a>(room: &'a RoomName, line: &'a LineName, rehearsal: Option<RehearsalId>) -> Scope<'a> {
     Scope {
-        kind: name::PASS,
+        kind: if rehearsal.is_some() {
+            name::VIRTUAL_PASS
+        } else {
+            name::PASS
+        },
         room,
         line,
+        rehearsal,
     }
 }
 

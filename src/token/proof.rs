@@ -56,7 +56,12 @@ impl Keyring {
 }
 
 fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
-    Scope { kind: KIND, room, line }
+    Scope {
+        kind: KIND,
+        room,
+        line,
+        rehearsal: None,
+    }
 }
 
 /// A hash solves a puzzle when its first four bytes, as a number, are no more than this.

@@ -155,6 +155,7 @@ mod tests {
             line: LineName::ONLY,
             lane: LaneId(lane),
             number,
+            rehearsal: None,
         })
     }
 

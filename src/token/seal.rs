@@ -6,7 +6,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use super::key::{KeyId, Keyring, Signer};
-use crate::room::{LineName, RoomName};
+use crate::room::{LineName, RehearsalId, RoomName};
 
 const VERSION: u8 = 1;
 const TAG: usize = 32;
@@ -23,14 +23,21 @@ pub(super) struct Scope<'a> {
     pub kind: &'static str,
     pub room: &'a RoomName,
     pub line: &'a LineName,
+    /// Whose token it is, where it is a virtual visitor's.
+    pub rehearsal: Option<RehearsalId>,
 }
 
 impl Scope<'_> {
-    /// A MAC over the scope. The room ends at a zero byte, which no name holds, and the line's length stands before it.
+    /// A MAC over the scope. The room ends at a zero byte, which no name holds, and the line's length stands before it; what a
+    /// rehearsal's kinds are called is the name of no other, and all of them have its id behind the line.
     fn mac(self, signer: &Signer) -> Hmac<Sha256> {
         let line = self.line.as_str().as_bytes();
         let length = u8::try_from(line.len()).expect("a line has at most 64 bytes");
-        signer.mac_of(&[self.kind.as_bytes(), self.room.as_str().as_bytes(), &[0, length], line])
+        let room = self.room.as_str().as_bytes();
+        match &self.rehearsal {
+            None => signer.mac_of(&[self.kind.as_bytes(), room, &[0, length], line]),
+            Some(id) => signer.mac_of(&[self.kind.as_bytes(), room, &[0, length], line, &id.0]),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use super::{MAX_TRIES, name};
-use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
+use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RehearsalId, RoomName, Tag, Wall};
 
 /// What a ticket proves its bearer has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -31,13 +31,32 @@ impl Keyring {
     /// The ticket as text for a cookie or a header.
     #[must_use]
     pub fn sign_ticket(&self, ticket: &Ticket) -> String {
-        self.seal(scope(&ticket.room, &ticket.line), &encode(ticket))
+        self.seal(scope(&ticket.room, &ticket.line, None), &encode(ticket))
     }
 
     /// The ticket that `token` is, if it is genuine and of this room and line.
     #[must_use]
     pub fn read_ticket(&self, room: &RoomName, line: &LineName, token: &str) -> Option<Ticket> {
-        let opened = self.unseal(scope(room, line), token)?;
+        let opened = self.unseal(scope(room, line, None), token)?;
+        decode(room, line, opened.payload())
+    }
+
+    /// The ticket of a rehearsal's virtual visitor: no ticket anywhere else.
+    #[must_use]
+    pub fn sign_virtual_ticket(&self, rehearsal: RehearsalId, ticket: &Ticket) -> String {
+        self.seal(scope(&ticket.room, &ticket.line, Some(rehearsal)), &encode(ticket))
+    }
+
+    /// The ticket that `token` is, if it is a genuine one of this rehearsal.
+    #[must_use]
+    pub fn read_virtual_ticket(
+        &self,
+        rehearsal: RehearsalId,
+        room: &RoomName,
+        line: &LineName,
+        token: &str,
+    ) -> Option<Ticket> {
+        let opened = self.unseal(scope(room, line, Some(rehearsal)), token)?;
         decode(room, line, opened.payload())
     }
 
@@ -59,11 +78,16 @@ impl Keyring {
     }
 }
 
-fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
+fn scope<'a>(room: &'a RoomName, line: &'a LineName, rehearsal: Option<RehearsalId>) -> Scope<'a> {
     Scope {
-        kind: name::TICKET,
+        kind: if rehearsal.is_some() {
+            name::VIRTUAL_TICKET
+        } else {
+            name::TICKET
+        },
         room,
         line,
+        rehearsal,
     }
 }
 

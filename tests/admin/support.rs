@@ -153,6 +153,7 @@ impl Gate {
             line,
             lane: LaneId(0),
             number,
+            rehearsal: None,
         }
     }
 

@@ -225,6 +225,7 @@ pub fn visitor(number: Number) -> Visitor {
         line: LineName::ONLY,
         lane: LaneId(0),
         number,
+        rehearsal: None,
     }
 }
 

@@ -181,6 +181,7 @@ pub fn stands(hall: &mut Hall, (lane, number): (LaneId, Number)) -> Standing {
         line: LineName::ONLY,
         lane,
         number,
+        rehearsal: None,
     };
     view.standing(&visitor, view.clock)
 }

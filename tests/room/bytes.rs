@@ -3,8 +3,9 @@
 use anteroom::draw::Hash;
 use anteroom::room::{
     Addition, Adopt, Batch, Bound, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End,
-    Entry, Era, GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId, Position, RoomChange,
-    RoomName, Root, Sale, Schedule, Section, Settings, Spoke, State, Tag, Tagged, VERSION, Vote, Wall, Who, Window,
+    Entry, Era, GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId, Position, RehearsalId,
+    RehearsalOrder, RoomChange, RoomName, Root, Sale, Schedule, Section, Settings, Spoke, State, Tag, Tagged, VERSION,
+    Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -122,6 +123,13 @@ prop_compose! {
             Change::Sale { edition: Edition(edition), sale: Box::new(sale), lanes }
         }),
         schedule().prop_map(|Schedule { rule, windows }| Change::Windows { rule, windows }),
+        (any::<[u8; 8]>(), any::<[u32; 2]>(), any::<[bool; 2]>(), any::<[u64; 2]>(), who()).prop_map(
+            |(id, [size, joined], [forward, anyway], [lease_ms, for_ms], by)| Change::Rehearse(Box::new(RehearsalOrder {
+                id: RehearsalId(id), size, joined, forward, anyway, lease_ms, for_ms, by,
+            })),
+        ),
+        (any::<[u8; 8]>(), any::<u64>()).prop_map(|(id, lease_ms)| Change::Renew { id: RehearsalId(id), lease_ms }),
+        option::of(any::<[u8; 8]>()).prop_map(|id| Change::EndRehearsal(id.map(RehearsalId))),
     ]) -> RoomChange {
         RoomChange { room, revision, change, who }
     }
@@ -135,11 +143,11 @@ prop_compose! {
         brought in [vec(named(), 0..200), vec(named(), 0..5), vec(named(), 0..5)], bypasses in any::<u32>(),
         joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
         tagged in vec((any::<u8>(), vec(any::<[u8; 8]>(), 0..3), option::of(any::<[u8; 12]>())), 0..5),
-        bound in vec((named(), vec(any::<[u8; 8]>(), 0..3)), 0..20),
+        bound in vec((named(), vec(any::<[u8; 8]>(), 0..3)), 0..20), rehearsal in option::of(any::<[u8; 8]>()),
     ) -> Section {
         let [taken, spent, voids] = brought;
         Section {
-            room, line, leaves, reopens, renewals, marks, taken, spent, voids, bypasses,
+            room, line, rehearsal: rehearsal.map(RehearsalId), leaves, reopens, renewals, marks, taken, spent, voids, bypasses,
             ends: ends.into_iter().map(|((lane, number), after_ms)| End { lane, number, after_ms }).collect(),
             completions: completions.into_iter().map(|((lane, number), (edition, after_ms, at))| {
                 Completion { lane, number, edition: Edition(edition), after_ms, at: at.map(Wall) }

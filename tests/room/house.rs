@@ -115,6 +115,7 @@ fn a_line_is_forgotten_when_nobody_can_come_back_and_begins_above_its_numbers() 
             line: name.clone(),
             lane: LANE,
             number: first[2],
+            rehearsal: None,
         };
         (view.rooms[&room()].lines.len(), view.standing(&visitor, view.clock))
     };

@@ -37,6 +37,7 @@ fn stands(log: &mut Log, lane: LaneId, number: Number) -> Standing {
         line: LineName::ONLY,
         lane,
         number,
+        rehearsal: None,
     };
     view.standing(&visitor, view.clock)
 }

@@ -75,6 +75,7 @@ fn stay(run: &mut Run) -> u64 {
                 line: line.clone(),
                 lane: *lane,
                 number: *number,
+                rehearsal: None,
             };
             match view.standing(&visitor, view.clock) {
                 Standing::Waiting(waiting) if waiting.present => section.marks.push((*lane, *number)),

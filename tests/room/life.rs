@@ -209,6 +209,7 @@ impl Life {
                     n: first.n + i,
                     ..first
                 },
+                rehearsal: None,
             }));
         }
         let forgotten = self.people.len().saturating_sub(PEOPLE);

@@ -25,6 +25,8 @@ mod life;
 mod lost_draw;
 mod model;
 mod pending;
+mod rehearsal;
+mod rehearsal_lost;
 mod run;
 mod schedule;
 mod shared;

@@ -185,6 +185,7 @@ impl Run {
                 line,
                 lane,
                 number,
+                rehearsal: None,
             };
             let (was, is) = (was.standing(&visitor, was.clock), is.standing(&visitor, is.clock));
             // Nobody may have heard of that number yet.
@@ -252,6 +253,7 @@ impl Run {
                 line,
                 lane,
                 number,
+                rehearsal: None,
             };
             assert_eq!(
                 view.standing(&visitor, view.clock),
@@ -306,6 +308,7 @@ impl Run {
                 line: line.clone(),
                 lane: *lane,
                 number: *number,
+                rehearsal: None,
             };
             let (was, is) = (
                 before.standing(&visitor, before.clock),

@@ -225,6 +225,7 @@ fn who_is_let_past_the_line_is_counted() {
         line: LineName::ONLY,
         lane: LANE,
         number,
+        rehearsal: None,
     };
     assert_eq!(
         view.standing(&visitor, view.clock),

@@ -245,6 +245,7 @@ impl Log {
                 line: LineName::ONLY,
                 lane: LANE,
                 number,
+                rehearsal: None,
             },
             view.clock,
         )

@@ -219,6 +219,7 @@ impl World {
             line: LineName::ONLY,
             lane: LANE,
             number,
+            rehearsal: None,
         };
         self.view.standing(&visitor, self.view.clock)
     }

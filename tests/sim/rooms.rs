@@ -98,5 +98,6 @@ pub fn visitor(number: Number) -> Visitor {
         line: LineName::ONLY,
         lane: LANE,
         number,
+        rehearsal: None,
     }
 }

@@ -180,6 +180,7 @@ impl World {
                     line: LineName::ONLY,
                     lane: LaneId(0),
                     number: *number,
+                    rehearsal: None,
                 };
                 !matches!(view.standing(&visitor, view.clock), Standing::Waiting(waiting) if waiting.missed_at.is_none())
             };

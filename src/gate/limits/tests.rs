@@ -29,6 +29,7 @@ fn visitor(n: u32) -> Visitor {
         line: LineName::ONLY,
         lane: LaneId(0),
         number: Number { era: Era(1), n },
+        rehearsal: None,
     }
 }
 

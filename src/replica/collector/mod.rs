@@ -15,8 +15,8 @@ use crate::draw::MAX_BEACON_NAME;
 use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Unrecorded};
 use crate::replica::waiters::Waiters;
 use crate::room::{
-    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomChange, RoomName, Schedule, Settings,
-    Visitor, Who,
+    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, RoomChange, RoomName, Schedule,
+    Settings, Visitor, Who,
 };
 
 #[derive(Default)]
@@ -33,7 +33,8 @@ pub(super) struct Collector {
     urgent: bool,
 }
 
-type LineKey = (RoomName, LineName);
+/// A line, and whose: a rehearsal's visitors have sections of their own.
+type LineKey = (RoomName, LineName, Option<RehearsalId>);
 type Seat = (LaneId, Number);
 
 impl Collector {
@@ -48,7 +49,10 @@ impl Collector {
 
     pub fn join(&mut self, join: Join) {
         self.urgent = true;
-        let work = self.lines.entry((join.room, join.line)).or_default();
+        let work = self
+            .lines
+            .entry((join.room, join.line, join.arrival.rehearsal))
+            .or_default();
         work.joiners.join(join.lane, join.arrival, join.waiter);
     }
 
@@ -81,7 +85,7 @@ impl Collector {
             _ => Edition::default(),
         };
         let full = self.notes >= kind.most();
-        let work = match self.lines.entry((visitor.room, visitor.line)) {
+        let work = match self.lines.entry((visitor.room, visitor.line, visitor.rehearsal)) {
             Slot::Vacant(_) if full => return false,
             slot => slot.or_default(),
         };
@@ -117,9 +121,10 @@ impl Collector {
             line,
             lane,
             number,
+            rehearsal,
         } = binding.visitor;
         let full = self.notes >= MAX_NOTES;
-        let work = match self.lines.entry((room, line)) {
+        let work = match self.lines.entry((room, line, rehearsal)) {
             Slot::Vacant(_) if full => return false,
             slot => slot.or_default(),
         };
@@ -141,7 +146,7 @@ impl Collector {
     /// Only counted, so a count that there is no room for is let go.
     pub fn bypassed(&mut self, (room, line, count): (RoomName, LineName, u32)) {
         if count > 0 && self.lines.len() < MAX_NOTES {
-            let work = self.lines.entry((room, line)).or_default();
+            let work = self.lines.entry((room, line, None)).or_default();
             work.bypasses = work.bypasses.saturating_add(count);
         }
     }
@@ -270,8 +275,9 @@ impl Collector {
             }
             let Some(said) = self.changes.pop_front() else { return };
             // Two words of this gate on one room, as after an outage: the later one counts.
-            let own =
-                |earlier: &&RoomChange| earlier.room == said.room && !matches!(earlier.change, Change::Edition(_));
+            let own = |earlier: &&RoomChange| {
+                earlier.room == said.room && !matches!(earlier.change, Change::Edition(_) | Change::Renew { .. })
+            };
             let last = batch.rooms.iter().rev().find(own).map(|earlier| earlier.revision);
             let revision = last
                 .or(said.over)
@@ -316,6 +322,8 @@ fn change_bytes(change: &Change) -> usize {
             // Only brought with an era, in batches of its own.
             Change::Sale { .. } => MAX_BATCH_BYTES,
             Change::Call(order) => order.line.as_str().len(),
+            Change::Rehearse(order) => order.bytes(),
+            Change::Renew { .. } | Change::EndRehearsal(_) => REHEARSAL_BYTES,
             Change::Reset | Change::Remove | Change::Edition(_) => 0,
         }
 }
@@ -357,6 +365,7 @@ const ITEM_BYTES: usize = 28;
 const TAG_BYTES: usize = 8;
 const CHANGE_BYTES: usize = 256;
 const WINDOW_BYTES: usize = 34;
+const REHEARSAL_BYTES: usize = 16;
 
 #[cfg(test)]
 mod tests;

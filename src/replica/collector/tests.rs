@@ -29,6 +29,7 @@ fn noted(at: usize, n: u32, note: Note) -> Noted {
         line: line(at),
         lane: LaneId(7),
         number: number(n),
+        rehearsal: None,
     };
     Noted {
         visitor,

@@ -68,7 +68,10 @@ impl Work {
 
     /// This line's section, as far as there is room; `None` when it would be empty.
     pub fn cut(&mut self, key: &LineKey, room: &mut Room, waiters: &mut Waiters) -> Option<Section> {
-        let mut section = Section::new(key.0.clone(), key.1.clone());
+        let mut section = Section {
+            rehearsal: key.2,
+            ..Section::new(key.0.clone(), key.1.clone())
+        };
         let empty = section.clone();
         section.bypasses = std::mem::take(&mut self.bypasses);
         self.joiners.cut_new(&mut section, room, waiters);

@@ -64,6 +64,7 @@ mod tests {
             line: LineName::ONLY,
             lane: LaneId(0),
             number: Number { era: Era(1), n: 7 },
+            rehearsal: None,
         };
         let bought = Note::Complete {
             edition: Edition(0),

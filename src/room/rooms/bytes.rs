@@ -80,6 +80,7 @@ impl Room {
             .chain(self.tagged())
             .chain(orders)
             .chain(pulses)
+            .chain(self.rehearsed().map(|field| (VIRTUAL, field)))
             .collect()
     }
 
@@ -154,6 +155,7 @@ impl Room {
                 STOCK => self.read_tallies(field)?,
                 LANES => self.read_pulses(field)?,
                 ACCOUNTS => self.read_tagged(field)?,
+                VIRTUAL => self.read_rehearsed(field)?,
                 _ => return field.wrong(),
             }
             Ok(())
@@ -171,3 +173,5 @@ const ACCOUNTS: u8 = 5;
 /// What operators did of late.
 const ORDERS: u8 = 7;
 const LANES: u8 = 8;
+/// The rehearsal, and whose of it the places are.
+const VIRTUAL: u8 = 9;

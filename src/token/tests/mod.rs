@@ -122,11 +122,13 @@ fn a_genuine_payload_of_another_shape_is_refused() {
         kind: name::TICKET,
         room: &shop,
         line: &only,
+        rehearsal: None,
     };
     let passes = seal::Scope {
         kind: name::PASS,
         room: &shop,
         line: &only,
+        rehearsal: None,
     };
     let read = |payload: &[u8]| {
         let ticket = ring.read_ticket(&shop, &only, &ring.seal(tickets, payload));
@@ -159,6 +161,7 @@ fn a_token_of_one_kind_is_refused_as_another_whatever_its_payload() {
         kind: name::TICKET,
         room: &shop,
         line: &only,
+        rehearsal: None,
     };
     let token = ring.seal(tickets, &[0; 33]);
     assert!(ring.unseal(tickets, &token).is_some());

@@ -63,6 +63,7 @@ impl Line {
             line: LineName::ONLY,
             lane: LaneId(0),
             number,
+            rehearsal: None,
         };
         EventStream::new(
             visitor,
@@ -350,6 +351,7 @@ async fn an_idle_stream_is_small() {
         line: LineName::ONLY,
         lane: LaneId(0),
         number,
+        rehearsal: None,
     };
     let views = line.views.subscribe();
     let listener = Listener::new(visitor, views, &line.feeds, Ear::default(), line.drain.clone());

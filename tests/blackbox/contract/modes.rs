@@ -125,6 +125,7 @@ async fn is_present(house: &House, guest: &Guest) -> bool {
         line: LineName::ONLY,
         lane: ticket.lane,
         number: number_of(&ticket).unwrap(),
+        rehearsal: None,
     };
     let target = format!("/api/v1/rooms/shop/visitors/{}", Reference::of(&visitor));
     let told = house.gate.admin_ask("GET", &target, "").await.json();

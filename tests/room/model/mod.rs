@@ -358,7 +358,10 @@ impl Model {
                 | Change::Commit { .. }
                 | Change::Draw { .. }
                 | Change::Sale { .. }
-                | Change::Add(_),
+                | Change::Add(_)
+                | Change::Rehearse(_)
+                | Change::Renew { .. }
+                | Change::EndRehearsal(_),
             ) => {
                 return false;
             }
