@@ -5,6 +5,7 @@
 
 mod additions;
 mod hands;
+mod rehearsal;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
 pub use hands::{Call, Called, Change, Changed, Changes, History, LaneOf, Messages, Raise, Reset, Skip};
+pub use rehearsal::{EndRehearsal, Rehearsal, Rehearse, Renew};
 
 /// `GET /api/v1/rooms`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +90,9 @@ pub struct Room {
     pub lines: u64,
     #[serde(flatten)]
     pub figures: Figures,
+    /// The rehearsal that is under way, if one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<Rehearsal>,
     /// Where the room has several: the sums over its lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<Lane>,

@@ -12,7 +12,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSe
 use prometheus_client::metrics::MetricType;
 
 use super::patch::mode_name;
-use super::{api, shape};
+use super::{api, rehearsals, shape};
 use crate::proxy::Stats;
 use crate::replica::Replica;
 use crate::room::{Figures, LineName, Mode, Phase, RoomName, RoomView};
@@ -72,6 +72,7 @@ impl Collector for RoomFigures {
         encode_phases(&mut encoder, &view.rooms)?;
         encode_lanes(&mut encoder, &view.rooms)?;
         encode_stock(&mut encoder, &view.rooms)?;
+        rehearsals::encode(&mut encoder, &view.rooms)?;
         let rooms = self.totals(&view.rooms);
         for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;

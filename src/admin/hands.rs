@@ -262,7 +262,7 @@ pub(super) async fn message(
 
 /// Says a word that stands whatever others say meanwhile. While the log takes nothing it is refused: it would be done when
 /// nobody thinks of it any more.
-async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Result<u64, Problem> {
+pub(super) async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Result<u64, Problem> {
     let _turn = shared.changing.lock().await;
     if shared.replica.cut_off().is_some() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, AWAY));
@@ -279,6 +279,6 @@ async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Resu
 /// Why nothing is said to the log.
 pub(super) const AWAY: &str = "the log takes nothing at this moment: nothing was changed, try again when it does";
 
-fn conflict(detail: &str) -> Problem {
+pub(super) fn conflict(detail: &str) -> Problem {
     Problem::new(StatusCode::CONFLICT, detail)
 }

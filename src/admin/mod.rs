@@ -23,6 +23,7 @@ mod page;
 mod patch;
 mod problem;
 mod readiness;
+mod rehearsals;
 mod reloads;
 mod rooms;
 mod routes;

@@ -3,8 +3,8 @@
 use axum::routing::{MethodRouter, get, post};
 
 use super::{
-    Shared, additions, draws, gates, hands, health, history, openapi, page, reloads, rooms, upgrade, upstreams, verify,
-    visitors, winners,
+    Shared, additions, draws, gates, hands, health, history, openapi, page, rehearsals, reloads, rooms, upgrade,
+    upstreams, verify, visitors, winners,
 };
 
 /// Paths and what each takes.
@@ -20,6 +20,9 @@ pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/api/v1/rooms/{room}/call", post(hands::call)),
         ("/api/v1/rooms/{room}/reset", post(hands::reset)),
         ("/api/v1/rooms/{room}/message", post(hands::message)),
+        ("/api/v1/rooms/{room}/rehearsal", post(rehearsals::begin)),
+        ("/api/v1/rooms/{room}/rehearsal/renew", post(rehearsals::renew)),
+        ("/api/v1/rooms/{room}/rehearsal/end", post(rehearsals::end)),
         ("/api/v1/rooms/{room}/changes", get(hands::changes)),
         ("/api/v1/rooms/{room}/history", get(history::show)),
         ("/api/v1/rooms/{room}/lines", get(rooms::lines)),

@@ -1,7 +1,7 @@
 //! What the rooms' view says, in the API's shape.
 
-use super::api;
 use super::patch::{mode_name, overridden};
+use super::{api, rehearsals};
 use crate::logging::rfc3339;
 use crate::room::{
     Called, Clock, Figures, Inside, LaneId, LineView, Phase, RoomName, RoomView, Stage, Standing, Visitor, Waiting,
@@ -30,6 +30,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
         let_past: false,
         lines: view.lines.len() as u64,
         figures: total(view),
+        rehearsal: rehearsals::of(view),
         lanes: lanes_of(view),
         estimate: only
             .and_then(|line| line.estimate(LaneId::default(), line.waiting(LaneId::default()), now))

@@ -88,7 +88,8 @@ impl Seat<'_> {
     pub fn is_nameless(&self) -> bool {
         let refuses = |identities: &Identities| identities.missing == Missing::Refuse;
         let kept = || self.shared.replica.load().version >= WITH_SCHEDULES;
-        self.joins_as().is_empty() && self.rules.room.identity.as_ref().is_some_and(refuses) && kept()
+        let named = self.rehearsal.is_some() || !self.joins_as().is_empty();
+        !named && self.rules.room.identity.as_ref().is_some_and(refuses) && kept()
     }
 
     /// What the tokens show is another account's.

@@ -8,6 +8,8 @@ use cookie::{Cookie, SameSite};
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 
+use crate::token::VIRTUAL;
+
 /// Cookies of one request looked at under one name; more are ignored.
 const MAX_VALUES: usize = 4;
 
@@ -106,34 +108,44 @@ fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&[u8], &[u8])> {
         })
 }
 
+/// What was among the gate's own cookies of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stripped {
+    /// One of a virtual visitor.
+    pub of_rehearsal: bool,
+}
+
 /// Takes the gate's own cookies out of a request on its way to the shop; the others keep their bytes and order.
-pub fn strip(headers: &mut HeaderMap) {
+pub fn strip(headers: &mut HeaderMap) -> Stripped {
     let ours = |line: &HeaderValue| {
         line.as_bytes()
             .windows(OURS.len())
             .any(|bytes| bytes == OURS.as_bytes())
     };
     if !headers.get_all(COOKIE).iter().any(ours) {
-        return;
+        return Stripped::default();
     }
+    let of_rehearsal = pairs(headers).any(|(name, _)| bare(name).starts_with(VIRTUAL.as_bytes()));
     let lines: Vec<HeaderValue> = headers.get_all(COOKIE).iter().filter_map(without_ours).collect();
     headers.remove(COOKIE);
     for line in lines {
         headers.append(COOKIE, line);
     }
+    Stripped { of_rehearsal }
+}
+
+/// The base name of a cookie.
+fn bare(name: &[u8]) -> &[u8] {
+    let name = name.trim_ascii_start();
+    name.strip_prefix(b"__Host-")
+        .or(name.strip_prefix(b"__Secure-"))
+        .unwrap_or(name)
 }
 
 const OURS: &str = "anteroom-";
 
 fn without_ours(line: &HeaderValue) -> Option<HeaderValue> {
-    let is_ours = |pair: &&[u8]| {
-        let name = pair.trim_ascii_start();
-        let bare = name
-            .strip_prefix(b"__Host-")
-            .or(name.strip_prefix(b"__Secure-"))
-            .unwrap_or(name);
-        bare.starts_with(OURS.as_bytes())
-    };
+    let is_ours = |pair: &&[u8]| bare(pair).starts_with(OURS.as_bytes());
     let kept: Vec<&[u8]> = line
         .as_bytes()
         .split(|byte| *byte == b';')
@@ -234,8 +246,14 @@ mod tests {
             "sid=\"x\"; anteroom-ticket-shop=t; __Host-anteroom-pass-shop=p;lang=ko",
             "anteroom-pass-a=1",
         ]);
-        strip(&mut map);
+        assert!(!strip(&mut map).of_rehearsal);
         assert_eq!(map.get_all(COOKIE).iter().collect::<Vec<_>>(), ["sid=\"x\";lang=ko"]);
+        for name in ["anteroom-rehearsal-pass-shop", "__Host-anteroom-rehearsal-ticket-shop"] {
+            let mut map = HeaderMap::new();
+            map.append(COOKIE, HeaderValue::try_from(format!("a=1; {name}=x")).unwrap());
+            assert!(strip(&mut map).of_rehearsal, "{name}");
+            assert_eq!(map.get(COOKIE).unwrap(), "a=1");
+        }
         let mut other = headers(&["a=anteroom-1; b = 2"]);
         strip(&mut other);
         assert_eq!(other.get(COOKIE).unwrap(), "a=anteroom-1; b = 2");

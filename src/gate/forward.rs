@@ -23,6 +23,7 @@ use super::fields::Fields;
 use super::forward_auth::{self, Aim};
 use super::in_flight::Right;
 use super::pages::Pages;
+use super::rehearsal;
 use super::rules::{Ending, Rules};
 use super::seat::Seat;
 use super::visit::Visit;
@@ -110,7 +111,17 @@ impl Gate {
         outcome: Outcome,
         right: Admission<'_>,
     ) -> Answer {
-        cookies::strip(&mut head.headers);
+        if let Some(rehearsed) = visit.rehearsed {
+            if !rehearsed.forward {
+                return Self::stand_in(&head, outcome, right);
+            }
+            head.headers.remove(rehearsal::HEADER);
+        }
+        let stripped = cookies::strip(&mut head.headers);
+        // SECURITY: the mark was lost on the way.
+        if stripped.of_rehearsal && visit.rehearsed.is_none() {
+            return rehearsal::unmarked(pages, visit);
+        }
         // SECURITY: what only a proxy may say of a visitor, a shop would believe.
         if !visit.peer_trusted {
             for name in &self.shared.said_by_proxies {
@@ -204,7 +215,7 @@ const EXHAUSTED_RETRY_SECS: u32 = 5;
 
 /// Sets cookies on an answer that no shared cache will keep. SECURITY: one that says it may be kept goes without, unless
 /// they must be set; that one, and any that a cache might keep by a guess, is made private.
-fn give(cookies: &[HeaderValue], must_set: bool, method: &Method, response: &mut Response<Body>) {
+pub fn give(cookies: &[HeaderValue], must_set: bool, method: &Method, response: &mut Response<Body>) {
     if cookies.is_empty() {
         return;
     }

@@ -56,6 +56,8 @@ impl Gate {
         // A pending join was counted when its ticket was given; the room forgets its id after the late window.
         let lapsed = |ticket: &Ticket| visit.wall.since(ticket.joined_at) > seat.rules.room.settings.late_window_ms;
         let counted = match coming {
+            // As many as the rehearsal is for, however few machines they come from.
+            _ if seat.rehearsal.is_some() => Ok(()),
             Coming::Again(_) if !seat.ticket().is_some_and(lapsed) => {
                 self.shared.limits.status(seat.ticket(), visit.client)
             }
@@ -76,14 +78,15 @@ impl Gate {
             Coming::First => Arrival::first(),
             Coming::Again(id) | Coming::Proved(id) | Coming::Waited(id) => Arrival::again(id),
         }
-        .of(tags);
+        .of(tags)
+        .within(seat.rehearsal);
         let (lane, place) = match self.shared.replica.join(&room, &line, lane, arrival.clone()).await {
             JoinOutcome::Numbered(lane, number) => (lane, TicketPlace::Numbered(number)),
             JoinOutcome::Later => (lane, TicketPlace::Pending(arrival.id)),
             JoinOutcome::Refused => return Joined::Refused,
         };
         // PERF: nobody else needs to know.
-        if seat.rules.room.proof.is_some() {
+        if seat.rules.room.proof.is_some() && seat.rehearsal.is_none() {
             seat.rules.joins.count(time::uptime());
         }
         // Another gate may have reset the room since the visit began: the number is of the edition that the view shows with it.

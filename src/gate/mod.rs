@@ -7,6 +7,7 @@
 //! Visit::of        who sent it, from where, what kind of request; a crawler's, if its address is known for that
 //! Router::route    which room and line, which limits; 400 where it can be read in two ways
 //! redirect         308 for who comes in the clear, if the operator wants it
+//! rehearsed        a virtual visitor's: from here on what any visitor's is, but kept from the shop
 //! Limits           429
 //! Seat::of         the genuine tokens it carries
 //! Seat::worth      what they are worth by the newest view
@@ -41,6 +42,7 @@ mod outage;
 mod pages;
 mod proof;
 mod redirect;
+mod rehearsal;
 mod rules;
 mod seat;
 mod seat_answers;
@@ -87,14 +89,20 @@ impl Gate {
         if let Some(question) = self.shared.question(&head) {
             return self.judge(&conn, question, head, body).await;
         }
-        let visit = self.shared.visit(&conn, &head);
+        let mut visit = self.shared.visit(&conn, &head);
         let record = self.shared.record(&head);
-        let (room, answer) = self.route(&conn, &visit, head, body).await;
+        let (room, answer) = self.route(&conn, &mut visit, head, body).await;
         self.shared.finish(&visit, record, room, answer)
     }
 
     /// Finds where a request belongs; what belongs nowhere in particular is answered here.
-    async fn route(&self, conn: &Arc<Conn>, visit: &Visit, head: Parts, body: RequestBody) -> (Option<usize>, Answer) {
+    async fn route(
+        &self,
+        conn: &Arc<Conn>,
+        visit: &mut Visit,
+        head: Parts,
+        body: RequestBody,
+    ) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
         let Some(routed) = shared.route(&head) else {
             conn.close();
@@ -108,6 +116,9 @@ impl Gate {
         };
         if let Some(answer) = redirect::answer(shared, visit, &head) {
             return (None, answer);
+        }
+        if visit.mark.is_some() {
+            return self.rehearsed(conn, visit, head, body, routed).await;
         }
         if routed.own {
             return self.endpoint(conn, visit, &head).await;

@@ -11,7 +11,7 @@ use crate::limit::Held;
 use crate::metrics::{Metrics, Requests};
 use crate::proxy::is_trusted;
 use crate::room::{LineName, Mode, RoomName, RoomView};
-use crate::token::{code_cookie, pass_cookie, ticket_cookie};
+use crate::token::{code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 use crate::waiting::{Language, TemplateError};
 
 use super::cookies::Policy;
@@ -78,6 +78,14 @@ impl Rules {
         } else {
             Cow::Owned(Names::of(&self.room.name, line))
         }
+    }
+
+    /// The cookies of a virtual visitor in one of the room's lines.
+    #[must_use]
+    pub fn virtual_names(&self, line: &LineName) -> Cow<'_, Names> {
+        let (ticket, pass) = virtual_cookies(&self.room.name, line);
+        let code = code_cookie(&self.room.name, line);
+        Cow::Owned(Names { ticket, pass, code })
     }
 
     /// The lane that somebody from that address stands in, where the room has several.

@@ -7,7 +7,8 @@ use http::request::Parts;
 
 use crate::replica::Condition;
 use crate::room::{
-    Clock, Edition, LaneId, LineName, LineView, Mode, Number, RoomView, Stage, Standing, Tag, Visitor, Wall,
+    Clock, Edition, LaneId, LineName, LineView, Mode, Number, RehearsalId, RoomView, Stage, Standing, Tag, Visitor,
+    Wall,
 };
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
@@ -44,6 +45,8 @@ pub struct Seat<'a> {
     pub reload: Reload,
     /// The tags of the account that the request names, first the one by the key which signs.
     pub tags: Vec<Tag>,
+    /// The visitor is a virtual one of this rehearsal.
+    pub rehearsal: Option<RehearsalId>,
     ticket: Option<Ticket>,
     pass: Option<Pass>,
     /// A code as it was shown, where the room takes any.
@@ -71,7 +74,11 @@ impl<'a> Seat<'a> {
     /// Reads the genuine tokens that a request carries for this line.
     #[must_use]
     pub fn of(shared: &'a Shared, rules: &'a Rules, line: LineName, head: &Parts, visit: &Visit) -> Self {
-        let names = rules.names(&line);
+        let rehearsal = visit.rehearsed.map(|rehearsed| rehearsed.id);
+        let names = match rehearsal {
+            None => rules.names(&line),
+            Some(_) => rules.virtual_names(&line),
+        };
         let policy = rules.policy(visit.secure);
         let header = |name: &HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         let (ticket_name, pass_name) = (policy.name(&names.ticket), policy.name(&names.pass));
@@ -84,12 +91,21 @@ impl<'a> Seat<'a> {
         let policy_code = policy.name(&names.code);
         let room = &rules.room.name;
         let (mut some_ticket, mut some_pass) = (false, false);
-        let ticket = shared
-            .keyring
-            .newest_ticket(room, &line, tickets.inspect(|_| some_ticket = true));
-        let pass = shared
-            .keyring
-            .newest_pass(room, &line, passes.inspect(|_| some_pass = true));
+        let (mut tickets, mut passes) = (
+            tickets.inspect(|_| some_ticket = true),
+            passes.inspect(|_| some_pass = true),
+        );
+        let keyring = &shared.keyring;
+        let (ticket, pass) = match rehearsal {
+            None => (
+                keyring.newest_ticket(room, &line, tickets),
+                keyring.newest_pass(room, &line, passes),
+            ),
+            Some(id) => (
+                tickets.find_map(|text| keyring.read_virtual_ticket(id, room, &line, text)),
+                passes.find_map(|text| keyring.read_virtual_pass(id, room, &line, text)),
+            ),
+        };
         if some_ticket && ticket.is_none() {
             shared.metrics.tickets_refused.inc();
         }
@@ -106,10 +122,14 @@ impl<'a> Seat<'a> {
             policy,
             app,
             reload: reload.unwrap_or_default(),
-            tags: accounts::tags(shared, rules, head, visit),
+            tags: match rehearsal {
+                None => accounts::tags(shared, rules, head, visit),
+                Some(_) => Vec::new(),
+            },
+            rehearsal,
             ticket,
             pass,
-            code: shown_code(rules, &policy_code, head),
+            code: shown_code(rules, &policy_code, head).filter(|_| rehearsal.is_none()),
         }
     }
 
@@ -127,6 +147,7 @@ impl<'a> Seat<'a> {
             app: self.app,
             reload: self.reload,
             tags: self.tags.clone(),
+            rehearsal: self.rehearsal,
             ticket,
             pass,
             code: self.code.clone(),
@@ -236,7 +257,7 @@ impl<'a> Seat<'a> {
             line: self.line.clone(),
             lane,
             number,
-            rehearsal: None,
+            rehearsal: self.rehearsal,
         }
     }
 
@@ -344,6 +365,7 @@ impl Worth {
         // PERF: nothing is counted where any number is allowed.
         self.pass
             .as_ref()
+            .filter(|_| seat.rehearsal.is_none())
             .is_some_and(|pass| !seat.shared.limits.pass(&pass.pass, visit.client, allowed))
     }
 

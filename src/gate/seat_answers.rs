@@ -50,16 +50,34 @@ impl Seat<'_> {
         self.rules.room.settings.session_ms
     }
 
+    /// The ticket as text: of a virtual visitor one that is a ticket nowhere else.
+    #[must_use]
+    pub fn sign_ticket(&self, ticket: &Ticket) -> String {
+        let keyring = &self.shared.keyring;
+        match self.rehearsal {
+            None => keyring.sign_ticket(ticket),
+            Some(id) => keyring.sign_virtual_ticket(id, ticket),
+        }
+    }
+
+    /// The pass as text, as [`Seat::sign_ticket`].
+    #[must_use]
+    pub fn sign_pass(&self, pass: &Pass) -> String {
+        let keyring = &self.shared.keyring;
+        match self.rehearsal {
+            None => keyring.sign_pass(pass),
+            Some(id) => keyring.sign_virtual_pass(id, pass),
+        }
+    }
+
     #[must_use]
     pub fn set_ticket(&self, ticket: &Ticket) -> HeaderValue {
-        self.policy
-            .set_ticket(&self.names.ticket, self.shared.keyring.sign_ticket(ticket))
+        self.policy.set_ticket(&self.names.ticket, self.sign_ticket(ticket))
     }
 
     #[must_use]
     pub fn set_pass(&self, pass: &Pass) -> HeaderValue {
-        self.policy
-            .set_pass(&self.names.pass, self.shared.keyring.sign_pass(pass))
+        self.policy.set_pass(&self.names.pass, self.sign_pass(pass))
     }
 
     #[must_use]

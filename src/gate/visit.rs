@@ -16,6 +16,7 @@ use crate::time;
 
 use super::forward_auth::Aim;
 use super::kind::Kind;
+use super::rehearsal::{self, Rehearsed};
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
@@ -36,6 +37,10 @@ pub struct Visit {
     pub kind: Kind,
     /// Who asks, and for what: the visitor for a page of the shop, or a proxy for a word about it.
     pub aim: Aim,
+    /// What the request shows for a mark of a rehearsal, genuine or not.
+    pub mark: Option<HeaderValue>,
+    /// The visitor is a virtual one: the mark was judged.
+    pub rehearsed: Option<Rehearsed>,
     languages: Option<HeaderValue>,
     target: Option<PathAndQuery>,
 }
@@ -60,6 +65,8 @@ impl Visit {
             proto: conn.proto(),
             kind: Kind::of(&head.method, headers),
             aim: Aim::Shop,
+            mark: headers.get(rehearsal::HEADER).cloned(),
+            rehearsed: None,
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),
             target: head.uri.path_and_query().cloned(),
         }
@@ -89,6 +96,8 @@ impl Visit {
             proto: Proto::Http,
             kind,
             aim: Aim::Shop,
+            mark: None,
+            rehearsed: None,
             languages: None,
             target: Some(PathAndQuery::from_static(target)),
         }

@@ -47,6 +47,8 @@ pub enum Outcome {
     SameSite,
     /// 502 or 504: the upstream could not answer.
     Upstream,
+    /// A virtual visitor's, whatever became of it.
+    Rehearsed,
     /// The gate's own fault: 500 or 503 that none of the above explains.
     Failed,
 }
@@ -76,6 +78,7 @@ impl Outcome {
         Self::Closed,
         Self::SameSite,
         Self::Upstream,
+        Self::Rehearsed,
         Self::Failed,
     ];
 
@@ -105,6 +108,7 @@ impl Outcome {
             Self::Closed => "closed",
             Self::SameSite => "same_site",
             Self::Upstream => "upstream",
+            Self::Rehearsed => "rehearsed",
             Self::Failed => "failed",
         }
     }

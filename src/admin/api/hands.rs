@@ -100,7 +100,7 @@ pub struct Change {
     /// What the operator said to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// set, call, reset or draw.
+    /// set, call, reset, draw, rehearsal or rehearsal ended.
     pub what: String,
     /// For set and reset: each key with both values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

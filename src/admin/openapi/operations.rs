@@ -88,6 +88,21 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
             "Tell those who wait something, each in their language",
             (s.takes::<api::Messages>(), s.gives::<api::Room>()),
         ),
+        post(
+            "/api/v1/rooms/{room}/rehearsal",
+            "Begin a rehearsal: virtual visitors may come",
+            (s.takes::<api::Rehearse>(), s.gives::<api::Room>()),
+        ),
+        post(
+            "/api/v1/rooms/{room}/rehearsal/renew",
+            "The rehearsal goes on, for 15 s from now",
+            (s.takes::<api::Renew>(), s.gives::<api::Room>()),
+        ),
+        post(
+            "/api/v1/rooms/{room}/rehearsal/end",
+            "End the rehearsal: every virtual visitor is gone",
+            (s.takes::<api::EndRehearsal>(), s.gives::<api::Room>()),
+        ),
         get(
             "/api/v1/rooms/{room}/changes",
             "Who changed the room of late, and what was before",

@@ -37,7 +37,9 @@ impl Gate {
         );
         let no_line = worth.door == Door::LetPast || worth.sold_out || matches!(worth.mode, Mode::Closed | Mode::Off);
         if placed || no_line || worth.pass() == PassState::Valid {
-            if let Err(over) = self.shared.limits.status(seat.ticket(), visit.client) {
+            if seat.rehearsal.is_none()
+                && let Err(over) = self.shared.limits.status(seat.ticket(), visit.client)
+            {
                 return over.answer(&seat.rules.pages, visit);
             }
             return self.with_tokens(seat, visit, &worth);
@@ -75,8 +77,8 @@ impl Gate {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };
         let handed = Handed {
-            ticket: Some(self.shared.keyring.sign_ticket(&ticket)),
-            pass: pass.as_ref().map(|pass| self.shared.keyring.sign_pass(pass)),
+            ticket: Some(seat.sign_ticket(&ticket)),
+            pass: pass.as_ref().map(|pass| seat.sign_pass(pass)),
             fresh: true,
         };
         let mut answer = self.status_answer(&seat, visit, &worth, &handed, Outcome::Own);

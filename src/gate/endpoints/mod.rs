@@ -126,6 +126,7 @@ impl Gate {
         }
         let seat = Seat::of(&self.shared, rules, line, head, visit);
         if endpoint.is_counted()
+            && seat.rehearsal.is_none()
             && let Err(over) = self.shared.limits.status(seat.ticket(), visit.client)
         {
             return over.answer(&rules.pages, visit);

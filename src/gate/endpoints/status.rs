@@ -68,8 +68,8 @@ impl Gate {
         let renewed = || worth.renewed(visit).map(|(pass, _)| pass);
         let pass = worth.yields(seat, visit).or_else(renewed);
         Handed {
-            ticket: seat.ticket().map(|ticket| self.shared.keyring.sign_ticket(ticket)),
-            pass: pass.map(|pass| self.shared.keyring.sign_pass(&pass)),
+            ticket: seat.ticket().map(|ticket| seat.sign_ticket(ticket)),
+            pass: pass.map(|pass| seat.sign_pass(&pass)),
             fresh: false,
         }
     }

@@ -24,6 +24,7 @@ use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
 use super::decide::Verdict;
+use super::rehearsal::unmarked;
 use super::visit::Visit;
 use super::{Gate, Shared};
 
@@ -113,6 +114,10 @@ impl Gate {
             }
         };
         let mut visit = shared.visit(conn, &head);
+        // SECURITY: a yes would send a virtual visitor's request to the shop. They come to the gate itself.
+        if own.mark.is_some() || visit.mark.is_some() {
+            return shared.finish(&own, record, None, unmarked(&shared.pages, &own));
+        }
         visit.aim = question.aim;
         let record = shared.record(&head);
         let (room, answer) = self.asked(&visit, head, body).await;

@@ -1,0 +1,213 @@
+//! Rehearsals over HTTP: begun, kept going and ended; and what of a room's figures is theirs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
+use axum::response::Response;
+use http::HeaderMap;
+use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::metrics::MetricType;
+
+use super::entrance::Operator;
+use super::hands::{conflict, may_say, reason, say};
+use super::problem::json;
+use super::rooms::{Named, shown};
+use super::{Peer, Problem, Shared, api, gates};
+use crate::logging::rfc3339;
+use crate::replica::Unrecorded;
+use crate::room::{
+    Change, Figures, MAX_REHEARSAL_MS, MAX_REHEARSED, RehearsalId, RehearsalOrder, RoomName, RoomView, Who,
+};
+
+/// How long a rehearsal goes on without being renewed.
+const LEASE_MS: u64 = 15_000;
+
+/// `POST /api/v1/rooms/{room}/rehearsal`.
+pub(super) async fn begin(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let asked: api::Rehearse = gates::read(&headers, body)?;
+    let anyway = asked.anyway;
+    let (order, who) = checked(asked, &operator)?;
+    may_say(&shared.replica.view())?;
+    if let Some(other) = room.view.rehearsal.as_ref().filter(|other| other.id != order.id) {
+        let (by, until) = (&other.by.name, rfc3339(other.ends_at));
+        return Err(conflict(&format!(
+            "a rehearsal of {by:?} is under way until {until}: one at a time, end it first"
+        )));
+    }
+    let decides = room.view.settings.stock.is_some() || room.view.configured.draw.is_some();
+    if decides && !anyway {
+        return Err(conflict(
+            "the room sells by stock or by a draw: virtual visitors would hold pieces and take places until it ends; rehearse \
+             outside of its sale, or anyway",
+        ));
+    }
+    let (id, size, forward) = (order.id, order.size, order.forward);
+    say(&shared, &room.name, Change::Rehearse(Box::new(order)), who).await?;
+    tracing::warn!(
+        room = %room.name, %peer, operator = operator.0, rehearsal = %id, visitors = size, forward, "a rehearsal has begun"
+    );
+    Ok(now(&shared, &room))
+}
+
+/// `POST /api/v1/rooms/{room}/rehearsal/renew`.
+pub(super) async fn renew(
+    State(shared): State<Shared>,
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let api::Renew { id } = gates::read(&headers, body)?;
+    let id = named(&id)?;
+    let lease_ms = LEASE_MS;
+    let change = Change::Renew { id, lease_ms };
+    match shared.replica.order(room.name.clone(), change, None, None).await {
+        Ok(_) => Ok(now(&shared, &room)),
+        Err(Unrecorded::Refused) => Err(conflict("this rehearsal is not under way any more")),
+        Err(why) => Err(Problem::unrecorded(why)),
+    }
+}
+
+/// `POST /api/v1/rooms/{room}/rehearsal/end`.
+pub(super) async fn end(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let api::EndRehearsal { id, reason: why } = gates::read(&headers, body)?;
+    let wanted = id.as_deref().map(named).transpose()?;
+    let why = reason(why).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
+    // Whichever is under way is the one that is seen here: never one that somebody begins meanwhile.
+    let under_way = room.view.rehearsal.as_ref().map(|rehearsal| rehearsal.id);
+    let Some(id) = wanted.or(under_way) else {
+        return Err(conflict("no rehearsal is under way in this room"));
+    };
+    let change = Change::EndRehearsal(Some(id));
+    say(&shared, &room.name, change, operator.with(why)).await?;
+    tracing::warn!(room = %room.name, %peer, operator = operator.0, rehearsal = %id, "a rehearsal was ended");
+    Ok(now(&shared, &room))
+}
+
+fn checked(asked: api::Rehearse, operator: &Operator) -> Result<(RehearsalOrder, Who), Problem> {
+    let mut mistakes = Vec::new();
+    let most_secs = MAX_REHEARSAL_MS / 1_000;
+    if !(1..=MAX_REHEARSED).contains(&asked.visitors) {
+        mistakes.push(format!("visitors must be 1 to {MAX_REHEARSED}, not {}", asked.visitors));
+    }
+    if !(1..=most_secs).contains(&asked.seconds) {
+        mistakes.push(format!("seconds must be 1 to {most_secs}, not {}", asked.seconds));
+    }
+    let why = reason(asked.reason).unwrap_or_else(|mistake| {
+        mistakes.push(mistake);
+        None
+    });
+    if !mistakes.is_empty() {
+        return Err(Problem::mistakes(mistakes));
+    }
+    let who = operator.with(why);
+    let order = RehearsalOrder {
+        id: named(&asked.id)?,
+        size: asked.visitors,
+        joined: 0,
+        forward: asked.forward,
+        anyway: asked.anyway,
+        lease_ms: LEASE_MS,
+        for_ms: asked.seconds * 1_000,
+        by: who.clone(),
+    };
+    Ok((order, who))
+}
+
+fn named(id: &str) -> Result<RehearsalId, Problem> {
+    RehearsalId::parse(id).ok_or_else(|| Problem::mistakes(vec!["id must be 16 hexadecimal digits".to_owned()]))
+}
+
+fn now(shared: &Shared, room: &Named) -> Response {
+    let view = shared.replica.view();
+    let after = view.rooms.get(&room.name).unwrap_or(&room.view);
+    json(&shown(shared, &room.name, after))
+}
+
+/// The rehearsal of a room, with what its visitors do in all lines.
+#[must_use]
+pub(super) fn of(view: &RoomView) -> Option<api::Rehearsal> {
+    let rehearsal = view.rehearsal.as_ref()?;
+    let mut told = api::Rehearsal {
+        id: rehearsal.id.to_string(),
+        by: rehearsal.by.name.clone(),
+        reason: Some(rehearsal.by.reason.clone()).filter(|reason| !reason.is_empty()),
+        since: rfc3339(rehearsal.since),
+        until: rfc3339(rehearsal.ends_at),
+        visitors: rehearsal.size,
+        joined: rehearsal.joined,
+        forward: rehearsal.forward,
+        ..api::Rehearsal::default()
+    };
+    for line in view.lines.values() {
+        let Figures {
+            waiting,
+            called,
+            inside,
+            no_shows,
+            ..
+        } = line.rehearsed;
+        told.waiting += waiting;
+        told.called += u64::from(called);
+        told.sessions += u64::from(inside);
+        told.no_shows += no_shows;
+    }
+    Some(told)
+}
+
+/// Nothing of rooms that rehearse nothing.
+pub(super) fn encode(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
+    let told: Vec<_> = rooms
+        .iter()
+        .filter_map(|(room, view)| Some((room, of(view)?)))
+        .collect();
+    for (name, help, figure) in GAUGES {
+        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (room, rehearsal) in &told {
+            metric
+                .encode_family(&[("room", room.as_str())])?
+                .encode_gauge(&figure(rehearsal))?;
+        }
+    }
+    Ok(())
+}
+
+type Gauge = (&'static str, &'static str, fn(&api::Rehearsal) -> u64);
+
+const GAUGES: [Gauge; 4] = [
+    (
+        "rehearsal_visitors",
+        "Virtual visitors that the rehearsal under way is for, at most",
+        |rehearsal| u64::from(rehearsal.visitors),
+    ),
+    (
+        "rehearsal_waiting",
+        "Virtual visitors among those in line",
+        |rehearsal| rehearsal.waiting,
+    ),
+    (
+        "rehearsal_called",
+        "Virtual visitors among those called who have not come yet",
+        |rehearsal| rehearsal.called,
+    ),
+    (
+        "rehearsal_sessions",
+        "Virtual visitors among those inside",
+        |rehearsal| rehearsal.sessions,
+    ),
+];
