@@ -95,13 +95,14 @@ pub fn run(args: &CodeArgs) -> ExitCode {
     }
 }
 
-type Done<T> = Result<T, (String, ExitCode)>;
+pub(super) type Done<T> = Result<T, (String, ExitCode)>;
 
 fn wrong(text: String) -> (String, ExitCode) {
     (text, ExitCode::FAILURE)
 }
 
-fn keys(path: &std::path::Path) -> Done<(Config, Keyring)> {
+/// The configuration and its keys, or those in the data folder; offline.
+pub(super) fn keys(path: &std::path::Path) -> Done<(Config, Keyring)> {
     let unusable = |text: String| (text, ExitCode::from(EXIT_CONFIG));
     let report = config::read(Some(path), &Overrides::none());
     let text = report.to_string();

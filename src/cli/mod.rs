@@ -11,6 +11,7 @@ mod log;
 mod own_key;
 mod page;
 mod parts;
+mod rehearse;
 mod reload;
 mod remote;
 mod replay;
@@ -66,6 +67,8 @@ enum Command {
     Rooms(rooms::RoomsArgs),
     /// See every line while it moves, in a terminal
     Top(top::TopArgs),
+    /// Fill a room with virtual visitors, to practise a sale
+    Rehearse(rehearse::RehearseArgs),
     /// Look at the shop's servers as a running gate sees them, and take one out
     Upstreams(upstreams::UpstreamsArgs),
     /// Look at the gates that share the rooms, and at their log
@@ -104,6 +107,7 @@ pub fn main() -> ExitCode {
         Command::Reload(args) => reload::run(&args),
         Command::Rooms(args) => rooms::run(&args),
         Command::Top(args) => top::run(&args),
+        Command::Rehearse(args) => rehearse::run(&args),
         Command::Upstreams(args) => upstreams::run(&args),
         Command::Gates(args) => gates::run(&args),
         Command::Skip(args) => gates::skip(&args),

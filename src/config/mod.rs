@@ -68,6 +68,12 @@ pub use store::{CaFile, Store, StoreKind};
 pub use tls::Tls;
 pub use upstream::Upstream;
 
+/// Milliseconds of a duration as the configuration's keys take them; for arguments.
+#[must_use]
+pub fn duration_of(text: &str) -> Option<u64> {
+    value::parse_duration(text)
+}
+
 use crate::token::Key;
 use added::AddedTable;
 use notes::{InForce, line};

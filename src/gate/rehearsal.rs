@@ -71,8 +71,9 @@ impl Gate {
             None => self.endpoint(conn, visit, &head).await.1,
         };
         answer.outcome = Outcome::Rehearsed;
-        let id = HeaderValue::try_from(rehearsed.id.to_string()).expect("hexadecimal digits");
-        answer.response.headers_mut().insert(HEADER, id);
+        if let Ok(id) = HeaderValue::try_from(rehearsed.id.to_string()) {
+            answer.response.headers_mut().insert(HEADER, id);
+        }
         (Some(at), answer)
     }
 

@@ -365,8 +365,12 @@ fn a_draw_moves_virtual_visitors_with_their_places() {
     let virtuals = join(&mut log, ID, 40);
     let real = log.join(40);
     let keep = |log: &mut Log| {
-        virtuals.iter().for_each(|number| _ = mark(log, ID, *number));
-        real.iter().for_each(|number| _ = log.mark(*number));
+        for number in &virtuals {
+            mark(log, ID, *number);
+        }
+        for number in &real {
+            log.mark(*number);
+        }
         assert_eq!(renew(log, ID), Changed::Taken);
     };
     for at in [18_000, 26_000, 30_000] {

@@ -46,13 +46,13 @@ impl Gate {
         if check_in {
             return self.with_tokens(seat, visit, &worth);
         }
-        self.status_answer(seat, visit, &worth, &self.handed(seat, visit, &worth), Outcome::Status)
+        self.status_answer(seat, visit, &worth, &Self::handed(seat, visit, &worth), Outcome::Status)
     }
 
     /// The status of somebody who has a place, with the pass when the turn has come or it is time for a new date: to an app
     /// in the answer, else as a cookie, which no script can read.
     pub(super) fn with_tokens(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
-        let mut answer = self.status_answer(seat, visit, worth, &self.handed(seat, visit, worth), Outcome::Own);
+        let mut answer = self.status_answer(seat, visit, worth, &Self::handed(seat, visit, worth), Outcome::Own);
         // Where a proxy asks, a pass has no other answer to be renewed on.
         let pass = worth.yields(seat, visit).or_else(|| worth.due(seat, visit));
         if let Some(pass) = pass.filter(|_| !seat.app) {
@@ -61,7 +61,7 @@ impl Gate {
         answer
     }
 
-    fn handed(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Handed {
+    fn handed(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Handed {
         if !seat.app {
             return Handed::default();
         }
