@@ -162,6 +162,8 @@ pub struct Line {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Tally {
     pub joins: u64,
+    /// Of them virtual visitors of rehearsals.
+    pub virtual_joins: u64,
     /// Calls, and those of them that were a number's second.
     pub calls: u64,
     pub calls_again: u64,

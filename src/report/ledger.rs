@@ -116,10 +116,16 @@ impl Ledger {
         }
         self.draw(happened);
         self.expire(happened.before, happened.view);
+        // A rehearsal is over: the room itself has sent its visitors off.
+        for who in happened.view.sent_off_since(happened.was) {
+            self.leave(who, happened);
+        }
         for section in &happened.sections {
             self.section(section, happened);
         }
         self.join(happened);
+        let before = happened.was.map_or(0, |was| was.rehearsed.joins);
+        self.tally.virtual_joins += happened.view.rehearsed.joins.saturating_sub(before);
         self.expire(now.clock, happened.view);
         self.calls(happened);
         self.stand(happened);

@@ -101,6 +101,7 @@ fn of_line(text: &mut String, line: &Line) {
     let _ = writeln!(text, "{name}");
     let Tally {
         joins,
+        virtual_joins,
         calls,
         calls_again,
         claims,
@@ -117,7 +118,11 @@ fn of_line(text: &mut String, line: &Line) {
         numbers_given_twice,
         waits_unknown,
     } = line.tally;
-    row(text, "  joins", &joins.to_string());
+    let joins = match virtual_joins {
+        0 => joins.to_string(),
+        virtual_joins => format!("{joins}, {virtual_joins} of them virtual visitors of a rehearsal"),
+    };
+    row(text, "  joins", &joins);
     row(text, "  calls", &format!("{calls}, {calls_again} of them again"));
     row(text, "  came in", &claims.to_string());
     row(

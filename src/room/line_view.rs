@@ -4,6 +4,7 @@
 //! rules: there is no second place that knows them.
 
 mod shares;
+mod virtuals;
 
 use std::sync::Arc;
 

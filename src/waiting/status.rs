@@ -40,6 +40,9 @@ pub struct Status<'a> {
     /// Present visitors in the lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
+    /// While a rehearsal is under way: how many of those in the whole line are virtual.
+    #[serde(rename = "virtual", skip_serializing_if = "Option::is_none")]
+    pub rehearsed: Option<u64>,
     /// Seconds; `null` where it cannot be said.
     #[serde(serialize_with = "interval")]
     pub estimate: Option<Estimate>,
@@ -132,6 +135,7 @@ impl Status<'_> {
             ahead: None,
             lane: None,
             waiting: None,
+            rehearsed: None,
             estimate: None,
             refresh_ms,
             message: None,

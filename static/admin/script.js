@@ -198,13 +198,19 @@ function card(name) {
   const plots = { waiting: plot('Waiting'), inside: plot('Called and inside'), calls: plot('Calls a minute') };
   const lines = make('table'), changes = make('ol', { className: 'changes' });
   const of_lines = make('details', { hidden: true }, make('summary', {}, 'Lines'), make('div', { className: 'wide' }, lines));
+  const rehearsal = make('div', { className: 'note', hidden: true }, make('p'), make('button', {
+    type: 'button', onclick: () => carryOut(async () => {
+      await ask(at(name) + '/rehearsal/end', 'POST', {});
+      return `The rehearsal in ${name} is over: every virtual visitor is gone.`;
+    }),
+  }, 'End the rehearsal'));
   const heading = make('h2', { id: 'room-' + name }, name);
   const element = make('section', { className: 'card', 'aria-labelledby': 'room-' + name },
-    make('div', { className: 'head' }, heading, mode), list, notes,
+    make('div', { className: 'head' }, heading, mode), list, notes, rehearsal,
     make('div', { className: 'plots' }, ...Object.values(plots).map(one => one.element)),
     switches(name), of_lines,
     make('details', { open: true }, make('summary', {}, 'Last changes'), changes));
-  return { element, figures, mode, notes, plots, lines, of_lines, changes, revision: -1, past: 0 };
+  return { element, figures, mode, notes, rehearsal, plots, lines, of_lines, changes, revision: -1, past: 0 };
 }
 
 function notes(room) {
@@ -239,6 +245,10 @@ async function update(room) {
   held.element.querySelector('.remove').hidden = room.from !== 'api';
   put(held.mode, room.mode); held.mode.className = 'tag ' + room.mode;
   held.notes.replaceChildren(...notes(room).map(text => make('p', { className: 'note' }, text)));
+  const told = room.rehearsal;
+  held.rehearsal.hidden = !told;
+  if (told) put(held.rehearsal.firstChild, `A rehearsal by ${told.by} is under way, until ${clock(told.until)} at most: ${count(told.waiting)} of those waiting, `
+    + `${count(told.called)} of those called and ${count(told.sessions)} of those inside are virtual${told.forward ? ', and reach the shop' : ''}.`);
   await Promise.all([past(room, held), changed(room, held), ofLines(room, held)]);
 }
 

@@ -25,6 +25,7 @@ mod logs;
 mod outage;
 mod program;
 mod proofs;
+mod rehearse;
 mod reload;
 mod replay;
 mod rooms;

@@ -91,6 +91,8 @@ pub enum Fault {
         capacity: Option<u32>,
         hold: bool,
     },
+    /// A rehearsal goes on, until its leader dies.
+    Rehearse(Time),
     /// The operator lets so many in now.
     Call {
         count: u32,
@@ -179,6 +181,7 @@ impl World {
             Fault::Raise(version) => self.tell_some_gate(|gate| gate.protocol.raise(version)),
             Fault::Override { capacity, hold } => self.overrides(capacity, hold),
             Fault::Call { count, beyond } => self.calls(count, beyond),
+            Fault::Rehearse(until) => self.rehearses(until),
         }
     }
 

@@ -20,6 +20,7 @@ mod link;
 mod observer;
 mod people;
 mod plan;
+mod rehearsal;
 mod rooms;
 mod sales;
 mod scenarios;

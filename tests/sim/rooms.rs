@@ -1,9 +1,12 @@
 //! The one room of the simulation, with durations short enough that everything happens often.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use anteroom::calendar::Plan;
-use anteroom::room::{Drawing, LaneId, LineName, Number, RoomName, Schedule, Settings, Visitor, Wall, Window};
+use anteroom::room::{
+    Drawing, LaneId, LineName, LineView, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
+};
 
 pub const LANE: LaneId = LaneId(0);
 pub const CAPACITY: u32 = 12;
@@ -90,6 +93,10 @@ pub fn configured(now: Wall) -> Vec<(RoomName, Settings)> {
         ..settings()
     };
     vec![(room(), settings)]
+}
+
+pub fn line(view: &View) -> Option<&Arc<LineView>> {
+    view.rooms.get(&room())?.line(&LineName::ONLY)
 }
 
 pub fn visitor(number: Number) -> Visitor {

@@ -75,6 +75,8 @@ pub struct World {
     pub calls: u64,
     /// Visitors that operators have had let in: how often.
     pub orders: u64,
+    /// Virtual visitors.
+    pub troupe: super::rehearsal::Troupe,
     pub tally: Tally,
     pub faults: Vec<String>,
     /// New visitors come on average so often; none when 0.
@@ -155,6 +157,7 @@ impl World {
             lives: 0,
             calls: 0,
             orders: 0,
+            troupe: super::rehearsal::Troupe::default(),
             tally: Tally::default(),
             faults: Vec::new(),
             arrivals_every: 0,

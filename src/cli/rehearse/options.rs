@@ -60,7 +60,7 @@ pub struct RehearseArgs {
     /// How long the whole takes at most
     #[arg(long = "for", value_name = "TIME", default_value = "1h")]
     pub length: String,
-    /// Where the visitors go, as http://127.0.0.1:8080; else the first address of the configuration
+    /// Where the visitors go, as `http://127.0.0.1:8080`; else the first address of the configuration
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// The host that they ask for; else the room's first, or the address

@@ -87,7 +87,7 @@ impl Target {
     }
 
     /// Whoever is inside asks often enough to stay so.
-    pub fn awake(&self, persona: Persona) -> Persona {
+    pub fn awake(&self, mut persona: Persona) -> Persona {
         let half = (self.session.as_secs_f64() / 2.0).max(0.5);
         let fewest = (persona.inside.as_secs_f64() / half).ceil().clamp(1.0, 10_000.0);
         #[expect(
@@ -96,19 +96,18 @@ impl Target {
             reason = "between 1 and 10,000"
         )]
         let fewest = fewest as u32;
-        Persona {
-            pages: persona.pages.max(fewest),
-            ..persona
-        }
+        persona.pages = persona.pages.max(fewest);
+        persona
     }
 
     /// A look before anything begins: a gate that has this room, and takes the mark, says that no rehearsal is under way.
     pub async fn is_a_gate(&self, stage: &Stage) -> Result<(), Failure> {
         let at = self.address;
         let answer = stage.send(Asks::Status, &Jar::new()).await;
-        let answer = answer.map_err(|why| Failure::Absent {
-            at: format!("http://{at}"),
-            why: why.to_string(),
+        let answer = answer.map_err(|why| {
+            Failure::Local(format!(
+                "nothing answers at http://{at} ({why}); name an address of the gate with --url"
+            ))
         })?;
         match word(&answer) {
             "rehearsal_over" => Ok(()),

@@ -116,19 +116,15 @@ impl<'a> Visitor<'a> {
             }
             _ => {}
         }
-        match self.load().await {
-            Some(told) => {
-                if !has_pass(&self.jar) && matches!(told, Told::Wait(_)) {
-                    // Too late, and in line again.
-                    self.is(Fate::Waiting);
-                }
-                Some(told)
-            }
-            None => {
-                sleep(AGAIN).await;
-                Some(Told::Called)
-            }
+        let Some(told) = self.load().await else {
+            sleep(AGAIN).await;
+            return Some(Told::Called);
+        };
+        if !has_pass(&self.jar) && matches!(told, Told::Wait(_)) {
+            // Too late, and in line again.
+            self.is(Fate::Waiting);
         }
+        Some(told)
     }
 
     /// Looks around, and goes.

@@ -115,6 +115,15 @@ fn notes(room: &api::Room) -> String {
             "{name}: {sold} of {stock} sold, {held} held for visitors called or inside"
         );
     }
+    if let Some(rehearsal) = &room.rehearsal {
+        let (by, until) = (plain(&rehearsal.by), time(&rehearsal.until));
+        let (waiting, called, inside) = (rehearsal.waiting, rehearsal.called, rehearsal.sessions);
+        let _ = writeln!(
+            text,
+            "{name}: a rehearsal by {by}, until {until} at most: {waiting} waiting, {called} called and {inside} inside are \
+             virtual; end it with anteroom rehearse --room {name} --end"
+        );
+    }
     if room.let_past {
         let _ = writeln!(
             text,
@@ -230,6 +239,7 @@ mod tests {
             edition: 1,
             schedule: None,
             let_past: false,
+            rehearsal: None,
             lines: 1,
             figures: api::Figures {
                 waiting: 12_345,

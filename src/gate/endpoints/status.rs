@@ -114,6 +114,10 @@ impl Gate {
         status.won = worth.won;
         status.results_at = StockFacts::over(room_view, None, visit.wall).results.map(rfc3339);
         status.draw = number.and_then(|(lane, number)| drawn(seat, room_view, lane, number));
+        // PERF: hardly any room rehearses.
+        if room_view.rehearsal.is_some() && status.waiting.is_some() {
+            status.rehearsed = room_view.line(&seat.line).map(|line| line.rehearsed.waiting);
+        }
         status.message = seat.rules.message(room_view, visit.languages());
         status.ticket = handed.ticket.as_deref();
         status.pass = handed.pass.as_deref();

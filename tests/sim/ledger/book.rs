@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId, Tag, View};
+use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId, RehearsalId, Tag, View};
 
 use crate::rooms::{self, LANE};
 
@@ -63,6 +63,9 @@ pub struct Book {
     /// Who has completed, and whom the entry found to.
     pub sold: BTreeSet<Number>,
     pub just_sold: Vec<Number>,
+    /// The rehearsal that is under way after the entry, and whose of it the numbers are.
+    pub rehearsal: Option<RehearsalId>,
+    pub virtuals: BTreeMap<Number, RehearsalId>,
     undo: Vec<(u64, Undo)>,
     sequence: u64,
 }

@@ -6,7 +6,7 @@
 //! book of its root stood. Every gate that applies the same entry must come to the same hash.
 
 mod accounts;
-mod book;
+pub mod book;
 mod known;
 mod stock;
 
@@ -201,10 +201,8 @@ impl Ledger {
             history.book.clock = effects.clock.0;
         }
         let view = state.view();
-        let line = view
-            .rooms
-            .get(&rooms::room())
-            .and_then(|room| room.line(&LineName::ONLY));
+        let line = rooms::line(&view);
+        history.book.rehearse(&view);
         if !effects.ignored && was_rooted {
             self.known.hear(entry, state);
             let adopts = adopts(entry, view.version);
@@ -246,7 +244,7 @@ impl Ledger {
             book.adopting_until = if adopt.done { 0 } else { until };
         }
         let standing = |number: Number| line.map(|line| line.standing(LANE, number, line.clock));
-        for section in &entry.batch.sections {
+        for section in book.heard(entry, effects) {
             section.leaves.iter().for_each(|(_, number)| book.leave(*number));
             section.ends.iter().for_each(|end| book.end(end));
             for done in &section.completions {
