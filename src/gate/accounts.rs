@@ -26,7 +26,7 @@ use super::visit::Visit;
 /// The tags of the account that a request names; none where it names nobody, or the room knows no accounts yet.
 #[must_use]
 pub fn tags(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Vec<Tag> {
-    let Some(identities) = &rules.room.identity else {
+    let Some(identities) = rules.room.identity.as_ref().filter(|_| visit.rehearsed.is_none()) else {
         return Vec::new();
     };
     tags_of(shared, rules, said(identities, head, visit))

@@ -14,8 +14,8 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use crate::config::routes::{InRoom, OWN_PREFIX, Routed};
 use crate::metrics::Outcome;
 use crate::proxy::{Conn, RequestBody};
-use crate::room::{Mode, Rehearsal, RehearsalId, RoomName};
-use crate::token::{Mark, MarkDate};
+use crate::room::{LineName, Mode, Rehearsal, RehearsalId, RoomName};
+use crate::token::{Keyring, Mark, MarkDate, Pass, Ticket};
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal, json};
@@ -146,4 +146,26 @@ impl Refused {
 #[must_use]
 pub fn unmarked(pages: &Pages, visit: &Visit) -> Answer {
     Refused::Mark.answer(pages, visit)
+}
+
+/// The genuine tokens among those that a request brings: a virtual visitor's are of its rehearsal alone, and nobody else's are
+/// of any.
+#[must_use]
+pub fn tokens<'a>(
+    keyring: &Keyring,
+    rehearsal: Option<RehearsalId>,
+    (room, line): (&RoomName, &LineName),
+    mut tickets: impl Iterator<Item = &'a str>,
+    mut passes: impl Iterator<Item = &'a str>,
+) -> (Option<Ticket>, Option<Pass>) {
+    match rehearsal {
+        None => (
+            keyring.newest_ticket(room, line, tickets),
+            keyring.newest_pass(room, line, passes),
+        ),
+        Some(id) => (
+            tickets.find_map(|text| keyring.read_virtual_ticket(id, room, line, text)),
+            passes.find_map(|text| keyring.read_virtual_pass(id, room, line, text)),
+        ),
+    }
 }

@@ -10,7 +10,7 @@ use crate::config::{self, Lane, OnOutage};
 use crate::limit::Held;
 use crate::metrics::{Metrics, Requests};
 use crate::proxy::is_trusted;
-use crate::room::{LineName, Mode, RoomName, RoomView};
+use crate::room::{LineName, Mode, RehearsalId, RoomName, RoomView};
 use crate::token::{code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 use crate::waiting::{Language, TemplateError};
 
@@ -80,9 +80,12 @@ impl Rules {
         }
     }
 
-    /// The cookies of a virtual visitor in one of the room's lines.
+    /// The same of a visitor of a rehearsal, who has cookies of their own.
     #[must_use]
-    pub fn virtual_names(&self, line: &LineName) -> Cow<'_, Names> {
+    pub fn names_in(&self, rehearsal: Option<RehearsalId>, line: &LineName) -> Cow<'_, Names> {
+        if rehearsal.is_none() {
+            return self.names(line);
+        }
         let (ticket, pass) = virtual_cookies(&self.room.name, line);
         let code = code_cookie(&self.room.name, line);
         Cow::Owned(Names { ticket, pass, code })

@@ -21,6 +21,7 @@ use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
 use super::kind::Kind;
 use super::outage::OPENS_AFTER;
+use super::rehearsal;
 use super::rules::{Names, Rules};
 use super::visit::Visit;
 use super::who::{PassWorth, Reader, TicketWorth};
@@ -75,10 +76,7 @@ impl<'a> Seat<'a> {
     #[must_use]
     pub fn of(shared: &'a Shared, rules: &'a Rules, line: LineName, head: &Parts, visit: &Visit) -> Self {
         let rehearsal = visit.rehearsed.map(|rehearsed| rehearsed.id);
-        let names = match rehearsal {
-            None => rules.names(&line),
-            Some(_) => rules.virtual_names(&line),
-        };
+        let names = rules.names_in(rehearsal, &line);
         let policy = rules.policy(visit.secure);
         let header = |name: &HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         let (ticket_name, pass_name) = (policy.name(&names.ticket), policy.name(&names.pass));
@@ -91,21 +89,11 @@ impl<'a> Seat<'a> {
         let policy_code = policy.name(&names.code);
         let room = &rules.room.name;
         let (mut some_ticket, mut some_pass) = (false, false);
-        let (mut tickets, mut passes) = (
+        let (tickets, passes) = (
             tickets.inspect(|_| some_ticket = true),
             passes.inspect(|_| some_pass = true),
         );
-        let keyring = &shared.keyring;
-        let (ticket, pass) = match rehearsal {
-            None => (
-                keyring.newest_ticket(room, &line, tickets),
-                keyring.newest_pass(room, &line, passes),
-            ),
-            Some(id) => (
-                tickets.find_map(|text| keyring.read_virtual_ticket(id, room, &line, text)),
-                passes.find_map(|text| keyring.read_virtual_pass(id, room, &line, text)),
-            ),
-        };
+        let (ticket, pass) = rehearsal::tokens(&shared.keyring, rehearsal, (room, &line), tickets, passes);
         if some_ticket && ticket.is_none() {
             shared.metrics.tickets_refused.inc();
         }
@@ -122,10 +110,7 @@ impl<'a> Seat<'a> {
             policy,
             app,
             reload: reload.unwrap_or_default(),
-            tags: match rehearsal {
-                None => accounts::tags(shared, rules, head, visit),
-                Some(_) => Vec::new(),
-            },
+            tags: accounts::tags(shared, rules, head, visit),
             rehearsal,
             ticket,
             pass,

@@ -250,17 +250,3 @@ fn a_store_that_loses_entries_or_all_leaves_nobody_virtual() {
             .with(119, Fault::Restart { lost: 30 })
     });
 }
-
-#[test]
-fn in_wild_worlds_nothing_virtual_is_left() {
-    for seed in 0..6 {
-        let mut plan = Plan::wild(1_000 + seed);
-        plan.knows = anteroom::room::VERSION;
-        plan.faults
-            .retain(|(_, fault)| !matches!(fault, Fault::Upgrade(_) | Fault::Raise(_)));
-        plan.with(20, Fault::Rehearse(150 * SECOND))
-            .run()
-            .shown()
-            .must_hold("in_wild_worlds_nothing_virtual");
-    }
-}

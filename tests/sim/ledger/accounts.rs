@@ -20,6 +20,44 @@ impl Ledger {
         }
     }
 
+    /// Who was given a number that is nobody's account's.
+    pub fn joined(&mut self, book: &mut Book, entry: &Entry, effects: &Effects) {
+        let at = entry.position;
+        let new = effects
+            .joined
+            .iter()
+            .filter_map(|joined| Some((joined.first?, joined.count)));
+        let new = new.flat_map(|(first, count)| (0..count).map(move |i| (first.n + i, first.era, None)));
+        let ids = entry.batch.sections.iter().flat_map(|section| &section.pending_joins);
+        let again = effects.pending_joined.iter().zip(ids);
+        let again = again.filter_map(|(joined, (_, id))| Some((joined.first?.n, joined.first?.era, Some(*id))));
+        // In the order of the room, where virtual visitors have a section of their own.
+        let mut all: Vec<_> = new.chain(again).collect();
+        all.sort_by_key(|(n, era, _)| (*era, *n));
+        for (n, era, id) in all {
+            let number = Number { era, n };
+            let Some(id) = id else {
+                self.issue(book, at, number);
+                continue;
+            };
+            let live = |before| {
+                book.people
+                    .get(before)
+                    .is_some_and(|person| book.is_surely_present(person))
+            };
+            match book.pending.get(&id) {
+                Some(before) if *before == number => {}
+                Some(before) if live(before) => {
+                    self.fault(&format!("{at:?}: {id:?} is {before:?} and becomes {number:?}"));
+                }
+                _ => {
+                    self.issue(book, at, number);
+                    book.number_pending(id, number);
+                }
+            }
+        }
+    }
+
     /// A number that is new, of somebody who has none; or the one that the account has.
     fn given(&mut self, book: &mut Book, at: Position, number: Number, tag: Tag) {
         if self.issued.contains(&number) {

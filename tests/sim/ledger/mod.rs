@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anteroom::room::{
-    Adopt, Effects, Entry, GateId, LineName, LineView, Mode, Number, Position, Standing, State, StateHash, View,
+    Adopt, Effects, Entry, GateId, LineView, Mode, Number, Position, Standing, State, StateHash, View,
 };
 
 use crate::rooms::{self, LANE};
@@ -283,35 +283,6 @@ impl Ledger {
         }
         self.joined(book, entry, effects);
         self.accounts(book, entry, effects, line);
-    }
-
-    fn joined(&mut self, book: &mut Book, entry: &Entry, effects: &Effects) {
-        let at = entry.position;
-        for joined in &effects.joined {
-            let Some(first) = joined.first else { continue };
-            for n in first.n..first.n + joined.count {
-                self.issue(book, at, Number { n, ..first });
-            }
-        }
-        let ids = entry.batch.sections.iter().flat_map(|section| &section.pending_joins);
-        for (joined, (_, id)) in effects.pending_joined.iter().zip(ids) {
-            let Some(first) = joined.first else { continue };
-            match book.pending.get(id) {
-                Some(before) if *before == first => {}
-                Some(before)
-                    if book
-                        .people
-                        .get(before)
-                        .is_some_and(|person| book.is_surely_present(person)) =>
-                {
-                    self.fault(&format!("{at:?}: {id:?} is {before:?} and becomes {first:?}"));
-                }
-                _ => {
-                    self.issue(book, at, first);
-                    book.number_pending(*id, first);
-                }
-            }
-        }
     }
 
     fn issue(&mut self, book: &mut Book, at: Position, number: Number) {
