@@ -8,7 +8,7 @@
 use super::entry::{Adopt, Batch, Change, RoomChange};
 use super::era::Extent;
 use super::held::rank;
-use super::ids::{Clock, Edition, Era, LaneId, Number, Place, RoomName, Tag};
+use super::ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
 use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
