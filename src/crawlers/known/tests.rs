@@ -136,6 +136,20 @@ fn a_flood_of_made_up_addresses_pushes_no_verified_one_out_and_is_bounded() {
 }
 
 #[test]
+fn who_was_refuted_of_late_is_known_for_it() {
+    let mut known = known();
+    for n in 0..150 {
+        known.learn(key(n), Found::Refuted(HOUR), at(0));
+    }
+    assert_eq!(standing(&mut known, key(0), at(1)), Standing::Refuted);
+    for n in 200..350 {
+        known.learn(key(n), Found::Refuted(HOUR), at(1));
+    }
+    assert_eq!(standing(&mut known, key(0), at(2)), Standing::Unknown);
+    assert_eq!(standing(&mut known, key(349), at(2)), Standing::Refuted);
+}
+
+#[test]
 fn a_full_table_of_verified_ones_forgets_the_one_whose_time_is_over_first() {
     let mut known = known();
     for n in 0..100 {
