@@ -48,4 +48,6 @@ pub struct Winner {
     pub reference: String,
     /// RFC 3339.
     pub completed_at: String,
+    /// The tag of the account whose place it was, in hexadecimal digits; null where none was known.
+    pub account: Option<String>,
 }

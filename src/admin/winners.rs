@@ -10,7 +10,7 @@ use super::problem::json;
 use super::rooms::Named;
 use super::{Problem, api};
 use crate::logging::rfc3339;
-use crate::room::{LineName, LineView, MAX_STOCK, RoomName, RoomView, Visitor, WITH_SCHEDULES, Winner};
+use crate::room::{LineName, LineView, MAX_STOCK, RoomName, RoomView, Tag, Visitor, WITH_SCHEDULES, Winner};
 use crate::token::Reference;
 
 /// The stock that a patch asks for, over the one in force: what is absent stays, null is the configured one.
@@ -128,7 +128,12 @@ fn shown(room: &RoomName, line: &LineName, place: usize, winner: &Winner) -> api
         number: winner.number.n,
         reference: Reference::of(&visitor).to_string(),
         completed_at: rfc3339(winner.at),
+        account: winner.tag.map(hex),
     }
+}
+
+fn hex(tag: Tag) -> String {
+    format!("{:016x}", u64::from_be_bytes(tag.0))
 }
 
 /// A line, and how many of it were listed before.

@@ -72,11 +72,11 @@ async fn execute(args: &WinnersArgs) -> Result<(), Failure> {
 }
 
 fn csv(winners: &[api::Winner]) -> String {
-    let mut text = "place,line,lane,era,number,reference,completed_at\n".to_owned();
+    let mut text = "place,line,lane,era,number,reference,completed_at,account\n".to_owned();
     for winner in winners {
         let _ = writeln!(
             text,
-            "{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{}",
             winner.place,
             field(&winner.line),
             winner.lane,
@@ -84,6 +84,7 @@ fn csv(winners: &[api::Winner]) -> String {
             winner.number,
             field(&winner.reference),
             field(&winner.completed_at),
+            winner.account.as_deref().unwrap_or_default(),
         );
     }
     text
@@ -117,10 +118,12 @@ mod tests {
             number: 7,
             reference: "K7-XY".to_owned(),
             completed_at: "2026-12-01T04:00:00Z".to_owned(),
+            account: None,
         };
         let formula = api::Winner {
             place: 2,
             line: "=1+1".to_owned(),
+            account: Some("6eb75ff51707619f".to_owned()),
             ..winner.clone()
         };
         let text = csv(&[winner, formula]);
@@ -128,8 +131,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "1,\"a,\"\"b\"\"\",0,1700,7,K7-XY,2026-12-01T04:00:00Z",
-                "2,'=1+1,0,1700,7,K7-XY,2026-12-01T04:00:00Z"
+                "1,\"a,\"\"b\"\"\",0,1700,7,K7-XY,2026-12-01T04:00:00Z,",
+                "2,'=1+1,0,1700,7,K7-XY,2026-12-01T04:00:00Z,6eb75ff51707619f"
             ]
         );
     }

@@ -5,7 +5,7 @@
 
 use super::accounts::{Bound, Tagged};
 use super::additions::Addition;
-use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Wall};
+use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Tag, Wall};
 use super::orders::{CallOrder, Who};
 use super::rehearsal::{RehearsalId, RehearsalOrder};
 use super::sale::{DrawnLane, Sale};
@@ -224,8 +224,9 @@ pub struct Completion {
     /// Of the pass: what is completed in a sale that is over counts for no later one.
     pub edition: Edition,
     pub after_ms: u64,
-    /// When it was completed, in what a gate brings back of a lost log; `None`: now.
+    /// When it was completed, and whose place it was, in what a gate brings back of a lost log; `None`: now, and as known.
     pub at: Option<Wall>,
+    pub tag: Option<Tag>,
 }
 
 /// The first request forwarded on a called number's ticket, or with its pass.

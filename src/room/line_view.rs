@@ -43,7 +43,7 @@ pub struct LineView {
     settings: Arc<Settings>,
     past: Arc<Past>,
     quiet_until: Clock,
-    winners: Winners,
+    winners: Arc<Winners>,
 }
 
 impl LineView {
@@ -70,7 +70,7 @@ impl LineView {
             settings: Arc::clone(settings),
             past: Arc::clone(&m.past),
             quiet_until: m.quiet_until,
-            winners: line.tally.winners().clone(),
+            winners: Arc::clone(line.tally.winners()),
         }
     }
 

@@ -14,8 +14,8 @@ const SECTION_BYTES: usize = 172;
 /// Most bytes of a run without its numbers: lane, era, form, first number, length, and its part of the list's count.
 const RUN_BYTES: usize = 24;
 
-/// Most bytes of a completion: lane, number, edition, no grace, time.
-const COMPLETION_BYTES: usize = 27;
+/// Most bytes of a completion: lane, number, edition, no grace, time, tag.
+const COMPLETION_BYTES: usize = 35;
 
 /// Bytes of an account's tag, with how many there are.
 const TAG_BYTES: usize = 9;
@@ -276,6 +276,7 @@ mod tests {
                 edition: Edition(u32::MAX),
                 after_ms: 0,
                 at: Some(Wall(u64::MAX)),
+                tag: Some(Tag([255; 8])),
             });
         }
         let batches = packer.finish();

@@ -148,18 +148,38 @@ fn write_completion(w: &mut Writer, done: &Completion) {
     write_named(w, done.lane, done.number);
     w.u32(done.edition.0);
     w.var(done.after_ms);
-    w.option(done.at, Writer::wall);
+    w.u8((u8::from(done.at.is_some()) * TIMED) | (u8::from(done.tag.is_some()) * WHOSE));
+    if let Some(at) = done.at {
+        w.wall(at);
+    }
+    w.raw(done.tag.as_ref().map_or(&[], |tag| &tag.0));
 }
+
+/// What of a completion is there.
+const TIMED: u8 = 1;
+const WHOSE: u8 = 2;
 
 /// Nothing is never written.
 fn read_completions(r: &mut Reader) -> Read<Vec<Completion>> {
     let completions = r.list(19, |r| {
+        let (lane, number, edition, after_ms) = (r.lane()?, r.number()?, r.edition()?, r.var()?);
+        let flags = r.u8()?;
+        if flags & !(TIMED | WHOSE) != 0 {
+            return r.wrong();
+        }
+        let at = if flags & TIMED == 0 { None } else { Some(r.wall()?) };
+        let tag = if flags & WHOSE == 0 {
+            None
+        } else {
+            Some(Tag(r.array()?))
+        };
         Ok(Completion {
-            lane: r.lane()?,
-            number: r.number()?,
-            edition: r.edition()?,
-            after_ms: r.var()?,
-            at: r.option(Reader::wall)?,
+            lane,
+            number,
+            edition,
+            after_ms,
+            at,
+            tag,
         })
     })?;
     if completions.is_empty() {

@@ -128,10 +128,12 @@ impl Line {
         let issued = self
             .lane(id)
             .map_or(brought, |lane| lane.eras.find(number) != Found::Ahead);
+        let known = || self.lanes.get(usize::from(id.0)).and_then(|lane| lane.tags.get(place?));
         let winner = Winner {
             lane: id,
             number,
             at: done.at.unwrap_or(m.time),
+            tag: done.tag.or_else(known),
         };
         let unsettled = place.is_some_and(|place| self.holds_slot((id, place)) && !self.is_settled((id, place)));
         let new = issued && self.tally.complete(winner);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::bits::Bits;
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Era, LaneId, Number, Place, Wall};
+use super::ids::{Era, LaneId, Number, Place, Tag, Wall};
 
 /// Most pieces of a room, or of each of its lines.
 pub const MAX_STOCK: u32 = 1_000_000;
@@ -27,6 +27,8 @@ pub struct Winner {
     pub number: Number,
     /// The log's time of the completion.
     pub at: Wall,
+    /// Whose place it was, where the line knew of an account by then.
+    pub tag: Option<Tag>,
 }
 
 /// Who has completed in one line, in the order of the log. Cheap to clone: all but the last piece stays shared.
@@ -85,37 +87,89 @@ impl Winners {
         }
     }
 
+    /// Those of an era; it costs nothing where none is of it.
+    pub fn iter_of(&self, era: Era) -> impl Iterator<Item = &Winner> {
+        let all = if self.has.keys().any(|(_, of)| *of == era) {
+            0
+        } else {
+            usize::MAX
+        };
+        self.iter_from(all).filter(move |winner| winner.number.era == era)
+    }
+
+    /// Some four bytes each, and an account's tag: runs of one lane and era, and in them by how much number and time differ from
+    /// those before.
     fn write(&self, w: &mut Writer) {
-        w.var(u64::from(self.count));
-        for winner in self.iter_from(0) {
-            w.u8(winner.lane.0);
-            w.number(winner.number);
-            w.wall(winner.at);
-        }
+        let all: Vec<&Winner> = self.iter_from(0).collect();
+        let runs: Vec<&[&Winner]> = all.chunk_by(|a, b| of(a) == of(b)).collect();
+        let mut before = (0, 0);
+        w.list(&runs, |w, run| {
+            let (lane, era, tagged) = of(run[0]);
+            w.u8(lane.0);
+            w.u64(era.0);
+            let count = u64::try_from(run.len()).expect("a length fits in 64 bits");
+            w.var((count << 1) | u64::from(tagged));
+            for winner in *run {
+                let now = (u64::from(winner.number.n), winner.at.0);
+                w.var(zigzag(before.0, now.0));
+                w.var(zigzag(before.1, now.1));
+                before = now;
+                w.raw(winner.tag.as_ref().map_or(&[], |tag| &tag.0));
+            }
+        });
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
         let mut winners = Self::default();
-        let listed = r.list(21, |r| {
-            Ok(Winner {
-                lane: r.lane()?,
-                number: r.number()?,
-                at: r.wall()?,
-            })
-        })?;
-        for winner in listed {
-            if !winners.add(winner) {
+        let mut before = (0, 0);
+        let mut last = None;
+        for _ in 0..r.count(9)? {
+            let (lane, era, length) = (r.lane()?, Era(r.u64()?), r.var()?);
+            let (count, tagged) = (length >> 1, length & 1 == 1);
+            let run = (lane, era, tagged);
+            // One run is one run: the same list has the same bytes.
+            if count == 0 || last.replace(run) == Some(run) {
                 return r.wrong();
+            }
+            for _ in 0..count {
+                let now = (unzigzag(before.0, r.var()?), unzigzag(before.1, r.var()?));
+                let Ok(n) = u32::try_from(now.0) else { return r.wrong() };
+                let winner = Winner {
+                    lane,
+                    number: Number { era, n },
+                    at: Wall(now.1),
+                    tag: if tagged { Some(Tag(r.array()?)) } else { None },
+                };
+                if !winners.add(winner) {
+                    return r.wrong();
+                }
+                before = now;
             }
         }
         Ok(winners)
     }
 }
 
+/// What the winners of a run have in common.
+fn of(winner: &Winner) -> (LaneId, Era, bool) {
+    (winner.lane, winner.number.era, winner.tag.is_some())
+}
+
+/// By how much `to` is above or below, small either way.
+fn zigzag(from: u64, to: u64) -> u64 {
+    let by = to.wrapping_sub(from);
+    (by << 1) ^ if by >> 63 == 1 { u64::MAX } else { 0 }
+}
+
+fn unzigzag(from: u64, word: u64) -> u64 {
+    from.wrapping_add((word >> 1) ^ if word & 1 == 1 { u64::MAX } else { 0 })
+}
+
 /// What one line knows of its stock.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    winners: Winners,
+    /// Shared with the pictures of the line until somebody else completes.
+    winners: Arc<Winners>,
     /// By lane: whoever came at a place below is of the edition before.
     since: Vec<Place>,
     /// Slots that no piece is held for; follows from the records.
@@ -123,7 +177,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub fn winners(&self) -> &Winners {
+    pub fn winners(&self) -> &Arc<Winners> {
         &self.winners
     }
 
@@ -165,14 +219,15 @@ impl Tally {
 
     /// False for one who has completed before.
     pub fn complete(&mut self, winner: Winner) -> bool {
-        self.winners.add(winner)
+        !self.winners.has(winner.lane, winner.number) && Arc::make_mut(&mut self.winners).add(winner)
     }
 
     /// A new edition has begun, of places from `since` on in each lane; winners of `spared` eras are of it.
     pub fn begin(&mut self, since: Vec<Place>, spared: Option<Era>) {
         self.since = since;
-        self.winners
-            .retain(|winner| spared.is_some_and(|era| winner.number.era >= era));
+        if !self.winners.is_empty() {
+            Arc::make_mut(&mut self.winners).retain(|winner| spared.is_some_and(|era| winner.number.era >= era));
+        }
     }
 
     /// Whoever comes in the lane may be of this edition; false if that was so before.
@@ -193,7 +248,7 @@ impl Tally {
     /// Settled slots are counted once the records are known.
     pub fn read(r: &mut Reader) -> Read<Self> {
         Ok(Self {
-            winners: Winners::read(r)?,
+            winners: Arc::new(Winners::read(r)?),
             since: r.list(8, Reader::place)?,
             settled: 0,
         })
@@ -209,6 +264,7 @@ mod tests {
             lane: LaneId(0),
             number: Number { era: Era(9), n },
             at: Wall(u64::from(n)),
+            tag: None,
         }
     }
 
@@ -232,18 +288,77 @@ mod tests {
     }
 
     #[test]
-    fn winners_come_back_from_bytes_and_none_twice() {
-        let mut w = Writer::default();
-        winners(2_500).write(&mut w);
-        let back = Winners::read(&mut Reader::new(&w.bytes, "winners")).unwrap();
+    fn winners_come_back_from_bytes() {
+        let back = read(&written(&winners(2_500))).unwrap();
         assert!(back.iter_from(0).eq(winners(2_500).iter_from(0)));
-        let mut twice = Writer::default();
-        twice.list(&[winner(1), winner(1)], |w, winner| {
-            w.u8(winner.lane.0);
-            w.number(winner.number);
-            w.wall(winner.at);
-        });
-        assert!(Winners::read(&mut Reader::new(&twice.bytes, "winners")).is_err());
+        let (mut lane, mut era) = (winner(3), winner(2));
+        lane.lane = LaneId(2);
+        era.number.era = Era(u64::MAX);
+        let mut known = winner(6);
+        known.tag = Some(Tag([7; 8]));
+        let mut mixed = Winners::default();
+        for one in [winner(5), known, winner(4), lane, era, winner(9)] {
+            assert!(mixed.add(one));
+        }
+        assert!(read(&written(&mixed)).unwrap().iter_from(0).eq(mixed.iter_from(0)));
+        assert_eq!(mixed.iter_of(Era(u64::MAX)).count(), 1);
+        assert_eq!((mixed.iter_of(Era(9)).count(), mixed.iter_of(Era(8)).count()), (5, 0));
+    }
+
+    #[test]
+    fn no_other_bytes_are_a_list_of_winners() {
+        // Runs of lane 0 and era 9, each winner one number and one millisecond on.
+        let runs = |counts: &[usize]| {
+            let mut w = Writer::default();
+            w.list(counts, |w, count| {
+                w.u8(0);
+                w.u64(9);
+                w.var((*count as u64) << 1);
+                w.raw(&[2, 2].repeat(*count));
+            });
+            w.bytes
+        };
+        assert_eq!(read(&runs(&[3])).unwrap().count(), 3);
+        let mut again = runs(&[2]);
+        again[13..15].fill(0);
+        for (bytes, why) in [
+            (runs(&[1, 2]), "two runs that are one"),
+            (runs(&[0]), "an empty run"),
+            (again, "a number twice"),
+        ] {
+            assert!(read(&bytes).is_err(), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_winner_takes_a_few_bytes() {
+        let mut winners = Winners::default();
+        for n in 0..100_000_u32 {
+            // Now one is quicker at the till, now another, ten a second.
+            let number = Number {
+                era: Era(1 << 55),
+                n: n * 3 + n % 7 * 30,
+            };
+            winners.add(Winner {
+                lane: LaneId(0),
+                number,
+                at: Wall(1_800_000_000_000 + u64::from(n) * 100),
+                tag: None,
+            });
+        }
+        assert_eq!(winners.count(), 100_000);
+        let bytes = written(&winners).len();
+        assert!(bytes < 400_000, "{bytes}");
+    }
+
+    fn written(winners: &Winners) -> Vec<u8> {
+        let mut w = Writer::default();
+        winners.write(&mut w);
+        w.bytes
+    }
+
+    fn read(bytes: &[u8]) -> Read<Winners> {
+        Winners::read(&mut Reader::new(bytes, "winners"))
     }
 
     #[test]

@@ -138,7 +138,7 @@ prop_compose! {
 prop_compose! {
     fn section()(
         room in room_name(), line in line_name(), leaves in vec(named(), 0..5),
-        ends in vec((named(), any::<u64>()), 0..5), completions in vec((named(), any::<(u32, u64, Option<u64>)>()), 0..5), claims in vec((named(), any::<bool>()), 0..5),
+        ends in vec((named(), any::<u64>()), 0..5), completions in vec((named(), any::<(u32, u64, Option<u64>, Option<[u8; 8]>)>()), 0..5), claims in vec((named(), any::<bool>()), 0..5),
         reopens in vec(named(), 0..5), renewals in vec(named(), 0..5), marks in vec(named(), 0..200),
         brought in [vec(named(), 0..200), vec(named(), 0..5), vec(named(), 0..5)], bypasses in any::<u32>(),
         joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
@@ -149,8 +149,8 @@ prop_compose! {
         Section {
             room, line, rehearsal: rehearsal.map(RehearsalId), leaves, reopens, renewals, marks, taken, spent, voids, bypasses,
             ends: ends.into_iter().map(|((lane, number), after_ms)| End { lane, number, after_ms }).collect(),
-            completions: completions.into_iter().map(|((lane, number), (edition, after_ms, at))| {
-                Completion { lane, number, edition: Edition(edition), after_ms, at: at.map(Wall) }
+            completions: completions.into_iter().map(|((lane, number), (edition, after_ms, at, tag))| {
+                Completion { lane, number, edition: Edition(edition), after_ms, at: at.map(Wall), tag: tag.map(Tag) }
             }).collect(),
             claims: claims.into_iter().map(|((lane, number), carried)| Claim { lane, number, carried }).collect(),
             joins: joins.into_iter().map(|(lane, count)| (LaneId(lane), count)).collect(),

@@ -320,6 +320,7 @@ impl Author {
                         edition: Edition(u32::from(*edition)),
                         after_ms: u64::from(*after),
                         at: None,
+                        tag: None,
                     });
                 }
                 Word::End(who, after) => {

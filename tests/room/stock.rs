@@ -21,6 +21,7 @@ pub fn done(number: Number, edition: u32, after_ms: u64) -> Completion {
         edition: Edition(edition),
         after_ms,
         at: None,
+        tag: None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! A sale by stock over histories that the log has lost: nothing is sold twice, and nobody is called for what is held.
 
-use anteroom::room::{Change, Completion, Edition, Era, LaneId, LineName, Number, Root, Schedule, Section, Settings};
+use anteroom::room::{
+    Change, Completion, Edition, Era, LaneId, LineName, Number, Root, Schedule, Section, Settings, State,
+};
 
 use super::fork::Fork;
 use super::stock::{at, complete, done, selling, tally, window, winners};
@@ -150,4 +152,52 @@ fn a_store_that_lost_everything_still_sells_no_piece_twice() {
     fork.bring();
     assert_eq!(tally(&mut fork.new), (2, 2, 0, 0));
     assert!(fork.new.join(1).is_empty());
+}
+
+/// Whose the winners' places were, by the first byte of the tag.
+fn accounts(log: &mut Log) -> Vec<Option<u8>> {
+    let view = log.state.view();
+    let line = &view.rooms[&room()].lines[&LineName::ONLY];
+    line.winners()
+        .iter_from(0)
+        .map(|winner| winner.tag.map(|tag| tag.0[0]))
+        .collect()
+}
+
+#[test]
+fn a_winner_is_known_by_the_account_also_when_all_else_of_it_is_forgotten_or_brought_back() {
+    let mut log = Log::new(selling(4, 6));
+    let [ann, bob] = [1, 2].map(|account| log.account(&[account]).unwrap());
+    let nobody = log.join(1)[0];
+    for number in [bob, nobody, ann] {
+        assert!(log.claim(number, true) && complete(&mut log, number));
+    }
+    assert_eq!(accounts(&mut log), [Some(2), None, Some(1)]);
+    let mut fork = Fork::of_nothing(log, selling(4, 6));
+    fork.bring();
+    let mut known = accounts(&mut fork.new);
+    known.sort_unstable();
+    assert_eq!(known, [None, Some(1), Some(2)]);
+    fork.new.state = State::decode(&fork.new.state.encode()).unwrap();
+    fork.new.pass(1_000_000);
+    assert_eq!(accounts(&mut fork.new).len(), 3);
+    assert!(accounts(&mut fork.new).contains(&Some(2)));
+}
+
+#[test]
+fn an_account_that_bought_late_keeps_the_place_that_it_took_meanwhile() {
+    let mut log = Log::new(selling(1, 3));
+    let ann = log.account(&[1]).unwrap();
+    assert!(log.claim(ann, true));
+    log.pass(30_000);
+    assert!(!log.is_inside(ann), "it has idled out");
+    let again = log.account(&[1]).unwrap();
+    assert_ne!(again, ann);
+    assert!(complete(&mut log, ann), "the shop took its time");
+    assert_eq!(log.account(&[1]), Some(again));
+    assert_eq!((accounts(&mut log), tally(&mut log).1), (vec![Some(1)], 1));
+    // A second purchase is one: an account may come again, at the back.
+    assert!(log.claim(again, true) && complete(&mut log, again));
+    assert_eq!(accounts(&mut log), [Some(1), Some(1)]);
+    assert!(!complete(&mut log, ann) && !complete(&mut log, again));
 }

@@ -129,6 +129,7 @@ fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
             edition: word.edition,
             after_ms: word.after_ms,
             at: None,
+            tag: None,
         }),
         Kind::End => section.ends.push(End {
             lane,

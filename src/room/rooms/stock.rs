@@ -21,8 +21,7 @@ impl Room {
         let known = same
             .and_then(|other| other.lines.get(line))
             .map(|line| line.tally.winners());
-        let winners = of.tally.winners().iter_from(0);
-        let of_era = winners.filter(|winner| winner.number.era == era);
+        let of_era = of.tally.winners().iter_of(era);
         let lacking = of_era.filter(|winner| !known.is_some_and(|known| known.has(winner.lane, winner.number)));
         let completion = lacking.map(|winner| Completion {
             lane: winner.lane,
@@ -30,6 +29,7 @@ impl Room {
             edition: self.edition,
             after_ms: 0,
             at: Some(winner.at),
+            tag: winner.tag,
         });
         completion.collect()
     }
