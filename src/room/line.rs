@@ -57,6 +57,8 @@ pub(super) struct Line {
 pub(super) struct Crowd {
     pub waiting: u64,
     pub slots: u64,
+    /// Lines without anybody that are kept for what they have sold.
+    pub sold: u64,
 }
 
 impl Crowd {
@@ -64,6 +66,7 @@ impl Crowd {
         Self {
             waiting: self.waiting + other.waiting,
             slots: self.slots + other.slots,
+            sold: self.sold + other.sold,
         }
     }
 
@@ -71,6 +74,7 @@ impl Crowd {
         Self {
             waiting: self.waiting - other.waiting,
             slots: self.slots - other.slots,
+            sold: self.sold - other.sold,
         }
     }
 }
@@ -103,7 +107,13 @@ impl Line {
         Crowd {
             waiting: self.waiting(),
             slots: u64::from(self.slots()),
+            sold: u64::from(self.is_empty() && !self.tally.winners().is_empty()),
         }
+    }
+
+    /// Nobody waits, is called or inside.
+    fn is_empty(&self) -> bool {
+        self.slots() == 0 && self.waiting() == 0
     }
 
     pub fn waiting(&self) -> u64 {
@@ -245,7 +255,7 @@ impl Line {
 
     fn forget_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
         // What was sold is sold, whoever comes back.
-        let empty = self.crowd() == Crowd::default() && self.tally.winners().is_empty();
+        let empty = self.is_empty() && self.tally.winners().is_empty();
         empty.then(|| self.busy.plus(settings.late_window_ms).max(m.held_until))
     }
 
@@ -258,7 +268,7 @@ impl Line {
     }
 
     fn note_busy(&mut self, now: Clock) {
-        if self.crowd() != Crowd::default() {
+        if !self.is_empty() {
             self.busy = now;
         }
     }

@@ -302,7 +302,7 @@ impl Room {
         if self.lines.contains_key(name) {
             return true;
         }
-        let room = u32::try_from(self.lines.len()).is_ok_and(|lines| lines < self.settings.max_lines);
+        let room = self.has_room();
         if room {
             self.make_anyway(name, m);
         }

@@ -348,6 +348,46 @@ fn a_line_that_has_sold_something_is_not_forgotten() {
 }
 
 #[test]
+fn lines_that_are_kept_for_what_they_sold_take_no_room_from_others_up_to_a_bound() {
+    let mut log = Log::new(Settings {
+        max_lines: 2,
+        ..selling(1, 1)
+    });
+    let sells = |log: &mut Log, at: u32| {
+        let section = || Section::new(room(), LineName::new(&format!("event-{at}")).unwrap());
+        let joined = log.say(Section {
+            joins: vec![(LANE, 1)],
+            ..section()
+        });
+        let number = joined.joined[0].first?;
+        log.say(Section {
+            completions: vec![done(number, 0, 0)],
+            ..section()
+        });
+        Some(number)
+    };
+    let waits = |log: &mut Log, name: &str| {
+        let section = Section {
+            joins: vec![(LANE, 3)],
+            ..Section::new(room(), LineName::new(name).unwrap())
+        };
+        log.say(section).joined[0].first
+    };
+    assert!(waits(&mut log, "first").is_some());
+    for at in 0..31 {
+        assert!(sells(&mut log, at).is_some(), "line {at}");
+    }
+    assert_eq!(
+        waits(&mut log, "second"),
+        None,
+        "32 lines are all that a room for two keeps"
+    );
+    log.change(Change::Reset);
+    assert!(waits(&mut log, "first").is_some() && waits(&mut log, "second").is_some());
+    assert_eq!(waits(&mut log, "third"), None);
+}
+
+#[test]
 fn nobody_is_told_of_a_part_that_they_did_not_take() {
     let mut log = Log::new(selling(3, 3));
     let people = log.join(5);

@@ -52,6 +52,13 @@ impl Room {
         sells && section.completions.iter().any(counts)
     }
 
+    /// For one line more. Those that are kept for what they have sold take no room from others, up to a bound of their own.
+    pub(super) fn has_room(&self) -> bool {
+        let lines = u64::try_from(self.lines.len()).unwrap_or(u64::MAX);
+        let most = u64::from(self.settings.max_lines);
+        lines.saturating_sub(self.crowd.sold) < most && lines < most.saturating_mul(SOLD_LINES)
+    }
+
     pub(super) fn regain_stock(&mut self, spared: Era) {
         for line in self.lines.values_mut() {
             line.regain_stock(spared);
@@ -84,3 +91,6 @@ impl Room {
         Ok(())
     }
 }
+
+/// A room keeps no more lines than so many times `max_lines`, for whatever reason.
+const SOLD_LINES: u64 = 16;

@@ -26,6 +26,8 @@ pub struct Line {
     pub ordered: Vec<CallOrder>,
     /// Who has completed.
     pub sold: BTreeSet<(LaneId, Key)>,
+    /// After the last entry it was there for that alone.
+    pub kept: bool,
 }
 
 impl Line {
@@ -42,6 +44,7 @@ impl Line {
             turn: 0,
             ordered: Vec::new(),
             sold: BTreeSet::new(),
+            kept: false,
         };
         line.grow(now.settings, now.lore);
         line

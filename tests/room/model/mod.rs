@@ -156,6 +156,7 @@ impl Model {
         }
         if let Some(room) = &mut self.room {
             room.lines.values_mut().for_each(|line| line.begin(era, self.clock));
+            room.keep(self.clock);
         }
         self.hold();
     }
@@ -333,6 +334,7 @@ impl Model {
         for name in room.lines.iter().filter_map(forgotten).collect::<Vec<_>>() {
             now.lore.raise(room.lines.remove(&name).unwrap().highest());
         }
+        room.keep(now.clock);
     }
 
     fn change(&mut self, adopts: Option<u64>, revision: u64, change: &Change) -> bool {

@@ -50,8 +50,17 @@ impl Room {
         self.pending.clear();
     }
 
+    /// Lines without anybody that have sold something take no room from the next ones.
+    pub fn keep(&mut self, clock: u64) {
+        for line in self.lines.values_mut() {
+            line.kept = line.empty(clock) && !line.sold.is_empty();
+        }
+    }
+
     fn make(&mut self, name: &LineName, now: &Now) -> bool {
-        let room = self.lines.len() < usize::try_from(self.settings.max_lines).unwrap();
+        let most = usize::try_from(self.settings.max_lines).unwrap();
+        let counting = self.lines.values().filter(|line| !line.kept).count();
+        let room = counting < most && self.lines.len() < 16 * most;
         if room && !self.lines.contains_key(name) {
             self.lines.insert(name.clone(), Line::new(now));
         }
