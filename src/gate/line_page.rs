@@ -140,7 +140,8 @@ fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), 
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
         message: seat.rules.message(room_view, visit.languages()),
-        retry_after_secs: Some(CLOSED_RETRY_SECS),
+        // Whoever comes back to what is sold finds it sold; programs are told by the field alone.
+        retry_after_secs: (kind == PageKind::Closed).then_some(CLOSED_RETRY_SECS),
         line: Some(LineFacts {
             stock: StockFacts::over(room_view, won, visit.wall),
             ..line_facts(seat, visit, room_view)

@@ -19,3 +19,4 @@ mod operator;
 mod outage;
 mod proof;
 mod secure;
+mod stock;
