@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::room::{
-    Addition, Batch, CallOrder, Change, Claim, Edition, Effects, End, Entry, GateId, LaneId, LineName, Mode, Number,
-    Overrides, PendingId, Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke, Standing, State, View,
-    Visitor, Vote, Wall, Who, Window,
+    Addition, Batch, CallOrder, Change, Claim, Completion, Edition, Effects, End, Entry, GateId, LaneId, LineName,
+    Mode, Number, Overrides, PendingId, Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke,
+    Standing, State, View, Visitor, Vote, Wall, Who, Window,
 };
 
 use super::gates::Gates;
@@ -96,8 +96,8 @@ impl Life {
             }
         }
         // One in which little happens would prove little.
-        let scheduled = ["early", "prequeue", "run out"];
-        let also = if self.newest > 2 { &scheduled[..] } else { &[] };
+        let of_three = ["early", "prequeue", "run out", "sold", "sold out"];
+        let also = if self.newest > 2 { &of_three[..] } else { &[] };
         let everything: BTreeSet<_> = EVERYTHING.iter().chain(also).copied().collect();
         assert_eq!(self.seen, everything);
         assert_eq!(self.gates.state.version(), self.newest);
@@ -196,6 +196,11 @@ impl Life {
         self.note("prequeue", phases.contains(&Phase::Prequeue));
         let runs_out = view.rooms.values().any(|room| room.voided < room.edition);
         self.note("run out", runs_out);
+        let lines = || view.rooms.values().flat_map(|room| room.lines.values());
+        let sold = lines().any(|line| line.figures.completed > 0);
+        let sold_out = lines().any(|line| line.figures.completed > 0 && line.figures.is_sold_out());
+        self.note("sold", sold);
+        self.note("sold out", sold_out);
     }
 
     fn meet(&mut self, effects: &Effects) {
@@ -310,9 +315,27 @@ impl Life {
             }
             (Standing::Ended | Standing::Unknown, 6) => section.reopens.push(named),
             (Standing::Inside(_) | Standing::Waiting(_), 7) if self.hits(200) => section.leaves.push(named),
+            (Standing::Inside(_), 8..=10) if self.newest > 2 => self.complete(section, view, visitor),
+            (Standing::Ended | Standing::Called(_) | Standing::Unknown, 8) if self.newest > 2 => {
+                self.complete(section, view, visitor);
+            }
             _ => {}
         }
         self.note(name_of(standing), true);
+    }
+
+    /// They buy, or have bought by now; now and then of a sale that is over.
+    fn complete(&mut self, section: &mut Section, view: &View, visitor: &Visitor) {
+        let edition = view.rooms.get(&visitor.room).map_or(Edition(0), |room| room.edition);
+        let before = u32::from(self.hits(100));
+        section.completions.push(Completion {
+            lane: visitor.lane,
+            number: visitor.number,
+            edition: Edition(edition.0.saturating_sub(before)),
+            after_ms: self.below(4_000),
+            at: None,
+            tag: None,
+        });
     }
 
     fn change(&mut self) -> RoomChange {
@@ -345,7 +368,7 @@ impl Life {
                 message: self.hits(500).then(|| "Zurück um 12 — 戻ります".to_owned()),
                 messages: self.messages(),
                 schedule: self.own_schedule(),
-                stock: None,
+                stock: (self.newest > 2 && self.hits(200)).then_some(number),
             }),
         };
         let room = self.room();
@@ -372,8 +395,14 @@ impl Life {
             max_lines: 3,
             lane_weights: self.pick(&WEIGHTS).to_vec(),
             schedule: self.schedule(),
+            stock: self.stock(),
             ..settings(u32::try_from(4 + self.below(60)).unwrap())
         }
+    }
+
+    /// Of a build that knows of it, half of the rooms sell some pieces.
+    fn stock(&mut self) -> Option<u32> {
+        (self.newest > 2 && self.hits(500)).then(|| u32::try_from(5 + self.below(40)).unwrap())
     }
 
     /// Of a build that knows schedules, some rooms go by one; its windows are minutes apart.
