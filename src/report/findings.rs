@@ -185,6 +185,9 @@ pub struct Tally {
     pub let_in_uncalled: u64,
     pub inversions: u64,
     pub numbers_given_twice: u64,
+    /// Pieces of the stock that were bought, and calls for pieces that were not there.
+    pub completed: u64,
+    pub beyond_stock: u64,
     /// Calls whose visitor joined before the history at hand.
     pub waits_unknown: u64,
 }

@@ -3,6 +3,7 @@
 use super::findings::{self, Inversion, Stamp, Tally};
 use super::histogram::Histogram;
 use super::order::{Given, Order};
+use super::pieces::Pieces;
 use super::series::{Point, Points, Series};
 use super::visits::{Missed, Now, Visits, Who};
 use crate::room::{
@@ -15,6 +16,7 @@ pub(super) struct Ledger {
     edition: Edition,
     orders: Vec<Order>,
     visits: Visits,
+    pieces: Pieces,
     pub tally: Tally,
     pub inversions: Vec<Inversion>,
     pub waits: Histogram,
@@ -63,6 +65,7 @@ impl Ledger {
             edition,
             orders: Vec::new(),
             visits: Visits::default(),
+            pieces: Pieces::default(),
             tally: Tally::default(),
             inversions: Vec::new(),
             waits: Histogram::default(),
@@ -78,6 +81,7 @@ impl Ledger {
     /// Takes up a line in the middle of its history: who is called and inside is the room's word.
     pub fn resume(&mut self, view: &LineView, now: Now<'_>) {
         self.visits.clear(now.clock);
+        self.pieces.resume(view.winners());
         self.orders.iter_mut().for_each(Order::forget);
         for call in view.seated_since(None) {
             let who = (call.lane, call.number);
@@ -99,6 +103,7 @@ impl Ledger {
     /// The line is no more, and one of its name begins afresh.
     pub fn close(&mut self, clock: Clock) {
         self.visits.clear(clock);
+        self.pieces.begin();
         self.orders.iter_mut().for_each(Order::close);
     }
 
@@ -106,7 +111,9 @@ impl Ledger {
         let now = happened.now;
         if happened.edition != self.edition {
             self.edition = happened.edition;
-            if !happened.regained {
+            if happened.regained {
+                self.pieces.regain(happened.view.winners());
+            } else {
                 self.close(now.clock);
             }
         }
@@ -158,6 +165,8 @@ impl Ledger {
             let claimed = self.visits.is_called((done.lane, done.number));
             self.claimed(claimed, now.time);
             self.visits.end((done.lane, done.number), done.after_ms, now);
+            let new = self.pieces.complete((done.lane, done.number), happened.view.winners());
+            self.tally.completed += u64::from(new);
         }
         for claim in &section.claims {
             let claimed = self.visits.claim((claim.lane, claim.number), claim.carried, now);
@@ -268,6 +277,7 @@ impl Ledger {
             }
             self.visits
                 .call_until((lane, number), count, called.at_join, called.deadline);
+            self.pieces.call((lane, number));
             self.tally.calls += 1;
             self.tally.calls_again += u64::from(count > 1);
             self.series.at(now.time).calls += 1;
@@ -287,6 +297,7 @@ impl Ledger {
                 self.invert("called", (lane, number), before, happened);
             }
         }
+        self.tally.beyond_stock += self.pieces.judge(happened.view, now);
     }
 
     fn wait(&mut self, lane: LaneId, number: Number, called: Wall) {

@@ -13,6 +13,7 @@ mod ledger;
 mod numbers;
 mod order;
 mod page;
+mod pieces;
 mod plot;
 mod replay;
 mod series;

@@ -295,7 +295,11 @@ fn verdict(faults: &[String], expected: Option<Expected>, lines: &[super::findin
             )
         });
         let twice = (line.tally.numbers_given_twice > 0).then(|| format!("{place}: a number was given twice"));
-        inverted.or(twice)
+        let beyond = (line.tally.beyond_stock > 0).then(|| {
+            let calls = line.tally.beyond_stock;
+            format!("{place}: {calls} were called for pieces that were not there")
+        });
+        inverted.or(twice).or(beyond)
     });
     let fault = faults.first().cloned().or(cut).or(nothing);
     Verdict {

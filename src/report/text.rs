@@ -116,6 +116,8 @@ fn of_line(text: &mut String, line: &Line) {
         let_in_uncalled,
         inversions,
         numbers_given_twice,
+        completed,
+        beyond_stock,
         waits_unknown,
     } = line.tally;
     let joins = match virtual_joins {
@@ -151,6 +153,13 @@ fn of_line(text: &mut String, line: &Line) {
         "  inversions",
         &format!("{inversions}; numbers given twice {numbers_given_twice}"),
     );
+    if completed + beyond_stock > 0 {
+        row(
+            text,
+            "  stock",
+            &format!("{completed} pieces bought, {beyond_stock} calls for pieces that were not there"),
+        );
+    }
     for inversion in &line.inversions {
         row(
             text,

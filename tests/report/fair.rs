@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use anteroom::report::{Findings, Line, Moment, Options, audit};
+use anteroom::room::{Completion, Edition, LaneId, Number, Section, Settings};
 use tempfile::TempDir;
 
 use super::crowd::{Crowd, Story, settings};
-use super::hall::Hall;
+use super::hall::{Hall, section};
 
 /// Two gates archive into one folder; one comes later and goes earlier.
 fn sale(folder: &TempDir, seed: u64) -> (Hall, Story) {
@@ -123,4 +124,56 @@ fn the_page_stands_by_itself_and_names_nobody() {
         assert_eq!(address, None);
         assert!(!text.replace("@media", "").contains('@'), "an account");
     }
+}
+
+#[test]
+fn a_sale_by_stock_is_told_with_what_was_bought_and_that_nobody_was_called_beyond() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hall = Hall::new();
+    hall.archive(1, folder.path());
+    let settings = Settings {
+        capacity: 9,
+        stock: Some(2),
+        ..Settings::default()
+    };
+    hall.configure(1, settings);
+    let lane = LaneId(0);
+    let joins = Section {
+        joins: vec![(lane, 5)],
+        ..section()
+    };
+    let first = hall.hear(1, 100, joins).joined[0].first.unwrap();
+    let number = |n| Number {
+        n: first.n + n,
+        ..first
+    };
+    let buys = |n| Section {
+        completions: vec![Completion {
+            lane,
+            number: number(n),
+            edition: Edition(0),
+            after_ms: 0,
+            at: None,
+            tag: None,
+        }],
+        ..section()
+    };
+    hall.hear(1, 100, buys(1));
+    hall.hear(1, 100, buys(1));
+    let leaves = Section {
+        leaves: vec![(lane, number(0))],
+        ..section()
+    };
+    hall.hear(1, 100, leaves);
+    hall.hear(1, 100, buys(2));
+    hall.leave(1);
+    let findings = report(&folder);
+    let tally = &findings.lines[0].tally;
+    assert!(
+        findings.verdict.fair && findings.verdict.whole,
+        "{:?}",
+        findings.verdict
+    );
+    assert_eq!((tally.calls, tally.completed, tally.beyond_stock), (3, 2, 0));
+    assert!(anteroom::report::text(&findings).contains("2 pieces bought, 0 calls for pieces"));
 }
