@@ -179,6 +179,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
     });
     faults.append(&mut world.faults);
     world.tally.sold = observer::with(|watch| watch.ledger.sold().len() as u64);
+    world.tally.bought = world.bought.len() as u64;
     let ghosts = observer::with(|watch| watch.ledger.ghosts(|number| world.given.contains_key(number)));
     world.tally.ghosts = ghosts as u64;
     if faults.is_empty() {

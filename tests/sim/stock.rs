@@ -95,6 +95,7 @@ fn a_quiet_sale_sells_all_of_its_stock_and_no_more() {
     };
     for outcome in over_seeds("a_quiet_sale_sells", 40, prompt) {
         assert_eq!((outcome.tally.sold, outcome.tally.begun), (40, 1));
+        assert_eq!(outcome.tally.bought, 40, "nothing that was bought was lost");
     }
 }
 
@@ -102,6 +103,7 @@ fn a_quiet_sale_sells_all_of_its_stock_and_no_more() {
 fn whoever_wants_finds_something_where_there_is_enough() {
     for outcome in over_seeds("whoever_wants_finds", 1_000, |plan| plan) {
         assert!((60..1_000).contains(&outcome.tally.sold), "{:?}", outcome.tally);
+        assert_eq!(outcome.tally.sold, outcome.tally.bought);
     }
 }
 

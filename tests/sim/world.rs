@@ -131,6 +131,8 @@ pub struct Tally {
     pub ghosts: u64,
     /// Completions in the last log.
     pub sold: u64,
+    /// Whatever the gates made of it.
+    pub bought: u64,
 }
 
 impl World {
