@@ -179,8 +179,7 @@ pub struct Section {
     pub claims: Vec<Claim>,
     /// Numbers of an adopted era that ended or left there.
     pub taken: Vec<(LaneId, Number)>,
-    /// Numbers of an adopted era that were called there for the second and last time: late, unless `reopens` names them as
-    /// inside, or `marks` as on their way in.
+    /// Those called there for the second and last time: late, unless `reopens` has them as inside, or `marks` as coming.
     pub spent: Vec<(LaneId, Number)>,
     /// Sessions that a gate cut off from the log went on honouring, or whose genuine, unexpired pass the room does not know
     /// (its era or its call was lost): opened again as excess.
