@@ -25,14 +25,14 @@ const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
         2,
         3,
-        "094158679b2585d13e5079abc61f12a2e40c9917b18166487bcd0fb698a1a753",
-        "869f279a5f79f5c43a0f0aeaf10f0e4419c0fb7b0e4efe2870528e0f0463bcea",
+        "7375fb4c942ece45078d36b71e0b099a8d7f7e34db5622f38746eea405ed79d8",
+        "aa7534233da1d4e2845f660d9f5f58094e279c1cdde6bd4468e8afb3b571fa21",
     ),
     (
         3,
         3,
-        "36199435505528f585591fbb65daacfe6f48a4c03c16febba23bcc860201fa3f",
-        "7b7e57e238aa75990debafce0ec123f060624237441f36dd49b579fea36ba566",
+        "4dfdb92d3a504dab3757ed3d1cf98e984031dc47c1e841877aa369eea88e86de",
+        "8b0ee37f4197ef3e5bb738af553ad6fca7a14dc85add4bc007a0844101334eea",
     ),
 ];
 
