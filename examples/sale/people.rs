@@ -52,7 +52,7 @@ impl Browser {
         for (kind, token) in [("ticket", &self.ticket), ("pass", &self.pass)] {
             if let Some(token) = token {
                 let lead = if cookies.is_empty() { "Cookie: " } else { "; " };
-                cookies.extend([lead, "anteroom-", kind, "-", ROOM, "=", token]);
+                cookies.extend([lead, "anteroom-", kind, "-", ROOM, "=", token.as_str()]);
             }
         }
         if !cookies.is_empty() {
