@@ -20,6 +20,7 @@ pub mod rooms;
 mod run;
 mod secured;
 mod signals;
+mod simulate;
 mod start;
 pub mod systemd;
 mod top;
@@ -77,6 +78,8 @@ enum Command {
     Skip(gates::SkipArgs),
     /// Have a running gate hand over to the binary that lies at its path by now
     Upgrade(upgrade::UpgradeArgs),
+    /// Run your own room through a sale on virtual time, before the sale
+    Simulate(simulate::SimulateArgs),
     /// Run the kept log again and prove that it gives the same rooms
     Replay(replay::ReplayArgs),
     /// Show what gates said, one entry a line
@@ -112,6 +115,7 @@ pub fn main() -> ExitCode {
         Command::Gates(args) => gates::run(&args),
         Command::Skip(args) => gates::skip(&args),
         Command::Upgrade(args) => upgrade::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Report(args) => report::run(&args),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Durations in milliseconds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     bands: BTreeMap<u16, u64>,
     count: u64,
     sum: u128,

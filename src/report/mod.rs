@@ -26,10 +26,12 @@ mod visits;
 use std::path::PathBuf;
 
 pub use findings::*;
+pub(crate) use histogram::Histogram;
 pub use histogram::Spread;
 pub use page::html;
 pub use series::{Moment, Point, Points, Series};
 pub use source::{OpenError, Source};
+pub(crate) use text::said;
 pub use text::{text, verdict};
 
 use crate::room::{Chain, RoomName};

@@ -338,7 +338,7 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 /// Seconds for people: to the tenth below a minute.
-pub(super) fn said(secs: f64) -> String {
+pub(crate) fn said(secs: f64) -> String {
     if secs < 60.0 {
         return format!("{secs:.1} s");
     }

@@ -1,3 +1,26 @@
-//! What a room is tried against on virtual time: a shop that can take so much and no more.
+//! `anteroom simulate`: the operator's own room, run through a sale on virtual time.
+//!
+//! The rooms are the real ones: what virtual visitors do goes as entries, packed as a gate packs them, to the state machine
+//! that gates apply, and what they see is read from its views. So there is no second copy of any rule of the line here; what
+//! is made up is people ([`Crowd`]), when they come ([`Arrive`]), and how long they stay. All of it follows from a seed.
 
+mod arrivals;
+mod gate;
+mod guesses;
+mod outcome;
+mod people;
+mod plan;
+mod run;
+mod series;
 pub mod shop;
+mod text;
+mod visits;
+mod wheel;
+
+pub use arrivals::Arrive;
+pub use guesses::Trust;
+pub use outcome::Outcome;
+pub use plan::{Crowd, MAX_VISITORS, Plan, Stays};
+pub use run::{Progress, simulate};
+pub use series::{Series, Step};
+pub use text::text;

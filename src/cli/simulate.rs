@@ -1,0 +1,307 @@
+//! `anteroom simulate`: the operator's own room, run through a sale on virtual time.
+
+mod words;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use crate::config::{Config, Overrides, Room};
+use crate::room::{MAX_LANES, Settings, Wall};
+use crate::simulate::{Arrive, Crowd, MAX_VISITORS, Outcome, Plan, Progress, Stays, simulate, text};
+use crate::time;
+
+use self::words::{Later, ShareOf, change, duration, later, share, share_of};
+use super::{EXIT_CONFIG, say};
+
+/// Arguments of `anteroom simulate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Nothing is started and nobody is asked: the rules of the line are run with virtual visitors, as fast as the machine can.
+The same configuration, options and seed give the same figures.
+
+Examples:
+  anteroom simulate --visitors 20000
+  anteroom simulate --config shop.toml --room sale --visitors 1000000 --arrive spike --over 30min --stay 3min
+  anteroom simulate --visitors 5000 --change 20min:capacity=300 --stay-then 30min:6min
+  anteroom simulate --visitors 5000 --leave 20% --no-show 10% --bots 30% --format json
+
+Exit codes: 0 done, 64 usage, 73 the file cannot be written, 78 the configuration has mistakes")]
+pub struct SimulateArgs {
+    /// The configuration file; without it the config.toml in this folder, if there is one, or the default values
+    #[arg(long, value_name = "FILE", env = "ANTEROOM_CONFIG")]
+    config: Option<PathBuf>,
+    /// The room; without it the first
+    #[arg(long, value_name = "NAME")]
+    room: Option<String>,
+    /// How many come
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_VISITORS)))]
+    visitors: u32,
+    /// How they come: spike, wave, steady, ramp, bursts, instant
+    #[arg(long, value_name = "PATTERN", default_value = "spike")]
+    arrive: Arrive,
+    /// From the first to the last of them
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = duration)]
+    over: u64,
+    /// How long a visitor is busy inside, on average
+    #[arg(long, value_name = "TIME", default_value = "2min", value_parser = duration)]
+    stay: u64,
+    /// From a time on they stay otherwise, such as 30min:5min; may be given again
+    #[arg(long, value_name = "WHEN:TIME", value_parser = later)]
+    stay_then: Vec<Later>,
+    /// Requests of the shop in an average visit
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pages: u32,
+    /// Give up while waiting
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share)]
+    leave: u16,
+    /// Whoever gives up does so within this time
+    #[arg(long, value_name = "TIME", default_value = "30min", value_parser = duration)]
+    patience: u64,
+    /// Their phone sleeps for a while
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share)]
+    sleep: u16,
+    /// Come only after they have missed their first turn
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
+    late: u16,
+    /// Wait, and do not come when called
+    #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share)]
+    no_show: u16,
+    /// Wait in a second browser too, and come with one
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
+    tabs: u16,
+    /// So many more, which join in masses and stay as long as they may
+    #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
+    bots: u16,
+    /// Go to the end, after which the shop's answer ends the session where the room has `ends_on`
+    #[arg(long, value_name = "SHARE", default_value = "60%", value_parser = share)]
+    finish: u16,
+    /// So many come to a lane, such as early=20%; may be given again
+    #[arg(long, value_name = "LANE=SHARE", value_parser = share_of)]
+    lane: Vec<ShareOf>,
+    /// What an operator changes on the way, such as 20min:capacity=300 or 5min:rate=none; may be given again
+    #[arg(long, value_name = "WHEN:KEY=VALUE", value_parser = change)]
+    change: Vec<words::Change>,
+    /// Another seed, another crowd of the same kind
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Virtual time at which it ends, whoever still waits
+    #[arg(long = "for", value_name = "TIME", default_value = "24h", value_parser = duration)]
+    most: u64,
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Write to a file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// Runs `anteroom simulate`.
+#[must_use]
+pub fn run(args: &SimulateArgs) -> ExitCode {
+    let config = match Config::load(args.file(), &args.overrides()) {
+        Ok(config) => config,
+        Err(mistakes) => {
+            eprint!("{mistakes}");
+            return ExitCode::from(EXIT_CONFIG);
+        }
+    };
+    let plan = match plan(args, &config, time::wall()) {
+        Ok(plan) => plan,
+        Err(mistake) => return failed(&mistake, EXIT_USAGE),
+    };
+    let terminal = std::io::stderr().is_terminal();
+    let begun = time::uptime();
+    let outcome = simulate(&plan, &mut |progress| show(*progress, terminal));
+    if terminal {
+        eprint!("\r\x1b[K");
+    }
+    let took = time::uptime().saturating_sub(begun).as_secs_f64();
+    if let Err(error) = put(args, &outcome) {
+        return failed(&error, EXIT_CANNOT_CREATE);
+    }
+    eprintln!("{}", speed(&outcome, took));
+    ExitCode::SUCCESS
+}
+
+impl SimulateArgs {
+    fn file(&self) -> Option<&Path> {
+        let default = Path::new("config.toml");
+        let found = || Some(default).filter(|file| file.exists());
+        self.config.as_deref().or_else(found)
+    }
+
+    /// The default values lack a shop, which a simulation does not ask.
+    fn overrides(&self) -> Overrides {
+        match self.file() {
+            Some(_) => Overrides::none(),
+            None => Overrides::none().text("upstream.url", "--config", "http://127.0.0.1:3000"),
+        }
+    }
+
+    fn crowd(&self) -> Crowd {
+        Crowd {
+            leave: self.leave,
+            patience_ms: self.patience,
+            sleep: self.sleep,
+            late: self.late,
+            no_show: self.no_show,
+            tabs: self.tabs,
+            bots: self.bots,
+            finish: self.finish,
+        }
+    }
+
+    fn stays(&self) -> Stays {
+        let mut mean_ms = vec![(0, self.stay)];
+        mean_ms.extend(self.stay_then.iter().map(|later| (later.at, later.to)));
+        mean_ms.sort_unstable();
+        Stays {
+            mean_ms,
+            pages: self.pages,
+        }
+    }
+}
+
+fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String> {
+    let room = room(args, config)?;
+    let natures = [args.leave, args.sleep, args.late, args.no_show];
+    if natures.iter().map(|share| u32::from(*share)).sum::<u32>() > 1_000 {
+        return Err(
+            "--leave, --sleep, --late and --no-show are more than everybody: together at most 100 %".to_owned(),
+        );
+    }
+    if room.settings.draw.is_some() {
+        return Err(format!(
+            "the room {} draws its line: only rooms that call in order of arrival can be simulated",
+            room.name.as_str()
+        ));
+    }
+    let mut changes: Vec<_> = args.change.clone();
+    changes.sort_by_key(|change| change.at);
+    Ok(Plan {
+        room: room.name.clone(),
+        settings: room.settings.clone(),
+        end_grace_ms: (!room.ends_on.is_empty()).then_some(room.end_grace_ms),
+        visitors: args.visitors,
+        arrive: args.arrive.clone(),
+        over_ms: args.over,
+        crowd: args.crowd(),
+        stays: args.stays(),
+        changes: words::overrides(&changes),
+        lanes: lanes(args, &room.settings)?,
+        seed: args.seed,
+        start: start(&room.settings, now)?,
+        most_ms: args.most,
+        step_ms: STEP_MS,
+        probes: PROBES,
+    })
+}
+
+fn room<'a>(args: &SimulateArgs, config: &'a Config) -> Result<&'a Room, String> {
+    let Some(name) = &args.room else {
+        return config.rooms.first().ok_or_else(|| "there is no room".to_owned());
+    };
+    let found = config.rooms.iter().find(|room| room.name.as_str() == name);
+    let names = || {
+        config
+            .rooms
+            .iter()
+            .map(|room| room.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    found.ok_or_else(|| format!("there is no room {name:?}: one of {}", names()))
+}
+
+/// Of a thousand, how many come to each lane after the first.
+fn lanes(args: &SimulateArgs, settings: &Settings) -> Result<Vec<u16>, String> {
+    let mut shares = vec![0; settings.lane_weights.len().clamp(1, MAX_LANES) - 1];
+    for ShareOf { name, share } in &args.lane {
+        let lane = settings.lanes.iter().position(|lane| lane.name == *name);
+        let of = lane.and_then(|lane| shares.get_mut(lane.checked_sub(1)?));
+        let names: Vec<_> = settings.lanes.iter().skip(1).map(|lane| lane.name.as_str()).collect();
+        let Some(of) = of else {
+            return Err(format!(
+                "{name:?} is no lane that codes lead to: one of [{}]",
+                names.join(", ")
+            ));
+        };
+        *of = *share;
+    }
+    if shares.iter().map(|share| u32::from(*share)).sum::<u32>() > 1_000 {
+        return Err("the lanes have more than everybody: together at most 100 %".to_owned());
+    }
+    Ok(shares)
+}
+
+/// A room with a schedule from its next beginning on; another at any time.
+fn start(settings: &Settings, now: Wall) -> Result<Wall, String> {
+    let Some(schedule) = &settings.schedule else {
+        return Ok(Wall(ANY_TIME_MS));
+    };
+    let next = schedule
+        .windows
+        .iter()
+        .map(|window| window.begins)
+        .find(|begins| *begins >= now);
+    next.ok_or_else(|| "the room's schedule has no beginning ahead: give it a date in the future".to_owned())
+}
+
+fn put(args: &SimulateArgs, outcome: &Outcome) -> Result<(), String> {
+    let form = match args.format {
+        Format::Text => text(outcome),
+        Format::Json => serde_json::to_string_pretty(outcome).map_err(|error| error.to_string())? + "\n",
+    };
+    let Some(file) = &args.output else {
+        say(&form);
+        return Ok(());
+    };
+    std::fs::write(file, form).map_err(|error| format!("{}: {error}", file.display()))?;
+    say(&format!("{}\n", file.display()));
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn speed(outcome: &Outcome, took: f64) -> String {
+    let per_sec = outcome.events as f64 / took.max(0.001);
+    let (entries, events) = (outcome.entries, outcome.events);
+    format!("{entries} entries with {events} events in {took:.2} s, {per_sec:.0} events/s")
+}
+
+fn show(progress: Progress, terminal: bool) {
+    if terminal {
+        eprint!(
+            "\r\x1b[K{} of {} have come, {} waiting, {} min",
+            progress.came,
+            progress.of,
+            progress.waiting,
+            progress.now_ms / 60_000
+        );
+        // A terminal that cannot be written to is nobody watching.
+        let _ = std::io::stderr().flush();
+    }
+}
+
+fn failed(message: &str, code: u8) -> ExitCode {
+    eprintln!("anteroom simulate: {message}");
+    ExitCode::from(code)
+}
+
+/// How long the gate gathers what happens, and visitors whose estimates are noted.
+const STEP_MS: u64 = 100;
+const PROBES: u32 = 2_000;
+
+/// The beginning of 2026: the figures do not depend on it.
+const ANY_TIME_MS: u64 = 1_767_225_600_000;
+
+/// As `sysexits.h` has them: `EX_USAGE`, `EX_CANTCREAT`.
+const EXIT_USAGE: u8 = 64;
+const EXIT_CANNOT_CREATE: u8 = 73;

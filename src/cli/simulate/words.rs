@@ -1,0 +1,150 @@
+//! What the options of `anteroom simulate` say.
+
+use crate::config::parse_duration;
+use crate::room::{Mode, Overrides};
+
+/// From a time on, in milliseconds, another duration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Later {
+    pub at: u64,
+    pub to: u64,
+}
+
+/// Of a thousand visitors, how many come to a lane.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShareOf {
+    pub name: String,
+    pub share: u16,
+}
+
+/// What an operator does at a time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    pub at: u64,
+    to: To,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum To {
+    Capacity(u32),
+    Rate(Option<u32>),
+    Mode(Mode),
+    Stock(u32),
+}
+
+pub(super) fn duration(text: &str) -> Result<u64, String> {
+    let ms = parse_duration(text).filter(|ms| (1..=MOST_MS).contains(ms));
+    ms.ok_or_else(|| format!("\"{text}\" is no duration up to 30 days, such as \"90s\", \"4min\" or \"2h\""))
+}
+
+/// A percentage as thousandths.
+pub(super) fn share(text: &str) -> Result<u16, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let percent: Option<f64> = number.parse().ok();
+    let share = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
+    let share = share.map(|percent| (percent * 10.0).round() as u16);
+    share.ok_or_else(|| format!("\"{text}\" is no share: 0% to 100%"))
+}
+
+pub(super) fn share_of(text: &str) -> Result<ShareOf, String> {
+    let (name, of) = text.split_once('=').ok_or("a lane and a share, such as early=20%")?;
+    Ok(ShareOf {
+        name: name.to_owned(),
+        share: share(of)?,
+    })
+}
+
+pub(super) fn later(text: &str) -> Result<Later, String> {
+    let (at, to) = text.split_once(':').ok_or("when and what, such as 30min:5min")?;
+    Ok(Later {
+        at: duration(at)?,
+        to: duration(to)?,
+    })
+}
+
+pub(super) fn change(text: &str) -> Result<Change, String> {
+    let right = "when and what, such as 20min:capacity=300, 5min:rate=none, 1h:mode=hold or 2h:stock=50";
+    let (at, what) = text.split_once(':').ok_or(right)?;
+    let (key, value) = what.split_once('=').ok_or(right)?;
+    let count = || {
+        value
+            .parse()
+            .map_err(|_| format!("\"{value}\" is no whole number: {right}"))
+    };
+    let to = match (key, value) {
+        ("capacity", _) => To::Capacity(count()?),
+        ("stock", _) => To::Stock(count()?),
+        ("rate", "none") => To::Rate(None),
+        ("rate", _) => To::Rate(Some(count()?)),
+        ("mode", "auto") => To::Mode(Mode::Auto),
+        ("mode", "hold") => To::Mode(Mode::Hold),
+        ("mode", "closed") => To::Mode(Mode::Closed),
+        ("mode", _) => return Err(format!("\"{value}\" is no mode: auto, hold or closed")),
+        _ => {
+            return Err(format!(
+                "\"{key}\" cannot be changed: capacity, rate (calls a minute), mode or stock"
+            ));
+        }
+    };
+    Ok(Change { at: duration(at)?, to })
+}
+
+/// What is in force after each change, in their order.
+pub(super) fn overrides(changes: &[Change]) -> Vec<(u64, Overrides)> {
+    let mut overrides = Overrides::default();
+    let after = changes.iter().map(|change| {
+        match change.to {
+            To::Capacity(slots) => overrides.capacity = Some(slots),
+            To::Rate(rate) => overrides.rate_per_minute = Some(rate),
+            To::Mode(mode) => overrides.mode = Some(mode),
+            To::Stock(pieces) => overrides.stock = Some(pieces),
+        }
+        (change.at, overrides.clone())
+    });
+    after.collect()
+}
+
+/// Longest time of an option.
+const MOST_MS: u64 = 30 * 86_400_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_to_the_thousandth_and_within_everybody() {
+        assert_eq!(
+            (share("5%"), share("12.5"), share("100 %")),
+            (Ok(50), Ok(125), Ok(1_000))
+        );
+        for wrong in ["101%", "-1", "some", "", "NaN"] {
+            assert!(share(wrong).unwrap_err().contains("0% to 100%"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn changes_add_up_in_their_order() {
+        let changes: Vec<_> = ["1min:capacity=3", "2min:mode=hold", "3min:rate=none"]
+            .map(|text| change(text).unwrap())
+            .into();
+        let overrides = overrides(&changes);
+        assert_eq!(overrides[2].0, 180_000);
+        let last = &overrides[2].1;
+        assert_eq!(
+            (last.capacity, last.mode, last.rate_per_minute),
+            (Some(3), Some(Mode::Hold), Some(None))
+        );
+        assert_eq!(overrides[0].1.mode, None);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_would_be_right() {
+        assert!(change("capacity=3").unwrap_err().contains("20min:capacity=300"));
+        assert!(change("1min:colour=3").unwrap_err().contains("capacity, rate"));
+        assert!(change("1min:mode=open").unwrap_err().contains("auto, hold or closed"));
+        assert!(change("soon:capacity=3").unwrap_err().contains("4min"));
+        assert!(later("5min").unwrap_err().contains("30min:5min"));
+        assert!(duration("0s").is_err() && duration("31d").is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! What a simulation came to.
+
+use serde::Serialize;
+
+use crate::report::Spread;
+use crate::room::{Figures, LineView};
+
+use super::gate::Gate;
+use super::guesses::Trust;
+use super::plan::Plan;
+use super::series::Series;
+
+/// Counted while a simulation runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub requests: u64,
+    pub gave_up: u64,
+    pub turned_away: u64,
+    pub thrown_out: u64,
+    pub late: u64,
+    /// Visitors who join anew with the next entry.
+    pub again: Vec<u32>,
+    peak_waiting: u64,
+    /// While somebody waits: time, and time by slots held, slots used by sessions, and slots.
+    line_ms: u64,
+    held: u128,
+    inside: u128,
+    slots: u128,
+}
+
+impl Tally {
+    /// Time has passed with these figures at its end.
+    pub fn pass(&mut self, figures: &Figures, held: u64, ms: u64) {
+        self.peak_waiting = self.peak_waiting.max(figures.waiting);
+        if figures.waiting > 0 {
+            self.line_ms += ms;
+            self.held += u128::from(held) * u128::from(ms);
+            self.inside += u128::from(figures.inside) * u128::from(ms);
+            self.slots += u128::from(figures.capacity) * u128::from(ms);
+        }
+    }
+}
+
+/// A simulation's figures. The same plan gives the same bytes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Outcome {
+    pub room: String,
+    pub arrive: String,
+    pub visitors: u32,
+    pub bots: u64,
+    pub seed: u64,
+    /// Virtual time, and whether everybody had come and gone by then.
+    pub took_secs: f64,
+    pub finished: bool,
+    pub joins: u64,
+    pub calls: u64,
+    pub claims: u64,
+    pub no_shows: u64,
+    /// Gave up while waiting.
+    pub gave_up: u64,
+    /// Came back too late, and joined anew.
+    pub late: u64,
+    /// Found the room closed or sold out.
+    pub turned_away: u64,
+    /// Were inside when their session ended.
+    pub thrown_out: u64,
+    pub completed: u32,
+    /// Visitors still in line at the end.
+    pub still_waiting: u64,
+    pub peak_waiting: u64,
+    /// How long somebody waited.
+    pub line_secs: f64,
+    /// Share of the slots that were held, and that were used by sessions, while somebody waited.
+    pub held: f64,
+    pub utilisation: f64,
+    /// From joining to the call, and to coming in; bots apart.
+    pub waits: Spread,
+    pub waits_to_door: Spread,
+    pub estimates: Trust,
+    /// Requests that the shop had.
+    pub requests: u64,
+    pub entries: u64,
+    pub events: u64,
+    pub over_time: Series,
+}
+
+impl Outcome {
+    pub(super) fn of(
+        plan: &Plan,
+        gate: &Gate,
+        line: Option<&LineView>,
+        (tally, bots): (&Tally, u64),
+        (waits, waits_to_door): (Spread, Spread),
+        (estimates, over_time): (Trust, Series),
+        now: u64,
+    ) -> Self {
+        let figures = line.map(|line| line.figures).unwrap_or_default();
+        Self {
+            room: plan.room.as_str().to_owned(),
+            arrive: plan.arrive.to_string(),
+            visitors: plan.visitors,
+            bots,
+            seed: plan.seed,
+            took_secs: secs(now),
+            finished: now < plan.most_ms,
+            joins: figures.joins,
+            calls: figures.calls,
+            claims: figures.claims,
+            no_shows: figures.no_shows,
+            gave_up: tally.gave_up,
+            late: tally.late,
+            turned_away: tally.turned_away,
+            thrown_out: tally.thrown_out,
+            completed: figures.completed,
+            still_waiting: figures.waiting,
+            peak_waiting: tally.peak_waiting,
+            line_secs: secs(tally.line_ms),
+            held: share(tally.held, tally.slots),
+            utilisation: share(tally.inside, tally.slots),
+            waits,
+            waits_to_door,
+            estimates,
+            requests: tally.requests,
+            entries: gate.entries,
+            events: gate.events,
+            over_time,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "milliseconds of a year have 35 bits")]
+fn secs(ms: u64) -> f64 {
+    ms as f64 / 1_000.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+fn share(part: u128, whole: u128) -> f64 {
+    let share = part as f64 / whole.max(1) as f64;
+    (share * 10_000.0).round() / 10_000.0
+}

@@ -1,0 +1,135 @@
+//! Virtual visitors: what each is like, drawn once from the seed.
+
+use fastrand::Rng;
+
+use super::plan::{Crowd, Plan};
+
+/// One visitor, or one more browser of a visitor.
+#[derive(Clone, Debug)]
+pub(super) struct Person {
+    pub nature: Nature,
+    pub is: Is,
+    pub lane: u8,
+    /// Times that the visitor was called.
+    pub calls: u8,
+    /// The page asks for nothing now.
+    pub asleep: bool,
+    /// Goes to the end of the shop.
+    pub finishes: bool,
+    pub number: u32,
+    pub pages: u32,
+    /// The generation of marks that the visitor last checked in in.
+    pub marked: u32,
+    /// When the visitor came, first joined, and joined last, in milliseconds.
+    pub arrives: u64,
+    pub joined: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Nature {
+    Patient,
+    /// Gives up while waiting, and says so.
+    Leaver,
+    /// Closes the page.
+    Quitter,
+    Sleepy,
+    Late,
+    /// Also the browser that a visitor with two does not come with.
+    NoShow,
+    Bot,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Is {
+    Coming,
+    Waiting,
+    Inside,
+    Gone,
+}
+
+/// Everybody, in the order in which they come.
+pub(super) fn draw(plan: &Plan, rng: &mut Rng) -> Vec<Person> {
+    let times = plan.arrive.times(plan.visitors, plan.over_ms, rng);
+    let mut people: Vec<Person> = Vec::with_capacity(times.len());
+    for at in times {
+        let person = person(plan, at, nature(&plan.crowd, rng), rng);
+        if hits(plan.crowd.tabs, rng) {
+            people.push(Person {
+                nature: Nature::NoShow,
+                ..person.clone()
+            });
+        }
+        people.push(person);
+    }
+    let bots = u64::from(plan.visitors) * u64::from(plan.crowd.bots) / 1_000;
+    for bot in 0..bots {
+        // In three masses: at the start, after a third and after two thirds.
+        let at = bot % 3 * plan.over_ms / 3;
+        people.push(person(plan, at, Nature::Bot, rng));
+    }
+    people.sort_by_key(|person| person.arrives);
+    people
+}
+
+fn person(plan: &Plan, at: u64, nature: Nature, rng: &mut Rng) -> Person {
+    Person {
+        nature,
+        is: Is::Coming,
+        lane: lane(&plan.lanes, rng),
+        calls: 0,
+        asleep: false,
+        finishes: nature != Nature::Bot && hits(plan.crowd.finish, rng),
+        number: 0,
+        pages: 0,
+        marked: 0,
+        arrives: at,
+        joined: 0,
+    }
+}
+
+fn nature(crowd: &Crowd, rng: &mut Rng) -> Nature {
+    let shares = [
+        (crowd.leave / 2, Nature::Leaver),
+        (crowd.leave.div_ceil(2), Nature::Quitter),
+        (crowd.sleep, Nature::Sleepy),
+        (crowd.late, Nature::Late),
+        (crowd.no_show, Nature::NoShow),
+    ];
+    let mut at = rng.u16(0..1_000);
+    for (share, nature) in shares {
+        if at < share {
+            return nature;
+        }
+        at -= share;
+    }
+    Nature::Patient
+}
+
+fn lane(shares: &[u16], rng: &mut Rng) -> u8 {
+    let mut at = rng.u16(0..1_000);
+    for (lane, share) in (1..).zip(shares) {
+        if at < *share {
+            return lane;
+        }
+        at -= share;
+    }
+    0
+}
+
+/// True `per_mille` times in a thousand.
+pub(super) fn hits(per_mille: u16, rng: &mut Rng) -> bool {
+    rng.u16(0..1_000) < per_mille
+}
+
+/// A time around a mean, now and then three times as long: two exponential ones, half and half.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "milliseconds of a visit"
+)]
+pub(super) fn around(mean: u64, rng: &mut Rng) -> u64 {
+    let part = |rng: &mut Rng| -(1.0 - rng.f64()).ln();
+    let times = f64::midpoint(part(rng), part(rng));
+    (times * mean as f64) as u64
+}

@@ -1,0 +1,102 @@
+//! What is simulated: a room, who comes to it and when, and what happens meanwhile.
+
+use crate::room::{Overrides, RoomName, Settings, Wall};
+
+use super::arrivals::Arrive;
+
+/// Most visitors of one simulation.
+pub const MAX_VISITORS: u32 = 10_000_000;
+
+/// One simulation; the same plan gives the same outcome.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub room: RoomName,
+    pub settings: Settings,
+    /// How long after the shop's last answer a session ends; `None` where no answer ends one.
+    pub end_grace_ms: Option<u64>,
+    pub visitors: u32,
+    pub arrive: Arrive,
+    /// From the first to the last arrival.
+    pub over_ms: u64,
+    pub crowd: Crowd,
+    pub stays: Stays,
+    /// Operators' overrides, each from so long after the start.
+    pub changes: Vec<(u64, Overrides)>,
+    /// Of a thousand visitors, how many come to each lane after the first.
+    pub lanes: Vec<u16>,
+    pub seed: u64,
+    /// When it begins; only schedules look at it.
+    pub start: Wall,
+    /// It ends then, whoever still waits.
+    pub most_ms: u64,
+    /// How long a gate gathers what happens before it says it.
+    pub step_ms: u64,
+    /// Visitors whose estimates are noted all along, at most.
+    pub probes: u32,
+}
+
+/// What people are like: of a thousand, how many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Crowd {
+    /// Give up while waiting, within `patience_ms`; half of them say so.
+    pub leave: u16,
+    pub patience_ms: u64,
+    /// Their phone goes to sleep once, for up to a quarter of an hour.
+    pub sleep: u16,
+    /// Come only after they have missed their first turn.
+    pub late: u16,
+    /// Wait, and do not come when called.
+    pub no_show: u16,
+    /// Wait in a second browser too, and come with one.
+    pub tabs: u16,
+    /// So many more come in masses, at once, and stay as long as they may.
+    pub bots: u16,
+    /// Of those inside, go to the end, after which the shop's answer ends the session.
+    pub finish: u16,
+}
+
+/// How long people are busy inside.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stays {
+    /// From so long after the start on, the mean; at least one, the first from 0.
+    pub mean_ms: Vec<(u64, u64)>,
+    /// Requests of a mean visit.
+    pub pages: u32,
+}
+
+impl Crowd {
+    /// Everybody waits, comes when called and goes to the end.
+    pub const PATIENT: Self = Self {
+        leave: 0,
+        patience_ms: 1_800_000,
+        sleep: 0,
+        late: 0,
+        no_show: 0,
+        tabs: 0,
+        bots: 0,
+        finish: 1_000,
+    };
+}
+
+impl Default for Crowd {
+    fn default() -> Self {
+        Self {
+            leave: 50,
+            sleep: 50,
+            late: 20,
+            no_show: 30,
+            tabs: 20,
+            finish: 600,
+            ..Self::PATIENT
+        }
+    }
+}
+
+impl Stays {
+    /// The mean at a time.
+    #[must_use]
+    pub fn at(&self, ms: u64) -> u64 {
+        let begun = self.mean_ms.iter().take_while(|(from, _)| *from <= ms);
+        begun.last().map_or(0, |(_, mean)| *mean)
+    }
+}

@@ -1,0 +1,123 @@
+//! What happened over time, in a bounded number of equal steps.
+
+use serde::Serialize;
+
+use crate::room::Figures;
+
+use super::outcome::Tally;
+
+/// Figures over time.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Series {
+    pub step_ms: u64,
+    pub steps: Vec<Step>,
+}
+
+/// One step: the most that waited and held slots, and what happened in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Step {
+    pub waiting: u64,
+    pub slots: u64,
+    pub capacity: u32,
+    pub joins: u64,
+    pub calls: u64,
+    pub claims: u64,
+    pub no_shows: u64,
+    /// Requests of the shop.
+    pub requests: u64,
+}
+
+/// Makes a series; steps become twice as long whenever there are too many.
+pub(super) struct Recorder {
+    series: Series,
+    /// Totals at the last note.
+    before: (Figures, u64),
+}
+
+impl Recorder {
+    pub fn new(step_ms: u64) -> Self {
+        Self {
+            series: Series {
+                step_ms: step_ms.max(1_000),
+                steps: Vec::new(),
+            },
+            before: (Figures::default(), 0),
+        }
+    }
+
+    pub fn note(&mut self, now: u64, figures: &Figures, tally: &Tally) {
+        let at = self.at(now);
+        let steps = &mut self.series.steps;
+        steps.resize(steps.len().max(at + 1), Step::default());
+        let (before, requests) = std::mem::replace(&mut self.before, (*figures, tally.requests));
+        let step = &mut steps[at];
+        step.waiting = step.waiting.max(figures.waiting);
+        step.slots = step.slots.max(u64::from(figures.called) + u64::from(figures.inside));
+        step.capacity = step.capacity.max(figures.capacity);
+        step.joins += figures.joins - before.joins;
+        step.calls += figures.calls - before.calls;
+        step.claims += figures.claims - before.claims;
+        step.no_shows += figures.no_shows - before.no_shows;
+        step.requests += tally.requests - requests;
+    }
+
+    pub fn into_series(self) -> Series {
+        self.series
+    }
+
+    fn at(&mut self, now: u64) -> usize {
+        loop {
+            let at = usize::try_from(now / self.series.step_ms).unwrap_or(usize::MAX);
+            if at < MOST_STEPS {
+                return at;
+            }
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        let pairs = self.series.steps.chunks(2).map(|pair| {
+            let [first, second] = pair else { return pair[0] };
+            first.and(second)
+        });
+        self.series.steps = pairs.collect();
+        self.series.step_ms *= 2;
+    }
+}
+
+impl Step {
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            waiting: self.waiting.max(other.waiting),
+            slots: self.slots.max(other.slots),
+            capacity: self.capacity.max(other.capacity),
+            joins: self.joins + other.joins,
+            calls: self.calls + other.calls,
+            claims: self.claims + other.claims,
+            no_shows: self.no_shows + other.no_shows,
+            requests: self.requests + other.requests,
+        }
+    }
+}
+
+/// Most steps of a series.
+const MOST_STEPS: usize = 480;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_keeps_few_steps_and_every_count() {
+        let mut recorder = Recorder::new(100);
+        let mut figures = Figures::default();
+        for second in 0..100_000 {
+            (figures.joins, figures.waiting) = (figures.joins + 2, second % 7);
+            recorder.note(second * 1_000, &figures, &Tally::default());
+        }
+        let series = recorder.into_series();
+        assert!(series.steps.len() <= MOST_STEPS && series.step_ms == 256_000);
+        assert_eq!(series.steps.iter().map(|step| step.joins).sum::<u64>(), 200_000);
+        assert!(series.steps.iter().all(|step| step.waiting == 6));
+    }
+}

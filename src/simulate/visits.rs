@@ -1,0 +1,231 @@
+//! What visitors do: wait, give up, sleep, come when called, look around in the shop, and go.
+
+use std::sync::Arc;
+
+use crate::room::{Claim, Completion, End, Standing, pace};
+use crate::waiting::Stall;
+
+use super::guesses::Guess;
+use super::people::{Is, Nature, around};
+use super::run::{Deed, Run, seat};
+
+impl Run<'_> {
+    pub fn does(&mut self, id: u32, deed: Deed) {
+        match deed {
+            Deed::Come => self.comes(id),
+            Deed::Page => self.asks_for_page(id),
+            Deed::Quit => self.quits(id),
+            Deed::Doze => self.dozes(id),
+            Deed::Wake => self.wakes(id),
+            Deed::Look => self.looks(id),
+        }
+    }
+
+    /// Numbered: what the visitor does from now on follows from what they are like.
+    pub fn waits(&mut self, id: u32, number: u32) {
+        let now = self.now;
+        let person = &mut self.people[id as usize];
+        person.is = Is::Waiting;
+        (person.number, person.calls, person.marked) = (number, 0, 0);
+        person.joined = now;
+        let nature = person.nature;
+        let asks_ms = pace::refresh_ms(&self.plan.settings, None, self.rng.u16(..));
+        self.wheel.put(id, now + asks_ms);
+        if self.guesses.watches(id) {
+            self.later(id, now + LOOK_MS, Deed::Look);
+        }
+        let patience = self.plan.crowd.patience_ms.max(1);
+        match nature {
+            Nature::Leaver | Nature::Quitter => {
+                let at = now + self.rng.u64(0..patience);
+                self.later(id, at, Deed::Quit);
+            }
+            Nature::Sleepy => {
+                let at = now + self.rng.u64(0..SLEEP_MS);
+                self.later(id, at, Deed::Doze);
+            }
+            Nature::Patient | Nature::Late | Nature::NoShow | Nature::Bot => {}
+        }
+    }
+
+    /// The room has called the visitor, whose page asks again within `asks_ms`.
+    pub fn is_called(&mut self, id: u32, count: u8, asks_ms: u64) {
+        let (now, claim_ms) = (self.now, self.plan.settings.claim_deadline_ms);
+        let person = &mut self.people[id as usize];
+        let first = person.calls == 0;
+        person.calls = count;
+        let (joined, nature) = (person.joined, person.nature);
+        if first && person.is == Is::Waiting {
+            self.guesses.is_called(id, now);
+            if nature != Nature::Bot {
+                self.waits.add(now - joined);
+            }
+        }
+        let person = &self.people[id as usize];
+        if person.asleep || person.is != Is::Waiting {
+            return;
+        }
+        if nature == Nature::NoShow {
+            self.people[id as usize].is = Is::Gone;
+            return;
+        }
+        let wait_ms = self.rng.u64(0..=asks_ms);
+        let late_ms = if nature == Nature::Late && first {
+            claim_ms + LATE_MS
+        } else {
+            0
+        };
+        self.later(id, now + wait_ms + late_ms, Deed::Come);
+    }
+
+    fn comes(&mut self, id: u32) {
+        if self.people[id as usize].is != Is::Waiting {
+            return;
+        }
+        match self.standing(id) {
+            Some(Standing::Called(_)) => self.goes_in(id),
+            Some(Standing::Waiting(_)) => self.marks(id),
+            _ => self.joins_again(id),
+        }
+    }
+
+    fn goes_in(&mut self, id: u32) {
+        let now = self.now;
+        let mean_ms = self.plan.stays.at(now);
+        let stays_ms = match self.people[id as usize].nature {
+            Nature::Bot => self.plan.settings.session_ms,
+            _ => around(mean_ms, &mut self.rng),
+        };
+        let person = &mut self.people[id as usize];
+        person.is = Is::Inside;
+        let every_ms = (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1);
+        person.pages = u32::try_from(stays_ms / every_ms).unwrap_or(u32::MAX).max(1);
+        let (lane, number) = seat(person);
+        if person.nature != Nature::Bot {
+            self.doors.add(now - person.joined);
+        }
+        self.tally.requests += 1;
+        self.gate.said.claims.push(Claim {
+            lane,
+            number,
+            carried: true,
+        });
+        self.next_page(id, every_ms);
+    }
+
+    fn next_page(&mut self, id: u32, every_ms: u64) {
+        let wait_ms = every_ms / 2 + self.rng.u64(0..=every_ms);
+        self.later(id, self.now + wait_ms, Deed::Page);
+    }
+
+    fn asks_for_page(&mut self, id: u32) {
+        let Some(Standing::Inside(inside)) = self.standing(id) else {
+            self.tally.thrown_out += 1;
+            self.people[id as usize].is = Is::Gone;
+            return;
+        };
+        self.tally.requests += 1;
+        let person = &mut self.people[id as usize];
+        let seat = seat(person);
+        if inside.renewal_due {
+            self.gate.said.renewals.push(seat);
+        }
+        person.pages = person.pages.saturating_sub(1);
+        if person.pages > 0 {
+            let mean_ms = self.plan.stays.at(self.now);
+            return self.next_page(id, (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1));
+        }
+        person.is = Is::Gone;
+        let finishes = person.finishes;
+        if let Some(after_ms) = self.plan.end_grace_ms.filter(|_| finishes) {
+            self.ends(seat, after_ms);
+        }
+    }
+
+    /// The shop's answer ends the session; where there is a stock, the visitor has bought.
+    fn ends(&mut self, (lane, number): (crate::room::LaneId, crate::room::Number), after_ms: u64) {
+        if self.plan.settings.stock.is_none() {
+            return self.gate.said.ends.push(End { lane, number, after_ms });
+        }
+        let edition = self.gate.room_view().map(|room| room.edition).unwrap_or_default();
+        self.gate.said.completions.push(Completion {
+            lane,
+            number,
+            edition,
+            after_ms,
+            at: None,
+        });
+    }
+
+    fn quits(&mut self, id: u32) {
+        let person = &mut self.people[id as usize];
+        if person.is != Is::Waiting || person.calls > 0 {
+            return;
+        }
+        person.is = Is::Gone;
+        self.tally.gave_up += 1;
+        self.guesses.forget(id);
+        if person.nature == Nature::Leaver {
+            let seat = seat(person);
+            self.gate.said.leaves.push(seat);
+        }
+    }
+
+    fn dozes(&mut self, id: u32) {
+        let person = &mut self.people[id as usize];
+        if person.is == Is::Waiting && person.calls == 0 {
+            person.asleep = true;
+            self.guesses.forget(id);
+            let at = self.now + self.rng.u64(0..SLEEP_MS);
+            self.later(id, at, Deed::Wake);
+        }
+    }
+
+    fn wakes(&mut self, id: u32) {
+        self.people[id as usize].asleep = false;
+        self.comes(id);
+    }
+
+    /// Checks in out of turn.
+    fn marks(&mut self, id: u32) {
+        let person = &mut self.people[id as usize];
+        person.marked = self.generation;
+        let seat = seat(person);
+        self.gate.said.marks.push(seat);
+    }
+
+    /// The place is lost: at the back again.
+    fn joins_again(&mut self, id: u32) {
+        self.tally.late += 1;
+        self.tally.again.push(id);
+    }
+
+    /// Reads the estimate as a status answer would have it.
+    fn looks(&mut self, id: u32) {
+        let person = &self.people[id as usize];
+        if person.is != Is::Waiting || person.calls > 0 || person.asleep {
+            return;
+        }
+        let lane = seat(person).0;
+        let (view, standing) = (Arc::clone(&self.gate.view), self.standing(id));
+        if let (Some(Standing::Waiting(waiting)), Some(line), Some(room)) =
+            (standing, self.gate.line(), self.gate.room_view())
+        {
+            let why = Stall::of(&view, room, line, view.time);
+            let told = !why.is_some_and(Stall::pauses);
+            let estimate = line.estimate(lane, waiting.ahead, view.clock).filter(|_| told);
+            self.guesses
+                .note(id, Guess::new(self.now, waiting.ahead, estimate, why));
+            self.later(id, self.now + LOOK_MS, Deed::Look);
+        }
+    }
+}
+
+/// Longest time after joining that a phone goes to sleep, and that it sleeps.
+const SLEEP_MS: u64 = 900_000;
+
+/// How long after the turn who is late comes.
+const LATE_MS: u64 = 30_000;
+
+/// How often estimates are looked at.
+const LOOK_MS: u64 = 15_000;

@@ -1,0 +1,37 @@
+//! `anteroom simulate`: the real room on virtual time, against what arithmetic says of it, and its command line.
+
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
+
+mod command;
+mod room;
+
+use anteroom::room::{RoomName, Settings, Wall};
+use anteroom::simulate::{Arrive, Crowd, Outcome, Plan, Stays, simulate};
+
+/// A room that calls by slots, and a patient crowd.
+fn plan(visitors: u32, settings: Settings) -> Plan {
+    Plan {
+        room: RoomName::new("shop").unwrap(),
+        settings,
+        end_grace_ms: Some(0),
+        visitors,
+        arrive: Arrive::Steady,
+        over_ms: 300_000,
+        crowd: Crowd::PATIENT,
+        stays: Stays {
+            mean_ms: vec![(0, 60_000)],
+            pages: 6,
+        },
+        changes: Vec::new(),
+        lanes: Vec::new(),
+        seed: 7,
+        start: Wall(1_767_225_600_000),
+        most_ms: 86_400_000,
+        step_ms: 100,
+        probes: 200,
+    }
+}
+
+fn run(plan: &Plan) -> Outcome {
+    simulate(plan, &mut |_| {})
+}

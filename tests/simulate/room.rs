@@ -1,0 +1,168 @@
+//! What the room does with virtual visitors.
+
+use anteroom::room::{Mode, NamedLane, Overrides, Settings};
+use anteroom::simulate::{Arrive, Crowd, Plan, text};
+
+use super::{plan, run};
+
+fn by_rate(per_minute: u32) -> Settings {
+    Settings {
+        capacity: 100_000,
+        rate_per_minute: Some(per_minute),
+        ..Settings::default()
+    }
+}
+
+fn slots(capacity: u32) -> Settings {
+    Settings {
+        capacity,
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn the_same_plan_gives_the_same_bytes_and_another_seed_another_crowd() {
+    let plan = Plan {
+        crowd: Crowd::default(),
+        ..plan(400, slots(20))
+    };
+    let said = |plan: &Plan| serde_json::to_string(&run(plan)).unwrap();
+    let first = said(&plan);
+    assert_eq!(first, said(&plan));
+    assert_ne!(
+        first,
+        said(&Plan {
+            seed: 8,
+            ..plan.clone()
+        })
+    );
+}
+
+#[test]
+fn waits_at_a_rate_are_what_the_rate_says() {
+    let outcome = run(&Plan {
+        arrive: Arrive::Instant,
+        ..plan(600, by_rate(60))
+    });
+    assert!(outcome.finished && outcome.claims == 600, "{}", text(&outcome));
+    let near = |secs: f64, is: f64| assert!((secs - is).abs() < 12.0, "{secs} is not near {is}");
+    near(outcome.waits.p50_secs, 300.0);
+    near(outcome.waits.p90_secs, 540.0);
+    near(outcome.waits.max_secs, 600.0);
+    assert!(outcome.waits_to_door.p50_secs >= outcome.waits.p50_secs);
+}
+
+#[test]
+fn a_patient_crowd_comes_in_whole_and_never_more_than_the_slots() {
+    let outcome = run(&plan(500, slots(30)));
+    assert_eq!((outcome.joins, outcome.calls, outcome.claims), (500, 500, 500));
+    assert_eq!((outcome.no_shows, outcome.still_waiting, outcome.thrown_out), (0, 0, 0));
+    assert!(outcome.over_time.steps.iter().all(|step| step.slots <= 30));
+    assert!(
+        outcome.held > 0.95 && outcome.utilisation <= outcome.held,
+        "{}",
+        text(&outcome)
+    );
+    let joins: u64 = outcome.over_time.steps.iter().map(|step| step.joins).sum();
+    assert_eq!(joins, 500);
+}
+
+#[test]
+fn everybody_who_joins_is_accounted_for_whatever_they_do() {
+    let crowd = Crowd {
+        leave: 200,
+        sleep: 150,
+        late: 100,
+        no_show: 100,
+        tabs: 100,
+        bots: 200,
+        finish: 500,
+        patience_ms: 600_000,
+    };
+    let outcome = run(&Plan {
+        crowd,
+        ..plan(600, slots(30))
+    });
+    assert!(outcome.finished && outcome.still_waiting == 0, "{}", text(&outcome));
+    assert_eq!(outcome.bots, 120);
+    assert!(
+        outcome.joins > 720 && outcome.gave_up > 50 && outcome.no_shows > 50,
+        "{}",
+        text(&outcome)
+    );
+    // A number is called twice at the most, and whoever comes in was called.
+    assert!(outcome.claims <= outcome.calls && outcome.calls <= outcome.claims + outcome.no_shows + outcome.gave_up);
+    // Slots stand empty for those who do not come.
+    assert!(outcome.utilisation + 0.02 < outcome.held, "{}", text(&outcome));
+}
+
+#[test]
+fn more_slots_on_the_way_shorten_the_waits() {
+    let narrow = plan(500, slots(20));
+    let widened = Overrides {
+        capacity: Some(60),
+        ..Overrides::default()
+    };
+    let wide = Plan {
+        changes: vec![(240_000, widened)],
+        ..narrow.clone()
+    };
+    let (narrow, wide) = (run(&narrow), run(&wide));
+    assert!(wide.waits.p90_secs * 1.5 < narrow.waits.p90_secs);
+    assert!(wide.over_time.steps.iter().any(|step| step.slots > 20));
+}
+
+#[test]
+fn who_stays_longer_makes_others_wait_longer() {
+    let short = plan(300, slots(20));
+    let mut long = short.clone();
+    long.stays.mean_ms.push((120_000, 180_000));
+    assert!(run(&long).waits.p90_secs > run(&short).waits.p90_secs * 1.5);
+}
+
+#[test]
+fn a_held_room_calls_nobody_and_a_closed_one_turns_everybody_away() {
+    let held = Settings {
+        mode: Mode::Hold,
+        ..slots(20)
+    };
+    let outcome = run(&Plan {
+        most_ms: 900_000,
+        ..plan(50, held)
+    });
+    assert_eq!((outcome.finished, outcome.calls, outcome.still_waiting), (false, 0, 50));
+    assert!(outcome.estimates.looks == 0);
+    let closed = Settings {
+        mode: Mode::Closed,
+        ..slots(20)
+    };
+    let outcome = run(&plan(50, closed));
+    assert_eq!((outcome.turned_away, outcome.joins), (50, 0));
+}
+
+#[test]
+fn a_stock_is_sold_to_its_last_piece() {
+    let settings = Settings {
+        stock: Some(40),
+        ..slots(10)
+    };
+    let outcome = run(&Plan {
+        most_ms: 7_200_000,
+        ..plan(200, settings)
+    });
+    assert_eq!(outcome.completed, 40, "{}", text(&outcome));
+}
+
+#[test]
+fn lanes_get_the_calls_that_their_weights_say() {
+    let settings = Settings {
+        lane_weights: vec![1, 3],
+        lanes: vec![NamedLane::new("everybody"), NamedLane::new("early")],
+        ..slots(20)
+    };
+    let outcome = run(&Plan {
+        lanes: vec![500],
+        ..plan(300, settings)
+    });
+    assert!(outcome.finished && outcome.claims == 300, "{}", text(&outcome));
+}
