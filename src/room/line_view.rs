@@ -3,6 +3,7 @@
 //! It is a copy of the line as of one entry, sharing every page that has not changed since, and answers by the same
 //! rules: there is no second place that knows them.
 
+mod guess;
 mod shares;
 mod virtuals;
 
@@ -21,7 +22,7 @@ use super::record::{Call, Record, Session};
 use super::settings::{Mode, Settings};
 use super::slots::Slots;
 use super::stock::Winners;
-use super::view::{Called, Estimate, Figures, Frame, Inside, Standing, Waiting};
+use super::view::{Called, Figures, Frame, Inside, Standing, Waiting};
 
 /// Bytes of a frame's exact part, and runs counted after it: 33 million places. Who stands further back asks for a status.
 const FRAME_WORDS: u64 = 64;
@@ -110,30 +111,6 @@ impl LineView {
             None if line_lane.presence.is_taken(place) => Standing::Ended,
             None => waiting(line_lane, place, None),
         }
-    }
-
-    /// How long somebody with `ahead` present visitors before them in the lane will wait, from the calls of late; `None`
-    /// when that cannot be said (nobody is being called, or not for long enough to tell; or the stock does not reach so far).
-    #[must_use]
-    pub fn estimate(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
-        if self.settings.mode != Mode::Auto || now < self.quiet_until || !self.is_reachable(lane, ahead) {
-            return None;
-        }
-        let fewest = self.calls_until(lane, ahead, true);
-        let estimate = self.pulse.estimate(fewest, now)?;
-        let fastest = self
-            .settings
-            .rate_per_minute
-            .map_or(0, |rate| fewest.saturating_mul(60) / u64::from(rate.max(1)));
-        let low_secs = estimate.low_secs.max(u32::try_from(fastest).unwrap_or(u32::MAX));
-        let high_secs = match self.slowest(lane, ahead, now) {
-            Some(slowest) => slowest.max(estimate.high_secs),
-            None => estimate.high_secs,
-        };
-        Some(Estimate {
-            low_secs,
-            high_secs: high_secs.max(low_secs),
-        })
     }
 
     /// True when a visitor who joined now would be called at once: mode auto, not healing, nobody waiting, a slot, a

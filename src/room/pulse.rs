@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 
 use super::codec::{Read, Reader, Writer};
 use super::ids::Clock;
-use super::view::Estimate;
 
 const STEP_MS: u64 = 5_000;
 const WINDOW_MS: u64 = 300_000;
@@ -18,6 +17,23 @@ const FEWEST: u64 = 3;
 
 /// Fewest steps kept, however old.
 const KEPT: usize = 4;
+
+/// Calls at once that may be a filling; fewer are a busy step.
+const BURST: u64 = 8;
+
+/// So many calls in so long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Pace {
+    pub made: u64,
+    pub ms: u64,
+}
+
+impl Pace {
+    /// How long so many calls take.
+    pub fn of(self, calls: u64) -> u64 {
+        calls.saturating_mul(self.ms) / self.made.max(1)
+    }
+}
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Pulse {
@@ -42,19 +58,37 @@ impl Pulse {
         self.beats.back().map_or(0, |(_, total)| *total)
     }
 
-    /// How long until `calls` more are made, at the pace of late; `None` when that cannot be said.
-    pub fn estimate(&self, calls: u64, now: Clock) -> Option<Estimate> {
-        let (first, last) = (self.beats.front()?, self.beats.back()?);
+    /// The pace of late, of a line of `slots`; `None` when that cannot be said. Where slots that had come free were filled
+    /// at once, calls count from there: they say nothing of how fast slots come free, and before a half of them has come
+    /// free again nobody knows.
+    pub fn pace(&self, slots: u64, now: Clock) -> Option<Pace> {
+        let (from, filled) = self.since(slots);
+        let (first, last) = (self.beats.get(from)?, self.beats.back()?);
         let made = last.1.saturating_sub(first.1);
-        if made < FEWEST {
-            return None;
-        }
-        let calls_ms = calls.saturating_mul(now.max(last.0).since(first.0));
-        let doubt = made.isqrt();
-        Some(Estimate {
-            low_secs: u32::try_from(calls_ms / (made + doubt) / 1_000).unwrap_or(u32::MAX),
-            high_secs: u32::try_from((calls_ms / (made - doubt)).div_ceil(1_000)).unwrap_or(u32::MAX),
+        let enough = if filled { FEWEST.max(slots / 2) } else { FEWEST };
+        (made >= enough).then(|| Pace {
+            made,
+            ms: now.max(last.0).since(first.0),
         })
+    }
+
+    /// The beat to count from: the last that filled half of the slots within a step, or the first there is.
+    fn since(&self, slots: u64) -> (usize, bool) {
+        let many = (slots / 2).max(BURST);
+        let steps = self.beats.iter().zip(self.beats.iter().skip(1));
+        let burst = steps
+            .map(|(before, beat)| beat.1 - before.1)
+            .rposition(|calls| calls > many);
+        match burst {
+            Some(at) => (at + 1, true),
+            // All calls there have been fill no more than the slots: the line's first.
+            None => (
+                0,
+                self.beats
+                    .front()
+                    .is_some_and(|first| first.1 > many && first.1 <= slots),
+            ),
+        }
     }
 
     pub fn write(&self, w: &mut Writer) {
@@ -84,34 +118,57 @@ mod tests {
         pulse
     }
 
+    fn secs(pulse: &Pulse, calls: u64, now: u64) -> Option<u64> {
+        pulse.pace(100, Clock(now)).map(|pace| pace.of(calls) / 1_000)
+    }
+
     #[test]
-    fn a_steady_pace_puts_the_true_wait_inside_the_interval() {
+    fn a_steady_pace_says_how_long_calls_take() {
         for every_ms in [100, 1_000, 7_000, 60_000] {
-            let pulse = steady(600, every_ms);
-            let estimate = pulse.estimate(20, Clock(599 * every_ms)).unwrap();
+            let told = secs(&steady(600, every_ms), 20, 599 * every_ms).unwrap();
             let wait = 20 * every_ms / 1_000;
-            let (low, high) = (u64::from(estimate.low_secs), u64::from(estimate.high_secs));
-            assert!(
-                low <= wait && wait <= high && high <= wait * 2 + 2,
-                "{every_ms}: {estimate:?}"
-            );
+            assert!(told.abs_diff(wait) <= wait / 10 + 1, "{every_ms}: {told}");
         }
     }
 
     #[test]
     fn too_few_calls_say_nothing() {
-        assert_eq!(Pulse::default().estimate(1, Clock(0)), None);
-        assert_eq!(steady(1, 10_000).estimate(1, Clock(0)), None);
-        assert_eq!(steady(3, 10_000).estimate(1, Clock(30_000)), None);
-        assert!(steady(4, 10_000).estimate(1, Clock(30_000)).is_some());
+        assert_eq!(secs(&Pulse::default(), 1, 0), None);
+        assert_eq!(secs(&steady(1, 10_000), 1, 0), None);
+        assert_eq!(secs(&steady(3, 10_000), 1, 30_000), None);
+        assert!(secs(&steady(4, 10_000), 1, 30_000).is_some());
     }
 
     #[test]
-    fn a_pause_makes_the_estimate_longer() {
+    fn a_pause_makes_the_wait_longer() {
         let pulse = steady(50, 1_000);
-        let soon = pulse.estimate(10, Clock(50_000)).unwrap();
-        let later = pulse.estimate(10, Clock(500_000)).unwrap();
-        assert!(later.low_secs > soon.high_secs);
+        assert!(secs(&pulse, 10, 500_000).unwrap() > 2 * secs(&pulse, 10, 50_000).unwrap());
+    }
+
+    /// A hundred slots, filled at once after a minute of a call a second; then a call every two seconds.
+    fn filled(calls: u64) -> Pulse {
+        let mut pulse = steady(60, 1_000);
+        pulse.beat(160, Clock(60_000));
+        for i in 1..=calls {
+            pulse.beat(160 + i, Clock(60_000 + i * 2_000));
+        }
+        pulse
+    }
+
+    #[test]
+    fn filling_free_slots_at_once_is_no_pace_and_what_was_before_is_over() {
+        let now = |calls: u64| Clock(60_000 + calls * 2_000);
+        assert_eq!(filled(20).pace(100, now(20)), None, "a half has not come free again");
+        let pace = filled(60).pace(100, now(60)).unwrap();
+        // The calls of the filling's own step are not counted.
+        assert_eq!((pace.made, pace.ms), (58, 116_000));
+        assert_eq!(pace.of(30), 60_000);
+        // Later the filling is forgotten.
+        assert!(
+            filled(300)
+                .pace(100, now(300))
+                .is_some_and(|pace| pace.of(30).abs_diff(60_000) < 2_000)
+        );
     }
 
     #[test]

@@ -67,6 +67,14 @@ impl Bucket {
         Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
     }
 
+    /// When there have been so many tokens, if they go as they come; `None` without a rate, or if there never will be.
+    pub fn until(self, tokens: u64, settings: &Settings) -> Option<Clock> {
+        settings.rate_per_minute?;
+        let missing = tokens.saturating_mul(TOKEN).saturating_sub(self.units);
+        let steps = missing.checked_div(step(settings))? + u64::from(!missing.is_multiple_of(step(settings)));
+        Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
+    }
+
     pub fn write(self, w: &mut Writer) {
         w.clock(self.stepped);
         w.u64(self.units);

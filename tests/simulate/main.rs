@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
 mod command;
+mod estimates;
+#[path = "../../examples/calibration/patterns.rs"]
+mod patterns;
 mod room;
 
 use anteroom::room::{RoomName, Settings, Wall};

@@ -1,24 +1,13 @@
 //! What a line's lanes have of it: how many wait and are called, and how the calls to come are shared.
 
 use super::LineView;
-use crate::room::ids::{Clock, LaneId};
+use crate::room::ids::LaneId;
 use crate::room::lane::Lane;
 use crate::room::record::Record;
 use crate::room::turns::common;
 use crate::room::view::LaneFigures;
 
 impl LineView {
-    /// The longest wait where lanes share the calls. Whoever comes into the others from now on goes between too: as many as
-    /// the lane's own pace of late says, and at most all that the weights allow.
-    pub(super) fn slowest(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<u32> {
-        if self.settings.lanes.len() < 2 {
-            return None;
-        }
-        let all = self.pulse.estimate(self.calls_until(lane, ahead, false), now)?;
-        let own = self.lane(lane)?.pulse.estimate(ahead.saturating_add(1), now);
-        Some(own.map_or(all.high_secs, |own| own.high_secs.min(all.high_secs)))
-    }
-
     /// Present visitors in a lane.
     #[must_use]
     pub fn waiting(&self, lane: LaneId) -> u64 {

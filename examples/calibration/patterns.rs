@@ -1,0 +1,177 @@
+//! The patterns that estimates are held to: how people come, what they do, and what happens meanwhile.
+
+use anteroom::room::{Mode, NamedLane, Overrides, RoomName, Schedule, Settings, Wall, Window};
+use anteroom::simulate::{Arrive, Crowd, Plan, Stays};
+
+/// A name and what happens.
+pub struct Pattern {
+    pub name: &'static str,
+    pub plan: Plan,
+}
+
+const MIN: u64 = 60_000;
+const START: Wall = Wall(1_767_225_600_000);
+
+/// All patterns by one seed.
+pub fn all(seed: u64) -> Vec<Pattern> {
+    let mut all = plain();
+    all.extend(crowds());
+    all.extend(changes());
+    all.extend(rooms());
+    for (at, pattern) in (0..).zip(&mut all) {
+        pattern.plan.seed = seed.wrapping_mul(1_000).wrapping_add(at);
+    }
+    all
+}
+
+/// Where something happens that nobody could foresee: whoever waited meanwhile was told too much or too little.
+pub const UNFORESEEN: [&str; 7] = [
+    "sleepers",
+    "bots",
+    "sessions become longer",
+    "sessions become shorter",
+    "twice the slots on the way",
+    "half the slots on the way",
+    "held for five minutes",
+];
+
+/// Two hundred slots, visits of two minutes with an end, and a crowd that comes and stays.
+fn usual(name: &'static str) -> Pattern {
+    let settings = Settings {
+        capacity: 200,
+        ..Settings::default()
+    };
+    Pattern {
+        name,
+        plan: Plan {
+            room: RoomName::new("shop").expect("letters"),
+            settings,
+            end_grace_ms: Some(30_000),
+            visitors: 3_000,
+            arrive: Arrive::Spike,
+            over_ms: 30 * MIN,
+            crowd: Crowd::PATIENT,
+            stays: Stays {
+                mean_ms: vec![(0, 2 * MIN)],
+                pages: 8,
+            },
+            changes: Vec::new(),
+            lanes: Vec::new(),
+            seed: 0,
+            start: START,
+            most_ms: 12 * 60 * MIN,
+            step_ms: 250,
+            probes: 300,
+        },
+    }
+}
+
+fn with(name: &'static str, change: impl FnOnce(&mut Plan)) -> Pattern {
+    let mut pattern = usual(name);
+    change(&mut pattern.plan);
+    pattern
+}
+
+fn plain() -> Vec<Pattern> {
+    vec![
+        usual("spike"),
+        with("wave", |plan| plan.arrive = Arrive::Wave),
+        with("steady", |plan| plan.arrive = Arrive::Steady),
+        with("ramp", |plan| plan.arrive = Arrive::Ramp),
+        with("bursts", |plan| plan.arrive = Arrive::Bursts),
+        with("instant", |plan| plan.arrive = Arrive::Instant),
+        with("hardly a line", |plan| {
+            plan.arrive = Arrive::Steady;
+            (plan.visitors, plan.over_ms) = (2_700, 30 * MIN);
+        }),
+        with("short visits", |plan| plan.stays.mean_ms = vec![(0, 30_000)]),
+        with("long visits", |plan| {
+            plan.stays.mean_ms = vec![(0, 10 * MIN)];
+            plan.visitors = 1_500;
+        }),
+        with("ten slots", |plan| (plan.settings.capacity, plan.visitors) = (10, 150)),
+    ]
+}
+
+fn crowds() -> Vec<Pattern> {
+    vec![
+        with("usual people", |plan| plan.crowd = Crowd::default()),
+        with("dropouts", |plan| {
+            plan.crowd.leave = 500;
+            plan.crowd.patience_ms = 40 * MIN;
+        }),
+        with("late comers", |plan| plan.crowd.late = 200),
+        with("no-shows", |plan| plan.crowd.no_show = 250),
+        with("sleepers", |plan| plan.crowd.sleep = 400),
+        with("nobody goes to the end", |plan| plan.crowd.finish = 0),
+        with("bots", |plan| plan.crowd.bots = 400),
+        with("two browsers", |plan| plan.crowd.tabs = 300),
+    ]
+}
+
+fn changes() -> Vec<Pattern> {
+    let to = |change: fn(&mut Overrides)| {
+        let mut overrides = Overrides::default();
+        change(&mut overrides);
+        overrides
+    };
+    vec![
+        with("sessions become longer", |plan| {
+            plan.stays.mean_ms.extend([(12 * MIN, 3 * MIN), (24 * MIN, 4 * MIN)]);
+        }),
+        with("sessions become shorter", |plan| {
+            plan.stays.mean_ms = vec![(0, 4 * MIN), (15 * MIN, 2 * MIN)];
+        }),
+        with("twice the slots on the way", |plan| {
+            plan.changes = vec![(10 * MIN, to(|set| set.capacity = Some(400)))];
+        }),
+        with("half the slots on the way", |plan| {
+            plan.changes = vec![(10 * MIN, to(|set| set.capacity = Some(100)))];
+        }),
+        with("held for five minutes", |plan| {
+            plan.changes = vec![
+                (15 * MIN, to(|set| set.mode = Some(Mode::Hold))),
+                (20 * MIN, to(|set| set.mode = Some(Mode::Auto))),
+            ];
+        }),
+        with("a rate set on the way", |plan| {
+            plan.changes = vec![(10 * MIN, to(|set| set.rate_per_minute = Some(Some(40))))];
+        }),
+    ]
+}
+
+fn rooms() -> Vec<Pattern> {
+    vec![
+        with("by rate", |plan| {
+            plan.settings.capacity = 100_000;
+            plan.settings.rate_per_minute = Some(100);
+        }),
+        with("by rate, once a minute", |plan| {
+            plan.settings.capacity = 100_000;
+            plan.settings.rate_per_minute = Some(100);
+            plan.settings.call_every_ms = MIN;
+        }),
+        with("an opening", |plan| {
+            plan.arrive = Arrive::Steady;
+            plan.over_ms = 20 * MIN;
+            plan.settings.schedule = Some(Schedule {
+                rule: "once".to_owned(),
+                windows: vec![Window {
+                    begins: START,
+                    opens: START.plus(10 * MIN),
+                    closes: None,
+                    results: None,
+                }],
+            });
+        }),
+        with("lanes", |plan| {
+            plan.settings.lane_weights = vec![1, 3];
+            plan.settings.lanes = vec![NamedLane::new("everybody"), NamedLane::new("early")];
+            plan.lanes = vec![300];
+        }),
+        with("a stock", |plan| {
+            plan.settings.stock = Some(1_500);
+            plan.most_ms = 60 * MIN;
+        }),
+    ]
+}
