@@ -107,6 +107,7 @@ fn run(gates: u64, rooms: u64, entries: u64, notes: u64) {
                 line: LineName::ONLY,
                 lane: LANE,
                 number: gate.store.number(noted),
+                rehearsal: None,
             };
             timed(&mut gate.noting, || match noted % 10 {
                 // Somebody waits for it, so it goes at once.

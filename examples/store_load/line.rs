@@ -204,6 +204,7 @@ fn visitor(number: Number) -> Visitor {
         line: LineName::ONLY,
         lane: LaneId(0),
         number,
+        rehearsal: None,
     }
 }
 

@@ -67,7 +67,6 @@ pub use shop_tls::Tls as UpstreamTls;
 pub use store::{CaFile, Store, StoreKind};
 pub use tls::Tls;
 pub use upstream::Upstream;
-pub use value::parse_duration;
 
 /// Milliseconds of a duration as the configuration's keys take them; for arguments.
 #[must_use]

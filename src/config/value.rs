@@ -90,8 +90,7 @@ pub(super) fn duration_ms(node: &Node<'_>, range: RangeInclusive<u64>) -> Read<u
 }
 
 /// Milliseconds of a duration in any usual spelling.
-#[must_use]
-pub fn parse_duration(text: &str) -> Option<u64> {
+pub(super) fn parse_duration(text: &str) -> Option<u64> {
     let span = SpanParser::new().parse_span(text.trim()).ok()?;
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
     u64::try_from(duration.as_millis()).ok()

@@ -1,6 +1,6 @@
 //! What the options of `anteroom simulate` say.
 
-use crate::config::parse_duration;
+use crate::config::duration_of;
 use crate::room::{Mode, Overrides};
 
 /// From a time on, in milliseconds, another duration.
@@ -33,7 +33,7 @@ enum To {
 }
 
 pub(super) fn duration(text: &str) -> Result<u64, String> {
-    let ms = parse_duration(text).filter(|ms| (1..=MOST_MS).contains(ms));
+    let ms = duration_of(text).filter(|ms| (1..=MOST_MS).contains(ms));
     ms.ok_or_else(|| format!("\"{text}\" is no duration up to 30 days, such as \"90s\", \"4min\" or \"2h\""))
 }
 
