@@ -154,6 +154,7 @@ impl Run<'_> {
             edition,
             after_ms,
             at: None,
+            tag: None,
         });
     }
 
