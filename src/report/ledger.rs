@@ -5,6 +5,7 @@ use super::histogram::Histogram;
 use super::order::{Given, Order};
 use super::pieces::Pieces;
 use super::series::{Point, Points, Series};
+use super::usage::Usage;
 use super::visits::{Missed, Now, Visits, Who};
 use crate::room::{
     CallId, Clock, Edition, Era, Joined, LaneId, LineView, Mode, Number, Position, Section, Standing, Wall,
@@ -43,18 +44,6 @@ pub(super) struct Happened<'a> {
     pub regained: bool,
     pub view: &'a LineView,
     pub was: Option<&'a LineView>,
-}
-
-/// How well slots were used while somebody waited.
-#[derive(Debug, Default)]
-pub(super) struct Usage {
-    since: Clock,
-    waiting: u64,
-    slots: u64,
-    capacity: u64,
-    slot_ms: u128,
-    capacity_ms: u128,
-    pub most_slots: u64,
 }
 
 impl Ledger {
@@ -357,24 +346,6 @@ impl Ledger {
             used: self.visits.used.spread(),
             held: self.visits.held.spread(),
         }
-    }
-}
-
-impl Usage {
-    fn pass(&mut self, clock: Clock, waiting: u64, slots: u64, capacity: u64) {
-        let ms = u128::from(clock.since(self.since));
-        if self.waiting > 0 {
-            self.slot_ms += ms * u128::from(self.slots.min(self.capacity));
-            self.capacity_ms += ms * u128::from(self.capacity);
-        }
-        self.most_slots = self.most_slots.max(slots);
-        (self.since, self.waiting, self.slots, self.capacity) = (clock, waiting, slots, capacity);
-    }
-
-    /// To a tenth of a percent.
-    pub fn percent(&self) -> Option<f64> {
-        let tenths = (self.slot_ms * 1_000).checked_div(self.capacity_ms)?;
-        u32::try_from(tenths).ok().map(|tenths| f64::from(tenths) / 10.0)
     }
 }
 

@@ -21,6 +21,7 @@ mod source;
 pub mod structured;
 mod text;
 mod trail;
+mod usage;
 mod visits;
 
 use std::path::PathBuf;

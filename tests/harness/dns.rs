@@ -1,5 +1,7 @@
 //! A name server on loopback, over UDP and TCP: answers from a table that a test writes, and remembers what it was asked.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
+
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
