@@ -160,7 +160,7 @@ fn missing(document: &Value, heard: &BTreeSet<String>) -> Vec<String> {
 }
 
 /// Those that need a fault, another process, somebody who carries out reloads, a draw, a session's name or a gate that is ready; and what is no JSON.
-const UNHEARD: [&str; 15] = [
+const UNHEARD: [&str; 18] = [
     "get /",
     "post /api/v1/heal",
     "post /api/v1/raise",
