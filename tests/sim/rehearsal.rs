@@ -8,10 +8,11 @@ use anteroom::room::{
 use tokio::sync::oneshot::Receiver;
 use tokio::sync::oneshot::error::TryRecvError;
 
+use super::chance::number;
 use super::faults::Fault;
 use super::ledger::book::Book;
 use super::link::Weather;
-use super::plan::Plan;
+use super::plan::{Outcome, Plan};
 use super::rooms::{self, LANE};
 use super::scenarios::over_seeds;
 use super::world::{Event, MILLI, SECOND, Time, World};
@@ -115,9 +116,18 @@ impl World {
                 rehearsal: Some(id),
                 ..rooms::visitor(number)
             };
-            if let Some(gate) = self.slots[slot].gate.as_mut() {
-                gate.protocol.note(visitor, note);
-            }
+            self.says(slot, visitor, note);
+        }
+    }
+
+    /// A gate takes down nothing of a number that a later log has given: it wants to hear of that log first.
+    fn says(&mut self, slot: usize, visitor: Visitor, note: Note) {
+        let Some(gate) = self.slots[slot].gate.as_mut() else {
+            return;
+        };
+        gate.protocol.foreign(visitor.number.era);
+        if visitor.number.era.0 <= gate.view.position.incarnation {
+            gate.protocol.note(visitor, note);
         }
     }
 
@@ -249,4 +259,15 @@ fn a_store_that_loses_entries_or_all_leaves_nobody_virtual() {
             .with(100, Fault::Flush)
             .with(119, Fault::Restart { lost: 30 })
     });
+}
+
+#[test]
+fn wild_worlds_send_its_visitors_off_too() {
+    let from = number("SIM_SEED");
+    let plan = |seed| Plan::wild(seed).with(20, Fault::Rehearse(200 * SECOND));
+    let seeds = from.map_or(1_000..1_010, |seed| seed..seed + 1);
+    let outcomes: Vec<Outcome> = seeds.map(|seed| plan(seed).run().shown()).collect();
+    for outcome in outcomes {
+        outcome.must_hold("wild_worlds_send");
+    }
 }
