@@ -372,3 +372,26 @@ async fn of_a_request_that_is_nobodys_the_shop_is_told_nothing() {
         assert!(!told.contains("anteroom-") && !told.contains("cookie:"), "{told}");
     }
 }
+
+/// Virtual visitors come to the gate itself: whoever is inside and shows a mark or a cookie of theirs is turned away too.
+#[tokio::test]
+async fn a_virtual_visitor_is_never_told_yes() {
+    let house = House::open(ONE, "").await;
+    let mut guest = house.inside().await;
+    let before = house.shop.seen().len();
+    let marked = format!("{PAGE}Anteroom-Rehearsal: AQNvd24\r\n");
+    for (method, target) in [("GET", "/seats"), ("POST", "/order"), ("GET", "/robots.txt")] {
+        let answer = guest.once(method, target, &marked, "").await.unwrap();
+        assert_eq!(answer.status(), 403, "{method} {target}: {}", answer.head);
+    }
+    for name in ["anteroom-rehearsal-pass-shop", "__Host-anteroom-rehearsal-ticket-shop"] {
+        guest.jar.insert(name.into(), "x".into());
+        for (method, target) in [("GET", "/seats"), ("POST", "/order"), ("GET", "/robots.txt")] {
+            let answer = guest.once(method, target, PAGE, "").await.unwrap();
+            assert_eq!(answer.status(), 403, "{name} {method} {target}: {}", answer.head);
+        }
+        guest.jar.remove(name);
+    }
+    assert_eq!(house.shop.seen().len(), before, "the shop was asked");
+    assert!(guest.once("GET", "/seats", PAGE, "").await.unwrap().is_the_shops());
+}
