@@ -13,6 +13,7 @@ mod contract;
 mod kept;
 mod kills;
 mod load;
+mod marks;
 mod upstreams;
 
 use crowd::{gate, guest, house, http, shop};

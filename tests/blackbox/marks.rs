@@ -1,0 +1,127 @@
+//! Marks of virtual visitors, signed with the gate's own keys: genuine, each of them, and good for one rehearsal alone.
+
+use anteroom::room::{RehearsalId, RoomName, Wall};
+use anteroom::token::Mark;
+
+use crate::gate::{keyring, keyring_of, room};
+use crate::guest::PAGE;
+use crate::house::{Direct, ONE};
+
+type House = crate::house::House<Direct>;
+
+const ID: RehearsalId = RehearsalId([3; 8]);
+const SIZE: u32 = 10;
+
+fn mark() -> Mark {
+    Mark {
+        rehearsal: ID,
+        expires: in_ms(60_000),
+        size: SIZE,
+        forward: false,
+    }
+}
+
+fn in_ms(ms: u64) -> Wall {
+    anteroom::time::wall().plus(ms)
+}
+
+async fn tells(house: &House, what: &str, body: &str) {
+    let target = format!("/api/v1/rooms/shop/rehearsal{what}");
+    let answer = house.gate.admin_ask("POST", &target, body).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+}
+
+async fn begin(house: &House, id: RehearsalId) {
+    let body = format!(r#"{{"id": "{id}", "visitors": {SIZE}, "seconds": 600}}"#);
+    tells(house, "", &body).await;
+}
+
+/// A newcomer shows a mark. What it is refused for, or that the gate has answered in place of the shop.
+async fn shows(house: &House, text: &str, target: &str) -> String {
+    let fields = format!("{PAGE}Anteroom-Rehearsal: {text}\r\n");
+    let answer = house.guest().once("GET", target, &fields, "").await.unwrap();
+    match answer.status() {
+        200 => assert_eq!(answer.field("anteroom-rehearsal"), Some(&*ID.to_string())),
+        other => assert_eq!(other, 403, "{}", answer.head),
+    }
+    answer.word().to_owned()
+}
+
+#[tokio::test]
+async fn a_mark_is_good_for_its_rehearsal_its_size_and_its_time() {
+    let house = House::open(ONE, "").await;
+    let good = keyring().sign_mark(&room(), &mark());
+    assert_eq!(
+        shows(&house, &good, "/seats").await,
+        "rehearsal_over",
+        "none is under way"
+    );
+    begin(&house, ID).await;
+    let refused = |mark: Mark| keyring().sign_mark(&room(), &mark);
+    let another = RehearsalId([4; 8]);
+    for (word, text) in [
+        (
+            "rehearsal_over",
+            refused(Mark {
+                rehearsal: another,
+                ..mark()
+            }),
+        ),
+        (
+            "rehearsal_over",
+            refused(Mark {
+                size: SIZE - 1,
+                ..mark()
+            }),
+        ),
+        (
+            "rehearsal_mark",
+            refused(Mark {
+                expires: Wall(1_000),
+                ..mark()
+            }),
+        ),
+        (
+            "rehearsal_mark",
+            refused(Mark {
+                expires: in_ms(2 * Mark::MOST_MS),
+                ..mark()
+            }),
+        ),
+        (
+            "rehearsal_mark",
+            keyring().sign_mark(&RoomName::new("other").unwrap(), &mark()),
+        ),
+        (
+            "rehearsal_mark",
+            keyring_of("a secret of somebody else, as long as any other is").sign_mark(&room(), &mark()),
+        ),
+    ] {
+        assert_eq!(shows(&house, &text, "/seats").await, word);
+    }
+    assert_eq!(
+        shows(&house, &good, "/static/x").await,
+        "rehearsal_mark",
+        "a path of no room"
+    );
+    assert_eq!(house.gate.room().await["joins"], 0);
+    // Only both say that the shop is asked.
+    let forward = keyring().sign_mark(
+        &room(),
+        &Mark {
+            forward: true,
+            ..mark()
+        },
+    );
+    assert_eq!(shows(&house, &forward, "/seats").await, "rehearsed");
+    assert_eq!(shows(&house, &good, "/seats").await, "waiting");
+    tells(&house, "/end", "{}").await;
+    assert_eq!(shows(&house, &good, "/seats").await, "rehearsal_over");
+    begin(&house, another).await;
+    assert_eq!(
+        shows(&house, &good, "/seats").await,
+        "rehearsal_over",
+        "of the one before"
+    );
+    assert!(house.shop.seen().is_empty(), "the shop was asked");
+}
