@@ -97,7 +97,7 @@ impl<'r> Reader<'r> {
         self.many((self.root, self.file()), name, name)
     }
 
-    /// The rooms that were added at run time, as `room[NAME]`.
+    /// The rooms that were added at run time, as `room["NAME"]`: a name may be a number, and `room[0]` is in the file.
     pub(super) fn added(&self) -> Vec<Section<'_>> {
         let rooms = self.added.iter().filter_map(|added| Some((added, added.room()?)));
         let opened = rooms.map(|(added, (table, at))| {
@@ -105,7 +105,7 @@ impl<'r> Reader<'r> {
                 text: added.text,
                 added: Some(added.name),
             };
-            let mut section = self.section("room", format!("room[{}]", added.name), written);
+            let mut section = self.section("room", format!("room[\"{}\"]", added.name), written);
             section.open(table, at);
             section
         });
