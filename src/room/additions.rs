@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{RoomName, Wall};
+use super::ids::{Edition, RoomName, Wall};
 use super::orders::Who;
 use super::settings::Settings;
 use super::settings_codec::{read_settings, write_settings};
@@ -46,6 +46,9 @@ pub struct Noted {
 pub struct Additions {
     rooms: BTreeMap<RoomName, Added>,
     noted: VecDeque<Noted>,
+    /// The edition that added rooms begin with: above each of those that were removed, so that no token of one of the same name
+    /// is taken for a token of an edition that was lost.
+    begins: Edition,
 }
 
 impl Addition {
@@ -92,7 +95,12 @@ impl Additions {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.rooms.is_empty() && self.noted.is_empty()
+        self.rooms.is_empty() && self.noted.is_empty() && self.begins == Edition(0)
+    }
+
+    /// The edition of a room that is added now.
+    pub(super) fn begins(&self) -> Edition {
+        self.begins
     }
 
     /// Whether there is a place for one more, of this length.
@@ -114,8 +122,9 @@ impl Additions {
     }
 
     /// Whoever removes a room that came with a file is noted in that file.
-    pub(super) fn remove(&mut self, room: &RoomName, (who, now): (Option<&Who>, Wall)) {
+    pub(super) fn remove(&mut self, room: &RoomName, edition: Edition, (who, now): (Option<&Who>, Wall)) {
         if self.rooms.remove(room).is_some() {
+            self.begins = self.begins.max(Edition(edition.0.saturating_add(1)));
             self.note(room, (who.map(Who::bounded), now), false);
         }
     }
@@ -148,6 +157,7 @@ impl Additions {
             w.option(noted.who.as_ref(), |w, who| who.write(w));
             w.flag(noted.added);
         }
+        w.u32(self.begins.0);
     }
 
     pub(super) fn read(r: &mut Reader) -> Read<Self> {
@@ -175,6 +185,7 @@ impl Additions {
         Ok(Self {
             rooms: rooms.into_iter().collect(),
             noted: noted.into(),
+            begins: r.edition()?,
         })
     }
 }

@@ -23,7 +23,7 @@ impl State {
                 self.rooms.insert(change.room.clone(), room);
             }
             (None, Change::Add(addition)) if version >= WITH_SCHEDULES && !full && self.additions.takes(addition) => {
-                let mut room = Room::new(Settings::default(), change.revision);
+                let mut room = Room::of(self.additions.begins(), change.revision);
                 room.configure(addition.settings.under(version).bounded(), m);
                 self.rooms.insert(change.room.clone(), room);
                 let said = (change.who.as_ref(), m.time);
@@ -89,10 +89,11 @@ impl State {
             (Some(room), Change::Reset) => room.reset(m),
             (Some(room), Change::Remove) => {
                 room.close(m);
+                let edition = room.edition();
                 self.rooms.remove(&change.room);
                 let said = (change.who.as_ref(), m.time);
                 if self.additions.get(&change.room).is_some() {
-                    Arc::make_mut(&mut self.additions).remove(&change.room, said);
+                    Arc::make_mut(&mut self.additions).remove(&change.room, edition, said);
                 }
             }
         }

@@ -94,6 +94,15 @@ impl Room {
         }
     }
 
+    /// One that begins with this edition: what is from before was of another room of its name.
+    pub fn of(edition: Edition, revision: u64) -> Self {
+        Self {
+            edition,
+            voided: edition,
+            ..Self::new(Settings::default(), revision)
+        }
+    }
+
     pub fn configured(&self) -> &Settings {
         &self.configured
     }

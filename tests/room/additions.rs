@@ -1,8 +1,8 @@
 //! Rooms that operators add and remove: what the log knows of them, in its snapshots, and in the next log.
 
 use anteroom::room::{
-    Addition, Batch, Change, Changed, Deed, Entry, MAX_ADDED, MAX_ROOM_TEXT, Mode, Overrides, RoomChange, RoomName,
-    Settings, State, VERSION, Wall, Who,
+    Addition, Batch, Change, Changed, Deed, Edition, Entry, MAX_ADDED, MAX_ROOM_TEXT, Mode, Overrides, RoomChange,
+    RoomName, Settings, State, VERSION, Wall, Who,
 };
 
 use super::fork::Fork;
@@ -95,6 +95,36 @@ fn a_room_is_there_with_its_text_until_it_is_removed() {
     assert_eq!(noted, [(false, Some(anna())), (true, Some(anna()))]);
     assert_eq!(said(&mut log, "vip", Change::Remove), Changed::Refused);
     assert_eq!(said(&mut log, "vip", add("once more")), Changed::Taken);
+}
+
+#[test]
+fn a_room_that_is_added_again_begins_above_every_edition_of_the_one_removed() {
+    let mut log = Log::new(settings(1));
+    let edition = |log: &mut Log, room: &str| {
+        let view = log.state.view();
+        let room = &view.rooms[&name(room)];
+        (room.edition, room.voided)
+    };
+    assert_eq!(said(&mut log, "vip", add("a table")), Changed::Taken);
+    assert_eq!(edition(&mut log, "vip"), (Edition(0), Edition(0)));
+    for _ in 0..2 {
+        assert_eq!(said(&mut log, "vip", Change::Reset), Changed::Taken);
+    }
+    assert_eq!(said(&mut log, "vip", Change::Remove), Changed::Taken);
+    let again = State::decode(&log.state.encode()).unwrap();
+    assert_eq!(again.hash(), log.state.hash());
+    log.state = again;
+    assert_eq!(said(&mut log, "vip", add("once more")), Changed::Taken);
+    assert_eq!(
+        edition(&mut log, "vip"),
+        (Edition(3), Edition(3)),
+        "old tokens are void"
+    );
+    // An old token proves no loss.
+    let of_old = Change::Edition(Edition(2));
+    assert_eq!(said(&mut log, "vip", of_old), Changed::Refused);
+    assert_eq!(said(&mut log, "other", add("another name")), Changed::Taken);
+    assert_eq!(edition(&mut log, "other").0, Edition(3), "one number for all names");
 }
 
 #[test]
