@@ -3,8 +3,13 @@
 use crate::room::{Change, RoomName, Settings, State};
 
 /// The changes that make the rooms of `state` those of `configured`; overrides stay as they are. A room that an operator added
-/// goes by its own text where no file has it, and stays.
-pub(super) fn changes(state: &State, configured: &[(RoomName, Settings)]) -> Vec<(RoomName, Change)> {
+/// stays. It goes by its own text again where this gate gives it up that had it in its file; otherwise the log may have it from
+/// another gate's file.
+pub(super) fn changes(
+    state: &State,
+    configured: &[(RoomName, Settings)],
+    gives_up: impl Fn(&RoomName) -> bool,
+) -> Vec<(RoomName, Change)> {
     let differs = |name: &RoomName, settings: &Settings| {
         let known = state.configured(name);
         known.is_none_or(|known| !known.agrees(settings))
@@ -17,7 +22,8 @@ pub(super) fn changes(state: &State, configured: &[(RoomName, Settings)]) -> Vec
     let in_file = |name: &RoomName| configured.iter().any(|(kept, _)| kept == name);
     let is_added = |name: &RoomName| state.additions().get(name).is_some();
     let gone = state.room_names().filter(|name| !in_file(name) && !is_added(name));
-    let own = state.additions().iter().filter(|(name, _)| !in_file(name));
+    let own = state.additions().iter();
+    let own = own.filter(|(name, _)| !in_file(name) && gives_up(name));
     let own = own.map(|(name, added)| (name.clone(), added.settings.under(state.version())));
     let own = own.filter(|(name, settings)| differs(name, settings));
     let configure = wanted.chain(own);
@@ -49,7 +55,7 @@ pub(super) fn differences(
 mod tests {
     use super::*;
     use crate::room::hand::Hand;
-    use crate::room::{Batch, GateId, Overrides, RoomChange, Schedule, Wall, Window};
+    use crate::room::{Addition, Batch, GateId, Overrides, RoomChange, Schedule, Wall, Window};
 
     fn name(name: &str) -> RoomName {
         RoomName::new(name).unwrap()
@@ -106,8 +112,35 @@ mod tests {
             (name("new"), Change::Configure(plain)),
             (name("gone"), Change::Remove),
         ];
-        assert_eq!(changes(&state, &configured), expected);
-        assert_eq!(changes(&State::empty(1, true), &[]), []);
+        assert_eq!(changes(&state, &configured, |_| false), expected);
+        assert_eq!(changes(&State::empty(1, true), &[], |_| false), []);
+    }
+
+    #[test]
+    fn an_added_room_goes_by_its_text_only_for_the_gate_whose_file_gives_it_up() {
+        let of = |capacity| Settings {
+            capacity,
+            ..Settings::default()
+        };
+        let addition = Addition {
+            text: "[[room]]".to_owned(),
+            settings: of(200),
+            at: None,
+        };
+        let change = |revision, change| RoomChange {
+            room: name("vip"),
+            revision,
+            change,
+            who: None,
+        };
+        let state = state(vec![
+            change(1, Change::Add(Box::new(addition))),
+            change(2, Change::Configure(of(100))),
+        ]);
+        assert_eq!(changes(&state, &[], |_| false), []);
+        let again = Change::Configure(of(200).under(state.version()));
+        assert_eq!(changes(&state, &[], |_| true), [(name("vip"), again)]);
+        assert_eq!(changes(&state, &[(name("vip"), of(100))], |_| true), []);
     }
 
     #[test]
@@ -131,7 +164,7 @@ mod tests {
             change: Change::Configure(known),
             who: None,
         }]);
-        let said = |settings: Settings| changes(&state, &[(name("sale"), settings)]).len();
+        let said = |settings: Settings| changes(&state, &[(name("sale"), settings)], |_| false).len();
         assert_eq!(said(sale("daily", 3_000_000_000)), 0);
         assert_eq!(said(sale("weekly", 2_000_000_000)), 1);
         let wide = Settings {

@@ -15,7 +15,7 @@ impl Protocol {
         if !self.joined {
             self.warn_of_schedules(state);
         }
-        let mut changes = rooms::changes(state, &self.rooms);
+        let mut changes = rooms::changes(state, &self.rooms, |_| self.alone);
         changes.retain(|(room, _)| !only_lacking || lacking(room));
         let changes = self.sayable(changes, Some(state));
         self.collector.configure(changes);
@@ -26,8 +26,9 @@ impl Protocol {
     pub fn reconfigure(&mut self, configured: Vec<(RoomName, Settings)>) {
         let before = std::mem::replace(&mut self.rooms, configured);
         let state = self.state();
+        let gives_up = |room: &RoomName| self.alone || before.iter().any(|(name, _)| name == room);
         let mut changes = state
-            .map(|state| rooms::changes(state, &self.rooms))
+            .map(|state| rooms::changes(state, &self.rooms, gives_up))
             .unwrap_or_default();
         let version = state.map_or(self.options.knows, State::version);
         let is_added = |room: &RoomName| state.is_some_and(|state| state.additions().get(room).is_some());
@@ -54,7 +55,7 @@ impl Protocol {
             return;
         }
         let Some(state) = self.live_state() else { return };
-        let mut changes = rooms::changes(state, &self.rooms);
+        let mut changes = rooms::changes(state, &self.rooms, |_| self.alone);
         if self.charge == Charge::Before {
             changes.retain(|(room, _)| state.configured(room).is_none());
         }
