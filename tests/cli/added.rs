@@ -9,19 +9,19 @@ use crate::program::Ended;
 use crate::until;
 use crate::visitor::{Answer, Visitor};
 
-const VIP: &str = "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\nmode = \"closed\"\n";
+pub const VIP: &str = "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\nmode = \"closed\"\n";
 const WAITING: &str = "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\ntotal_active_users = 1\n";
 
-fn sends(gate: &Gate, what: &str, kind: &str, body: &str) -> Answer {
+pub fn sends(gate: &Gate, what: &str, kind: &str, body: &str) -> Answer {
     let fields = format!("Content-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
     Visitor::new(gate.admin).asks(what, &fields, body)
 }
 
-fn adds(gate: &Gate, text: &str) -> Answer {
+pub fn adds(gate: &Gate, text: &str) -> Answer {
     sends(gate, "POST /api/v1/rooms?reason=friday", "application/toml", text)
 }
 
-fn removes(gate: &Gate, room: &str, body: &Value) -> Answer {
+pub fn removes(gate: &Gate, room: &str, body: &Value) -> Answer {
     sends(
         gate,
         &format!("DELETE /api/v1/rooms/{room}"),
@@ -30,7 +30,7 @@ fn removes(gate: &Gate, room: &str, body: &Value) -> Answer {
     )
 }
 
-fn removal(room: &str) -> Value {
+pub fn removal(room: &str) -> Value {
     json!({"confirm": room, "reason": "it is over"})
 }
 
@@ -40,7 +40,7 @@ fn rooms(site: &Site, gate: &Gate, args: &[&str]) -> Ended {
 }
 
 /// Each room's name and where it is from.
-fn all(gate: &Gate) -> Vec<(String, String)> {
+pub fn all(gate: &Gate) -> Vec<(String, String)> {
     let rooms = gate.asks_admin("/api/v1/rooms").json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let rooms = rooms["rooms"].as_array().unwrap().iter();
@@ -51,7 +51,7 @@ fn only_the_file(gate: &Gate) -> bool {
     all(gate) == [("shop".to_owned(), "file".to_owned())]
 }
 
-fn word(gate: &Gate, path: &str) -> String {
+pub fn word(gate: &Gate, path: &str) -> String {
     gate.visitor().goes_to(path).word().to_owned()
 }
 
@@ -125,9 +125,9 @@ fn what_cannot_be_is_refused_whole_with_every_reason() {
         "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\"]\ngrace = \"soon\"\ntotal_active_users = 0\ncolour = 1\n";
     let told = mistakes(&adds(&gate, wrong));
     for part in [
-        "room vip, line 4: room[vip].grace: \"soon\"",
-        "line 5: room[vip].total_active_users",
-        "line 6: room[vip].colour",
+        "room vip, line 4: room[\"vip\"].grace: \"soon\"",
+        "line 5: room[\"vip\"].total_active_users",
+        "line 6: room[\"vip\"].colour",
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }
@@ -197,7 +197,7 @@ fn the_shell_adds_and_removes_and_json_is_as_good() {
     std::fs::write(site.path("wrong.toml"), VIP.replace("\"closed\"", "\"shut\"")).unwrap();
     let wrong = rooms(&site, &gate, &["add", "wrong.toml"]);
     assert!(
-        wrong.code == Some(1) && wrong.err.contains("wrong.toml: room vip, line 4: room[vip].mode"),
+        wrong.code == Some(1) && wrong.err.contains("wrong.toml: room vip, line 4: room[\"vip\"].mode"),
         "{wrong:?}"
     );
     let listed = rooms(&site, &gate, &["additions"]);

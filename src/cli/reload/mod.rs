@@ -6,6 +6,7 @@
 
 mod command;
 mod file;
+mod followed;
 mod live;
 mod prepared;
 mod rooms;
@@ -95,7 +96,6 @@ pub fn look_after(
         supervisor,
         patience,
         refused: None,
-        rooms_again: None,
     };
     let body = move || {
         if begins.recv().is_ok() {
@@ -119,8 +119,6 @@ struct Reloader {
     supervisor: Arc<Supervisor>,
     patience: Patience,
     refused: Option<Refused>,
-    /// Uptime of the next try at rooms that were not taken.
-    rooms_again: Option<Duration>,
 }
 
 impl Reloader {
@@ -188,11 +186,13 @@ impl Reloader {
         let mut odd = Vec::new();
         let outcome = unless_it_fails(|| {
             let additions = Arc::clone(&self.live.replica.view().additions);
-            let Composed { report, untaken } = self.source.read_with_rooms(&additions);
+            let Composed { report, rooms, untaken } = self.source.read_with_rooms(&additions);
             let warnings = report.warnings().iter().map(ToString::to_string);
             odd.extend(warnings.take(MOST_TOLD));
             let outcome = self.attempt(report, |_, _| Ok(()));
             if outcome.is_ok() {
+                let followed = &mut self.source.followed;
+                followed.taken(&additions, rooms, untaken.is_empty(), time::uptime());
                 tell_untaken(&self.reloads, untaken);
             }
             outcome

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use tokio::sync::watch::Receiver;
 
-use super::{AGAIN, Outcome, Reloader, few, unless_it_fails};
+use super::{Outcome, Reloader, few, unless_it_fails};
 use crate::admin::{Refused, Reloads, RoomDone, RoomOrder, RoomWish, Table, api};
+use crate::cli::parts;
 use crate::config::{AddedRoom, Config, Document, Mistake, Overrides, Report};
 use crate::replica::Replica;
 use crate::room::{Added, Addition, Additions, Change, MAX_ADDED, RoomName, View, Who};
@@ -20,28 +21,33 @@ use crate::time;
 /// A file with the rooms of the log that go with it.
 pub(super) struct Composed {
     pub report: Report,
-    /// The others.
+    /// Those that it has, as they are asked.
+    pub rooms: Vec<AddedRoom>,
+    /// The others, but for those that the file has too.
     pub untaken: Vec<api::Untaken>,
 }
 
-/// Reads the file with every room that was added, or with as many as it goes with, where it is good by itself.
+/// Reads the file with every room that was added, or with as many as it goes with. It has to be good by itself: rooms that hold
+/// it up may be removed.
 pub(super) fn compose(document: &Document, overrides: &Overrides, additions: &Additions) -> Composed {
-    let (rooms, mut untaken) = newest_first(additions);
+    let (mut rooms, mut untaken) = newest_first(additions);
     let read = |rooms: &[AddedRoom]| document.read(overrides, rooms);
-    let all = read(&rooms);
-    if rooms.is_empty() || all.mistakes().is_empty() {
-        return Composed { report: all, untaken };
-    }
     let alone = read(&[]);
+    let composed = |report, rooms, untaken| Composed { report, rooms, untaken };
     let Some(file) = alone.config() else {
-        return Composed { report: alone, untaken };
+        return composed(alone, Vec::new(), untaken);
     };
+    // The file rules.
+    rooms.retain(|room| file.rooms.iter().all(|own| own.name != room.name));
+    if rooms.is_empty() {
+        return composed(alone, rooms, untaken);
+    }
+    let all = read(&rooms);
+    if all.mistakes().is_empty() {
+        return composed(all, rooms, untaken);
+    }
     let mut kept: Vec<AddedRoom> = Vec::new();
     for room in rooms.into_iter().rev() {
-        // The file rules.
-        if file.rooms.iter().any(|own| own.name == room.name) {
-            continue;
-        }
         kept.insert(0, room);
         let tried = read(&kept);
         if !tried.mistakes().is_empty() {
@@ -50,7 +56,12 @@ pub(super) fn compose(document: &Document, overrides: &Overrides, additions: &Ad
     }
     let mut report = read(&kept);
     report.names_too(all.files());
-    Composed { report, untaken }
+    composed(report, kept, untaken)
+}
+
+/// The rooms are the same, and are asked in the same order, which is no key.
+fn same(before: (&Config, &[AddedRoom]), after: (&Config, &[AddedRoom])) -> bool {
+    before.1 == after.1 && before.0.differences(after.0).is_empty()
 }
 
 fn left_out(room: &RoomName, mistakes: &[Mistake]) -> api::Untaken {
@@ -95,13 +106,10 @@ impl Reloader {
     /// Takes the rooms that were added or removed elsewhere, and those again that could not be taken.
     pub(super) fn look_at_rooms(&mut self, now: Duration) {
         let additions = Arc::clone(&self.live.replica.view().additions);
-        let again = self.rooms_again.is_some_and(|again| again <= now);
-        if Arc::ptr_eq(&additions, &self.source.additions) && !again {
+        if !self.source.followed.is_due(&additions, now) {
             return;
         }
-        let outcome = unless_it_fails(|| self.take_rooms(&additions));
-        self.rooms_again = None;
-        match outcome {
+        match unless_it_fails(|| self.take_rooms(&additions, now)) {
             Ok(changed) => {
                 for what in changed {
                     tracing::info!(what, "rooms that operators added or removed are taken");
@@ -109,22 +117,37 @@ impl Reloader {
             }
             Err(reasons) => {
                 tracing::error!(?reasons, "rooms that operators added or removed are not taken yet");
-                self.rooms_again = Some(now + AGAIN);
+                self.source.followed.refused(&additions, now);
             }
-        }
-        if !self.reloads.untaken().is_empty() {
-            self.rooms_again = Some(now + AGAIN);
         }
     }
 
-    fn take_rooms(&mut self, additions: &Arc<Additions>) -> Outcome {
-        let composed = self.source.compose(additions);
-        tell_untaken(&self.reloads, composed.untaken);
-        let same = |config: &Config| self.config.differences(config).is_empty();
-        if composed.report.config().is_some_and(same) {
-            return Ok(Vec::new());
+    fn take_rooms(&mut self, additions: &Arc<Additions>, now: Duration) -> Outcome {
+        let Composed { report, rooms, untaken } = self.source.compose(additions);
+        let whole = untaken.is_empty();
+        tell_untaken(&self.reloads, untaken);
+        let before = (&self.config, self.source.followed.rooms());
+        let same = report.config().is_some_and(|config| same(before, (config, &rooms)));
+        let changed = if same {
+            Vec::new()
+        } else {
+            self.attempt(report, |_, _| Ok(()))?
+        };
+        self.keep_own()?;
+        self.source.followed.taken(additions, rooms, whole, now);
+        Ok(changed)
+    }
+
+    /// Has the rooms of the file again that were added ones too, and that the operator of a gate without them in its file removed.
+    fn keep_own(&self) -> Result<(), Vec<String>> {
+        let view = self.live.replica.view();
+        let own = parts::rooms(&self.config);
+        let is_lost = |name: &RoomName| !view.rooms.contains_key(name) && self.source.followed.knew(name);
+        if !own.iter().any(|(name, _)| is_lost(name)) {
+            return Ok(());
         }
-        self.attempt(composed.report, |_, _| Ok(()))
+        let made = self.runtime.block_on(self.live.make_rooms(own.clone(), own));
+        made.map_err(|reason| vec![reason.to_string()])
     }
 
     pub(super) fn order_room(&mut self, order: RoomOrder) {
@@ -149,7 +172,7 @@ impl Reloader {
         let told = |mistakes: Vec<Mistake>| mistakes.iter().map(ToString::to_string).collect();
         let room = read.map_err(|mistakes| Refused::Mistakes(told(mistakes)))?;
         self.may_add(&room.name)?;
-        let mut rooms = self.in_force();
+        let mut rooms = self.source.followed.rooms().to_vec();
         rooms.insert(0, room.clone());
         let report = self.source.read_with(&rooms);
         let warnings = report.warnings().iter().filter(|odd| odd.is_of(&room.name));
@@ -164,7 +187,7 @@ impl Reloader {
             };
             reloader.say(&room.name, Change::Add(Box::new(addition)), who)
         };
-        self.change_rooms(report, say)?;
+        self.change_rooms(report, rooms, say)?;
         Ok(RoomDone {
             room: room.name,
             text: room.text,
@@ -204,23 +227,15 @@ impl Reloader {
             let why = "the room is in another gate's file: take it out there, and reload";
             return Err(Refused::Conflict(why.to_owned()));
         };
-        let mut rooms = self.in_force();
+        let mut rooms = self.source.followed.rooms().to_vec();
         rooms.retain(|own| own.name != room);
         let report = self.source.read_with(&rooms);
-        self.change_rooms(report, |reloader, _| reloader.say(&room, Change::Remove, who))?;
+        self.change_rooms(report, rooms, |reloader, _| reloader.say(&room, Change::Remove, who))?;
         Ok(RoomDone {
             text: added.text.clone(),
             room,
             warnings: Vec::new(),
         })
-    }
-
-    /// The added rooms that this gate has in force, as they are asked.
-    fn in_force(&self) -> Vec<AddedRoom> {
-        let is_taken = |room: &AddedRoom| self.config.rooms.iter().any(|own| own.added && own.name == room.name);
-        let (mut rooms, _) = newest_first(&self.source.additions);
-        rooms.retain(is_taken);
-        rooms
     }
 
     fn say(&self, room: &RoomName, change: Change, who: &Who) -> Result<(), Refused> {
@@ -236,6 +251,7 @@ impl Reloader {
     fn change_rooms(
         &mut self,
         report: Report,
+        rooms: Vec<AddedRoom>,
         say: impl FnOnce(&Self, &Config) -> Result<(), Refused>,
     ) -> Result<(), Refused> {
         let mut refused = None;
@@ -249,7 +265,7 @@ impl Reloader {
         });
         match outcome {
             Ok(_) => {
-                self.source.additions = Arc::clone(&self.live.replica.view().additions);
+                self.source.followed.ordered(rooms);
                 Ok(())
             }
             Err(mistakes) => Err(refused.unwrap_or_else(|| Refused::Mistakes(few(mistakes)))),
@@ -269,4 +285,100 @@ pub(super) fn tell_untaken(reloads: &Reloads, untaken: Vec<api::Untaken>) {
         );
     }
     reloads.tell_untaken(untaken);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+    use crate::room::hand::Hand;
+    use crate::room::{Batch, GateId, RoomChange, Settings};
+
+    const FILE: &str = "[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nname = \"shop\"\nhosts = [\"a.example\"]\n";
+
+    fn named(text: &str) -> (String, String) {
+        let room = AddedRoom::new(text).unwrap();
+        (room.name.to_string(), room.text)
+    }
+
+    fn additions(rooms: &[(String, String)]) -> Additions {
+        let mut hand = Hand::new(GateId(1));
+        for (room, text) in rooms {
+            let addition = Addition {
+                text: text.clone(),
+                settings: Settings::default(),
+                at: None,
+            };
+            let rooms = vec![RoomChange {
+                room: RoomName::new(room).unwrap(),
+                revision: 1,
+                change: Change::Add(Box::new(addition)),
+                who: None,
+            }];
+            hand.say(
+                1_000,
+                Batch {
+                    rooms,
+                    ..Batch::default()
+                },
+            );
+        }
+        hand.state.additions().clone()
+    }
+
+    fn composed(file: &str, rooms: &[(String, String)]) -> Composed {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, file).unwrap();
+        compose(&Document::open(Some(&path)), &Overrides::none(), &additions(rooms))
+    }
+
+    fn config(composed: Composed) -> Config {
+        composed.report.finish().unwrap().0
+    }
+
+    #[test]
+    fn a_room_that_is_called_by_a_number_is_not_the_files_room_of_that_place() {
+        let zero = named("[[room]]\nname = \"0\"\nhosts = [\"b.example\"]\n");
+        let (before, after) = (config(composed(FILE, &[])), config(composed(FILE, &[zero])));
+        let told: Vec<String> = before.differences(&after).iter().map(ToString::to_string).collect();
+        assert!(told.iter().any(|one| one.starts_with("room.0.name")), "{told:?}");
+        assert!(told.iter().all(|one| one.starts_with("room.0.")), "{told:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_good_only_with_an_added_room_is_refused() {
+        let room = named("[[room]]\nname = \"vip\"\nhosts = [\"b.example\"]\n");
+        let limit = format!(
+            "{FILE}[[limit]]\nname = \"few\"\nhosts = [\"b.example\"]\nroutes = [\"/*\"]\nrequests = 5\nwindow = \"1 min\"\n"
+        );
+        let told = composed(&limit, &[room]).report;
+        let told: Vec<String> = told.mistakes().iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].contains("is a host of no room"), "{told:?}");
+    }
+
+    #[test]
+    fn rooms_that_are_asked_in_another_order_are_not_the_same() {
+        let room = |name: &str, host: &str| named(&format!("[[room]]\nname = \"{name}\"\nhosts = [\"{host}\"]\n"));
+        let (one, two) = (room("one", "b.example"), room("two", "c.example"));
+        let read = |rooms: &[(String, String)]| {
+            let composed = composed(FILE, rooms);
+            (composed.rooms.clone(), config(composed))
+        };
+        let (before, after) = (read(&[one.clone(), two.clone()]), read(&[two, one]));
+        assert_eq!((before.0[0].name.as_str(), after.0[0].name.as_str()), ("two", "one"));
+        assert!(same((&before.1, &before.0), (&before.1, &before.0)));
+        assert!(!same((&before.1, &before.0), (&after.1, &after.0)));
+    }
+
+    #[test]
+    fn the_files_room_of_a_name_rules_and_one_that_does_not_fit_is_left_out() {
+        let own = named("[[room]]\nname = \"shop\"\nhosts = [\"b.example\"]\n");
+        let hidden = named("[[room]]\nname = \"vip\"\nhosts = [\"a.example\"]\nmode = \"shut\"\n");
+        let good = named("[[room]]\nname = \"good\"\nhosts = [\"b.example\"]\n");
+        let composed = composed(FILE, &[own, hidden, good.clone()]);
+        let untaken: Vec<&str> = composed.untaken.iter().map(|one| one.room.as_str()).collect();
+        assert_eq!((untaken, composed.rooms.len()), (vec!["vip"], 1));
+        assert_eq!(composed.rooms[0].text, good.1);
+    }
 }

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::file::Watch;
+use super::followed::Followed;
 use super::rooms::{Composed, compose, tell_untaken};
 use crate::admin::Reloads;
 use crate::config::{AddedRoom, Config, Document, Mistake, Origin, Overrides, Report};
 use crate::room::Additions;
+use crate::time;
 
 /// Where the configuration comes from.
 pub struct Source {
@@ -17,8 +19,8 @@ pub struct Source {
     /// As it was last read, and as it is in force.
     latest: Document,
     taken: Document,
-    /// The rooms of the log that it was last read with.
-    pub(super) additions: Arc<Additions>,
+    /// The rooms of the log that are in force with it.
+    pub(super) followed: Followed,
 }
 
 impl Source {
@@ -32,14 +34,14 @@ impl Source {
             taken: Document::none(),
             file,
             overrides,
-            additions: Arc::default(),
+            followed: Followed::default(),
         }
     }
 
     /// Reads and checks everything that is in the file, as it is now. What is written after this is a change.
     #[must_use]
     pub fn read(&mut self) -> Report {
-        let report = self.read_with_rooms(&Arc::default()).report;
+        let report = self.read_with_rooms(&Additions::default()).report;
         self.taken = self.latest.clone();
         report
     }
@@ -47,13 +49,16 @@ impl Source {
     /// The file that was read, with the rooms that the log has beside it; `None` where it has none.
     pub fn with_rooms(&mut self, additions: &Arc<Additions>, reloads: &Reloads) -> Option<Config> {
         additions.iter().next()?;
-        let Composed { report, untaken } = self.compose(additions);
+        let Composed { report, rooms, untaken } = self.compose(additions);
+        let whole = untaken.is_empty();
         tell_untaken(reloads, untaken);
-        report.finish().ok().map(|(config, _)| config)
+        let (config, _) = report.finish().ok()?;
+        self.followed.taken(additions, rooms, whole, time::uptime());
+        Some(config)
     }
 
     /// Reads the file as it is now, with the rooms that the log has.
-    pub(super) fn read_with_rooms(&mut self, additions: &Arc<Additions>) -> Composed {
+    pub(super) fn read_with_rooms(&mut self, additions: &Additions) -> Composed {
         let mut read = self.read_once(additions);
         for _ in 0..READS_MORE {
             if !self.looks_at(&read.report) {
@@ -64,30 +69,26 @@ impl Source {
         read
     }
 
-    fn read_once(&mut self, additions: &Arc<Additions>) -> Composed {
+    fn read_once(&mut self, additions: &Additions) -> Composed {
         if let Some(watch) = &mut self.watch {
             watch.are_tried();
         }
         self.latest = Document::open(self.file.as_deref());
-        self.additions = Arc::clone(additions);
         compose(&self.latest, &self.overrides, additions)
     }
 
     /// The file as it is in force, with these rooms of the log.
-    pub(super) fn compose(&mut self, additions: &Arc<Additions>) -> Composed {
+    pub(super) fn compose(&mut self, additions: &Additions) -> Composed {
         self.latest = self.taken.clone();
-        self.additions = Arc::clone(additions);
         let read = compose(&self.taken, &self.overrides, additions);
         self.looks_at(&read.report);
         read
     }
 
-    /// The file as it is in force, with these rooms.
+    /// The file as it is in force, with these rooms. Which files are looked at follows when the log's rooms are.
     pub(super) fn read_with(&mut self, rooms: &[AddedRoom]) -> Report {
         self.latest = self.taken.clone();
-        let report = self.taken.read(&self.overrides, rooms);
-        self.looks_at(&report);
-        report
+        self.taken.read(&self.overrides, rooms)
     }
 
     /// A mistake with the file's name, where it stands in there.
