@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::codec::{Read, Reader, Writer};
-use super::entry::{Effects, Entry};
+use super::effects::Effects;
+use super::entry::Entry;
 use super::ids::{Clock, GateId};
 use super::rooms::Room;
 use super::roster::Roster;

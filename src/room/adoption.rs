@@ -42,6 +42,7 @@ impl State {
             }
             batches.extend(of_era.into_iter().filter(|batch| further || !batch.sections.is_empty()));
         }
+        self.bring_codes_back(&mut batches, now);
         self.bring_rooms(&mut batches, now);
         if let Some(adopt) = last(&mut batches) {
             adopt.done = true;
@@ -179,6 +180,24 @@ impl State {
         let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
         let said = made.into_iter().chain(text).chain(set);
         said.chain(regained).chain(drawn).chain(rehearsed).collect()
+    }
+
+    /// The codes that are spent here, before the numbers that they were good for.
+    fn bring_codes_back(&self, batches: &mut Vec<Batch>, now: &Self) {
+        let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
+            return;
+        };
+        let adopt = Some(Adopt { whole: false, ..newest });
+        let lacking = self
+            .rooms
+            .iter()
+            .flat_map(|(name, room)| room.codes_for(name, now.rooms.get(name)));
+        let parts = lacking.map(|brought| Batch {
+            adopt,
+            spent_codes: vec![brought],
+            ..Batch::default()
+        });
+        batches.splice(..0, parts.collect::<Vec<_>>());
     }
 
     /// Whether `now` can have all rooms of this state.

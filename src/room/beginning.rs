@@ -81,10 +81,12 @@ impl State {
         if batch.goodbye {
             self.roster.goodbye(entry.gate);
         }
+        let mut silent = Vec::new();
         if batch.root == self.awaits {
             self.awaits = None;
-            self.roster.close();
+            silent = self.roster.close();
         }
+        self.miss(entry, silent);
         batch.rooms.is_empty() && batch.sections.is_empty()
     }
 }

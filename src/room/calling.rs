@@ -1,6 +1,6 @@
 //! Who is called, and when: slots, rate, stock, mode, and whose turn it is between lanes.
 
-use super::ids::{Clock, LaneId};
+use super::ids::{Clock, LaneId, Number};
 use super::line::Line;
 use super::moment::Moment;
 use super::record::Call;
@@ -80,6 +80,26 @@ impl Line {
     fn weights(&self, settings: &Settings) -> Vec<u16> {
         let configured = settings.lane_weights.iter().copied();
         configured.chain(std::iter::repeat(1)).take(self.lanes.len()).collect()
+    }
+
+    /// Calls one who waits, or has just joined, past everybody else: above the capacity and the rate, and not counted in
+    /// either. The order of the others stays what it was.
+    pub fn call_past(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) {
+        let deadline = m.clock.plus(settings.claim_deadline_ms);
+        let call = Call {
+            deadline,
+            at: m.time,
+            at_join: false,
+            count: 1,
+        };
+        let Some(lane) = self.lane(id) else { return };
+        let Some((place, call)) = lane.place(number).map(|place| (place, lane.call_at(place, call))) else {
+            return;
+        };
+        self.figures.called += 1;
+        self.figures.bypasses += 1;
+        self.hold_piece((id, place));
+        self.deadlines.add(call.due(), (id, place));
     }
 
     fn call_one(&mut self, index: usize, settings: &Settings, m: &Moment) {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::adopted::SINCE_VERSION;
-use super::entry::{Change, Changed, RoomChange};
+use super::effects::Changed;
+use super::entry::{Change, RoomChange};
 use super::ids::Edition;
 use super::orders::{Deed, Told};
 use super::rooms::Room;
@@ -90,10 +91,14 @@ impl State {
             (Some(room), Change::Remove) => {
                 room.close(m);
                 let edition = room.edition();
+                let now = m.time;
                 self.rooms.remove(&change.room);
                 let said = (change.who.as_ref(), m.time);
                 if self.additions.get(&change.room).is_some() {
                     Arc::make_mut(&mut self.additions).remove(&change.room, edition, said);
+                }
+                if version >= WITH_SCHEDULES {
+                    self.doubt.remove(&change.room, now);
                 }
             }
         }

@@ -1,13 +1,66 @@
-//! How the effects of an entry are put together while it is applied.
+//! What an entry came to: the answers for whoever waits at the gate that appended it.
 
-use super::entry::{Changed, Effects, Joined, Pended, Section};
-use super::ids::{LaneId, Number};
+use super::codes::Redeemed;
+use super::entry::Section;
+use super::ids::{Clock, LaneId, LineName, Number, RoomName};
+
+/// What applying an entry did, for the gate that appended it. Metrics come from the view's totals.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Effects {
+    /// One for each of the batch's `joins` items, in order: the first of `count` consecutive numbers.
+    pub joined: Vec<Joined>,
+    /// One for each of the batch's `pending_joins` items, in order.
+    pub pending_joined: Vec<Joined>,
+    /// One for each of the batch's `tagged` items, in order.
+    pub tagged_joined: Vec<Joined>,
+    /// One for each of the batch's `redeems`, in order.
+    pub redeemed: Vec<Redeemed>,
+    /// One for each of the batch's `rooms`, in order.
+    pub changed: Vec<Changed>,
+    /// Items that were out of range, repeated or for nobody, and were passed over.
+    pub skipped: u32,
+    /// The entry was a repeat or of a gate not on the roster: nothing was applied.
+    pub ignored: bool,
+    /// The clock after the entry.
+    pub clock: Clock,
+}
+
+/// `first` is `None` when nobody could be numbered: too many lines, lane unknown, room closed or gone; or `later`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Joined {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub first: Option<Number>,
+    pub count: u32,
+    /// A pending id for which there is no room among those that are remembered: to be said again.
+    pub later: bool,
+}
+
+/// What became of an operator's word about a room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Changed {
+    Taken,
+    /// Its revision is not above the room's: somebody else's word came first.
+    Stale,
+    /// There is no such room, or no room for one more, or it makes no sense there.
+    Refused,
+}
+
+/// What becomes of a pending id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pended {
+    Numbered(LaneId, Number),
+    Refused,
+    Later,
+}
 
 impl Effects {
     /// What every kind of join was answered.
     pub fn all_joined(&self) -> impl Iterator<Item = &Joined> {
         let joined = self.joined.iter().chain(&self.pending_joined);
-        joined.chain(&self.tagged_joined)
+        let codes = self.redeemed.iter().map(|redeemed| &redeemed.joined);
+        joined.chain(&self.tagged_joined).chain(codes)
     }
 
     pub(super) fn skip(&mut self, items: u32) {

@@ -5,7 +5,8 @@
 
 use super::accounts::{Bound, Tagged};
 use super::additions::Addition;
-use super::ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Tag, Wall};
+use super::codes::{BroughtCodes, Redeem};
+use super::ids::{Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Tag, Wall};
 use super::orders::{CallOrder, Who};
 use super::rehearsal::{RehearsalId, RehearsalOrder};
 use super::sale::{DrawnLane, Sale};
@@ -66,6 +67,10 @@ pub struct Batch {
     pub adopt: Option<Adopt>,
     pub rooms: Vec<RoomChange>,
     pub sections: Vec<Section>,
+    /// Visitors who join by codes, after all who join otherwise. From version 3 on.
+    pub redeems: Vec<Redeem>,
+    /// Codes that were spent in a log which was lost, with an era that a gate brings back. From version 3 on.
+    pub spent_codes: Vec<BroughtCodes>,
 }
 
 /// The hash of a state: [`State::hash`](super::State::hash), whoever works it out.
@@ -237,55 +242,6 @@ pub struct Claim {
     pub carried: bool,
 }
 
-/// What applying an entry did, for the gate that appended it. Metrics come from the view's totals.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Effects {
-    /// One for each of the batch's `joins` items, in order: the first of `count` consecutive numbers.
-    pub joined: Vec<Joined>,
-    /// One for each of the batch's `pending_joins` items, in order.
-    pub pending_joined: Vec<Joined>,
-    /// One for each of the batch's `tagged` items, in order.
-    pub tagged_joined: Vec<Joined>,
-    /// One for each of the batch's `rooms`, in order.
-    pub changed: Vec<Changed>,
-    /// Items that were out of range, repeated or for nobody, and were passed over.
-    pub skipped: u32,
-    /// The entry was a repeat or of a gate not on the roster: nothing was applied.
-    pub ignored: bool,
-    /// The clock after the entry.
-    pub clock: Clock,
-}
-
-/// `first` is `None` when nobody could be numbered: too many lines, lane unknown, room closed or gone; or `later`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Joined {
-    pub room: RoomName,
-    pub line: LineName,
-    pub lane: LaneId,
-    pub first: Option<Number>,
-    pub count: u32,
-    /// A pending id for which there is no room among those that are remembered: to be said again.
-    pub later: bool,
-}
-
-/// What became of an operator's word about a room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Changed {
-    Taken,
-    /// Its revision is not above the room's: somebody else's word came first.
-    Stale,
-    /// There is no such room, or no room for one more, or it makes no sense there.
-    Refused,
-}
-
-/// What becomes of a pending id.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pended {
-    Numbered(LaneId, Number),
-    Refused,
-    Later,
-}
-
 impl Section {
     /// An empty section of a line.
     #[must_use]
@@ -338,6 +294,9 @@ impl Batch {
         for section in self.sections.iter_mut().filter(|_| version < WITH_SCHEDULES) {
             let completions = std::mem::take(&mut section.completions);
             section.ends.extend(completions.iter().map(Completion::end));
+        }
+        if version < WITH_SCHEDULES {
+            (self.redeems, self.spent_codes) = (Vec::new(), Vec::new());
         }
         self
     }

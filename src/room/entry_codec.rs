@@ -7,6 +7,7 @@
 
 use super::additions::Addition;
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
+use super::codes::{read_brought, read_redeem, write_brought, write_redeem};
 use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Section, Spoke, VERSION, Vote};
 use super::ids::{Era, GateId, Position, Wall};
 use super::orders::{CallOrder, Who};
@@ -93,6 +94,9 @@ impl Batch {
     }
 }
 
+/// Tag of a batch's field of codes.
+const CODES: u8 = 1;
+
 /// Tag of a change's field.
 const WHO: u8 = 1;
 
@@ -120,8 +124,11 @@ fn write_batch(w: &mut Writer, batch: &Batch) {
     w.option(batch.adopt, write_adopt);
     w.list(&batch.rooms, write_room_change);
     w.list(&batch.sections, write_section);
-    let virtuals = virtuals(batch).map(|field| (VIRTUAL, field));
-    write_later(w, &Fields::from_iter(virtuals));
+    let fields = [
+        codes(batch).map(|field| (CODES, field)),
+        virtuals(batch).map(|field| (VIRTUAL, field)),
+    ];
+    write_later(w, &fields.into_iter().flatten().collect());
 }
 
 fn read_batch(r: &mut Reader) -> Read<Batch> {
@@ -139,8 +146,11 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
         adopt: r.option(read_adopt)?,
         rooms: r.list(11, read_room_change)?,
         sections: r.list(11, read_section)?,
+        redeems: Vec::new(),
+        spent_codes: Vec::new(),
     };
     read_later(r, |tag, field| match tag {
+        CODES => read_codes(field, &mut batch),
         VIRTUAL => read_virtuals(field, &mut batch),
         _ => field.wrong(),
     })?;
@@ -148,6 +158,26 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
 }
 
 /// Which sections are virtual visitors', by where they stand, and of which rehearsal.
+fn codes(batch: &Batch) -> Option<Vec<u8>> {
+    let any = !batch.redeems.is_empty() || !batch.spent_codes.is_empty();
+    any.then(|| {
+        Writer::field(|w| {
+            w.list(&batch.redeems, write_redeem);
+            w.list(&batch.spent_codes, write_brought);
+        })
+    })
+}
+
+fn read_codes(r: &mut Reader, batch: &mut Batch) -> Read<()> {
+    batch.redeems = r.list(34, read_redeem)?;
+    batch.spent_codes = r.list(3, read_brought)?;
+    // Nothing is never written.
+    if batch.redeems.is_empty() && batch.spent_codes.is_empty() {
+        return r.wrong();
+    }
+    Ok(())
+}
+
 fn virtuals(batch: &Batch) -> Option<Vec<u8>> {
     let named = |(at, section): (usize, &Section)| Some((at, section.rehearsal?));
     let virtuals: Vec<(usize, RehearsalId)> = batch.sections.iter().enumerate().filter_map(named).collect();

@@ -151,24 +151,28 @@ impl Lane {
     /// Calls the lowest present visitor.
     pub fn call(&mut self, call: Call, settings: &Settings, now: Clock) -> Option<Place> {
         let place = self.presence.lowest()?;
-        let count = match self.slots.get(place) {
-            Some(Record::Missed { count, .. }) => count.saturating_add(1),
-            _ => 1,
-        };
-        self.presence.take(place);
-        self.slots.put(
-            place,
-            Some(Record::Called(Call {
-                at_join: place >= self.newcomers,
-                count,
-                ..call
-            })),
-        );
+        self.call_at(place, call);
         if place >= self.head {
             self.head = Place(place.0 + 1);
             self.called.note(self.head, settings.late_window_ms, now);
         }
         Some(place)
+    }
+
+    /// Calls who stands at a place, without a word on how far the calls have come.
+    pub fn call_at(&mut self, place: Place, call: Call) -> Call {
+        let count = match self.slots.get(place) {
+            Some(Record::Missed { count, .. }) => count.saturating_add(1),
+            _ => 1,
+        };
+        let call = Call {
+            at_join: place >= self.newcomers,
+            count,
+            ..call
+        };
+        self.presence.take(place);
+        self.slots.put(place, Some(Record::Called(call)));
+        call
     }
 
     /// The called visitor did not come: back in line once, spent the second time.

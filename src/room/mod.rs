@@ -17,7 +17,9 @@ mod chain;
 mod changes;
 mod checks;
 mod codec;
+mod codes;
 mod deadlines;
+mod doubt;
 mod drawn;
 mod effects;
 mod entry;
@@ -69,9 +71,11 @@ pub use additions::{Added, Addition, Additions, MAX_ADDED, MAX_ROOM_TEXT, Noted}
 pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;
+pub use codes::{BroughtCodes, CodeId, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Redeemed, Spent, SpentCodes};
+pub use effects::{Changed, Effects, Joined};
 pub use entry::{
-    Adopt, Batch, Change, Changed, Claim, Completion, Effects, End, Entry, Joined, MAX_BATCH_BYTES, OLDEST, PendingId,
-    RoomChange, Section, Spoke, StateHash, VERSION, Vote,
+    Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange, Section,
+    Spoke, StateHash, VERSION, Vote,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Tag, Wall};
 pub use named::{MAX_LANE_NAME, NamedLane, ONLY_LANE};

@@ -79,6 +79,17 @@ impl Past {
         }
     }
 
+    /// A number of an earlier log that its line may have lost.
+    pub fn may_be_lost(&self, number: Number, now: Clock) -> bool {
+        matches!(self.prove(number, now), Proof::LostEra | Proof::LostLine)
+    }
+
+    /// The era before the one that issues, and the last sequence of its log that was read.
+    pub fn before(&self) -> Option<(Era, u64)> {
+        let (era, known) = self.eras.range(..self.era()).next_back()?;
+        Some((*era, known.end))
+    }
+
     /// The log begins anew: the era that issued ended at sequence `end`, and `era` issues from now on.
     pub fn open(&mut self, era: Era, end: u64, now: Clock) {
         self.note_end(self.era(), end);

@@ -3,9 +3,11 @@
 mod accounts;
 mod bring;
 mod bytes;
+mod codes;
 mod joins;
 mod lanes;
 mod orders;
+mod picture;
 mod rehearsal;
 mod sale;
 mod stage;
@@ -14,10 +16,11 @@ mod stock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::entry::{Effects, Section};
+use super::codes::Codes;
+use super::effects::Effects;
+use super::entry::Section;
 use super::ids::{Clock, Edition, Era, LineName, Number, Wall};
 use super::line::{Crowd, Line};
-use super::line_view::LineView;
 use super::lines::Lines;
 use super::moment::Moment;
 use super::orders::Orders;
@@ -54,6 +57,7 @@ pub(super) struct Room {
     rehearsal: Option<Arc<Rehearsal>>,
     lines: BTreeMap<LineName, Line>,
     pub pending: Pending,
+    pub codes: Codes,
     /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
     pub settings: Arc<Settings>,
     /// When lines are due; a line may be due later than it stands here, never earlier.
@@ -85,6 +89,7 @@ impl Room {
             rehearsal: None,
             lines: BTreeMap::new(),
             pending: Pending::default(),
+            codes: Codes::default(),
             dues: BTreeSet::new(),
             active: BTreeSet::new(),
             crowd: Crowd::default(),
@@ -172,6 +177,9 @@ impl Room {
     /// An entry begins: lines that are due, or named by it, go with its clock.
     pub fn advance(&mut self, m: &Moment) {
         self.pending.forget(self.settings.late_window_ms, m.clock);
+        if self.codes.sweep(m.time) {
+            self.picture = None;
+        }
         self.wake(m);
         for name in &self.active {
             if let Some(line) = self.lines.get_mut(name) {
@@ -243,38 +251,6 @@ impl Room {
         self.picture = None;
     }
 
-    pub fn view(&mut self, m: &Moment) -> Arc<RoomView> {
-        if let Some(picture) = &self.picture {
-            return Arc::clone(picture);
-        }
-        for name in std::mem::take(&mut self.stale) {
-            match self.lines.get(&name) {
-                Some(line) => {
-                    let view = LineView::new(line, self.edition, &self.settings, m);
-                    self.painted.put(&name, Arc::new(view));
-                }
-                None => self.painted.remove(&name),
-            }
-        }
-        let view = RoomView {
-            settings: Settings::clone(&self.settings),
-            configured: Arc::clone(&self.configured),
-            mode: self.mode(),
-            stage: self.stage(),
-            results: self.results(),
-            sale: Arc::clone(&self.sale),
-            orders: Arc::clone(&self.orders),
-            rehearsal: self.rehearsal.clone(),
-            overrides: self.overrides.clone(),
-            revision: self.revision,
-            edition: self.edition,
-            voided: self.voided,
-            spared: self.spared,
-            lines: self.painted.clone(),
-        };
-        Arc::clone(self.picture.insert(Arc::new(view)))
-    }
-
     fn settle(&mut self, m: &Moment) {
         let old = Arc::clone(&self.settings);
         self.enforce();
@@ -328,6 +304,7 @@ impl Room {
 
     fn forget(&mut self, name: &LineName, m: &mut Moment) {
         let Some(line) = self.lines.remove(name) else { return };
+        self.codes.forget_line(name);
         Arc::make_mut(&mut m.past).raise(line.ends());
         self.crowd = self.crowd.less(line.counted);
         if let Some(at) = line.scheduled {

@@ -6,7 +6,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
-use super::entry::{Entry, Joined, Vote};
+use super::effects::Joined;
+use super::entry::{Entry, Vote};
 use super::entry_codec::{read_vote, write_vote};
 use super::ids::{Clock, GateId};
 
@@ -145,9 +146,9 @@ impl Roster {
         }
     }
 
-    /// The new log has its root: whoever was not heard by now is silent.
-    pub fn close(&mut self) {
-        self.drop_gates(|gate| !gate.here);
+    /// The new log has its root: whoever was not heard by now is silent. Says who is.
+    pub fn close(&mut self) -> Vec<GateId> {
+        self.drop_gates(|gate| !gate.here)
     }
 
     /// Until when the silence of gates holds the horizons; the start of time if nothing does.
@@ -175,12 +176,14 @@ impl Roster {
         gates.peek().is_some() && gates.all(|knows| knows >= version)
     }
 
-    fn drop_gates(&mut self, goes: impl Fn(&Gate) -> bool) {
+    fn drop_gates(&mut self, goes: impl Fn(&Gate) -> bool) -> Vec<GateId> {
         let gone = self.gates.values().filter(|gate| goes(gate));
-        for gate in gone.map(|gate| gate.told.clone()).collect::<Vec<_>>() {
+        let gone: Vec<RosterGate> = gone.map(|gate| gate.told.clone()).collect();
+        for gate in &gone {
             self.gates.remove(&gate.id);
-            self.remember(&gate, true);
+            self.remember(gate, true);
         }
+        gone.iter().map(|gate| gate.id).collect()
     }
 
     fn remember(&mut self, gate: &RosterGate, silent: bool) {

@@ -203,7 +203,7 @@ impl Line {
         !session.ending
     }
 
-    fn mark(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> bool {
+    pub(super) fn mark(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> bool {
         let Some(lane) = self.known_lane(id, number, settings, m) else {
             return false;
         };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::codes::MAX_BYPASS;
 use super::named::{NamedLane, bounded_names};
 use super::sale::Drawing;
 use super::schedule::{Phase, Schedule};
@@ -50,6 +51,9 @@ pub struct Settings {
     pub draw: Option<Drawing>,
     /// Pieces that there are, in each line: nobody is called beyond them. From machine version 3 on.
     pub stock: Option<u32>,
+    /// How many whom a bypass code let past each line may be called or inside at once; 0: no such codes are taken. From
+    /// machine version 3 on.
+    pub bypass_most: u32,
 }
 
 /// The first machine version with schedules.
@@ -75,6 +79,7 @@ impl Default for Settings {
             schedule: None,
             draw: None,
             stock: None,
+            bypass_most: 0,
         }
     }
 }
@@ -133,6 +138,7 @@ impl Settings {
             schedule: self.schedule.as_ref().and_then(Schedule::bounded),
             draw: self.draw.as_ref().and_then(Drawing::bounded),
             stock: self.stock.map(bounded_stock),
+            bypass_most: self.bypass_most.min(MAX_BYPASS),
         }
     }
 
@@ -154,6 +160,7 @@ impl Settings {
             schedule: None,
             draw: None,
             stock: None,
+            bypass_most: 0,
             ..self.clone()
         }
     }

@@ -17,6 +17,7 @@ pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
         draw: settings.draw,
         stock: settings.stock,
         lanes: settings.lanes,
+        bypass_most: settings.bypass_most,
     };
     let later = later.fields();
     w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
@@ -61,11 +62,13 @@ pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
         schedule: None,
         draw: None,
         stock: None,
+        bypass_most: 0,
     };
     if more {
         let later = Later::read(r)?;
         (settings.schedule, settings.draw) = (later.schedule, later.draw);
         (settings.stock, settings.lanes) = (later.stock, later.lanes);
+        settings.bypass_most = later.bypass_most;
     }
     Ok(settings)
 }
@@ -77,6 +80,7 @@ struct Later {
     draw: Option<Drawing>,
     stock: Option<u32>,
     lanes: Vec<NamedLane>,
+    bypass_most: u32,
 }
 
 impl Later {
@@ -90,7 +94,9 @@ impl Later {
             let field = Writer::field(|w| w.list(&self.lanes, |w, lane| lane.write(w)));
             (LANES, field)
         });
-        schedule.into_iter().chain(draw).chain(stock).chain(lanes).collect()
+        let bypass = (self.bypass_most > 0).then(|| (BYPASS, Writer::field(|w| w.u32(self.bypass_most))));
+        let fields = schedule.into_iter().chain(draw).chain(stock).chain(lanes);
+        fields.chain(bypass).collect()
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
@@ -111,6 +117,12 @@ impl Later {
                         return field.wrong();
                     }
                 }
+                BYPASS => {
+                    later.bypass_most = field.u32()?;
+                    if later.bypass_most == 0 {
+                        return field.wrong();
+                    }
+                }
                 _ => return field.wrong(),
             }
             field.finish()?;
@@ -127,6 +139,7 @@ pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
         draw: None,
         stock: overrides.stock,
         lanes: Vec::new(),
+        bypass_most: 0,
     };
     let mut later = later.fields();
     if !overrides.messages.is_empty() {
@@ -222,10 +235,11 @@ pub(super) fn mode_of(byte: u8, r: &Reader) -> Read<Mode> {
 /// In a settings' mode, and in what says whether overrides have one: fields follow at their end.
 const MORE: u8 = 0x80;
 
-/// Tags of these fields. Codes and whatever else a room is told by its configuration have theirs here.
+/// Tags of these fields. Whatever else a room is told by its configuration has its own here.
 const SCHEDULE: u8 = 1;
 const DRAW: u8 = 2;
 const STOCK: u8 = 3;
 /// Of overrides alone.
 const MESSAGES: u8 = 5;
 const LANES: u8 = 5;
+const BYPASS: u8 = 7;

@@ -13,6 +13,7 @@ use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
+use super::doubt::Doubt;
 use super::entry::StateHash;
 use super::ids::{Clock, Position, Wall};
 use super::moment::{Healing, MAX_JOINS, Moment};
@@ -30,6 +31,8 @@ const WITH_FIELDS: u16 = 3;
 
 /// Tag of a state's field.
 const ADDITIONS: u8 = 1;
+/// Tag of a state's field: which codes are in doubt.
+const DOUBT: u8 = 2;
 
 /// SHA-256 of everything before it.
 const SUM_BYTES: usize = 32;
@@ -64,7 +67,8 @@ impl State {
             room.write(&mut w);
         }
         let additions = (!self.additions.is_empty()).then(|| (ADDITIONS, Writer::field(|w| self.additions.write(w))));
-        write_later(&mut w, &Fields::from_iter(additions));
+        let doubt = self.doubt.field().map(|field| (DOUBT, field));
+        write_later(&mut w, &additions.into_iter().chain(doubt).collect::<Fields>());
         let sum = sha256(&w.bytes);
         w.raw(&sum);
         w.bytes
@@ -143,8 +147,9 @@ fn read(r: &mut Reader) -> Read<State> {
         return r.wrong();
     }
     let rooms = rooms.into_iter().collect();
-    let mut additions = Additions::default();
+    let (mut additions, mut doubt) = (Additions::default(), Doubt::default());
     read_later(r, |tag, field| match tag {
+        DOUBT => Doubt::read(field).map(|read| doubt = read),
         ADDITIONS => Additions::read(field).map(|read| additions = read),
         _ => field.wrong(),
     })?;
@@ -159,6 +164,7 @@ fn read(r: &mut Reader) -> Read<State> {
         adopting,
         moment,
         roster,
+        doubt,
         rooms,
         additions: Arc::new(additions),
         published: None,

@@ -10,7 +10,10 @@ use super::additions::Additions;
 use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
-use super::entry::{Batch, Effects, Entry, Joined, Pended, Section, StateHash, VERSION};
+use super::codes::Redeemed;
+use super::doubt::Doubt;
+use super::effects::{Effects, Joined, Pended};
+use super::entry::{Batch, Entry, Section, StateHash, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
 use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
@@ -47,6 +50,7 @@ pub struct State {
     pub(super) adopting: Adopting,
     pub(super) moment: Moment,
     pub(super) roster: Roster,
+    pub(super) doubt: Doubt,
     pub(super) rooms: BTreeMap<RoomName, Room>,
     /// Those of them that are in no file, and what became of such.
     pub(super) additions: Arc<Additions>,
@@ -85,6 +89,7 @@ impl State {
             adopting: Adopting::default(),
             moment,
             roster: Roster::default(),
+            doubt: Doubt::new(proven_new),
             rooms: BTreeMap::new(),
             additions: Arc::default(),
             published: None,
@@ -288,6 +293,7 @@ impl State {
             self.adopt(entry, effects);
             self.run(&entry.batch, effects);
             self.adopted(entry);
+            self.believe(entry);
             self.heed(entry);
             self.roster.answer(entry.gate, &effects.joined);
         }
@@ -300,6 +306,7 @@ impl State {
     fn tick(&mut self, entry: &Entry, passed_ms: u64) {
         self.moment.clock = self.moment.clock.plus(passed_ms);
         self.moment.time = entry.time;
+        self.doubt.settle(entry.time);
         self.moment.joins_left = MAX_JOINS;
     }
 
@@ -330,12 +337,25 @@ impl State {
                 room.name(&section.line);
             }
         }
+        for redeem in &batch.redeems {
+            if let Some(room) = self.rooms.get_mut(&redeem.room) {
+                room.name(&redeem.line);
+            }
+        }
         self.rooms.values_mut().for_each(|room| room.advance(&self.moment));
+        self.bring_codes(batch, effects);
         for section in &batch.sections {
             match self.rooms.get_mut(&section.room) {
                 Some(room) if room.hears(section) => room.apply(section, &mut self.moment, effects),
                 _ => refuse(section, effects),
             }
+        }
+        for redeem in &batch.redeems {
+            let doubt = self.doubt.of(&redeem.room);
+            effects.redeemed.push(match self.rooms.get_mut(&redeem.room) {
+                Some(room) => room.redeem(redeem, doubt, &mut self.moment),
+                None => Redeemed::refused(redeem),
+            });
         }
         self.rooms.values_mut().for_each(|room| room.finish(&mut self.moment));
         // Each line's view says until when nobody is called.

@@ -4,9 +4,11 @@
 //! them read. The version is part of the state and rises with an entry that says so, never by itself.
 
 use super::codec::{Read, Reader, Writer};
+use super::doubt::Doubt;
 use super::entry::{Entry, OLDEST, VERSION};
 use super::ids::Clock;
 use super::roster::Roster;
+use super::settings::WITH_SCHEDULES;
 use super::state::State;
 
 /// How long all gates must have known a version before it is raised without an operator.
@@ -83,6 +85,10 @@ impl State {
     #[must_use]
     pub fn with_version(mut self, version: u16) -> Self {
         self.versions.raise(version.clamp(OLDEST, VERSION));
+        if self.version() < WITH_SCHEDULES {
+            // Rooms of these versions have no codes that could be used up.
+            self.doubt = Doubt::default();
+        }
         self.published = None;
         self
     }

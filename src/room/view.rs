@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::additions::Additions;
 use super::chain::Chain;
+use super::codes::SpentCodes;
 use super::entry::StateHash;
 use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::line_view;
@@ -70,6 +71,8 @@ pub struct RoomView {
     pub orders: Arc<Orders>,
     /// The rehearsal that is under way.
     pub rehearsal: Option<Arc<Rehearsal>>,
+    /// Single-use codes that are spent and have not expired.
+    pub spent: SpentCodes,
     pub overrides: Overrides,
     pub revision: u64,
     pub edition: Edition,

@@ -2,10 +2,10 @@
 
 use anteroom::draw::Hash;
 use anteroom::room::{
-    Addition, Adopt, Batch, Bound, CallOrder, Change, Claim, Commitment, Completion, Drawing, DrawnLane, Edition, End,
-    Entry, Era, GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId, Position, RehearsalId,
-    RehearsalOrder, RoomChange, RoomName, Root, Sale, Schedule, Section, Settings, Spoke, State, Tag, Tagged, VERSION,
-    Vote, Wall, Who, Window,
+    Addition, Adopt, Batch, Bound, BroughtCodes, CallOrder, Change, Claim, CodeId, Commitment, Completion, Drawing,
+    DrawnLane, Edition, End, Entry, Era, GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId,
+    Position, Redeem, RehearsalId, RehearsalOrder, RoomChange, RoomName, Root, Sale, Schedule, Section, Settings,
+    Spent, Spoke, State, Tag, Tagged, VERSION, Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -49,14 +49,14 @@ prop_compose! {
         mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
         schedule in option::of(schedule()), beacon in option::of(option::of("\\PC{1,20}")),
-        stock in any::<Option<u32>>(),
+        stock in any::<Option<u32>>(), bypass_most in any::<u32>(),
         lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12),
     ) -> Settings {
         let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
             durations;
         Settings {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
-            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock,
+            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most,
             lanes: lanes.into_iter().map(|(name, out)| NamedLane { name, out }).collect(),
             draw: beacon.map(|beacon| Drawing { beacon }),
         }
@@ -166,6 +166,32 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn redeem()(
+        room in prop_oneof![Just(super::support::room()), room_name()], line in prop_oneof![Just(LineName::ONLY), line_name()],
+        lane in 0..3_u8, tags in vec(any::<[u8; 8]>(), 0..3), ids in any::<([u8; 6], [u8; 12])>(), dates in any::<(u64, Option<u64>)>(),
+        flags in any::<[bool; 2]>(), leaves in option::of(named()),
+    ) -> Redeem {
+        Redeem {
+            room, line, lane: LaneId(lane), tags: tags.into_iter().map(Tag).collect(), code: CodeId(ids.0), holder: PendingId(ids.1),
+            issued: Wall(dates.0), expires: dates.1.map(Wall), single: flags[0], bypass: flags[1], leaves,
+        }
+    }
+}
+
+prop_compose! {
+    fn brought()(
+        room in prop_oneof![Just(super::support::room()), room_name()], past in vec((line_name(), named()), 0..3),
+        spent in vec((any::<([u8; 6], [u8; 12])>(), any::<[u64; 2]>(), line_name(), named(), any::<bool>()), 0..4),
+    ) -> BroughtCodes {
+        let spent = spent.into_iter().map(|((code, holder), [expires, at], line, (lane, number), bypass)| {
+            let (holder, expires, at) = (PendingId(holder), Wall(expires), Wall(at));
+            (CodeId(code), Spent { holder, expires, at, line, lane, number, bypass })
+        });
+        BroughtCodes { room, spent: spent.collect(), past: past.into_iter().map(|(line, (lane, number))| (line, lane, number)).collect() }
+    }
+}
+
+prop_compose! {
     fn spoke()(ids in any::<[u64; 2]>(), nonce in any::<[u8; 8]>(), roster in vec(any::<u64>(), 0..5)) -> Spoke {
         Spoke {
             position: Position { incarnation: ids[0], sequence: ids[1] },
@@ -195,6 +221,7 @@ prop_compose! {
     fn entry()(
         batch in batch(), ids in any::<[u64; 5]>(), nonces in any::<[[u8; 8]; 2]>(),
         rooms in vec(room_change(), 0..3), sections in vec(section(), 0..3),
+        redeems in vec(redeem(), 0..3), spent_codes in vec(brought(), 0..2),
     ) -> Entry {
         Entry {
             position: Position { incarnation: ids[0], sequence: ids[1] },
@@ -204,7 +231,7 @@ prop_compose! {
             nonce: nonces[1],
             time: Wall(ids[4]),
             version: VERSION,
-            batch: Batch { rooms, sections, ..batch },
+            batch: Batch { rooms, sections, redeems, spent_codes, ..batch },
         }
     }
 }
@@ -214,6 +241,7 @@ fn lived_in() -> State {
     let mut log = Log::new(Settings {
         lane_weights: vec![1, 2],
         rate_per_minute: Some(600),
+        bypass_most: 2,
         ..settings(4)
     });
     let people = log.join(40);
@@ -230,6 +258,8 @@ fn lived_in() -> State {
     log.pending(9);
     log.account(&[1]);
     log.account(&[2]);
+    log.redeem(super::codes::code(1, 1)).unwrap();
+    log.redeem(super::codes::bypass(2, 2)).unwrap();
     log.state.begin(5_000, Root::Own);
     log.rejoin();
     log.say(Section {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Room;
 use crate::room::accounts::Tagged;
-use crate::room::entry::{Effects, Pended, Section};
+use crate::room::effects::{Effects, Pended};
+use crate::room::entry::Section;
 use crate::room::ids::LineName;
 use crate::room::moment::Moment;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Room;
 use crate::room::accounts::Tags;
 use crate::room::codec::{Fields, Read, Reader, Writer, read_later, write_later};
+use crate::room::codes::Codes;
 use crate::room::drawn::Draws;
 use crate::room::ids::{Era, LaneId};
 use crate::room::line::Line;
@@ -74,10 +75,12 @@ impl Room {
         let orders = (!self.orders.is_empty()).then(|| (ORDERS, Writer::field(|w| self.orders.write(w))));
         let sold = self.tallies().map(|field| (STOCK, field));
         let fields = followed.into_iter().chain(sale).chain(self.drawn());
+        let codes = (!self.codes.is_nothing()).then(|| (CODES, Writer::field(|w| self.codes.write(w))));
         let pulses = self.pulses().map(|field| (LANES, field));
         fields
             .chain(sold)
             .chain(self.tagged())
+            .chain(codes)
             .chain(orders)
             .chain(pulses)
             .chain(self.rehearsed().map(|field| (VIRTUAL, field)))
@@ -155,6 +158,12 @@ impl Room {
                 STOCK => self.read_tallies(field)?,
                 LANES => self.read_pulses(field)?,
                 ACCOUNTS => self.read_tagged(field)?,
+                CODES => {
+                    self.codes = Codes::read(field)?;
+                    if self.codes.is_nothing() {
+                        return field.wrong();
+                    }
+                }
                 VIRTUAL => self.read_rehearsed(field)?,
                 _ => return field.wrong(),
             }
@@ -164,12 +173,13 @@ impl Room {
 }
 
 /// Tags of a room's fields: how far its schedule was followed, how far its draw has come, what was drawn, what was sold,
-/// which places are accounts', and how each of several lanes has been calling.
+/// which places are accounts', which codes are spent, and how each of several lanes has been calling.
 const FOLLOWED: u8 = 1;
 const SALE: u8 = 2;
 const DRAWN: u8 = 3;
 const STOCK: u8 = 4;
 const ACCOUNTS: u8 = 5;
+const CODES: u8 = 6;
 /// What operators did of late.
 const ORDERS: u8 = 7;
 const LANES: u8 = 8;

@@ -1,7 +1,8 @@
 //! Who joins: numbered in the order in which they stand in a section.
 
 use super::Room;
-use crate::room::entry::{Effects, Pended, PendingId, Section};
+use crate::room::effects::{Effects, Pended};
+use crate::room::entry::{PendingId, Section};
 use crate::room::ids::{LaneId, LineName, Number};
 use crate::room::moment::Moment;
 use crate::room::settings::Mode;
