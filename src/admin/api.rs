@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::codes::{SpentCode, SpentCodes};
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};

@@ -5,6 +5,7 @@
 
 mod additions;
 pub mod api;
+mod codes;
 mod dates;
 mod distinct;
 mod draws;

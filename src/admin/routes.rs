@@ -3,7 +3,7 @@
 use axum::routing::{MethodRouter, get, post};
 
 use super::{
-    Shared, additions, draws, gates, hands, health, history, openapi, page, rehearsals, reloads, rooms, upgrade,
+    Shared, additions, codes, draws, gates, hands, health, history, openapi, page, rehearsals, reloads, rooms, upgrade,
     upstreams, verify, visitors, winners,
 };
 
@@ -27,6 +27,7 @@ pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/api/v1/rooms/{room}/history", get(history::show)),
         ("/api/v1/rooms/{room}/lines", get(rooms::lines)),
         ("/api/v1/rooms/{room}/winners", get(winners::list)),
+        ("/api/v1/rooms/{room}/codes", get(codes::list)),
         ("/api/v1/rooms/{room}/draw", get(draws::show).post(draws::make)),
         (
             "/api/v1/rooms/{room}/visitors/{reference}",

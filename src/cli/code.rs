@@ -1,4 +1,7 @@
-//! `anteroom code`: makes codes that lead to a lane, and says what one is worth. Offline: only the keys are needed.
+//! `anteroom code`: makes codes that lead to a lane or past the line, and says what one is worth: offline, by the keys alone.
+//! A running gate lists which single-use ones are spent.
+
+mod spent;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,9 +14,9 @@ use super::{EXIT_CONFIG, parts, say};
 use crate::calendar::Moment;
 use crate::config::{self, Config, Overrides, Room, StoreKind};
 use crate::logging::rfc3339;
-use crate::room::{LineName, RoomName, Wall};
+use crate::room::{CodeId, LineName, RoomName, Wall};
 use crate::time;
-use crate::token::{Code, CodeDate, CodeId, Keyring};
+use crate::token::{Code, CodeDate, Grant, Keyring};
 
 /// Arguments of `anteroom code`.
 #[derive(Debug, Args)]
@@ -30,9 +33,11 @@ const EXAMPLES: &str = "\
 Examples:
   anteroom code issue --room sale --grants lane:press --expires 2026-12-01T13:00:00+09:00
   anteroom code issue --room sale --grants lane:press --count 50 --format csv >codes.csv
+  anteroom code issue --room sale --grants bypass --single-use --expires 2026-12-01T15:00:00+09:00
   anteroom code check AQRvd24…
+  anteroom code list-spent --room sale
 
-A code goes into a link as ?anteroom_code=CODE. Whoever has it may use it until it expires.";
+A code goes into a link as ?anteroom_code=CODE. Whoever has it may use it until it expires; one for single use, whoever comes first.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -43,6 +48,8 @@ enum Command {
         /// The code
         code: String,
     },
+    /// List the single-use codes that were used, as a running gate knows them
+    ListSpent(spent::SpentArgs),
 }
 
 #[derive(Debug, Args)]
@@ -50,12 +57,15 @@ struct IssueArgs {
     /// The room's name
     #[arg(long)]
     room: String,
-    /// What it grants: lane:NAME, of a lane with code = true
+    /// What it grants: lane:NAME, of a lane with code = true; or bypass, in a room with bypass_codes
     #[arg(long, value_name = "GRANT")]
     grants: String,
     /// For one line of the room only
     #[arg(long)]
     line: Option<String>,
+    /// Each is good for one visitor; needs --expires
+    #[arg(long)]
+    single_use: bool,
     /// How many, each of its own
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: u32,
@@ -81,6 +91,7 @@ enum Format {
 pub fn run(args: &CodeArgs) -> ExitCode {
     let done = match &args.command {
         Command::Issue(issue) => keys(&args.config).and_then(|(config, keyring)| made(issue, &config, &keyring)),
+        Command::ListSpent(args) => return spent::run(args),
         Command::Check { code } => keys(&args.config).and_then(|(config, keyring)| judged(code, &config, &keyring)),
     };
     match done {
@@ -122,7 +133,7 @@ pub(super) fn keys(path: &std::path::Path) -> Done<(Config, Keyring)> {
 }
 
 fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, bool)> {
-    let (room, lane) = grant(args, config)?;
+    let (room, grant) = grant(args, config)?;
     let line = match &args.line {
         None => LineName::ONLY,
         Some(name) => LineName::new(name).ok_or_else(|| wrong(format!("\"{name}\" can name no line")))?,
@@ -137,6 +148,11 @@ fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, b
             "a code that expires before it can be used, or has expired, is worth nothing".to_owned(),
         ));
     }
+    if args.single_use && expires.is_none() {
+        return Err(wrong(
+            "--single-use needs --expires: the gates remember what was used for so long".to_owned(),
+        ));
+    }
     let mut codes = Vec::new();
     for _ in 0..args.count {
         let mut id = [0; 6];
@@ -145,7 +161,9 @@ fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, b
             id: CodeId(id),
             starts,
             expires,
-            lane: lane.clone(),
+            grant: grant.clone(),
+            single: args.single_use,
+            issued: now,
         };
         let text = keyring.sign_code(&room.name, &line, &code);
         codes.push((
@@ -156,14 +174,29 @@ fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, b
     Ok((listed(&codes, &room.name, &line, args.format), true))
 }
 
-/// The room, and the lane that codes lead to there.
-fn grant<'c>(args: &IssueArgs, config: &'c Config) -> Done<(&'c Room, String)> {
+/// The room, and what codes are good for there.
+fn grant<'c>(args: &IssueArgs, config: &'c Config) -> Done<(&'c Room, Grant)> {
     let room = config.rooms.iter().find(|room| room.name.as_str() == args.room);
     let room = room.ok_or_else(|| wrong(format!("there is no room \"{}\" in the configuration", args.room)))?;
-    let form = || wrong(format!("\"{}\" grants nothing; right: lane:NAME", args.grants));
+    if args.grants == "bypass" {
+        return if room.settings.takes_bypass() {
+            Ok((room, Grant::Bypass))
+        } else {
+            Err(wrong(format!(
+                "the room {} lets nobody past its line by codes: it has no bypass_codes",
+                room.name
+            )))
+        };
+    }
+    let form = || {
+        wrong(format!(
+            "\"{}\" grants nothing; right: lane:NAME, or bypass",
+            args.grants
+        ))
+    };
     let name = args.grants.strip_prefix("lane:").ok_or_else(form)?;
     match room.lanes.iter().find(|lane| lane.name == name) {
-        Some(lane) if lane.code => Ok((room, name.to_owned())),
+        Some(lane) if lane.code => Ok((room, Grant::Lane(name.to_owned()))),
         Some(_) => Err(wrong(format!(
             "the lane \"{name}\" takes no codes: it has no code = true"
         ))),
@@ -190,17 +223,22 @@ fn listed(codes: &[(String, Code)], room: &RoomName, line: &LineName, format: Fo
     match format {
         Format::Text => codes.iter().for_each(|(text, _)| _ = writeln!(out, "{text}")),
         Format::Csv => {
-            let _ = writeln!(out, "code,id,room,lane,starts,expires");
+            let _ = writeln!(out, "code,id,room,grants,single_use,starts,expires");
             for (text, code) in codes {
                 let (starts, expires) = (date(code.starts), date(code.expires));
-                let _ = writeln!(out, "{text},{},{room},{},{starts},{expires}", code.id, code.lane);
+                let _ = writeln!(
+                    out,
+                    "{text},{},{room},{},{},{starts},{expires}",
+                    code.id, code.grant, code.single
+                );
             }
         }
         Format::Json => {
             let rows = codes.iter().map(|(text, code)| {
                 json!({
                     "code": text, "id": code.id.to_string(), "room": room.as_str(), "line": line.as_str(),
-                    "grants": format!("lane:{}", code.lane), "starts": code.starts.map(rfc3339), "expires": code.expires.map(rfc3339),
+                    "grants": code.grant.to_string(), "single_use": code.single,
+                    "starts": code.starts.map(rfc3339), "expires": code.expires.map(rfc3339),
                 })
             });
             let rows: Vec<_> = rows.collect();
@@ -223,22 +261,27 @@ fn judged(text: &str, config: &Config, keyring: &Keyring) -> Done<(String, bool)
             "this is no code by the keys and for the rooms of this configuration".to_owned(),
         ));
     };
-    let leads = room.lanes.iter().any(|lane| lane.code && lane.name == code.lane);
+    let leads = match &code.grant {
+        Grant::Lane(name) => room.lanes.iter().any(|lane| lane.code && lane.name == *name),
+        Grant::Bypass => room.settings.takes_bypass(),
+    };
     let (good, word) = match code.date(time::wall()) {
         _ if !leads => (
             false,
-            "worth nothing: the lane is not there, or takes no codes".to_owned(),
+            "worth nothing: the lane is not there or takes no codes, or the room has no bypass_codes".to_owned(),
         ),
+        CodeDate::Good if code.single => (true, "good, unless it was used: the gates know (list-spent)".to_owned()),
         CodeDate::Good => (true, "good".to_owned()),
         CodeDate::NotYet(_) => (false, "not yet good".to_owned()),
         CodeDate::Over => (false, "expired".to_owned()),
     };
     let date = |at: Option<Wall>, none: &str| at.map_or_else(|| none.to_owned(), rfc3339);
     let text = format!(
-        "code      {}\nroom      {}\ngrants    lane:{}\nstarts    {}\nexpires   {}\nnow       {word}\n",
+        "code      {}\nroom      {}\ngrants    {}\nfor       {}\nstarts    {}\nexpires   {}\nnow       {word}\n",
         code.id,
         room.name,
-        code.lane,
+        code.grant,
+        if code.single { "one visitor" } else { "as many as come" },
         date(code.starts, "at once"),
         date(code.expires, "never"),
     );

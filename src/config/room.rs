@@ -15,7 +15,7 @@ use super::routes::{HostPattern, Per, PerSource, Route};
 use super::schedule::schedule;
 use super::stock;
 use super::value::{both, duration_ms, fields, host, network, number, one_of, route, text, words, wrong};
-use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
+use crate::room::{LineName, MAX_BYPASS, MAX_MESSAGE, Mode, RoomName, Settings};
 
 /// Routes that are protected together, their line, and how its visitors are treated.
 #[derive(Clone, Debug)]
@@ -186,6 +186,7 @@ fn figures(section: &Section<'_>, settings: &mut Settings) {
     settings.late_window_ms = ms("late_window", 24 * HOUR);
     settings.schedule = schedule(section);
     settings.stock = stock::stock(section);
+    settings.bypass_most = section.need("bypass_codes", |node| number(node, 0..=MAX_BYPASS));
     settings.draw = drawing(section, settings.schedule.as_ref());
 }
 

@@ -1,21 +1,22 @@
-//! Codes that lead to a lane: a link brings one, the gate keeps it in a cookie, and whoever joins with it stands there.
+//! Codes that lead to a lane or past the line: a link brings one, the gate keeps it in a cookie, and it counts on joining.
 //!
 //! The shop never sees a code: a navigation that carries one is sent on to the same address without it, which keeps it out of
 //! the `Referer` too, and fields and cookies of the gate's own are taken off whatever is forwarded. What cannot be used is
 //! told in words, with a way to go on without it.
 
-use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
+use http::header::{CACHE_CONTROL, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::metrics::{CodeFate, Outcome};
 use crate::proxy::{ANTEROOM_STATUS, Body};
 use crate::replica::Note;
-use crate::token::{Code, CodeDate};
+use crate::token::{Code, CodeDate, Grant};
 use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::answers::{Answer, Refusal, page};
 use super::decide::{TicketState, Verdict};
+use super::forward_auth::no;
 use super::kind::Kind;
 use super::seat::Seat;
 use super::visit::Visit;
@@ -41,21 +42,28 @@ impl Seat<'_> {
             CodeDate::Over => return Err(CodeFate::Expired),
             CodeDate::Good => {}
         }
-        let leads = |lane: &&crate::config::Lane| lane.code && lane.name == code.lane;
-        match self.rules.room.lanes.iter().find(leads) {
-            Some(_) => Ok(code),
-            None => Err(CodeFate::NoLane),
+        match &code.grant {
+            Grant::Bypass if !self.rules.room.settings.takes_bypass() => Err(CodeFate::NoBypass),
+            Grant::Lane(name) if !self.rules.has_code_lane(name) => Err(CodeFate::NoLane),
+            _ => Ok(code),
         }
     }
 
     /// The answer to a navigation that brings a code; `None` for one that brings none.
     pub fn take_code(&self, visit: &Visit) -> Option<Answer> {
-        // Where a proxy only asks whether a request may pass, no cookie can be set.
-        if visit.kind != Kind::Navigation || !self.rules.takes_codes() || !visit.aim.carries_out(Verdict::Claim) {
+        if visit.kind != Kind::Navigation || !self.rules.takes_codes() {
             return None;
         }
         let (here, text) = without_code(visit.here())?;
+        // Where a proxy only asks whether a request may pass, no cookie can be set; it is to ask for the words.
+        if !visit.aim.carries_out(Verdict::Claim) {
+            return Some(no());
+        }
+        if text == NO_CODE {
+            return Some(self.send_on(&here, Some(self.clear_code())));
+        }
         let verdict = self.judge_code(&text, visit);
+        let verdict = verdict.and_then(|code| self.unspent(&text, code));
         self.tell(&verdict);
         Some(match verdict {
             Ok(code) => self.keep_code(&here, &text, &code, visit),
@@ -69,13 +77,32 @@ impl Seat<'_> {
         let fate = verdict.as_ref().map_or_else(|fate| *fate, |_| CodeFate::Accepted);
         self.shared.metrics.code(fate);
         match verdict {
-            Ok(code) => tracing::info!(%room, code = %code.id, lane = code.lane, "a code was accepted"),
+            Ok(code) => tracing::info!(%room, code = %code.id, grants = %code.grant, "a code was accepted"),
             Err(fate) => tracing::debug!(%room, reason = fate.as_str(), "a code was refused"),
         }
     }
 
-    /// On to the same address without the code. Who waits in another lane leaves it for the one of the code.
+    /// On to the same address without the code. Who waits in another lane leaves it for the one of the code, at once where
+    /// that is good for as many as come.
     fn keep_code(&self, here: &str, text: &str, code: &Code, visit: &Visit) -> Answer {
+        if self.is_of(code) {
+            return self.send_on(here, None);
+        }
+        let kept = if code.is_redeemed() {
+            self.marked(text)
+        } else {
+            text.to_owned()
+        };
+        let cookie = self.policy.set_for_now(&self.names.code, &kept);
+        let mut answer = self.send_on(here, Some(cookie));
+        if !code.is_redeemed() && self.waits_elsewhere(code, visit) {
+            self.note(Some(Note::Leave), self.ticket_visitor());
+            answer.response.headers_mut().append(SET_COOKIE, self.clear_ticket());
+        }
+        answer
+    }
+
+    fn send_on(&self, here: &str, cookie: Option<HeaderValue>) -> Answer {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SEE_OTHER;
         let headers = response.headers_mut();
@@ -83,10 +110,8 @@ impl Seat<'_> {
         headers.insert(LOCATION, location.unwrap_or(HeaderValue::from_static("/")));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("code"));
-        headers.append(SET_COOKIE, self.policy.set_for_now(&self.names.code, text));
-        if self.waits_elsewhere(code, visit) {
-            self.note(Some(Note::Leave), self.ticket_visitor());
-            headers.append(SET_COOKIE, self.clear_ticket());
+        if let Some(cookie) = cookie {
+            headers.append(SET_COOKIE, cookie);
         }
         Answer::new(Outcome::Redirected, response)
     }
@@ -94,23 +119,36 @@ impl Seat<'_> {
     fn waits_elsewhere(&self, code: &Code, visit: &Visit) -> bool {
         let Some(worth) = self.worth(visit) else { return false };
         let lane = self.ticket().map(|ticket| ticket.lane);
+        let Grant::Lane(name) = &code.grant else { return false };
         let other = self
-            .index(&code.lane)
+            .index(name)
             .is_some_and(|index| lane.is_some_and(|lane| lane != index));
         worth.ticket() == TicketState::Waiting && other
     }
 
-    fn refuse_code(&self, here: &str, fate: CodeFate, visit: &Visit) -> Answer {
+    pub(super) fn refuse_code(&self, here: &str, fate: CodeFate, visit: &Visit) -> Answer {
         let id = visit.id.to_string();
         let facts = PageFacts {
             code: Some(fate),
             ..PageFacts::new(&id, visit.wall, here)
         };
         let rendered = self.rules.pages.render(PageKind::CodeRefused, &facts, visit);
-        Answer::new(
-            Outcome::TurnedAway,
-            page(StatusCode::FORBIDDEN, fate.as_str(), rendered),
-        )
+        let mut response = page(status_of(fate), fate.as_str(), rendered);
+        if let Some(secs) = retry_of(fate) {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(secs));
+        }
+        Answer::new(Outcome::TurnedAway, response)
+    }
+
+    /// What an app is told of a code that cannot be used.
+    pub(super) fn refuse_code_to_app(&self, fate: CodeFate, visit: &Visit) -> Answer {
+        let refusal = Refusal::new(status_of(fate), fate.as_str(), PageKind::CodeRefused, Outcome::Own);
+        let retry_after_secs = retry_of(fate);
+        Refusal {
+            retry_after_secs,
+            ..refusal
+        }
+        .answer(&self.rules.pages, visit)
     }
 
     /// The answer to an app that joins with a code which cannot be used; `None` for one that brings none, or a good one.
@@ -122,16 +160,9 @@ impl Seat<'_> {
         let verdict = text
             .to_str()
             .map_err(|_| CodeFate::Unknown)
-            .and_then(|text| self.judge_code(text, visit));
+            .and_then(|text| self.judge_code(parted(text).0, visit));
         self.tell(&verdict);
-        let fate = verdict.err()?;
-        let refusal = Refusal::new(
-            StatusCode::FORBIDDEN,
-            fate.as_str(),
-            PageKind::CodeRefused,
-            Outcome::Own,
-        );
-        Some(refusal.answer(&self.rules.pages, visit))
+        Some(self.refuse_code_to_app(verdict.err()?, visit))
     }
 }
 
@@ -149,6 +180,33 @@ fn without_code(target: &str) -> Option<(String, String)> {
     };
     Some((here, text.to_owned()))
 }
+
+/// What waits only for a better moment is worth another try.
+fn status_of(fate: CodeFate) -> StatusCode {
+    if fate == CodeFate::NotNow {
+        StatusCode::SERVICE_UNAVAILABLE
+    } else {
+        StatusCode::FORBIDDEN
+    }
+}
+
+fn retry_of(fate: CodeFate) -> Option<u32> {
+    (fate == CodeFate::NotNow).then_some(RETRY_SECS)
+}
+
+/// A code, and the mark of whoever shows it.
+pub(super) fn parted(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('.') {
+        Some((code, mark)) => (code, Some(mark)),
+        None => (text, None),
+    }
+}
+
+/// Stands in a link in place of a code: whoever follows it has none any more.
+pub(super) const NO_CODE: &str = "none";
+
+/// When a code that is not taken at the moment may be.
+const RETRY_SECS: u32 = 10;
 
 /// Rooms that a code is tried for besides the one it came to: each try costs a MAC.
 const OTHER_ROOMS: usize = 32;

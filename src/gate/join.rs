@@ -3,10 +3,10 @@
 use http::header::SET_COOKIE;
 use http::request::Parts;
 
-use crate::metrics::Outcome;
+use crate::metrics::{CodeFate, Outcome};
 use crate::proxy::RequestBody;
 use crate::replica::{Arrival, JoinOutcome};
-use crate::room::{Edition, Number, PendingId};
+use crate::room::{Edition, LaneId, Number, PendingId, Tag};
 use crate::time;
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::{Notice, check_of};
@@ -46,6 +46,8 @@ pub enum Joined {
     InLine(Box<Ticket>),
     /// Nobody is numbered here.
     Refused,
+    /// Nor by the code that was shown.
+    CodeRefused(CodeFate),
     /// Too many joins from this client.
     Limited(limits::Over),
 }
@@ -70,6 +72,9 @@ impl Gate {
         if let Err(over) = counted {
             return Joined::Limited(over);
         }
+        if let Some(joined) = self.by_code(seat, visit, edition).await {
+            return joined;
+        }
         let lane = seat.lane(visit);
         let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());
         let tags = seat.joins_as();
@@ -89,34 +94,7 @@ impl Gate {
         if seat.rules.room.proof.is_some() && seat.rehearsal.is_none() {
             seat.rules.joins.count(time::uptime());
         }
-        // Another gate may have reset the room since the visit began: the number is of the edition that the view shows with it.
-        let edition = match place {
-            TicketPlace::Numbered(_) => self
-                .shared
-                .replica
-                .load()
-                .rooms
-                .get(&room)
-                .map_or(edition, |room| room.edition),
-            TicketPlace::Pending(_) => edition,
-        };
-        let ticket = Ticket {
-            room,
-            line,
-            lane,
-            edition,
-            place,
-            joined_at: visit.wall,
-            identity,
-        };
-        let pass = match place {
-            TicketPlace::Numbered(number) => seat.pass_for(lane, number, edition, visit.wall),
-            TicketPlace::Pending(_) => None,
-        };
-        match pass {
-            Some(pass) => Joined::Called(Box::new((ticket, pass))),
-            None => Joined::InLine(Box::new(ticket)),
-        }
+        seat.joined(visit, edition, (lane, place), identity)
     }
 
     /// The row "navigation, no ticket": forwarded if called at once, else the waiting page.
@@ -128,7 +106,9 @@ impl Gate {
         edition: Edition,
         (pending, told): (Option<PendingId>, Option<Void>),
     ) -> Answer {
+        // A code is scarcer than any proof.
         if pending.is_none()
+            && seat.use_of_code(visit).is_none()
             && let Proof::Asked(asked) = seat.proof(visit, None)
         {
             return seat.ask(visit, &asked);
@@ -136,7 +116,9 @@ impl Gate {
         match self.number(seat, visit, edition, Coming::of(pending)).await {
             Joined::Called(tokens) => {
                 let (ticket, pass) = *tokens;
-                let session = Session::of(seat, &pass, vec![seat.set_ticket(&ticket), seat.set_pass(&pass)]);
+                let mut cookies = vec![seat.set_ticket(&ticket), seat.set_pass(&pass)];
+                cookies.extend(seat.used_up(visit));
+                let session = Session::of(seat, &pass, cookies);
                 let session = Session {
                     must_set: true,
                     check: check_of(&seat.rules.room.name, &seat.line, visit.here()),
@@ -161,10 +143,9 @@ impl Gate {
                     ticket: &ticket,
                 };
                 let mut answer = page.answer(Outcome::Joined);
-                answer
-                    .response
-                    .headers_mut()
-                    .append(SET_COOKIE, seat.set_ticket(&ticket));
+                for cookie in std::iter::once(seat.set_ticket(&ticket)).chain(seat.used_up(visit)) {
+                    answer.response.headers_mut().append(SET_COOKIE, cookie);
+                }
                 answer
             }
             // Switched off on another gate, which this one had not read yet.
@@ -174,7 +155,49 @@ impl Gate {
                     .await
             }
             Joined::Refused => seat.refused(visit),
+            Joined::CodeRefused(fate) => seat.without_code(fate, visit),
             Joined::Limited(over) => over.answer(&seat.rules.pages, visit),
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// The tokens of whoever was numbered, or is to be.
+    pub(super) fn joined(
+        &self,
+        visit: &Visit,
+        edition: Edition,
+        (lane, place): (LaneId, TicketPlace),
+        identity: Option<Tag>,
+    ) -> Joined {
+        let (room, line) = (self.rules.room.name.clone(), self.line.clone());
+        // Another gate may have reset the room since the visit began: the number is of the edition that the view shows with it.
+        let edition = match place {
+            TicketPlace::Numbered(_) => self
+                .shared
+                .replica
+                .load()
+                .rooms
+                .get(&room)
+                .map_or(edition, |room| room.edition),
+            TicketPlace::Pending(_) => edition,
+        };
+        let ticket = Ticket {
+            room,
+            line,
+            lane,
+            edition,
+            place,
+            joined_at: visit.wall,
+            identity,
+        };
+        let pass = match place {
+            TicketPlace::Numbered(number) => self.pass_for(lane, number, edition, visit.wall),
+            TicketPlace::Pending(_) => None,
+        };
+        match pass {
+            Some(pass) => Joined::Called(Box::new((ticket, pass))),
+            None => Joined::InLine(Box::new(ticket)),
         }
     }
 }

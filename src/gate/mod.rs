@@ -41,6 +41,7 @@ mod method;
 mod outage;
 mod pages;
 mod proof;
+mod redeem;
 mod redirect;
 mod rehearsal;
 mod rules;
@@ -197,7 +198,7 @@ impl Gate {
             worth = seat.give_back(visit, worth).await;
             verdict = decide(&worth.facts(visit, &seat, place.returning));
         }
-        match verdict {
+        match seat.or_by_code(verdict, &worth, visit) {
             Verdict::Forward => {
                 let right = Admission::Open(&seat);
                 self.forward(visit, head, body, &rules.pages, Outcome::Open, right)

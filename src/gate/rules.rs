@@ -101,10 +101,16 @@ impl Rules {
         self.room.lanes.iter().find(from).or(self.room.lanes.first())
     }
 
-    /// Codes lead to a lane of the room.
+    /// Codes lead to a lane of the room, or past its line.
     #[must_use]
     pub fn takes_codes(&self) -> bool {
-        self.room.lanes.iter().any(|lane| lane.code)
+        self.room.lanes.iter().any(|lane| lane.code) || self.room.settings.takes_bypass()
+    }
+
+    /// Codes lead to the lane of that name.
+    #[must_use]
+    pub fn has_code_lane(&self, name: &str) -> bool {
+        self.room.lanes.iter().any(|lane| lane.code && lane.name == name)
     }
 
     /// How the room's cookies are set for a visitor whose connection is encrypted, or is not.

@@ -10,7 +10,7 @@ use crate::room::{
     Clock, Edition, LaneId, LineName, LineView, Mode, Number, RehearsalId, RoomView, Stage, Standing, Tag, Visitor,
     Wall,
 };
-use crate::token::{Pass, Ticket, TicketPlace};
+use crate::token::{Grant, Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
 
 use super::Shared;
@@ -193,15 +193,28 @@ impl<'a> Seat<'a> {
         let Some(lane) = self.rules.lane(visit.client) else {
             return self.rest();
         };
-        let code = self.code.as_deref().and_then(|text| self.judge_code(text, visit).ok());
-        if let Some(index) = code.and_then(|code| self.index(&code.lane)) {
+        if let Some(index) = self.lane_by_code(visit) {
             return index;
         }
         self.index(&lane.name).unwrap_or_else(|| self.rest())
     }
 
+    /// The lane that the code leads to which the request carries.
+    fn lane_by_code(&self, visit: &Visit) -> Option<LaneId> {
+        let code = self.judge_code(codes::parted(self.code()?).0, visit).ok()?;
+        match &code.grant {
+            Grant::Lane(name) if !code.single => self.index(name),
+            _ => None,
+        }
+    }
+
+    /// A code as it was shown, with the mark of whoever shows it.
+    pub(super) fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
     /// The lane for everybody else.
-    fn rest(&self) -> LaneId {
+    pub(super) fn rest(&self) -> LaneId {
         let first = self.rules.room.lanes.first();
         first.and_then(|lane| self.index(&lane.name)).unwrap_or_default()
     }

@@ -11,16 +11,31 @@ pub enum CodeFate {
     Expired,
     /// The lane that it leads to is not there, or takes no codes.
     NoLane,
+    /// The room takes no codes that lead past its line.
+    NoBypass,
+    /// Another visitor has used it.
+    Spent,
+    /// Nobody is let in by it at the moment, or it cannot be checked.
+    NotNow,
+    /// Records that would tell whether it was used are lost.
+    InDoubt,
+    /// It took effect in the log.
+    Used,
 }
 
 impl CodeFate {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::Accepted,
         Self::Unknown,
         Self::OtherRoom,
         Self::NotYet,
         Self::Expired,
         Self::NoLane,
+        Self::NoBypass,
+        Self::Spent,
+        Self::NotNow,
+        Self::InDoubt,
+        Self::Used,
     ];
 
     /// The word for it, in metrics, in logs and on answers.
@@ -33,6 +48,11 @@ impl CodeFate {
             Self::NotYet => "code_not_yet",
             Self::Expired => "code_expired",
             Self::NoLane => "code_no_lane",
+            Self::NoBypass => "code_no_bypass",
+            Self::Spent => "code_spent",
+            Self::NotNow => "code_not_now",
+            Self::InDoubt => "code_in_doubt",
+            Self::Used => "code_used",
         }
     }
 }

@@ -9,8 +9,8 @@ use super::MAX_PENDING_JOINS;
 use super::options::Charge;
 use super::publish::Shared;
 use crate::room::{
-    Change, Edition, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Settings, Tag,
-    Visitor, Who,
+    Change, Denied, Edition, GateId, LaneId, LineName, Number, PendingId, Position, Redeem, RehearsalId, RoomName,
+    Settings, Tag, Visitor, Who,
 };
 use crate::token::Keyring;
 
@@ -129,6 +129,7 @@ pub(super) enum Message {
     Join(Box<Join>),
     Note(Box<Noted>),
     Bind(Box<Binding>),
+    Redeem(Box<Redeeming>),
     Change(Box<Changing>),
     /// Other rooms are configured.
     Configure(Vec<(RoomName, Settings)>),
@@ -166,6 +167,25 @@ pub(super) struct Noted {
     pub visitor: Visitor,
     pub note: Note,
     pub recorded: Option<oneshot::Sender<()>>,
+}
+
+/// A visitor who joins by a code, and their share of the bound.
+pub(super) struct Redeeming {
+    pub redeem: Redeem,
+    pub answer: oneshot::Sender<Redemption>,
+    pub permit: Permit,
+}
+
+/// What became of a join by a code, in the log; `Err`: why the room did not take it.
+pub type Redemption = Result<Granted, Denied>;
+
+/// The number that a code was good for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Granted {
+    pub lane: LaneId,
+    pub number: Number,
+    /// The code was used by this; else its visitor has the number from before, or anyway.
+    pub new: bool,
 }
 
 /// A genuine ticket or pass is an account's.

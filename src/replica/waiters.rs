@@ -2,8 +2,8 @@
 
 use tokio::sync::oneshot;
 
-use super::inbox::{Changing, JoinOutcome, Joiner, Unrecorded};
-use crate::room::{Changed, Effects, Joined, Number, Visitor};
+use super::inbox::{Changing, Granted, JoinOutcome, Joiner, Redeeming, Redemption, Unrecorded};
+use crate::room::{Changed, Denied, Effects, Joined, Number, Redeemed, Visitor};
 
 /// The waiters of one batch.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub(super) struct Waiters {
     pub pending: Vec<Vec<Joiner>>,
     /// For each item of its `tagged`, all who asked with it, and whether a number that nobody hears of is nobody's.
     pub tagged: Vec<(Vec<Joiner>, bool)>,
+    /// For each of its `redeems`, who waits.
+    pub redeems: Vec<Redeeming>,
     pub records: Vec<oneshot::Sender<()>>,
     /// For each of its `rooms`, what was asked and the revision that it is to have; `None` for what is said once.
     pub changes: Vec<Option<(Changing, u64)>>,
@@ -51,6 +53,12 @@ impl Waiters {
                     left.gone.push(visitor(joined, number));
                 }
             }
+        }
+        for (redeeming, redeemed) in self.redeems.into_iter().zip(&effects.redeemed) {
+            let Redeeming { answer, permit, .. } = redeeming;
+            drop(permit);
+            // Whoever gave up asks again as the same holder.
+            let _ = answer.send(redemption(redeemed));
         }
         for record in self.records {
             let _ = record.send(());
@@ -94,6 +102,18 @@ fn answer(joiner: Joiner, outcome: JoinOutcome) -> Result<(), JoinOutcome> {
     let Joiner { answer, permit } = joiner;
     drop(permit);
     answer.send(outcome)
+}
+
+fn redemption(redeemed: &Redeemed) -> Redemption {
+    let number = redeemed
+        .joined
+        .first
+        .ok_or(redeemed.denied.unwrap_or(Denied::Refused))?;
+    Ok(Granted {
+        lane: redeemed.joined.lane,
+        number,
+        new: redeemed.new,
+    })
 }
 
 fn visitor(joined: &Joined, number: Number) -> Visitor {

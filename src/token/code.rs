@@ -1,17 +1,25 @@
-//! Codes: what an operator gives away, signed, so that whoever brings one stands in a lane.
+//! Codes: what an operator gives away, signed, so that whoever brings one stands in a lane, or goes past the line.
 //!
 //! A code is a token as the others, for a room, or for one line of it; it names no visitor, so whoever has it may use it until
-//! it expires. Wrong dates are told from wrong codes, since only a genuine one is read at all.
+//! it expires, or, where it is good for one, whoever comes first. Wrong dates are told from wrong codes, since only a genuine
+//! one is read at all.
+
+use sha2::{Digest, Sha256};
 
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
-use crate::room::{LineName, MAX_LANE_NAME, RoomName, Wall};
+use crate::room::{CodeId, LineName, MAX_LANE_NAME, PendingId, RoomName, Wall};
 
-/// Tells codes apart, in logs too, without being one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct CodeId(pub [u8; 6]);
+/// What a code is good for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Grant {
+    /// A place in the lane of that name.
+    Lane(String),
+    /// A way past the line.
+    Bypass,
+}
 
-/// A grant of a place in a lane.
+/// A grant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Code {
     pub id: CodeId,
@@ -19,7 +27,12 @@ pub struct Code {
     pub starts: Option<Wall>,
     /// Until just before then.
     pub expires: Option<Wall>,
-    pub lane: String,
+    pub grant: Grant,
+    /// Good for one visitor.
+    pub single: bool,
+    /// When it was made: whether one was used is not known where records were lost since. Of those for a lane that are good
+    /// for many it is not written.
+    pub issued: Wall,
 }
 
 /// What a genuine code is worth at a moment.
@@ -30,13 +43,36 @@ pub enum CodeDate {
     Over,
 }
 
-impl std::fmt::Display for CodeId {
+impl std::fmt::Display for Grant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        match self {
+            Self::Lane(name) => write!(f, "lane:{name}"),
+            Self::Bypass => f.write_str("bypass"),
+        }
     }
 }
 
 impl Code {
+    /// Its use is decided in the log, whoever has it.
+    #[must_use]
+    pub fn is_redeemed(&self) -> bool {
+        self.single || self.grant == Grant::Bypass
+    }
+
+    /// Who shows it, by a mark that only that visitor's browser or app has. The log holds this hash, by which nobody can
+    /// pass for them; and it is the same whichever keys are in force.
+    #[must_use]
+    pub fn holder(&self, mark: &str) -> PendingId {
+        let mut hash = Sha256::new();
+        hash.update(b"anteroom-holder");
+        hash.update(self.id.0);
+        hash.update(mark.as_bytes());
+        let hash: [u8; 32] = hash.finalize().into();
+        let mut holder = [0; 12];
+        holder.copy_from_slice(&hash[..12]);
+        PendingId(holder)
+    }
+
     #[must_use]
     pub fn date(&self, now: Wall) -> CodeDate {
         match (self.starts, self.expires) {
@@ -52,7 +88,12 @@ impl Keyring {
     /// longer than any.
     #[must_use]
     pub fn sign_code(&self, room: &RoomName, line: &LineName, code: &Code) -> Option<String> {
-        (code.lane.len() <= MAX_LANE_NAME).then(|| self.seal(scope(room, line), &encode(code)))
+        let fits = |name: &String| (1..=MAX_LANE_NAME).contains(&name.len());
+        let known = match &code.grant {
+            Grant::Lane(name) => fits(name),
+            Grant::Bypass => true,
+        };
+        known.then(|| self.seal(scope(room, line), &encode(code)))
     }
 
     /// The code that `text` is, if it is genuine and of this room, for this line or all of them; in force or not.
@@ -74,29 +115,57 @@ fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
     }
 }
 
-/// id (6), starts (4), expires (4), lane (1 and as many); seconds since 1970, 0 for none.
+/// id (6), starts (4), expires (4), flags and the length of a lane's name (1), the name, and where there is a flag when it
+/// was issued (4); seconds since 1970, 0 for none.
 fn encode(code: &Code) -> Vec<u8> {
-    let secs = |at: Option<Wall>| at.map_or(0, |at| u32::try_from(at.0 / 1_000).unwrap_or(u32::MAX));
+    let secs = |at: Wall| u32::try_from(at.0 / 1_000).unwrap_or(u32::MAX);
+    let lane = match &code.grant {
+        Grant::Lane(name) => name.as_str(),
+        Grant::Bypass => "",
+    };
+    let single = if code.single { SINGLE } else { 0 };
+    let bypass = if code.grant == Grant::Bypass { BYPASS } else { 0 };
     let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
     bytes.extend(code.id.0);
-    bytes.extend(secs(code.starts).to_le_bytes());
-    bytes.extend(secs(code.expires).to_le_bytes());
-    bytes.push(u8::try_from(code.lane.len()).unwrap_or(u8::MAX));
-    bytes.extend(code.lane.as_bytes());
+    bytes.extend(code.starts.map_or(0, secs).to_le_bytes());
+    bytes.extend(code.expires.map_or(0, secs).to_le_bytes());
+    bytes.push(single | bypass | u8::try_from(lane.len()).unwrap_or(u8::MAX));
+    bytes.extend(lane.as_bytes());
+    if code.is_redeemed() {
+        bytes.extend(secs(code.issued).to_le_bytes());
+    }
     bytes
 }
 
 fn decode(payload: &[u8]) -> Option<Code> {
     let mut fields = Fields(payload);
     let wall = |secs: u32| (secs > 0).then(|| Wall(u64::from(secs) * 1_000));
-    let code = Code {
-        id: CodeId(fields.take()?),
-        starts: wall(fields.u32()?),
-        expires: wall(fields.u32()?),
-        lane: fields.text()?.to_owned(),
+    let id = CodeId(fields.take()?);
+    let (starts, expires) = (wall(fields.u32()?), wall(fields.u32()?));
+    let byte = fields.u8()?;
+    let name = fields.text_of(usize::from(byte & !(SINGLE | BYPASS)))?;
+    let grant = match (byte & BYPASS != 0, name) {
+        (false, name) => Grant::Lane(name.to_owned()),
+        (true, "") => Grant::Bypass,
+        (true, _) => return None,
     };
+    let mut code = Code {
+        id,
+        starts,
+        expires,
+        grant,
+        single: byte & SINGLE != 0,
+        issued: Wall(0),
+    };
+    if code.is_redeemed() {
+        code.issued = wall(fields.u32()?).unwrap_or_default();
+    }
     fields.end().map(|()| code)
 }
+
+/// Beside the length of a name, which has at most 32 bytes.
+const SINGLE: u8 = 0x80;
+const BYPASS: u8 = 0x40;
 
 /// What names the kind to the MAC, and the cookie's base name up to the room.
 pub(super) const CODE: &str = "anteroom-code-";
@@ -121,7 +190,9 @@ mod tests {
             id: CodeId([1, 2, 3, 4, 5, 0xab]),
             starts: Some(Wall(1_000_000)),
             expires: Some(Wall(2_000_000)),
-            lane: "press".to_owned(),
+            grant: Grant::Lane("press".to_owned()),
+            single: false,
+            issued: Wall(0),
         }
     }
 
@@ -141,6 +212,44 @@ mod tests {
         assert_eq!(read(8, "shop", &LineName::ONLY, &all), None);
         assert!(all.len() <= 76, "{}", all.len());
         assert_eq!(code().id.to_string(), "0102030405ab");
+    }
+
+    #[test]
+    fn a_code_says_what_it_grants_to_how_many_and_when_it_was_made() {
+        let issued = Wall(3_000_000);
+        let longest = Grant::Lane("x".repeat(32));
+        for (grant, single) in [(longest, true), (Grant::Bypass, false), (Grant::Bypass, true)] {
+            let code = Code {
+                grant,
+                single,
+                issued,
+                ..code()
+            };
+            let text = ring(7)
+                .sign_code(&room("shop"), &LineName::ONLY, &code)
+                .expect("a code");
+            assert_eq!(ring(7).read_code(&room("shop"), &LineName::ONLY, &text), Some(code));
+        }
+        let long = Code {
+            grant: Grant::Lane("x".repeat(33)),
+            ..code()
+        };
+        assert_eq!(ring(7).sign_code(&room("shop"), &LineName::ONLY, &long), None);
+        // A name beside the flag of a way past the line.
+        let mut bytes = encode(&Code { single: true, ..code() });
+        bytes[14] |= BYPASS;
+        assert_eq!(decode(&bytes), None);
+    }
+
+    #[test]
+    fn a_holder_is_told_by_the_code_and_the_mark() {
+        let other = Code {
+            id: CodeId([9; 6]),
+            ..code()
+        };
+        assert_eq!(code().holder("a"), code().holder("a"));
+        assert_ne!(code().holder("a"), code().holder("b"));
+        assert_ne!(code().holder("a"), other.holder("a"));
     }
 
     #[test]

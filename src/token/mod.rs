@@ -27,7 +27,7 @@ pub(crate) mod fuzzing;
 #[cfg(test)]
 mod tests;
 
-pub use code::{Code, CodeDate, CodeId};
+pub use code::{Code, CodeDate, Grant};
 pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, Secret};
 pub use mark::{Mark, MarkDate};
 pub use name::{VIRTUAL, code_cookie, pass_cookie, ticket_cookie, virtual_cookies};

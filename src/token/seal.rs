@@ -116,12 +116,17 @@ impl<'a> Fields<'a> {
         Some(*field)
     }
 
-    /// A length in one byte, then as much UTF-8.
-    pub(super) fn text(&mut self) -> Option<&'a str> {
-        let length = usize::from(self.u8()?);
+    /// As much UTF-8.
+    pub(super) fn text_of(&mut self, length: usize) -> Option<&'a str> {
         let (text, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         std::str::from_utf8(text).ok()
+    }
+
+    /// A length in one byte, then as much UTF-8.
+    pub(super) fn text(&mut self) -> Option<&'a str> {
+        let length = usize::from(self.u8()?);
+        self.text_of(length)
     }
 
     /// `Some` if nothing is left over.

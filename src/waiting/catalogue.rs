@@ -115,6 +115,10 @@ pub(super) struct Words {
     pub code_not_yet: String,
     pub code_expired: String,
     pub code_no_lane: String,
+    pub code_no_bypass: String,
+    pub code_spent: String,
+    pub code_not_now: String,
+    pub code_in_doubt: String,
     pub code_without: String,
     pub why_held: String,
     pub why_prequeue: String,
@@ -184,11 +188,15 @@ impl Words {
     /// Why a code cannot be used.
     pub fn code(&self, fate: CodeFate) -> &str {
         match fate {
-            CodeFate::Accepted | CodeFate::Unknown => &self.code_unknown,
+            CodeFate::Accepted | CodeFate::Used | CodeFate::Unknown => &self.code_unknown,
             CodeFate::OtherRoom => &self.code_other_room,
             CodeFate::NotYet => &self.code_not_yet,
             CodeFate::Expired => &self.code_expired,
             CodeFate::NoLane => &self.code_no_lane,
+            CodeFate::NoBypass => &self.code_no_bypass,
+            CodeFate::Spent => &self.code_spent,
+            CodeFate::NotNow => &self.code_not_now,
+            CodeFate::InDoubt => &self.code_in_doubt,
         }
     }
 }

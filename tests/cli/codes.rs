@@ -159,10 +159,19 @@ fn codes_are_made_as_text_csv_and_json_and_checked() {
     assert_eq!(codes.len(), 3);
     let csv = issue(&site, &[&dates[..], &["--format", "csv"]].concat()).out;
     let row: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
-    assert_eq!(csv.lines().next(), Some("code,id,room,lane,starts,expires"));
+    assert_eq!(
+        csv.lines().next(),
+        Some("code,id,room,grants,single_use,starts,expires")
+    );
     assert_eq!(
         row[2..],
-        ["shop", "press", "2020-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z"]
+        [
+            "shop",
+            "lane:press",
+            "false",
+            "2020-01-01T00:00:00.000Z",
+            "2999-01-01T00:00:00.000Z"
+        ]
     );
     let json = issue(&site, &["--format", "json"]).out;
     let json: Value = serde_json::from_str(&json).unwrap();
@@ -198,7 +207,7 @@ fn codes_that_would_be_worth_nothing_are_not_made() {
         &["--room", "nowhere", "--grants", "lane:press"],
         "there is no room \"nowhere\"",
     );
-    refused(&["--room", "shop", "--grants", "press"], "right: lane:NAME");
+    refused(&["--room", "shop", "--grants", "press"], "right: lane:NAME, or bypass");
     refused(&["--room", "shop", "--grants", "lane:gold"], "has no lane \"gold\"");
     refused(&["--room", "shop", "--grants", "lane:everybody"], "takes no codes");
     let press = ["--room", "shop", "--grants", "lane:press"];

@@ -33,6 +33,7 @@ mod rooms;
 mod run;
 mod schedule;
 mod shop;
+mod single_use;
 mod sockets;
 mod store;
 mod systemd;

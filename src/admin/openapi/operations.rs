@@ -145,6 +145,17 @@ fn of_lines(s: &mut Schemas) -> Vec<Operation> {
             )
         },
         Operation {
+            query: &[
+                ("after", "`next` of the page before"),
+                ("limit", "1 to 10000; 1000 without it"),
+            ],
+            ..get(
+                "/api/v1/rooms/{room}/codes",
+                "Single-use codes that are spent and have not expired",
+                s.gives::<api::SpentCodes>(),
+            )
+        },
+        Operation {
             query: LINE,
             ..get(DRAW, "How far the room's draw has come", s.gives::<api::Draw>())
         },

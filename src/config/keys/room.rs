@@ -228,6 +228,13 @@ const ROOM_KEYS: [Key; 37] = [
         "[]",
         "Clients who never wait and take no slot, such as a monitor. Take care with addresses that others can come from.",
     ),
+    key(
+        "bypass_codes",
+        "number, 0 to 1000",
+        "0",
+        "How many whom [codes](codes.md) let past each line may be called or inside at once, above `total_active_users`: the shop must be \
+         able to bear both. 0: no such codes are taken.",
+    ),
     optional(
         "pass_networks",
         "number, 2 to 16",

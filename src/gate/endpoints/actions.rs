@@ -36,6 +36,7 @@ impl Gate {
             TicketState::Waiting | TicketState::Unknown | TicketState::Called
         );
         let no_line = worth.door == Door::LetPast || worth.sold_out || matches!(worth.mode, Mode::Closed | Mode::Off);
+        let placed = placed && !(worth.ticket() == TicketState::Waiting && seat.use_of_code(visit).is_some());
         if placed || no_line || worth.pass() == PassState::Valid {
             if seat.rehearsal.is_none()
                 && let Err(over) = self.shared.limits.status(seat.ticket(), visit.client)
@@ -50,6 +51,7 @@ impl Gate {
         let shown = head.headers.get(PROOF_HEADER).and_then(|shown| shown.to_str().ok());
         let coming = match worth.ticket() {
             TicketState::Pending(id) => Coming::Again(id),
+            _ if seat.use_of_code(visit).is_some() => Coming::First,
             _ => match seat.proof(visit, shown) {
                 Proof::NotAsked => Coming::First,
                 Proof::Given(id) => Coming::Proved(id),
@@ -63,6 +65,7 @@ impl Gate {
         let (ticket, pass) = match self.number(seat, visit, worth.edition, coming).await {
             Joined::Called(tokens) => (tokens.0, Some(tokens.1)),
             Joined::InLine(ticket) => (*ticket, None),
+            Joined::CodeRefused(fate) => return seat.refuse_code_to_app(fate, visit),
             Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
             Joined::Refused if self.shared.is_off(&seat.rules.room.name) => {
                 return match seat.worth(visit) {
@@ -72,6 +75,7 @@ impl Gate {
             }
             Joined::Refused => return seat.refused(visit),
         };
+        let used_up = seat.used_up(visit);
         let seat = seat.with(ticket.clone(), pass.clone());
         let Some(worth) = seat.worth(visit) else {
             return self.shared.unavailable(&seat.rules.pages, visit);
@@ -85,6 +89,7 @@ impl Gate {
         let cookies = [
             Some(seat.set_ticket(&ticket)),
             pass.as_ref().map(|pass| seat.set_pass(pass)),
+            used_up,
         ];
         for cookie in cookies.into_iter().flatten() {
             answer.response.headers_mut().append(SET_COOKIE, cookie);

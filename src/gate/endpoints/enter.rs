@@ -44,7 +44,8 @@ impl Gate {
             Joined::Called(tokens) => vec![seat.set_ticket(&tokens.0), seat.set_pass(&tokens.1)],
             Joined::InLine(ticket) => vec![seat.set_ticket(&ticket)],
             Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
-            Joined::Refused => Vec::new(),
+            // Told there, with a way on.
+            Joined::Refused | Joined::CodeRefused(_) => Vec::new(),
         };
         let check = check_of(&seat.rules.room.name, &seat.line, to);
         sent_on(check.as_deref().unwrap_or(to), to, cookies)

@@ -12,7 +12,7 @@ use std::ops::Bound;
 
 use self::work::{Kind, Whose, Word, Work};
 use crate::draw::MAX_BEACON_NAME;
-use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Unrecorded};
+use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Redeeming, Unrecorded};
 use crate::replica::waiters::Waiters;
 use crate::room::{
     Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, RoomChange, RoomName, Schedule,
@@ -23,6 +23,8 @@ use crate::room::{
 pub(super) struct Collector {
     lines: BTreeMap<LineKey, Work>,
     changes: VecDeque<Changing>,
+    /// Who joins by a code, in order of arrival.
+    redeems: VecDeque<Redeeming>,
     /// Editions that tokens proved, the highest of each room.
     editions: BTreeMap<RoomName, Edition>,
     /// Notes in all lines.
@@ -39,7 +41,7 @@ type Seat = (LaneId, Number);
 
 impl Collector {
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.changes.is_empty() && self.editions.is_empty()
+        self.lines.is_empty() && self.changes.is_empty() && self.editions.is_empty() && self.redeems.is_empty()
     }
 
     /// True when there is more than marks and renewals: those may wait a moment for company.
@@ -54,6 +56,12 @@ impl Collector {
             .entry((join.room, join.line, join.arrival.rehearsal))
             .or_default();
         work.joiners.join(join.lane, join.arrival, join.waiter);
+    }
+
+    /// Bounded by the permits of those who wait.
+    pub fn redeem(&mut self, redeeming: Redeeming) {
+        self.urgent = true;
+        self.redeems.push_back(redeeming);
     }
 
     /// False when there is no room for it.
@@ -222,6 +230,7 @@ impl Collector {
         let mut room = Room(MAX_BATCH_BYTES - HEAD_BYTES);
         self.cut_editions(&revision, &mut room, &mut batch, &mut waiters);
         self.cut_changes(&revision, &mut room, &mut batch, &mut waiters);
+        self.cut_redeems(&mut room, &mut batch, &mut waiters);
         for key in self.turns() {
             if !room.takes(SECTION_BYTES) {
                 break;
@@ -293,6 +302,22 @@ impl Collector {
         }
     }
 
+    /// A few with each batch, so that they keep nobody else. Whoever gave up has used no code.
+    fn cut_redeems(&mut self, room: &mut Room, batch: &mut Batch, waiters: &mut Waiters) {
+        while batch.redeems.len() < MAX_REDEEMS
+            && let Some(next) = self.redeems.pop_front()
+        {
+            if next.answer.is_closed() {
+                continue;
+            }
+            if !room.takes(REDEEM_BYTES + TAG_BYTES * next.redeem.tags.len()) {
+                return self.redeems.push_front(next);
+            }
+            batch.redeems.push(next.redeem.clone());
+            waiters.redeems.push(next);
+        }
+    }
+
     /// Lines with something to say, those behind the one last served first; no more than a batch could hold.
     fn turns(&self) -> Vec<LineKey> {
         let most = MAX_BATCH_BYTES / SECTION_BYTES;
@@ -336,6 +361,9 @@ fn message_bytes((tag, text): (&String, &String)) -> usize {
     tag.len() + text.len() + 4
 }
 
+/// Most joins by codes in one batch.
+const MAX_REDEEMS: usize = 128;
+
 /// Bytes left in a batch.
 struct Room(usize);
 
@@ -358,12 +386,13 @@ const MAX_WORDS: usize = 2 * MAX_NOTES;
 const MAX_CHANGES: usize = 4_096;
 
 /// Upper bounds of encoded sizes: a batch's head, a section without items (names, lengths), an item (lane, number, and a
-/// pending id, or an edition and a time), an account's tag, a change without its message and windows, a window.
+/// pending id, or an edition and a time), an account's tag, a join by a code, a change without its message and windows, a window.
 const HEAD_BYTES: usize = 64;
 const SECTION_BYTES: usize = 192;
 const ITEM_BYTES: usize = 28;
 const TAG_BYTES: usize = 8;
 const CHANGE_BYTES: usize = 256;
+const REDEEM_BYTES: usize = 176;
 const WINDOW_BYTES: usize = 34;
 const REHEARSAL_BYTES: usize = 16;
 

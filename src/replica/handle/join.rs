@@ -5,8 +5,10 @@ use tokio::time::timeout;
 
 use super::Replica;
 use crate::replica::CUT_OFF_AFTER;
-use crate::replica::inbox::{Arrival, Binding, Join, JoinOutcome, Joiner, Message, Permit, Unrecorded};
-use crate::room::{LaneId, LineName, RoomName, Tag, Visitor};
+use crate::replica::inbox::{
+    Arrival, Binding, Join, JoinOutcome, Joiner, Message, Permit, Redeeming, Redemption, Unrecorded,
+};
+use crate::room::{Denied, LaneId, LineName, Redeem, RoomName, Tag, Visitor};
 
 impl Replica {
     /// Joins a line; resolves once the number is durable and the view shows it, within two seconds, or four
@@ -40,6 +42,31 @@ impl Replica {
                 _ => again = true,
             }
         }
+    }
+
+    /// Joins a line by a code; resolves once that is durable and the view shows it, within four seconds. What is not heard
+    /// by then may be in the log yet: the same holder asks again.
+    pub async fn redeem(&self, redeem: Redeem) -> Redemption {
+        for _ in 0..2 {
+            if self.frozen() || self.cut_off().is_some() {
+                break;
+            }
+            let Some(outcome) = self.queue_code(redeem.clone()) else {
+                break;
+            };
+            if let Ok(Ok(outcome)) = timeout(CUT_OFF_AFTER, outcome).await {
+                return outcome;
+            }
+        }
+        Err(Denied::NotNow)
+    }
+
+    fn queue_code(&self, redeem: Redeem) -> Option<oneshot::Receiver<Redemption>> {
+        let permit = Permit::take(&self.shared)?;
+        let (answer, outcome) = oneshot::channel();
+        let redeeming = Redeeming { redeem, answer, permit };
+        self.inbox.try_send(Message::Redeem(Box::new(redeeming))).ok()?;
+        Some(outcome)
     }
 
     /// Leaves word that a genuine ticket or pass is an account's, and does not wait. Where it is dropped, the visitor's next

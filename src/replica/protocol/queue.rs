@@ -8,9 +8,10 @@ use tokio::sync::oneshot;
 use super::{Phase, Protocol};
 use crate::log::next_incarnation;
 use crate::replica::inbox::{
-    Arrival, Binding, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Unrecorded,
+    Arrival, Binding, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Redeeming, Redemption,
+    Unrecorded,
 };
-use crate::room::{Change, Era, LaneId, LineName, Position, RoomName, Tag, Visitor, Who};
+use crate::room::{Change, Era, LaneId, LineName, Position, Redeem, RoomName, Tag, Visitor, Who};
 
 impl Protocol {
     /// Takes word from the queue.
@@ -27,6 +28,7 @@ impl Protocol {
                     self.shared.counts.dropped();
                 }
             }
+            Message::Redeem(redeeming) => self.collector.redeem(*redeeming),
             Message::Change(change) => self.collector.change(*change),
             Message::Configure(rooms) => self.reconfigure(rooms),
             Message::Charge(charge) => self.has_the_say(charge),
@@ -59,6 +61,14 @@ impl Protocol {
             arrival,
             waiter: Joiner { answer, permit },
         });
+        Some(outcome)
+    }
+
+    /// A visitor joins by a code, as [`Protocol::join`].
+    pub fn redeem(&mut self, redeem: Redeem) -> Option<oneshot::Receiver<Redemption>> {
+        let permit = Permit::take(&self.shared)?;
+        let (answer, outcome) = oneshot::channel();
+        self.collector.redeem(Redeeming { redeem, answer, permit });
         Some(outcome)
     }
 

@@ -1,0 +1,134 @@
+//! Which single-use codes of a room are spent, for its operator.
+
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+
+use super::Problem;
+use super::problem::json;
+use super::rooms::Named;
+use crate::logging::rfc3339;
+use crate::room::{CodeId, Spent, Visitor};
+use crate::token::{Grant, Reference};
+
+/// `GET /api/v1/rooms/{room}/codes`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SpentCodes {
+    /// By their ids; those that have expired are forgotten.
+    pub spent: Vec<SpentCode>,
+    /// The value of `after` that gives the next page; null on the last.
+    pub next: Option<String>,
+}
+
+/// A single-use code that was used.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SpentCode {
+    /// Its id, never the code itself.
+    pub code: String,
+    /// RFC 3339, as the next.
+    pub used_at: String,
+    pub expires: String,
+    /// bypass, or lane:NAME.
+    pub grants: String,
+    /// Empty in a room with one line.
+    pub line: String,
+    /// The lane that its visitor stood in.
+    pub lane: String,
+    /// The visitor's number: of this era, and from 0 on.
+    pub era: u64,
+    pub number: u32,
+    pub reference: String,
+}
+
+/// Which of them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Page {
+    /// As the page before says.
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+pub(super) async fn list(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
+    let Query(page) = page.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    let wrong = |mistake: String| Problem::mistakes(vec![mistake]);
+    let limit = page.limit.unwrap_or(DEFAULT_PAGE);
+    if !(1..=MAX_PAGE).contains(&limit) {
+        return Err(wrong(format!("limit must be 1 to {MAX_PAGE}, not {limit}")));
+    }
+    let after = page.after.as_deref();
+    let after =
+        after.map(|after| id(after).ok_or_else(|| wrong("after is not what a page before has said".to_owned())));
+    let codes = room.view.spent.iter_after(after.transpose()?);
+    let spent: Vec<SpentCode> = codes
+        .take(limit)
+        .map(|(code, spent)| shown(&room, code, spent))
+        .collect();
+    let next = spent
+        .last()
+        .filter(|_| spent.len() == limit)
+        .map(|last| last.code.clone());
+    Ok(json(&SpentCodes { spent, next }))
+}
+
+fn shown(room: &Named, code: CodeId, spent: &Spent) -> SpentCode {
+    let visitor = Visitor {
+        room: room.name.clone(),
+        line: spent.line.clone(),
+        lane: spent.lane,
+        number: spent.number,
+    };
+    let lane = room.view.settings.lane_name(spent.lane);
+    let lane = lane.map_or_else(|| spent.lane.0.to_string(), str::to_owned);
+    let grant = if spent.bypass {
+        Grant::Bypass
+    } else {
+        Grant::Lane(lane.clone())
+    };
+    SpentCode {
+        code: code.to_string(),
+        used_at: rfc3339(spent.at),
+        expires: rfc3339(spent.expires),
+        grants: grant.to_string(),
+        line: spent.line.to_string(),
+        lane,
+        era: spent.number.era.0,
+        number: spent.number.n,
+        reference: Reference::of(&visitor).to_string(),
+    }
+}
+
+fn id(text: &str) -> Option<CodeId> {
+    let mut id = [0; 6];
+    let digits = text.len() == 12 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    for (at, byte) in id.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    digits.then_some(CodeId(id))
+}
+
+const DEFAULT_PAGE: usize = 1_000;
+const MAX_PAGE: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_twelve_digits() {
+        let code = CodeId([0, 1, 2, 0xab, 0xff, 9]);
+        assert_eq!(id(&code.to_string()), Some(code));
+        for odd in [
+            "",
+            "00",
+            "0001020304zz",
+            "+1+1+1+1+1+1",
+            "00010203040",
+            "0001020304055",
+            "000102ABFF09",
+        ] {
+            assert_eq!(id(odd), None, "{odd}");
+        }
+    }
+}
