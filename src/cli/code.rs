@@ -57,7 +57,7 @@ struct IssueArgs {
     /// The room's name
     #[arg(long)]
     room: String,
-    /// What it grants: lane:NAME, of a lane with code = true; or bypass, in a room with bypass_codes
+    /// What it grants: lane:NAME, of a lane with code = true; or bypass, where the room lets so many in
     #[arg(long, value_name = "GRANT")]
     grants: String,
     /// For one line of the room only

@@ -60,7 +60,7 @@ impl Seat<'_> {
             return Some(no());
         }
         if text == NO_CODE {
-            return Some(self.send_on(&here, Some(self.clear_code())));
+            return Some(Self::send_on(&here, Some(self.clear_code())));
         }
         let verdict = self.judge_code(&text, visit);
         let verdict = verdict.and_then(|code| self.unspent(&text, code));
@@ -86,7 +86,7 @@ impl Seat<'_> {
     /// that is good for as many as come.
     fn keep_code(&self, here: &str, text: &str, code: &Code, visit: &Visit) -> Answer {
         if self.is_of(code) {
-            return self.send_on(here, None);
+            return Self::send_on(here, None);
         }
         let kept = if code.is_redeemed() {
             self.marked(text)
@@ -94,7 +94,7 @@ impl Seat<'_> {
             text.to_owned()
         };
         let cookie = self.policy.set_for_now(&self.names.code, &kept);
-        let mut answer = self.send_on(here, Some(cookie));
+        let mut answer = Self::send_on(here, Some(cookie));
         if !code.is_redeemed() && self.waits_elsewhere(code, visit) {
             self.note(Some(Note::Leave), self.ticket_visitor());
             answer.response.headers_mut().append(SET_COOKIE, self.clear_ticket());
@@ -102,7 +102,7 @@ impl Seat<'_> {
         answer
     }
 
-    fn send_on(&self, here: &str, cookie: Option<HeaderValue>) -> Answer {
+    fn send_on(here: &str, cookie: Option<HeaderValue>) -> Answer {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SEE_OTHER;
         let headers = response.headers_mut();

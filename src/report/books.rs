@@ -8,7 +8,9 @@ use super::findings::{Capacity, Cohort, Line};
 use super::histogram::Histogram;
 use super::ledger::{COHORTS, Happened, Ledger};
 use super::visits::Now;
-use crate::room::{Clock, Effects, Entry, LineName, Lines, RoomName, RoomView, Section, Settings, View};
+use crate::room::{
+    Clock, Effects, Entry, LineName, Lines, Redeem, Redeemed, RoomName, RoomView, Section, Settings, View,
+};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -78,6 +80,7 @@ impl Books {
                     before: clock,
                     sections: sections(entry, effects, room, line),
                     joined: joined(effects, room, line),
+                    redeemed: redeemed(entry, effects, room, line),
                     edition: of.edition,
                     regained: of.spared.is_some(),
                     view: line_view,
@@ -156,6 +159,18 @@ fn joined<'a>(effects: &'a Effects, room: &RoomName, line: &LineName) -> Vec<&'a
     effects
         .all_joined()
         .filter(|joined| joined.room == *room && joined.line == *line)
+        .collect()
+}
+
+fn redeemed<'a>(
+    entry: &'a Entry,
+    effects: &'a Effects,
+    room: &RoomName,
+    line: &LineName,
+) -> Vec<(&'a Redeem, &'a Redeemed)> {
+    let shown = entry.batch.redeems.iter().zip(&effects.redeemed);
+    shown
+        .filter(|(redeem, _)| redeem.room == *room && redeem.line == *line)
         .collect()
 }
 

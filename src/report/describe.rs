@@ -1,6 +1,7 @@
 //! Entries in words.
 
 use super::advice::in_words;
+use super::codes;
 use crate::logging::rfc3339;
 use crate::room::{
     Batch, CallOrder, Chain, Change, Drawing, GateId, LaneId, Mode, Number, Overrides, Section, Settings, Who,
@@ -199,6 +200,12 @@ pub fn batch(batch: &Batch, only: Option<&str>) -> Vec<String> {
             format!("{}/{}", section.room, section.line)
         };
         said.push(format!("{place}: {}", items(section).join(", ")));
+    }
+    for redeem in batch.redeems.iter().filter(|redeem| mine(redeem.room.as_str())) {
+        said.push(format!("{}: {}", redeem.room, codes::said(redeem)));
+    }
+    for brought in batch.spent_codes.iter().filter(|brought| mine(brought.room.as_str())) {
+        said.push(format!("{}: {} codes were spent", brought.room, brought.spent.len()));
     }
     said
 }

@@ -8,7 +8,8 @@ use super::series::{Point, Points, Series};
 use super::usage::Usage;
 use super::visits::{Missed, Now, Visits, Who};
 use crate::room::{
-    CallId, Clock, Edition, Era, Joined, LaneId, LineView, Mode, Number, Position, Section, Standing, Wall,
+    CallId, Clock, Edition, Era, Joined, LaneId, LineView, Mode, Number, Position, Redeem, Redeemed, Section, Standing,
+    Wall,
 };
 
 /// See the module.
@@ -39,6 +40,8 @@ pub(super) struct Happened<'a> {
     pub sections: Vec<&'a Section>,
     /// What the entry's newcomers were given.
     pub joined: Vec<&'a Joined>,
+    /// What became of the codes that were shown.
+    pub redeemed: Vec<(&'a Redeem, &'a Redeemed)>,
     pub edition: Edition,
     /// The room's last edition was taken back, not made by a reset: its lines go on.
     pub regained: bool,
@@ -120,6 +123,7 @@ impl Ledger {
             self.section(section, happened);
         }
         self.join(happened);
+        self.codes(happened);
         let before = happened.was.map_or(0, |was| was.rehearsed.joins);
         self.tally.virtual_joins += happened.view.rehearsed.joins.saturating_sub(before);
         self.expire(now.clock, happened.view);
@@ -183,7 +187,7 @@ impl Ledger {
         self.series.at(time).claims += u64::from(claimed);
     }
 
-    fn leave(&mut self, (lane, number): Who, happened: &Happened<'_>) {
+    pub(super) fn leave(&mut self, (lane, number): Who, happened: &Happened<'_>) {
         let called = self.visits.is_called((lane, number));
         let inside = self.visits.is_inside((lane, number));
         self.visits.leave((lane, number), happened.now);
@@ -282,7 +286,9 @@ impl Ledger {
             if count == 1 {
                 self.wait(lane, number, now.time);
             }
-            if let Some(before) = self.order(lane).call(seat, late_window, now.clock) {
+            if happened.is_past((lane, number)) {
+                self.order(lane).call_past(seat);
+            } else if let Some(before) = self.order(lane).call(seat, late_window, now.clock) {
                 self.invert("called", (lane, number), before, happened);
             }
         }

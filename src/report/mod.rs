@@ -6,6 +6,7 @@
 
 mod advice;
 mod books;
+mod codes;
 pub mod describe;
 mod findings;
 mod histogram;

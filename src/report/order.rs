@@ -179,6 +179,11 @@ impl Order {
         passed_by
     }
 
+    /// The number is called past everybody: that is no word on how far the calls have come.
+    pub fn call_past(&mut self, number: Number) {
+        self.numbers_of(number).call(number.n);
+    }
+
     /// The lowest number before this one that is surely present.
     pub fn passed_by(&mut self, number: Number, clock: Clock) -> Option<Number> {
         self.eras.range_mut(..=number.era).find_map(|(era, span)| {

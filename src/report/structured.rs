@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::describe;
+use super::{codes, describe};
 use crate::archive::Stored;
 use crate::logging::rfc3339;
 use crate::room::{Batch, Chain, LaneId, Number, Section};
@@ -23,6 +23,7 @@ pub fn entry(stored: &Stored, only: Option<&str>) -> Value {
         "says": describe::batch(&entry.batch, only),
         "gates": among_gates(&entry.batch),
         "lines": lines(&entry.batch, only),
+        "codes": codes::structured(&entry.batch, only),
     })
 }
 
