@@ -11,6 +11,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use crate::metrics::{CodeFate, Outcome};
 use crate::proxy::{ANTEROOM_STATUS, Body};
 use crate::replica::Note;
+use crate::room::LaneId;
 use crate::token::{Code, CodeDate, Grant};
 use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
@@ -46,6 +47,15 @@ impl Seat<'_> {
             Grant::Bypass if !self.rules.room.settings.takes_bypass() => Err(CodeFate::NoBypass),
             Grant::Lane(name) if !self.rules.has_code_lane(name) => Err(CodeFate::NoLane),
             _ => Ok(code),
+        }
+    }
+
+    /// The lane that the code leads to which the request carries.
+    pub(super) fn lane_by_code(&self, visit: &Visit) -> Option<LaneId> {
+        let code = self.judge_code(parted(self.code()?).0, visit).ok()?;
+        match &code.grant {
+            Grant::Lane(name) if !code.single => self.index(name),
+            _ => None,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::room::{
     Clock, Edition, LaneId, LineName, LineView, Mode, Number, RehearsalId, RoomView, Stage, Standing, Tag, Visitor,
     Wall,
 };
-use crate::token::{Grant, Pass, Ticket, TicketPlace};
+use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::Reload;
 
 use super::Shared;
@@ -197,15 +197,6 @@ impl<'a> Seat<'a> {
             return index;
         }
         self.index(&lane.name).unwrap_or_else(|| self.rest())
-    }
-
-    /// The lane that the code leads to which the request carries.
-    fn lane_by_code(&self, visit: &Visit) -> Option<LaneId> {
-        let code = self.judge_code(codes::parted(self.code()?).0, visit).ok()?;
-        match &code.grant {
-            Grant::Lane(name) if !code.single => self.index(name),
-            _ => None,
-        }
     }
 
     /// A code as it was shown, with the mark of whoever shows it.

@@ -215,7 +215,7 @@ impl Roster {
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(42, Gate::read)?;
+        let gates = r.list(41, Gate::read)?;
         let gone = r.list(25, |r| Ok((GateId(r.u64()?), Gone::read(r)?)))?;
         if gates.len() > MAX_GATES || gone.len() > MAX_GATES {
             return r.wrong();

@@ -108,6 +108,12 @@ fn a_code_that_is_not_taken_is_not_spent() {
         Err(Denied::NotNow),
         "it could never be forgotten"
     );
+    let issued = Wall(log.time + 1);
+    assert_eq!(
+        log.redeem(Redeem { issued, ..code(1, 1) }),
+        Err(Denied::NotNow),
+        "of a clock that is ahead"
+    );
     assert_eq!(log.spent(), 0);
     log.change(Change::Configure(settings(1)));
     let lane = LaneId(3);

@@ -10,6 +10,7 @@ mod agreement;
 mod bypass;
 mod bytes;
 mod chain;
+mod code_worlds;
 mod codes;
 mod draw;
 mod draw_later;

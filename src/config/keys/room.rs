@@ -10,7 +10,7 @@ pub(super) const ROOM: Table = Table {
     keys: &ROOM_KEYS,
 };
 
-const ROOM_KEYS: [Key; 37] = [
+const ROOM_KEYS: [Key; 38] = [
     key(
         "name",
         "1 to 32 of a-z, 0-9 and \"-\"",

@@ -78,7 +78,9 @@ impl Room {
         if redeem.single && redeem.issued <= doubt {
             return Err(Denied::Doubtful);
         }
-        if redeem.single && (redeem.expires.is_none() || self.codes.is_full()) {
+        // Used before its date by the log's clock it could be used again after a loss in between.
+        let early = redeem.issued > m.time;
+        if redeem.single && (early || redeem.expires.is_none() || self.codes.is_full()) {
             return Err(Denied::NotNow);
         }
         if let Some(has) = self.has_already(redeem) {
