@@ -145,9 +145,9 @@ fn decode(payload: &[u8]) -> Option<Code> {
     let byte = fields.u8()?;
     let name = fields.text_of(usize::from(byte & !(SINGLE | BYPASS)))?;
     let grant = match (byte & BYPASS != 0, name) {
-        (false, name) => Grant::Lane(name.to_owned()),
+        (false, name) if (1..=MAX_LANE_NAME).contains(&name.len()) => Grant::Lane(name.to_owned()),
         (true, "") => Grant::Bypass,
-        (true, _) => return None,
+        _ => return None,
     };
     let mut code = Code {
         id,
