@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
+use super::codes::Redeemed;
 use super::effects::Effects;
 use super::entry::{Adopt, Batch, Entry, Spoke};
 use super::ids::{GateId, RoomName, Wall};
@@ -123,6 +124,17 @@ impl State {
                 Some(room) => room.bring_codes(brought, &mut self.moment),
                 None => effects.skip(1),
             }
+        }
+    }
+
+    /// Whoever joins by a code, after all who join otherwise.
+    pub(super) fn redeem(&mut self, batch: &Batch, effects: &mut Effects) {
+        for redeem in &batch.redeems {
+            let doubt = self.doubt.of(&redeem.room);
+            effects.redeemed.push(match self.rooms.get_mut(&redeem.room) {
+                Some(room) => room.redeem(redeem, doubt, &mut self.moment),
+                None => Redeemed::refused(redeem),
+            });
         }
     }
 

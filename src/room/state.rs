@@ -10,7 +10,6 @@ use super::additions::Additions;
 use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
-use super::codes::Redeemed;
 use super::doubt::Doubt;
 use super::effects::{Effects, Joined, Pended};
 use super::entry::{Batch, Entry, Section, StateHash, VERSION};
@@ -350,13 +349,7 @@ impl State {
                 _ => refuse(section, effects),
             }
         }
-        for redeem in &batch.redeems {
-            let doubt = self.doubt.of(&redeem.room);
-            effects.redeemed.push(match self.rooms.get_mut(&redeem.room) {
-                Some(room) => room.redeem(redeem, doubt, &mut self.moment),
-                None => Redeemed::refused(redeem),
-            });
-        }
+        self.redeem(batch, effects);
         self.rooms.values_mut().for_each(|room| room.finish(&mut self.moment));
         // Each line's view says until when nobody is called.
         if self.moment.quiet_until != quiet_until {
