@@ -74,6 +74,7 @@ pub(super) async fn list(room: Named, page: Result<Query<Page>, QueryRejection>)
 
 fn shown(room: &Named, code: CodeId, spent: &Spent) -> SpentCode {
     let visitor = Visitor {
+        rehearsal: None,
         room: room.name.clone(),
         line: spent.line.clone(),
         lane: spent.lane,
