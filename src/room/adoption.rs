@@ -92,11 +92,7 @@ impl State {
                     .filter(|_| of.lanes.iter().any(|lane| !lane.virtuals.is_empty()));
                 for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
                     if let Some(extent) = lane.eras.extent(adopt.era) {
-                        let unheard = |number: Number| {
-                            room.pending
-                                .unheard(line)
-                                .is_some_and(|of| of.contains_key(&(id, number)))
-                        };
+                        let unheard = |number: Number| room.pending.is_unheard(line, (id, number));
                         bring_lane(&mut packer, (id, lane, false), (adopt.era, extent), &unheard);
                         bring_accounts(&mut packer, id, lane, (adopt.era, extent), &unheard);
                         if further {

@@ -24,8 +24,8 @@ pub(super) struct Pending {
     /// Those whose numbers were not shown, oldest first, and those whose were.
     silent: BTreeSet<(Clock, Key)>,
     shown: BTreeSet<(Clock, Key)>,
-    /// Of those whose numbers were not shown.
-    ids: BTreeMap<LineName, BTreeMap<Seat, PendingId>>,
+    /// Of those whose numbers were not shown. Whoever waits and comes with a code has two ids of one number.
+    ids: BTreeMap<LineName, BTreeSet<(Seat, PendingId)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +40,9 @@ impl Pending {
         self.numbers.get(&(id, line.clone())).map(|numbered| numbered.seat)
     }
 
-    /// Numbers of a line that were not shown, which their visitors may not have heard of.
-    pub fn unheard(&self, line: &LineName) -> Option<&BTreeMap<Seat, PendingId>> {
-        self.ids.get(line)
+    /// Whether a number of a line was not shown, which its visitor may not have heard of.
+    pub fn is_unheard(&self, line: &LineName, seat: Seat) -> bool {
+        self.ids.get(line).is_some_and(|ids| ids_of(ids, seat).next().is_some())
     }
 
     /// Whether one more can be remembered. A visitor is present for `firm_within_ms` without being heard of.
@@ -79,14 +79,14 @@ impl Pending {
     /// Notes whose numbers a section names.
     pub fn heard(&mut self, section: &Section) {
         // PERF: every mark of everybody comes here, and in quiet times there is no id.
-        let Some(ids) = self.ids.get_mut(&section.line) else {
+        let Some(ids) = self.ids.get(&section.line) else {
             return;
         };
         let named = [&section.leaves, &section.reopens, &section.renewals, &section.marks];
         let ends = section.ends.iter().map(|end| (end.lane, end.number));
         let claims = section.claims.iter().map(|claim| (claim.lane, claim.number));
         let seats = named.into_iter().flatten().copied().chain(ends).chain(claims);
-        for id in seats.filter_map(|seat| ids.remove(&seat)).collect::<Vec<_>>() {
+        for id in seats.flat_map(|seat| ids_of(ids, seat)).collect::<Vec<_>>() {
             let key = (id, section.line.clone());
             if let Some(numbered) = self.remove(&key) {
                 let shown = true;
@@ -105,7 +105,10 @@ impl Pending {
             self.shown.insert(age);
         } else {
             self.silent.insert(age);
-            self.ids.entry(key.1.clone()).or_default().insert(numbered.seat, key.0);
+            self.ids
+                .entry(key.1.clone())
+                .or_default()
+                .insert((numbered.seat, key.0));
         }
         self.numbers.insert(key, numbered);
     }
@@ -116,7 +119,7 @@ impl Pending {
         self.shown.remove(&age);
         self.silent.remove(&age);
         if let Some(ids) = self.ids.get_mut(&key.1) {
-            ids.remove(&numbered.seat);
+            ids.remove(&(numbered.seat, key.0));
             if ids.is_empty() {
                 self.ids.remove(&key.1);
             }
@@ -153,6 +156,12 @@ impl Pending {
         }
         Ok(pending)
     }
+}
+
+/// The ids of a number.
+fn ids_of(ids: &BTreeSet<(Seat, PendingId)>, seat: Seat) -> impl Iterator<Item = PendingId> {
+    let from = ids.range((seat, PendingId([0; 12]))..);
+    from.take_while(move |(of, _)| *of == seat).map(|(_, id)| *id)
 }
 
 #[cfg(test)]
@@ -226,8 +235,8 @@ mod tests {
         let mut again = Writer::default();
         pending.write(&mut again);
         let mut pending = Pending::read(&mut Reader::new(&again.bytes, "ids")).unwrap();
-        let left: Vec<_> = pending.unheard(&LINE).unwrap().keys().copied().collect();
-        assert_eq!(left, [0, 7, 8].map(seat));
+        let left: Vec<_> = (0..9).filter(|i| pending.is_unheard(&LINE, seat(*i))).collect();
+        assert_eq!(left, [0, 7, 8]);
         assert!((0..9).all(|i| pending.get(id(i), &LINE) == Some(seat(i))));
         assert_eq!((pending.silent.len(), pending.shown.len()), (3, 6));
         pending.forget(WINDOW, Clock(WINDOW));
