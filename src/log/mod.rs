@@ -121,6 +121,8 @@ pub struct Loaded {
     pub new: bool,
     /// The last life ended with [`Occasion::Last`]: nothing can have been lost.
     pub clean: bool,
+    /// What the snapshots begin is not the end of the last log: part of it is missing.
+    pub torn: bool,
     /// The store's time.
     pub time: Wall,
     /// Entries to be passed over.

@@ -55,12 +55,18 @@ impl Doubt {
         self.all.max(gates).max(removed)
     }
 
+    /// Nothing is known of what happened up to now.
+    fn all(&mut self, now: Wall) {
+        self.all = self.all.max(now);
+    }
+
     /// A room is taken out, with what it knew.
     pub fn remove(&mut self, room: &RoomName, now: Wall) {
         if self.removed.len() >= MAX_ROOMS && !self.removed.contains_key(room) {
             self.all = self.all.max(now);
         } else {
-            self.removed.insert(room.clone(), now);
+            let at = self.removed.entry(room.clone()).or_default();
+            *at = now.max(*at);
         }
     }
 
@@ -69,7 +75,8 @@ impl Doubt {
         if self.gates.len() >= MAX_GATES {
             self.all = self.all.max(now);
         } else {
-            self.gates.insert(gate, now);
+            let at = self.gates.entry(gate).or_default();
+            *at = now.max(*at);
         }
     }
 
@@ -113,6 +120,13 @@ impl Doubt {
 }
 
 impl State {
+    /// The end of the log that these rooms come from is lost: single-use codes issued by now may have been used in it.
+    pub fn doubt_codes(&mut self, now: Wall) {
+        if self.version() >= WITH_SCHEDULES {
+            self.doubt.all(now.max(self.time().unwrap_or_default()));
+        }
+    }
+
     /// What a gate brings back of the codes of a lost log; before its numbers.
     pub(super) fn bring_codes(&mut self, batch: &Batch, effects: &mut Effects) {
         for brought in &batch.spent_codes {

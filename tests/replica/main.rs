@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
+mod codes;
 mod crash;
 mod cut_off;
 mod full_disk;

@@ -188,6 +188,7 @@ impl Server {
             last_known: data.incarnation.max(kept),
             new: false,
             clean: data.incarnation != 0,
+            torn: false,
             time: self.wall(now),
             skips: data.skips.clone(),
             snapshots: data.snapshot.iter().map(|kept| Snapshot::clone(kept)).collect(),

@@ -39,6 +39,8 @@ pub struct Embedded {
     stopped: bool,
     /// Bytes of the closed parts.
     closed_bytes: u64,
+    /// The part in use is not the one that was last.
+    torn: bool,
     /// Another process reads on in the part in use.
     keeps_part: bool,
 }
@@ -112,6 +114,7 @@ impl Embedded {
             saved: Position::default(),
             stopped: false,
             closed_bytes: 0,
+            torn: false,
             keeps_part: false,
         };
         match log.reopen() {
@@ -318,7 +321,8 @@ impl Log for Embedded {
             loaded.snapshots.extend(file);
             return Ok(loaded);
         };
-        loaded.incarnation = part.head.incarnation;
+        let part_of = part.head.incarnation;
+        loaded.incarnation = part_of;
         loaded.last_known = loaded.last_known.max(part.head.incarnation);
         let base = part.base();
         let fits = |file: &Snapshot| {
@@ -330,6 +334,7 @@ impl Log for Embedded {
             Err(fault) => tracing::error!(?fault, "the snapshot in the log file cannot be read"),
         }
         loaded.clean = self.stopped;
+        loaded.torn = self.torn || loaded.last_known > part_of;
         Ok(loaded)
     }
 
@@ -347,6 +352,7 @@ impl Log for Embedded {
             return Ok(Begun::Lost { incarnation });
         }
         self.turn(root)?;
+        self.torn = false;
         self.saved = root.position;
         self.keeper.offer(root.clone());
         Ok(Begun::Begun)

@@ -84,7 +84,11 @@ impl Embedded {
         );
         self.folder.bring_back(last).map_err(io).map_err(unavailable)?;
         self.part = InUse::Closed;
-        self.reopen().map_err(unavailable)
+        self.reopen().map_err(unavailable)?;
+        // The word that nothing followed was of another part.
+        self.stopped = false;
+        self.torn = true;
+        Ok(())
     }
 }
 

@@ -191,6 +191,8 @@ impl<'a> In<'a> {
             last_known: self.number()?,
             new: self.tag()? != 0,
             clean: self.tag()? != 0,
+            // SECURITY: a log that another process has open was read to its end there.
+            torn: false,
             time: Wall(self.number()?),
             skips: self.list(Self::position)?,
             snapshots: self.list(Self::snapshot)?,

@@ -196,6 +196,7 @@ mod tests {
                 last_known: 2,
                 new: false,
                 clean: true,
+                torn: false,
                 time: Wall(3),
                 skips: vec![AT],
                 snapshots: vec![snapshot(), snapshot()],

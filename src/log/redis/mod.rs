@@ -271,6 +271,7 @@ impl Log for RedisLog {
             new: false,
             // Another gate may be at work: nothing is lost by starting from where the log is.
             clean: incarnation != 0,
+            torn: false,
             time: Wall(secs.saturating_mul(1_000).saturating_add(micros / 1_000)),
             skips: positions,
             snapshots: snapshot.into_iter().collect(),

@@ -14,7 +14,7 @@ pub(super) struct NewLog {
     seen: u64,
     incarnation: u64,
     beginning: Beginning,
-    /// Alone: the rooms go on, so that the first batch names the root for who replays the logs.
+    /// Alone: the rooms go on from the end of the log, so that the first batch names the root for who replays the logs.
     goes_on: bool,
     /// Alone: the rooms in the new era. Shared: the rooms as they were.
     pub state: Option<State>,
@@ -25,6 +25,8 @@ pub(super) struct NewLog {
 pub(super) enum From {
     /// The rooms as they are here.
     Rooms(State),
+    /// The rooms as they were some time before the end of a log that one gate had to itself.
+    Torn(State),
     /// Nothing; `new` when there was never anything.
     Nothing { new: bool },
 }
@@ -33,7 +35,7 @@ impl Protocol {
     /// Readies a new log above `last_known`, in place of `seen`.
     pub(super) fn prepare(&mut self, seen: u64, last_known: u64, from: From, now: Duration) {
         let known = match &from {
-            From::Rooms(state) => state.position().incarnation,
+            From::Rooms(state) | From::Torn(state) => state.position().incarnation,
             From::Nothing { .. } => 0,
         };
         let random = u32::try_from((self.random)() & 0x00FF_FFFF).unwrap_or(0);
@@ -51,7 +53,7 @@ impl Protocol {
         };
         let new = match from {
             from if self.alone => self.own_log(seen, incarnation, from),
-            From::Rooms(state) => self.shared_log(seen, incarnation, Some(state)),
+            From::Rooms(state) | From::Torn(state) => self.shared_log(seen, incarnation, Some(state)),
             From::Nothing { .. } => self.shared_log(seen, incarnation, None),
         };
         self.enter(Phase::Beginning(Box::new(new)), now);
@@ -63,6 +65,11 @@ impl Protocol {
         let state = match from {
             From::Rooms(mut state) => {
                 state.begin(incarnation, Root::Own);
+                state
+            }
+            From::Torn(mut state) => {
+                state.begin(incarnation, Root::Own);
+                state.doubt_codes(self.time);
                 state
             }
             From::Nothing { new } => State::empty(incarnation, new).with_version(self.options.knows),

@@ -29,6 +29,8 @@ pub(super) struct CatchingUp {
     stop_before: Option<Position>,
     /// The log's last life ended properly, or is not over.
     clean: bool,
+    /// The log is not the last: see [`Loaded::torn`].
+    torn: bool,
     last_known: u64,
     old: Option<State>,
     /// This gate's last serial and what it was given, as the state that this comes from says.
@@ -70,6 +72,7 @@ impl Protocol {
                 base,
                 stop_before: None,
                 clean: loaded.clean,
+                torn: loaded.torn,
                 last_known: loaded.last_known,
                 old: starting.old,
                 mine: None,
@@ -154,6 +157,7 @@ impl Protocol {
         let CatchingUp {
             mut state,
             clean,
+            torn,
             last_known,
             old,
             answered,
@@ -163,10 +167,11 @@ impl Protocol {
         if going.stop_before.is_some() {
             return self.stand_before(state, now);
         }
-        if self.alone && !clean {
+        if self.alone && (torn || !clean) {
             let seen = state.position().incarnation;
             self.publish(&mut state, now);
-            return self.prepare(seen, last_known, From::Rooms(state), now);
+            let from = if torn { From::Torn(state) } else { From::Rooms(state) };
+            return self.prepare(seen, last_known, from, now);
         }
         if state.version() > self.options.knows {
             return self.fall_behind(state.version(), now);
@@ -206,8 +211,14 @@ impl Protocol {
         let CatchingUp {
             state, old, last_known, ..
         } = going;
-        let state = further(old, state).map_or(From::Nothing { new: false }, From::Rooms);
-        self.prepare(incarnation, last_known, state, now);
+        let known = old.as_ref().map(State::position);
+        let from = match further(old, state) {
+            // What was answered after it may be lost, unless this gate has lived on it.
+            Some(state) if self.alone && known != Some(state.position()) => From::Torn(state),
+            Some(state) => From::Rooms(state),
+            None => From::Nothing { new: false },
+        };
+        self.prepare(incarnation, last_known, from, now);
     }
 
     /// Tries again up to the entry before, so that what stands still is as late as can be.
@@ -245,6 +256,7 @@ impl Protocol {
             state,
             stop_before: None,
             clean: true,
+            torn: false,
             last_known: 0,
             old,
             answered,
