@@ -102,6 +102,7 @@ fn the_stock_bounds_them_as_everybody() {
             edition: Edition(0),
             after_ms: 0,
             at: None,
+            tag: None,
         }],
         ..only()
     };
