@@ -59,6 +59,12 @@ impl Seat<'_> {
         }
     }
 
+    /// The lane for everybody else.
+    pub(super) fn rest(&self) -> LaneId {
+        let first = self.rules.room.lanes.first();
+        first.and_then(|lane| self.index(&lane.name)).unwrap_or_default()
+    }
+
     /// The answer to a navigation that brings a code; `None` for one that brings none.
     pub fn take_code(&self, visit: &Visit) -> Option<Answer> {
         if visit.kind != Kind::Navigation || !self.rules.takes_codes() {

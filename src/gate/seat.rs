@@ -204,12 +204,6 @@ impl<'a> Seat<'a> {
         self.code.as_deref()
     }
 
-    /// The lane for everybody else.
-    pub(super) fn rest(&self) -> LaneId {
-        let first = self.rules.room.lanes.first();
-        first.and_then(|lane| self.index(&lane.name)).unwrap_or_default()
-    }
-
     /// What a lane is called that is not the one of everybody else.
     #[must_use]
     pub fn lane_name<'v>(&self, view: &'v RoomView, lane: LaneId) -> Option<&'v str> {

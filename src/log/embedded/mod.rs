@@ -321,20 +321,18 @@ impl Log for Embedded {
             loaded.snapshots.extend(file);
             return Ok(loaded);
         };
-        let part_of = part.head.incarnation;
-        loaded.incarnation = part_of;
+        loaded.incarnation = part.head.incarnation;
         loaded.last_known = loaded.last_known.max(part.head.incarnation);
-        let base = part.base();
         let fits = |file: &Snapshot| {
             file.position.incarnation == part.head.incarnation && file.position.sequence >= part.head.base
         };
         loaded.snapshots.extend(file.filter(fits));
-        match base {
+        match part.base() {
             Ok(base) => loaded.snapshots.push(base),
             Err(fault) => tracing::error!(?fault, "the snapshot in the log file cannot be read"),
         }
         loaded.clean = self.stopped;
-        loaded.torn = self.torn || loaded.last_known > part_of;
+        loaded.torn = self.torn || loaded.last_known > loaded.incarnation;
         Ok(loaded)
     }
 

@@ -21,7 +21,6 @@ pub(super) struct NewLog {
 }
 
 /// What a new log starts from.
-#[expect(clippy::large_enum_variant, reason = "one at a time, and only handed on")]
 pub(super) enum From {
     /// The rooms as they are here.
     Rooms(State),
