@@ -1,0 +1,440 @@
+"""The comparison of scripts/bench: one contender at a time on a core of its own, backend and load on another."""
+
+import argparse
+import http.client
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+CONTENDER_CORE, LOAD_CORE = "0", "1"
+TICKS = os.sysconf("SC_CLK_TCK")
+ANSWER = "0" * 100
+PATIENCE_SECS = 30
+CIPHER = "TLS_AES_256_GCM_SHA384"
+BROWSER = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "Accept-Language": "en",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Dest": "document",
+    "Sec-Fetch-Site": "none",
+}
+WIDE = '{ requests = 1000000, window = "1s" }'
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Process:
+    """A program on one core, with all its children."""
+
+    def __init__(self, core, command, folder, name, environment=None):
+        self.log = os.path.join(folder, f"{name}.log")
+        with open(self.log, "w", encoding="utf-8") as log:
+            own = {**os.environ, **(environment or {})}
+            self.process = subprocess.Popen(
+                ["taskset", "-c", core, *command], cwd=folder, stdout=log, stderr=log, env=own
+            )
+
+    def ids(self):
+        own = [self.process.pid]
+        for task in own:
+            try:
+                with open(f"/proc/{task}/task/{task}/children", encoding="utf-8") as file:
+                    own.extend(int(child) for child in file.read().split())
+            except FileNotFoundError:
+                pass
+        return own
+
+    def cpu_secs(self):
+        """User and system time so far."""
+        total = 0
+        for task in self.ids():
+            with open(f"/proc/{task}/stat", encoding="utf-8") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            total += int(fields[11]) + int(fields[12])
+        return total / TICKS
+
+    def memory_mb(self):
+        total = 0
+        for task in self.ids():
+            with open(f"/proc/{task}/smaps_rollup", encoding="utf-8") as file:
+                total += int(re.search(r"Pss:\s+(\d+)", file.read()).group(1))
+        return total / 1024
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(PATIENCE_SECS)
+
+
+def wait_for(process, port, path="/free/a"):
+    deadline = time.monotonic() + PATIENCE_SECS
+    while time.monotonic() < deadline:
+        if process.process.poll() is not None:
+            break
+        try:
+            if ask(port, path)[0] == 200:
+                return
+        except OSError:
+            pass
+        time.sleep(0.1)
+    with open(process.log, encoding="utf-8") as file:
+        sys.exit(f"it does not answer: {process.process.args}\n{file.read()}")
+
+
+def ask(port, path, fields=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECS)
+    connection.request("GET", path, headers=fields or {})
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, answer, body
+
+
+NGINX = """
+daemon off; worker_processes 1; pid {folder}/{name}.pid; error_log {folder}/{name}.err;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off; keepalive_requests 100000000; keepalive_timeout 1h; sendfile on; tcp_nopush on;
+  client_body_temp_path {folder}/1; proxy_temp_path {folder}/2; fastcgi_temp_path {folder}/3; uwsgi_temp_path {folder}/4;
+  scgi_temp_path {folder}/5;
+  {body}
+}}
+"""
+PROXY = """
+  upstream shop {{ server 127.0.0.1:{shop}; keepalive 128; keepalive_requests 100000000; }}
+  ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem; ssl_protocols TLSv1.3;
+  ssl_conf_command Ciphersuites {cipher};
+  server {{
+    listen 127.0.0.1:{port}; listen 127.0.0.1:{tls} ssl http2;
+    location / {{
+      proxy_pass http://shop; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $remote_addr; proxy_set_header X-Forwarded-Proto $scheme;
+    }}
+    location = /status {{ default_type application/json; return 200 '{status}'; }}
+  }}
+"""
+HAPROXY = """
+global
+  nbthread 1
+  maxconn 4096
+  ssl-default-bind-ciphersuites {cipher}
+defaults
+  mode http
+  timeout client 1h
+  timeout server 1h
+  timeout connect 5s
+  http-reuse always
+frontend all
+  bind 127.0.0.1:{port}
+  bind 127.0.0.1:{tls} ssl crt {folder}/both.pem alpn h2,http/1.1 ssl-min-ver TLSv1.3
+  option forwardfor
+  default_backend shop
+backend shop
+  server one 127.0.0.1:{shop}
+"""
+CADDY = """
+{{
+  admin off
+  auto_https disable_redirects
+}}
+http://127.0.0.1:{port} {{
+  reverse_proxy 127.0.0.1:{shop}
+}}
+"""
+GATE = """
+[server]
+listen = ["127.0.0.1:{port}"]
+admin_listen = "127.0.0.1:{admin}"
+threads = 1
+[tls]
+listen = ["127.0.0.1:{tls}"]
+certificates = [{{ cert_file = "{folder}/cert.pem", key_file = "{folder}/key.pem" }}]
+[upstream]
+url = "http://127.0.0.1:{shop}"
+keep_alive = "1h"
+[store]
+url = "redis://127.0.0.1:{redis}"
+[tokens]
+keys = [{{ id = "bench", secret = "{secret}" }}]
+[limits]
+join = {wide}
+join_network = {wide}
+join_wide = {wide}
+status = {wide}
+status_network = {wide}
+[[room]]
+name = "held"
+routes = ["/held/*"]
+mode = "hold"
+[[room]]
+name = "shop"
+total_active_users = 1000
+except = ["/free/*"]
+[[limit]]
+name = "seats"
+routes = ["/*"]
+requests = 1000000
+window = "1s"
+"""
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+             "-keyout", f"{folder}/key.pem", "-out", f"{folder}/cert.pem"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        os.chmod(f"{folder}/key.pem", 0o600)
+        with open(f"{folder}/both.pem", "w", encoding="utf-8") as both:
+            for part in ("cert", "key"):
+                with open(f"{folder}/{part}.pem", encoding="utf-8") as file:
+                    both.write(file.read())
+        self.shop_port, self.redis_port = free_port(), free_port()
+        body = f"server {{ listen 127.0.0.1:{self.shop_port}; location / {{ return 200 '{ANSWER}'; }} }}"
+        self.shop = self.nginx("shop", body, LOAD_CORE)
+        wait_for(self.shop, self.shop_port)
+        self.redis = Process(
+            LOAD_CORE, ["redis-server", "--port", str(self.redis_port), "--save", "", "--bind", "127.0.0.1"], folder, "redis"
+        )
+        self.failed = []
+
+    def nginx(self, name, body, core):
+        path = os.path.join(self.folder, f"{name}.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(NGINX.format(folder=self.folder, name=name, body=body))
+        return Process(core, ["nginx", "-p", self.folder, "-c", path, "-e", f"{self.folder}/{name}.err"], self.folder, name)
+
+    def start(self, name, status=""):
+        """A contender that answers, and its two ports."""
+        values = {
+            "port": free_port(), "tls": free_port(), "admin": free_port(), "shop": self.shop_port, "redis": self.redis_port,
+            "folder": self.folder, "cipher": CIPHER, "wide": WIDE, "secret": "0123456789abcdef" * 3, "status": status,
+        }  # fmt: skip
+        port, tls = values["port"], values["tls"]
+        if name == "nginx":
+            process = self.nginx("nginx", PROXY.format(**values), CONTENDER_CORE)
+        else:
+            text, arguments = {
+                "haproxy": (HAPROXY, ["haproxy", "-db", "-f"]),
+                "caddy": (CADDY, ["caddy", "run", "--adapter", "caddyfile", "--config"]),
+                "gate": (GATE, [os.path.abspath(self.options.gate), "run", "--config"]),
+            }[name]
+            path = os.path.join(self.folder, f"{name}.conf")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text.format(**values))
+            only_core = {"GOMAXPROCS": "1", "HOME": self.folder}
+            process = Process(CONTENDER_CORE, [*arguments, path], self.folder, name, only_core)
+        wait_for(process, port)
+        if name == "gate":
+            wait_for(process, values["admin"], "/readyz")
+        return process, port, tls
+
+    def measured(self, process, load):
+        """What one run of a load, which says its rate, took of the process."""
+        before = process.cpu_secs()
+        figures = load()
+        figures["cpu_us"] = 1e6 * (process.cpu_secs() - before) / figures["requests"]
+        figures["memory_mb"] = process.memory_mb()
+        return figures
+
+    def wrk(self, url, fields=None, connections=32):
+        command = ["taskset", "-c", LOAD_CORE, "wrk", "-t1", f"-c{connections}", f"-d{self.options.seconds}s", "--latency"]
+        for name, value in (fields or {}).items():
+            command += ["-H", f"{name}: {value}"]
+        said = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
+        if "Non-2xx" in said or "Socket errors" in said:
+            sys.exit(f"not every request was answered: {said}")
+        requests = int(re.search(r"(\d+) requests in", said).group(1))
+        return {
+            "requests": requests,
+            "rate": float(re.search(r"Requests/sec:\s+([\d.]+)", said).group(1)),
+            "p50_ms": in_ms(re.search(r"\n\s+50%\s+(\S+)", said).group(1)),
+            "p99_ms": in_ms(re.search(r"\n\s+99%\s+(\S+)", said).group(1)),
+        }
+
+    def h2load(self, url, extra, count):
+        """h2load with a line in a file for each request."""
+        log = os.path.join(self.folder, "requests")
+        if os.path.exists(log):
+            os.remove(log)
+        command = ["taskset", "-c", LOAD_CORE, "h2load", "-t1", f"-n{count}", f"--log-file={log}", *extra, url]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        with open(log, encoding="utf-8") as file:
+            lines = [line.split() for line in file]
+        if len(lines) != count or any(line[1] != "200" for line in lines):
+            sys.exit(f"not every request was answered: {said}")
+        times = sorted(int(line[2]) / 1000 for line in lines)
+        return {
+            "requests": count,
+            "rate": float(re.search(r", ([\d.]+) req/s", said).group(1)),
+            "p50_ms": times[count // 2],
+            "p99_ms": times[count * 99 // 100],
+        }
+
+    def rounds(self, title, contenders, limits):
+        """Each contender in turn, for several rounds; the table of the medians, with ratios to the first."""
+        rows = {name: [] for name in contenders}
+        for at in range(self.options.rounds):
+            for name, run in contenders.items():
+                print(f"{title}, round {at + 1} of {self.options.rounds}: {name}", file=sys.stderr, flush=True)
+                rows[name].append(run())
+        medians = {
+            name: {key: statistics.median(row[key] for row in found) for key in found[0]} for name, found in rows.items()
+        }
+        yardstick = next(iter(medians.values()))
+        print(f"\n{title}\n\n| | processor µs a request | × {next(iter(medians))} | requests/s | p50, p99 ms | MB |")
+        print("| --- | --- | --- | --- | --- | --- |")
+        for name, row in medians.items():
+            spread = [found["cpu_us"] for found in rows[name]]
+            print(
+                f"| {name} | {row['cpu_us']:.1f} ({min(spread):.1f} to {max(spread):.1f}) |"
+                f" {row['cpu_us'] / yardstick['cpu_us']:.2f} | {row['rate']:,.0f} |"
+                f" {row['p50_ms']:.2f}, {row['p99_ms']:.2f} | {row['memory_mb']:.0f} |",
+                flush=True,
+            )
+        for name, other, most in limits:
+            ratio = medians[name]["cpu_us"] / medians[other]["cpu_us"]
+            self.hold(ratio <= most, f"{title}: {name} takes {ratio:.2f} × {other}, at most {most:.2f}")
+        return medians
+
+    def hold(self, holds, sentence):
+        print(f"{'holds' if holds else 'FAILS'}: {sentence}", flush=True)
+        if not holds:
+            self.failed.append(sentence)
+
+    def with_one(self, name, load, status=""):
+        """A run of a contender that is there for this run alone."""
+
+        def run():
+            process, port, tls = self.start(name, status)
+            try:
+                load(process, port, tls)
+                return self.measured(process, lambda: load(process, port, tls))
+            finally:
+                process.stop()
+
+        return run
+
+    def forward(self):
+        plain = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/free/a")
+        contenders = {name: self.with_one(name, plain) for name in ("nginx", "haproxy", "caddy")}
+        contenders["gate, unprotected"] = self.with_one("gate", plain)
+        contenders["gate, valid pass"] = self.with_one(
+            "gate", lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/a", {"Cookie": self.cookies(port, "/a")})
+        )
+        rows = [(name, "haproxy", 1.0) for name in contenders if name.startswith("gate")]
+        self.rounds("Forwarded over HTTP/1.1, 32 connections", contenders, rows)
+
+    def tls(self):
+        load = lambda _process, _port, tls: self.wrk(f"https://127.0.0.1:{tls}/free/a")
+        contenders = {name: self.with_one(name, load) for name in ("nginx", "haproxy", "gate")}
+        self.rounds(f"Forwarded over TLS 1.3 ({CIPHER}) and HTTP/1.1", contenders, [("gate", "nginx", 1.1)])
+
+    def http2(self):
+        count = 4000 * self.options.seconds
+        load = lambda _process, _port, tls: self.h2load(f"https://127.0.0.1:{tls}/free/a", ["-c8", "-m8"], count)
+        contenders = {name: self.with_one(name, load) for name in ("nginx", "haproxy", "gate")}
+        self.rounds("Forwarded over TLS 1.3 and HTTP/2, 8 connections with 8 streams", contenders, [("gate", "nginx", 1.2)])
+
+    def status(self):
+        process, port, _ = self.start("gate")
+        size = len(ask(port, "/.anteroom/rooms/held/status", self.waiting(port))[2])
+        process.stop()
+        fixed = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/status")
+        own = lambda _process, port, _tls: self.wrk(
+            f"http://127.0.0.1:{port}/.anteroom/rooms/held/status", self.waiting(port)
+        )
+        contenders = {"nginx": self.with_one("nginx", fixed, "0" * size), "gate": self.with_one("gate", own)}
+        self.rounds(f"A status answer of {size} bytes beside nginx's return 200", contenders, [("gate", "nginx", 1.35)])
+
+    def join(self):
+        spent = []
+
+        def load(_process, port, _tls):
+            before = self.redis.cpu_secs()
+            figures = self.wrk(f"http://127.0.0.1:{port}/held/a", BROWSER)
+            spent.append(1e6 * (self.redis.cpu_secs() - before) / figures["requests"])
+            return figures
+
+        row = self.rounds("Joins with their page, 32 connections", {"gate": self.with_one("gate", load)}, [])["gate"]
+        self.hold(row["cpu_us"] <= 10, f"a join under load takes {row['cpu_us']:.1f} µs of the gate, at most 10")
+        store = statistics.median(spent)
+        self.hold(store <= 1, f"a join under load takes {store:.2f} µs of Redis, at most 1")
+        lone = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/held/a", BROWSER, connections=1)
+        row = self.rounds("Joins one after another", {"gate": self.with_one("gate", lone)}, [])["gate"]
+        self.hold(row["cpu_us"] <= 40, f"a lone join takes {row['cpu_us']:.1f} µs of the gate, at most 40")
+
+    def latency(self):
+        """At half of the gate's own rate."""
+        process, port, _ = self.start("gate")
+        self.wrk(f"http://127.0.0.1:{port}/free/a")
+        rate = int(self.wrk(f"http://127.0.0.1:{port}/free/a")["rate"] / 2 / 16)
+        process.stop()
+        steady = ["--h1", "-c16", f"--rps={rate}"]
+        load = lambda _process, port, _tls: self.h2load(f"http://127.0.0.1:{port}/free/a", steady, 16 * rate * self.options.seconds)
+        direct = lambda: {**load(None, self.shop_port, 0), "cpu_us": 1, "memory_mb": 0}
+        contenders = {"the upstream itself": direct}
+        contenders.update({name: self.with_one(name, load) for name in ("nginx", "haproxy", "gate")})
+        rows = self.rounds(f"{16 * rate} requests a second, half of what the gate can", contenders, [])
+        added = rows["gate"]["p99_ms"] - rows["the upstream itself"]["p99_ms"]
+        self.hold(added < 0.3, f"the gate adds {added:.2f} ms to the p99, less than 0.3")
+
+    def cookies(self, port, path, is_there=lambda word: word is None):
+        """Those of a visitor who joined, and whom the gate by now says this of; by default that they are inside."""
+        jar, deadline = {}, time.monotonic() + PATIENCE_SECS
+        while time.monotonic() < deadline:
+            fields = {**BROWSER, "Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())}
+            _, answer, _ = ask(port, path, fields)
+            for line in answer.headers.get_all("Set-Cookie") or []:
+                jar.update([line.split(";", 1)[0].split("=", 1)])
+            if is_there(answer.getheader("Anteroom-Status")):
+                return "; ".join(f"{name}={value}" for name, value in jar.items() if value)
+            time.sleep(0.1)
+        sys.exit(f"nobody comes to be there: {path}")
+
+    def waiting(self, port):
+        return {"Cookie": self.cookies(port, "/held/a", lambda word: word == "waiting")}
+
+
+def in_ms(text):
+    for unit, factor in (("us", 0.001), ("ms", 1), ("s", 1000)):
+        if text.endswith(unit):
+            return float(text[: -len(unit)]) * factor
+    sys.exit(f"no time: {text}")
+
+
+def main():
+    parts = ["forward", "tls", "http2", "status", "join", "latency"]
+    parser = argparse.ArgumentParser(prog="scripts/bench")
+    parser.add_argument("--rounds", type=int, default=5, help="how often each contender has its turn")
+    parser.add_argument("--seconds", type=int, default=5, help="length of a turn, beside as long to warm up")
+    parser.add_argument("--only", choices=parts, action="append", help="this part alone; may be repeated")
+    parser.add_argument("--gate", default="target/release/anteroom", help="a binary that is there already")
+    options = parser.parse_args()
+    if os.cpu_count() < 2:
+        sys.exit("two cores are needed: one for the contender, one for the load")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        bench = Bench(options, folder)
+        try:
+            for part in options.only or parts:
+                getattr(bench, part)()
+        finally:
+            bench.redis.stop()
+            bench.shop.stop()
+    if bench.failed:
+        sys.exit("beyond their limits:\n" + "\n".join(bench.failed))
+
+
+main()
