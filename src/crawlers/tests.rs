@@ -11,7 +11,7 @@ use crate::metrics::Metrics;
 use crate::time;
 
 #[path = "../../tests/harness/dns.rs"]
-#[allow(dead_code, clippy::unwrap_used, reason = "each test binary uses a part of it")]
+#[allow(dead_code, reason = "each test binary uses a part of it")]
 mod dns;
 
 use dns::{Dns, Says, arpa, name};
