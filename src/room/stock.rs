@@ -308,13 +308,13 @@ mod tests {
     #[test]
     fn no_other_bytes_are_a_list_of_winners() {
         // Runs of lane 0 and era 9, each winner one number and one millisecond on.
-        let runs = |counts: &[usize]| {
+        let runs = |counts: &[u64]| {
             let mut w = Writer::default();
             w.list(counts, |w, count| {
                 w.u8(0);
                 w.u64(9);
-                w.var((*count as u64) << 1);
-                w.raw(&[2, 2].repeat(*count));
+                w.var(count << 1);
+                w.raw(&[2, 2].repeat(usize::try_from(*count).expect("a test's few")));
             });
             w.bytes
         };
