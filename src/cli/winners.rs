@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::remote::{self, AdminArgs, Failure, encoded, parsed};
+use super::words::csv_field as field;
 use crate::admin::api;
 
 /// Arguments of `anteroom winners`.
@@ -88,18 +89,6 @@ fn csv(winners: &[api::Winner]) -> String {
         );
     }
     text
-}
-
-/// As RFC 4180 has it. SECURITY: a line's name is a stranger's word; one that a spreadsheet would take for a formula is led by
-/// an apostrophe.
-fn field(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
 }
 
 const PAGE: usize = 10_000;

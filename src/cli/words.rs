@@ -1,4 +1,4 @@
-//! Words and columns for a terminal.
+//! Words and columns for a terminal, and fields of a table in CSV.
 
 use std::fmt::Write as _;
 
@@ -7,6 +7,18 @@ pub fn plain(text: &str) -> String {
     text.chars()
         .map(|character| if character.is_control() { ' ' } else { character })
         .collect()
+}
+
+/// A field of CSV, as RFC 4180 has it. SECURITY: a line's name is a stranger's word; one that a spreadsheet would take for a formula is led by
+/// an apostrophe.
+pub fn csv_field(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@']);
+    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
 }
 
 /// Columns padded to their widest: words to the left, figures to the right.

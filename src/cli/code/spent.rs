@@ -8,6 +8,7 @@ use clap::Args;
 use super::Format;
 use crate::admin::api;
 use crate::cli::remote::{self, AdminArgs, Failure, encoded, parsed};
+use crate::cli::words::csv_field as field;
 
 /// Arguments of `anteroom code list-spent`.
 #[derive(Debug, Args)]
@@ -64,18 +65,6 @@ fn listed(spent: &[api::SpentCode], format: Format) -> String {
         Format::Json => text = serde_json::to_string_pretty(spent).unwrap_or_default() + "\n",
     }
     text
-}
-
-/// As RFC 4180 has it. SECURITY: a line's name is a stranger's word; one that a spreadsheet would take for a formula is led by
-/// an apostrophe.
-fn field(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
 }
 
 const PAGE: usize = 10_000;
