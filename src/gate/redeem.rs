@@ -98,7 +98,8 @@ impl Seat<'_> {
             let (code, mark) = parted(shown);
             code == text && mark.is_some_and(is_mark)
         });
-        shown.map_or_else(|| format!("{text}.{}", fresh_mark()), str::to_owned)
+        let fresh = || fresh_mark().map_or_else(|| text.to_owned(), |mark| format!("{text}.{mark}"));
+        shown.map_or_else(fresh, str::to_owned)
     }
 
     pub(super) fn clear_code(&self) -> HeaderValue {
@@ -222,11 +223,11 @@ fn is_mark(mark: &str) -> bool {
 const MIN_MARK: usize = 16;
 const MAX_MARK: usize = 64;
 
-fn fresh_mark() -> String {
+/// `None` without randomness: two visitors with one mark would be one to the log. Who has none cannot come again as the same.
+fn fresh_mark() -> Option<String> {
     let mut bytes = [0; 12];
-    // Without randomness all who come have the same mark: one of them is numbered, and the others share the place.
-    let _ = getrandom::fill(&mut bytes);
-    URL_SAFE_NO_PAD.encode(bytes)
+    getrandom::fill(&mut bytes).ok()?;
+    Some(URL_SAFE_NO_PAD.encode(bytes))
 }
 
 #[cfg(test)]
@@ -235,7 +236,8 @@ mod tests {
 
     #[test]
     fn a_mark_is_some_letters_that_a_cookie_can_hold() {
-        assert!(is_mark(&fresh_mark()) && fresh_mark() != fresh_mark());
+        let (mark, other) = (fresh_mark().unwrap(), fresh_mark().unwrap());
+        assert!(is_mark(&mark) && mark != other);
         assert!(is_mark(&"a".repeat(16)) && is_mark("AZaz09-_AZaz09-_"));
         for odd in ["", "short", "sixteen letters!", "sixteen.letters.", &"a".repeat(65)] {
             assert!(!is_mark(odd), "{odd}");
