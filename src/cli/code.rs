@@ -13,6 +13,7 @@ use serde_json::json;
 use super::{EXIT_CONFIG, parts, say};
 use crate::calendar::Moment;
 use crate::config::{self, Config, Overrides, Room, StoreKind};
+use crate::log::Embedded;
 use crate::logging::rfc3339;
 use crate::room::{CodeId, LineName, RoomName, Wall};
 use crate::time;
@@ -152,6 +153,16 @@ fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, b
         return Err(wrong(
             "--single-use needs --expires: the gates remember what was used for so long".to_owned(),
         ));
+    }
+    if args.single_use
+        && let StoreKind::Embedded { folder } = &config.store.kind
+        && !Embedded::was_opened(folder)
+    {
+        // It may be another machine than the gate's.
+        eprintln!(
+            "anteroom code: no gate has run with {} yet: single-use codes from before its first start are not good there",
+            folder.display()
+        );
     }
     let mut codes = Vec::new();
     for _ in 0..args.count {

@@ -1,7 +1,7 @@
 //! Since when it is known what became of codes: a single-use code that was issued before something was lost may have been used.
 //!
-//! What is lost for certain stays so: a log begun from nothing, a room that was taken out. What a gate has read that was not
-//! heard when its log was lost comes back with that gate, if it comes back.
+//! What is lost for certain stays so: a log begun from nothing, however new its folder is, or a room that was taken out. What
+//! a gate has read that was not heard when its log was lost comes back with that gate, if it comes back.
 
 use std::collections::BTreeMap;
 

@@ -5,11 +5,23 @@ use serde_json::Value;
 use crate::gate::{Gate, Site};
 use crate::visitor::{Answer, Visitor};
 
-const LANES: &str = "[[room.lane]]\nname = \"everybody\"\n[[room.lane]]\nname = \"press\"\nweight = 2\ncode = true\n\
+pub const LANES: &str = "[[room.lane]]\nname = \"everybody\"\n[[room.lane]]\nname = \"press\"\nweight = 2\ncode = true\n\
     [tokens]\nkeys = [{ id = \"k\", secret = \"a secret of the tests, long enough for any key ring\" }]\n";
 
-fn site() -> Site {
-    Site::new("bypass_codes = 1", LANES)
+pub fn site() -> Site {
+    begun(Site::new("bypass_codes = 1", LANES))
+}
+
+/// Its log has begun before the second that codes are issued in.
+pub fn begun(site: Site) -> Site {
+    site.start().stop();
+    let begun = second();
+    crate::until("the next second", || (second() > begun).then_some(()));
+    site
+}
+
+fn second() -> u64 {
+    anteroom::time::wall().0 / 1_000
 }
 
 fn code(site: &Site, grants: &str, more: &[&str]) -> String {
@@ -28,11 +40,11 @@ fn code(site: &Site, grants: &str, more: &[&str]) -> String {
     made.out.trim().to_owned()
 }
 
-fn single(site: &Site, grants: &str) -> String {
+pub fn single(site: &Site, grants: &str) -> String {
     code(site, grants, &["--single-use"])
 }
 
-fn follows(visitor: &mut Visitor, code: &str) -> Answer {
+pub fn follows(visitor: &mut Visitor, code: &str) -> Answer {
     let sent_on = visitor.goes_to(&format!("/sale?anteroom_code={code}"));
     if sent_on.status == 303 {
         assert_eq!(sent_on.header("location"), "/sale");
@@ -41,18 +53,18 @@ fn follows(visitor: &mut Visitor, code: &str) -> Answer {
     sent_on
 }
 
-fn refused(answer: &Answer, status: u16, word: &str, text: &str) {
+pub fn refused(answer: &Answer, status: u16, word: &str, text: &str) {
     assert_eq!((answer.status, answer.word()), (status, word), "{answer:?}");
     assert!(answer.body.contains(text), "{}", answer.body);
     assert!(answer.body.contains("Go on without the code"), "{}", answer.body);
 }
 
-fn joins_as_app(visitor: &mut Visitor, code: &str) -> Answer {
+pub fn joins_as_app(visitor: &mut Visitor, code: &str) -> Answer {
     let fields = format!("Accept: application/json\r\nContent-Length: 0\r\nAnteroom-Code: {code}\r\n");
     visitor.asks("POST /.anteroom/rooms/shop/join", &fields, "")
 }
 
-fn spent(gate: &Gate) -> Vec<Value> {
+pub fn spent(gate: &Gate) -> Vec<Value> {
     let listed = gate.asks_admin("/api/v1/rooms/shop/codes").json();
     listed["spent"].as_array().unwrap().clone()
 }
@@ -143,6 +155,38 @@ fn what_was_spent_stays_so_over_a_restart_and_a_kill() {
     for code in &codes {
         refused(&follows(&mut gate.visitor(), code), 403, "code_spent", "has been used");
     }
+    gate.stop();
+}
+
+/// A container without a volume, or a folder that somebody has emptied.
+#[test]
+fn in_an_emptied_folder_no_code_from_before_is_good() {
+    let site = Site::new("bypass_codes = 1", LANES);
+    let issue = || {
+        let expires = ["--expires", "2999-01-01T00:00:00Z", "--single-use"];
+        site.run(
+            &[
+                &["code", "issue", "--room", "shop", "--grants", "lane:press"],
+                &expires[..],
+            ]
+            .concat(),
+        )
+    };
+    let early = issue();
+    assert!(early.err.contains("no gate has run with"), "{early:?}");
+    let site = begun(site);
+    let gate = site.start();
+    let _inside = gate.insider();
+    let first = follows(&mut gate.visitor(), early.out.trim());
+    refused(&first, 403, "code_in_doubt", "anteroom_code=none");
+    let code = single(&site, "lane:press");
+    assert_eq!(follows(&mut gate.visitor(), &code).word(), "waiting");
+    gate.stop();
+    std::fs::remove_dir_all(site.path("data")).unwrap();
+    let gate = site.start();
+    let _inside = gate.insider();
+    let again = follows(&mut gate.visitor(), &code);
+    refused(&again, 403, "code_in_doubt", "anteroom_code=none");
     gate.stop();
 }
 

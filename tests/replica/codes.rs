@@ -1,6 +1,7 @@
 //! Single-use codes across the lives of a gate that has its log to itself.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anteroom::room::{CodeId, Denied, LaneId, LineName, Number, PendingId, Redeem, Wall};
@@ -39,8 +40,26 @@ impl Gate {
     }
 }
 
-/// How the log of the last life is found.
-const LOSSES: [(&str, bool); 3] = [("whole", true), ("log deleted", false), ("log damaged", false)];
+/// How the files of the last life are found.
+const LOSSES: [(&str, bool); 7] = [
+    ("whole", true),
+    ("log deleted", false),
+    ("log damaged", false),
+    ("log and snapshot deleted", false),
+    ("folder emptied", false),
+    ("folder deleted", false),
+    ("folder emptied under the gate", false),
+];
+
+/// All files of a folder, or those of these names.
+fn remove(folder: &Path, names: &[&str]) {
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap();
+        if names.is_empty() || names.contains(&file.file_name().to_str().unwrap()) {
+            fs::remove_file(file.path()).unwrap();
+        }
+    }
+}
 
 #[test]
 fn codes_that_a_lost_end_of_the_log_may_have_spent_are_in_doubt() {
@@ -49,12 +68,21 @@ fn codes_that_a_lost_end_of_the_log_may_have_spent_are_in_doubt() {
         let log = site.path().join("log.redb");
         let gate = site.start();
         gate.numbered();
+        let begun = time::wall();
+        gate.until("a later time", |_| time::wall() > begun);
         let issued = time::wall();
+        if loss == "folder emptied under the gate" {
+            // It goes on, in files that have no name any more.
+            remove(&site.path(), &[]);
+        }
         let number = gate.redeem(1, 1, Some(issued)).unwrap();
         gate.crash();
         match loss {
-            "log deleted" => fs::remove_file(&log).unwrap(),
+            "log deleted" => remove(&site.path(), &["log.redb"]),
             "log damaged" => fs::write(&log, [7; 5_000]).unwrap(),
+            "log and snapshot deleted" => remove(&site.path(), &["log.redb", "snapshot"]),
+            "folder emptied" => remove(&site.path(), &[]),
+            "folder deleted" => fs::remove_dir_all(site.path()).unwrap(),
             _ => {}
         }
         let gate = site.start();
@@ -70,4 +98,24 @@ fn codes_that_a_lost_end_of_the_log_may_have_spent_are_in_doubt() {
         assert!(gate.redeem(3, 4, None).is_ok(), "{loss}");
         gate.stop();
     }
+}
+
+/// Both are under way before either is answered, so that no view can tell them apart.
+#[test]
+fn of_two_who_show_a_code_at_once_one_has_it() {
+    let site = Site::new(0);
+    let gate = site.start();
+    gate.numbered();
+    let begun = time::wall();
+    gate.until("a later time", |_| time::wall() > begun);
+    let issued = time::wall();
+    let both = gate.wait(async {
+        let one = gate.replica.redeem(code(1, 1, issued));
+        let other = gate.replica.redeem(code(1, 2, issued));
+        tokio::join!(one, other)
+    });
+    let taken = [both.0.is_ok(), both.1.is_ok()];
+    assert_eq!(taken.iter().filter(|taken| **taken).count(), 1, "{both:?}");
+    assert!([both.0.err(), both.1.err()].contains(&Some(Denied::Spent)));
+    gate.stop();
 }

@@ -71,7 +71,12 @@ impl Protocol {
                 state.doubt_codes(self.time);
                 state
             }
-            From::Nothing { new } => State::empty(incarnation, new).with_version(self.options.knows),
+            From::Nothing { new } => {
+                let mut state = State::empty(incarnation, new).with_version(self.options.knows);
+                // SECURITY: that nobody took this folder before does not say that no code was used: there may have been another.
+                state.doubt_codes(self.time);
+                state
+            }
         };
         let root = snapshot(&state, self.time);
         self.renew_under_way(incarnation);
