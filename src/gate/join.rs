@@ -40,16 +40,26 @@ impl Coming {
 
 /// What became of a newcomer.
 pub enum Joined {
-    /// Called while joining.
-    Called(Box<(Ticket, Pass)>),
-    /// In line, or noted for when the log can be reached again.
-    InLine(Box<Ticket>),
+    /// Called while joining; and whether it was by the code that was shown, which has done its work.
+    Called(Box<(Ticket, Pass)>, bool),
+    /// In line, or noted for when the log can be reached again; and whether it was by the code.
+    InLine(Box<Ticket>, bool),
     /// Nobody is numbered here.
     Refused,
     /// Nor by the code that was shown.
     CodeRefused(CodeFate),
     /// Too many joins from this client.
     Limited(limits::Over),
+}
+
+impl Joined {
+    pub(super) fn by_code(self, by_code: bool) -> Self {
+        match self {
+            Self::Called(tokens, _) => Self::Called(tokens, by_code),
+            Self::InLine(ticket, _) => Self::InLine(ticket, by_code),
+            other => other,
+        }
+    }
 }
 
 impl Gate {
@@ -60,6 +70,7 @@ impl Gate {
         let counted = match coming {
             // As many as the rehearsal is for, however few machines they come from.
             _ if seat.rehearsal.is_some() => Ok(()),
+            Coming::First if seat.waits_with_code(visit) => self.shared.limits.status(seat.ticket(), visit.client),
             Coming::Again(_) if !seat.ticket().is_some_and(lapsed) => {
                 self.shared.limits.status(seat.ticket(), visit.client)
             }
@@ -108,16 +119,16 @@ impl Gate {
     ) -> Answer {
         // A code is scarcer than any proof.
         if pending.is_none()
-            && seat.use_of_code(visit).is_none()
+            && !seat.joins_by_code(visit)
             && let Proof::Asked(asked) = seat.proof(visit, None)
         {
             return seat.ask(visit, &asked);
         }
         match self.number(seat, visit, edition, Coming::of(pending)).await {
-            Joined::Called(tokens) => {
+            Joined::Called(tokens, by_code) => {
                 let (ticket, pass) = *tokens;
                 let mut cookies = vec![seat.set_ticket(&ticket), seat.set_pass(&pass)];
-                cookies.extend(seat.used_up(visit));
+                cookies.extend(by_code.then(|| seat.clear_code()));
                 let session = Session::of(seat, &pass, cookies);
                 let session = Session {
                     must_set: true,
@@ -134,7 +145,7 @@ impl Gate {
                 )
                 .await
             }
-            Joined::InLine(ticket) => {
+            Joined::InLine(ticket, by_code) => {
                 let page = LinePage {
                     seat,
                     visit,
@@ -143,7 +154,8 @@ impl Gate {
                     ticket: &ticket,
                 };
                 let mut answer = page.answer(Outcome::Joined);
-                for cookie in std::iter::once(seat.set_ticket(&ticket)).chain(seat.used_up(visit)) {
+                let used_up = by_code.then(|| seat.clear_code());
+                for cookie in std::iter::once(seat.set_ticket(&ticket)).chain(used_up) {
                     answer.response.headers_mut().append(SET_COOKIE, cookie);
                 }
                 answer
@@ -155,7 +167,7 @@ impl Gate {
                     .await
             }
             Joined::Refused => seat.refused(visit),
-            Joined::CodeRefused(fate) => seat.without_code(fate, visit),
+            Joined::CodeRefused(fate) => self.without_code(seat, visit, fate),
             Joined::Limited(over) => over.answer(&seat.rules.pages, visit),
         }
     }
@@ -196,8 +208,8 @@ impl Seat<'_> {
             TicketPlace::Pending(_) => None,
         };
         match pass {
-            Some(pass) => Joined::Called(Box::new((ticket, pass))),
-            None => Joined::InLine(Box::new(ticket)),
+            Some(pass) => Joined::Called(Box::new((ticket, pass)), false),
+            None => Joined::InLine(Box::new(ticket), false),
         }
     }
 }

@@ -35,7 +35,7 @@ impl Seat<'_> {
         let (text, mark) = parted(self.code()?);
         let line = &self.line;
         let code = self.shared.keyring.read_code(&self.rules.room.name, line, text)?;
-        if !code.is_redeemed() {
+        if !code.is_redeemed() || self.is_of(&code) {
             return None;
         }
         let judged = self.judge_code(text, visit);
@@ -46,6 +46,24 @@ impl Seat<'_> {
                 mark: mark.map(str::to_owned),
             }),
         })
+    }
+
+    /// By the code that the request carries nobody joins as everybody does: a refusal costs nothing, and a grant the code.
+    pub(super) fn joins_by_code(&self, visit: &Visit) -> bool {
+        match self.use_of_code(visit) {
+            None => false,
+            Some(Err(_)) => true,
+            Some(Ok(used)) => self.needs(&used.code, visit),
+        }
+    }
+
+    /// The visitor waits, and comes for what a code gives beyond that: it asks the log, and joins nothing without one.
+    pub(super) fn waits_with_code(&self, visit: &Visit) -> bool {
+        let waits = || {
+            self.worth(visit)
+                .is_some_and(|worth| worth.ticket() == TicketState::Waiting)
+        };
+        self.use_of_code(visit).is_some() && waits()
     }
 
     /// Whoever waits and shows a code that is not used yet uses it now.
@@ -106,13 +124,8 @@ impl Seat<'_> {
         self.policy.clear(&self.names.code)
     }
 
-    /// What takes the code away that the visitor had a number for.
-    pub(super) fn used_up(&self, visit: &Visit) -> Option<HeaderValue> {
-        self.use_of_code(visit).map(|_| self.clear_code())
-    }
-
     /// What whoever comes with a code is told that cannot be used: a person on a page, with a way on without it.
-    pub(super) fn without_code(&self, fate: CodeFate, visit: &Visit) -> Answer {
+    fn without_code(&self, fate: CodeFate, visit: &Visit) -> Answer {
         if !visit.kind.is_navigation() {
             return self.refuse_code_to_app(fate, visit);
         }
@@ -128,9 +141,24 @@ impl Seat<'_> {
 }
 
 impl Gate {
+    /// Whoever waits, with a code that may be taken later, sees their line meanwhile.
+    pub(super) fn without_code(&self, seat: &Seat<'_>, visit: &Visit, fate: CodeFate) -> Answer {
+        let waits = |worth: &Worth| worth.ticket() == TicketState::Waiting;
+        match seat.worth(visit).filter(waits) {
+            Some(worth) if fate == CodeFate::NotNow => self.wait(seat, visit, &worth),
+            _ => seat.without_code(fate, visit),
+        }
+    }
+
     /// Has the log decide; `None` for whoever joins without a code after all.
     pub(super) async fn by_code(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition) -> Option<Joined> {
-        let used = match seat.use_of_code(visit)? {
+        let shown = seat.use_of_code(visit)?;
+        // Whoever waits is there, whatever becomes of the code.
+        let ticket = seat.worth(visit).and_then(|worth| worth.ticket);
+        if let Some(ticket) = ticket.filter(|ticket| ticket.state == TicketState::Waiting) {
+            seat.note(ticket.note, seat.ticket_visitor());
+        }
+        let used = match shown {
             Ok(used) if seat.needs(&used.code, visit) => used,
             Ok(_) => return None,
             Err(fate) => return Some(seat.denied(fate)),
@@ -138,7 +166,10 @@ impl Gate {
         if let Err(fate) = seat.unspent(parted(seat.code()?).0, used.code.clone()) {
             return Some(seat.denied(fate));
         }
-        let redeem = seat.redeem(&used, visit);
+        // The rooms lack the lane that this gate has read of in its file.
+        let Some(redeem) = seat.redeem(&used, visit) else {
+            return Some(seat.denied(CodeFate::NotNow));
+        };
         let bypass = redeem.bypass;
         let kept = self.shared.replica.load().version >= WITH_SCHEDULES;
         let done = match redeem {
@@ -158,9 +189,9 @@ impl Gate {
 }
 
 impl Seat<'_> {
-    fn redeem(&self, used: &Use, visit: &Visit) -> Redeem {
+    fn redeem(&self, used: &Use, visit: &Visit) -> Option<Redeem> {
         let lane = match &used.code.grant {
-            Grant::Lane(name) => self.index(name).unwrap_or_else(|| self.rest()),
+            Grant::Lane(name) => self.index(name)?,
             Grant::Bypass => self.lane(visit),
         };
         let waiting = |ticket: &&Ticket| matches!(ticket.place, TicketPlace::Numbered(_));
@@ -170,7 +201,7 @@ impl Seat<'_> {
             Some(mark) => used.code.holder(mark),
             None => Arrival::first().id,
         };
-        Redeem {
+        Some(Redeem {
             room: self.rules.room.name.clone(),
             line: self.line.clone(),
             lane,
@@ -182,7 +213,7 @@ impl Seat<'_> {
             single: used.code.single,
             bypass: used.code.grant == Grant::Bypass,
             leaves: leaves.map(|visitor| (visitor.lane, visitor.number)),
-        }
+        })
     }
 
     fn takes_bypass(&self) -> bool {
@@ -203,12 +234,16 @@ impl Seat<'_> {
             self.shared.metrics.code(CodeFate::Used);
             tracing::info!(%room, code = %code.id, grants = %code.grant, lane = lane.0, number = number.n, "a code was used");
         }
-        self.joined(
-            visit,
-            edition,
-            (lane, TicketPlace::Numbered(number)),
-            self.joins_as().first().copied(),
-        )
+        let identity = self.joins_as().first().copied();
+        let joined = self.joined(visit, edition, (lane, TicketPlace::Numbered(number)), identity);
+        joined.by_code(new || self.was_good_for(code, lane, number))
+    }
+
+    fn was_good_for(&self, code: &Code, lane: LaneId, number: Number) -> bool {
+        let view = self.shared.replica.load();
+        let room = view.rooms.get(&self.rules.room.name);
+        let spent = room.and_then(|room| room.spent.get(code.id)).filter(|_| code.single);
+        spent.is_some_and(|spent| (spent.lane, spent.number) == (lane, number))
     }
 }
 

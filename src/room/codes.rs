@@ -193,15 +193,15 @@ impl Codes {
         any
     }
 
-    /// How many came past a line, of those that `keeps` says are still there.
-    pub fn past(&mut self, line: &LineName, keeps: impl Fn(Seat) -> bool) -> u32 {
+    /// How many came past a line, of those that are `there` still; who may come `back` is not forgotten.
+    pub fn past(&mut self, line: &LineName, there: impl Fn(Seat) -> bool, back: impl Fn(Seat) -> bool) -> u32 {
         let Some(seats) = self.past.get_mut(line) else { return 0 };
-        seats.retain(|seat| keeps(*seat));
-        let count = u32::try_from(seats.len()).unwrap_or(u32::MAX);
-        if count == 0 {
+        seats.retain(|seat| there(*seat) || back(*seat));
+        let count = seats.iter().filter(|seat| there(**seat)).count();
+        if seats.is_empty() {
             self.past.remove(line);
         }
-        count
+        u32::try_from(count).unwrap_or(u32::MAX)
     }
 
     pub fn let_past(&mut self, line: &LineName, seat: Seat) {

@@ -315,7 +315,7 @@ impl State {
             self.checks.save(sequence);
         }
         if let Some(version) = self.raised(entry) {
-            self.versions.raise(version);
+            self.raise(version, entry.time);
         }
         if entry.batch.goodbye {
             self.roster.goodbye(entry.gate);

@@ -6,7 +6,7 @@
 use super::codec::{Read, Reader, Writer};
 use super::doubt::Doubt;
 use super::entry::{Entry, OLDEST, VERSION};
-use super::ids::Clock;
+use super::ids::{Clock, Wall};
 use super::roster::Roster;
 use super::settings::WITH_SCHEDULES;
 use super::state::State;
@@ -126,6 +126,16 @@ impl State {
     /// Whether this binary can read the entry and what it leads to.
     pub(super) fn reads(&self, entry: &Entry) -> bool {
         (OLDEST..=VERSION).contains(&entry.version) && self.wants(entry).is_none()
+    }
+
+    /// The rooms run a later version from this entry on.
+    pub(super) fn raise(&mut self, version: u16, now: Wall) {
+        let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
+        self.versions.raise(version);
+        // What this log knows of codes begins here.
+        if codes {
+            self.doubt_codes(now);
+        }
     }
 
     /// The version that an entry of a gate on the roster raises the rooms to.

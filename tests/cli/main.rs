@@ -7,6 +7,7 @@ mod added;
 mod added_twice;
 mod audit;
 mod check;
+mod code_waits;
 mod codes;
 mod commands;
 mod crawlers;

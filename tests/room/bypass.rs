@@ -2,10 +2,10 @@
 
 use anteroom::room::{
     Change, Completion, Denied, Edition, LaneId, LineName, Mode, NamedLane, Redeem, Section, Settings, Standing, State,
-    Tag,
+    Tag, Wall,
 };
 
-use super::codes::bypass;
+use super::codes::{bypass, code};
 use super::fork::Fork;
 use super::support::{LANE, Log, only, settings};
 
@@ -150,6 +150,64 @@ fn whoever_has_a_number_by_two_ids_is_heard_of_by_both_on_every_replica() {
     }
     assert!(log.state.hash() == other.state.hash());
     assert!(log.state.encode() == other.state.encode());
+}
+
+#[test]
+fn whoever_was_called_meanwhile_keeps_the_call_and_the_code() {
+    let mut log = Log::new(Settings {
+        lane_weights: vec![1, 1],
+        lanes: vec![NamedLane::new("rest"), NamedLane::new("members")],
+        ..room_of(1, 5)
+    });
+    let number = log.join(1)[0];
+    assert!(log.is_called(number));
+    for inside in [false, true] {
+        assert!(!inside || log.claim(number, true));
+        let of_lane = Redeem {
+            lane: LaneId(1),
+            ..code(1, 1)
+        };
+        let doubtful = Redeem {
+            issued: Wall(0),
+            ..code(4, 4)
+        };
+        for redeem in [of_lane, bypass(2, 2), open(3), doubtful] {
+            let redeem = Redeem {
+                leaves: Some((LANE, number)),
+                ..redeem
+            };
+            assert_eq!(log.redeem(redeem), Ok(number), "inside {inside}");
+        }
+    }
+    let figures = log.figures();
+    assert_eq!((log.spent(), figures.joins, figures.called + figures.inside), (0, 1, 1));
+}
+
+/// An app that says its mark once more, after it has left.
+#[test]
+fn a_number_that_is_over_is_not_given_again_by_a_code_that_is_good_for_many() {
+    let mut log = Log::new(room_of(0, 5));
+    let first = log.redeem(open(1)).unwrap();
+    assert!(log.claim(first, true));
+    log.leave(first);
+    let second = log.redeem(open(1)).unwrap();
+    assert!(second != first && log.is_called(second));
+    assert_eq!(log.redeem(open(1)), Ok(second));
+}
+
+/// The session of one of them idled out while their gate was cut off, which goes on with it.
+#[test]
+fn who_goes_on_after_an_outage_counts_among_those_past_the_line() {
+    let mut log = Log::new(room_of(0, 2));
+    let first = log.redeem(open(1)).unwrap();
+    assert!(log.claim(first, true));
+    log.pass(23_000);
+    assert_eq!(log.standing(first), Standing::Ended);
+    log.redeem(open(2)).unwrap();
+    assert!(log.reopen(first) && log.is_inside(first));
+    assert_eq!(log.redeem(open(3)), Err(Denied::NotNow));
+    log.leave(first);
+    log.redeem(open(3)).unwrap();
 }
 
 #[test]

@@ -204,6 +204,22 @@ fn a_place_in_another_lane_is_given_up_with_the_join_and_only_then() {
     assert_eq!(log.spent(), 2);
 }
 
+/// The gate did not know yet that the code was used; the ticket that it has seen is proof enough.
+#[test]
+fn whoever_shows_the_number_that_the_code_was_good_for_is_its_holder() {
+    let mut log = Log::new(held(1));
+    let number = log.redeem(code(1, 1)).unwrap();
+    let shows = |n| Redeem {
+        leaves: Some((LANE, n)),
+        ..code(1, 2)
+    };
+    assert_eq!(log.redeem(shows(number)), Ok(number));
+    let other = log.join(1)[0];
+    assert_eq!(log.redeem(shows(other)), Err(Denied::Spent));
+    log.leave(number);
+    assert_eq!(log.redeem(shows(number)), Err(Denied::Spent));
+}
+
 #[test]
 fn an_account_that_has_a_place_keeps_it_and_the_code() {
     let mut log = Log::new(held(1));

@@ -7,6 +7,7 @@ mod additions;
 mod adopting;
 mod adoption;
 mod agreement;
+mod brought_codes;
 mod bypass;
 mod bytes;
 mod chain;

@@ -51,7 +51,7 @@ impl Gate {
         let shown = head.headers.get(PROOF_HEADER).and_then(|shown| shown.to_str().ok());
         let coming = match worth.ticket() {
             TicketState::Pending(id) => Coming::Again(id),
-            _ if seat.use_of_code(visit).is_some() => Coming::First,
+            _ if seat.joins_by_code(visit) => Coming::First,
             _ => match seat.proof(visit, shown) {
                 Proof::NotAsked => Coming::First,
                 Proof::Given(id) => Coming::Proved(id),
@@ -62,9 +62,9 @@ impl Gate {
         if let Some(answer) = seat.refuse_app(head, visit) {
             return answer;
         }
-        let (ticket, pass) = match self.number(seat, visit, worth.edition, coming).await {
-            Joined::Called(tokens) => (tokens.0, Some(tokens.1)),
-            Joined::InLine(ticket) => (*ticket, None),
+        let (ticket, pass, by_code) = match self.number(seat, visit, worth.edition, coming).await {
+            Joined::Called(tokens, by_code) => (tokens.0, Some(tokens.1), by_code),
+            Joined::InLine(ticket, by_code) => (*ticket, None, by_code),
             Joined::CodeRefused(fate) => return seat.refuse_code_to_app(fate, visit),
             Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
             Joined::Refused if self.shared.is_off(&seat.rules.room.name) => {
@@ -75,7 +75,7 @@ impl Gate {
             }
             Joined::Refused => return seat.refused(visit),
         };
-        let used_up = seat.used_up(visit);
+        let used_up = by_code.then(|| seat.clear_code());
         let seat = seat.with(ticket.clone(), pass.clone());
         let Some(worth) = seat.worth(visit) else {
             return self.shared.unavailable(&seat.rules.pages, visit);

@@ -41,8 +41,15 @@ impl Gate {
             Proof::NotAsked | Proof::Asked(_) => return sent_on(to, to, Vec::new()),
         };
         let cookies = match self.number(seat, visit, worth.edition, coming).await {
-            Joined::Called(tokens) => vec![seat.set_ticket(&tokens.0), seat.set_pass(&tokens.1)],
-            Joined::InLine(ticket) => vec![seat.set_ticket(&ticket)],
+            Joined::Called(tokens, by_code) => {
+                let mut cookies = vec![seat.set_ticket(&tokens.0), seat.set_pass(&tokens.1)];
+                cookies.extend(by_code.then(|| seat.clear_code()));
+                cookies
+            }
+            Joined::InLine(ticket, by_code) => {
+                let used_up = by_code.then(|| seat.clear_code());
+                std::iter::once(seat.set_ticket(&ticket)).chain(used_up).collect()
+            }
             Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
             // Told there, with a way on.
             Joined::Refused | Joined::CodeRefused(_) => Vec::new(),

@@ -12,6 +12,7 @@ use crate::room::held::rank;
 use crate::room::ids::{LaneId, LineName, Number, Wall};
 use crate::room::line::Line;
 use crate::room::moment::Moment;
+use crate::room::record::{EndedBy, Record};
 use crate::room::settings::{Mode, Settings};
 
 type Seat = (LaneId, Number);
@@ -71,6 +72,9 @@ impl Room {
         if let Some(before) = self.redeemed_before(redeem, m) {
             return before;
         }
+        if let Some(called) = self.called_already(redeem) {
+            return Ok(Grant::old(called));
+        }
         // Neither calls nor codes are trusted while something that was lost may come back.
         if m.is_quiet() && (redeem.single || redeem.bypass) {
             return Err(Denied::NotNow);
@@ -104,14 +108,17 @@ impl Room {
     /// What is said to whoever asks again, or comes with a code that another used. Who asks again is there.
     fn redeemed_before(&mut self, redeem: &Redeem, m: &mut Moment) -> Option<Result<Grant, Denied>> {
         if !redeem.single {
-            let (lane, number) = self.pending.get(redeem.holder, &redeem.line)?;
-            return Some(Ok(Grant::old((lane, number))));
+            let seat = self.pending.get(redeem.holder, &redeem.line)?;
+            let line = self.lines.get(&redeem.line)?;
+            return lives(line, seat).then(|| Ok(Grant::old(seat)));
         }
         let spent = self.codes.spent.get(redeem.code)?;
-        if spent.holder != redeem.holder || spent.line != redeem.line {
+        let seat = (spent.lane, spent.number);
+        // The gate has seen the ticket of the place that is left.
+        let own = spent.holder == redeem.holder || redeem.leaves == Some(seat);
+        if !own || spent.line != redeem.line {
             return Some(Err(Denied::Spent));
         }
-        let seat = (spent.lane, spent.number);
         if m.past.may_be_lost(seat.1, m.clock) {
             self.make(&redeem.line, m);
         }
@@ -126,6 +133,14 @@ impl Room {
         } else {
             Err(Denied::Spent)
         })
+    }
+
+    /// Whoever the gate saw in line, and who was called meanwhile, goes on so.
+    fn called_already(&self, redeem: &Redeem) -> Option<Seat> {
+        let line = self.lines.get(&redeem.line)?;
+        redeem
+            .leaves
+            .filter(|seat| class(line, *seat).is_some_and(|class| class < WAITING))
     }
 
     /// A place that the code would not better: the account's, unless it waits and is led past; or the holder's in that lane.
@@ -149,7 +164,8 @@ impl Room {
         }
         let line = self.lines.get(&redeem.line);
         let inside = |seat: Seat| line.is_some_and(|line| class(line, seat).is_some_and(|class| class < WAITING));
-        let past = self.codes.past(&redeem.line, inside);
+        let back = |seat: Seat| line.is_some_and(|line| may_come_back(line, seat));
+        let past = self.codes.past(&redeem.line, inside, back);
         let settings = &self.settings;
         match line {
             _ if settings.mode != Mode::Auto || past >= most => Err(Denied::NotNow),
@@ -226,10 +242,17 @@ impl Room {
                 .get(*code)
                 .map(|own| (own.line.clone(), own.lane, own.number))
             {
-                None if !self.codes.is_full() => self.codes.spend(*code, spent.clone()),
+                // However many: each history bounds its own, and one that is forgotten would be good again.
+                None => self.codes.spend(*code, spent.clone()),
                 Some(own) if own != (spent.line.clone(), spent.lane, spent.number) => {
+                    // Its line, or its era, may be brought only behind this.
+                    if m.past.may_be_lost(spent.number, m.clock) {
+                        self.make(&spent.line, m);
+                    }
                     if let Some(line) = self.lines.get_mut(&spent.line) {
+                        let adopts = m.adopts.replace(spent.number.era);
                         line.use_up(spent.lane, spent.number, None, &settings, m);
+                        m.adopts = adopts;
                     }
                 }
                 _ => {}
@@ -252,6 +275,21 @@ impl Room {
 fn class(line: &Line, (id, number): Seat) -> Option<u8> {
     let lane = line.lanes.get(usize::from(id.0))?;
     rank(lane, id, lane.place(number)?).map(|(class, ..)| class)
+}
+
+/// The session idled out, and a gate that was cut off meanwhile may go on with it.
+fn may_come_back(line: &Line, (id, number): Seat) -> bool {
+    let record = line
+        .lanes
+        .get(usize::from(id.0))
+        .and_then(|lane| lane.slots.get(lane.place(number)?));
+    matches!(
+        record,
+        Some(Record::Over {
+            end: EndedBy::Idling,
+            ..
+        })
+    )
 }
 
 fn lives(line: &Line, seat: Seat) -> bool {
