@@ -20,6 +20,8 @@ pub struct Identities {
     pub missing: Missing,
     /// A path of the shop where visitors sign in.
     pub sign_in: Option<String>,
+    /// The claim of the same token that says which lane its account stands in.
+    pub lane_claim: Option<String>,
 }
 
 /// The one place in a request that names the account.
@@ -85,7 +87,7 @@ enum From {
 }
 
 /// Keys that only some sources have.
-const OF: [(&str, &[From]); 8] = [
+const OF: [(&str, &[From]); 9] = [
     ("name", &[From::Header, From::Cookie, From::Jwt, From::Field]),
     ("on", &[From::Field]),
     ("key_file", &[From::Jwt]),
@@ -94,6 +96,7 @@ const OF: [(&str, &[From]); 8] = [
     ("issuer", &[From::Jwt]),
     ("audience", &[From::Jwt]),
     ("leeway", &[From::Jwt]),
+    ("lane_claim", &[From::Jwt]),
 ];
 
 fn words_of(sources: &[From]) -> &'static str {
@@ -152,6 +155,7 @@ pub(super) fn identities(section: &Section<'_>) -> Option<Identities> {
         source,
         missing: missing.unwrap_or(Missing::Join),
         sign_in,
+        lane_claim: section.get("lane_claim", plain).filter(|_| from == From::Jwt),
     })
 }
 
@@ -253,7 +257,7 @@ fn cookie(node: &Node<'_>) -> Read<String> {
     Ok(text.to_owned())
 }
 
-fn plain(node: &Node<'_>) -> Read<String> {
+pub(super) fn plain(node: &Node<'_>) -> Read<String> {
     let right = "1 to 200 bytes without control characters";
     let text = text(node, right)?;
     if !(1..=200).contains(&text.len()) || text.chars().any(char::is_control) {

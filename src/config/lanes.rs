@@ -2,6 +2,7 @@
 
 use ipnet::IpNet;
 
+use super::identity::{Identities, plain};
 use super::reader::Section;
 use super::room::Room;
 use super::value::{name, network, number, yes_or_no};
@@ -14,6 +15,8 @@ pub struct Lane {
     pub weight: u16,
     /// Clients who stand in it.
     pub networks: Vec<IpNet>,
+    /// Accounts stand in it whose token says one of these.
+    pub claims: Vec<String>,
     /// Codes lead into it.
     pub code: bool,
 }
@@ -22,12 +25,12 @@ impl Lane {
     /// Nothing leads to it: everybody stands in it who stands in no other.
     #[must_use]
     pub fn is_for_the_rest(&self) -> bool {
-        self.networks.is_empty() && !self.code
+        self.networks.is_empty() && self.claims.is_empty() && !self.code
     }
 }
 
 /// Reads the lanes; the one for everybody else is the first.
-pub(super) fn lanes(section: &Section<'_>, room: &mut Room) {
+pub(super) fn lanes(section: &Section<'_>, identity: &Section<'_>, room: &mut Room) {
     let mut sections = section.tables("room.lane");
     if sections.is_empty() {
         let path = format!("{}.lane[0]", section.path());
@@ -41,6 +44,7 @@ pub(super) fn lanes(section: &Section<'_>, room: &mut Room) {
     twice(&sections, &lanes);
     for_the_rest(section, &sections, &lanes);
     overlaps(&sections, &lanes, &room.bypass_networks);
+    claims((identity, room.identity.as_ref()), &sections, &lanes);
     let (rest, others): (Vec<Lane>, Vec<Lane>) = lanes.into_iter().partition(Lane::is_for_the_rest);
     room.lanes = rest.into_iter().chain(others).take(MAX_LANES).collect();
     room.settings.lane_weights = room.lanes.iter().map(|lane| lane.weight).collect();
@@ -55,6 +59,7 @@ fn lane(section: &Section<'_>) -> Lane {
         name: section.need("name", name),
         weight: u16::try_from(weight).unwrap_or(u16::MAX),
         networks: section.list("networks", network),
+        claims: section.list("claims", plain),
         code: section.need("code", yes_or_no),
     }
 }
@@ -70,14 +75,18 @@ fn twice(sections: &[Section<'_>], lanes: &[Lane]) {
 
 /// There is one lane that nothing leads to.
 fn for_the_rest(room: &Section<'_>, sections: &[Section<'_>], lanes: &[Lane]) {
-    let unread = |section: &Section<'_>| section.has_mistake("networks") || section.has_mistake("code");
+    let unread = |section: &Section<'_>| {
+        ["networks", "claims", "code"]
+            .iter()
+            .any(|key| section.has_mistake(key))
+    };
     if sections.iter().any(unread) {
         return;
     }
     let mut rest = sections.iter().zip(lanes).filter(|(_, lane)| lane.is_for_the_rest());
     let Some((_, first)) = rest.next() else {
         let wrong = "every lane is for some visitors, and there is none for everybody else";
-        room.mistake("lane", wrong, "one lane without networks and without code");
+        room.mistake("lane", wrong, "one lane without networks, claims and code");
         return;
     };
     for (section, _) in rest {
@@ -85,9 +94,46 @@ fn for_the_rest(room: &Section<'_>, sections: &[Section<'_>], lanes: &[Lane]) {
             "nothing leads to this lane: everybody else stands in \"{}\"",
             first.name
         );
-        section.mistake("networks", wrong, "networks, or code = true");
+        section.mistake("networks", wrong, "networks, claims, or code = true");
     }
 }
+
+/// Each value leads to one lane, and only a token that names an account too can say one.
+fn claims((section, identity): (&Section<'_>, Option<&Identities>), sections: &[Section<'_>], lanes: &[Lane]) {
+    let claimed = identity.is_some_and(|identity| identity.lane_claim.is_some());
+    // Where it cannot be read it says so itself.
+    let unread = identity.is_none() && section.is_set("from");
+    let mut some = false;
+    for (at, (section, lane)) in sections.iter().zip(lanes).enumerate() {
+        if lane.claims.is_empty() {
+            continue;
+        }
+        some = true;
+        if lane.claims.len() > MAX_CLAIMS {
+            let wrong = format!("{} values of a claim", lane.claims.len());
+            section.mistake("claims", wrong, format!("at most {MAX_CLAIMS}"));
+        }
+        if !claimed && !unread {
+            let wrong = "only a claim of a signed token can say who stands in this lane";
+            section.mistake("claims", wrong, "room.identity with from = \"jwt\" and lane_claim");
+        }
+        let elsewhere = |claim: &&String| lanes[..at].iter().any(|other| other.claims.contains(claim));
+        for claim in lane.claims.iter().filter(elsewhere) {
+            let wrong = format!("\"{claim}\" leads to another lane too");
+            section.mistake("claims", wrong, "each value in one lane");
+        }
+    }
+    if claimed && !some {
+        section.warning(
+            "lane_claim",
+            "no lane has claims, so this does nothing",
+            "claims in a room.lane",
+        );
+    }
+}
+
+/// Values of a claim that lead to one lane.
+const MAX_CLAIMS: usize = 16;
 
 /// Each client belongs to one lane.
 fn overlaps(sections: &[Section<'_>], lanes: &[Lane], bypass: &[IpNet]) {

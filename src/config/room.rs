@@ -119,6 +119,7 @@ fn room(section: &Section<'_>) -> Room {
         ("strict", SameSite::Strict),
         ("none", SameSite::None),
     ];
+    let identity = section.table("room.identity");
     let mut room = Room {
         name,
         place: section.path().to_owned(),
@@ -143,11 +144,11 @@ fn room(section: &Section<'_>) -> Room {
         crawler_max: super::gate::count(section, "crawler_max", 0, 1_000),
         page: page(&section.table("room.page")),
         proof: proof(&section.table("room.proof_of_work")),
-        identity: identities(&section.table("room.identity")),
+        identity: identities(&identity),
         lanes: Vec::new(),
         settings,
     };
-    lanes(section, &mut room);
+    lanes(section, &identity, &mut room);
     cookies(section, &room);
     outage(section, &room);
     room

@@ -23,13 +23,30 @@ use super::seat::{Seat, Worth};
 use super::shared::Shared;
 use super::visit::Visit;
 
-/// The tags of the account that a request names; none where it names nobody, or the room knows no accounts yet.
+/// Whom a request names.
+#[derive(Default)]
+pub struct Named {
+    /// The tags of the account; none where it names nobody, or the room knows no accounts yet.
+    pub tags: Vec<Tag>,
+    /// The lane that the account's token says it stands in, by its index in the room's configuration.
+    pub lane: Option<usize>,
+}
+
+/// What a request's head says of its visitor.
 #[must_use]
-pub fn tags(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Vec<Tag> {
+pub fn named(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Named {
     let Some(identities) = rules.room.identity.as_ref().filter(|_| visit.rehearsed.is_none()) else {
-        return Vec::new();
+        return Named::default();
     };
-    tags_of(shared, rules, said(identities, head, visit))
+    let (identity, claim) = said(identities, head, visit).unzip();
+    let tags = tags_of(shared, rules, identity);
+    // SECURITY: a token that names no account would stand there as often as it is shared.
+    let claim = claim.flatten().filter(|_| !tags.is_empty());
+    let of = |claim: String| rules.room.lanes.iter().position(|lane| lane.claims.contains(&claim));
+    Named {
+        lane: claim.and_then(of),
+        tags,
+    }
 }
 
 fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Tag> {
@@ -41,9 +58,9 @@ fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Ta
     }
 }
 
-/// Who a request's head says it is.
-fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Option<Identity> {
-    match &identities.source {
+/// Who a request's head says it is, and what a token's claim says of the lane.
+fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Option<(Identity, Option<String>)> {
+    let identity = match &identities.source {
         // SECURITY: anybody else would say whatever they like.
         Source::Header(name) if visit.peer_trusted => Identity::new(header(head, name)?),
         Source::Header(_) | Source::Field { .. } => None,
@@ -53,9 +70,12 @@ fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Option<Identity
                 Some(name) => cookies::agreed(&head.headers, name)?,
                 None => bearer(header(head, &AUTHORIZATION)?)?,
             };
-            verifier.identity(token, visit.wall)
+            let claims = verifier.verify(token, visit.wall).ok()?;
+            let lane = identities.lane_claim.as_ref().and_then(|name| claims.text(name));
+            return Some((verifier.account(&claims)?, lane));
         }
-    }
+    };
+    Some((identity?, None))
 }
 
 /// A field's value, if all its lines agree and each is text.

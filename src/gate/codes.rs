@@ -50,8 +50,21 @@ impl Seat<'_> {
         }
     }
 
+    /// The lane that a newcomer stands in: by a code, else by what their token says, else by their network. What the rooms have of the lanes decides which number it has: another gate may have
+    /// configured them otherwise, and then whoever has no lane there stands with everybody else.
+    #[must_use]
+    pub fn lane(&self, visit: &Visit) -> LaneId {
+        let Some(lane) = self.rules.lane(visit.client, self.claimed) else {
+            return self.rest();
+        };
+        if let Some(index) = self.lane_by_code(visit) {
+            return index;
+        }
+        self.index(&lane.name).unwrap_or_else(|| self.rest())
+    }
+
     /// The lane that the code leads to which the request carries.
-    pub(super) fn lane_by_code(&self, visit: &Visit) -> Option<LaneId> {
+    fn lane_by_code(&self, visit: &Visit) -> Option<LaneId> {
         let code = self.judge_code(parted(self.code()?).0, visit).ok()?;
         match &code.grant {
             Grant::Lane(name) if !code.single => self.index(name),

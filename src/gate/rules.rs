@@ -91,14 +91,15 @@ impl Rules {
         Cow::Owned(Names { ticket, pass, code })
     }
 
-    /// The lane that somebody from that address stands in, where the room has several.
+    /// The lane that somebody from that address stands in, where the room has several, unless their token claims one.
     #[must_use]
-    pub fn lane(&self, client: IpAddr) -> Option<&Lane> {
+    pub fn lane(&self, client: IpAddr, claimed: Option<usize>) -> Option<&Lane> {
         if self.room.lanes.len() < 2 {
             return None;
         }
         let from = |lane: &&Lane| is_trusted(client, &lane.networks);
-        self.room.lanes.iter().find(from).or(self.room.lanes.first())
+        let claimed = claimed.and_then(|at| self.room.lanes.get(at));
+        claimed.or_else(|| self.room.lanes.iter().find(from).or(self.room.lanes.first()))
     }
 
     /// Codes lead to a lane of the room, or past its line.

@@ -46,6 +46,8 @@ pub struct Seat<'a> {
     pub reload: Reload,
     /// The tags of the account that the request names, first the one by the key which signs.
     pub tags: Vec<Tag>,
+    /// The configured lane that the account's token leads to.
+    pub(super) claimed: Option<usize>,
     /// The visitor is a virtual one of this rehearsal.
     pub rehearsal: Option<RehearsalId>,
     ticket: Option<Ticket>,
@@ -102,6 +104,7 @@ impl<'a> Seat<'a> {
         }
         let app = head.headers.contains_key(TICKET_HEADER) || head.headers.contains_key(PASS_HEADER);
         let reload = cookies::values(&head.headers, &policy.name(RELOAD_COOKIE)).find_map(Reload::marked);
+        let named = accounts::named(shared, rules, head, visit);
         Self {
             shared,
             rules,
@@ -110,7 +113,8 @@ impl<'a> Seat<'a> {
             policy,
             app,
             reload: reload.unwrap_or_default(),
-            tags: accounts::tags(shared, rules, head, visit),
+            tags: named.tags,
+            claimed: named.lane,
             rehearsal,
             ticket,
             pass,
@@ -132,6 +136,7 @@ impl<'a> Seat<'a> {
             app: self.app,
             reload: self.reload,
             tags: self.tags.clone(),
+            claimed: self.claimed,
             rehearsal: self.rehearsal,
             ticket,
             pass,
@@ -184,19 +189,6 @@ impl<'a> Seat<'a> {
             edition: room_view.edition,
             now: reader.now,
         })
-    }
-
-    /// The lane that a newcomer stands in. What the rooms have of the lanes decides which number it has: another gate may have
-    /// configured them otherwise, and then whoever has no lane there stands with everybody else.
-    #[must_use]
-    pub fn lane(&self, visit: &Visit) -> LaneId {
-        let Some(lane) = self.rules.lane(visit.client) else {
-            return self.rest();
-        };
-        if let Some(index) = self.lane_by_code(visit) {
-            return index;
-        }
-        self.index(&lane.name).unwrap_or_else(|| self.rest())
     }
 
     /// A code as it was shown, with the mark of whoever shows it.

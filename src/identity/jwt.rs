@@ -202,10 +202,13 @@ impl Verifier {
     /// The account that a token names.
     #[must_use]
     pub fn identity(&self, token: &str, now: Wall) -> Option<Identity> {
-        self.verify(token, now)
-            .ok()?
-            .text(&self.claim)
-            .and_then(|text| Identity::new(&text))
+        self.account(&self.verify(token, now).ok()?)
+    }
+
+    /// The account that a verified token's claims name.
+    #[must_use]
+    pub fn account(&self, claims: &Claims) -> Option<Identity> {
+        Identity::new(&claims.text(&self.claim)?)
     }
 
     /// Nothing of the header is obeyed. SECURITY: an extension that must be understood is not (RFC 7515, section 4.1.11).

@@ -6,6 +6,7 @@
 #[path = "../crowd/mod.rs"]
 mod crowd;
 
+mod claims;
 mod forms;
 mod headers;
 mod owners;

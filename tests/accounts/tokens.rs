@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn key() -> Ed25519KeyPair {
+pub fn key() -> Ed25519KeyPair {
     seeded(3)
 }
 
@@ -21,11 +21,11 @@ fn old_key() -> Ed25519KeyPair {
     seeded(2)
 }
 
-fn seeded(seed: u8) -> Ed25519KeyPair {
+pub fn seeded(seed: u8) -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap()
 }
 
-fn pem(key: &Ed25519KeyPair) -> String {
+pub fn pem(key: &Ed25519KeyPair) -> String {
     let der: PublicKeyX509Der<'_> = key.public_key().as_der().unwrap();
     format!(
         "-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n",
@@ -33,7 +33,7 @@ fn pem(key: &Ed25519KeyPair) -> String {
     )
 }
 
-fn in_an_hour() -> u64 {
+pub fn in_an_hour() -> u64 {
     time::wall().0 / 1_000 + 3_600
 }
 
@@ -42,11 +42,11 @@ fn parts(header: &Value, payload: &Value) -> String {
     format!("{}.{}", encoded(header), encoded(payload))
 }
 
-fn signed(header: &Value, payload: &Value) -> String {
+pub fn signed(header: &Value, payload: &Value) -> String {
     signed_by(&key(), header, payload)
 }
 
-fn signed_by(key: &Ed25519KeyPair, header: &Value, payload: &Value) -> String {
+pub fn signed_by(key: &Ed25519KeyPair, header: &Value, payload: &Value) -> String {
     let text = parts(header, payload);
     let signature = key.sign(text.as_bytes());
     format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
@@ -78,7 +78,7 @@ async fn by_tokens(more: &str) -> (House, Guest, tempfile::TempDir) {
     (house, inside, folder)
 }
 
-fn show(guest: &mut Guest, token: &str, more: &str) {
+pub fn show(guest: &mut Guest, token: &str, more: &str) {
     if more.is_empty() {
         guest.says("Authorization", &format!("Bearer {token}"));
     } else {

@@ -287,7 +287,7 @@ pub(super) const IDENTITY: Table = Table {
     keys: &IDENTITY_KEYS,
 };
 
-const IDENTITY_KEYS: [Key; 11] = [
+const IDENTITY_KEYS: [Key; 12] = [
     optional(
         "from",
         "\"header\", \"cookie\", \"jwt\" or \"field\"",
@@ -334,6 +334,12 @@ const IDENTITY_KEYS: [Key; 11] = [
         "How far the clocks of issuer and gate may be apart.",
     ),
     optional(
+        "lane_claim",
+        "text",
+        "no lane by claim",
+        "Only for `jwt`: the claim of the same token that says which lane its account stands in, by the lanes' `claims`.",
+    ),
+    optional(
         "missing",
         "\"join\" or \"refuse\"",
         "`\"join\"`",
@@ -351,11 +357,11 @@ pub(super) const LANE: Table = Table {
     name: "room.lane",
     many: true,
     about: "Classes of visitors with an order of their own, one to eight; whoever stands in one stays in it. One of them has \
-            neither networks nor codes: it is for everybody else. Without any, there is one. See docs/lanes.md.",
+            neither networks nor claims nor codes: it is for everybody else. Without any, there is one. See docs/lanes.md.",
     keys: &LANE_KEYS,
 };
 
-const LANE_KEYS: [Key; 4] = [
+const LANE_KEYS: [Key; 5] = [
     key(
         "name",
         "1 to 32 of a-z, 0-9 and \"-\"",
@@ -369,5 +375,11 @@ const LANE_KEYS: [Key; 4] = [
         "Its share of the calls against the other lanes' weights, while all have visitors.",
     ),
     key("networks", "networks", "[]", "Clients who stand in it."),
+    key(
+        "claims",
+        "texts, up to 16",
+        "[]",
+        "Accounts stand in it whose token has one of these as its `lane_claim`, byte for byte.",
+    ),
     key("code", "true or false", "false", "Whether codes lead to it."),
 ];

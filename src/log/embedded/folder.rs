@@ -23,6 +23,14 @@ pub(super) struct Name {
     pub since: Wall,
 }
 
+impl super::Embedded {
+    /// Whether a gate has ever run with a folder.
+    #[must_use]
+    pub fn was_opened(folder: &Path) -> bool {
+        folder.join(LOCK).exists()
+    }
+}
+
 impl Folder {
     /// Makes the folder if need be (mode 0700) and takes it; `None` when another process has it.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {

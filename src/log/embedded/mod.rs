@@ -94,12 +94,6 @@ enum InUse {
 }
 
 impl Embedded {
-    /// Whether a gate has ever run with a folder.
-    #[must_use]
-    pub fn was_opened(folder: &Path) -> bool {
-        folder.join(folder::LOCK).exists()
-    }
-
     /// Opens the log in `folder`, making the folder if need be. A damaged file is set aside, with a word in the gate's log.
     pub fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
         let unusable = |error: std::io::Error| OpenError::Folder {
