@@ -142,6 +142,12 @@ impl Settings {
         }
     }
 
+    /// An operator's stop: whatever becomes free, nobody is called.
+    #[must_use]
+    pub fn calls_nobody(&self) -> bool {
+        self.capacity == 0 || self.rate_per_minute == Some(0)
+    }
+
     /// The settings as rooms of a machine version can have them. What that version lacks must not open what it was to keep
     /// shut: a room that goes by a schedule, or sells a stock, is closed until there are such.
     #[must_use]

@@ -15,23 +15,27 @@ impl LineView {
     /// (nobody is being called, or not for long enough to tell; or the stock does not reach so far).
     #[must_use]
     pub fn estimate(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
-        if self.settings.mode != Mode::Auto || now < self.quiet_until || !self.is_reachable(lane, ahead) {
+        let stopped = self.settings.mode != Mode::Auto || self.settings.calls_nobody();
+        if stopped || now < self.quiet_until || !self.is_reachable(lane, ahead) {
             return None;
         }
         let fewest = self.calls_until(lane, ahead, true);
-        let tokens_ms = self.tokens_in(fewest, now);
+        // Some of those ahead leave, some are called twice.
+        let likely = self.to_come(fewest);
+        let tokens_ms = self.tokens_in(fewest.min(likely), now)?;
         let held = u64::from(self.figures.called) + u64::from(self.figures.inside);
         let slots = u64::from(self.figures.capacity);
         let alone = self.lanes.len() < 2;
         // Somebody waits although slots are free: it is the rate that they wait for.
         if alone && tokens_ms > 0 && held < slots {
-            let sure = held.saturating_add(fewest) <= slots;
-            return Some(within(tokens_ms, tokens_ms, if sure { CERTAIN } else { DRIFT }));
+            let most_ms = self.tokens_in(fewest.max(likely), now)?;
+            let slots_ms = self.slots_in(fewest, likely, now)?;
+            return Some(within(tokens_ms, most_ms.max(slots_ms), DRIFT));
         }
         let pace = self.pulse.pace(slots, now)?;
         // Above a lowered capacity slots come free in vain.
         let vain = held.saturating_sub(slots);
-        let to_come = self.to_come(fewest).saturating_add(vain);
+        let to_come = likely.saturating_add(vain);
         let least_ms = pace.of(to_come);
         let most_ms = self.slowest(lane, ahead, (pace, slots), now).max(least_ms);
         let doubt = doubt(pace, to_come, least_ms);
@@ -67,12 +71,25 @@ impl LineView {
         own.map_or(0, |own| own.of(ahead.saturating_add(1)).min(all))
     }
 
-    /// When the rate has brought so many tokens, in milliseconds from now on; 0 without a rate.
-    fn tokens_in(&self, calls: u64, now: Clock) -> u64 {
-        self.bucket
-            .at(&self.settings, now)
-            .until(calls, &self.settings)
-            .map_or(0, |at| at.since(now))
+    /// How long slots may hold up a line that waits for its rate; `None` where they may run out, and not as many have come
+    /// free yet as are held, so that nobody knows for how long one is held.
+    fn slots_in(&self, fewest: u64, likely: u64, now: Clock) -> Option<u64> {
+        let held = u64::from(self.figures.called) + u64::from(self.figures.inside);
+        let slots = u64::from(self.figures.capacity);
+        if held.saturating_add(fewest) <= slots {
+            return Some(0);
+        }
+        let pace = self.pulse.pace(slots, now);
+        (self.figures.calls >= held.saturating_mul(2)).then(|| pace.map_or(0, |pace| pace.of(likely)))
+    }
+
+    /// When the rate has brought so many tokens, in milliseconds from now on: 0 without a rate, `None` for never.
+    fn tokens_in(&self, calls: u64, now: Clock) -> Option<u64> {
+        if self.settings.rate_per_minute.is_none() {
+            return Some(0);
+        }
+        let bucket = self.bucket.at(&self.settings, now);
+        bucket.until(calls, &self.settings).map(|at| at.since(now))
     }
 }
 
@@ -108,10 +125,9 @@ impl Estimate {
 /// Visitors who must have left the line before it is known how many calls that takes.
 const ENOUGH: u64 = 50;
 
-/// Doubt in any case, in thousandths, one more for so many milliseconds to wait, and at most; of a rate; and by chance, in
-/// hundredths of a deviation.
+/// Doubt in any case, in thousandths, one more for so many milliseconds to wait, and at most; and by chance, in hundredths
+/// of a deviation.
 const DRIFT: u64 = 60;
 const DRIFT_MS: u64 = 12_000;
 const MOST_DRIFT: u64 = 200;
-const CERTAIN: u64 = 20;
 const CHANCE: u64 = 140;
