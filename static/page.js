@@ -3,6 +3,7 @@
 (function () {
 'use strict';
 // Pure part: no document, no clock. The tests run it by itself.
+var max = Math.max, min = Math.min;
 
 // Present places before `place`: bits for the first 4,096 places, then a count for each run of 4,096, in which people
 // are taken to stand evenly. Null when the frame does not reach so far.
@@ -28,8 +29,20 @@ function estimateAt(points, ahead) {
   while (i < points.length - 2 && points[i + 1][0] < ahead) i++;
   a = points[i];
   b = points[i + 1] || a;
-  part = b[0] > a[0] ? Math.max(0, Math.min(1, (ahead - a[0]) / (b[0] - a[0]))) : 0;
+  part = b[0] > a[0] ? max(0, min(1, (ahead - a[0]) / (b[0] - a[0]))) : 0;
   return [a[1] + part * (b[1] - a[1]), a[2] + part * (b[2] - a[2])];
+}
+
+// What is shown of an estimate: the latest moment that was told stands within a minute, and an eighth of what is left. When
+// it must be later, `slow` is until when that is said. As the gate has it for pages without a script (src/waiting/kept.rs).
+function keep(kept, range, paused, now) {
+  var left = kept.by - now, low = range ? range[0] * 1e3 : 0, high = range ? range[1] * 1e3 : 1 / 0;
+  if (range ? !(Math.abs(high - left) <= max(6e4, left / 8) && low <= left) : paused || !(left > 0)) {
+    if (kept.by && !paused && high > max(left, 6e4)) kept.slow = now + 3e5;
+    kept.by = range && now + high;
+    left = high;
+  }
+  return kept.by && [min(low, left) / 1e3, left / 1e3];
 }
 
 function fill(text, values) {
@@ -46,8 +59,8 @@ function span(low, high) {
 // End of the pure part.
 
 var doc = document, page = JSON.parse(doc.getElementById('data').textContent), words = page.words, hasTurn = 'waited' in page;
-var key = 'anteroom:' + page.api + page.query, born = Date.now(), heard = born, asked = born, said = born;
-var live, slept, gone, asking, fails = 0, hold = 0, credit = 100, timer, channel, kept;
+var key = 'anteroom:' + page.api + page.query, place = key + page.reference;
+var born = Date.now(), heard = born, asked = born, said = born, live, slept, gone, asking, fails = 0, hold = 0, credit = 100, timer, channel, kept;
 
 function $(id) { return doc.getElementById(id); }
 function text(id, value) { var e = $(id); if (e && e.textContent !== value) e.textContent = value; }
@@ -55,14 +68,14 @@ function shown(n) { try { return new Intl.NumberFormat(page.lang).format(n); } c
 function form(forms, n) {
   var which = 'other';
   try { which = new Intl.PluralRules(page.lang).select(n); } catch (e) {}
-  return forms[which] || forms.other;
+  return forms[which] || forms.other || forms;
 }
 function time(date, day) {
   var shape = day ? { dateStyle: 'long', timeStyle: 'short' } : { hour: 'numeric', minute: '2-digit' };
   try { return date.toLocaleString(page.lang, shape); } catch (e) { return date.toLocaleTimeString(); }
 }
-function load() { try { return JSON.parse(sessionStorage.getItem(key + page.reference)) || {}; } catch (e) { return {}; } }
-function save() { try { sessionStorage.setItem(key + page.reference, JSON.stringify(kept)); } catch (e) {} }
+function load(key) { try { return JSON.parse(sessionStorage.getItem(key)) || {}; } catch (e) { return {}; } }
+function save(key, value) { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch (e) {} }
 
 function waitText(range) {
   var s;
@@ -80,26 +93,27 @@ function why(s) {
 // Shows the lowest place yet: who comes back to a place ahead costs nobody theirs, and the page says so. While a line is
 // put back in order only those count who are back: the place from before stands. Nobody called is no progress.
 function show(ahead, range, s) {
-  var now = Date.now(), waited = page.waited + (now - born) / 1000, done, line, low = ahead, n, wait = waitText(range);
-  var healing = s.why == 'healing';
+  var now = Date.now(), waited = page.waited + (now - born) / 1e3, done, line, low = ahead, n, wait;
+  var healing = s.why == 'healing', moves = !s.why || s.why == 'full';
+  wait = waitText(range = keep(kept, range, !moves || page.lot & 4, now));
   if (kept.low < ahead || healing && kept.low >= 0) low = kept.low;
   if (!healing) {
-    kept.start = Math.max(kept.start || 0, ahead);
+    kept.start = max(kept.start || 0, ahead);
     kept.low = low;
   }
-  if (!s.why || s.why == 'full') {
+  if (moves) {
     done = range ? waited / (waited + range[1] + 1) : 1 - ahead / (kept.start || 1);
-    kept.done = Math.max(kept.done || 0, Math.min(99, Math.floor(100 * done)));
+    kept.done = max(kept.done || 0, min(99, Math.floor(100 * done)));
   }
-  save();
+  save(place, kept);
   line = low ? fill(form(words.ahead, low), { n: shown(low) }) : words.first;
   text('position', n = shown(low + 1));
   text('ahead', line);
   text('estimate', wait);
   $('progress').value = kept.done || 0;
   doc.title = fill(words.title, { n: n });
-  text('why', ahead > low && !healing ? words.back : why(s));
-  if (now - said >= 30000) {
+  text('why', ahead > low && !healing ? words.back : why(s) || (now < kept.slow ? words.slower : ''));
+  if (now - said >= 3e4) {
     said = now;
     text('said', line + '. ' + wait);
   }
@@ -109,7 +123,7 @@ function show(ahead, range, s) {
 // tells the whole story; but one that nobody sees can wait.
 function hear() {
   var now = Date.now();
-  slept = slept || now - heard > 90000;
+  slept = slept || now - heard > 9e4;
   heard = now;
   fails = hold = 0;
   text('updated', fill(words.updated, { time: new Date().toLocaleTimeString(page.lang) }));
@@ -118,18 +132,17 @@ function hear() {
 
 // Loads the address that was asked for, never what was posted to it; more and more slowly if that changes nothing.
 function go() {
-  var now = Date.now(), last = [0, 0];
+  var now = Date.now(), last = load('anteroom:go');
   if (gone) return;
   gone = true;
-  try { last = JSON.parse(sessionStorage.getItem('anteroom:go')) || last; } catch (e) {}
-  last = [now, now - last[0] < 60000 ? Math.min(5, last[1] + 1) : 0];
-  try { sessionStorage.setItem('anteroom:go', JSON.stringify(last)); } catch (e) {}
+  last = [now, now - last[0] < 6e4 ? min(5, last[1] + 1) : 0];
+  save('anteroom:go', last);
   setTimeout(function () {
     gone = false;
     if (page.post) location.replace(location.pathname + location.search);
     else location.reload();
     plan();
-  }, last[1] && 1000 * Math.pow(2, last[1]) * (1 + Math.random()) / 2);
+  }, last[1] && 1e3 * Math.pow(2, last[1]) * (1 + Math.random()) / 2);
 }
 
 function state(s) {
@@ -154,7 +167,7 @@ function frame(f) {
   hear();
   if (f.revision != page.revision) {
     page.revision = f.revision;
-    setTimeout(ask, 3000 * Math.random());
+    setTimeout(ask, 3e3 * Math.random());
   }
   if (n != null) show(n, estimateAt(f.estimate, n), f);
 }
@@ -166,7 +179,7 @@ function take(json) {
   live = true;
   if (s.state) state(s); else frame(s);
 }
-function tell(json) { try { if (channel) channel.postMessage(json); } catch (e) {} }
+function tell(json) { try { channel.postMessage(json); } catch (e) {} }
 
 function leave() {
   gone = true;
@@ -177,26 +190,26 @@ function leave() {
 // One question at a time, at the gate's pace; a hundred in a row, then four a minute, so that an hour stays small.
 function plan() {
   var wait = page.refresh, now = Date.now();
-  if (live) wait = Math.max(wait, 30) - (now - heard) / 1000;
-  else if (credit < 1) wait = Math.max(wait, 15);
-  if (fails) wait = Math.max(wait, Math.min(60, Math.pow(2, fails)), hold);
+  if (live) wait = max(wait, 30) - (now - heard) / 1e3;
+  else if (credit < 1) wait = max(wait, 15);
+  if (fails) wait = max(wait, min(60, Math.pow(2, fails)), hold);
   clearTimeout(timer);
   timer = setTimeout(function () {
-    if (live && Date.now() - heard < 1000 * Math.max(page.refresh, 30)) plan(); else ask();
-  }, 1000 * Math.max(1, wait) * (.9 + .2 * Math.random()));
+    if (live && Date.now() - heard < 1e3 * max(page.refresh, 30)) plan(); else ask();
+  }, 1e3 * max(1, wait) * (.9 + .2 * Math.random()));
 }
 function send(method, what, then) {
   var x = new XMLHttpRequest();
   x.open(method, page.api + what + page.query);
-  x.timeout = 10000;
-  x.onloadend = function () { if (then) then(x); };
+  x.timeout = 1e4;
+  x.onloadend = function () { then && then(x); };
   x.send();
 }
 function ask() {
   var now = Date.now();
   if (asking || gone) return plan();
   asking = true;
-  credit = Math.min(100, credit + (now - asked) / 15000) - 1;
+  credit = min(100, credit + (now - asked) / 15e3) - 1;
   asked = now;
   send('GET', '/status', function (x) {
     var s;
@@ -210,7 +223,7 @@ function ask() {
     } else {
       fails++;
       live = false;
-      hold = Math.min(120, +(x.status && x.getResponseHeader('Retry-After')) || 0);
+      hold = min(120, +(x.status && x.getResponseHeader('Retry-After')) || 0);
       if (fails > 1 && x.status != 429) text('why', words.offline);
     }
     plan();
@@ -225,17 +238,17 @@ function listen() {
   source.onerror = function () {
     live = false;
     plan();
-    if (source.readyState == 2) setTimeout(listen, 30000 * (1 + Math.random()));
+    if (source.readyState == 2) setTimeout(listen, 3e4 * (1 + Math.random()));
   };
   return source;
 }
 function lead() {
   listen();
-  if (page.check_in) setInterval(function () { if (live) send('POST', '/check-in'); }, 1000 * page.check_in);
+  if (page.check_in) setInterval(function () { if (live) send('POST', '/check-in'); }, 1e3 * page.check_in);
   return new Promise(function () {});
 }
 
-kept = load();
+kept = load(place);
 [].forEach.call(doc.getElementsByTagName('time'), function (e) {
   var at = new Date(e.getAttribute('datetime'));
   if (+at) e.textContent = time(at, e.hasAttribute('data-day'));
@@ -250,11 +263,12 @@ doc.addEventListener('visibilitychange', function () {
 // The line tells that the place is gone before the answer comes: a reload then would cut the answer off and join anew.
 if ($('leave')) $('leave').addEventListener('submit', function () {
   gone = true;
-  setTimeout(function () { gone = false; }, 15000);
+  setTimeout(function () { gone = false; }, 15e3);
   tell('{"left":1}');
 });
 plan();
-if (page.place != null && window.EventSource && window.BroadcastChannel && navigator.locks) {
+// What has locks has the other two.
+if (page.place != null && navigator.locks) {
   channel = new BroadcastChannel(key);
   channel.onmessage = function (e) { if (!gone) take(e.data); };
   navigator.locks.request(key, lead).catch(function () {});

@@ -1,6 +1,6 @@
 //! The waiting page of one visitor: the facts from the view, the answer around them.
 
-use http::header::RETRY_AFTER;
+use http::header::{RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
@@ -13,6 +13,7 @@ use super::forward_auth::Aim;
 use super::join::number_of;
 use super::kind::Kind;
 use super::seat::{Seat, Worth};
+use super::told;
 use super::visit::Visit;
 
 /// A page for a visitor with a ticket, numbered or pending.
@@ -59,6 +60,20 @@ impl LinePage<'_> {
             .zip(number)
             .and_then(|(line, number)| line.entry(lane, number));
         let draw = figures.as_ref().map(|figures| DrawFacts { figures, entry });
+        let stock = line_view
+            .zip(ahead)
+            .map(|(line, ahead)| StockFacts::in_line(line, lane, ahead))
+            .unwrap_or_default();
+        let estimate = line_view
+            .zip(ahead)
+            .filter(|_| !stall.is_some_and(Stall::pauses))
+            .and_then(|(line, ahead)| line.estimate(lane, ahead, view.clock));
+        let (kept, estimate, stall) = if ahead.is_some() && told::without_script(seat.reload) {
+            let (kept, shown, why) = told::tell(seat.told, (estimate, stall), stock.beyond, visit.wall);
+            (Some(kept), shown, why)
+        } else {
+            (None, estimate, stall)
+        };
         let turn = TurnFacts {
             joined_at: self.ticket.joined_at,
             reference: reference.as_deref(),
@@ -69,10 +84,7 @@ impl LinePage<'_> {
             ahead,
             lane: seat.lane_name(room_view, lane),
             waiting: line_view.map_or(0, |line| line.waiting(lane)),
-            estimate: line_view
-                .zip(ahead)
-                .filter(|_| !stall.is_some_and(Stall::pauses))
-                .and_then(|(line, ahead)| line.estimate(lane, ahead, view.clock)),
+            estimate,
             notice: self
                 .notice
                 .or(waiting.and_then(|waiting| waiting.missed_at).map(Notice::Missed)),
@@ -89,10 +101,7 @@ impl LinePage<'_> {
                 refresh_ms: pace::refresh_ms(settings, ahead.filter(|_| !self.fresh), jitter()),
                 fresh: self.fresh,
                 draw: draw.as_ref(),
-                stock: line_view
-                    .zip(ahead)
-                    .map(|(line, ahead)| StockFacts::in_line(line, lane, ahead))
-                    .unwrap_or_default(),
+                stock,
                 turn: Some(turn),
                 ..line_facts(seat, visit, room_view)
             }),
@@ -110,6 +119,10 @@ impl LinePage<'_> {
         if status != StatusCode::OK {
             let secs = pace::refresh_ms(settings, ahead, jitter()).div_ceil(1_000);
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(secs));
+        }
+        if let Some(kept) = kept.filter(|kept| *kept != seat.told) {
+            let remembered = told::set(&seat.policy, &seat.names, kept);
+            response.headers_mut().append(SET_COOKIE, remembered);
         }
         Answer::new(outcome, response)
     }

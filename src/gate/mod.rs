@@ -49,6 +49,7 @@ mod seat;
 mod seat_answers;
 mod shared;
 mod sharing;
+mod told;
 mod visit;
 pub mod who;
 

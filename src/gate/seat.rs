@@ -11,7 +11,7 @@ use crate::room::{
     Wall,
 };
 use crate::token::{Pass, Ticket, TicketPlace};
-use crate::waiting::Reload;
+use crate::waiting::{Kept, Reload};
 
 use super::Shared;
 use super::accounts::{self, account as line_account};
@@ -23,6 +23,7 @@ use super::kind::Kind;
 use super::outage::OPENS_AFTER;
 use super::rehearsal;
 use super::rules::{Names, Rules};
+use super::told;
 use super::visit::Visit;
 use super::who::{PassWorth, Reader, TicketWorth};
 
@@ -44,6 +45,8 @@ pub struct Seat<'a> {
     pub app: bool,
     /// How the visitor's page without a script is reloaded.
     pub reload: Reload,
+    /// What a visitor without a script was told of the wait.
+    pub told: Kept,
     /// The tags of the account that the request names, first the one by the key which signs.
     pub tags: Vec<Tag>,
     /// The configured lane that the account's token leads to.
@@ -88,7 +91,6 @@ impl<'a> Seat<'a> {
         let passes = header(&PASS_HEADER)
             .into_iter()
             .chain(cookies::values(&head.headers, &pass_name));
-        let policy_code = policy.name(&names.code);
         let room = &rules.room.name;
         let (mut some_ticket, mut some_pass) = (false, false);
         let (tickets, passes) = (
@@ -103,44 +105,39 @@ impl<'a> Seat<'a> {
             shared.metrics.passes_refused.inc();
         }
         let app = head.headers.contains_key(TICKET_HEADER) || head.headers.contains_key(PASS_HEADER);
-        let reload = cookies::values(&head.headers, &policy.name(RELOAD_COOKIE)).find_map(Reload::marked);
         let named = accounts::named(shared, rules, head, visit);
+        let marks = cookies::values(&head.headers, &policy.name(RELOAD_COOKIE)).find_map(Reload::marked);
+        let (reload, code) = (marks.unwrap_or_default(), policy.name(&names.code));
         Self {
             shared,
             rules,
             line,
+            told: told::read(&policy, &names, reload, head),
             names,
             policy,
             app,
-            reload: reload.unwrap_or_default(),
+            reload,
             tags: named.tags,
             claimed: named.lane,
             rehearsal,
             ticket,
             pass,
-            code: shown_code(rules, &policy_code, head).filter(|_| rehearsal.is_none()),
+            code: shown_code(rules, &code, head).filter(|_| rehearsal.is_none()),
         }
     }
 
     /// The same visitor, with the tokens just made.
     #[must_use]
     pub fn with(&self, ticket: Ticket, pass: Option<Pass>) -> Self {
-        let (shared, rules, line, names) = (self.shared, self.rules, self.line.clone(), self.names.clone());
-        let (policy, ticket) = (self.policy.clone(), Some(ticket));
         Self {
-            shared,
-            rules,
-            line,
-            names,
-            policy,
-            app: self.app,
-            reload: self.reload,
+            line: self.line.clone(),
+            names: self.names.clone(),
+            policy: self.policy.clone(),
             tags: self.tags.clone(),
-            claimed: self.claimed,
-            rehearsal: self.rehearsal,
-            ticket,
-            pass,
             code: self.code.clone(),
+            ticket: Some(ticket),
+            pass,
+            ..*self
         }
     }
 

@@ -128,6 +128,7 @@ pub(super) struct Words {
     pub why_healing: String,
     pub why_cut_off: String,
     pub why_back: String,
+    pub why_slower: String,
     pub time_left: String,
     pub draw: String,
     pub draw_promised: String,
@@ -166,12 +167,21 @@ pub(super) struct Plurals {
 }
 
 /// One sentence in the plural forms of its language, by CLDR category.
-#[derive(Deserialize, Serialize, Debug, Clone)]
+#[derive(Deserialize, Debug, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Forms {
-    #[serde(skip_serializing_if = "Option::is_none")]
     one: Option<String>,
     other: String,
+}
+
+/// For the page's script: the sentence alone where there is one form only.
+impl Serialize for Forms {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.one {
+            None => serializer.serialize_str(&self.other),
+            Some(one) => serializer.collect_map([("one", one), ("other", &self.other)]),
+        }
+    }
 }
 
 /// How a language chooses a form for a whole number (CLDR plural rules, cardinal).

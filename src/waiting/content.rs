@@ -82,7 +82,7 @@ pub(super) struct Shared {
 }
 
 /// Bytes of a message that a bare page shows, as markup.
-const MESSAGE_START: usize = 170;
+const MESSAGE_START: usize = 140;
 
 /// The content of one page.
 pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Language, shared: &Shared) -> Content<'a> {
@@ -235,9 +235,15 @@ const MAX_BARE_CARRIED: usize = 80;
 fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catalogue, now: Wall) {
     let carried = content.here.len() <= MAX_CARRIED;
     let brief = content.bare && percent_encode(content.here).len() > MAX_BARE_CARRIED;
+    let high_secs = |turn: &TurnFacts<'_>| turn.estimate.map(|estimate| estimate.high_secs);
+    // What is told here must be known to the page that this one leads to, if no script keeps it.
+    let by = match line.turn.as_ref().and_then(high_secs) {
+        Some(secs) if line.reload == Reload::Automatic => format!("&by={}", now.0 / 1_000 + u64::from(secs)),
+        _ => String::new(),
+    };
     let switch = |to| match (brief, carried) {
         (true, _) => Some(format!("{}reload={to}", check(line))),
-        (false, true) => Some(format!("{}&reload={to}", check_url(line, content.here))),
+        (false, true) => Some(format!("{}&reload={to}{by}", check_url(line, content.here))),
         (false, false) => None,
     };
     let unsure = line.fresh && line.turn.is_some();
@@ -359,6 +365,7 @@ fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -
         Stall::Full => &words.why_full,
         Stall::Healing => &words.why_healing,
         Stall::CutOff => &words.why_cut_off,
+        Stall::Slower => &words.why_slower,
     };
     let Some(high_secs) = resumes_secs else {
         return why.clone();

@@ -77,7 +77,7 @@ impl StreamFrame {
     pub fn of(view: &View, room: &RoomView, line: &LineView, lane: LaneId, pause: Option<Pause>) -> Self {
         let told = pause.is_none_or(|(stall, _)| !stall.pauses());
         let waiting = line.waiting(lane);
-        let aheads = std::iter::successors(Some(1_u64), |ahead| ahead.checked_mul(16));
+        let aheads = std::iter::successors(Some(1_u64), |ahead| ahead.checked_mul(4));
         let aheads = std::iter::once(0)
             .chain(aheads.take_while(|&ahead| ahead < waiting))
             .chain([waiting]);

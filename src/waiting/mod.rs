@@ -8,6 +8,7 @@ mod budget;
 mod catalogue;
 mod content;
 mod frame;
+mod kept;
 mod kind;
 mod language;
 mod lot;
@@ -19,12 +20,14 @@ pub mod proof;
 mod sample;
 mod script;
 mod squeeze;
+mod stall;
 mod status;
 mod stream;
 mod text;
 
 pub use addresses::check_of;
 pub use frame::{Feeds, StreamFrame};
+pub use kept::Kept;
 pub use kind::{
     DrawFacts, LineFacts, Notice, PageFacts, PageKind, Pause, ProofFacts, Reload, Stall, StockFacts, TurnFacts,
     whole_minutes,

@@ -69,11 +69,12 @@ impl Pages {
         let asks = |kind| kind == PageKind::Proof;
         let plain = |source, rules| Template::prove(source, &shared, rules, |kind| !asks(kind));
         let proof = |source, rules: policy::Rules| Template::prove(source, &shared, rules.with_worker(), asks);
-        let built_in = plain(BUILT_IN, policy::BUILT_IN)?;
+        let whole = squeeze::page(BUILT_IN);
+        let built_in = plain(&whole, policy::BUILT_IN)?;
         let bare = plain(BARE, policy::BUILT_IN)?;
         let custom_proof = custom.map(|source| proof(source, policy::CUSTOM)).transpose()?;
         let custom = custom.map(|source| plain(source, policy::CUSTOM)).transpose()?;
-        let proof = proof(BUILT_IN, policy::BUILT_IN)?;
+        let proof = proof(&whole, policy::BUILT_IN)?;
         Ok(Self {
             built_in,
             bare,
@@ -211,8 +212,8 @@ fn environment(source: &str) -> Result<Environment<'static>, TemplateError> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(RECURSION);
-    environment.add_global("style", Value::from_safe_string(squeeze::lines(STYLE)));
-    environment.add_global("bare_style", Value::from_safe_string(squeeze::lines(BARE_STYLE)));
+    environment.add_global("style", Value::from_safe_string(squeeze::style(STYLE)));
+    environment.add_global("bare_style", Value::from_safe_string(squeeze::style(BARE_STYLE)));
     environment.add_global("script", Value::from_safe_string(squeeze::script(SCRIPT)));
     environment.add_global("countdown_script", Value::from_safe_string(squeeze::script(COUNTDOWN)));
     environment

@@ -128,6 +128,7 @@ struct Words<'a> {
     healing: &'a str,
     cut_off: &'a str,
     back: &'a str,
+    slower: &'a str,
     left: &'a str,
     rest: &'a str,
 }
@@ -153,6 +154,7 @@ pub(super) fn words(catalogue: &Catalogue) -> String {
         healing: &words.why_healing,
         cut_off: &words.why_cut_off,
         back: &words.why_back,
+        slower: &words.why_slower,
         left: &catalogue.page(PageKind::Left).heading,
         rest: &words.time_left,
     };

@@ -46,6 +46,9 @@ pub struct Status<'a> {
     /// Seconds; `null` where it cannot be said.
     #[serde(serialize_with = "interval")]
     pub estimate: Option<Estimate>,
+    /// To whoever says the latest moment that they were told, the one that they are told now: in seconds of wall time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<u64>,
     /// When to ask again; written as `refresh`, in seconds. 0 when there is nothing to wait for.
     #[serde(rename = "refresh", serialize_with = "secs")]
     pub refresh_ms: u64,
@@ -137,6 +140,7 @@ impl Status<'_> {
             waiting: None,
             rehearsed: None,
             estimate: None,
+            by: None,
             refresh_ms,
             message: None,
             why: None,

@@ -10,6 +10,7 @@ mod demo;
 mod draw;
 mod hall;
 mod inside;
+mod later;
 mod line;
 mod looks;
 mod lot;

@@ -15,11 +15,12 @@ use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 use super::super::Gate;
 use super::super::answers::{Answer, page};
 use super::super::seat::{RELOAD_COOKIE, Seat};
+use super::super::told;
 use super::super::visit::Visit;
 use super::parameter;
 
 impl Gate {
-    /// `GET check?to=PATH[&reload=on|off|bare][&ticket=any]`: back to `to`, or to the page that led here, with a ticket; the
+    /// `GET check?to=PATH[&reload=on|off|bare][&ticket=any][&by=SECONDS]`: back to `to`, or to the page that led here, with a ticket; the
     /// page about cookies without one, unless any will do. SECURITY: `to` is only ever a path on this host.
     pub(super) fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
         let query = head.uri.query().unwrap_or_default();
@@ -53,6 +54,10 @@ impl Gate {
             Some(b"bare") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(RELOAD_COOKIE, "bare")),
             Some(b"on") => _ = headers.append(SET_COOKIE, seat.policy.clear(RELOAD_COOKIE)),
             _ => {}
+        }
+        // What the page before this one told a visitor who runs no script.
+        if let Some(kept) = parameter(query, "by").and_then(|by| told::parse(std::str::from_utf8(&by).ok()?)) {
+            headers.append(SET_COOKIE, told::set(&seat.policy, &seat.names, kept));
         }
         Answer::new(Outcome::Own, response)
     }

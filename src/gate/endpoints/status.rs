@@ -14,6 +14,7 @@ use super::super::decide::{Door, PassState, TicketState, Void};
 use super::super::join::number_of;
 use super::super::line_page::{jitter, reference};
 use super::super::seat::{Seat, Worth};
+use super::super::told;
 use super::super::visit::Visit;
 
 /// What goes with a status besides the figures.
@@ -109,6 +110,11 @@ impl Gate {
                 .unwrap_or_default(),
             None => StockFacts::default(),
         };
+        if let Some(told) = told::asked(visit).filter(|_| status.ahead.is_some()) {
+            let (kept, shown, why) = told::tell(told, (status.estimate, status.why), facts.beyond, visit.wall);
+            (status.estimate, status.why) = (shown, why);
+            status.by = (kept.by > 0).then(|| kept.by.div_ceil(1_000));
+        }
         status.lot = room_view.sale.stage() | facts.mark();
         status.reachable = facts.beyond.then_some(false);
         status.won = worth.won;

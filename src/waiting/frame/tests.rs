@@ -185,6 +185,54 @@ fn the_script_reads_estimates_between_the_points_and_counts_in_minutes() {
     );
 }
 
+/// Looks at a wait that wavers, jumps, pauses and is unknown at times: seconds passed, interval, paused.
+fn wavering(seed: u64) -> Vec<(u64, Option<(u32, u32)>, bool)> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut ends_in = 3_000_u32;
+    let mut looks = Vec::new();
+    for _ in 0..400 {
+        let passed = rng.u64(0..40);
+        ends_in = match rng.u32(0..20) {
+            0 => rng.u32(0..6_000),
+            _ => ends_in.saturating_sub(u32::try_from(passed).unwrap()),
+        };
+        let high = ends_in * rng.u32(85..115) / 100;
+        let known = rng.u32(0..12) > 0;
+        looks.push((
+            passed,
+            known.then(|| (high * rng.u32(0..100) / 100, high)),
+            !known && rng.bool(),
+        ));
+    }
+    looks
+}
+
+#[test]
+fn the_script_keeps_what_was_told_as_the_rust_does() {
+    for seed in 1..9 {
+        let looks = wavering(seed);
+        let (mut kept, mut now) = (crate::waiting::Kept::default(), 1_767_225_600_000);
+        let mut here = Vec::new();
+        for (passed, interval, paused) in &looks {
+            now += passed * 1_000;
+            let shown = kept.show(*interval, *paused, now);
+            here.push((shown, kept.is_slow(now)));
+        }
+        let expression = "input.reduce(function (a, look) {
+          a.now += look[0] * 1e3;
+          var shown = keep(a.kept, look[1], look[2], a.now);
+          a.told.push([shown ? shown.map(Math.ceil) : null, a.now < a.kept.slow]);
+          return a;
+        }, {now: 1767225600000, kept: {}, told: []}).told";
+        let Some(there) = in_node(expression, &serde_json::json!(looks)) else {
+            return;
+        };
+        assert_eq!(there, serde_json::json!(here), "seed {seed}");
+        let moved = here.iter().filter(|(_, slow)| *slow).count();
+        assert!((10..here.len() - 10).contains(&moved), "{moved}");
+    }
+}
+
 #[test]
 fn whoever_is_near_the_front_is_sent_little() {
     let present: BTreeSet<u64> = (500..2_000_500).collect();

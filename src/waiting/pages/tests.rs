@@ -23,14 +23,12 @@ fn text(page: &Page) -> &str {
 
 #[test]
 fn every_page_is_below_14_kb_as_it_is() {
-    for preview in previews(&built_in()) {
-        assert!(
-            preview.page.body.len() <= 14 * 1_024,
-            "{}: {}",
-            preview.name,
-            preview.page.body.len()
-        );
-    }
+    let sizes = previews(&built_in())
+        .into_iter()
+        .map(|preview| (preview.page.body.len(), preview.name));
+    let mut large: Vec<_> = sizes.filter(|(bytes, _)| *bytes > 14 * 1_024).collect();
+    large.sort_unstable();
+    assert!(large.is_empty(), "{large:?}");
 }
 
 #[test]
@@ -100,7 +98,7 @@ fn no_page_is_stored_indexed_sniffed_or_framed() {
 
 #[test]
 fn what_strangers_write_is_shown_and_does_nothing() {
-    const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}</title>&lt;";
+    const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 777 * 7 }}</title>&lt;";
     let pages = built_in();
     for case in sample::cases() {
         let mut facts = case.facts;
@@ -113,7 +111,7 @@ fn what_strangers_write_is_shown_and_does_nothing() {
         let page = pages.render(case.kind, &facts, Language::ENGLISH);
         let page = text(&page);
         assert!(
-            !page.contains("<script>alert") && !page.contains("<img") && !page.contains("49"),
+            !page.contains("<script>alert") && !page.contains("<img") && !page.contains("5439"),
             "{}",
             case.name
         );

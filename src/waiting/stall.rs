@@ -1,0 +1,127 @@
+//! Why nobody is called, or fewer than could be, as visitors are told.
+
+use serde::{Deserialize, Serialize};
+
+use crate::room::{LineView, Mode, Phase, RoomView, View, Wall};
+
+/// Why nobody is called just now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stall {
+    Held,
+    /// The room has not opened yet: the line only forms.
+    Prequeue,
+    /// The same, and whoever is there by the opening is drawn then.
+    Lot,
+    /// The line is closed for its draw, which is not made yet.
+    Draw,
+    /// Every slot has been taken for a while.
+    Full,
+    /// Something was lost; tickets are being collected.
+    Healing,
+    /// This gate cannot reach the store.
+    CutOff,
+    /// It takes longer than the visitor was told; never what the room says, but what one visitor is told: [`super::Kept`].
+    Slower,
+}
+
+/// Why nobody is called, and after how many seconds calls go on at the latest where that can be said.
+pub type Pause = (Stall, Option<u32>);
+
+/// A full room is no news until this long after its last call.
+const FULL_AFTER_MS: u64 = 60_000;
+
+impl Stall {
+    /// What the views say about a line at `now`; being cut off they cannot know.
+    #[must_use]
+    pub fn of(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Self> {
+        if view.healing_until.is_some() || view.adopting.is_some() {
+            return Some(Self::Healing);
+        }
+        if view.alarm {
+            return Some(Self::CutOff);
+        }
+        if room.settings.mode == Mode::Hold {
+            let forms = room.mode != Mode::Hold && room.stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
+            return Some(match forms {
+                _ if room.sale.is_awaited() && room.mode != Mode::Hold => Self::Draw,
+                true if room.is_undrawn() => Self::Lot,
+                true => Self::Prequeue,
+                false => Self::Held,
+            });
+        }
+        if room.settings.calls_nobody() {
+            return Some(Self::Held);
+        }
+        let figures = &line.figures;
+        let full = figures.called.saturating_add(figures.inside) >= figures.capacity;
+        let quiet = line.last_call().is_none_or(|last| now.since(last) >= FULL_AFTER_MS);
+        (full && quiet).then_some(Self::Full)
+    }
+
+    /// The same, with the time that is left while healing: whole minutes, so that it is news once a minute.
+    #[must_use]
+    pub fn pause(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Pause> {
+        let stall = Self::of(view, room, line, now)?;
+        let until = view.healing_until.max(view.adopting);
+        let left = until.filter(|_| stall == Self::Healing);
+        Some((stall, left.map(|until| whole_minutes(until.since(view.clock)))))
+    }
+
+    /// Nobody is called whatever becomes free, so that no wait can be told.
+    #[must_use]
+    pub fn pauses(self) -> bool {
+        !matches!(self, Self::Full | Self::Slower)
+    }
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Prequeue => "prequeue",
+            Self::Lot => "lot",
+            Self::Draw => "draw",
+            Self::Full => "full",
+            Self::Healing => "healing",
+            Self::CutOff => "cut_off",
+            Self::Slower => "slower",
+        }
+    }
+}
+
+/// Milliseconds as seconds, up to the next whole minute.
+#[must_use]
+pub fn whole_minutes(ms: u64) -> u32 {
+    u32::try_from(ms.div_ceil(60_000))
+        .unwrap_or(u32::MAX)
+        .saturating_mul(60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::hand::Hand;
+    use crate::room::{LaneId, LineName, Settings};
+
+    #[test]
+    fn a_line_that_an_operator_stopped_is_held_and_nothing_is_told_of_its_end() {
+        let plain = Settings::default();
+        let stops = [(0, None), (100, Some(0)), (0, Some(0))];
+        let stopped = stops.map(|(capacity, rate_per_minute)| Settings {
+            capacity,
+            rate_per_minute,
+            ..plain.clone()
+        });
+        for settings in stopped {
+            let mut hand = Hand::with_room(settings);
+            let mut section = Hand::section();
+            section.joins.push((LaneId(0), 5));
+            hand.hear(1_000, section);
+            let view = hand.state.view();
+            let room = &view.rooms[&Hand::room()];
+            let line = room.line(&LineName::ONLY).expect("a line with visitors");
+            assert_eq!(Stall::of(&view, room, line, view.time), Some(Stall::Held));
+            assert_eq!(line.estimate(LaneId(0), 1, view.clock), None);
+        }
+    }
+}
