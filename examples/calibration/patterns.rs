@@ -24,15 +24,18 @@ pub fn all(seed: u64) -> Vec<Pattern> {
     all
 }
 
-/// Where something happens that nobody could foresee: whoever waited meanwhile was told too much or too little.
-pub const UNFORESEEN: [&str; 7] = [
+/// Where an operator or the shop changes something on the way that nobody in line could foresee, and a crowd that the
+/// estimate does not model: whoever waited meanwhile was told too much or too little.
+pub const UNFORESEEN: [&str; 9] = [
     "sleepers",
-    "bots",
     "sessions become longer",
     "sessions become shorter",
     "twice the slots on the way",
     "half the slots on the way",
     "held for five minutes",
+    "no slots for five minutes",
+    "a rate of 0 for five minutes",
+    "a rate set on the way",
 ];
 
 /// Two hundred slots, visits of two minutes with an end, and a crowd that comes and stays.
@@ -104,7 +107,7 @@ fn crowds() -> Vec<Pattern> {
         with("no-shows", |plan| plan.crowd.no_show = 250),
         with("sleepers", |plan| plan.crowd.sleep = 400),
         with("nobody goes to the end", |plan| plan.crowd.finish = 0),
-        with("bots", |plan| plan.crowd.bots = 400),
+        with("bots", |plan| plan.crowd.bots = 50),
         with("two browsers", |plan| plan.crowd.tabs = 300),
     ]
 }
@@ -134,6 +137,18 @@ fn changes() -> Vec<Pattern> {
                 (20 * MIN, to(|set| set.mode = Some(Mode::Auto))),
             ];
         }),
+        with("no slots for five minutes", |plan| {
+            plan.changes = vec![
+                (15 * MIN, to(|set| set.capacity = Some(0))),
+                (20 * MIN, Overrides::default()),
+            ];
+        }),
+        with("a rate of 0 for five minutes", |plan| {
+            plan.changes = vec![
+                (15 * MIN, to(|set| set.rate_per_minute = Some(Some(0)))),
+                (20 * MIN, Overrides::default()),
+            ];
+        }),
         with("a rate set on the way", |plan| {
             plan.changes = vec![(10 * MIN, to(|set| set.rate_per_minute = Some(Some(40))))];
         }),
@@ -145,6 +160,20 @@ fn rooms() -> Vec<Pattern> {
         with("by rate", |plan| {
             plan.settings.capacity = 100_000;
             plan.settings.rate_per_minute = Some(100);
+        }),
+        with("by rate, usual people", |plan| {
+            plan.settings.capacity = 100_000;
+            plan.settings.rate_per_minute = Some(100);
+            plan.crowd = Crowd::default();
+        }),
+        with("by rate and slots", |plan| plan.settings.rate_per_minute = Some(80)),
+        with("by rate and slots, usual people", |plan| {
+            plan.settings.rate_per_minute = Some(60);
+            plan.crowd = Crowd::default();
+        }),
+        with("usual people, long sessions", |plan| {
+            plan.crowd = Crowd::default();
+            plan.end_grace_ms = None;
         }),
         with("by rate, once a minute", |plan| {
             plan.settings.capacity = 100_000;

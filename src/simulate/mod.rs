@@ -18,7 +18,7 @@ mod visits;
 mod wheel;
 
 pub use arrivals::Arrive;
-pub use guesses::Trust;
+pub use guesses::{Point, Trust};
 pub use outcome::Outcome;
 pub use plan::{Crowd, MAX_VISITORS, Plan, Stays};
 pub use run::{Progress, simulate};

@@ -6,7 +6,7 @@ use crate::report::Spread;
 use crate::room::{Figures, LineView};
 
 use super::gate::Gate;
-use super::guesses::Trust;
+use super::guesses::{Point, Trust};
 use super::plan::Plan;
 use super::series::Series;
 
@@ -18,23 +18,28 @@ pub(super) struct Tally {
     pub turned_away: u64,
     pub thrown_out: u64,
     pub late: u64,
+    pub sold_out_in_line: u64,
+    pub closed_in_line: u64,
     /// Visitors who join anew with the next entry.
     pub again: Vec<u32>,
     peak_waiting: u64,
-    /// While somebody waits: time, and time by slots held, slots used by sessions, and slots.
+    /// While somebody waits and can be called: time, and time by slots held, slots of sessions, people busy inside, and slots.
     line_ms: u64,
     held: u128,
     inside: u128,
+    busy: u128,
     slots: u128,
 }
 
 impl Tally {
     /// Time has passed with these figures at its end.
-    pub fn pass(&mut self, figures: &Figures, held: u64, ms: u64) {
+    pub fn pass(&mut self, figures: &Figures, calls: bool, (busy, ms): (u64, u64)) {
         self.peak_waiting = self.peak_waiting.max(figures.waiting);
-        if figures.waiting > 0 {
+        if figures.waiting > 0 && calls {
+            let held = u64::from(figures.called) + u64::from(figures.inside);
             self.line_ms += ms;
             self.held += u128::from(held) * u128::from(ms);
+            self.busy += u128::from(busy.min(held)) * u128::from(ms);
             self.inside += u128::from(figures.inside) * u128::from(ms);
             self.slots += u128::from(figures.capacity) * u128::from(ms);
         }
@@ -62,21 +67,28 @@ pub struct Outcome {
     pub late: u64,
     /// Found the room closed or sold out.
     pub turned_away: u64,
+    /// Were in line when all was sold, or when the room closed.
+    pub sold_out_in_line: u64,
+    pub closed_in_line: u64,
     /// Were inside when their session ended.
     pub thrown_out: u64,
     pub completed: u32,
     /// Visitors still in line at the end.
     pub still_waiting: u64,
     pub peak_waiting: u64,
-    /// How long somebody waited.
+    /// How long somebody waited, and could be called.
     pub line_secs: f64,
-    /// Share of the slots that were held, and that were used by sessions, while somebody waited.
+    /// Shares of the slots meanwhile: held, in a session, and with somebody busy inside.
     pub held: f64,
+    pub in_session: f64,
     pub utilisation: f64,
     /// From joining to the call, and to coming in; bots apart.
     pub waits: Spread,
     pub waits_to_door: Spread,
     pub estimates: Trust,
+    /// Some of the looks, for a plot.
+    #[serde(skip)]
+    pub points: Vec<Point>,
     /// Requests that the shop had.
     pub requests: u64,
     pub entries: u64,
@@ -91,7 +103,7 @@ impl Outcome {
         line: Option<&LineView>,
         (tally, bots): (&Tally, u64),
         (waits, waits_to_door): (Spread, Spread),
-        (estimates, over_time): (Trust, Series),
+        (estimates, points, over_time): (Trust, Vec<Point>, Series),
         now: u64,
     ) -> Self {
         let figures = line.map(|line| line.figures).unwrap_or_default();
@@ -110,16 +122,20 @@ impl Outcome {
             gave_up: tally.gave_up,
             late: tally.late,
             turned_away: tally.turned_away,
+            sold_out_in_line: tally.sold_out_in_line,
+            closed_in_line: tally.closed_in_line,
             thrown_out: tally.thrown_out,
             completed: figures.completed,
             still_waiting: figures.waiting,
             peak_waiting: tally.peak_waiting,
             line_secs: secs(tally.line_ms),
             held: share(tally.held, tally.slots),
-            utilisation: share(tally.inside, tally.slots),
+            in_session: share(tally.inside, tally.slots),
+            utilisation: share(tally.busy, tally.slots),
             waits,
             waits_to_door,
             estimates,
+            points,
             requests: tally.requests,
             entries: gate.entries,
             events: gate.events,

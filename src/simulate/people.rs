@@ -14,13 +14,15 @@ pub(super) struct Person {
     pub calls: u8,
     /// The page asks for nothing now.
     pub asleep: bool,
+    /// Has been told once that the turn has come.
+    pub heard: bool,
     /// Goes to the end of the shop.
     pub finishes: bool,
     pub number: u32,
     pub pages: u32,
     /// The generation of marks that the visitor last checked in in.
     pub marked: u32,
-    /// When the visitor came, first joined, and joined last, in milliseconds.
+    /// When the visitor came, and first joined, in milliseconds.
     pub arrives: u64,
     pub joined: u64,
 }
@@ -78,12 +80,13 @@ fn person(plan: &Plan, at: u64, nature: Nature, rng: &mut Rng) -> Person {
         lane: lane(&plan.lanes, rng),
         calls: 0,
         asleep: false,
+        heard: false,
         finishes: nature != Nature::Bot && hits(plan.crowd.finish, rng),
         number: 0,
         pages: 0,
         marked: 0,
         arrives: at,
-        joined: 0,
+        joined: u64::MAX,
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use fastrand::Rng;
 
 use crate::report::Histogram;
-use crate::room::{LaneId, LineView, Number, Standing, pace};
+use crate::room::{LaneId, LineView, Mode, Number, Standing, pace};
 
 use super::gate::Gate;
 use super::guesses::Guesses;
@@ -42,6 +42,13 @@ pub(super) enum Deed {
     Look,
 }
 
+/// Why nobody in line is called any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Over {
+    Sold,
+    Closed,
+}
+
 pub(super) struct Run<'a> {
     pub plan: &'a Plan,
     pub gate: Gate,
@@ -64,6 +71,9 @@ pub(super) struct Run<'a> {
     pub tally: Tally,
     pub waits: Histogram,
     pub doors: Histogram,
+    /// People in the shop.
+    pub busy: u64,
+    was_over: Option<Over>,
     recorder: Recorder,
 }
 
@@ -90,6 +100,8 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
         tally: Tally::default(),
         waits: Histogram::default(),
         doors: Histogram::default(),
+        busy: 0,
+        was_over: None,
         recorder: Recorder::new(plan.step_ms),
     };
     let mut steps = 0_u32;
@@ -118,8 +130,13 @@ impl Run<'_> {
         if let Some(new) = new {
             self.hear_calls(old.as_deref(), &new);
             self.turn();
-            let slots = u64::from(new.figures.called) + u64::from(new.figures.inside);
-            self.tally.pass(&new.figures, slots, self.now - before);
+            let over = self.over();
+            if over.is_some() && self.was_over != over {
+                self.all_ask();
+            }
+            self.was_over = over;
+            self.tally
+                .pass(&new.figures, self.calls(&new), (self.busy, self.now - before));
             self.recorder.note(self.now, &new.figures, &self.tally);
         }
     }
@@ -190,10 +207,16 @@ impl Run<'_> {
 
     /// Visitors whose page asks now, and whose mark is due.
     fn check_in(&mut self) {
+        let (generation, over) = (self.generation, self.over());
         for id in self.wheel.take(self.now) {
-            let generation = self.generation;
             let person = &mut self.people[id as usize];
-            if person.is == Is::Waiting && !person.asleep && person.marked != generation {
+            if person.is != Is::Waiting || person.asleep {
+                continue;
+            }
+            // Who is called comes by themselves.
+            if let Some(over) = over.filter(|_| person.calls == 0) {
+                self.sent_away(id, over);
+            } else if person.marked != generation {
                 person.marked = generation;
                 let seat = seat(person);
                 self.gate.said.marks.push(seat);
@@ -255,6 +278,11 @@ impl Run<'_> {
         }
         self.generation += 1;
         self.sentinel = None;
+        self.all_ask();
+    }
+
+    /// Everybody in line asks how things stand, when their page does so next.
+    fn all_ask(&mut self) {
         let people = &self.people;
         self.in_line.retain(|id| people[*id as usize].is == Is::Waiting);
         for (ahead, id) in (0..).zip(&self.in_line) {
@@ -264,6 +292,22 @@ impl Run<'_> {
                 self.wheel.put(*id, at);
             }
         }
+    }
+
+    /// Why whoever waits now waits in vain.
+    pub fn over(&self) -> Option<Over> {
+        let (room, line) = (self.gate.room_view()?, self.gate.line()?);
+        match room.settings.mode {
+            Mode::Closed => Some(Over::Closed),
+            Mode::Off => None,
+            _ => line.figures.is_sold_out().then_some(Over::Sold),
+        }
+    }
+
+    /// Somebody can be called, if a slot is free.
+    fn calls(&self, line: &LineView) -> bool {
+        let mode = self.gate.room_view().map(|room| room.settings.mode);
+        mode == Some(Mode::Auto) && line.figures.left() != Some(0)
     }
 
     /// Somebody in line whose mark of this generation is in.
@@ -296,7 +340,8 @@ impl Run<'_> {
         }
     }
 
-    fn end(self) -> Outcome {
+    fn end(mut self) -> Outcome {
+        self.guesses.end(self.now);
         let line = self.gate.line().cloned();
         let bots = self.people.iter().filter(|person| person.nature == Nature::Bot).count();
         Outcome::of(
@@ -305,7 +350,11 @@ impl Run<'_> {
             line.as_deref(),
             (&self.tally, bots as u64),
             (self.waits.spread(), self.doors.spread()),
-            (self.guesses.trust(), self.recorder.into_series()),
+            (
+                self.guesses.trust(),
+                self.guesses.into_points(),
+                self.recorder.into_series(),
+            ),
             self.now,
         )
     }

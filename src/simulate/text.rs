@@ -54,6 +54,8 @@ fn visitors(text: &mut String, outcome: &Outcome) {
         ("gave up", outcome.gave_up),
         ("too late, again at the back", outcome.late),
         ("found it closed or sold out", outcome.turned_away),
+        ("in line when all was sold", outcome.sold_out_in_line),
+        ("in line when it closed", outcome.closed_in_line),
         ("session over while shopping", outcome.thrown_out),
         ("bought of the stock", u64::from(outcome.completed)),
         ("most in line at once", outcome.peak_waiting),
@@ -84,10 +86,11 @@ fn shop(text: &mut String, outcome: &Outcome) {
     let per_sec = |count: u64| rate(count, series.step_ms);
     let _ = writeln!(
         text,
-        "\nslots while there was a line ({}): {:.1} % held, {:.1} % by people inside\n\
+        "\nslots while there was a line ({}): {:.1} % held, {:.1} % in a session, {:.1} % by people busy inside\n\
          calls at most {:.1}/s, requests of the shop at most {:.1}/s (over {})",
         said(outcome.line_secs),
         outcome.held * 100.0,
+        outcome.in_session * 100.0,
         outcome.utilisation * 100.0,
         per_sec(most(|step| step.calls)),
         per_sec(most(|step| step.requests)),
@@ -102,11 +105,14 @@ fn estimates(text: &mut String, outcome: &Outcome) {
     }
     let _ = writeln!(
         text,
-        "estimates: shown at {:.1} % of {} looks; the true wait was inside {:.1} % of them, the middle off by {:.1} % (half)",
+        "estimates: shown at {:.1} % of {} looks; the true wait was inside {:.1} % of them, the middle off by {:.1} % (half)\n\
+         they became worse at {:.1} % of the looks, without a reason at {:.1} %",
         trust.known * 100.0,
         trust.looks,
         trust.inside * 100.0,
         trust.median_error * 100.0,
+        trust.later * 100.0,
+        trust.later_unsaid * 100.0,
     );
 }
 

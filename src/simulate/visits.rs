@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::room::{Claim, Completion, End, Standing, pace};
 use crate::waiting::Stall;
 
-use super::guesses::Guess;
+use super::guesses::Seen;
 use super::people::{Is, Nature, around};
-use super::run::{Deed, Run, seat};
+use super::run::{Deed, Over, Run, seat};
 
 impl Run<'_> {
     pub fn does(&mut self, id: u32, deed: Deed) {
@@ -27,12 +27,12 @@ impl Run<'_> {
         let person = &mut self.people[id as usize];
         person.is = Is::Waiting;
         (person.number, person.calls, person.marked) = (number, 0, 0);
-        person.joined = now;
+        person.joined = person.joined.min(now);
         let nature = person.nature;
         let asks_ms = pace::refresh_ms(&self.plan.settings, None, self.rng.u16(..));
         self.wheel.put(id, now + asks_ms);
         if self.guesses.watches(id) {
-            self.later(id, now + LOOK_MS, Deed::Look);
+            self.later(id, now + FIRST_LOOK_MS, Deed::Look);
         }
         let patience = self.plan.crowd.patience_ms.max(1);
         match nature {
@@ -57,13 +57,19 @@ impl Run<'_> {
         let (joined, nature) = (person.joined, person.nature);
         if first && person.is == Is::Waiting {
             self.guesses.is_called(id, now);
-            if nature != Nature::Bot {
+            if !std::mem::replace(&mut person.heard, true) && nature != Nature::Bot {
                 self.waits.add(now - joined);
             }
         }
         let person = &self.people[id as usize];
         if person.asleep || person.is != Is::Waiting {
             return;
+        }
+        // The request that joined is in the shop already.
+        if let Some(Standing::Called(called)) = self.standing(id)
+            && called.at_join
+        {
+            return self.goes_in(id);
         }
         if nature == Nature::NoShow {
             self.people[id as usize].is = Is::Gone;
@@ -82,10 +88,22 @@ impl Run<'_> {
         if self.people[id as usize].is != Is::Waiting {
             return;
         }
-        match self.standing(id) {
-            Some(Standing::Called(_)) => self.goes_in(id),
-            Some(Standing::Waiting(_)) => self.marks(id),
+        match (self.standing(id), self.over()) {
+            (_, Some(Over::Closed)) => self.sent_away(id, Over::Closed),
+            (Some(Standing::Called(_)), _) => self.goes_in(id),
+            (_, Some(over)) => self.sent_away(id, over),
+            (Some(Standing::Waiting(_)), None) => self.marks(id),
             _ => self.joins_again(id),
+        }
+    }
+
+    /// The line is over for whoever is in it.
+    pub fn sent_away(&mut self, id: u32, over: Over) {
+        self.people[id as usize].is = Is::Gone;
+        self.guesses.forget(id, self.now);
+        match over {
+            Over::Sold => self.tally.sold_out_in_line += 1,
+            Over::Closed => self.tally.closed_in_line += 1,
         }
     }
 
@@ -93,24 +111,31 @@ impl Run<'_> {
         let now = self.now;
         let mean_ms = self.plan.stays.at(now);
         let stays_ms = match self.people[id as usize].nature {
-            Nature::Bot => self.plan.settings.session_ms,
+            Nature::Bot => self.plan.settings.session_max_ms,
             _ => around(mean_ms, &mut self.rng),
         };
         let person = &mut self.people[id as usize];
         person.is = Is::Inside;
         let every_ms = (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1);
-        person.pages = u32::try_from(stays_ms / every_ms).unwrap_or(u32::MAX).max(1);
+        // The request that claims is the first; as many pauses as requests, up or down by chance.
+        let pauses = (stays_ms + self.rng.u64(0..every_ms)) / every_ms;
+        person.pages = u32::try_from(pauses.saturating_sub(1)).unwrap_or(u32::MAX);
         let (lane, number) = seat(person);
         if person.nature != Nature::Bot {
             self.doors.add(now - person.joined);
         }
+        self.busy += 1;
         self.tally.requests += 1;
         self.gate.said.claims.push(Claim {
             lane,
             number,
             carried: true,
         });
-        self.next_page(id, every_ms);
+        if pauses > 0 {
+            self.next_page(id, every_ms);
+        } else {
+            self.later(id, now + BRIEF_MS, Deed::Page);
+        }
     }
 
     fn next_page(&mut self, id: u32, every_ms: u64) {
@@ -119,27 +144,36 @@ impl Run<'_> {
     }
 
     fn asks_for_page(&mut self, id: u32) {
-        let Some(Standing::Inside(inside)) = self.standing(id) else {
-            self.tally.thrown_out += 1;
-            self.people[id as usize].is = Is::Gone;
-            return;
+        let inside = match self.standing(id) {
+            Some(Standing::Inside(inside)) => Some(inside),
+            _ => None,
         };
-        self.tally.requests += 1;
         let person = &mut self.people[id as usize];
-        let seat = seat(person);
+        let (seat, finishes) = (seat(person), person.finishes);
+        if person.pages == 0 {
+            self.goes(id);
+            if let Some(after_ms) = self.plan.end_grace_ms.filter(|_| finishes && inside.is_some()) {
+                self.ends(seat, after_ms);
+            }
+            return;
+        }
+        let Some(inside) = inside else {
+            self.tally.thrown_out += 1;
+            return self.goes(id);
+        };
+        person.pages -= 1;
+        self.tally.requests += 1;
         if inside.renewal_due {
             self.gate.said.renewals.push(seat);
         }
-        person.pages = person.pages.saturating_sub(1);
-        if person.pages > 0 {
-            let mean_ms = self.plan.stays.at(self.now);
-            return self.next_page(id, (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1));
-        }
-        person.is = Is::Gone;
-        let finishes = person.finishes;
-        if let Some(after_ms) = self.plan.end_grace_ms.filter(|_| finishes) {
-            self.ends(seat, after_ms);
-        }
+        let mean_ms = self.plan.stays.at(self.now);
+        self.next_page(id, (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1));
+    }
+
+    /// Leaves the shop.
+    fn goes(&mut self, id: u32) {
+        self.people[id as usize].is = Is::Gone;
+        self.busy -= 1;
     }
 
     /// The shop's answer ends the session; where there is a stock, the visitor has bought.
@@ -165,7 +199,7 @@ impl Run<'_> {
         }
         person.is = Is::Gone;
         self.tally.gave_up += 1;
-        self.guesses.forget(id);
+        self.guesses.forget(id, self.now);
         if person.nature == Nature::Leaver {
             let seat = seat(person);
             self.gate.said.leaves.push(seat);
@@ -176,7 +210,7 @@ impl Run<'_> {
         let person = &mut self.people[id as usize];
         if person.is == Is::Waiting && person.calls == 0 {
             person.asleep = true;
-            self.guesses.forget(id);
+            self.guesses.forget(id, self.now);
             let at = self.now + self.rng.u64(0..SLEEP_MS);
             self.later(id, at, Deed::Wake);
         }
@@ -214,10 +248,13 @@ impl Run<'_> {
         {
             let why = Stall::of(&view, room, line, view.time);
             let told = !why.is_some_and(Stall::pauses);
-            let estimate = line.estimate(lane, waiting.ahead, view.clock).filter(|_| told);
-            self.guesses
-                .note(id, Guess::new(self.now, waiting.ahead, estimate, why));
-            self.later(id, self.now + LOOK_MS, Deed::Look);
+            let seen = Seen {
+                estimate: line.estimate(lane, waiting.ahead, view.clock).filter(|_| told),
+                why,
+                beyond: !line.is_reachable(lane, waiting.ahead),
+            };
+            let after_ms = self.guesses.note(id, seen, self.now);
+            self.later(id, self.now + after_ms, Deed::Look);
         }
     }
 }
@@ -228,5 +265,8 @@ const SLEEP_MS: u64 = 900_000;
 /// How long after the turn who is late comes.
 const LATE_MS: u64 = 30_000;
 
-/// How often estimates are looked at.
-const LOOK_MS: u64 = 15_000;
+/// How long the briefest visit takes.
+const BRIEF_MS: u64 = 1_000;
+
+/// When an estimate is looked at first.
+const FIRST_LOOK_MS: u64 = 15_000;

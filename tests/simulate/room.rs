@@ -1,6 +1,6 @@
 //! What the room does with virtual visitors.
 
-use anteroom::room::{Mode, NamedLane, Overrides, Settings};
+use anteroom::room::{Mode, NamedLane, Overrides, Schedule, Settings, Wall, Window};
 use anteroom::simulate::{Arrive, Crowd, Plan, text};
 
 use super::{plan, run};
@@ -146,11 +146,110 @@ fn a_stock_is_sold_to_its_last_piece() {
         stock: Some(40),
         ..slots(10)
     };
-    let outcome = run(&Plan {
-        most_ms: 7_200_000,
-        ..plan(200, settings)
-    });
+    let outcome = run(&plan(200, settings));
     assert_eq!(outcome.completed, 40, "{}", text(&outcome));
+    assert!(outcome.finished && outcome.took_secs < 3_600.0, "{}", text(&outcome));
+    // Whoever waited then went, and until then the slots were used.
+    assert_eq!(outcome.claims + outcome.sold_out_in_line + outcome.turned_away, 200);
+    assert!(
+        outcome.sold_out_in_line > 20 && outcome.held > 0.9,
+        "{}",
+        text(&outcome)
+    );
+}
+
+#[test]
+fn who_is_in_line_when_the_room_closes_goes() {
+    let start = Wall(1_767_225_600_000);
+    let window = Window {
+        begins: start,
+        opens: start.plus(600_000),
+        closes: Some(start.plus(1_800_000)),
+        results: None,
+    };
+    let settings = Settings {
+        schedule: Some(Schedule {
+            rule: "once".to_owned(),
+            windows: vec![window],
+        }),
+        ..slots(20)
+    };
+    let outcome = run(&plan(600, settings));
+    let words = text(&outcome);
+    assert!(outcome.finished && outcome.took_secs < 3_600.0, "{words}");
+    assert!(
+        outcome.closed_in_line > 100 && outcome.line_secs <= 1_200.0 && outcome.held > 0.9,
+        "{words}"
+    );
+    assert_eq!(outcome.claims + outcome.closed_in_line, 600, "{words}");
+}
+
+#[test]
+fn an_operators_stop_promises_nothing_and_says_why() {
+    let to = |capacity, rate_per_minute| Overrides {
+        capacity,
+        rate_per_minute,
+        ..Overrides::default()
+    };
+    for stop in [to(Some(0), None), to(None, Some(Some(0)))] {
+        let outcome = run(&Plan {
+            changes: vec![(300_000, stop), (1_800_000, Overrides::default())],
+            ..plan(500, slots(30))
+        });
+        let trust = outcome.estimates;
+        assert!(outcome.finished && trust.later_unsaid == 0.0, "{trust:?}");
+        // Five of some thirty minutes were known.
+        assert!(trust.known < 0.75, "{trust:?}");
+    }
+}
+
+#[test]
+fn a_stop_for_good_is_no_success_of_the_estimate() {
+    let stop = Overrides {
+        rate_per_minute: Some(Some(0)),
+        ..Overrides::default()
+    };
+    let outcome = run(&Plan {
+        changes: vec![(300_000, stop)],
+        most_ms: 7_200_000,
+        ..plan(500, slots(30))
+    });
+    let trust = outcome.estimates;
+    assert!(
+        !outcome.finished && trust.undecided > 0 && trust.inside < 0.6,
+        "{trust:?}"
+    );
+}
+
+#[test]
+fn who_comes_to_a_room_with_free_slots_is_in_the_shop_at_once() {
+    let crowd = Crowd {
+        no_show: 300,
+        late: 300,
+        ..Crowd::PATIENT
+    };
+    let outcome = run(&Plan {
+        crowd,
+        ..plan(30, slots(100))
+    });
+    assert_eq!((outcome.claims, outcome.no_shows), (30, 0), "{}", text(&outcome));
+    assert!(outcome.waits_to_door.max_secs < 1.0, "{}", text(&outcome));
+}
+
+#[test]
+fn visits_take_as_long_and_as_many_requests_as_was_said() {
+    for pages in [1, 2, 8] {
+        let mut plan = plan(3_000, slots(10_000));
+        plan.stays.pages = pages;
+        plan.settings.session_ms = 3_600_000;
+        let outcome = run(&plan);
+        let expected = u64::from(pages) * 3_000;
+        assert!(
+            outcome.requests.abs_diff(expected) < expected / 3 + 600,
+            "{pages}: {}",
+            outcome.requests
+        );
+    }
 }
 
 #[test]
