@@ -235,7 +235,7 @@ pub fn start(
         replica: replica.clone(),
         metrics: metrics.clone(),
         access: access.clone(),
-        crawlers: Crawlers::start(&config.crawlers, metrics.crawlers.clone())?,
+        crawlers: Crawlers::start(&config.crawlers, None, metrics.crawlers.clone())?,
         redirect: secured.redirect(&config.tls),
     };
     let shared = Shared::new(config, gate_parts, None)?;

@@ -4,6 +4,7 @@
 //! in. One that was verified is looked up again before its time is over, and before those that never were, and stays
 //! verified meanwhile. Of one network so many addresses wait for their turn and no more.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::mem;
 use std::net::IpAddr;
@@ -57,6 +58,8 @@ pub struct Known {
     /// Verified before.
     again: VecDeque<Key>,
     first: VecDeque<Key>,
+    /// How many of each network are among those.
+    crowd: HashMap<IpNet, usize>,
     /// No lookup begins before this.
     next_at: Duration,
     every: Duration,
@@ -92,10 +95,20 @@ impl Known {
             asked: HashSet::new(),
             again: VecDeque::new(),
             first: VecDeque::new(),
+            crowd: HashMap::new(),
             next_at: Duration::ZERO,
             every: Duration::from_secs(1) / lookups_per_second.max(1),
             most: most.max(1),
         }
+    }
+
+    /// What others know of verified addresses, of crawlers that have a place here too.
+    pub fn take_over(&mut self, others: &Self, place: impl Fn(usize) -> Option<usize>) {
+        let kept = others
+            .verified
+            .iter()
+            .filter_map(|((address, at), known)| Some(((*address, place(*at)?), *known)));
+        self.verified.extend(kept.take(self.most));
     }
 
     /// How an address stands now, and whether it will be looked up.
@@ -125,7 +138,7 @@ impl Known {
             return Next::In(wait);
         }
         self.next_at = now + self.every;
-        let key = self.again.pop_front().or_else(|| self.first.pop_front());
+        let key = self.again.pop_front().or_else(|| self.pop_first());
         key.map_or(Next::Nothing, Next::LookUp)
     }
 
@@ -174,19 +187,30 @@ impl Known {
             return Asked::Known;
         }
         let queue = if again { &mut self.again } else { &mut self.first };
-        let network = network(key.0);
-        let neighbours = || {
-            queue
-                .iter()
-                .filter(|(address, _)| self::network(*address) == network)
-                .count()
-        };
-        if queue.len() >= QUEUE || (!again && neighbours() >= OF_A_NETWORK) {
+        if queue.len() >= QUEUE {
             return Asked::Dropped;
+        }
+        if !again {
+            let neighbours = self.crowd.entry(network(key.0)).or_default();
+            if *neighbours >= OF_A_NETWORK {
+                return Asked::Dropped;
+            }
+            *neighbours += 1;
         }
         queue.push_back(key);
         self.asked.insert(key);
         Asked::Queued
+    }
+
+    fn pop_first(&mut self) -> Option<Key> {
+        let key = self.first.pop_front()?;
+        if let Entry::Occupied(mut neighbours) = self.crowd.entry(network(key.0)) {
+            *neighbours.get_mut() -= 1;
+            if *neighbours.get() == 0 {
+                neighbours.remove();
+            }
+        }
+        Some(key)
     }
 
     /// Forgets whose time is over, or the one whose time is over first. Walks all of them, which a full table does for each that

@@ -48,6 +48,8 @@ pub enum StartError {
 #[derive(Clone)]
 pub struct Crawlers {
     settings: Arc<config::Crawlers>,
+    /// Who is asked; none where nothing is.
+    resolvers: Arc<[SocketAddr]>,
     /// `None`: nothing is ever looked up.
     desk: Option<Desk>,
 }
@@ -62,11 +64,21 @@ struct Desk {
 }
 
 impl Crawlers {
-    /// Starts the thread, where an address may have to be looked up.
-    pub fn start(settings: &config::Crawlers, metrics: CrawlerMetrics) -> Result<Self, StartError> {
-        let looks_up = settings.list.iter().any(|crawler| !crawler.domains.is_empty());
+    /// Starts the thread, where an address may have to be looked up. What was verified `before` still is, of crawlers that have
+    /// the same domains.
+    pub fn start(
+        settings: &config::Crawlers,
+        before: Option<&Self>,
+        metrics: CrawlerMetrics,
+    ) -> Result<Self, StartError> {
+        let resolvers = resolvers(settings)?;
+        let looks_up = !resolvers.is_empty();
         let lookup = looks_up.then(|| Lookup::new(settings)).transpose()?;
-        let known = Known::new(settings.remember, settings.lookups_per_second);
+        let mut known = Known::new(settings.remember, settings.lookups_per_second);
+        if let Some((before, desk)) = before.and_then(|before| Some((before, before.desk.as_ref()?))) {
+            known.take_over(&lock(&desk.known), |at| before.place_in(settings, at));
+        }
+        metrics.verified(known.verified());
         let known = Arc::new(Mutex::new(known));
         let desk = lookup.map(|lookup| {
             let (wake, wakes) = mpsc::channel(1);
@@ -75,14 +87,23 @@ impl Crawlers {
         });
         Ok(Self {
             settings: Arc::new(settings.clone()),
+            resolvers: resolvers.into(),
             desk: desk.transpose()?,
         })
     }
 
-    /// Whether these are of the same settings, so that what is known may go on.
+    /// Whether these are of the same settings, and ask whoever would be asked now, so that they may go on.
     #[must_use]
     pub fn are_of(&self, settings: &config::Crawlers) -> bool {
-        *self.settings == *settings
+        let asks = || resolvers(settings).is_ok_and(|resolvers| *self.resolvers == *resolvers);
+        *self.settings == *settings && asks()
+    }
+
+    /// Where one of the crawlers stands in other settings, if it has the same domains there.
+    fn place_in(&self, settings: &config::Crawlers, at: usize) -> Option<usize> {
+        let old = self.settings.list.get(at)?;
+        let same = |new: &Crawler| new.name == old.name && new.domains == old.domains;
+        settings.list.iter().position(same)
     }
 
     /// How a request stands by the agent that it names; `None` where it names no crawler's.
@@ -122,11 +143,15 @@ fn is_published(crawler: &Crawler, client: IpAddr) -> bool {
     crawler.networks.iter().any(|network: &IpNet| network.contains(&client))
 }
 
-/// Whether `agent` has `name` in it, which is in lower case.
+/// Whether `agent` has `name` in it, which is in lower case. PERF: nobody's name is behind so many bytes but a stranger's, who
+/// would have each request looked through once for every crawler.
 fn names(agent: &[u8], name: &str) -> bool {
-    let name = name.as_bytes();
+    let (agent, name) = (&agent[..agent.len().min(MOST_OF_AN_AGENT)], name.as_bytes());
     agent.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
 }
+
+/// Bytes of a `User-Agent` that are looked at: crawlers' have about two hundred.
+const MOST_OF_AN_AGENT: usize = 512;
 
 /// The name servers that would be asked; none where nothing is looked up.
 pub fn resolvers(settings: &config::Crawlers) -> Result<Vec<SocketAddr>, StartError> {

@@ -180,7 +180,7 @@ async fn an_answer_too_long_for_udp_comes_over_tcp_and_a_few_names_are_tried() {
 }
 
 fn crawlers(settings: &config::Crawlers) -> Crawlers {
-    Crawlers::start(settings, Metrics::new().crawlers).unwrap()
+    Crawlers::start(settings, None, Metrics::new().crawlers).unwrap()
 }
 
 const AGENT: &[u8] = b"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
@@ -277,6 +277,45 @@ fn a_flood_of_made_up_crawlers_neither_floods_dns_nor_unseats_a_verified_one() {
         crawlers.judge(AGENT, GOOGLE.parse().unwrap(), time::uptime()),
         Some(Standing::Verified)
     );
+}
+
+#[test]
+fn other_settings_keep_what_is_verified_of_the_same_domains() {
+    let dns = Dns::open();
+    dns.names(GOOGLE, 3_600, &[NAME]);
+    dns.has(NAME, 3_600, &[GOOGLE]);
+    let before = settings(&dns);
+    let first = crawlers(&before);
+    becomes(&first, b"googlebot", GOOGLE, Standing::Verified);
+    let mut after = before.clone();
+    after.list.swap(0, 1);
+    after.remember = 500;
+    assert!(first.are_of(&before) && !first.are_of(&after));
+    let start = |settings: &_| Crawlers::start(settings, Some(&first), Metrics::new().crawlers).unwrap();
+    let judge = |crawlers: &Crawlers| crawlers.judge(b"googlebot", GOOGLE.parse().unwrap(), time::uptime());
+    assert_eq!(judge(&start(&after)), Some(Standing::Verified), "at once");
+    after.list[1].domains.pop();
+    assert_eq!(judge(&start(&after)), Some(Standing::Unknown), "other domains");
+}
+
+#[test]
+fn who_is_asked_may_change_and_the_rest_stay() {
+    let (dns, other) = (Dns::open(), Dns::open());
+    let before = settings(&dns);
+    let mut crawlers = crawlers(&before);
+    assert!(crawlers.are_of(&before));
+    // As where the system's own have become others.
+    crawlers.resolvers = Arc::new([other.address]);
+    assert!(!crawlers.are_of(&before));
+}
+
+#[test]
+fn a_name_far_behind_in_an_agent_is_none() {
+    let mut agent = vec![b'x'; MOST_OF_AN_AGENT - 9];
+    agent.extend_from_slice(b"GoogleBot");
+    assert!(names(&agent, "googlebot"));
+    agent.insert(0, b'x');
+    assert!(!names(&agent, "googlebot") && !names(b"", "googlebot"));
 }
 
 #[test]

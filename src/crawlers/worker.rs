@@ -37,7 +37,7 @@ async fn work(lookup: Arc<Lookup>, known: &Mutex<Known>, mut wakes: Receiver<()>
         let wait = match next {
             Next::LookUp(key) => {
                 let lookup = Arc::clone(&lookup);
-                under_way.spawn(async move { (key, lookup.look_up(key).await) });
+                under_way.spawn(async move { (key, settled(async move { lookup.look_up(key).await }).await) });
                 continue;
             }
             Next::In(wait) => Some(wait),
@@ -53,6 +53,11 @@ async fn work(lookup: Arc<Lookup>, known: &Mutex<Known>, mut wakes: Receiver<()>
     }
 }
 
+/// A lookup that a fault of the program ends has failed: its address is asked about again.
+async fn settled(lookup: impl Future<Output = Found> + Send + 'static) -> Found {
+    tokio::spawn(lookup).await.unwrap_or(Found::Failed)
+}
+
 fn learn(known: &Mutex<Known>, (key, found): (Key, Found), metrics: &CrawlerMetrics) {
     let verified = {
         let mut known = lock(known);
@@ -65,4 +70,16 @@ fn learn(known: &Mutex<Known>, (key, found): (Key, Found), metrics: &CrawlerMetr
         Found::Refuted(_) => LookupFate::Refuted,
         Found::Failed => LookupFate::Failed,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_lookup_that_panics_has_failed() {
+        assert_eq!(settled(async { panic!("a fault") }).await, Found::Failed);
+        let found = Found::Refuted(Duration::ZERO);
+        assert_eq!(settled(async move { found }).await, found);
+    }
 }

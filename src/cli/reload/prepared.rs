@@ -73,13 +73,14 @@ fn access(live: &Live, config: &Config) -> Result<Access, StartError> {
     access.map_err(StartError::Access)
 }
 
-/// Those in force where nothing about them is otherwise: what they know goes on.
+/// Those in force where nothing about them is otherwise, nor whom they ask; else new ones, who know what those do.
 fn crawlers(live: &Live, config: &Config) -> Result<Crawlers, StartError> {
     let in_force = &live.cores.shared().crawlers;
     if in_force.are_of(&config.crawlers) {
         return Ok(in_force.clone());
     }
-    Ok(Crawlers::start(&config.crawlers, live.metrics.crawlers.clone())?)
+    let metrics = live.metrics.crawlers.clone();
+    Ok(Crawlers::start(&config.crawlers, Some(in_force), metrics)?)
 }
 
 /// Those in force where nothing about them is otherwise: they keep their connections.
