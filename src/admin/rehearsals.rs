@@ -8,12 +8,12 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
 
 use super::entrance::Operator;
-use super::hands::{conflict, may_say, reason, say};
+use super::hands::{AWAY, conflict, may_say, reason, say};
 use super::problem::json;
 use super::rooms::{Named, shown};
 use super::{Peer, Problem, Shared, api, gates};
@@ -44,11 +44,10 @@ pub(super) async fn begin(
             "a rehearsal of {by:?} is under way until {until}: one at a time, end it first"
         )));
     }
-    let decides = room.view.settings.stock.is_some() || room.view.configured.draw.is_some();
-    if decides && !anyway {
+    if room.view.decides && !anyway {
         return Err(conflict(
-            "the room sells by stock or by a draw: virtual visitors would hold pieces and take places until it ends; rehearse \
-             outside of its sale, or anyway",
+            "a sale by stock or by a draw is on: virtual visitors would hold pieces and take places until it ends; rehearse in \
+             a room like it without them, or anyway",
         ));
     }
     let (id, size, forward) = (order.id, order.size, order.forward);
@@ -68,6 +67,9 @@ pub(super) async fn renew(
 ) -> Result<Response, Problem> {
     let api::Renew { id } = gates::read(&headers, body)?;
     let id = named(&id)?;
+    if shared.replica.cut_off().is_some() {
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, AWAY));
+    }
     let lease_ms = LEASE_MS;
     let change = Change::Renew { id, lease_ms };
     match shared.replica.order(room.name.clone(), change, None, None).await {

@@ -40,6 +40,7 @@ impl State {
                 return if renewed { Changed::Taken } else { Changed::Refused };
             }
             (Some(room), _) if change.revision <= room.revision => return Changed::Stale,
+            (Some(room), Change::Rehearse(order)) if room.is_rehearsing(Some(order.id)) => return Changed::Taken,
             (Some(_), Change::Override(overrides)) if !overrides.fits() => return Changed::Refused,
             (Some(room), Change::Configure(settings)) => room.configure(settings.under(version).bounded(), m),
             (Some(room), Change::Override(overrides)) => {

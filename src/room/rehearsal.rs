@@ -30,6 +30,8 @@ pub struct Rehearsal {
     pub joined: u32,
     /// What its visitors ask of the shop reaches it.
     pub forward: bool,
+    /// It goes on where a sale by stock or by a draw is on.
+    pub anyway: bool,
     /// Whose it is.
     pub by: Who,
     pub since: Wall,
@@ -91,6 +93,7 @@ impl Rehearsal {
             size: order.size,
             joined: order.joined.min(order.size),
             forward: order.forward,
+            anyway: order.anyway,
             by: order.by.bounded(),
             since: time,
             ends_at: time.plus(order.for_ms),
@@ -111,7 +114,7 @@ impl Rehearsal {
             size: self.size,
             joined: self.joined,
             forward: self.forward,
-            anyway: true,
+            anyway: self.anyway,
             lease_ms: self.until.since(now).max(1),
             for_ms: self.ends_by.since(now).max(1),
             by: self.by.clone(),
@@ -123,6 +126,7 @@ impl Rehearsal {
         w.u32(self.size);
         w.u32(self.joined);
         w.flag(self.forward);
+        w.flag(self.anyway);
         self.by.write(w);
         w.wall(self.since);
         w.wall(self.ends_at);
@@ -136,6 +140,7 @@ impl Rehearsal {
             size: r.u32()?,
             joined: r.u32()?,
             forward: r.flag()?,
+            anyway: r.flag()?,
             by: Who::read(r)?,
             since: r.wall()?,
             ends_at: r.wall()?,
@@ -279,6 +284,17 @@ impl Line {
                 lane.presence.take(place);
             }
         }
+    }
+
+    /// Whether there is anything to tell of virtual visitors here: who came back by a mark alone is in no figure.
+    pub fn is_rehearsed(&self) -> bool {
+        self.rehearsed != Figures::default() || self.virtual_lanes().next().is_some()
+    }
+
+    /// Lanes that have any.
+    pub fn virtual_lanes(&self) -> impl Iterator<Item = (LaneId, &Lane)> {
+        let lanes = (0..).map(LaneId).zip(&self.lanes);
+        lanes.filter(|(_, lane)| !lane.virtuals.is_empty())
     }
 
     /// How many of those who wait are virtual.

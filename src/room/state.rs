@@ -325,7 +325,6 @@ impl State {
     fn run(&mut self, batch: &Batch, effects: &mut Effects) {
         let quiet_until = self.moment.quiet_until;
         for room in self.rooms.values_mut() {
-            room.lapse(&self.moment);
             room.follow(&mut self.moment);
         }
         for change in &batch.rooms {

@@ -71,6 +71,8 @@ pub struct RoomView {
     pub orders: Arc<Orders>,
     /// The rehearsal that is under way.
     pub rehearsal: Option<Arc<Rehearsal>>,
+    /// A sale is on whose outcome virtual visitors would have a part in: by stock, or by a draw.
+    pub decides: bool,
     /// Single-use codes that are spent and have not expired.
     pub spent: SpentCodes,
     pub overrides: Overrides,

@@ -32,6 +32,7 @@ mod model;
 mod pending;
 mod rehearsal;
 mod rehearsal_lost;
+mod rehearsal_sale;
 mod run;
 mod schedule;
 mod shared;

@@ -235,7 +235,9 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
     }
     assert_eq!(begin(&mut log, order(5)), Changed::Taken);
     join(&mut log, ID, 2);
+    let revision = log.state.view().rooms[&room()].revision;
     assert_eq!(begin(&mut log, order(9)), Changed::Taken);
+    assert_eq!(log.state.view().rooms[&room()].revision, revision);
     let rehearsal = log.state.view().rooms[&room()].rehearsal.clone().unwrap();
     assert_eq!(
         (rehearsal.size, rehearsal.joined, rehearsal.by.name.as_str()),
@@ -254,10 +256,7 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
         .take(2)
         .map(|order| &order.deed)
         .collect();
-    let deed = |began| Deed::Rehearsal {
-        size: if began { 9 } else { 5 },
-        began,
-    };
+    let deed = |began| Deed::Rehearsal { size: 5, began };
     assert_eq!(deeds, [&deed(false), &deed(true)]);
     assert_eq!(say(&mut log, Change::EndRehearsal(None)), Changed::Refused);
     assert_eq!(begin(&mut log, other), Changed::Taken);

@@ -29,7 +29,7 @@ pub(super) struct Collector {
     editions: BTreeMap<RoomName, Edition>,
     /// Notes in all lines.
     notes: usize,
-    /// The line last served; the next batch starts behind it.
+    /// Behind whatever is of the line last served; the next batch starts there, and has people before virtual visitors.
     turn: Option<LineKey>,
     /// Somebody waits, or a slot may come free: what is here should go at once.
     urgent: bool,
@@ -243,7 +243,7 @@ impl Collector {
                 self.lines.remove(&key);
             }
             batch.sections.extend(section);
-            self.turn = Some(key);
+            self.turn = Some((key.0, key.1, Some(RehearsalId([0xFF; 8]))));
         }
         self.urgent = !self.is_empty();
         (batch, waiters)

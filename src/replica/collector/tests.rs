@@ -163,6 +163,34 @@ fn lines_take_turns_when_there_is_not_room_for_all() {
     );
 }
 
+/// Whatever was served last.
+#[test]
+fn people_stand_before_the_virtual_visitors_of_their_batch() {
+    let mut collector = Collector::default();
+    let of = |rehearsal, n| {
+        let mut noted = noted(0, n, Note::Mark);
+        noted.visitor.rehearsal = rehearsal;
+        noted
+    };
+    let rehearsal = Some(RehearsalId([7; 8]));
+    // Whose came first, and what the batch before had.
+    for (n, before) in [&[None][..], &[rehearsal], &[rehearsal, None], &[]]
+        .into_iter()
+        .enumerate()
+    {
+        let n = u32::try_from(n).unwrap() * 10;
+        for (at, whose) in (n..).zip(before) {
+            collector.note(of(*whose, at));
+        }
+        collector.cut(|_| 0);
+        collector.note(of(rehearsal, n + 5));
+        collector.note(of(None, n + 6));
+        let (batch, _) = collector.cut(|_| 0);
+        let whose: Vec<_> = batch.sections.iter().map(|section| section.rehearsal).collect();
+        assert_eq!(whose, [None, rehearsal], "{before:?}");
+    }
+}
+
 #[test]
 fn an_end_waits_until_the_claim_before_it_has_gone() {
     let mut collector = Collector::default();

@@ -31,6 +31,7 @@ impl Room {
             sale: Arc::clone(&self.sale),
             orders: Arc::clone(&self.orders),
             rehearsal: self.rehearsal.clone(),
+            decides: self.decides(),
             spent: self.codes.spent.clone(),
             overrides: self.overrides.clone(),
             revision: self.revision,

@@ -8,21 +8,17 @@ use crate::room::codec::{Read, Reader, Writer};
 use crate::room::effects::Effects;
 use crate::room::entry::Section;
 use crate::room::figures::{read_figures, write_figures};
-use crate::room::ids::{Clock, LaneId, LineName};
+use crate::room::ids::{Clock, LineName};
 use crate::room::line::Line;
 use crate::room::moment::Moment;
 use crate::room::rehearsal::{Rehearsal, RehearsalId, RehearsalOrder};
 use crate::room::schedule::Phase;
-use crate::room::view::Figures;
 
 impl Room {
-    /// Begins a rehearsal; the same one again changes nothing. False while another is under way, where its bounds are none, and
-    /// in a sale by stock or by a draw, whose outcome virtual visitors would have a part in.
+    /// Begins a rehearsal. False while one is under way, where its bounds are none, and in a sale by stock or by a draw, whose
+    /// outcome virtual visitors would have a part in.
     pub fn rehearse(&mut self, order: &RehearsalOrder, m: &Moment) -> bool {
-        if let Some(rehearsal) = &self.rehearsal {
-            return rehearsal.id == order.id;
-        }
-        if self.decides() && !order.anyway {
+        if self.rehearsal.is_some() || (self.decides() && !order.anyway) {
             return false;
         }
         self.rehearsal = Rehearsal::of(order, m.time, m.clock).map(Arc::new);
@@ -54,14 +50,11 @@ impl Room {
         section.rehearsal.is_none_or(|id| self.is_rehearsing(Some(id)))
     }
 
-    /// An entry begins: a rehearsal that nobody has renewed is over.
-    pub fn lapse(&mut self, m: &Moment) {
+    /// A rehearsal that nobody has renewed is over, and so is one that a sale with an outcome has come upon, unless that was wanted.
+    pub(super) fn lapse(&mut self, m: &Moment) {
         // PERF: every entry passes all rooms, and hardly any rehearses.
-        if self
-            .rehearsal
-            .as_ref()
-            .is_some_and(|rehearsal| rehearsal.until <= m.clock)
-        {
+        let Some(rehearsal) = &self.rehearsal else { return };
+        if rehearsal.until <= m.clock || (!rehearsal.anyway && self.decides()) {
             self.end_rehearsal();
         }
     }
@@ -125,7 +118,7 @@ impl Room {
     }
 
     /// A sale is on whose outcome is more than an order: stock, or a draw.
-    fn decides(&self) -> bool {
+    pub(super) fn decides(&self) -> bool {
         let outcome = self.settings.stock.is_some() || self.configured.draw.is_some();
         let on = |phase| matches!(phase, Phase::Prequeue | Phase::Open);
         outcome && self.stage().is_none_or(|stage| on(stage.phase))
@@ -133,16 +126,14 @@ impl Room {
 
     /// The rehearsal, what of each line's figures was virtual, and where in each lane virtual visitors stand.
     pub(super) fn rehearsed(&self) -> Option<Vec<u8>> {
-        let told = |line: &&Line| line.rehearsed != Figures::default();
-        let lines: Vec<(&LineName, &Line)> = self.lines.iter().filter(|(_, line)| told(line)).collect();
+        let lines: Vec<(&LineName, &Line)> = self.lines.iter().filter(|(_, line)| line.is_rehearsed()).collect();
         let field = || {
             Writer::field(|w| {
                 w.option(self.rehearsal.as_deref(), |w, rehearsal| rehearsal.write(w));
                 w.list(&lines, |w, (name, line)| {
                     w.text(name.as_str());
                     write_figures(w, &line.rehearsed);
-                    let lanes = (0..).map(LaneId).zip(&line.lanes);
-                    let lanes: Vec<_> = lanes.filter(|(_, lane)| !lane.virtuals.is_empty()).collect();
+                    let lanes: Vec<_> = line.virtual_lanes().collect();
                     w.list(&lanes, |w, (id, lane)| {
                         w.u8(id.0);
                         lane.virtuals.write(w);
@@ -153,19 +144,28 @@ impl Room {
         (self.rehearsal.is_some() || !lines.is_empty()).then(field)
     }
 
+    /// As [`Room::rehearsed`] writes it and no other way: each line and lane once, in order, and none with nothing to say.
     pub(super) fn read_rehearsed(&mut self, r: &mut Reader) -> Read<()> {
         self.rehearsal = r.option(Rehearsal::read)?.map(Arc::new);
+        let mut last: Option<LineName> = None;
         for _ in 0..r.count(3)? {
             let (name, figures) = (r.line_name()?, read_figures(r)?);
             let lanes = r.list(2, |r| Ok((r.lane()?, Bits::read(r)?)))?;
-            let Some(line) = self.lines.get_mut(&name) else {
+            let in_order = last.as_ref().is_none_or(|last| *last < name) && lanes.is_sorted_by(|a, b| a.0 < b.0);
+            let Some(line) = self.lines.get_mut(&name).filter(|_| in_order) else {
                 return r.wrong();
             };
             line.rehearsed = figures;
             for (id, virtuals) in lanes {
-                let Some(lane) = line.lane(id) else { return r.wrong() };
-                lane.virtuals = virtuals;
+                match line.lane(id).filter(|_| !virtuals.is_empty()) {
+                    Some(lane) => lane.virtuals = virtuals,
+                    None => return r.wrong(),
+                }
             }
+            if !line.is_rehearsed() {
+                return r.wrong();
+            }
+            last = Some(name);
         }
         Ok(())
     }

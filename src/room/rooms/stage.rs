@@ -69,8 +69,9 @@ impl Room {
         self.settle(m);
     }
 
-    /// Does what was due by now, in its order.
+    /// Does what was due by now, in its order. A rehearsal that was over before has no part in it.
     pub fn follow(&mut self, m: &mut Moment) {
+        self.lapse(m);
         // PERF: every entry passes all rooms, and in nearly all of them nothing turns.
         while let Some((at, turn)) = self.turn.filter(|(at, _)| *at <= m.time) {
             self.followed = Some(at);
@@ -82,6 +83,7 @@ impl Room {
             }
             self.settle(m);
         }
+        self.lapse(m);
     }
 
     /// When the schedule turns next.
