@@ -115,8 +115,13 @@ fn wrong(text: String) -> (String, ExitCode) {
 
 /// The configuration and its keys, or those in the data folder; offline.
 pub(super) fn keys(path: &std::path::Path) -> Done<(Config, Keyring)> {
+    keys_with(path, &[])
+}
+
+/// The same with rooms that were added at run time.
+pub(super) fn keys_with(path: &std::path::Path, added: &[config::AddedRoom]) -> Done<(Config, Keyring)> {
     let unusable = |text: String| (text, ExitCode::from(EXIT_CONFIG));
-    let report = config::read(Some(path), &Overrides::none());
+    let report = config::Document::open(Some(path)).read(&Overrides::none(), added);
     let text = report.to_string();
     let (config, _) = report.finish().map_err(|_| unusable(text))?;
     let folder = match &config.store.kind {

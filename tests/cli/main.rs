@@ -28,6 +28,8 @@ mod outage;
 mod program;
 mod proofs;
 mod rehearse;
+mod rehearse_people;
+mod rehearse_ways;
 mod reload;
 mod replay;
 mod rooms;

@@ -9,7 +9,7 @@ use crate::program::{Ended, Program};
 use crate::until;
 
 /// Everybody comes at once, looks in shortly, and nobody does anything else.
-const PLAIN: [&str; 10] = [
+pub const PLAIN: [&str; 10] = [
     "--arrive",
     "1s",
     "--leave",
@@ -22,35 +22,35 @@ const PLAIN: [&str; 10] = [
     "0",
 ];
 
-fn site() -> Site {
+pub fn site() -> Site {
     let site = Site::new("session_duration = \"20s\"", "");
     site.edit("total_active_users = 1", "total_active_users = 10");
     site
 }
 
-fn args<'a>(gate: &Gate, places: &'a mut Vec<String>, more: &[&'a str]) -> Vec<&'a str> {
+pub fn args<'a>(gate: &Gate, places: &'a mut Vec<String>, more: &[&'a str]) -> Vec<&'a str> {
     places.push(format!("http://{}", gate.admin));
     places.push(format!("http://{}", gate.address));
     let base = ["rehearse", "--room", "shop", "--admin", &places[0], "--url", &places[1]];
     [&base, more].concat()
 }
 
-fn rehearse(site: &Site, gate: &Gate, more: &[&str]) -> Ended {
+pub fn rehearse(site: &Site, gate: &Gate, more: &[&str]) -> Ended {
     site.run(&args(gate, &mut Vec::new(), more))
 }
 
-fn begin(site: &Site, gate: &Gate, more: &[&str]) -> Program {
+pub fn begin(site: &Site, gate: &Gate, more: &[&str]) -> Program {
     let more = [&PLAIN, more].concat();
     let folder = site.path("config.toml");
     Program::start(folder.parent().unwrap(), &args(gate, &mut Vec::new(), &more))
 }
 
-fn room(gate: &Gate) -> Value {
+pub fn room(gate: &Gate) -> Value {
     gate.asks_admin("/api/v1/rooms/shop").json()
 }
 
 /// So many virtual visitors have joined.
-fn joined(gate: &Gate, program: &mut Program, count: u64) {
+pub fn joined(gate: &Gate, program: &mut Program, count: u64) {
     until("virtual visitors", || {
         assert!(program.runs(), "{}\n{}", program.out(), program.err());
         (room(gate)["rehearsal"]["joined"].as_u64()? >= count).then_some(())
@@ -58,7 +58,7 @@ fn joined(gate: &Gate, program: &mut Program, count: u64) {
 }
 
 /// Nobody virtual is left.
-fn all_are_gone(gate: &Gate) {
+pub fn all_are_gone(gate: &Gate) {
     until("the end of the rehearsal", || {
         let room = room(gate);
         let figures = ["waiting", "called", "sessions"].map(|key| room[key].as_u64().unwrap());

@@ -156,6 +156,52 @@ fn who_comes_in_the_clear_is_sent_to_the_same_address_over_tls() {
 }
 
 #[test]
+fn visitors_of_a_rehearsal_come_over_tls_where_the_gate_sends_them() {
+    let secured = Secured::start("hosts = [\"shop.example\"]", "redirect = true");
+    let rehearse = |url: &str, more: &[&str]| {
+        let admin = format!("http://{}", secured.gate.admin);
+        let base = [
+            "rehearse",
+            "--room",
+            "shop",
+            "--visitors",
+            "2",
+            "--inside",
+            "1s",
+            "--url",
+            url,
+        ];
+        let whole = [&base[..], &["--admin", &admin], &crate::rehearse::PLAIN, more].concat();
+        secured.site.run(&whole)
+    };
+    let (clear, tls) = (
+        format!("http://{}", secured.gate.address),
+        format!("https://{}", secured.address),
+    );
+    for url in [&clear, &tls] {
+        let ended = rehearse(url, &["--ca-file", "root.pem"]);
+        assert!(ended.code == Some(0) && ended.out.contains("inside 2,"), "{ended:?}");
+    }
+    let asked = secured.metrics();
+    assert!(asked.contains("outcome=\"redirected\"} 1"), "{asked}");
+    assert_eq!(secured.site.shop.asked("/"), 0);
+    std::fs::write(secured.site.path("other.pem"), Authority::new().pem()).unwrap();
+    // Whoever is not known to vouch for the gate could be anybody.
+    for (url, more) in [
+        (&clear, &["--ca-file", "other.pem"][..]),
+        (&tls, &["--ca-file", "root.pem", "--host", "other.example"]),
+    ] {
+        let ended = rehearse(url, more);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+    }
+    let untrusted = rehearse(&tls, &["--ca-file", "other.pem"]);
+    assert!(
+        untrusted.err.contains("no TLS") && untrusted.err.contains("--ca-file"),
+        "{untrusted:?}"
+    );
+}
+
+#[test]
 fn an_unknown_host_is_put_into_no_link_and_a_port_of_the_operator_s_stands_in_it() {
     let secured = Secured::start("hosts = [\"shop.example\"]", "redirect = true\nredirect_port = 443");
     let answer = secured.curl("http", "/a", &[]);

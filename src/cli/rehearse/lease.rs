@@ -6,9 +6,9 @@ use http::{HeaderValue, StatusCode};
 use serde_json::json;
 use tokio::time::sleep;
 
+use super::known::Known;
 use super::options::RehearseArgs;
 use super::stage::{Asks, Jar, MARK, Stage, word};
-use super::target::{configured, room};
 use crate::cli::remote::{Client, Failure};
 use crate::room::{RehearsalId, RoomName};
 use crate::time;
@@ -30,18 +30,16 @@ pub struct Lease {
 }
 
 impl Lease {
-    pub fn new(args: &RehearseArgs, client: Client, path: String) -> Result<Self, Failure> {
-        let (config, keyring) = configured(args)?;
+    pub fn new(args: &RehearseArgs, client: Client, path: String, known: Known) -> Result<Self, Failure> {
         let mut id = [0; 8];
         getrandom::fill(&mut id)
             .map_err(|_| Failure::Local("the operating system gives no random bytes".to_owned()))?;
-        let name = room(&config, args).map(|room| room.name.clone());
         Ok(Self {
             client,
             path,
             id: RehearsalId(id),
-            room: name.ok_or_else(|| Failure::Local(format!("there is no room {:?}", args.room)))?,
-            keyring,
+            room: known.room().name.clone(),
+            keyring: known.keyring,
             size: args.size(),
             length_ms: args.length_ms()?,
             forward: args.forward,
@@ -97,7 +95,8 @@ impl Lease {
         ))
     }
 
-    /// Renews it again and again, until the room takes it no more.
+    /// Renews it again and again, until the room takes it no more. While the log takes nothing, the room's clock stands still
+    /// and its lease with it.
     pub async fn keep(&self, stage: &Stage) {
         let mut renewed = time::uptime();
         while !stage.is_over() {
@@ -106,8 +105,12 @@ impl Lease {
             match self.client.post(&path, &json!({ "id": self.id() })).await {
                 Ok(_) => renewed = time::uptime(),
                 Err(Failure::Refused { status, .. }) if status == StatusCode::CONFLICT => {
-                    let why = "the rehearsal is over at the gate: an operator ended it, or the room was reset";
+                    let why = "the rehearsal is over at the gate: an operator ended it, the room was reset, or a sale by stock \
+                               or by a draw has begun";
                     stage.stop(Some(why.to_owned()));
+                }
+                Err(Failure::Refused { status, .. }) if status == StatusCode::SERVICE_UNAVAILABLE => {
+                    renewed = time::uptime();
                 }
                 Err(failure) if time::uptime().saturating_sub(renewed) > LEASE => {
                     stage.stop(Some(format!("the rehearsal could not be renewed: {failure}")));

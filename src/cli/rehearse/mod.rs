@@ -4,9 +4,11 @@
 //! the gates' own keys. When it ends, whichever way, every virtual visitor is gone: at its word, or by the room itself once
 //! nobody renews.
 
+mod known;
 mod lease;
 mod options;
 mod persona;
+mod place;
 mod pool;
 mod profile;
 mod show;
@@ -23,6 +25,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use self::known::Known;
 use self::lease::Lease;
 pub use self::options::RehearseArgs;
 use self::persona::{Persona, crowd};
@@ -51,13 +54,13 @@ async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let profile = args.profile()?;
-    let target = Target::of(args)?;
+    let known = Known::of(args, &client).await?;
+    let mut target = Target::of(args, &known)?;
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     let crowd = crowd(args.visitors, &profile, seed, target.claim_deadline);
     let crowd: Vec<Persona> = crowd.into_iter().map(|persona| target.awake(persona)).collect();
-    let lease = Lease::new(args, client, path)?;
-    let stage = Arc::new(target.stage(&lease, args.visitors)?);
-    target.is_a_gate(&stage).await?;
+    let lease = Lease::new(args, client, path, known)?;
+    let stage = Arc::new(target.gate(&lease, args).await?);
     lease.begin().await?;
     let began = time::wall();
     let done = rehearse(args, &lease, &stage, crowd).await;
@@ -84,6 +87,7 @@ async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
 /// Until everybody has had their visit, the time is over, or somebody ends it.
 async fn rehearse(args: &RehearseArgs, lease: &Lease, stage: &Arc<Stage>, crowd: Vec<Persona>) -> Result<(), Failure> {
     lease.is_known(stage).await?;
+    stage.begins();
     let mut visits = JoinSet::new();
     for (at, persona) in crowd.into_iter().enumerate() {
         visits.spawn(visitor::live(Arc::clone(stage), at, persona));

@@ -45,6 +45,9 @@ pub struct RehearseArgs {
     /// How long that is, on the average
     #[arg(long, value_name = "TIME")]
     pub sleep_for: Option<String>,
+    /// How long one has waited before giving up or falling silent, on the average
+    #[arg(long, value_name = "TIME")]
+    pub patience: Option<String>,
     /// The share that comes late when called
     #[arg(long, value_name = "PERCENT")]
     pub late: Option<String>,
@@ -60,9 +63,12 @@ pub struct RehearseArgs {
     /// How long the whole takes at most
     #[arg(long = "for", value_name = "TIME", default_value = "1h")]
     pub length: String,
-    /// Where the visitors go, as `http://127.0.0.1:8080`; else the first address of the configuration
+    /// Where the visitors go, as `http://127.0.0.1:8080` or `https://…`; else the first address of the configuration
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+    /// Authorities to trust over TLS, as PEM; else the system's
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
     /// The host that they ask for; else the room's first, or the address
     #[arg(long)]
     pub host: Option<String>,
@@ -106,6 +112,7 @@ impl RehearseArgs {
             ("--arrive", &self.arrive, &mut profile.arrive_secs),
             ("--inside", &self.inside, &mut profile.inside_secs),
             ("--sleep-for", &self.sleep_for, &mut profile.sleep_secs),
+            ("--patience", &self.patience, &mut profile.patience_secs),
         ] {
             if let Some(text) = text {
                 *secs = ms(option, text)? / 1_000;

@@ -63,11 +63,11 @@ fn does(profile: &Profile, claim_deadline: Duration, rng: &mut Rng) -> Does {
         drawn < 0.0
     };
     if is(profile.leave) {
-        return Does::Leaves(part(PATIENCE_SECS, exponential(rng)));
+        return Does::Leaves(part(profile.patience_secs, exponential(rng)));
     }
     if is(profile.sleep) {
         let length = part(profile.sleep_secs, exponential(rng).min(4.0));
-        return Does::Sleeps(part(PATIENCE_SECS, exponential(rng)), length);
+        return Does::Sleeps(part(profile.patience_secs, exponential(rng)), length);
     }
     if is(profile.late) {
         return Does::ComesLate(claim_deadline.mul_f64(0.5 + rng.f64()));
@@ -77,9 +77,6 @@ fn does(profile: &Profile, claim_deadline: Duration, rng: &mut Rng) -> Does {
     }
     Does::Nothing
 }
-
-/// How long one has waited, on the average, before giving up or closing the lid, in seconds.
-const PATIENCE_SECS: u64 = 90;
 
 /// Of mean 1.
 fn exponential(rng: &mut Rng) -> f64 {

@@ -1,37 +1,54 @@
 //! A bounded number of kept connections to one gate, which all virtual visitors share.
+//!
+//! Whoever finds all of them taken waits for a turn. How many do, and for how long, is told: then it is this tool that is slow,
+//! and not the gate.
 
-use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, StatusCode};
-use http_body_util::{BodyExt as _, Empty, Limited};
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
+
+use super::place::Place;
+use crate::time;
 
 /// Most connections: a process has about as many files at most.
 pub const MOST: usize = 20_000;
 
 type Sender = SendRequest<Empty<Bytes>>;
 
-/// The connections to one address.
+/// The connections to one gate.
 #[derive(Debug)]
 pub struct Pool {
-    address: SocketAddr,
+    place: Place,
     idle: Mutex<Vec<Sender>>,
     free: Semaphore,
+    waiting: AtomicUsize,
+    longest_ms: AtomicU64,
 }
 
-/// An answer, read whole.
+/// One connection's, until its answer is there.
+#[derive(Debug)]
+pub struct Turn<'p> {
+    pool: &'p Pool,
+    _permit: Option<SemaphorePermit<'p>>,
+}
+
+/// An answer, read to its end or as far as it is of use.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// It broke off, or took too long: what came before counts.
+    pub cut: bool,
 }
 
 /// Why there is none.
@@ -39,10 +56,10 @@ pub struct Answer {
 pub enum NoAnswer {
     #[error("no connection: {0}")]
     Connect(std::io::Error),
+    #[error("no TLS: {0}")]
+    Tls(std::io::Error),
     #[error("the connection broke: {0}")]
     Broken(hyper::Error),
-    #[error("the answer broke off or is longer than {MAX_BODY} bytes")]
-    Cut,
     #[error("no answer within {} s", WITHIN.as_secs())]
     Late,
 }
@@ -52,32 +69,77 @@ impl NoAnswer {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Connect(_) => "connect",
+            Self::Tls(_) => "tls",
             Self::Broken(_) => "broken",
-            Self::Cut => "cut",
             Self::Late => "timeout",
         }
     }
 }
 
 impl Pool {
-    pub fn new(address: SocketAddr, connections: usize) -> Self {
+    pub fn new(place: Place, connections: usize) -> Self {
         Self {
-            address,
+            place,
             idle: Mutex::default(),
             free: Semaphore::new(connections.clamp(1, MOST)),
+            waiting: AtomicUsize::default(),
+            longest_ms: AtomicU64::default(),
         }
     }
 
-    /// Sends a request on a connection that is free; waits for one where all are taken.
-    pub async fn send(&self, request: Request<Empty<Bytes>>) -> Result<Answer, NoAnswer> {
+    /// Waits for a connection's turn where all are taken.
+    pub async fn turn(&self) -> Turn<'_> {
+        let permit = match self.free.try_acquire() {
+            Ok(permit) => Some(permit),
+            Err(_) => self.wait().await,
+        };
+        Turn {
+            pool: self,
+            _permit: permit,
+        }
+    }
+
+    async fn wait(&self) -> Option<SemaphorePermit<'_>> {
+        let began = time::uptime();
+        let _waiting = Waiting::one(&self.waiting);
         // Nobody closes the semaphore.
-        let _turn = self.free.acquire().await;
-        timeout(WITHIN, self.exchange(request))
-            .await
-            .unwrap_or(Err(NoAnswer::Late))
+        let permit = self.free.acquire().await.ok();
+        let waited = time::uptime().saturating_sub(began).as_millis();
+        self.longest_ms
+            .fetch_max(u64::try_from(waited).unwrap_or(u64::MAX), Ordering::Relaxed);
+        permit
+    }
+
+    /// Requests that wait for a connection now.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// How long a request has waited for one at most, in milliseconds.
+    pub fn longest_ms(&self) -> u64 {
+        self.longest_ms.load(Ordering::Relaxed)
     }
 
     async fn exchange(&self, request: Request<Empty<Bytes>>) -> Result<Answer, NoAnswer> {
+        let head = timeout(WITHIN, self.head(request)).await;
+        let (head, body, sender) = head.unwrap_or(Err(NoAnswer::Late))?;
+        let mut kept = BytesMut::new();
+        let read = timeout(BODY_WITHIN, read(body, &mut kept)).await;
+        if matches!(read, Ok(Read::Whole)) {
+            self.keep(sender);
+        }
+        Ok(Answer {
+            status: head.status,
+            headers: head.headers,
+            body: kept.freeze(),
+            cut: !matches!(read, Ok(Read::Whole | Read::Enough)),
+        })
+    }
+
+    async fn head(
+        &self,
+        request: Request<Empty<Bytes>>,
+    ) -> Result<(http::response::Parts, Incoming, Sender), NoAnswer> {
         let mut sender = match self.kept().await {
             Some(sender) => sender,
             None => self.connect().await?,
@@ -94,20 +156,12 @@ impl Pool {
             },
         };
         let (head, body) = response.into_parts();
-        let body = Limited::new(body, MAX_BODY).collect().await;
-        let body = body.map_err(|_| NoAnswer::Cut)?.to_bytes();
-        self.keep(sender);
-        Ok(Answer {
-            status: head.status,
-            headers: head.headers,
-            body,
-        })
+        Ok((head, body, sender))
     }
 
     async fn connect(&self) -> Result<Sender, NoAnswer> {
-        let stream = TcpStream::connect(self.address).await.map_err(NoAnswer::Connect)?;
-        let _ = stream.set_nodelay(true);
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(NoAnswer::Broken)?;
+        let stream = TokioIo::new(self.place.connect().await?);
+        let (sender, connection) = handshake(stream).await.map_err(NoAnswer::Broken)?;
         // Ends by itself when the sender is dropped.
         tokio::spawn(connection);
         Ok(sender)
@@ -130,8 +184,52 @@ impl Pool {
     }
 }
 
-/// How long an answer may take, once it is the request's turn.
-const WITHIN: Duration = Duration::from_secs(20);
+impl Turn<'_> {
+    /// Sends a request on a connection that is free. The answer's head is worth having even where its body is not.
+    pub async fn send(self, request: Request<Empty<Bytes>>) -> Result<Answer, NoAnswer> {
+        self.pool.exchange(request).await
+    }
+}
+
+/// How far a body was read.
+enum Read {
+    Whole,
+    /// It is longer than anybody here wants.
+    Enough,
+    Broken,
+}
+
+async fn read(mut body: Incoming, kept: &mut BytesMut) -> Read {
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Read::Broken };
+        let Some(data) = frame.data_ref() else { continue };
+        if kept.len() + data.len() > MAX_BODY {
+            return Read::Enough;
+        }
+        kept.extend_from_slice(data);
+    }
+    Read::Whole
+}
+
+/// Counted for as long as it lives.
+struct Waiting<'w>(&'w AtomicUsize);
+
+impl<'w> Waiting<'w> {
+    fn one(count: &'w AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How long an answer may take to begin, once it is the request's turn: longer than a gate waits for a shop. And to end.
+const WITHIN: Duration = Duration::from_secs(90);
+const BODY_WITHIN: Duration = Duration::from_secs(20);
 
 /// Most bytes of an answer that is read.
 const MAX_BODY: usize = 1 << 20;

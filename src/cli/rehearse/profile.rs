@@ -36,6 +36,8 @@ pub struct Profile {
     pub sleep: f64,
     /// How long that is, in seconds, on the average.
     pub sleep_secs: u64,
+    /// How long somebody has waited before either, in seconds, on the average.
+    pub patience_secs: u64,
     /// Come in only after the half of their claim deadline, or past it.
     pub late: f64,
     /// Are called and do not come.
@@ -54,6 +56,7 @@ pub const SPIKE: Profile = Profile {
     leave: 5.0,
     sleep: 5.0,
     sleep_secs: 120,
+    patience_secs: 90,
     late: 5.0,
     no_show: 5.0,
     reload: 20.0,

@@ -46,7 +46,7 @@ impl Progress {
             0.0
         };
         (self.called, self.at) = (look.called, since);
-        let line = line(&look, since, rate);
+        let line = line(&look, since, rate, stage.pool.waiting());
         let mut err = io::stderr().lock();
         let _ = if self.terminal {
             write!(err, "\r{line}\x1b[K").and_then(|()| err.flush())
@@ -62,12 +62,16 @@ impl Progress {
     }
 }
 
-fn line(look: &Look, since: Duration, rate: f64) -> String {
+fn line(look: &Look, since: Duration, rate: f64, waiting: usize) -> String {
     let since = duration(u32::try_from(since.as_secs()).unwrap_or(u32::MAX));
-    let over = [Fate::Ended, Fate::NoShow, Fate::Late, Fate::Lost, Fate::Refused];
+    let over = [Fate::Ended, Fate::NoShow, Fate::Lost, Fate::Refused];
+    let queue = match waiting {
+        0 => String::new(),
+        count => format!(", {count} waiting for a connection"),
+    };
     format!(
-        "{since}: to come {}, waiting {}, called {}, inside {}, left {}, done {}; {rate:.0} called a minute, {} requests, {} errors",
-        look.of(Fate::Ahead),
+        "{since}: to come {}, waiting {}, called {}, inside {}, left {}, done {}; {rate:.0} called a minute, {} requests, {} errors{queue}",
+        look.of(Fate::Ahead) + look.of(Fate::Trying),
         look.of(Fate::Waiting),
         look.of(Fate::Called),
         look.of(Fate::Inside),
@@ -132,17 +136,17 @@ impl Told<'_> {
         let count = |of: fn(&Visit) -> bool| visits.iter().filter(|visit| of(visit)).count();
         let _ = writeln!(
             text,
-            "\njoined {}, called {}, inside {}, ended {}, left {}, no-shows {}, late {}, lost {}, refused {}, never came {}",
+            "\njoined {}, called {}, inside {}, ended {}, left {}, no-shows {}, lost {}, refused {}, never came {}, began again {}",
             count(|visit| visit.joined.is_some()),
             count(|visit| visit.called.is_some()),
             count(|visit| visit.inside.is_some()),
             look.of(Fate::Ended),
             look.of(Fate::Left),
             look.of(Fate::NoShow),
-            look.of(Fate::Late),
             look.of(Fate::Lost),
             look.of(Fate::Refused),
             look.of(Fate::Ahead),
+            visits.iter().map(|visit| u64::from(visit.again)).sum::<u64>(),
         );
         let kinds: Vec<String> = look
             .errors
@@ -155,6 +159,14 @@ impl Told<'_> {
             kinds.join(", ")
         };
         let _ = writeln!(text, "requests {}, errors: {kinds}", look.requests);
+        let longest = Duration::from_millis(self.stage.pool.longest_ms());
+        if longest >= SLOW {
+            let _ = writeln!(
+                text,
+                "requests waited up to {:.1} s for a connection of this command's: that is in the waits above; raise --connections",
+                longest.as_secs_f64()
+            );
+        }
         text
     }
 
@@ -174,6 +186,8 @@ impl Told<'_> {
             "waits": { "until_called": waits(visits, called), "until_inside": waits(visits, inside) },
             "fates": look.fates.iter().map(|(fate, count)| (word(*fate), json!(count))).collect::<serde_json::Map<_, _>>(),
             "requests": look.requests,
+            // How long one waited for a connection of this command's, at most.
+            "connection_wait_ms": self.stage.pool.longest_ms(),
             "errors": look.errors,
             // In milliseconds since it began, in order of arrival.
             "visits": visits,
@@ -200,6 +214,9 @@ fn waits(visits: &[Visit], until: fn(&Visit) -> Option<u64>) -> Waits {
     let wait = |visit: &Visit| Some(until(visit)?.saturating_sub(visit.joined?));
     Waits::of(visits.iter().filter_map(wait).collect())
 }
+
+/// From so long a wait for a connection on, the report says so.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// Lines that are not drawn over one another come every so many seconds.
 const PLAIN_EVERY: u32 = 10;

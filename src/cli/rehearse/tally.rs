@@ -12,6 +12,8 @@ use serde::Serialize;
 pub enum Fate {
     /// Has not come yet.
     Ahead,
+    /// Has come, and has no place: early, or the gate cannot give one yet.
+    Trying,
     Waiting,
     Called,
     Inside,
@@ -21,9 +23,7 @@ pub enum Fate {
     Left,
     /// Was called and did not come.
     NoShow,
-    /// Came back when the place was gone.
-    Late,
-    /// The session, or the place, was over sooner than the visit.
+    /// The session was over sooner than the visit.
     Lost,
     /// The room took nobody: closed, early, or sold out.
     Refused,
@@ -37,6 +37,8 @@ pub struct Visit {
     /// When the visitor was first told to come in, and when it was inside.
     pub called: Option<u64>,
     pub inside: Option<u64>,
+    /// How often the place was gone and a new one was taken, behind all others.
+    pub again: u32,
 }
 
 /// The visits and what was sent for them.
@@ -81,6 +83,7 @@ impl Tally {
             joined: None,
             called: None,
             inside: None,
+            again: 0,
         };
         let visits = (0..visitors).map(|_| visit).collect();
         Self {
@@ -106,6 +109,13 @@ impl Tally {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// A visitor's place is gone, and it takes a new one.
+    pub fn again(&self, at: usize) {
+        if let Some(visit) = self.lock().visits.get_mut(at) {
+            visit.again = visit.again.saturating_add(1);
         }
     }
 

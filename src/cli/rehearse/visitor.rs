@@ -1,4 +1,5 @@
-//! One virtual visitor, from arrival to end: asks at the pace that the gate's answers say, as the page's script does.
+//! One virtual visitor, from arrival to end: asks at the pace that the gate's answers say, and loads the page again where the
+//! page's script would.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,8 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::persona::{Does, Persona};
-use super::stage::{Asks, Jar, Stage, has_pass, word};
+use super::pool::Answer;
+use super::stage::{Asks, Jar, Stage, has_pass, has_place, word};
 use super::tally::Fate;
 use crate::time;
 
@@ -29,8 +31,12 @@ struct Visitor<'a> {
     at: usize,
     persona: &'a Persona,
     jar: Jar,
+    /// Since when there is a place.
+    joined: Option<Duration>,
     /// Questions asked in line.
     asked: u32,
+    /// When the page was last loaded for the sake of it, and how often in a row.
+    loaded: (Duration, u32),
     slept: bool,
     came_late: bool,
 }
@@ -39,6 +45,8 @@ struct Visitor<'a> {
 enum Told {
     Wait(Duration),
     Called,
+    /// Only the page itself tells what is next.
+    Load,
     Over(Fate),
 }
 
@@ -49,30 +57,24 @@ impl<'a> Visitor<'a> {
             at,
             persona,
             jar: Jar::new(),
+            joined: None,
             asked: 0,
+            loaded: (Duration::ZERO, 0),
             slept: false,
             came_late: false,
         }
     }
 
     async fn visit(mut self) -> Fate {
-        let mut told = loop {
-            if let Some(told) = self.load().await {
-                break told;
-            }
-            sleep(AGAIN).await;
-        };
-        if !has_pass(&self.jar) && !matches!(told, Told::Over(_)) {
-            self.is(Fate::Waiting);
-        }
-        let joined = time::uptime();
+        self.is(Fate::Trying);
+        let mut told = self.load().await;
         loop {
             if has_pass(&self.jar) {
                 return self.inside().await;
             }
             told = match told {
                 Told::Over(fate) => return fate,
-                Told::Wait(pause) => match self.wait(pause, joined).await {
+                Told::Wait(pause) => match self.wait(pause).await {
                     Some(told) => told,
                     None => return Fate::Left,
                 },
@@ -80,13 +82,18 @@ impl<'a> Visitor<'a> {
                     Some(told) => told,
                     None => return Fate::NoShow,
                 },
+                Told::Load => {
+                    sleep(self.before_loading(time::uptime())).await;
+                    self.load().await
+                }
             };
         }
     }
 
     /// In line until it is time to ask again, and the answer; `None` for one who gives up.
-    async fn wait(&mut self, pause: Duration, joined: Duration) -> Option<Told> {
-        let waited = time::uptime().saturating_sub(joined);
+    async fn wait(&mut self, pause: Duration) -> Option<Told> {
+        let since = self.joined.unwrap_or_else(time::uptime);
+        let waited = time::uptime().saturating_sub(since);
         match self.persona.does {
             Does::Leaves(after) if waited + pause >= after => {
                 sleep(after.saturating_sub(waited)).await;
@@ -101,8 +108,7 @@ impl<'a> Visitor<'a> {
         }
         self.asked += 1;
         let reloads = self.persona.reloads > 0 && self.asked.is_multiple_of(self.persona.reloads);
-        let told = if reloads { self.load().await } else { self.ask().await };
-        Some(told.unwrap_or(Told::Wait(AGAIN)))
+        Some(if reloads { self.load().await } else { self.ask().await })
     }
 
     /// Called: comes in now, or late, or not at all (`None`).
@@ -116,10 +122,7 @@ impl<'a> Visitor<'a> {
             }
             _ => {}
         }
-        let Some(told) = self.load().await else {
-            sleep(AGAIN).await;
-            return Some(Told::Called);
-        };
+        let told = self.load().await;
         if !has_pass(&self.jar) && matches!(told, Told::Wait(_)) {
             // Too late, and in line again.
             self.is(Fate::Waiting);
@@ -131,6 +134,8 @@ impl<'a> Visitor<'a> {
     async fn inside(&mut self) -> Fate {
         self.is(Fate::Inside);
         let began = time::uptime();
+        // Whoever was called while joining has shown no cookie yet: only this claims the slot.
+        self.stage.ask(Asks::Asset, &mut self.jar).await;
         let (pages, whole) = (self.persona.pages.max(1), self.persona.inside);
         for page in 1..=pages {
             let due = whole.mul_f64(f64::from(page) / f64::from(pages));
@@ -148,27 +153,69 @@ impl<'a> Visitor<'a> {
     }
 
     /// Loads the page: joins, waits on, or comes in.
-    async fn load(&mut self) -> Option<Told> {
-        let answer = self.stage.ask(Asks::Page, &mut self.jar).await?;
-        Some(match word(&answer) {
-            "closed" | "early" | "sold_out" | "too_many_lines" => Told::Over(Fate::Refused),
+    async fn load(&mut self) -> Told {
+        let answer = self.stage.ask(Asks::Page, &mut self.jar).await;
+        self.look_at_the_jar();
+        let Some(answer) = answer else {
+            return if has_pass(&self.jar) { Told::Called } else { Told::Load };
+        };
+        match word(&answer) {
+            "closed" | "sold_out" | "too_many_lines" => Told::Over(Fate::Refused),
+            "early" => Told::Wait(FIRST),
             _ if has_pass(&self.jar) => Told::Called,
-            _ => Told::Wait(FIRST),
-        })
+            _ if has_place(&self.jar) => Told::Wait(FIRST),
+            _ => {
+                // Neither in nor in line, as where the log is slow: the page comes again by itself.
+                self.count(&answer);
+                Told::Load
+            }
+        }
+    }
+
+    fn look_at_the_jar(&mut self) {
+        if self.joined.is_none() && has_place(&self.jar) {
+            self.joined = Some(time::uptime());
+            self.is(Fate::Waiting);
+        }
+    }
+
+    fn count(&self, answer: &Answer) {
+        if answer.status.is_server_error() {
+            self.stage.tally.error(word(answer));
+        }
     }
 
     /// Asks where it stands.
-    async fn ask(&mut self) -> Option<Told> {
-        let answer = self.stage.ask(Asks::Status, &mut self.jar).await?;
-        let status: Value = serde_json::from_slice(&answer.body).ok()?;
+    async fn ask(&mut self) -> Told {
+        let Some(answer) = self.stage.ask(Asks::Status, &mut self.jar).await else {
+            return Told::Wait(AGAIN);
+        };
+        let status: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let refresh = status["refresh"].as_f64().unwrap_or(0.0).clamp(0.2, 600.0);
-        Some(match status["state"].as_str().unwrap_or_default() {
-            "waiting" | "joining" => Told::Wait(Duration::from_secs_f64(refresh)),
+        match status["state"].as_str().unwrap_or_default() {
+            "waiting" | "joining" | "early" => Told::Wait(Duration::from_secs_f64(refresh)),
             "called" | "inside" => Told::Called,
-            "late" => Told::Over(Fate::Late),
-            "closed" | "early" | "sold_out" => Told::Over(Fate::Refused),
-            _ => Told::Over(Fate::Lost),
-        })
+            "closed" | "sold_out" => Told::Over(Fate::Refused),
+            // None, late, ended: what was a place is none, and the page takes a new one.
+            state => {
+                if matches!(state, "late" | "ended") {
+                    self.stage.tally.again(self.at);
+                }
+                Told::Load
+            }
+        }
+    }
+
+    /// At once, and if that changes nothing more and more slowly, as the page's script does it.
+    fn before_loading(&mut self, now: Duration) -> Duration {
+        let (last, row) = self.loaded;
+        let again = last > Duration::ZERO && now.saturating_sub(last) < IN_A_ROW;
+        let row = if again { (row + 1).min(5) } else { 0 };
+        self.loaded = (now, row);
+        if row == 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_secs(1 << row).mul_f64(f64::midpoint(1.0, fastrand::f64()))
     }
 
     fn is(&self, fate: Fate) {
@@ -179,3 +226,6 @@ impl<'a> Visitor<'a> {
 /// When the page's script asks for the first time, and when anybody tries again who had no answer.
 const FIRST: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(3);
+
+/// Loads within so long of one another are in a row.
+const IN_A_ROW: Duration = Duration::from_secs(60);

@@ -38,7 +38,7 @@ use weights::Weights;
 pub(super) use budget::Budget;
 pub(super) use dial::{Protocol, ShopStream};
 pub(super) use origin::{Busy, Origin};
-pub use tls::{check_authorities, check_name};
+pub use tls::{check_authorities, check_name, visitors_tls};
 pub use weights::{NotWeighed, Weighed};
 
 /// The shop's servers; clones are the same ones. The thread that looks after them ends with the last clone.

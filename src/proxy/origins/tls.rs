@@ -28,12 +28,7 @@ pub(super) struct Tls {
 
 impl Tls {
     pub(super) fn new(settings: Option<&ShopTls>, servers: &[ShopServer]) -> Result<Self, OriginsError> {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let roots = Arc::new(roots(settings.and_then(|tls| tls.authorities.as_deref()))?);
-        let builder = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| wrong("url", error))?
-            .with_root_certificates(roots);
+        let builder = builder(settings.and_then(|tls| tls.authorities.as_deref()))?;
         let mut config = with_own(builder, settings)?;
         config.alpn_protocols = vec![HTTP1.to_vec()];
         let mut either = config.clone();
@@ -81,6 +76,29 @@ impl Tls {
         };
         Ok((stream, chosen))
     }
+}
+
+/// HTTP/1.1 over TLS for a command of ours that is a visitor itself; these authorities are trusted, or else the system's.
+///
+/// # Errors
+/// What is wrong with the authorities.
+pub fn visitors_tls(authorities: Option<&[u8]>) -> Result<TlsConnector, String> {
+    let builder = builder(authorities).map_err(|error| match error {
+        OriginsError::Tls { why, .. } => why,
+        other @ OriginsError::Thread(_) => other.to_string(),
+    })?;
+    let mut config = builder.with_no_client_auth();
+    config.alpn_protocols = vec![HTTP1.to_vec()];
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
+fn builder(authorities: Option<&[u8]>) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, OriginsError> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let roots = Arc::new(roots(authorities)?);
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    Ok(builder
+        .map_err(|error| wrong("url", error))?
+        .with_root_certificates(roots))
 }
 
 /// As ALPN names them (RFC 7301, section 6).

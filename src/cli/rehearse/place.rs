@@ -1,0 +1,195 @@
+//! The gate that virtual visitors go to: its address, and TLS where that is spoken there.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+
+use http::uri::{Authority, Uri};
+use rustls_pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::options::RehearseArgs;
+use super::pool::NoAnswer;
+use crate::cli::remote::Failure;
+use crate::config::{Config, Listen};
+use crate::proxy::visitors_tls;
+
+/// Where the visitors go, and how it is called where nothing else is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Aim {
+    pub address: SocketAddr,
+    pub tls: bool,
+    pub authority: String,
+}
+
+/// As an aim is reached.
+#[derive(Clone)]
+pub struct Place {
+    address: SocketAddr,
+    /// Whose certificate it must show.
+    tls: Option<(TlsConnector, ServerName<'static>)>,
+}
+
+/// A connection to it.
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
+
+impl Aim {
+    /// What `--url` says, or the first address of the configuration that could be reached, one in the clear before others.
+    pub fn of(args: &RehearseArgs, config: &Config) -> Result<Self, Failure> {
+        if let Some(url) = &args.url {
+            return named(url);
+        }
+        let clear = config.server.listen.iter();
+        let secured = config.tls.listen.iter();
+        let mut all = clear
+            .map(|listen| (listen, false))
+            .chain(secured.map(|listen| (listen, true)));
+        let found = all.find_map(|(listen, tls)| match listen {
+            Listen::Tcp(address) if address.port() != 0 => Some((reachable(*address), tls)),
+            _ => None,
+        });
+        let none = "the configuration names no address that could be reached from here: say where with --url";
+        let (address, tls) = found.ok_or_else(|| Failure::Local(none.to_owned()))?;
+        Ok(Self {
+            address,
+            tls,
+            authority: address.to_string(),
+        })
+    }
+
+    /// Where a gate sends whoever comes in the clear: the same machine, at the port that it names.
+    pub fn redirected(&self, location: &str) -> Option<Self> {
+        let uri: Uri = location.parse().ok()?;
+        let authority = uri
+            .authority()
+            .filter(|_| !self.tls && uri.scheme_str() == Some("https"))?;
+        let port = authority.port_u16().unwrap_or(HTTPS_PORT);
+        Some(Self {
+            address: SocketAddr::new(self.address.ip(), port),
+            tls: true,
+            authority: self.authority.clone(),
+        })
+    }
+
+    /// `host` is what is asked for there.
+    pub fn place(&self, host: &str, authorities: Option<&[u8]>) -> Result<Place, Failure> {
+        if !self.tls {
+            return Ok(Place::in_the_clear(self.address));
+        }
+        let wrong = |why: String| Failure::Local(format!("TLS to {self}: {why}"));
+        let connector = visitors_tls(authorities).map_err(wrong)?;
+        let authority: Option<Authority> = host.parse().ok();
+        let name = authority.as_ref().map_or(host, Authority::host);
+        let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let shown = ServerName::try_from(name.clone());
+        let shown = shown.map_err(|_| wrong(format!("{name:?} can be no name of a certificate")))?;
+        Ok(Place {
+            address: self.address,
+            tls: Some((connector, shown)),
+        })
+    }
+}
+
+impl fmt::Display for Aim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls { "https" } else { "http" };
+        write!(f, "{scheme}://{}", self.address)
+    }
+}
+
+impl Place {
+    pub fn in_the_clear(address: SocketAddr) -> Self {
+        Self { address, tls: None }
+    }
+
+    pub async fn connect(&self) -> Result<Box<dyn Stream>, NoAnswer> {
+        let stream = TcpStream::connect(self.address).await.map_err(NoAnswer::Connect)?;
+        let _ = stream.set_nodelay(true);
+        let Some((connector, name)) = &self.tls else {
+            return Ok(Box::new(stream));
+        };
+        let secured: io::Result<_> = connector.connect(name.clone(), stream).await;
+        Ok(Box::new(secured.map_err(NoAnswer::Tls)?))
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.address, if self.tls.is_some() { "TLS" } else { "" })
+    }
+}
+
+fn named(url: &str) -> Result<Aim, Failure> {
+    let wrong = |why: &str| Failure::Local(format!("--url {url}: {why}; it looks like http://127.0.0.1:8080"));
+    let (rest, tls) = match url.strip_prefix("https://") {
+        Some(rest) => (rest, true),
+        None => (url.strip_prefix("http://").unwrap_or(url), false),
+    };
+    let authority = rest.trim_end_matches('/');
+    let parsed: Authority = authority.parse().map_err(|_| wrong("that is no address"))?;
+    let port = parsed.port_u16().unwrap_or(if tls { HTTPS_PORT } else { HTTP_PORT });
+    let host = parsed.host().trim_start_matches('[').trim_end_matches(']');
+    let mut found = (host, port)
+        .to_socket_addrs()
+        .map_err(|error| wrong(&error.to_string()))?;
+    Ok(Aim {
+        address: found.next().ok_or_else(|| wrong("the name has no address"))?,
+        tls,
+        authority: authority.to_owned(),
+    })
+}
+
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+const HTTP_PORT: u16 = 80;
+const HTTPS_PORT: u16 = 443;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_an_address_with_and_without_tls() {
+        for (url, aim) in [
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("https://127.0.0.1:8443", "https://127.0.0.1:8443"),
+            ("https://[::1]", "https://[::1]:443"),
+            ("127.0.0.1", "http://127.0.0.1:80"),
+        ] {
+            assert_eq!(
+                named(url).ok().map(|aim| aim.to_string()).as_deref(),
+                Some(aim),
+                "{url}"
+            );
+        }
+        assert!(named("http://a b").is_err());
+    }
+
+    #[test]
+    fn a_redirect_leads_to_the_same_machine() {
+        let aim = named("http://127.0.0.1:8080").unwrap_or_else(|failure| panic!("{failure}"));
+        let to = |location| aim.redirected(location).map(|aim| aim.to_string());
+        assert_eq!(to("https://shop.example/a").as_deref(), Some("https://127.0.0.1:443"));
+        assert_eq!(
+            to("https://shop.example:8443/a").as_deref(),
+            Some("https://127.0.0.1:8443")
+        );
+        for elsewhere in ["http://shop.example/", "/a", "nothing at all", ""] {
+            assert_eq!(to(elsewhere), None, "{elsewhere}");
+        }
+        let secured = aim.redirected("https://shop.example/").expect("one");
+        assert_eq!(secured.redirected("https://shop.example/"), None, "only once");
+    }
+}
