@@ -253,6 +253,28 @@ fn codes_are_in_doubt_while_a_gate_is_missing_that_may_have_seen_them_used() {
     }
 }
 
+/// It dies between two parts: what the second would have said is not known.
+#[test]
+fn a_gate_that_dies_while_it_brings_what_it_knows_leaves_the_doubt() {
+    let mut gates = Gates::new();
+    gates.begins(&[(0, 0), (1, 0)]);
+    let part = |done| Batch {
+        hello: true,
+        knows: 3,
+        adopt: Some(super::fork::adopt(INCARNATION, done)),
+        ..Batch::default()
+    };
+    gates.say(2, part(false));
+    assert_eq!(gates.redeem(0, code(1, 1)), Some(Denied::NotNow));
+    for _ in 0..3 {
+        gates.time += 4_000;
+        gates.say(0, Batch::default());
+    }
+    assert_eq!(gates.redeem(0, code(1, 1)), Some(Denied::Doubtful));
+    gates.say(2, part(true));
+    assert_eq!(gates.redeem(0, code(1, 1)), None);
+}
+
 #[test]
 fn a_gate_that_comes_with_nothing_to_bring_ends_the_doubt() {
     let mut gates = Gates::new();

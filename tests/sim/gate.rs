@@ -31,6 +31,8 @@ pub struct Gate {
     view_at: Time,
     /// Visitors who wait for a number.
     pub joiners: Vec<Joiner>,
+    /// Who waits for what becomes of a code.
+    pub shown: Vec<super::codes::Showing>,
     /// Marks that it was told of and that are not in the log, and since when.
     pub marks: BTreeMap<Number, Time>,
     /// Visitors of whom nothing was known, and whose number is being asked for.
@@ -83,6 +85,7 @@ impl Gate {
             view,
             view_at: now,
             joiners: Vec::new(),
+            shown: Vec::new(),
             asking: Vec::new(),
             marks: BTreeMap::new(),
             told: Vec::new(),

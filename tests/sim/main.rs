@@ -8,6 +8,9 @@ mod accounts;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../crowd/chance.rs"]
 mod chance;
+mod code_book;
+mod code_worlds;
+mod codes;
 mod draws;
 mod faults;
 mod flood;

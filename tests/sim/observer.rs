@@ -10,12 +10,14 @@ use std::sync::Arc;
 use anteroom::room::{Effects, Entry, GateId, Position, State, View, Wall};
 
 use super::accounts;
+use super::code_book::{self, CodeBook};
 use super::ledger::{Ledger, Rooms};
 
 /// What is watched, and what goes wrong.
 #[derive(Default)]
 pub struct Watch {
     pub ledger: Ledger,
+    pub codes: CodeBook,
     /// What any gate saw last.
     pub last: Option<Arc<View>>,
     /// The machine versions that any gate's rooms ran.
@@ -73,6 +75,7 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
                 watch.last = Some(state.view());
                 watch.versions.insert(state.version());
                 accounts::look(watch, &entry.position);
+                code_book::look(watch, entry, &effects);
                 if watch.twisted.is_empty() && watch.ledger.rooms == Rooms::AreWrong {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }

@@ -7,6 +7,7 @@ use anteroom::replica::Condition;
 use anteroom::room::VERSION;
 
 use super::chance::Chance;
+use super::codes;
 use super::faults::Fault;
 use super::link::Weather;
 use super::observer;
@@ -38,6 +39,8 @@ pub struct Plan {
     /// Pieces that there are, and whether the shop now and then answers after the session.
     pub stock: Option<u32>,
     pub slow_shop: bool,
+    /// A room beside takes codes.
+    pub codes: bool,
 }
 
 /// What a run came to.
@@ -75,6 +78,7 @@ impl Plan {
             survives: false,
             stock: None,
             slow_shop: true,
+            codes: false,
         }
     }
 
@@ -107,6 +111,7 @@ impl Plan {
             plan.upgrades(&mut chance);
         } else {
             plan.stock = stock::some_stock(seed);
+            plan.codes = codes::some_codes(seed);
         }
         for _ in 0..chance.within(2, 8) {
             let at = chance.within(20 * SECOND, plan.busy);
@@ -136,6 +141,7 @@ impl Plan {
 
     pub fn run(self) -> Outcome {
         rooms::sell(self.stock);
+        rooms::take_codes(self.codes);
         rooms::go_by(self.sale);
         let mut world = World::new(self.seed, self.gates, self.knows);
         for slot in &mut world.slots {
@@ -159,6 +165,9 @@ impl Plan {
             world.come_again(world.people.len() - 1, 4 * SECOND, 15 * SECOND);
         }
         world.at(15 * SECOND, Event::Arrive);
+        if self.codes {
+            world.open_desk(self.busy, self.faults.iter().any(|(_, fault)| codes::excuses(fault)));
+        }
         for (at, fault) in self.faults {
             world.at(at, Event::Fault(fault));
         }
@@ -203,6 +212,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
             faults.push(format!("the log reaches back {kept} ms, and is not trimmed"));
         }
         faults.extend(stock::judge(&world));
+        faults.extend(codes::judge(&world));
         let twisted = observer::with(|watch| watch.twisted.len());
         if twisted > 0 && world.slots.len() > 2 {
             faults.push("a gate's rooms are wrong, and nobody has noticed".into());

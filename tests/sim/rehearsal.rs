@@ -184,6 +184,9 @@ impl Book {
 
     /// What a section says of its numbers, and whether it says anything that counts.
     fn hears(&mut self, section: &Section) -> bool {
+        if section.room != rooms::room() {
+            return false;
+        }
         let Some(id) = section.rehearsal else { return true };
         let heard = self.rehearsal == Some(id);
         for (_, number) in section.marks.iter().chain(&section.reopens).filter(|_| heard) {

@@ -8,6 +8,8 @@ use anteroom::room::{
     Drawing, LaneId, LineName, LineView, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
 };
 
+use super::codes;
+
 pub const LANE: LaneId = LaneId(0);
 pub const CAPACITY: u32 = 12;
 /// How much longer than their pass a gate that is cut off lets visitors go on.
@@ -29,12 +31,18 @@ pub enum Sale {
 thread_local! {
     static SALE: Cell<Option<Sale>> = const { Cell::new(None) };
     static STOCK: Cell<Option<u32>> = const { Cell::new(None) };
+    static CODES: Cell<bool> = const { Cell::new(false) };
     static ACCOUNTS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A run begins.
 pub fn go_by(sale: Option<Sale>) {
     SALE.set(sale);
+}
+
+/// There is a room beside that visitors come to by codes, or is none.
+pub fn take_codes(on: bool) {
+    CODES.set(on);
 }
 
 /// So many pieces are sold.
@@ -92,7 +100,8 @@ pub fn configured(now: Wall) -> Vec<(RoomName, Settings)> {
         draw: matches!(sale, Some(Sale::DrawnAt(_))).then_some(Drawing { beacon: None }),
         ..settings()
     };
-    vec![(room(), settings)]
+    let codes = CODES.get().then(|| (codes::room(), codes::settings()));
+    std::iter::once((room(), settings)).chain(codes).collect()
 }
 
 pub fn line(view: &View) -> Option<&Arc<LineView>> {

@@ -411,6 +411,7 @@ impl World {
     pub fn told(&mut self, slot: usize) {
         self.numbered(slot);
         self.recorded(slot);
+        self.codes_told(slot);
     }
 
     fn numbered(&mut self, slot: usize) {

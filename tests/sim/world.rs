@@ -45,6 +45,8 @@ pub enum Event {
     Arrive,
     /// The shop's answer to a request that completed passes the gate of this slot and life.
     Completed(usize, u64, Number),
+    /// Something happens about codes.
+    Desk(super::codes::Word),
     Fault(Fault),
 }
 
@@ -77,6 +79,7 @@ pub struct World {
     pub orders: u64,
     /// Virtual visitors.
     pub troupe: super::rehearsal::Troupe,
+    pub desk: super::codes::Desk,
     pub tally: Tally,
     pub faults: Vec<String>,
     /// New visitors come on average so often; none when 0.
@@ -160,6 +163,7 @@ impl World {
             calls: 0,
             orders: 0,
             troupe: super::rehearsal::Troupe::default(),
+            desk: super::codes::Desk::default(),
             tally: Tally::default(),
             faults: Vec::new(),
             arrivals_every: 0,
@@ -207,6 +211,7 @@ impl World {
             Event::Visit(person, visit) => self.visited(person, visit),
             Event::Arrive => self.arrival(),
             Event::Completed(slot, life, number) => self.completed(slot, life, number),
+            Event::Desk(word) => self.at_desk(word),
             Event::Fault(fault) => self.strike(fault),
         }
     }
@@ -229,6 +234,7 @@ impl World {
         self.note(format_args!("gate {slot} dies"));
         let id = gate.id();
         observer::with(|watch| (watch.to_twist.remove(&id), watch.twisted.remove(&id)));
+        self.shown_in_vain(gate.shown);
         for joiner in gate.joiners {
             self.people[joiner.visitor].is = super::people::Is::Outside;
             self.come_again(joiner.visitor, 500 * MILLI, 3 * SECOND);

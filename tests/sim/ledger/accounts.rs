@@ -4,6 +4,7 @@ use anteroom::room::{Effects, Entry, LineView, Number, Position, Standing, Tag};
 
 use super::book::{Book, Is};
 use super::{LANE, Ledger};
+use crate::rooms;
 
 impl Ledger {
     pub fn accounts(&mut self, book: &mut Book, entry: &Entry, effects: &Effects, line: Option<&LineView>) {
@@ -26,6 +27,7 @@ impl Ledger {
         let new = effects
             .joined
             .iter()
+            .filter(|joined| joined.room == rooms::room())
             .filter_map(|joined| Some((joined.first?, joined.count)));
         let new = new.flat_map(|(first, count)| (0..count).map(move |i| (first.n + i, first.era, None)));
         let ids = entry.batch.sections.iter().flat_map(|section| &section.pending_joins);
