@@ -17,7 +17,7 @@ use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::answers::{Answer, Refusal, page};
 use super::decide::{TicketState, Verdict};
-use super::forward_auth::no;
+use super::forward_auth::{address, no};
 use super::kind::Kind;
 use super::seat::Seat;
 use super::visit::Visit;
@@ -79,23 +79,25 @@ impl Seat<'_> {
     }
 
     /// The answer to a navigation that brings a code; `None` for one that brings none.
-    pub fn take_code(&self, visit: &Visit) -> Option<Answer> {
+    pub fn take_code(&self, visit: &Visit, head: &Parts) -> Option<Answer> {
         if visit.kind != Kind::Navigation || !self.rules.takes_codes() {
             return None;
         }
         let (here, text) = without_code(visit.here())?;
+        // SECURITY: only ever a path on this host, or the whole address of one.
+        let back = address(visit, head, path_on_this_host(&here));
         // Where a proxy only asks whether a request may pass, no cookie can be set; it is to ask for the words.
         if !visit.aim.carries_out(Verdict::Claim) {
             return Some(no());
         }
         if text == NO_CODE {
-            return Some(Self::send_on(&here, Some(self.clear_code())));
+            return Some(Self::send_on(&back, Some(self.clear_code())));
         }
         let verdict = self.judge_code(&text, visit);
         let verdict = verdict.and_then(|code| self.unspent(&text, code));
         self.tell(&verdict);
         Some(match verdict {
-            Ok(code) => self.keep_code(&here, &text, &code, visit),
+            Ok(code) => self.keep_code(&back, &text, &code, visit),
             Err(fate) => self.refuse_code(&here, fate, visit),
         })
     }
@@ -113,9 +115,9 @@ impl Seat<'_> {
 
     /// On to the same address without the code. Who waits in another lane leaves it for the one of the code, at once where
     /// that is good for as many as come.
-    fn keep_code(&self, here: &str, text: &str, code: &Code, visit: &Visit) -> Answer {
+    fn keep_code(&self, back: &str, text: &str, code: &Code, visit: &Visit) -> Answer {
         if self.is_of(code) {
-            return Self::send_on(here, None);
+            return Self::send_on(back, None);
         }
         let kept = if code.is_redeemed() {
             self.marked(text)
@@ -123,7 +125,7 @@ impl Seat<'_> {
             text.to_owned()
         };
         let cookie = self.policy.set_for_now(&self.names.code, &kept);
-        let mut answer = Self::send_on(here, Some(cookie));
+        let mut answer = Self::send_on(back, Some(cookie));
         if !code.is_redeemed() && self.waits_elsewhere(code, visit) {
             self.note(Some(Note::Leave), self.ticket_visitor());
             answer.response.headers_mut().append(SET_COOKIE, self.clear_ticket());
@@ -131,11 +133,11 @@ impl Seat<'_> {
         answer
     }
 
-    fn send_on(here: &str, cookie: Option<HeaderValue>) -> Answer {
+    fn send_on(back: &str, cookie: Option<HeaderValue>) -> Answer {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SEE_OTHER;
         let headers = response.headers_mut();
-        let location = HeaderValue::from_str(path_on_this_host(here));
+        let location = HeaderValue::from_str(back);
         headers.insert(LOCATION, location.unwrap_or(HeaderValue::from_static("/")));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("code"));

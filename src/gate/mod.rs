@@ -180,7 +180,7 @@ impl Gate {
                 Err(error) => return self.failed(proxy::Kind::from(error).into(), &rules.pages, visit),
             }
         }
-        if let Some(answer) = seat.take_code(visit) {
+        if let Some(answer) = seat.take_code(visit, &head) {
             return answer;
         }
         let Some(worth) = seat.worth(visit) else {

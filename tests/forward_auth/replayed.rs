@@ -7,8 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::gate::{Gate, pass_name, ticket_name};
-use crate::guest::{PAGE, SCRIPT};
+use anteroom::room::{CodeId, LaneId, LineName, Wall};
+use anteroom::token::{Code, Grant};
+
+use crate::gate::{Gate, keyring, pass_name, room, ticket_name};
+use crate::guest::{PAGE, SCRIPT, read_ticket};
 use crate::house::{ONE, eventually};
 use crate::http::{Message, Pool};
 use crate::shop::Shop;
@@ -185,6 +188,41 @@ async fn who_is_called_is_given_the_pass() {
         let answer = proxy.ask(&mut jar, "GET", "/x", PAGE).await;
         proxy.assert_back(&answer, "/x");
         assert_pass(&proxy.ask(&mut jar, "GET", "/x", PAGE).await);
+    }
+}
+
+#[tokio::test]
+async fn a_link_with_a_code_is_sent_on_to_the_same_address_without_it() {
+    const PRESS: &str = "[[room.lane]]\nname = \"rest\"\n[[room.lane]]\nname = \"press\"\ncode = true\n";
+    let code = Code {
+        id: CodeId([1; 6]),
+        starts: None,
+        expires: None,
+        grant: Grant::Lane("press".to_owned()),
+        single: false,
+        issued: Wall(0),
+    };
+    let code = keyring().sign_code(&room(), &LineName::ONLY, &code).unwrap();
+    for asker in ASKERS {
+        let proxy = Asking::open(asker, &format!("{ONE}\n{PRESS}"), "").await;
+        proxy.inside().await;
+        let mut jar = Jar::new();
+        let link = format!("/seats?row=7&anteroom_code={code}");
+        let answer = proxy.ask(&mut jar, "GET", &link, PAGE).await;
+        assert_eq!(answer.word(), "code", "{}", answer.head);
+        proxy.assert_back(&answer, "/seats?row=7");
+        let answer = proxy.ask(&mut jar, "GET", "/seats?row=7", PAGE).await;
+        assert_eq!(answer.word(), "waiting", "{}", answer.head);
+        let ticket = read_ticket(&jar[&ticket_name()]).unwrap();
+        assert_eq!(ticket.lane, LaneId(1));
+        let answer = proxy
+            .ask(&mut jar, "GET", "//evil.test/x?anteroom_code=none", PAGE)
+            .await;
+        let location = answer.field("location").unwrap_or_default().to_owned();
+        assert!(
+            !location.starts_with("//") && !location.contains("://evil"),
+            "{location}"
+        );
     }
 }
 

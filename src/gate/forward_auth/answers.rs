@@ -129,7 +129,7 @@ fn back(visit: &Visit, head: &Parts, cookies: &[HeaderValue], check: Option<&str
 
 /// A target on the host that was asked for. SECURITY: one that begins with two slashes would name another host; a dot keeps it
 /// a path.
-fn address(visit: &Visit, head: &Parts, target: &str) -> String {
+pub fn address(visit: &Visit, head: &Parts, target: &str) -> String {
     if visit.aim == Aim::LeaveOrWords(Asker::Traefik) {
         // Traefik takes a bare path for one of the gate's own.
         let scheme = if visit.secure { "https" } else { "http" };
