@@ -5,9 +5,9 @@ use axum::extract::rejection::QueryRejection;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
-use super::Problem;
 use super::problem::json;
 use super::rooms::Named;
+use super::{Problem, paging};
 use crate::logging::rfc3339;
 use crate::room::{CodeId, Spent, Visitor};
 use crate::token::{Grant, Reference};
@@ -51,16 +51,9 @@ pub(super) struct Page {
 }
 
 pub(super) async fn list(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
-    let Query(page) = page.map_err(|error| Problem::new(error.status(), error.body_text()))?;
-    let wrong = |mistake: String| Problem::mistakes(vec![mistake]);
-    let limit = page.limit.unwrap_or(DEFAULT_PAGE);
-    if !(1..=MAX_PAGE).contains(&limit) {
-        return Err(wrong(format!("limit must be 1 to {MAX_PAGE}, not {limit}")));
-    }
-    let after = page.after.as_deref();
-    let after =
-        after.map(|after| id(after).ok_or_else(|| wrong("after is not what a page before has said".to_owned())));
-    let codes = room.view.spent.iter_after(after.transpose()?);
+    let page = paging::asked(page)?;
+    let limit = paging::size(page.limit)?;
+    let codes = room.view.spent.iter_after(paging::start(page.after.as_deref(), id)?);
     let spent: Vec<SpentCode> = codes
         .take(limit)
         .map(|(code, spent)| shown(&room, code, spent))
@@ -108,9 +101,6 @@ fn id(text: &str) -> Option<CodeId> {
     }
     digits.then_some(CodeId(id))
 }
-
-const DEFAULT_PAGE: usize = 1_000;
-const MAX_PAGE: usize = 10_000;
 
 #[cfg(test)]
 mod tests {

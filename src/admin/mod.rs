@@ -21,6 +21,7 @@ mod live;
 mod openapi;
 mod orders;
 mod page;
+mod paging;
 mod patch;
 mod problem;
 mod readiness;

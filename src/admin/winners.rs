@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::problem::json;
 use super::rooms::Named;
-use super::{Problem, api};
+use super::{Problem, api, paging};
 use crate::logging::rfc3339;
 use crate::room::{LineName, LineView, MAX_STOCK, RoomName, RoomView, Tag, Visitor, WITH_SCHEDULES, Winner};
 use crate::token::Reference;
@@ -64,21 +64,13 @@ pub(super) struct Page {
 
 /// `GET /api/v1/rooms/{room}/winners`: line by line, in the order in which they completed, a page at a time.
 pub(super) async fn list(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
-    let Query(page) = page.map_err(|error| Problem::new(error.status(), error.body_text()))?;
-    let wrong = |mistake: String| Problem::mistakes(vec![mistake]);
-    let limit = page.limit.unwrap_or(DEFAULT_PAGE);
-    if !(1..=MAX_PAGE).contains(&limit) {
-        return Err(wrong(format!("limit must be 1 to {MAX_PAGE}, not {limit}")));
-    }
-    let only = page
-        .line
-        .as_deref()
-        .map(|name| LineName::new(name).ok_or_else(|| wrong("line is no line's name".to_owned())));
+    let page = paging::asked(page)?;
+    let limit = paging::size(page.limit)?;
+    let wrong = || Problem::mistakes(vec!["line is no line's name".to_owned()]);
+    let only = page.line.as_deref().map(|name| LineName::new(name).ok_or_else(wrong));
     let only = only.transpose()?;
-    let (from, skip) = match &page.after {
-        None => (LineName::ONLY, 0),
-        Some(after) => behind(after).ok_or_else(|| wrong("after is not what a page before has said".to_owned()))?,
-    };
+    let start = paging::start(page.after.as_deref(), behind)?;
+    let (from, skip) = start.unwrap_or((LineName::ONLY, 0));
     let lines = room.view.lines.iter().filter(|(name, _)| **name >= from);
     let lines = lines.filter(|(name, _)| only.as_ref().is_none_or(|only| only == *name));
     let mut winners = Vec::new();
@@ -141,9 +133,6 @@ fn behind(after: &str) -> Option<(LineName, usize)> {
     let (listed, line) = after.split_once(':')?;
     Some((LineName::new(line)?, listed.parse().ok()?))
 }
-
-const DEFAULT_PAGE: usize = 1_000;
-const MAX_PAGE: usize = 10_000;
 
 #[cfg(test)]
 mod tests {

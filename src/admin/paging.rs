@@ -1,0 +1,64 @@
+//! Lists that are too long for one answer: a page at a time, each from where the one before ended.
+
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+
+use super::Problem;
+
+/// What was asked for.
+///
+/// # Errors
+/// With what of it is not known.
+pub(super) fn asked<T>(page: Result<Query<T>, QueryRejection>) -> Result<T, Problem> {
+    page.map(|Query(page)| page)
+        .map_err(|error| Problem::new(error.status(), error.body_text()))
+}
+
+/// How many at most are on the page.
+///
+/// # Errors
+/// Where that is none, or too many.
+pub(super) fn size(limit: Option<usize>) -> Result<usize, Problem> {
+    let limit = limit.unwrap_or(DEFAULT_PAGE);
+    if (1..=MAX_PAGE).contains(&limit) {
+        return Ok(limit);
+    }
+    let wrong = format!("limit must be 1 to {MAX_PAGE}, not {limit}");
+    Err(Problem::mistakes(vec![wrong]))
+}
+
+/// Where the page begins that comes behind `after`, or the first.
+///
+/// # Errors
+/// Where no page said so.
+pub(super) fn start<T>(after: Option<&str>, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
+    let wrong = || Problem::mistakes(vec!["after is not what a page before has said".to_owned()]);
+    after.map(|after| read(after).ok_or_else(wrong)).transpose()
+}
+
+const DEFAULT_PAGE: usize = 1_000;
+const MAX_PAGE: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_a_thousand_rows_or_as_many_as_are_asked_for_within_reason() {
+        assert_eq!(size(None).ok(), Some(1_000));
+        for good in [1, 10_000] {
+            assert_eq!(size(Some(good)).ok(), Some(good));
+        }
+        for odd in [0, 10_001, usize::MAX] {
+            assert!(size(Some(odd)).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_page_begins_at_the_start_or_where_one_before_has_said() {
+        let read = |text: &str| text.parse::<u8>().ok();
+        assert_eq!(start(None, read).ok(), Some(None));
+        assert_eq!(start(Some("7"), read).ok(), Some(Some(7)));
+        assert!(start(Some("x"), read).is_err());
+    }
+}
