@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::cutter::{Cut, Cutter};
 use super::filer::{Filer, Order};
-use super::folder::Folder;
+use super::folder::{Filed, Folder};
 use super::segment::Segment;
 use crate::room::{Entry, GateId, State};
 
@@ -56,18 +56,28 @@ pub struct Counts {
     pub dropped: AtomicU64,
     /// Bytes waiting for the folder.
     pub waiting_bytes: AtomicU64,
-    /// Sequence of the last entry that this gate knows to be filed.
-    pub filed_to: AtomicU64,
+}
+
+impl Counts {
+    /// A range is in the folder.
+    pub(super) fn settled(&self, segment: &Segment, filed: Filed) {
+        let count = match filed {
+            Filed::Now => &self.filed,
+            Filed::Before => &self.found,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        self.waiting_bytes.fetch_sub(segment.bytes(), Ordering::Relaxed);
+    }
 }
 
 impl Options {
-    /// At most 16 MB held, and a minute and a half for others to file what was their turn.
+    /// At most 64 MB held, and a minute and a half for others to file what was their turn.
     #[must_use]
     pub fn new(folder: PathBuf, gate: GateId) -> Self {
         Self {
             folder,
             gate,
-            most_bytes: 16 << 20,
+            most_bytes: 64 << 20,
             patience: Duration::from_secs(90),
         }
     }
@@ -164,7 +174,7 @@ impl Archiver {
         if waiting > 0 && waiting + segment.bytes() > self.most_bytes {
             self.counts.dropped.fetch_add(segment.count(), Ordering::Relaxed);
             if !std::mem::replace(&mut self.dropping, true) {
-                tracing::warn!(position = ?state.position(), "the archive's folder takes nothing: entries are dropped");
+                tracing::warn!(position = ?state.position(), "too much waits for the archive's folder: entries are dropped");
             }
             return false;
         }
@@ -236,6 +246,36 @@ mod tests {
         run(&mut log, &mut archiver, 150);
         archiver.stop(&log.state, Duration::from_secs(60));
         assert_eq!(filed(dir.path()), []);
+    }
+
+    #[test]
+    fn what_another_gate_has_filed_is_held_no_longer() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut gates = [8, 9].map(|gate| Archiver::start(&options(dir.path(), gate)).unwrap());
+        let mut log = log();
+        for archiver in &mut gates {
+            archiver.begin(&log.state);
+        }
+        // Nobody is about: a file for each hour.
+        for _ in 0..11_000 {
+            let (entry, _) = log.say(1_000, Batch::default());
+            for archiver in &mut gates {
+                archiver.applied(&entry, &log.state);
+            }
+            // The gate of the roster files while the other looks on.
+            let [_, filer] = &gates;
+            while filer.counts.waiting_bytes.load(Ordering::Relaxed) > 0 {
+                thread::yield_now();
+            }
+        }
+        let [held, filer] = gates.map(|archiver| {
+            let counts = archiver.counts();
+            drop(archiver.orders);
+            archiver.ended.recv_timeout(Duration::from_secs(60)).unwrap();
+            counts
+        });
+        assert_eq!(filer.filed.load(Ordering::Relaxed), 4);
+        assert_eq!(held.found.load(Ordering::Relaxed), 3, "all but the last");
     }
 
     #[test]

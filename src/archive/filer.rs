@@ -64,6 +64,7 @@ impl Filer {
             };
             match order {
                 Ok(Order::File(segment, mine)) => {
+                    self.pass_over_filed();
                     let wait = if mine { Duration::ZERO } else { self.patience };
                     let due = time::uptime() + wait;
                     self.waiting.push_back(Waiting { due, mine, segment });
@@ -95,6 +96,18 @@ impl Filer {
         }
     }
 
+    /// Lets go of what others have filed meanwhile: where much is said, a minute and a half of it is more than may wait.
+    fn pass_over_filed(&mut self) {
+        let (folder, counts) = (&self.folder, &self.counts);
+        self.waiting.retain(|Waiting { mine, segment, .. }| {
+            let filed = !mine && folder.covers(Name::of(segment)).unwrap_or(false);
+            if filed {
+                counts.settled(segment, Filed::Before);
+            }
+            !filed
+        });
+    }
+
     fn next(&self, now: Duration) -> Option<usize> {
         let ready = now >= self.rest_until;
         ready.then(|| self.waiting.iter().position(|waiting| waiting.due <= now))?
@@ -114,14 +127,7 @@ impl Filer {
         } else {
             self.folder.file(segment, self.gate)?
         };
-        let count = match filed {
-            Filed::Now => &self.counts.filed,
-            Filed::Before => &self.counts.found,
-        };
-        count.fetch_add(1, Ordering::Relaxed);
-        self.counts.filed_to.store(segment.last, Ordering::Relaxed);
-        let bytes = segment.bytes();
-        self.counts.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.counts.settled(segment, filed);
         self.waiting.remove(at);
         Ok(())
     }
