@@ -31,6 +31,12 @@ pub(super) struct Left {
 }
 
 impl Waiters {
+    /// How many items of the batch somebody waits for.
+    pub fn number(&self) -> usize {
+        let joins = self.joins.iter().chain(&self.pending).map(Vec::len).sum::<usize>();
+        joins + self.tagged.len() + self.redeems.len() + self.records.len() + self.changes.len()
+    }
+
     /// Tells everybody what became of them, once the view is published that shows it.
     pub fn resolve(self, effects: &Effects) -> Left {
         let mut left = Left::default();

@@ -11,6 +11,7 @@ mod chance;
 mod code_book;
 mod code_worlds;
 mod codes;
+mod crowd;
 mod draws;
 mod faults;
 mod flood;

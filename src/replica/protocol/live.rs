@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay, schedules};
+use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay};
 use crate::log::{Append, Exchanged};
 use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{Applied, apply_next};
@@ -55,62 +55,6 @@ impl Protocol {
         )
     }
 
-    /// Uptime at which the log is to be spoken to.
-    fn due(&self, now: Duration) -> Duration {
-        let Phase::Live(state) = &self.phase else { return now };
-        let gates = u32::try_from(state.roster().count()).unwrap_or(u32::MAX);
-        let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
-        let soonest = self.exchanged + apart.min(APART_MOST);
-        // Its answer is there for the reading.
-        if self.more {
-            return now;
-        }
-        if self.is_urgent() || self.compare || self.foreign_era(now).is_some() {
-            return soonest.max(now);
-        }
-        let tick = Duration::from_millis(state.tick_ms());
-        let mut due = self.tick_due(state, tick);
-        if let Some(departs) = self.company_departs(tick) {
-            due = due.min(departs);
-        }
-        if !self.alone {
-            due = due.min(self.exchanged + tick.min(READ_EVERY));
-        }
-        due.max(soonest)
-    }
-
-    /// When this gate's turn comes to append an empty entry, so that time goes on; or when it must, to stay on the roster.
-    fn tick_due(&self, state: &State, tick: Duration) -> Duration {
-        let next = state.position().sequence + 1;
-        let rank = state.rank(self.gate, next).unwrap_or(0);
-        let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-        let turn = self.heard + schedules::until_turn(state, tick) + RANK_APART.saturating_mul(rank);
-        turn.min(self.spoke + SILENT_MOST)
-    }
-
-    fn is_urgent(&self) -> bool {
-        self.under_way.is_some()
-            || self.hello
-            || self.raise.is_some()
-            || !self.outbox.is_empty()
-            || self.collector.is_urgent()
-            || self.wants_goodbye()
-            || self.checkpoint.is_urgent()
-    }
-
-    fn has_something_to_say(&self, now: Duration) -> bool {
-        let Phase::Live(state) = &self.phase else { return false };
-        let tick = Duration::from_millis(state.tick_ms());
-        let departs = self.company_departs(tick);
-        self.is_urgent() || now >= self.tick_due(state, tick) || departs.is_some_and(|departs| now >= departs)
-    }
-
-    /// When marks and renewals go, if there are any; other gates' words never hold them up.
-    fn company_departs(&self, tick: Duration) -> Option<Duration> {
-        self.company_since
-            .map(|since| since.min(self.heard) + tick.min(COMPANY))
-    }
-
     /// The next batch, for the log to take as often as it must be sent.
     fn next_batch(&mut self, now: Duration) -> UnderWay {
         let view = self.shared.load().share();
@@ -120,6 +64,7 @@ impl Protocol {
             None => self.collector.cut(revision),
         };
         self.company_since = None;
+        self.crowded = waiters.number() > 1;
         let goodbye = self.wants_goodbye() && self.collector.is_empty() && self.outbox.is_empty();
         let (vote, saved, root) = self.checkpoint.say();
         let raise = self.raise.take().or_else(|| self.agreed()).or_else(|| self.needed());
@@ -378,23 +323,6 @@ impl Protocol {
         self.shared.publish(state.view(), now);
     }
 }
-
-/// Gates that share a log keep this far apart, times the square of their number: a hundred take 200 ms.
-const GATES_APART: Duration = Duration::from_micros(20);
-const APART_MOST: Duration = Duration::from_millis(200);
-
-/// How much later each rank of the roster ticks, so that one of them does it.
-const RANK_APART: Duration = Duration::from_millis(20);
-
-/// Longest that a gate appends nothing: a third of the silence that takes it off the roster.
-const SILENT_MOST: Duration = Duration::from_secs(5);
-
-/// Longest that a gate with nothing to say leaves the others' words unread.
-const READ_EVERY: Duration = Duration::from_millis(500);
-
-/// Longest that marks and renewals wait after the last entry for company, or for the tick if that is sooner.
-// PERF: they come one by one, hundreds a second; a commit for each would wear out a disk.
-const COMPANY: Duration = Duration::from_millis(250);
 
 /// Times that a batch goes again because the gate was off the roster.
 const IGNORED_MAX: u8 = 3;

@@ -12,6 +12,7 @@ mod configured;
 mod draws;
 mod leaving;
 mod live;
+mod pace;
 mod queue;
 mod rootless;
 mod schedules;
@@ -86,6 +87,8 @@ pub struct Protocol {
     spoke: Duration,
     /// Since when marks and renewals have been waiting for company.
     company_since: Option<Duration>,
+    /// The last batch had several whom somebody waits for.
+    crowded: bool,
     /// How long the last batch took to be read back.
     lag: Duration,
     backoff: Duration,

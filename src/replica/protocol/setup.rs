@@ -81,6 +81,7 @@ impl Protocol {
             more: false,
             spoke: Duration::ZERO,
             company_since: None,
+            crowded: false,
             lag: Duration::ZERO,
             backoff: BACKOFF_FIRST,
             rest_until: Duration::ZERO,

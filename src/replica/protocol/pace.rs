@@ -1,0 +1,89 @@
+//! When a gate speaks to the log: at once where somebody waits for it, in company where nobody does, and no more often than all gates can read.
+
+use std::time::Duration;
+
+use super::{Phase, Protocol, schedules};
+use crate::room::State;
+
+impl Protocol {
+    /// Uptime at which the log is to be spoken to.
+    pub(super) fn due(&self, now: Duration) -> Duration {
+        let Phase::Live(state) = &self.phase else { return now };
+        let gates = u32::try_from(state.roster().count()).unwrap_or(u32::MAX);
+        let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
+        let apart = apart
+            .min(APART_MOST)
+            .max(if self.crowded { CROWD_APART } else { Duration::ZERO });
+        let soonest = self.exchanged + apart;
+        // Its answer is there for the reading.
+        if self.more {
+            return now;
+        }
+        if self.is_urgent() || self.compare || self.foreign_era(now).is_some() {
+            return soonest.max(now);
+        }
+        let tick = Duration::from_millis(state.tick_ms());
+        let mut due = self.tick_due(state, tick);
+        if let Some(departs) = self.company_departs(tick) {
+            due = due.min(departs);
+        }
+        if !self.alone {
+            due = due.min(self.exchanged + tick.min(READ_EVERY));
+        }
+        due.max(soonest)
+    }
+
+    /// When this gate's turn comes to append an empty entry, so that time goes on; or when it must, to stay on the roster.
+    fn tick_due(&self, state: &State, tick: Duration) -> Duration {
+        let next = state.position().sequence + 1;
+        let rank = state.rank(self.gate, next).unwrap_or(0);
+        let rank = u32::try_from(rank).unwrap_or(u32::MAX);
+        let turn = self.heard + schedules::until_turn(state, tick) + RANK_APART.saturating_mul(rank);
+        turn.min(self.spoke + SILENT_MOST)
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.under_way.is_some()
+            || self.hello
+            || self.raise.is_some()
+            || !self.outbox.is_empty()
+            || self.collector.is_urgent()
+            || self.wants_goodbye()
+            || self.checkpoint.is_urgent()
+    }
+
+    pub(super) fn has_something_to_say(&self, now: Duration) -> bool {
+        let Phase::Live(state) = &self.phase else { return false };
+        let tick = Duration::from_millis(state.tick_ms());
+        let departs = self.company_departs(tick);
+        self.is_urgent() || now >= self.tick_due(state, tick) || departs.is_some_and(|departs| now >= departs)
+    }
+
+    /// When marks and renewals go, if there are any; other gates' words never hold them up.
+    fn company_departs(&self, tick: Duration) -> Option<Duration> {
+        self.company_since
+            .map(|since| since.min(self.heard) + tick.min(COMPANY))
+    }
+}
+
+/// Gates that share a log keep this far apart, times the square of their number: a hundred take 200 ms.
+const GATES_APART: Duration = Duration::from_micros(20);
+const APART_MOST: Duration = Duration::from_millis(200);
+
+/// How far apart entries go once one of them had several whom somebody waits for.
+// PERF: every gate reads and applies each entry: where joins come faster than the log answers, few large ones cost a fraction of many small
+// ones, and nobody sees so short a wait.
+const CROWD_APART: Duration = Duration::from_millis(4);
+
+/// How much later each rank of the roster ticks, so that one of them does it.
+const RANK_APART: Duration = Duration::from_millis(20);
+
+/// Longest that a gate appends nothing: a third of the silence that takes it off the roster.
+const SILENT_MOST: Duration = Duration::from_secs(5);
+
+/// Longest that a gate with nothing to say leaves the others' words unread.
+const READ_EVERY: Duration = Duration::from_millis(500);
+
+/// Longest that marks and renewals wait after the last entry for company, or for the tick if that is sooner.
+// PERF: they come one by one, hundreds a second; a commit for each would wear out a disk.
+const COMPANY: Duration = Duration::from_millis(250);
