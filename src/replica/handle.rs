@@ -35,6 +35,7 @@ pub struct Replica {
     shared: Arc<Shared>,
     gate: GateId,
     knows: u16,
+    newcomer_within: Duration,
     archive: Arc<archive::Counts>,
 }
 
@@ -90,7 +91,7 @@ impl Replica {
             return Err(StartError::TooManyRooms(rooms.len()));
         }
         let gate = GateId(getrandom::u64().map_err(StartError::Randomness)?);
-        let (knows, read_within) = (options.knows, options.read_within);
+        let (knows, read_within, newcomer_within) = (options.knows, options.read_within, options.newcomer_within);
         let archive = options
             .archive
             .as_ref()
@@ -135,6 +136,7 @@ impl Replica {
             shared,
             gate,
             knows,
+            newcomer_within,
             archive,
         };
         Ok((handle, thread))
