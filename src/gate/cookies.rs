@@ -7,6 +7,7 @@
 use cookie::{Cookie, SameSite};
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
+use memchr::{memchr, memmem};
 
 use crate::token::VIRTUAL;
 
@@ -100,12 +101,21 @@ pub fn agreed<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 
 fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&[u8], &[u8])> {
     let lines = headers.get_all(COOKIE).into_iter().map(HeaderValue::as_bytes);
-    lines
-        .flat_map(|line| line.split(|byte| *byte == b';'))
-        .filter_map(|pair| {
-            let at = pair.iter().position(|byte| *byte == b'=')?;
-            Some((pair[..at].trim_ascii(), pair[at + 1..].trim_ascii()))
-        })
+    lines.flat_map(split).filter_map(|pair| {
+        let at = memchr(b'=', pair)?;
+        Some((pair[..at].trim_ascii(), pair[at + 1..].trim_ascii()))
+    })
+}
+
+/// The pieces between the `;`. PERF: `memchr` finds them; every request's cookies are looked through some five times.
+fn split(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let end = memchr(b';', line);
+        rest = end.map(|end| &line[end + 1..]);
+        Some(end.map_or(line, |end| &line[..end]))
+    })
 }
 
 /// What was among the gate's own cookies of a request.
@@ -117,11 +127,7 @@ pub struct Stripped {
 
 /// Takes the gate's own cookies out of a request on its way to the shop; the others keep their bytes and order.
 pub fn strip(headers: &mut HeaderMap) -> Stripped {
-    let ours = |line: &HeaderValue| {
-        line.as_bytes()
-            .windows(OURS.len())
-            .any(|bytes| bytes == OURS.as_bytes())
-    };
+    let ours = |line: &HeaderValue| memmem::find(line.as_bytes(), OURS.as_bytes()).is_some();
     if !headers.get_all(COOKIE).iter().any(ours) {
         return Stripped::default();
     }
@@ -146,11 +152,7 @@ const OURS: &str = "anteroom-";
 
 fn without_ours(line: &HeaderValue) -> Option<HeaderValue> {
     let is_ours = |pair: &&[u8]| bare(pair).starts_with(OURS.as_bytes());
-    let kept: Vec<&[u8]> = line
-        .as_bytes()
-        .split(|byte| *byte == b';')
-        .filter(|pair| !is_ours(pair))
-        .collect();
+    let kept: Vec<&[u8]> = split(line.as_bytes()).filter(|pair| !is_ours(pair)).collect();
     let joined = kept.join(&b';');
     let trimmed = joined.trim_ascii();
     if trimmed.is_empty() {

@@ -4,7 +4,7 @@
 //! `Accept` where a client sends none (old web views, command-line tools). A mistake here costs a visitor a page or an app
 //! a JSON body; it never admits anybody.
 
-use http::header::{ACCEPT, HeaderName, ORIGIN, UPGRADE, USER_AGENT};
+use http::header::{ACCEPT, ACCESS_CONTROL_REQUEST_METHOD, HeaderName, ORIGIN, UPGRADE, USER_AGENT};
 use http::{HeaderMap, Method};
 
 use super::method;
@@ -12,6 +12,14 @@ use super::method;
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
+/// Browsers fetch ahead of need with one of these.
+const PURPOSES: [HeaderName; 4] = [
+    HeaderName::from_static("sec-purpose"),
+    HeaderName::from_static("purpose"),
+    HeaderName::from_static("x-purpose"),
+    HeaderName::from_static("x-moz"),
+];
 
 /// The row of the outside contract that a request is tried against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,11 +103,9 @@ fn wants_document(headers: &HeaderMap) -> Want {
         None => {}
     }
     let accept = text(headers, &ACCEPT).unwrap_or_default();
-    if headers.contains_key("x-requested-with") {
-        // In-app browsers put the app's name here and are navigations all the same; scripts say XMLHttpRequest.
-        if text(headers, &HeaderName::from_static("x-requested-with")) == Some("XMLHttpRequest") {
-            return Want::Data;
-        }
+    // In-app browsers put the app's name here and are navigations all the same; scripts say XMLHttpRequest.
+    if text(headers, &REQUESTED_WITH) == Some("XMLHttpRequest") {
+        return Want::Data;
     }
     if accept.contains("text/html") || accept.contains("application/xhtml+xml") {
         return Want::Document;
@@ -114,14 +120,14 @@ fn wants_document(headers: &HeaderMap) -> Want {
 fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS
         && headers.contains_key(ORIGIN)
-        && headers.contains_key("access-control-request-method")
+        && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
         // SECURITY: a shop would do what this asks for, and preflights pass every line. No browser sends one with it.
         && method::claimed(headers).next().is_none()
 }
 
 fn is_ahead_of_need(headers: &HeaderMap) -> bool {
-    ["sec-purpose", "purpose", "x-purpose", "x-moz"].iter().any(|name| {
-        let value = headers.get(*name).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    PURPOSES.iter().any(|name| {
+        let value = text(headers, name).unwrap_or_default();
         ["prefetch", "prerender", "preview"]
             .iter()
             .any(|word| value.contains(word))

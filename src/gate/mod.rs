@@ -85,11 +85,12 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Answers one request.
+    /// Answers one request. PERF: its future is made anew for each, and as large as the largest of its ways: those that few
+    /// requests go have rooms of their own (`Box::pin`).
     pub async fn handle(&self, conn: Arc<Conn>, request: Request<RequestBody>) -> Response<Body> {
         let (head, body) = request.into_parts();
         if let Some(question) = self.shared.question(&head) {
-            return self.judge(&conn, question, head, body).await;
+            return Box::pin(self.judge(&conn, question, head, body)).await;
         }
         let mut visit = self.shared.visit(&conn, &head);
         let record = self.shared.record(&head);
@@ -147,7 +148,7 @@ impl Gate {
             return (room, over.answer(pages, visit));
         }
         if visit.kind == Kind::Preflight {
-            return (room, self.preflight(visit, head, body).await);
+            return (room, Box::pin(self.preflight(visit, head, body)).await);
         }
         match routed.room {
             Some(place) if !shared.lets_all_in(place.index, visit.client) => {
@@ -175,7 +176,7 @@ impl Gate {
         };
         let (mut seat, mut body) = (Seat::of(&self.shared, rules, line, &head, visit), body);
         if place.names {
-            match accounts::form(&self.shared, rules, &head, &mut body).await {
+            match Box::pin(accounts::form(&self.shared, rules, &head, &mut body)).await {
                 Ok(tags) => seat.tags = tags,
                 Err(error) => return self.failed(proxy::Kind::from(error).into(), &rules.pages, visit),
             }
@@ -191,12 +192,12 @@ impl Gate {
             return forward_auth::no();
         }
         let mut worth = worth;
-        if verdict != Verdict::NotYours {
-            worth = seat.own(visit, worth).await;
+        if verdict != Verdict::NotYours && !seat.tags.is_empty() {
+            worth = Box::pin(seat.own(visit, worth)).await;
             verdict = decide(&worth.facts(visit, &seat, place.returning));
         }
         if verdict == Verdict::Wait && worth.ticket() == TicketState::Unknown {
-            worth = seat.give_back(visit, worth).await;
+            worth = Box::pin(seat.give_back(visit, worth)).await;
             verdict = decide(&worth.facts(visit, &seat, place.returning));
         }
         match seat.or_by_code(verdict, &worth, visit) {
@@ -205,15 +206,14 @@ impl Gate {
                 self.forward(visit, head, body, &rules.pages, Outcome::Open, right)
                     .await
             }
-            Verdict::LetPast => self.let_past(&seat, visit, head, body, &worth).await,
-            Verdict::Crawl => self.crawl(&seat, visit, (head, body), &worth).await,
-            Verdict::ForwardReturn => self.return_route(visit, head, body, rules).await,
+            Verdict::LetPast => Box::pin(self.let_past(&seat, visit, head, body, &worth)).await,
+            Verdict::Crawl => Box::pin(self.crawl(&seat, visit, (head, body), &worth)).await,
+            Verdict::ForwardReturn => Box::pin(self.return_route(visit, head, body, rules)).await,
             Verdict::ForwardInside if worth.is_shared_out(&seat, visit) => seat.shared_out(visit),
             Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,
-            Verdict::Claim => self.claim(&seat, visit, head, body, &worth).await,
+            Verdict::Claim => Box::pin(self.claim(&seat, visit, head, body, &worth)).await,
             Verdict::Join { pending, told } => {
-                self.join(&seat, visit, (head, body), worth.edition, (pending, told))
-                    .await
+                Box::pin(self.join(&seat, visit, (head, body), worth.edition, (pending, told))).await
             }
             Verdict::Wait => self.wait(&seat, visit, &worth),
             Verdict::Closed => closed(&seat, visit, &worth),

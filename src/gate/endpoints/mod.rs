@@ -136,9 +136,9 @@ impl Gate {
             Endpoint::CheckIn => self.status(&seat, visit, true).await,
             Endpoint::Events => self.events(conn, &seat, visit),
             Endpoint::Check => Self::check(&seat, visit, head),
-            Endpoint::Enter => self.enter(&seat, visit, head).await,
-            Endpoint::Join => self.join_app(&seat, visit, head).await,
-            Endpoint::Leave => self.leave(&seat, visit).await,
+            Endpoint::Enter => Box::pin(self.enter(&seat, visit, head)).await,
+            Endpoint::Join => Box::pin(self.join_app(&seat, visit, head)).await,
+            Endpoint::Leave => Box::pin(self.leave(&seat, visit)).await,
             Endpoint::Afresh => Self::afresh(&seat, visit, head),
         }
     }
