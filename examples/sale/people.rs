@@ -33,6 +33,7 @@ pub enum Ended {
 pub struct Browser {
     pub account: u64,
     number: u64,
+    app: bool,
     ticket: Option<String>,
     pass: Option<String>,
 }
@@ -42,6 +43,7 @@ impl Browser {
         Self {
             account: join.account,
             number: join.browser,
+            app: join.app,
             ..Self::default()
         }
     }
@@ -69,7 +71,18 @@ impl Browser {
         )
     }
 
+    fn join(&self) -> String {
+        if self.app {
+            let line = format!("POST /.anteroom/rooms/{ROOM}/join");
+            return self.request(&line, "Content-Length: 0\r\n");
+        }
+        self.request("GET /drop/", PAGE)
+    }
+
     fn keep(&mut self, answer: &Answer) {
+        if self.app {
+            self.keep_told(answer);
+        }
         for (kind, token) in [("ticket", &mut self.ticket), ("pass", &mut self.pass)] {
             if let Some(value) = answer.cookie(&format!("anteroom-{kind}-")) {
                 *token = Some(value.to_owned());
@@ -113,13 +126,7 @@ pub async fn come(crowd: &Arc<Crowd>, began: Instant) {
 async fn visit(crowd: Arc<Crowd>, index: u64, began: Instant, due: Duration) {
     let join = crowd.plan.join(index);
     let mut browser = Browser::of(&join);
-    let request = if join.app {
-        let line = format!("POST /.anteroom/rooms/{ROOM}/join");
-        browser.request(&line, "Content-Length: 0\r\n")
-    } else {
-        browser.request("GET /drop/", PAGE)
-    };
-    let answer = crowd.gates[join.gate].visitors.ask(&request).await;
+    let answer = crowd.gates[join.gate].visitors.ask(&browser.join()).await;
     let took = began.elapsed().saturating_sub(due);
     let answered = crowd.judge(&join, &answer);
     crowd.tally.lock().expect("nobody panics").joins.push(tally::Join {
@@ -130,9 +137,6 @@ async fn visit(crowd: Arc<Crowd>, index: u64, began: Instant, due: Duration) {
     });
     let Ok(answer) = answer else { return };
     browser.keep(&answer);
-    if join.app {
-        browser.keep_told(&answer);
-    }
     let fate = crowd.plan.fate(join.account);
     let placed = matches!(answered, Answered::Numbered | Answered::Held);
     if placed && fate != Fate::Goes && join.kind != Kind::Retry {
@@ -170,6 +174,7 @@ impl Crowd {
 
     /// Waits as the page's script does, at whichever gate: asks again when it is told to.
     async fn wait(&self, mut browser: Browser, index: u64, fate: Fate, kind: Kind) {
+        let mut again = 0;
         for count in 0_u64.. {
             let chance = self.plan.chance(5, index ^ (count << 32));
             let gate = one_of(chance, self.gates.len());
@@ -192,6 +197,13 @@ impl Crowd {
                         others.push((browser, Ended::InVain));
                     }
                     return;
+                }
+                // A page that was held reloads, and an app joins, once numbers are given again.
+                ("none", _) if again < MOST_AGAIN => {
+                    again += 1;
+                    if let Ok(answer) = self.gates[gate].visitors.ask(&browser.join()).await {
+                        browser.keep(&answer);
+                    }
                 }
                 ("late" | "none", Fate::Buys) if kind == Kind::First => {
                     return self.fault(format!("somebody who wants to buy was told {state}"));
@@ -286,3 +298,6 @@ const PAGE: &str = "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-D
 
 /// Of those who waited in vain so many are asked for the results.
 const MOST_OTHERS: usize = 300;
+
+/// How often somebody who is told of no place comes again.
+const MOST_AGAIN: u32 = 3;
