@@ -1,16 +1,24 @@
 //! What estimates are worth: over all patterns, how often the true wait lay inside, and how far off the middle was.
 //!
 //! `cargo run --release --example calibration [SEED]...` prints the table, for the seeds one after the other;
-//! a star marks what nobody could foresee.
+//! a star marks what nobody could foresee. `--plot FILE` also draws the looks of the others.
 
 mod patterns;
 
-use anteroom::simulate::{Outcome, simulate};
+use anteroom::simulate::{Outcome, Point, calibration_picture, simulate};
 
 use self::patterns::UNFORESEEN;
 
 fn main() {
-    let mut seeds: Vec<u64> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
+    let mut args = std::env::args().skip(1);
+    let (mut seeds, mut plot): (Vec<u64>, Option<String>) = (Vec::new(), None);
+    while let Some(arg) = args.next() {
+        if arg == "--plot" {
+            plot = args.next();
+        } else {
+            seeds.push(arg.parse().expect("a seed is a number"));
+        }
+    }
     if seeds.is_empty() {
         seeds.push(1);
     }
@@ -18,16 +26,26 @@ fn main() {
         "{:<28} {:>7} {:>7} {:>7} {:>8} {:>7} {:>7}",
         "pattern", "looks", "known", "inside", "error", "later", "unsaid"
     );
+    let mut points: Vec<Point> = Vec::new();
     for seed in seeds {
         for pattern in patterns::all(seed) {
-            let star = if UNFORESEEN.contains(&pattern.name) { " *" } else { "" };
-            row(
-                &format!("{}{star}", pattern.name),
-                &simulate(&pattern.plan, &mut |_| {}),
-            );
+            let foreseen = !UNFORESEEN.contains(&pattern.name);
+            let outcome = simulate(&pattern.plan, &mut |_| {});
+            let star = if foreseen { "" } else { " *" };
+            row(&format!("{}{star}", pattern.name), &outcome);
+            // As many of each.
+            let every = outcome.points.len().div_ceil(POINTS).max(1);
+            points.extend(outcome.points.iter().step_by(every).filter(|_| foreseen));
         }
     }
+    if let Some(file) = plot {
+        let picture = calibration_picture("Minutes told (upright), by minutes waited (across)", &points);
+        std::fs::write(&file, picture).expect("the picture is written");
+    }
 }
+
+/// Looks of a pattern that are drawn.
+const POINTS: usize = 25;
 
 fn row(name: &str, outcome: &Outcome) {
     let trust = &outcome.estimates;

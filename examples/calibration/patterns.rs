@@ -50,6 +50,8 @@ fn usual(name: &'static str) -> Pattern {
             room: RoomName::new("shop").expect("letters"),
             settings,
             end_grace_ms: Some(30_000),
+            completes: true,
+            upstream: None,
             visitors: 3_000,
             arrive: Arrive::Spike,
             over_ms: 30 * MIN,
@@ -65,6 +67,8 @@ fn usual(name: &'static str) -> Pattern {
             most_ms: 12 * 60 * MIN,
             step_ms: 250,
             probes: 300,
+            notes: Vec::new(),
+            script: Vec::new(),
         },
     }
 }

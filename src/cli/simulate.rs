@@ -1,5 +1,8 @@
 //! `anteroom simulate`: the operator's own room, run through a sale on virtual time.
 
+mod like;
+mod notes;
+mod replay;
 mod words;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -10,10 +13,13 @@ use clap::{Args, ValueEnum};
 
 use crate::config::{Config, Overrides, Room};
 use crate::room::{MAX_LANES, Settings, Wall};
-use crate::simulate::{Arrive, Crowd, MAX_VISITORS, Outcome, Plan, Progress, Stays, simulate, text};
+use crate::simulate::{
+    Arrive, Crowd, MAX_VISITORS, Outcome, Plan, Progress, Scripted, Stays, Upstream, html, simulate, text,
+};
 use crate::time;
 
-use self::words::{Later, ShareOf, change, duration, later, share, share_of};
+use self::replay::Replay;
+use self::words::{Later, Level, ShareOf, change, duration, later, level, per_sec, share, share_of};
 use super::{EXIT_CONFIG, say};
 
 /// Arguments of `anteroom simulate`.
@@ -27,6 +33,8 @@ Examples:
   anteroom simulate --config shop.toml --room sale --visitors 1000000 --arrive spike --over 30min --stay 3min
   anteroom simulate --visitors 5000 --change 20min:capacity=300 --stay-then 30min:6min
   anteroom simulate --visitors 5000 --leave 20% --no-show 10% --bots 30% --format json
+  anteroom simulate --replay access.log --change 1s:capacity=300 --format html --output sale.html
+  anteroom simulate --visitors 5000 --shop 60/s --shop-then 20min:30/s
 
 Exit codes: 0 done, 64 usage, 73 the file cannot be written, 78 the configuration has mistakes")]
 pub struct SimulateArgs {
@@ -45,6 +53,12 @@ pub struct SimulateArgs {
     /// From the first to the last of them
     #[arg(long, value_name = "TIME", default_value = "10min", value_parser = duration)]
     over: u64,
+    /// They come as in this access log: the gate's own (JSON), or in the common or combined format; by address and browser
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["visitors", "arrive", "over"])]
+    replay: Option<PathBuf>,
+    /// The crowd of a rehearsal, as its report in JSON has it: the same people come, wait and go by the same laws
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["visitors", "arrive", "over", "replay", "bots", "tabs"])]
+    like: Option<PathBuf>,
     /// How long a visitor is busy inside, on average
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = duration)]
     stay: u64,
@@ -54,6 +68,12 @@ pub struct SimulateArgs {
     /// Requests of the shop in an average visit
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pages: u32,
+    /// The shop takes so many requests a second, and less when far more come; without, it answers at once
+    #[arg(long, value_name = "RATE", value_parser = per_sec)]
+    shop: Option<u32>,
+    /// From a time on the shop takes so many, such as 20min:30/s; may be given again
+    #[arg(long, value_name = "WHEN:RATE", value_parser = level, requires = "shop")]
+    shop_then: Vec<Level>,
     /// Give up while waiting
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share)]
     leave: u16,
@@ -101,6 +121,8 @@ pub struct SimulateArgs {
 enum Format {
     Text,
     Json,
+    /// One page with plots
+    Html,
 }
 
 /// Runs `anteroom simulate`.
@@ -159,6 +181,13 @@ impl SimulateArgs {
         }
     }
 
+    fn upstream(&self) -> Option<Upstream> {
+        let mut per_sec = vec![(0, self.shop?)];
+        per_sec.extend(self.shop_then.iter().map(|level| (level.at, level.per_sec)));
+        per_sec.sort_by_key(|(at, _)| *at);
+        Some(Upstream { per_sec })
+    }
+
     fn stays(&self) -> Stays {
         let mut mean_ms = vec![(0, self.stay)];
         mean_ms.extend(self.stay_then.iter().map(|later| (later.at, later.to)));
@@ -178,31 +207,70 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
             "--leave, --sleep, --late and --no-show are more than everybody: together at most 100 %".to_owned(),
         );
     }
-    if room.settings.draw.is_some() {
-        return Err(format!(
-            "the room {} draws its line: only rooms that call in order of arrival can be simulated",
-            room.name.as_str()
-        ));
-    }
     let mut changes: Vec<_> = args.change.clone();
     changes.sort_by_key(|change| change.at);
-    Ok(Plan {
+    let changes = words::overrides(&changes);
+    let notes = notes::of(args, config, room, &changes)?;
+    let replay = match &args.replay {
+        Some(file) => Some(replay::read(file, room.settings.session_ms)?),
+        None => None,
+    };
+    let stocked = room.settings.stock.is_some() || changes.iter().any(|(_, set)| set.stock.is_some());
+    let asked = config.forward_auth.is_empty();
+    let ends = asked && (stocked || !room.ends_on.is_empty());
+    let mut plan = Plan {
         room: room.name.clone(),
         settings: room.settings.clone(),
-        end_grace_ms: (!room.ends_on.is_empty()).then_some(room.end_grace_ms),
+        end_grace_ms: ends.then_some(room.end_grace_ms),
+        completes: room.ends_on.is_empty() || room.ends_on.iter().any(|end| end.completes),
+        upstream: args.upstream(),
         visitors: args.visitors,
         arrive: args.arrive.clone(),
         over_ms: args.over,
         crowd: args.crowd(),
         stays: args.stays(),
-        changes: words::overrides(&changes),
+        changes,
         lanes: lanes(args, &room.settings)?,
         seed: args.seed,
         start: start(&room.settings, now)?,
         most_ms: args.most,
         step_ms: STEP_MS,
         probes: PROBES,
-    })
+        notes,
+        script: Vec::new(),
+    };
+    if let Some(file) = &args.like {
+        follow(&mut plan, like::read(file, &room.settings)?);
+    }
+    if let Some(replay) = replay {
+        play(&mut plan, replay);
+    }
+    Ok(plan)
+}
+
+/// Visitors of whom all is known.
+fn follow(plan: &mut Plan, script: Vec<Scripted>) {
+    let arrivals: Vec<u64> = script.iter().map(|person| person.arrives_ms).collect();
+    plan.crowd = Crowd::PATIENT;
+    plan.script = script;
+    come(plan, arrivals);
+}
+
+/// Visitors as a log has them.
+fn play(plan: &mut Plan, replay: Replay) {
+    if let Some(first) = replay.first_unread {
+        let (unread, requests) = (replay.unread, replay.requests);
+        plan.notes.push(format!(
+            "{unread} lines of the log could not be read, first of all line {first}; {requests} could"
+        ));
+    }
+    come(plan, replay.arrivals);
+}
+
+fn come(plan: &mut Plan, arrivals: Vec<u64>) {
+    plan.visitors = u32::try_from(arrivals.len()).unwrap_or(u32::MAX);
+    plan.over_ms = arrivals.last().copied().unwrap_or(0).max(1);
+    plan.arrive = Arrive::Noted(arrivals);
 }
 
 fn room<'a>(args: &SimulateArgs, config: &'a Config) -> Result<&'a Room, String> {
@@ -258,6 +326,7 @@ fn start(settings: &Settings, now: Wall) -> Result<Wall, String> {
 fn put(args: &SimulateArgs, outcome: &Outcome) -> Result<(), String> {
     let form = match args.format {
         Format::Text => text(outcome),
+        Format::Html => html(outcome),
         Format::Json => serde_json::to_string_pretty(outcome).map_err(|error| error.to_string())? + "\n",
     };
     let Some(file) = &args.output else {

@@ -7,11 +7,14 @@
 mod arrivals;
 mod gate;
 mod guesses;
+mod html;
 mod outcome;
 mod people;
 mod plan;
+mod plot;
 mod run;
 mod series;
+mod serving;
 pub mod shop;
 mod text;
 mod visits;
@@ -19,8 +22,11 @@ mod wheel;
 
 pub use arrivals::Arrive;
 pub use guesses::{Point, Trust};
+pub use html::html;
 pub use outcome::Outcome;
-pub use plan::{Crowd, MAX_VISITORS, Plan, Stays};
+pub use plan::{Crowd, Doing, MAX_VISITORS, Plan, Scripted, Stays, Upstream};
+pub use plot::calibration_picture;
 pub use run::{Progress, simulate};
 pub use series::{Series, Step};
+pub use serving::Served;
 pub use text::text;

@@ -9,6 +9,7 @@ use super::gate::Gate;
 use super::guesses::{Point, Trust};
 use super::plan::Plan;
 use super::series::Series;
+use super::serving::Served;
 
 /// Counted while a simulation runs.
 #[derive(Clone, Debug, Default)]
@@ -89,8 +90,11 @@ pub struct Outcome {
     /// Some of the looks, for a plot.
     #[serde(skip)]
     pub points: Vec<Point>,
-    /// Requests that the shop had.
+    /// Requests that the shop had, and what became of them in one that can take only so much.
     pub requests: u64,
+    pub upstream: Option<Served>,
+    /// What the figures leave out.
+    pub notes: Vec<String>,
     pub entries: u64,
     pub events: u64,
     pub over_time: Series,
@@ -101,7 +105,7 @@ impl Outcome {
         plan: &Plan,
         gate: &Gate,
         line: Option<&LineView>,
-        (tally, bots): (&Tally, u64),
+        (tally, bots, upstream): (&Tally, u64, Option<Served>),
         (waits, waits_to_door): (Spread, Spread),
         (estimates, points, over_time): (Trust, Vec<Point>, Series),
         now: u64,
@@ -137,6 +141,8 @@ impl Outcome {
             estimates,
             points,
             requests: tally.requests,
+            upstream,
+            notes: plan.notes.clone(),
             entries: gate.entries,
             events: gate.events,
             over_time,

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::plan::{Crowd, Plan};
+use super::plan::{Crowd, Doing, Plan, Scripted};
 
 /// One visitor, or one more browser of a visitor.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Person {
     pub asleep: bool,
     /// Has been told once that the turn has come.
     pub heard: bool,
+    /// Requests that failed one after the other.
+    pub failed: u8,
     /// Goes to the end of the shop.
     pub finishes: bool,
     pub number: u32,
@@ -51,6 +53,12 @@ pub(super) enum Is {
 
 /// Everybody, in the order in which they come.
 pub(super) fn draw(plan: &Plan, rng: &mut Rng) -> Vec<Person> {
+    if !plan.script.is_empty() {
+        let parts = plan.script.iter();
+        return parts
+            .map(|part| person(plan, part.arrives_ms, played(part), rng))
+            .collect();
+    }
     let times = plan.arrive.times(plan.visitors, plan.over_ms, rng);
     let mut people: Vec<Person> = Vec::with_capacity(times.len());
     for at in times {
@@ -73,6 +81,16 @@ pub(super) fn draw(plan: &Plan, rng: &mut Rng) -> Vec<Person> {
     people
 }
 
+fn played(part: &Scripted) -> Nature {
+    match part.does {
+        Doing::Nothing => Nature::Patient,
+        Doing::Leaves(_) => Nature::Leaver,
+        Doing::Sleeps(..) => Nature::Sleepy,
+        Doing::ComesLate(_) => Nature::Late,
+        Doing::StaysAway => Nature::NoShow,
+    }
+}
+
 fn person(plan: &Plan, at: u64, nature: Nature, rng: &mut Rng) -> Person {
     Person {
         nature,
@@ -81,6 +99,7 @@ fn person(plan: &Plan, at: u64, nature: Nature, rng: &mut Rng) -> Person {
         calls: 0,
         asleep: false,
         heard: false,
+        failed: 0,
         finishes: nature != Nature::Bot && hits(plan.crowd.finish, rng),
         number: 0,
         pages: 0,

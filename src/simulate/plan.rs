@@ -14,6 +14,10 @@ pub struct Plan {
     pub settings: Settings,
     /// How long after the shop's last answer a session ends; `None` where no answer ends one.
     pub end_grace_ms: Option<u64>,
+    /// That answer sells a piece, where there is a stock.
+    pub completes: bool,
+    /// How much the shop can take; without, it answers at once.
+    pub upstream: Option<Upstream>,
     pub visitors: u32,
     pub arrive: Arrive,
     /// From the first to the last arrival.
@@ -33,6 +37,40 @@ pub struct Plan {
     pub step_ms: u64,
     /// Visitors whose estimates are noted all along, at most.
     pub probes: u32,
+    /// What is to be said beside the figures.
+    pub notes: Vec<String>,
+    /// People of whom all is known, in order of arrival, in place of a crowd; else none.
+    pub script: Vec<Scripted>,
+}
+
+/// One visitor's whole part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scripted {
+    pub arrives_ms: u64,
+    /// How long they stay inside, and requests meanwhile, after which they say that they leave.
+    pub stay_ms: u64,
+    pub pages: u32,
+    pub does: Doing,
+}
+
+/// What a visitor does besides waiting and coming in, in milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Doing {
+    Nothing,
+    /// Gives up after so long in line, and says so.
+    Leaves(u64),
+    /// Falls silent after so long in line, for so long.
+    Sleeps(u64, u64),
+    /// Comes so long after the first call.
+    ComesLate(u64),
+    StaysAway,
+}
+
+/// A shop that can take so much, of requests as `docs/admission.md` has them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Upstream {
+    /// From so long after the start on, requests a second at most; at least one, the first from 0.
+    pub per_sec: Vec<(u64, u32)>,
 }
 
 /// What people are like: of a thousand, how many.

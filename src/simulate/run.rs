@@ -14,6 +14,7 @@ use super::outcome::{Outcome, Tally};
 use super::people::{self, Is, Nature, Person};
 use super::plan::Plan;
 use super::series::Recorder;
+use super::serving::Serving;
 use super::wheel::Wheel;
 
 /// Given from time to time while a simulation runs.
@@ -74,6 +75,7 @@ pub(super) struct Run<'a> {
     /// People in the shop.
     pub busy: u64,
     was_over: Option<Over>,
+    pub serving: Option<Serving>,
     recorder: Recorder,
 }
 
@@ -102,6 +104,7 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
         doors: Histogram::default(),
         busy: 0,
         was_over: None,
+        serving: plan.upstream.as_ref().map(|upstream| Serving::of(upstream, plan.seed)),
         recorder: Recorder::new(plan.step_ms),
     };
     let mut steps = 0_u32;
@@ -120,6 +123,7 @@ impl Run<'_> {
         let before = self.now;
         self.now = self.next_time();
         self.change();
+        self.hear_answers();
         let joining = self.arrive();
         self.act();
         self.check_in();
@@ -149,7 +153,8 @@ impl Run<'_> {
         let comes = self.people.get(self.came).map(|person| person.arrives);
         let acts = self.queue.peek().map(|Reverse((at, ..))| *at);
         let changes = self.plan.changes.get(self.next_change).map(|(at, _)| *at);
-        let due = [comes, acts, changes, self.gate.next_turn()];
+        let answers = self.serving.as_ref().and_then(Serving::next_ms);
+        let due = [comes, acts, changes, self.gate.next_turn(), answers];
         next = due.into_iter().flatten().fold(next, u64::min);
         next.div_ceil(step).saturating_mul(step).max(self.now + step)
     }
@@ -348,7 +353,7 @@ impl Run<'_> {
             self.plan,
             &self.gate,
             line.as_deref(),
-            (&self.tally, bots as u64),
+            (&self.tally, bots as u64, self.serving.as_ref().map(Serving::served)),
             (self.waits.spread(), self.doors.spread()),
             (
                 self.guesses.trust(),

@@ -21,6 +21,9 @@ pub fn text(outcome: &Outcome) -> String {
     shop(&mut text, outcome);
     estimates(&mut text, outcome);
     over_time(&mut text, outcome);
+    for note in &outcome.notes {
+        let _ = writeln!(text, "\nnote: {note}");
+    }
     text
 }
 
@@ -96,6 +99,18 @@ fn shop(text: &mut String, outcome: &Outcome) {
         per_sec(most(|step| step.requests)),
         said(rate(series.step_ms, 1_000_000)),
     );
+    if let Some(served) = &outcome.upstream {
+        let times = &served.times;
+        let _ = writeln!(
+            text,
+            "the shop answered {} requests, half within {}, 99 % within {}; {} failed; at most {} at once",
+            served.answered,
+            said(times.p50_secs),
+            said(times.p99_secs),
+            served.failed,
+            served.most_in_flight,
+        );
+    }
 }
 
 fn estimates(text: &mut String, outcome: &Outcome) {

@@ -7,6 +7,7 @@ use crate::waiting::Stall;
 
 use super::guesses::Seen;
 use super::people::{Is, Nature, around};
+use super::plan::{Doing, Scripted};
 use super::run::{Deed, Over, Run, seat};
 
 impl Run<'_> {
@@ -36,6 +37,7 @@ impl Run<'_> {
         }
         let patience = self.plan.crowd.patience_ms.max(1);
         match nature {
+            _ if self.part(id).is_some() => self.waits_as_told(id),
             Nature::Leaver | Nature::Quitter => {
                 let at = now + self.rng.u64(0..patience);
                 self.later(id, at, Deed::Quit);
@@ -45,6 +47,24 @@ impl Run<'_> {
                 self.later(id, at, Deed::Doze);
             }
             Nature::Patient | Nature::Late | Nature::NoShow | Nature::Bot => {}
+        }
+    }
+
+    /// All of what the visitor does, where it is known.
+    fn part(&self, id: u32) -> Option<&Scripted> {
+        self.plan.script.get(id as usize)
+    }
+
+    fn waits_as_told(&mut self, id: u32) {
+        let joined = self.people[id as usize].joined;
+        let (after, deed) = match self.part(id).map(|part| part.does) {
+            Some(Doing::Leaves(after)) => (after, Deed::Quit),
+            Some(Doing::Sleeps(after, _)) => (after, Deed::Doze),
+            _ => return,
+        };
+        // Who waits anew has slept.
+        if joined + after >= self.now {
+            self.later(id, joined + after, deed);
         }
     }
 
@@ -76,10 +96,10 @@ impl Run<'_> {
             return;
         }
         let wait_ms = self.rng.u64(0..=asks_ms);
-        let late_ms = if nature == Nature::Late && first {
-            claim_ms + LATE_MS
-        } else {
-            0
+        let late_ms = match self.part(id).map(|part| part.does) {
+            _ if nature != Nature::Late || !first => 0,
+            Some(Doing::ComesLate(after)) => after,
+            _ => claim_ms + LATE_MS,
         };
         self.later(id, now + wait_ms + late_ms, Deed::Come);
     }
@@ -110,31 +130,81 @@ impl Run<'_> {
     fn goes_in(&mut self, id: u32) {
         let now = self.now;
         let mean_ms = self.plan.stays.at(now);
+        if let Some(part) = self.part(id).copied() {
+            return self.goes_in_as_told(id, &part);
+        }
         let stays_ms = match self.people[id as usize].nature {
             Nature::Bot => self.plan.settings.session_max_ms,
             _ => around(mean_ms, &mut self.rng),
         };
-        let person = &mut self.people[id as usize];
-        person.is = Is::Inside;
         let every_ms = (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1);
         // The request that claims is the first; as many pauses as requests, up or down by chance.
         let pauses = (stays_ms + self.rng.u64(0..every_ms)) / every_ms;
-        person.pages = u32::try_from(pauses.saturating_sub(1)).unwrap_or(u32::MAX);
+        self.claims(id, u32::try_from(pauses.saturating_sub(1)).unwrap_or(u32::MAX));
+        if pauses > 0 {
+            self.asks(id);
+        } else {
+            self.tally.requests += 1;
+            self.later(id, now + BRIEF_MS, Deed::Page);
+        }
+    }
+
+    /// In the shop, with so many requests to come.
+    fn claims(&mut self, id: u32, pages: u32) {
+        let person = &mut self.people[id as usize];
+        (person.is, person.pages) = (Is::Inside, pages);
         let (lane, number) = seat(person);
         if person.nature != Nature::Bot {
-            self.doors.add(now - person.joined);
+            self.doors.add(self.now - person.joined);
         }
         self.busy += 1;
-        self.tally.requests += 1;
         self.gate.said.claims.push(Claim {
             lane,
             number,
             carried: true,
         });
-        if pauses > 0 {
-            self.next_page(id, every_ms);
-        } else {
-            self.later(id, now + BRIEF_MS, Deed::Page);
+    }
+
+    fn goes_in_as_told(&mut self, id: u32, part: &Scripted) {
+        self.claims(id, part.pages.max(1) - 1);
+        self.tally.requests += 1;
+        self.later(id, self.now + part.stay_ms / u64::from(part.pages.max(1)), Deed::Page);
+    }
+
+    /// A request of the shop, and time to look at the answer once it is there.
+    fn asks(&mut self, id: u32) {
+        self.tally.requests += 1;
+        match &mut self.serving {
+            Some(serving) => serving.ask(id, self.now),
+            None => self.looks_at_page(id),
+        }
+    }
+
+    fn looks_at_page(&mut self, id: u32) {
+        if let Some(part) = self.part(id) {
+            let at = self.now + part.stay_ms / u64::from(part.pages.max(1));
+            return self.later(id, at, Deed::Page);
+        }
+        let mean_ms = self.plan.stays.at(self.now);
+        self.next_page(id, (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1));
+    }
+
+    /// Answers of a shop that can take only so much. Who gets none tries again once.
+    pub fn hear_answers(&mut self) {
+        let Some(serving) = &mut self.serving else { return };
+        for (id, answered) in serving.advance(self.now) {
+            let person = &mut self.people[id as usize];
+            let again = person.failed == 0;
+            person.failed = u8::from(!answered);
+            match (person.is, answered) {
+                (Is::Inside, true) => self.looks_at_page(id),
+                (Is::Inside, false) if again => {
+                    person.pages = person.pages.saturating_add(1);
+                    self.later(id, self.now + TRY_AGAIN_MS, Deed::Page);
+                }
+                (Is::Inside, false) => self.goes(id),
+                _ => {}
+            }
         }
     }
 
@@ -152,6 +222,9 @@ impl Run<'_> {
         let (seat, finishes) = (seat(person), person.finishes);
         if person.pages == 0 {
             self.goes(id);
+            if self.part(id).is_some() {
+                return self.gate.said.leaves.push(seat);
+            }
             if let Some(after_ms) = self.plan.end_grace_ms.filter(|_| finishes && inside.is_some()) {
                 self.ends(seat, after_ms);
             }
@@ -162,12 +235,10 @@ impl Run<'_> {
             return self.goes(id);
         };
         person.pages -= 1;
-        self.tally.requests += 1;
         if inside.renewal_due {
             self.gate.said.renewals.push(seat);
         }
-        let mean_ms = self.plan.stays.at(self.now);
-        self.next_page(id, (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1));
+        self.asks(id);
     }
 
     /// Leaves the shop.
@@ -178,10 +249,15 @@ impl Run<'_> {
 
     /// The shop's answer ends the session; where there is a stock, the visitor has bought.
     fn ends(&mut self, (lane, number): (crate::room::LaneId, crate::room::Number), after_ms: u64) {
-        if self.plan.settings.stock.is_none() {
+        let sells = |room: &Arc<crate::room::RoomView>| self.plan.completes && room.settings.stock.is_some();
+        let Some(edition) = self
+            .gate
+            .room_view()
+            .filter(|room| sells(room))
+            .map(|room| room.edition)
+        else {
             return self.gate.said.ends.push(End { lane, number, after_ms });
-        }
-        let edition = self.gate.room_view().map(|room| room.edition).unwrap_or_default();
+        };
         self.gate.said.completions.push(Completion {
             lane,
             number,
@@ -211,8 +287,11 @@ impl Run<'_> {
         if person.is == Is::Waiting && person.calls == 0 {
             person.asleep = true;
             self.guesses.forget(id, self.now);
-            let at = self.now + self.rng.u64(0..SLEEP_MS);
-            self.later(id, at, Deed::Wake);
+            let length = match self.part(id).map(|part| part.does) {
+                Some(Doing::Sleeps(_, length)) => length,
+                _ => self.rng.u64(0..SLEEP_MS),
+            };
+            self.later(id, self.now + length, Deed::Wake);
         }
     }
 
@@ -264,6 +343,9 @@ const SLEEP_MS: u64 = 900_000;
 
 /// How long after the turn who is late comes.
 const LATE_MS: u64 = 30_000;
+
+/// When who got no answer tries again.
+const TRY_AGAIN_MS: u64 = 5_000;
 
 /// How long the briefest visit takes.
 const BRIEF_MS: u64 = 1_000;

@@ -3,7 +3,13 @@
 use std::process::{Command, Output};
 
 fn simulate(args: &[&str]) -> Output {
+    with("", args)
+}
+
+/// As [`simulate`], where a file `seen` holds this.
+fn with(seen: &str, args: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("seen"), seen).unwrap();
     let config = folder.path().join("config.toml");
     std::fs::write(&config, CONFIG).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
@@ -19,6 +25,16 @@ url = \"http://127.0.0.1:3000\"
 name = \"sale\"
 routes = [\"/sale\"]
 total_active_users = 5
+
+[[room]]
+name = \"quiet\"
+routes = [\"/quiet\"]
+mode = \"off\"
+
+[[room]]
+name = \"held\"
+routes = [\"/held\"]
+mode = \"hold\"
 
 [[room]]
 name = \"shop\"
@@ -73,7 +89,12 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         (vec!["--leave", "120%"], "0% to 100%"),
         (vec!["--over", "soon"], "4min"),
         (vec!["--visitors", "0"], "1.."),
-        (vec!["--room", "fair"], "one of sale, shop"),
+        (vec!["--room", "fair"], "one of sale, quiet"),
+        (vec!["--room", "quiet"], "has no line"),
+        (vec!["--replay", "seen"], "none of its 0 lines"),
+        (vec!["--replay", "seen", "--visitors", "5"], "cannot be used with"),
+        (vec!["--like", "seen"], "no report of anteroom rehearse"),
+        (vec!["--shop", "fast"], "60/s"),
         (vec!["--lane", "early=20%"], "no lane that codes lead to"),
         (vec!["--change", "5min:colour=red"], "capacity, rate"),
         (vec!["--leave", "60%", "--no-show", "60%"], "together at most 100 %"),
@@ -83,4 +104,98 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && words.contains(right), "{args:?}: {words}");
     }
+}
+
+#[test]
+fn an_access_log_says_who_comes_and_what_of_it_cannot_be_read_is_told() {
+    let line = |at: u32| {
+        let (minute, second) = (at / 60, at % 60);
+        format!("192.0.2.{at} - - [10/Oct/2026:13:{minute:02}:{second:02} +0200] \"GET / HTTP/1.1\" 200 12\n")
+    };
+    let log: String = (0..200).map(line).collect();
+    let args = ["--room", "sale", "--replay", "seen", "--stay", "10s"];
+    let text = told(&with(&format!("{log}no request\n"), &args));
+    assert!(text.contains("200 visitors, replay"), "{text}");
+    assert!(
+        text.contains("1 lines of the log could not be read, first of all line 201; 200 could"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_page_has_its_plots_and_needs_nothing_else() {
+    let page = told(&simulate(&[
+        "--room",
+        "sale",
+        "--visitors",
+        "60",
+        "--stay",
+        "30s",
+        "--format",
+        "html",
+    ]));
+    assert!(
+        page.starts_with("<!doctype html>") && page.matches("<svg ").count() == 6,
+        "{page}"
+    );
+    for foreign in ["<script", "http:", "https:", "url(", "@import"] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    assert!(
+        page.contains("default-src 'none'") && page.contains("room sale: 60 visitors"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_shop_that_takes_little_keeps_people_inside_and_fails_some() {
+    let json = |shop: &[&str]| -> serde_json::Value {
+        let args = [&["--visitors", "400", "--room", "shop", "--format", "json"], shop].concat();
+        serde_json::from_str(&told(&simulate(&args))).unwrap()
+    };
+    let (well, slow) = (
+        json(&["--shop", "60/s"]),
+        json(&["--shop", "60/s", "--shop-then", "3min:1/s"]),
+    );
+    let failed = |outcome: &serde_json::Value| outcome["upstream"]["failed"].as_u64().unwrap();
+    assert!(failed(&well) == 0 && failed(&slow) > 100, "{slow}");
+    let median = |outcome: &serde_json::Value| outcome["upstream"]["times"]["p99_secs"].as_f64().unwrap();
+    assert!(median(&slow) > 5.0 * median(&well), "{slow}");
+    assert_eq!(json(&[])["upstream"], serde_json::Value::Null);
+}
+
+#[test]
+fn what_a_room_has_that_is_not_run_is_said() {
+    let text = told(&simulate(&[
+        "--room",
+        "held",
+        "--visitors",
+        "20",
+        "--for",
+        "10min",
+        "--over",
+        "20min",
+    ]));
+    for note in [
+        "note: nobody is called as it is configured",
+        "note: --for ends before everybody has come",
+    ] {
+        assert!(text.contains(note), "{note}: {text}");
+    }
+}
+
+#[test]
+fn the_crowd_of_a_rehearsal_comes_again() {
+    let report = serde_json::json!({ "visitors": 150, "seed": 9, "profile": {
+        "name": "spike", "arrive_secs": 30, "inside_secs": 20, "pages": 3, "leave": 10.0, "sleep": 5.0,
+        "sleep_secs": 20, "late": 5.0, "no_show": 10.0, "reload": 0.0,
+    }});
+    let args = ["--room", "sale", "--like", "seen", "--format", "json"];
+    let outcome: serde_json::Value = serde_json::from_str(&told(&with(&report.to_string(), &args))).unwrap();
+    let count = |key: &str| outcome[key].as_u64().unwrap();
+    assert!(outcome["finished"] == true && count("visitors") == 150, "{outcome}");
+    assert!(
+        count("gave_up") > 3 && count("no_shows") > 3 && count("claims") > 100,
+        "{outcome}"
+    );
 }

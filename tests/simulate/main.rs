@@ -17,6 +17,8 @@ fn plan(visitors: u32, settings: Settings) -> Plan {
         room: RoomName::new("shop").unwrap(),
         settings,
         end_grace_ms: Some(0),
+        completes: true,
+        upstream: None,
         visitors,
         arrive: Arrive::Steady,
         over_ms: 300_000,
@@ -32,6 +34,8 @@ fn plan(visitors: u32, settings: Settings) -> Plan {
         most_ms: 86_400_000,
         step_ms: 100,
         probes: 200,
+        notes: Vec::new(),
+        script: Vec::new(),
     }
 }
 

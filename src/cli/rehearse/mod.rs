@@ -7,10 +7,10 @@
 mod known;
 mod lease;
 mod options;
-mod persona;
+pub(super) mod persona;
 mod place;
 mod pool;
-mod profile;
+pub(super) mod profile;
 mod show;
 mod stage;
 mod tally;

@@ -10,6 +10,13 @@ pub struct Later {
     pub to: u64,
 }
 
+/// What a shop can take, in requests a second, from a time on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Level {
+    pub at: u64,
+    pub per_sec: u32,
+}
+
 /// Of a thousand visitors, how many come to a lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShareOf {
@@ -63,14 +70,28 @@ pub(super) fn later(text: &str) -> Result<Later, String> {
     })
 }
 
+/// Requests a second, such as `60/s`.
+pub(super) fn per_sec(text: &str) -> Result<u32, String> {
+    let number = text.trim().trim_end_matches("/s").trim_end();
+    let per_sec = number.parse().ok().filter(|per_sec| *per_sec <= MOST_PER_SEC);
+    per_sec.ok_or_else(|| format!("\"{text}\" is no number of requests a second up to {MOST_PER_SEC}, such as 60/s"))
+}
+
+pub(super) fn level(text: &str) -> Result<Level, String> {
+    let (at, to) = text.split_once(':').ok_or("when and what, such as 20min:30/s")?;
+    Ok(Level {
+        at: duration(at)?,
+        per_sec: per_sec(to)?,
+    })
+}
+
 pub(super) fn change(text: &str) -> Result<Change, String> {
     let right = "when and what, such as 20min:capacity=300, 5min:rate=none, 1h:mode=hold or 2h:stock=50";
     let (at, what) = text.split_once(':').ok_or(right)?;
     let (key, value) = what.split_once('=').ok_or(right)?;
     let count = || {
-        value
-            .parse()
-            .map_err(|_| format!("\"{value}\" is no whole number: {right}"))
+        let count = value.parse().ok().filter(|count| *count <= MOST_COUNT);
+        count.ok_or_else(|| format!("\"{value}\" is no whole number up to {MOST_COUNT}: {right}"))
     };
     let to = match (key, value) {
         ("capacity", _) => To::Capacity(count()?),
@@ -104,6 +125,12 @@ pub(super) fn overrides(changes: &[Change]) -> Vec<(u64, Overrides)> {
     });
     after.collect()
 }
+
+/// Most slots, calls a minute and pieces, as in a configuration.
+const MOST_COUNT: u32 = 10_000_000;
+
+/// Most that a shop can take.
+const MOST_PER_SEC: u32 = 1_000_000;
 
 /// Longest time of an option.
 const MOST_MS: u64 = 30 * 86_400_000;
@@ -145,6 +172,11 @@ mod tests {
         assert!(change("1min:mode=open").unwrap_err().contains("auto, hold or closed"));
         assert!(change("soon:capacity=3").unwrap_err().contains("4min"));
         assert!(later("5min").unwrap_err().contains("30min:5min"));
+        assert_eq!(
+            (per_sec("60/s"), per_sec("7"), level("1min:0/s").map(|level| level.at)),
+            (Ok(60), Ok(7), Ok(60_000))
+        );
+        assert!(per_sec("-1/s").is_err() && per_sec("some").unwrap_err().contains("60/s"));
         assert!(duration("0s").is_err() && duration("31d").is_err());
     }
 }

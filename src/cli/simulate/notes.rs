@@ -1,0 +1,73 @@
+//! What of a room a simulation cannot show: refused where nothing would be left, else said with the figures.
+
+use crate::config::{Config, Room};
+use crate::room::{Mode, Overrides};
+
+use super::SimulateArgs;
+
+/// What is to be said of the figures.
+///
+/// # Errors
+/// When the room is none that can be simulated.
+pub(super) fn of(
+    args: &SimulateArgs,
+    config: &Config,
+    room: &Room,
+    changes: &[(u64, Overrides)],
+) -> Result<Vec<String>, String> {
+    refuse(room)?;
+    let mut notes = Vec::new();
+    let mut say = |is: bool, words: &str| {
+        if is {
+            notes.push(words.to_owned());
+        }
+    };
+    let settings = &room.settings;
+    say(
+        room.per.is_some(),
+        "one line of the room is run, with the slots and the rate of one line",
+    );
+    let stopped = settings.mode == Mode::Hold || settings.calls_nobody();
+    say(
+        stopped && changes.is_empty(),
+        "nobody is called as it is configured: --change lets people in",
+    );
+    say(
+        settings.mode == Mode::Closed && changes.is_empty(),
+        "the room is closed as it is configured: --change opens it",
+    );
+    let completes = room.ends_on.iter().any(|end| end.completes);
+    say(
+        settings.stock.is_some() && !room.ends_on.is_empty() && !completes,
+        "no completes_on: sessions end, and nothing of the stock is sold",
+    );
+    say(
+        !config.forward_auth.is_empty(),
+        "where a proxy asks (forward_auth), no answer of the shop ends a session",
+    );
+    say(room.identity.is_some(), "everybody has an account of their own");
+    say(room.proof.is_some(), "nobody is asked for a proof of work");
+    say(
+        settings.takes_bypass(),
+        "nobody comes by a code that leads past the line",
+    );
+    say(args.over > args.most, "--for ends before everybody has come");
+    let behind = changes.iter().any(|(at, _)| *at >= args.most);
+    say(behind, "a --change lies behind the end of --for");
+    Ok(notes)
+}
+
+fn refuse(room: &Room) -> Result<(), String> {
+    let name = room.name.as_str();
+    if room.settings.draw.is_some() {
+        return Err(format!(
+            "the room {name} draws its line: only rooms that call in order of arrival can be simulated"
+        ));
+    }
+    if room.settings.mode == Mode::Off {
+        return Err(format!(
+            "the room {name} is off: it has no line that could be simulated"
+        ));
+    }
+    Ok(())
+}

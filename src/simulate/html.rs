@@ -1,0 +1,110 @@
+//! The outcome as one page that needs nothing else: no script, no font, no picture from elsewhere.
+
+use std::fmt::Write as _;
+
+use minijinja::HtmlEscape;
+
+use super::outcome::Outcome;
+use super::plot::{Curve, calibration, over_time};
+use super::series::Step;
+use super::text::text;
+use crate::report::said;
+
+const STYLE: &str = include_str!("../../static/report/report.css");
+
+/// The outcome as HTML.
+#[must_use]
+pub fn html(outcome: &Outcome) -> String {
+    let room = HtmlEscape(&outcome.room).to_string();
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>Simulation of {room}</title>\n<style>{STYLE}pre{{overflow-x:auto;font-size:.8rem}}</style>\n</head>\n<body>\n<main>\n\
+         <h1>Simulation of {room}</h1>\n"
+    );
+    tiles(&mut page, outcome);
+    plots(&mut page, outcome);
+    let whole = HtmlEscape(&text(outcome)).to_string();
+    let _ = write!(
+        page,
+        "<section>\n<h2>All figures</h2>\n<pre>{whole}</pre>\n</section>\n</main>\n</body>\n</html>\n"
+    );
+    page
+}
+
+fn tiles(page: &mut String, outcome: &Outcome) {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let tiles = [
+        (outcome.visitors.to_string(), "visitors"),
+        (outcome.claims.to_string(), "came in"),
+        (said(outcome.waits.p50_secs), "half waited at most"),
+        (said(outcome.waits.p95_secs), "95 of 100 at most"),
+        (outcome.peak_waiting.to_string(), "most in line at once"),
+        (percent(outcome.utilisation), "of the slots busy while there was a line"),
+        (
+            percent(outcome.estimates.inside),
+            "of the intervals shown held the true wait",
+        ),
+        (
+            percent(outcome.estimates.later_unsaid),
+            "of the looks: worse without a reason",
+        ),
+    ];
+    page.push_str("<section>\n<ul class=\"tiles\">\n");
+    for (figure, name) in tiles {
+        let _ = writeln!(page, "<li><b>{figure}</b>{name}</li>");
+    }
+    page.push_str("</ul>\n</section>\n");
+}
+
+fn plots(page: &mut String, outcome: &Outcome) {
+    let series = &outcome.over_time;
+    let curve = |class, name, of: &dyn Fn(&Step) -> f64| Curve {
+        class,
+        name,
+        values: series.steps.iter().map(of).collect(),
+    };
+    let a_second = |count: u64| Spreadable(count).per(series.step_ms);
+    page.push_str("<section>\n<h2>Over time</h2>\n<div class=\"plots\">\n");
+    page.push_str(&over_time(
+        "Waiting",
+        series.step_ms,
+        &[curve("a", "waiting", &|step| Spreadable(step.waiting).float())],
+    ));
+    let slots = [
+        curve("a", "called or inside", &|step| Spreadable(step.slots).float()),
+        curve("b", "capacity", &|step| {
+            f64::from(step.capacity).min(Spreadable(step.slots.saturating_mul(4)).float())
+        }),
+    ];
+    page.push_str(&over_time("Slots", series.step_ms, &slots));
+    let joined = [curve("a", "joined", &|step| a_second(step.joins))];
+    page.push_str(&over_time("Joined a second", series.step_ms, &joined));
+    let called = [curve("a", "called", &|step| a_second(step.calls))];
+    page.push_str(&over_time("Called a second", series.step_ms, &called));
+    page.push_str(&over_time(
+        "Requests of the shop a second",
+        series.step_ms,
+        &[curve("a", "requests", &|step| a_second(step.requests))],
+    ));
+    page.push_str(&calibration(
+        "Estimates shown (upright, minutes) and waits (across)",
+        &outcome.points,
+    ));
+    page.push_str("</div>\n</section>\n");
+}
+
+/// A count as what a plot takes.
+struct Spreadable(u64);
+
+impl Spreadable {
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    fn float(self) -> f64 {
+        self.0 as f64
+    }
+
+    fn per(self, step_ms: u64) -> f64 {
+        self.float() * 1_000.0 / Spreadable(step_ms.max(1)).float()
+    }
+}
