@@ -74,6 +74,11 @@ impl Body {
         }
     }
 
+    /// Of [`Body::stream`], and of no length that is known.
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(&self.content, Content::Stream(body) if body.size_hint().exact().is_none())
+    }
+
     /// Keeps `guard` until this body ends, in whichever way.
     #[must_use]
     pub fn hold(mut self, guard: impl Send + 'static) -> Self {

@@ -200,9 +200,14 @@ impl Conn {
         self.phase.load(Ordering::Relaxed) == HEAD
     }
 
+    /// The last write found room in the socket.
+    pub(super) fn has_room(&self) -> bool {
+        !self.full.load(Ordering::Relaxed)
+    }
+
     /// Ready while the socket has room. SECURITY: what a client does not take is left where it comes from, and not collected.
     pub(super) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
-        if !self.full.load(Ordering::Relaxed) {
+        if self.has_room() {
             return Poll::Ready(());
         }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,10 @@
 //! One client connection from its first byte to its last: hyper, with the deadlines it does not have.
 //!
 //! hyper's own header timer is off: it starts again with every wait for a head and so cannot tell a silent connection, a
-//! slow head and an idle one apart. Here one lazily set alarm per connection follows the phase its [`Conn`] is in.
+//! slow head and an idle one apart. Here one lazily set alarm per connection follows the phase its [`Conn`] is in. A stream of
+//! the gate's own goes on [`alone`] when hyper has written its head.
+
+mod alone;
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -13,8 +16,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, EXPECT, UPGRADE};
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
+use http::header::{ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, UPGRADE};
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Version};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -23,6 +26,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
+use self::alone::{Alone, Slot, Stream};
 use super::body::{Body, BoxError};
 use super::conn::{Conn, Flight};
 use super::framing::{self, Malformed};
@@ -103,13 +107,37 @@ where
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
+    match run_http(io, conn, shared).await {
+        Then::Ended(end) => end,
+        Then::Streams(io, stream) => {
+            let mut alone = Alone::new(io, stream);
+            poll_fn(|cx| alone.poll(conn, cx)).await
+        }
+    }
+}
+
+/// What comes behind hyper.
+enum Then<IO> {
+    Ended(End),
+    /// It has written the head of a stream.
+    Streams(IO, Stream),
+}
+
+async fn run_http<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> Then<Guarded<IO>>
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
     let settings = &shared.settings;
+    let slot = Arc::<Slot>::default();
     let service = service_fn(|request| {
         let conn = Arc::clone(conn);
         let shared = Arc::clone(shared);
-        async move { Ok::<_, Infallible>(answer(conn, &shared, request).await) }
+        let slot = Arc::clone(&slot);
+        async move { Ok::<_, Infallible>(answer(conn, &shared, slot, request).await) }
     });
-    let http = http1::Builder::new()
+    let mut http = http1::Builder::new()
         .header_read_timeout(None)
         .max_header_size(settings.head_bytes)
         .max_buf_size(settings.head_bytes.max(BUFFER_BYTES))
@@ -118,11 +146,10 @@ where
             service,
         )
         .with_upgrades();
-    let mut http = pin!(http);
     let mut closing = pin!(conn.closing().cancelled());
     let mut alarm = pin!(sleep_until(conn.due(settings).unwrap_or_else(Instant::now)));
     let (mut begun, mut told) = (false, false);
-    poll_fn(|cx| {
+    let ended = poll_fn(|cx| {
         // A drain is looked for first, so that an answer that comes after it says `close`; but never before what a new
         // connection has already sent has been read. PERF: the token only wakes; a flag is cheaper to look at every time.
         let draining = begun && !told && shared.draining.load(Ordering::Relaxed);
@@ -136,10 +163,14 @@ where
             conn.part();
         } else if draining && !conn.has_unread() {
             told = true;
-            http.as_mut().graceful_shutdown();
+            Pin::new(&mut http).graceful_shutdown();
         }
-        if let Poll::Ready(ended) = http.as_mut().poll(cx) {
-            return Poll::Ready(how(ended, conn));
+        if let Poll::Ready(ended) = Pin::new(&mut http).poll(cx) {
+            return Poll::Ready(Some(how(ended, conn)));
+        }
+        // hyper has nothing left to write while the socket has room.
+        if slot.is_full() && conn.has_room() {
+            return Poll::Ready(None);
         }
         // What lies in the socket was no head, or the reactor has yet to say that it is there: it is looked at again.
         if draining && !told && !conn.has_unread() {
@@ -153,11 +184,18 @@ where
         }
         ready!(poll_alarm(alarm.as_mut(), conn.due(settings), cx));
         // Nothing is under way, so the end is a clean one: over TLS it is announced (RFC 8446, section 6.1).
-        http.as_mut().graceful_shutdown();
-        let _ = http.as_mut().poll(cx);
-        Poll::Ready(if conn.has_parted() { End::Closed } else { End::TimedOut })
+        Pin::new(&mut http).graceful_shutdown();
+        let _ = Pin::new(&mut http).poll(cx);
+        Poll::Ready(Some(if conn.has_parted() { End::Closed } else { End::TimedOut }))
     })
-    .await
+    .await;
+    if let Some(ended) = ended {
+        return Then::Ended(ended);
+    }
+    match (slot.take(), http.into_parts()) {
+        (Some(stream), Some(parts)) => Then::Streams(parts.io.into_inner(), stream),
+        _ => Then::Ended(End::Broken),
+    }
 }
 
 pub(super) fn how(ended: hyper::Result<()>, conn: &Conn) -> End {
@@ -184,7 +222,12 @@ pub(super) fn poll_alarm(mut alarm: Pin<&mut Sleep>, due: Option<Instant>, cx: &
     Poll::Pending
 }
 
-async fn answer<S, F>(conn: Arc<Conn>, shared: &Shared<S>, mut request: Request<Incoming>) -> Response<Answer>
+async fn answer<S, F>(
+    conn: Arc<Conn>,
+    shared: &Shared<S>,
+    slot: Arc<Slot>,
+    mut request: Request<Incoming>,
+) -> Response<Answer>
 where
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F,
     F: Future<Output = Response<Body>>,
@@ -194,11 +237,12 @@ where
     if let Err(malformed) = refused {
         up(&shared.stats.malformed);
         conn.close();
-        return finish(&conn, flight, refusal(malformed));
+        return finish(&conn, flight, refusal(malformed), None);
     }
     up(&shared.stats.requests);
     let settings = &shared.settings;
     let announced = request.headers().contains_key(EXPECT);
+    let chunked = request.version() == Version::HTTP_11;
     let asks_to_upgrade = request.headers().contains_key(UPGRADE);
     let request = request.map(|incoming| RequestBody::new(incoming, settings));
     let progress = request.body().progress();
@@ -216,7 +260,16 @@ where
         // What came behind it waits for the other protocol.
         conn.close();
     }
-    finish(&conn, flight, response)
+    let alone = goes_on_alone(&response);
+    if alone {
+        conn.close();
+    }
+    finish(&conn, flight, response, alone.then_some((slot, chunked)))
+}
+
+/// A stream of unknown length, of the gate's own.
+fn goes_on_alone(response: &Response<Body>) -> bool {
+    response.body().is_stream() && !response.headers().contains_key(CONTENT_LENGTH)
 }
 
 /// Whether nothing of the request is left on the connection when its answer is sent.
@@ -232,13 +285,28 @@ async fn settle(progress: &Progress, announced: bool, settings: &ServerSettings)
     }
 }
 
-fn finish(conn: &Conn, flight: Flight, mut response: Response<Body>) -> Response<Answer> {
+fn finish(
+    conn: &Conn,
+    flight: Flight,
+    mut response: Response<Body>,
+    slot: Option<(Arc<Slot>, bool)>,
+) -> Response<Answer> {
     if conn.closes() && response.status() != StatusCode::SWITCHING_PROTOCOLS {
         response
             .headers_mut()
             .insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    response.map(|body| Answer { body, flight })
+    response.map(|body| match slot {
+        None => Answer::Whole { body, flight },
+        Some((slot, chunked)) => {
+            let stream = Stream {
+                body,
+                _flight: flight,
+                chunked,
+            };
+            Answer::Alone(slot, Some(stream))
+        }
+    })
 }
 
 pub(super) fn refusal(malformed: Malformed) -> Response<Body> {
@@ -274,26 +342,46 @@ async fn linger(stream: &WriteHalf) {
 }
 
 /// An answer on its way to the client: while it lives the connection is at work.
-struct Answer {
-    body: Body,
-    flight: Flight,
+enum Answer {
+    Whole {
+        body: Body,
+        flight: Flight,
+    },
+    /// Left in the slot once hyper asks for it, which is behind the head.
+    Alone(Arc<Slot>, Option<Stream>),
 }
 
 impl http_body::Body for Answer {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        ready!(self.flight.poll_room(cx));
-        Pin::new(&mut self.body).poll_frame(cx)
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match self.get_mut() {
+            Self::Whole { body, flight } => {
+                ready!(flight.poll_room(cx));
+                Pin::new(body).poll_frame(cx)
+            }
+            Self::Alone(slot, stream) => {
+                if let Some(stream) = stream.take() {
+                    slot.leave(stream);
+                }
+                Poll::Pending
+            }
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        match self {
+            Self::Whole { body, .. } => body.is_end_stream(),
+            Self::Alone(..) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        match self {
+            Self::Whole { body, .. } => body.size_hint(),
+            Self::Alone(..) => SizeHint::default(),
+        }
     }
 }
 
