@@ -204,6 +204,53 @@ async fn a_change_is_told_at_the_visitor_s_pace_and_silence_is_a_heartbeat() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_update_for_everybody_is_encoded_once_and_sent_to_all_from_the_same_bytes() {
+    let mut line = Line::held();
+    let first = line.join(20);
+    let mut streams: Vec<_> = (0..20).map(|n| line.listen(nth(first, n), &Ear::default())).collect();
+    for stream in &mut streams {
+        heard(stream).await.unwrap();
+    }
+    line.join(1);
+    let mut updates = Vec::new();
+    for stream in &mut streams {
+        updates.push(stream.frame().await.unwrap().unwrap().into_data().unwrap());
+    }
+    assert!(String::from_utf8_lossy(&updates[0]).contains("\"waiting\":21"));
+    assert!(updates.iter().all(|update| update.as_ptr() == updates[0].as_ptr()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn far_back_in_a_line_that_never_rests_updates_are_rare() {
+    let mut line = Line::with(Settings {
+        mode: Mode::Hold,
+        firm_within_ms: 600_000,
+        ..Settings::default()
+    });
+    let first = line.join(20_000);
+    let (mut front, mut back) = (
+        line.listen(first, &Ear::default()),
+        line.listen(nth(first, 19_999), &Ear::default()),
+    );
+    let mut told = [0, 0];
+    let start = Instant::now();
+    for second in 1..=120 {
+        line.say(1_000, section(|section| section.joins = vec![(LaneId(0), 1)]));
+        for n in [0, 19_999] {
+            line.say(1, section(|section| section.marks = vec![(LaneId(0), nth(first, n))]));
+        }
+        let until = start + Duration::from_secs(second);
+        for (stream, told) in [&mut front, &mut back].into_iter().zip(&mut told) {
+            while let Ok(event) = tokio::time::timeout_at(until, heard(stream)).await {
+                *told += usize::from(event.unwrap().contains("event: status"));
+            }
+        }
+    }
+    // Every second or two, and every 22 to 45 seconds.
+    assert!(told[0] >= 50 && (2..=6).contains(&told[1]), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_view_that_changes_nothing_for_the_line_is_not_told() {
     let mut line = Line::held();
     let number = line.join(1);
