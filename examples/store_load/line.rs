@@ -32,6 +32,9 @@ const ROOM: &str = "shop";
 /// Between two handfuls of check-ins.
 const BEAT: Duration = Duration::from_millis(20);
 
+/// Shares no factor with any number of people tried, so that everybody has a turn before anybody has two.
+const STRIDE: usize = 2_654_435_761;
+
 /// Replicas and the numbers of all who wait.
 pub struct Fleet {
     gates: Vec<(Replica, ReplicaThread)>,
@@ -156,8 +159,9 @@ impl Fleet {
             due += whole(self.waiting.len()) * BEAT.as_secs_f64() / GENERATION.as_secs_f64();
             while due >= 1.0 {
                 due -= 1.0;
-                let number = self.waiting[self.next % self.waiting.len()];
-                self.gate(self.next).note(visitor(number), Note::Mark);
+                // In no order, at any gate: pages ask at moments of their own.
+                let at = self.next.wrapping_mul(STRIDE) % self.waiting.len();
+                self.gate(at).note(visitor(self.waiting[at]), Note::Mark);
                 self.next += 1;
             }
             watch(count);

@@ -22,8 +22,9 @@ use store::Store;
 /// Processor time of the store for one join of a stampede, in microseconds.
 const MOST_CPU_US: f64 = 1.0;
 
-/// Bytes in the store for the largest line, log and snapshots included.
+/// Bytes in the store, log and snapshots included, for a million and for ten.
 const MOST_BYTES: u64 = 4_000_000;
+const MOST_BYTES_TEN: u64 = 16_000_000;
 
 /// All but one of a hundred joins of one idle gate.
 const MOST_LATENCY: Duration = Duration::from_millis(5);
@@ -157,7 +158,12 @@ fn judge(rows: &[Row]) -> Vec<String> {
                 row.quiet, row.waiting
             ));
         }
-        if row.bytes > MOST_BYTES {
+        let most = if row.waiting > 1_000_000 {
+            MOST_BYTES_TEN
+        } else {
+            MOST_BYTES
+        };
+        if row.bytes > most {
             faults.push(format!("{} bytes with {} waiting", row.bytes, row.waiting));
         }
         if let Some(start) = row.start.filter(|start| *start > MOST_START) {

@@ -1,0 +1,352 @@
+//! The bill: what a sale costs Redis and the gates, by a formula and unit costs that are measured here.
+//!
+//! How often gates speak follows from the protocol, not from a measurement. A gate with something urgent to say (a join, a
+//! claim) speaks at once, but not sooner after its last exchange than `apart` = min(G² · 20 µs, 200 ms) and the round trip; with
+//! marks alone it waits 250 ms for company. With `u` urgent words a second at a gate that is
+//!
+//!     exchanges a second of a gate = max(4, 1 / (apart + trip + 1/u))
+//!
+//! and each exchange appends an entry that all G gates read. Then, with all gates alike and E exchanges a second in all:
+//!
+//!     commands a second   = E · k
+//!     Redis' processor    = E · (c + r · G) + bytes a second · b, each gate's share of entries being read by G
+//!     bytes out of Redis  = E · G · (entry + envelope),  bytes into it = E · (entry + request)
+//!     a gate's processor  = its requests · their costs + E · (an entry applied) + streams · a quiet second
+//!
+//! `k`, `c`, `r` and the envelopes are fitted to a run of one gate and one of six; other runs check them.
+
+use std::time::Duration;
+
+use anteroom::log::redis::{Options as LogOptions, RedisLog};
+use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
+use anteroom::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+
+use crate::house::{ROOM, Redis, Told};
+
+/// So many wait while gates are measured, and check in.
+const WAITING: usize = 20_000;
+
+/// How long a run is.
+const RUN: Duration = Duration::from_secs(15);
+const BEAT: Duration = Duration::from_millis(5);
+
+/// Of the protocol (`replica/protocol/live.rs`), in seconds.
+const APART_SECS: f64 = 20e-6;
+const APART_MOST_SECS: f64 = 0.2;
+const QUIET_SECS: f64 = 0.25;
+
+/// How far a check may be from what the formula says.
+const NEAR: f64 = 0.3;
+
+/// What happens in a second, all gates together.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    gates: f64,
+    joins: f64,
+    /// Other urgent words: claims, ends.
+    words: f64,
+    marks: f64,
+    waiting: f64,
+    /// Requests forwarded, and pages and statuses of who waits.
+    forwarded: f64,
+    asked: f64,
+    streams: f64,
+}
+
+/// What a second costs.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    exchanges: f64,
+    commands: f64,
+    cpu: f64,
+    bytes_in: f64,
+    bytes_out: f64,
+}
+
+/// Unit costs of the store.
+#[derive(Clone, Copy, Debug)]
+pub struct Units {
+    trip_secs: f64,
+    commands: f64,
+    exchange_secs: f64,
+    read_secs: f64,
+    request_bytes: f64,
+    envelope_bytes: f64,
+}
+
+/// A gate's processor time for a request, an entry and a quiet second of a stream, in seconds: measured by scripts/bench,
+/// examples/replica_load and `crowd streams`.
+const JOIN_SECS: f64 = 45e-6;
+const FORWARDED_SECS: f64 = 18.8e-6;
+const ASKED_SECS: f64 = 9.9e-6;
+const ENTRY_SECS: f64 = 10e-6;
+const STREAM_SECS: f64 = 2e-6;
+const WORD_SECS: f64 = 2e-6;
+
+impl Load {
+    fn run(gates: u32, joins: u32, marks: u32) -> Self {
+        Self {
+            gates: gates.into(),
+            joins: joins.into(),
+            words: 0.0,
+            marks: marks.into(),
+            waiting: 20_000.0,
+            forwarded: 0.0,
+            asked: 0.0,
+            streams: 0.0,
+        }
+    }
+
+    /// Fourteen million come within ten minutes and wait on event streams; a thousand a second are called and go twenty pages.
+    fn sale(gates: u32) -> Self {
+        Self {
+            gates: gates.into(),
+            joins: 14e6 / 600.0,
+            words: 2_000.0,
+            marks: 14e6 / 120.0,
+            waiting: 14e6,
+            forwarded: 20_000.0,
+            asked: 1_000.0,
+            streams: 14e6,
+        }
+    }
+
+    /// Exchanges a second, all gates together.
+    fn exchanges(&self, trip_secs: f64) -> f64 {
+        let urgent = (self.joins + self.words) / self.gates;
+        let apart = (APART_SECS * self.gates * self.gates).min(APART_MOST_SECS);
+        self.gates * (1.0 / (apart + trip_secs + 1.0 / urgent)).max(1.0 / QUIET_SECS)
+    }
+
+    /// Bytes of an entry's own: its marks, by how far apart they lie, and whatever else is said.
+    fn entry_bytes(&self, exchanges: f64) -> f64 {
+        let marks = self.marks / exchanges;
+        let gap = self.waiting / marks.max(1.0);
+        let each = match gap {
+            gap if gap < 8.0 => gap / 8.0,
+            gap if gap < 90.0 => 1.0,
+            gap if gap < 11_000.0 => 2.0,
+            _ => 3.0,
+        };
+        HEAD_BYTES + marks * each + self.words / exchanges * 15.0
+    }
+
+    fn costs(&self, units: &Units) -> Cost {
+        let exchanges = self.exchanges(units.trip_secs);
+        let entry = self.entry_bytes(exchanges);
+        Cost {
+            exchanges,
+            commands: exchanges * units.commands,
+            cpu: exchanges * (units.exchange_secs + units.read_secs * self.gates),
+            bytes_in: exchanges * (entry + units.request_bytes),
+            bytes_out: exchanges * self.gates * (entry + units.envelope_bytes),
+        }
+    }
+
+    /// Cores that one gate needs.
+    fn gate_cores(&self, exchanges: f64) -> f64 {
+        let of_visitors = self.joins * JOIN_SECS
+            + self.forwarded * FORWARDED_SECS
+            + self.asked * ASKED_SECS
+            + self.streams * STREAM_SECS
+            + (self.marks + self.words) * WORD_SECS;
+        of_visitors / self.gates + exchanges * ENTRY_SECS
+    }
+}
+
+/// What an entry holds besides what was said of visitors.
+const HEAD_BYTES: f64 = 40.0;
+
+/// Measures, checks, and prints the bill. Says what is not as the formula has it.
+pub async fn bill(server: &str, folder: &std::path::Path) -> Vec<String> {
+    let one = measure(server, folder, Load::run(1, 400, 150)).await;
+    let six = measure(server, folder, Load::run(6, 400, 150)).await;
+    let units = Units::fit(&one, &six);
+    println!("unit costs: {units:.6?}\n");
+    println!("| gates | joins/s | | entries/s | commands/s | of a core | bytes/s in | bytes/s out |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    let mut faults = Vec::new();
+    for load in [
+        Load::run(1, 1_000, 150),
+        Load::run(3, 400, 150),
+        Load::run(3, 1_000, 150),
+    ] {
+        let (_, found) = measure(server, folder, load).await;
+        let said = load.costs(&units);
+        for (what, cost) in [("formula", &said), ("measured", &found)] {
+            println!("| {} | {} | {what} | {} |", load.gates, load.joins, cost.tells());
+        }
+        for (what, said, found) in [
+            ("entries", said.exchanges, found.exchanges),
+            ("commands", said.commands, found.commands),
+            ("processor time", said.cpu, found.cpu),
+            ("bytes in", said.bytes_in, found.bytes_in),
+            ("bytes out", said.bytes_out, found.bytes_out),
+        ] {
+            if (said / found - 1.0).abs() > NEAR {
+                faults.push(format!(
+                    "{} gates, {} joins/s: {what} {found:.3}, by the formula {said:.3}",
+                    load.gates, load.joins
+                ));
+            }
+        }
+    }
+    println!(
+        "\n| 14 million in ten minutes | entries/s | commands/s | of a core | bytes/s in | bytes/s out | cores a gate | cores of all |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    for gates in [1, 10, 100] {
+        let load = Load::sale(gates);
+        let cost = load.costs(&units);
+        let cores = load.gate_cores(cost.exchanges);
+        println!(
+            "| {gates} gates | {} | {cores:.2} | {:.1} |",
+            cost.tells(),
+            cores * load.gates
+        );
+    }
+    faults
+}
+
+impl Cost {
+    fn tells(&self) -> String {
+        format!(
+            "{:.0} | {:.0} | {:.3} | {:.0} KB | {:.0} KB",
+            self.exchanges,
+            self.commands,
+            self.cpu,
+            self.bytes_in / 1e3,
+            self.bytes_out / 1e3
+        )
+    }
+}
+
+impl Units {
+    /// From a run of one gate and one of several.
+    fn fit((one, few): &(Load, Cost), (other, many): &(Load, Cost)) -> Self {
+        let read_secs = (many.cpu / many.exchanges - few.cpu / few.exchanges) / (other.gates - one.gates);
+        let entry = |load: &Load, cost: &Cost| load.entry_bytes(cost.exchanges);
+        Self {
+            trip_secs: (1.0 / few.exchanges - 1.0 / one.joins - APART_SECS).max(0.0),
+            commands: (few.commands / few.exchanges + many.commands / many.exchanges) / 2.0,
+            exchange_secs: few.cpu / few.exchanges - read_secs * one.gates,
+            read_secs,
+            request_bytes: few.bytes_in / few.exchanges - entry(one, few),
+            envelope_bytes: many.bytes_out / many.exchanges / other.gates - entry(other, many),
+        }
+    }
+}
+
+/// A run of replicas alone, on a Redis of its own: what the store's side costs, the gates' requests left out.
+async fn measure(server: &str, folder: &std::path::Path, load: Load) -> (Load, Cost) {
+    let folder = folder.join(format!("bill-{}-{}", load.gates, load.joins));
+    let redis = Redis::start(server, &folder).await;
+    let gates: Vec<(Replica, ReplicaThread)> = (0..whole(load.gates)).map(|_| replica(&redis.url())).collect();
+    let numbers = join(&gates, WAITING).await;
+    sleep(Duration::from_secs(2)).await;
+    let (before, cpu, began) = (redis.tells().await, redis.cpu(), Instant::now());
+    busy(&gates, &numbers, load).await;
+    let (after, secs) = (redis.tells().await, began.elapsed().as_secs_f64());
+    let cpu = (redis.cpu() - cpu).as_secs_f64() / secs;
+    let grown = |of: fn(&Told) -> u64| figure(of(&after) - of(&before)) / secs;
+    for (_, thread) in gates {
+        thread.stop();
+    }
+    let cost = Cost {
+        exchanges: grown(|told| told.entries),
+        commands: grown(|told| told.commands),
+        cpu,
+        bytes_in: grown(|told| told.bytes_in),
+        bytes_out: grown(|told| told.bytes_out),
+    };
+    (load, cost)
+}
+
+fn replica(url: &str) -> (Replica, ReplicaThread) {
+    let log = RedisLog::open(&url.parse().expect("the store's address"), LogOptions::default());
+    let settings = Settings {
+        mode: Mode::Hold,
+        firm_within_ms: 3_600_000,
+        ..Settings::default()
+    };
+    let rooms = vec![(room(), settings)];
+    Replica::start(Box::new(log.expect("the store will do")), rooms, Options::default()).expect("a replica")
+}
+
+/// People join and check in at the load's rates, spread over gates and time.
+async fn busy(gates: &[(Replica, ReplicaThread)], numbers: &[Number], load: Load) {
+    let (mut joining, mut beat) = (JoinSet::new(), interval(BEAT));
+    beat.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let (mut joins, mut marks, mut at) = (0.0, 0.0, 0_usize);
+    let end = Instant::now() + RUN;
+    while Instant::now() < end {
+        beat.tick().await;
+        joins += load.joins * BEAT.as_secs_f64();
+        marks += load.marks * BEAT.as_secs_f64();
+        while marks >= 1.0 {
+            marks -= 1.0;
+            at += 1;
+            let number = numbers[at.wrapping_mul(2_654_435_761) % numbers.len()];
+            gates[at % gates.len()].0.note(visitor(number), Note::Mark);
+        }
+        while joins >= 1.0 {
+            joins -= 1.0;
+            at += 1;
+            let gate = gates[at % gates.len()].0.clone();
+            // Not in step with the beat.
+            let late = BEAT.mul_f64(f64::from(u32::try_from(at * 7_919 % 1_000).unwrap_or(0)) / 1_000.0);
+            joining.spawn(async move {
+                sleep(late).await;
+                joined(gate).await
+            });
+        }
+        while joining.try_join_next().is_some() {}
+    }
+    joining.join_all().await;
+}
+
+async fn join(gates: &[(Replica, ReplicaThread)], people: usize) -> Vec<Number> {
+    let mut joining = JoinSet::new();
+    for index in 0..people {
+        joining.spawn(joined(gates[index % gates.len()].0.clone()));
+    }
+    joining.join_all().await
+}
+
+async fn joined(gate: Replica) -> Number {
+    let mut arrival = Arrival::first();
+    let id = arrival.id;
+    loop {
+        if let JoinOutcome::Numbered(_, number) = gate.join(&room(), &LineName::ONLY, LaneId(0), arrival).await {
+            return number;
+        }
+        arrival = Arrival::again(id);
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn room() -> RoomName {
+    RoomName::new(ROOM).expect("a plain name")
+}
+
+fn visitor(number: Number) -> Visitor {
+    Visitor {
+        room: room(),
+        line: LineName::ONLY,
+        lane: LaneId(0),
+        number,
+        rehearsal: None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn figure(count: u64) -> f64 {
+    count as f64
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few gates")]
+fn whole(count: f64) -> usize {
+    count as usize
+}

@@ -1,0 +1,42 @@
+//! A line filled through a replica, as a gate's own does it, but for the requests.
+
+use anteroom::log::redis::{Options as LogOptions, RedisLog};
+use anteroom::replica::{Arrival, JoinOutcome, Options, Replica};
+use anteroom::room::{LaneId, LineName, RoomName};
+use tokio::task::JoinSet;
+
+use crate::house::ROOM;
+
+/// Joins that are awaited at once.
+const WAVE: usize = 20_000;
+
+/// So many join the room, which a gate has made on this store, and stay.
+pub async fn fill(url: &str, visitors: usize) {
+    let log =
+        RedisLog::open(&url.parse().expect("the store's address"), LogOptions::default()).expect("the store will do");
+    let (replica, thread) = Replica::start(Box::new(log), Vec::new(), Options::default()).expect("a replica");
+    let mut left = visitors;
+    while left > 0 {
+        let wave = left.min(WAVE);
+        let mut joining = JoinSet::new();
+        for _ in 0..wave {
+            joining.spawn(join(replica.clone()));
+        }
+        joining.join_all().await;
+        left -= wave;
+    }
+    thread.stop();
+}
+
+async fn join(replica: Replica) {
+    let room = RoomName::new(ROOM).expect("a plain name");
+    let mut arrival = Arrival::first();
+    let id = arrival.id;
+    while !matches!(
+        replica.join(&room, &LineName::ONLY, LaneId(0), arrival).await,
+        JoinOutcome::Numbered(..)
+    ) {
+        arrival = Arrival::again(id);
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+}
