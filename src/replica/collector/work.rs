@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::oneshot;
 
 use super::joiners::Joiners;
-use super::{ITEM_BYTES, LineKey, MAX_NOTES, MAX_WORDS, Room, Seat, TAG_BYTES};
+use super::{ITEM_BYTES, LineKey, MAX_NOTES, MAX_WORDS, NEXT_BYTES, Room, Seat, TAG_BYTES};
 use crate::replica::waiters::Waiters;
 use crate::room::{Bound, Claim, Completion, Edition, End, Section, Tag};
 
@@ -38,6 +38,11 @@ impl Kind {
             Self::Mark | Self::Renew | Self::Reopen => MAX_NOTES,
             Self::Claim | Self::Complete | Self::Leave | Self::End => MAX_WORDS,
         }
+    }
+
+    /// Its numbers go in bulk: one of the same lane and era as the one before it is told by the difference.
+    fn is_bulk(self) -> bool {
+        matches!(self, Self::Leave | Self::Reopen | Self::Renew | Self::Mark)
     }
 }
 
@@ -100,9 +105,16 @@ impl Work {
     fn cut_notes(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
         let mut opened = BTreeSet::new();
         let mut held = Vec::new();
+        let mut last = None;
         while let Some(((kind, seat), word)) = self.notes.pop_first() {
             let waits = matches!(kind, Kind::Complete | Kind::Leave | Kind::End) && opened.contains(&seat);
-            if waits || !room.takes(ITEM_BYTES) {
+            let run = (kind, seat.0, seat.1.era);
+            let bytes = if kind.is_bulk() && last == Some(run) {
+                NEXT_BYTES
+            } else {
+                ITEM_BYTES
+            };
+            if waits || !room.takes(bytes) {
                 held.push(((kind, seat), word));
                 if waits {
                     continue;
@@ -112,6 +124,7 @@ impl Work {
             if matches!(kind, Kind::Claim | Kind::Reopen) {
                 opened.insert(seat);
             }
+            last = Some(run);
             put(section, kind, seat, &word);
             waiters.records.extend(word.recorded);
         }
