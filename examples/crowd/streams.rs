@@ -43,16 +43,18 @@ pub struct Cost {
 }
 
 impl Listeners {
-    /// So many join, one after the other, and listen on the same connection; `gate` is measured at both halves.
+    /// So many join, some at a time, and listen on the same connection; `gate` is measured at both halves.
     pub async fn gather(gate: &Gate, count: usize) -> (Self, Cost) {
         let seen = Arc::new(Seen::default());
         let mut tasks = JoinSet::new();
         let mut memory = vec![gate.process.memory()];
         for half in 0..2 {
-            for index in count / 2 * half..count / 2 * (half + 1) {
-                let (to, seen) = (gate.address, Arc::clone(&seen));
-                let listener = Listener::join(to, index).await.expect("a place");
-                tasks.spawn(listener.listen(seen));
+            let all: Vec<usize> = (count / 2 * half..count / 2 * (half + 1)).collect();
+            for some in all.chunks(TOGETHER) {
+                let joining: JoinSet<_> = some.iter().map(|index| Listener::join(gate.address, *index)).collect();
+                for listener in joining.join_all().await {
+                    tasks.spawn(listener.expect("a place").listen(Arc::clone(&seen)));
+                }
             }
             // The first heartbeats are over by then.
             until(&seen, count / 2 * (half + 1)).await;
@@ -195,6 +197,8 @@ fn hinted(bytes: &[u8]) -> Option<Duration> {
 /// How soon a browser comes back that was told nothing else.
 const RETRY: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(20);
+/// Joins at once.
+const TOGETHER: usize = 100;
 const QUIET: Duration = Duration::from_secs(20);
 const MINUTE: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -136,7 +136,8 @@ class Trial:
     def load(self, requests, path, fields):
         command = ["h2load", "--h1", "-t1", "-c4", f"-n{requests}"]
         for name, value in fields.items():
-            command += ["-H", f"{name}: {value}"]
+            # h2load writes a Host of its own, unless it is given so.
+            command += ["-H", f"{':authority' if name == 'Host' else name}: {value}"]
         said = subprocess.run(
             [*command, f"http://127.0.0.1:{self.port}{path}"], capture_output=True, text=True, check=True
         ).stdout

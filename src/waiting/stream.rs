@@ -30,6 +30,9 @@ pub const CONTENT_TYPE: &str = "text/event-stream";
 const HEARTBEAT: Duration = Duration::from_secs(15);
 const BEAT: &[u8] = b":\n\n";
 
+/// The longest that a visitor hears of nothing new, be it a call; the front, a millisecond for each before them, hears of it at once.
+const LOOKS_WITHIN: Duration = Duration::from_millis(500);
+
 /// Within which a line hears that all is sold.
 const TELLS_WITHIN: Duration = Duration::from_secs(2);
 
@@ -109,6 +112,8 @@ struct Listener<L> {
     frame_at: Instant,
     /// A heartbeat when nothing has been written until then.
     beat_at: Instant,
+    /// A view that comes sooner is looked at then.
+    looks_at: Instant,
     /// When the visitor is told that all is sold.
     tells_at: Option<Instant>,
 }
@@ -131,8 +136,13 @@ async fn next<L: Link>(mut listener: Listener<L>) -> Step<L> {
             Look::Over(bytes) => return (bytes, None),
             Look::Rest(until) => until,
         };
+        let (looks_at, views) = (listener.looks_at, &mut listener.views);
+        let changed = async {
+            sleep_until(looks_at).await;
+            views.changed().await
+        };
         tokio::select! {
-            changed = listener.views.changed() => if changed.is_err() {
+            changed = changed => if changed.is_err() {
                 return (retry(listener.visitor.number.n), None);
             },
             () = sleep_until(until) => {}
@@ -162,6 +172,7 @@ impl<L: Link> Listener<L> {
             sent: None,
             frame_at: now,
             beat_at: now + HEARTBEAT,
+            looks_at: now,
             tells_at: None,
         }
     }
@@ -185,6 +196,8 @@ impl<L: Link> Listener<L> {
             // Healing: the ticket is still to be taken back. The page asks for itself when it hears nothing.
             Standing::Unknown => return self.beat(&room.settings, true, now).unwrap_or(Look::Rest(self.beat_at)),
         };
+        // PERF: where people join all the time there are hundreds of views a second.
+        self.looks_at = now + Duration::from_millis(waiting.ahead).min(LOOKS_WITHIN);
         if line.figures.is_sold_out() && room.early().is_none() {
             return self.tells(now);
         }

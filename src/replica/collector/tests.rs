@@ -148,7 +148,9 @@ fn marks_that_lie_together_fill_a_batch_and_those_far_apart_fit_it_too() {
     let batches = |apart: u32| {
         let mut collector = Collector::default();
         for n in 0..30_000 {
-            assert!(collector.note(noted(0, n * apart, Note::Mark)));
+            let mut mark = noted(0, 0, Note::Mark);
+            mark.visitor.number.n = n * apart;
+            assert!(collector.note(mark));
         }
         let mut batches = Vec::new();
         while !collector.is_empty() {

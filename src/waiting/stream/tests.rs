@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 
 use super::*;
 use crate::room::hand::Hand;
-use crate::room::{Batch, Change, LaneId, LineName, Mode, Number, RoomChange, Section};
+use crate::room::{Batch, Change, LaneId, LineName, Mode, Number, Overrides, RoomChange, Section};
 use crate::waiting::Stall;
 use crate::waiting::budget::{BURST, PER_HOUR};
 use crate::waiting::frame::StreamFrame;
@@ -97,6 +97,8 @@ struct Ear {
     deaf: Arc<AtomicBool>,
     cut_off: Arc<AtomicBool>,
     marks: Arc<AtomicUsize>,
+    /// How often its stream has looked at the line.
+    looks: Arc<AtomicUsize>,
 }
 
 impl Link for Ear {
@@ -109,6 +111,7 @@ impl Link for Ear {
     }
 
     fn outage(&self) -> Option<Pause> {
+        self.looks.fetch_add(1, Ordering::Relaxed);
         let cut_off = self.cut_off.load(Ordering::Relaxed);
         cut_off.then_some((Stall::CutOff, None))
     }
@@ -248,6 +251,44 @@ async fn far_back_in_a_line_that_never_rests_updates_are_rare() {
     }
     // Every second or two, and every 22 to 45 seconds.
     assert!(told[0] >= 50 && (2..=6).contains(&told[1]), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn far_back_not_every_view_is_looked_at_and_a_call_is_heard_of_in_half_a_second() {
+    let mut line = Line::with(Settings {
+        mode: Mode::Hold,
+        capacity: 5_000,
+        ..Settings::default()
+    });
+    let first = line.join(5_000);
+    let (near, far) = (Ear::default(), Ear::default());
+    let (mut front, mut back) = (line.listen(first, &near), line.listen(nth(first, 4_999), &far));
+    for _ in 0..200 {
+        line.say(10, section(|section| section.joins = vec![(LaneId(0), 1)]));
+        let both = async { tokio::join!(heard_within(&mut front, 10), heard_within(&mut back, 10)) };
+        both.await;
+    }
+    let looks = [&near, &far].map(|ear| ear.looks.load(Ordering::Relaxed));
+    assert!(looks[0] >= 200 && looks[1] <= 8, "{looks:?}");
+    let opened = RoomChange {
+        room: Hand::room(),
+        revision: 2,
+        change: Change::Override(Overrides {
+            mode: Some(Mode::Auto),
+            ..Overrides::default()
+        }),
+        who: None,
+    };
+    line.say(
+        10,
+        Batch {
+            rooms: vec![opened],
+            ..Batch::default()
+        },
+    );
+    let called = "event: called\ndata: {\"state\":\"called\"}\n\n";
+    assert_eq!(heard_within(&mut front, 0).await.unwrap(), called);
+    assert_eq!(heard_within(&mut back, 500).await.unwrap(), called);
 }
 
 #[tokio::test(start_paused = true)]
