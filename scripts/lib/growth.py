@@ -1,6 +1,7 @@
 """What a request costs one gate as things grow, for scripts/size: who waits, rooms, lines, rules.
 
-Instructions are callgrind's, of the thread that serves visitors, between two dumps; microseconds are that thread's processor
+Instructions are callgrind's, of visitors' connections (`serve_connection` and all below it; what is done by the clock, whoever
+asks, and the task of the connection to the shop are no part of it), between two dumps; microseconds are the serving thread's processor
 time (/proc/PID/task/TID/schedstat) without callgrind, the least of some rounds.
 """
 
@@ -28,6 +29,7 @@ BROWSER = {
 WIDE = '{ requests = 1000000, window = "1s" }'
 # Instructions of the largest over those of the smallest, at most.
 FLAT = 1.1
+CONNECTION = "anteroom::proxy::connection::serve_connection*"
 COUNTED, TIMED, ROUNDS = 400, 10_000, 5
 
 
@@ -116,7 +118,7 @@ class Trial:
     def start(self, counted=False):
         command = [os.path.abspath(self.options.gate), "run", "--config", "gate.toml"]
         if counted:
-            tool = ["--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={self.folder}/counts"]
+            tool = ["--tool=callgrind", "--separate-threads=yes", f"--toggle-collect={CONNECTION}", f"--callgrind-out-file={self.folder}/counts"]
             command = ["valgrind", *tool, *command]
         with open(f"{self.folder}/log", "a", encoding="utf-8") as log:
             self.gate = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)
@@ -166,7 +168,7 @@ class Trial:
         return min(rounds)
 
     def counted(self, path, fields):
-        """Instructions of that thread for one request."""
+        """Instructions of its connections for one request."""
         self.load(20, path, fields)
         self.dump()
         self.load(COUNTED, path, fields)

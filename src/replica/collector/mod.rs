@@ -386,12 +386,10 @@ const MAX_WORDS: usize = 2 * MAX_NOTES;
 const MAX_CHANGES: usize = 4_096;
 
 /// Upper bounds of encoded sizes: a batch's head, a section without items (names, lengths), an item (lane, number, and a
-/// pending id, or an edition and a time), a number told by its distance from one of the same lane and era, an account's tag, a join
-/// by a code, a change without its message and windows, a window.
+/// pending id, or an edition and a time), an account's tag, a join by a code, a change without its message and windows, a window.
 const HEAD_BYTES: usize = 64;
 const SECTION_BYTES: usize = 192;
 const ITEM_BYTES: usize = 28;
-const NEXT_BYTES: usize = 5;
 const TAG_BYTES: usize = 8;
 const CHANGE_BYTES: usize = 256;
 const REDEEM_BYTES: usize = 176;

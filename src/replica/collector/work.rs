@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::oneshot;
 
 use super::joiners::Joiners;
-use super::{ITEM_BYTES, LineKey, MAX_NOTES, MAX_WORDS, NEXT_BYTES, Room, Seat, TAG_BYTES};
+use super::{ITEM_BYTES, LineKey, MAX_NOTES, MAX_WORDS, Room, Seat, TAG_BYTES};
 use crate::replica::waiters::Waiters;
 use crate::room::{Bound, Claim, Completion, Edition, End, Section, Tag};
+
+/// The most that a number takes which is told by its distance from one of the same lane and era.
+const NEXT_BYTES: usize = 5;
 
 /// What one line has to say.
 #[derive(Default)]
