@@ -9,11 +9,12 @@
 //! and each exchange appends an entry that all G gates read. Then, with all gates alike and E exchanges a second in all:
 //!
 //!     commands a second   = E · k
-//!     Redis' processor    = E · (c + r · G) + bytes a second · b, each gate's share of entries being read by G
+//!     Redis' processor    = E · (c + r · G)
 //!     bytes out of Redis  = E · G · (entry + envelope),  bytes into it = E · (entry + request)
 //!     a gate's processor  = its requests · their costs + E · (an entry applied) + streams · a quiet second
 //!
-//! `k`, `c`, `r` and the envelopes are fitted to a run of one gate and one of six; other runs check them.
+//! `r` is measured by long ranges of a stream; `k`, `c` and the envelopes come from a run of one gate and one of six; other runs
+//! check them.
 
 use std::time::Duration;
 
@@ -82,7 +83,7 @@ const JOIN_SECS: f64 = 45e-6;
 const FORWARDED_SECS: f64 = 18.8e-6;
 const ASKED_SECS: f64 = 9.9e-6;
 const ENTRY_SECS: f64 = 10e-6;
-const STREAM_SECS: f64 = 2e-6;
+const STREAM_SECS: f64 = 18.6e-6;
 const WORD_SECS: f64 = 2e-6;
 
 impl Load {
@@ -163,7 +164,7 @@ const HEAD_BYTES: f64 = 40.0;
 pub async fn bill(server: &str, folder: &std::path::Path) -> Vec<String> {
     let one = measure(server, folder, Load::run(1, 400, 150)).await;
     let six = measure(server, folder, Load::run(6, 400, 150)).await;
-    let units = Units::fit(&one, &six);
+    let units = Units::fit(&one, &six, reading(server, folder).await);
     println!("unit costs: {units:.6?}\n");
     println!("| gates | joins/s | | entries/s | commands/s | of a core | bytes/s in | bytes/s out |");
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
@@ -224,26 +225,68 @@ impl Cost {
 }
 
 impl Units {
-    /// From a run of one gate and one of several.
-    fn fit((one, few): &(Load, Cost), (other, many): &(Load, Cost)) -> Self {
-        let read_secs = (many.cpu / many.exchanges - few.cpu / few.exchanges) / (other.gates - one.gates);
+    /// From a run of one gate and one of several, and what reading an entry takes.
+    fn fit((one, few): &(Load, Cost), (other, many): &(Load, Cost), read_secs: f64) -> Self {
+        let alone = |load: &Load, cost: &Cost| cost.cpu / cost.exchanges - read_secs * load.gates;
         let entry = |load: &Load, cost: &Cost| load.entry_bytes(cost.exchanges);
         Self {
             trip_secs: (1.0 / few.exchanges - 1.0 / one.joins - APART_SECS).max(0.0),
-            commands: (few.commands / few.exchanges + many.commands / many.exchanges) / 2.0,
-            exchange_secs: few.cpu / few.exchanges - read_secs * one.gates,
+            commands: f64::midpoint(few.commands / few.exchanges, many.commands / many.exchanges),
+            exchange_secs: f64::midpoint(alone(one, few), alone(other, many)),
             read_secs,
-            request_bytes: few.bytes_in / few.exchanges - entry(one, few),
+            request_bytes: f64::midpoint(
+                few.bytes_in / few.exchanges - entry(one, few),
+                many.bytes_in / many.exchanges - entry(other, many),
+            ),
             envelope_bytes: many.bytes_out / many.exchanges / other.gates - entry(other, many),
         }
     }
 }
+
+/// What an entry that is read takes of the store: long ranges of a stream beside short ones.
+async fn reading(server: &str, folder: &std::path::Path) -> f64 {
+    let redis = Redis::start(server, &folder.join("reading")).await;
+    let client = redis::Client::open(redis.url()).expect("a plain address");
+    let ranges = move |length: u32| {
+        let client = client.clone();
+        let asking = tokio::task::spawn_blocking(move || {
+            let mut connection = client.get_connection().expect("a connection");
+            for _ in 0..200 {
+                let mut add = redis::cmd("XADD");
+                add.arg("log").arg("MAXLEN").arg(200).arg("*");
+                for field in [
+                    "gate", "serial", "previous", "nonce", "time", "version", "bytes", "batch",
+                ] {
+                    add.arg(field).arg("0123456789012345");
+                }
+                add.query::<String>(&mut connection).expect("an answer");
+            }
+            for _ in 0..RANGES {
+                let mut range = redis::cmd("XRANGE");
+                range.arg("log").arg("-").arg("+").arg("COUNT").arg(length);
+                range.query::<redis::Value>(&mut connection).expect("an answer");
+            }
+        });
+        async { asking.await.expect("answers") }
+    };
+    let mut spent = Vec::new();
+    for length in [1, 101] {
+        let before = redis.cpu();
+        ranges(length).await;
+        spent.push((redis.cpu() - before).as_secs_f64());
+    }
+    (spent[1] - spent[0]) / f64::from(RANGES) / 100.0
+}
+
+const RANGES: u32 = 2_000;
 
 /// A run of replicas alone, on a Redis of its own: what the store's side costs, the gates' requests left out.
 async fn measure(server: &str, folder: &std::path::Path, load: Load) -> (Load, Cost) {
     let folder = folder.join(format!("bill-{}-{}", load.gates, load.joins));
     let redis = Redis::start(server, &folder).await;
     let gates: Vec<(Replica, ReplicaThread)> = (0..whole(load.gates)).map(|_| replica(&redis.url())).collect();
+    // The first waits until the log is begun.
+    join(&gates, 1).await;
     let numbers = join(&gates, WAITING).await;
     sleep(Duration::from_secs(2)).await;
     let (before, cpu, began) = (redis.tells().await, redis.cpu(), Instant::now());
