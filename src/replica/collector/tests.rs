@@ -144,31 +144,6 @@ fn a_session_to_be_reopened_is_renewed_too_in_case_it_lives() {
 }
 
 #[test]
-fn marks_that_lie_together_fill_a_batch_and_those_far_apart_fit_it_too() {
-    let batches = |apart: u32| {
-        let mut collector = Collector::default();
-        for n in 0..30_000 {
-            let mut mark = noted(0, 0, Note::Mark);
-            mark.visitor.number.n = n * apart;
-            assert!(collector.note(mark));
-        }
-        let mut batches = Vec::new();
-        while !collector.is_empty() {
-            let (batch, _) = collector.cut(|_| 0);
-            assert!(batch.encoded_len() <= MAX_BATCH_BYTES, "{} bytes", batch.encoded_len());
-            batches.push(batch.sections[0].marks.len());
-        }
-        batches
-    };
-    // Differences of one byte and of three.
-    for apart in [100, 140_000] {
-        let batches = batches(apart);
-        assert_eq!(batches.iter().sum::<usize>(), 30_000);
-        assert_eq!(batches.len(), 3, "{batches:?}");
-    }
-}
-
-#[test]
 fn lines_take_turns_when_there_is_not_room_for_all() {
     let mut collector = Collector::default();
     for at in 0..1_000 {

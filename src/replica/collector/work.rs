@@ -162,3 +162,34 @@ fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
         Kind::Mark => section.marks.push(seat),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{Batch, Era, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomName};
+
+    #[test]
+    fn marks_that_lie_together_fill_a_batch_and_those_far_apart_fit_it_too() {
+        let key = (RoomName::new("main").unwrap(), LineName::ONLY, None);
+        // Differences of one byte and of three.
+        for apart in [100, 140_000] {
+            let mut work = Work::default();
+            for n in (0..30_000).map(|n| n * apart) {
+                let seat = (LaneId(0), Number { era: Era(1), n });
+                work.notes.insert((Kind::Mark, seat), Word::default());
+            }
+            let mut sizes = Vec::new();
+            while !work.is_empty() {
+                let mut room = Room(MAX_BATCH_BYTES - 256);
+                let section = work.cut(&key, &mut room, &mut Waiters::default()).unwrap();
+                sizes.push(section.marks.len());
+                let batch = Batch {
+                    sections: vec![section],
+                    ..Batch::default()
+                };
+                assert!(batch.encoded_len() <= MAX_BATCH_BYTES, "{apart}");
+            }
+            assert_eq!((sizes.len(), sizes.iter().sum()), (3, 30_000), "{sizes:?}");
+        }
+    }
+}
