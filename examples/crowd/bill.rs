@@ -78,7 +78,7 @@ pub struct Units {
 }
 
 /// A gate's processor time for a request, an entry and a quiet second of a stream, in seconds: measured by scripts/bench,
-/// examples/replica_load and `crowd streams`.
+/// `replica_load` and `crowd streams`.
 const JOIN_SECS: f64 = 45e-6;
 const FORWARDED_SECS: f64 = 18.8e-6;
 const ASKED_SECS: f64 = 9.9e-6;
@@ -273,7 +273,7 @@ async fn reading(server: &str, folder: &std::path::Path) -> f64 {
     for length in [1, 101] {
         let before = redis.cpu();
         ranges(length).await;
-        spent.push((redis.cpu() - before).as_secs_f64());
+        spent.push(redis.cpu().saturating_sub(before).as_secs_f64());
     }
     (spent[1] - spent[0]) / f64::from(RANGES) / 100.0
 }
@@ -292,7 +292,7 @@ async fn measure(server: &str, folder: &std::path::Path, load: Load) -> (Load, C
     let (before, cpu, began) = (redis.tells().await, redis.cpu(), Instant::now());
     busy(&gates, &numbers, load).await;
     let (after, secs) = (redis.tells().await, began.elapsed().as_secs_f64());
-    let cpu = (redis.cpu() - cpu).as_secs_f64() / secs;
+    let cpu = redis.cpu().saturating_sub(cpu).as_secs_f64() / secs;
     let grown = |of: fn(&Told) -> u64| figure(of(&after) - of(&before)) / secs;
     for (_, thread) in gates {
         thread.stop();

@@ -49,7 +49,10 @@ pub async fn stampede(gate: &Gate, store: &Redis, joins: usize) -> Stampede {
     }
     let mut visitors: Vec<Visitor> = wires.join_all().await.into_iter().flatten().collect();
     let took = began.elapsed();
-    let (gate_cpu, store_cpu) = (gate.process.cpu() - before, store.cpu() - store_before);
+    let (gate_cpu, store_cpu) = (
+        gate.process.cpu().saturating_sub(before),
+        store.cpu().saturating_sub(store_before),
+    );
     let refused = joins - visitors.len();
     visitors = placed(gate, visitors).await;
     visitors.sort_by_key(|visitor| visitor.ahead);

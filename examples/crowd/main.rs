@@ -77,7 +77,7 @@ async fn streams(arguments: &Arguments, folder: &std::path::Path) -> Vec<String>
     println!("| --- | --- | --- | --- |");
     println!(
         "| {count} | {}, {first}, {second} | {:.2?} | {} bytes |",
-        (first + second) / 2,
+        u64::midpoint(first, second),
         cost.quiet,
         cost.bytes
     );
@@ -86,8 +86,8 @@ async fn streams(arguments: &Arguments, folder: &std::path::Path) -> Vec<String>
     let (gone, back, failures) = listeners.restart(&mut gate).await;
     println!("a restart: gone for {gone:.1?}, all listen again {back:.1?} after that, {failures} refused");
     let mut faults = Vec::new();
-    if (first + second) / 2 > MOST_BYTES {
-        faults.push(format!("a stream costs {} bytes", (first + second) / 2));
+    if u64::midpoint(first, second) > MOST_BYTES {
+        faults.push(format!("a stream costs {} bytes", u64::midpoint(first, second)));
     }
     if failures > 0 {
         faults.push(format!("{failures} were refused after the restart"));
@@ -132,7 +132,7 @@ async fn stampede(arguments: &Arguments, folder: &std::path::Path) -> Vec<String
         faults.push(format!("{wrong} joins or calls were not as they should be"));
     }
     if share > MOST_STORE {
-        faults.push(format!("the store took {:.2} of a core", share));
+        faults.push(format!("the store took {share:.2} of a core"));
     }
     faults
 }

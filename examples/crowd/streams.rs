@@ -67,7 +67,7 @@ impl Listeners {
         let (cpu, bytes) = (gate.process.cpu(), listeners.seen.bytes.load(Ordering::Relaxed));
         sleep(MINUTE).await;
         let sent = listeners.seen.bytes.load(Ordering::Relaxed) - bytes;
-        let used = gate.process.cpu() - cpu;
+        let used = gate.process.cpu().saturating_sub(cpu);
         let cost = Cost {
             memory: [grown(0), grown(1)],
             quiet: used / u32::try_from(MINUTE.as_secs() * halves * 2).expect("some"),
@@ -84,7 +84,7 @@ impl Listeners {
         assert_eq!(joined.expect("an answer").word(), "waiting");
         sleep(MINUTE).await;
         let sent = self.seen.frames.load(Ordering::Relaxed) - frames;
-        let used = gate.process.cpu() - cpu;
+        let used = gate.process.cpu().saturating_sub(cpu);
         (sent, used / u32::try_from(sent.max(1)).expect("some"))
     }
 

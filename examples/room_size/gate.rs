@@ -113,7 +113,7 @@ impl Gate {
         black_box(self.state.apply(&entry));
         let applied = start.elapsed();
         self.publish();
-        (applied, start.elapsed() - applied)
+        (applied, start.elapsed().saturating_sub(applied))
     }
 
     fn room_change(&self, change: Change) -> RoomChange {

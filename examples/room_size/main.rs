@@ -61,7 +61,9 @@ fn main() -> ExitCode {
          | 100,000 calls at once, published | an entry of 1,000 renewals, published |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
-    rows.iter().for_each(|row| println!("{}", row.tells()));
+    for row in &rows {
+        println!("{}", row.tells());
+    }
     many_lines(10_000);
     let mut faults: Vec<String> = rows.iter().flat_map(Row::faults).collect();
     let snapshot = rows.iter().map(|row| row.snapshot).max().unwrap_or(0);
@@ -81,7 +83,9 @@ fn main() -> ExitCode {
             ));
         }
     }
-    faults.iter().for_each(|fault| eprintln!("over the limit: {fault}"));
+    for fault in &faults {
+        eprintln!("over the limit: {fault}");
+    }
     if faults.is_empty() {
         ExitCode::SUCCESS
     } else {
