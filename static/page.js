@@ -63,6 +63,7 @@ var key = 'anteroom:' + page.api + page.query, place = key + page.reference;
 var born = Date.now(), heard = born, asked = born, said = born, live, slept, gone, asking, fails = 0, hold = 0, credit = 100, timer, channel, kept;
 
 function $(id) { return doc.getElementById(id); }
+function on(what, name, then) { what.addEventListener(name, then); }
 function text(id, value) { var e = $(id); if (e && e.textContent !== value) e.textContent = value; }
 function shown(n) { try { return new Intl.NumberFormat(page.lang).format(n); } catch (e) { return '' + n; } }
 function form(forms, n) {
@@ -91,10 +92,11 @@ function why(s) {
 }
 
 // Shows the lowest place yet: who comes back to a place ahead costs nobody theirs, and the page says so. While a line is
-// put back in order only those count who are back: the place from before stands. Nobody called is no progress.
+// put back in order only those count who are back: the place from before stands. Nobody called is no progress: it is made
+// while there is nothing to say, and while the room is full or busy.
 function show(ahead, range, s) {
   var now = Date.now(), waited = page.waited + (now - born) / 1e3, done, line, low = ahead, n, wait;
-  var healing = s.why == 'healing', moves = !s.why || s.why == 'full';
+  var healing = s.why == 'healing', moves = /^u|u[ls]/.test(s.why);
   wait = waitText(range = keep(kept, range, !moves || page.lot & 4, now));
   if (kept.low < ahead || healing && kept.low >= 0) low = kept.low;
   if (!healing) {
@@ -233,8 +235,8 @@ function ask() {
 // The tab that holds the lock has the stream; the others hear it from there.
 function listen() {
   var source = new EventSource(page.api + '/events' + page.query);
-  source.addEventListener('status', function (e) { tell(e.data); take(e.data); });
-  source.addEventListener('called', function (e) { source.close(); tell(e.data); take(e.data); });
+  on(source, 'status', function (e) { tell(e.data); take(e.data); });
+  on(source, 'called', function (e) { source.close(); tell(e.data); take(e.data); });
   source.onerror = function () {
     live = false;
     plan();
@@ -255,13 +257,13 @@ kept = load(place);
 });
 if (navigator.cookieEnabled === false && page.check) location.replace(page.check);
 if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page);
-addEventListener('online', ask);
-addEventListener('pageshow', function (e) { if (e.persisted) ask(); });
-doc.addEventListener('visibilitychange', function () {
+on(window, 'online', ask);
+on(window, 'pageshow', function (e) { if (e.persisted) ask(); });
+on(doc, 'visibilitychange', function () {
   if (!doc.hidden) { if (slept) go(); else if (Date.now() - heard > 2000) ask(); }
 });
 // The line tells that the place is gone before the answer comes: a reload then would cut the answer off and join anew.
-if ($('leave')) $('leave').addEventListener('submit', function () {
+if ($('leave')) on($('leave'), 'submit', function () {
   gone = true;
   setTimeout(function () { gone = false; }, 15e3);
   tell('{"left":1}');

@@ -5,6 +5,7 @@
 
 mod additions;
 mod hands;
+mod load;
 mod rehearsal;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
 pub use hands::{Call, Called, Change, Changed, Changes, History, LaneOf, Messages, Raise, Reset, Skip};
+pub use load::{Admission, Load, Shop};
 pub use rehearsal::{EndRehearsal, Rehearsal, Rehearse, Renew};
 
 /// `GET /api/v1/rooms`.
@@ -75,6 +77,9 @@ pub struct Room {
     pub total_active_users: u32,
     /// Rate, of each line; null is unlimited.
     pub new_users_per_minute: Option<u32>,
+    /// How it follows what its shop can take, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<Admission>,
     /// What everybody waiting is told.
     pub message: Option<String>,
     /// What those are told who read one of these languages, by its tag.

@@ -12,7 +12,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSe
 use prometheus_client::metrics::MetricType;
 
 use super::patch::mode_name;
-use super::{api, rehearsals, shape};
+use super::{api, load_figures, rehearsals, shape};
 use crate::proxy::Stats;
 use crate::replica::Replica;
 use crate::room::{Figures, LineName, Mode, Phase, RoomName, RoomView};
@@ -70,6 +70,7 @@ impl Collector for RoomFigures {
             }
         }
         encode_phases(&mut encoder, &view.rooms)?;
+        load_figures::encode(&mut encoder, &view.rooms)?;
         encode_lanes(&mut encoder, &view.rooms)?;
         encode_stock(&mut encoder, &view.rooms)?;
         rehearsals::encode(&mut encoder, &view.rooms)?;

@@ -18,6 +18,8 @@ mod hands;
 mod health;
 mod history;
 mod live;
+mod load;
+mod load_figures;
 mod openapi;
 mod orders;
 mod page;

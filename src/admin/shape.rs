@@ -4,8 +4,8 @@ use super::patch::{mode_name, overridden};
 use super::{api, rehearsals};
 use crate::logging::rfc3339;
 use crate::room::{
-    Called, Clock, Figures, Inside, LaneId, LineView, Phase, RoomName, RoomView, Stage, Standing, Visitor, Waiting,
-    Wall,
+    Called, Clock, Controller, Figures, Inside, LaneId, LineView, LoadView, Phase, RoomName, RoomView, Stage, Standing,
+    Visitor, Waiting, Wall,
 };
 use crate::token::Reference;
 
@@ -22,6 +22,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
         schedule: view.stage.as_ref().map(schedule),
         total_active_users: view.settings.capacity,
         new_users_per_minute: view.settings.rate_per_minute,
+        admission: view.load.as_ref().map(|load| admission(view, load, now)),
         message: message.filter(|text| !text.is_empty()).map(ToOwned::to_owned),
         messages: view.overrides.messages.clone(),
         overridden: overridden(&view.overrides),
@@ -44,6 +45,29 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
             .filter_map(|line| line.last_call())
             .max()
             .map(rfc3339),
+    }
+}
+
+fn admission(view: &RoomView, load: &LoadView, now: Clock) -> api::Admission {
+    let (until, who) = load.outside.clone().unzip();
+    api::Admission {
+        by: match view.settings.admission.map(|admission| admission.by) {
+            Some(Controller::Linear(_)) => "linear".to_owned(),
+            _ => "adaptive".to_owned(),
+        },
+        why: load.why.as_str().to_owned(),
+        since: rfc3339(load.since),
+        calls_milli: load.step_milli,
+        arrivals_permille: load.share_permille,
+        gates: load.gates as u64,
+        shop: load.seen.map(|seen| api::Shop {
+            requests_per_second: seen.requests_milli / 1_000,
+            p95_ms: seen.p95_us.map(|us| us / 1_000),
+            errors_permille: seen.errors_permille,
+            in_flight: seen.in_flight,
+        }),
+        given_secs: until.map(|until| until.since(now) / 1_000),
+        given_by: who.flatten().map(|who| who.name),
     }
 }
 

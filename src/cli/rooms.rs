@@ -5,6 +5,7 @@
 
 mod additions;
 mod hands;
+mod load;
 pub(super) mod table;
 
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum Command {
     Remove(additions::RemoveArgs),
     /// The last rooms that were added and removed
     Additions,
+    /// Say what the shop can take, in the place of measured figures
+    Load(load::LoadArgs),
     /// Who changed the room of late, and what
     Changes {
         /// The room's name
@@ -156,6 +159,7 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
         Some(Command::Add(add)) => additions::add(&client, add, args.json).await,
         Some(Command::Remove(remove)) => additions::remove(&client, remove, args.json).await,
         Some(Command::Additions) => additions::list(&client, args.json).await,
+        Some(Command::Load(given)) => load::load(&client, given, args.json).await,
         Some(Command::Changes { room }) => hands::changes(&client, room, args.json).await,
         Some(Command::Lines { room }) => lines(&client, room, args.json).await,
         Some(Command::Visitor {

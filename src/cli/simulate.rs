@@ -207,6 +207,12 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
             "--leave, --sleep, --late and --no-show are more than everybody: together at most 100 %".to_owned(),
         );
     }
+    if room.settings.admission.is_some() {
+        return Err(format!(
+            "the room {} follows what its shop can take, which cannot be simulated yet: simulate it without [room.admission]",
+            room.name.as_str()
+        ));
+    }
     let mut changes: Vec<_> = args.change.clone();
     changes.sort_by_key(|change| change.at);
     let changes = words::overrides(&changes);

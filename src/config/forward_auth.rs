@@ -52,4 +52,12 @@ pub(super) fn check(reader: &Reader<'_>, rooms: &[Room]) {
         );
         reader.warning(&format!("{}.ends_on", room.place), wrong, "the room without it");
     }
+    for room in rooms.iter().filter(|room| room.settings.admission.is_some()) {
+        let wrong = format!(
+            "without [upstream] the gate sees nothing of the shop, so \"{}\" calls nobody but while figures are given",
+            room.name
+        );
+        let right = "figures by POST /api/v1/rooms/{room}/load, again and again, or the room without it";
+        reader.warning(&format!("{}.admission.by", room.place), wrong, right);
+    }
 }

@@ -5,6 +5,7 @@
 //! environment.
 
 mod added;
+mod admission;
 mod crawlers;
 mod describe;
 mod differences;

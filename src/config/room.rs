@@ -4,6 +4,7 @@ use cookie::SameSite;
 use http::StatusCode;
 use ipnet::IpNet;
 
+use super::admission::admission;
 use super::draw::drawing;
 use super::identity::{Identities, identities};
 use super::lanes::{Lane, lanes};
@@ -80,6 +81,9 @@ pub enum OnOutage {
 const MAX_ROOMS: usize = 1_000;
 const MAX_ENDS_ON: usize = 32;
 
+/// The shop shows what one step was only after the next ones, if they are many.
+const MAX_FOLLOWED_STEP_MS: u64 = 10_000;
+
 const HOUR: u64 = 3_600_000;
 
 /// The rooms in order: those added at run time, then the file's; one with the defaults when the file has none.
@@ -148,6 +152,11 @@ fn room(section: &Section<'_>) -> Room {
         lanes: Vec::new(),
         settings,
     };
+    room.settings.admission = admission(&section.table("room.admission"));
+    if room.settings.admission.is_some() && room.settings.call_every_ms > MAX_FOLLOWED_STEP_MS {
+        let wrong = "a room that follows what its shop can take would let in the visitors of so long a time at once";
+        section.mistake("call_every", wrong, "at most 10s");
+    }
     lanes(section, &identity, &mut room);
     cookies(section, &room);
     outage(section, &room);

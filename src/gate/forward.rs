@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::header::{HeaderName, SET_COOKIE, UPGRADE};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body::Body as _;
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::{Outcome, UpstreamFault};
@@ -22,6 +23,7 @@ use super::cookies;
 use super::fields::Fields;
 use super::forward_auth::{self, Aim};
 use super::in_flight::Right;
+use super::meter::Watched;
 use super::pages::Pages;
 use super::rehearsal;
 use super::rules::{Ending, Rules};
@@ -151,9 +153,13 @@ impl Gate {
             cancel,
         };
         self.shared.metrics.gate.observe(visit.elapsed());
+        let watched = self.watch(session.as_ref(), &body);
         let asked = time::uptime();
         let result = upstream.forward(Request::from_parts(head, body), &forward).await;
         let took = time::uptime().saturating_sub(asked);
+        if let Some(watched) = watched {
+            watched.over(failed_by_shop(&result));
+        }
         let mut answer = match result {
             Ok(response) => Answer::new(outcome, response.map(|body| body.hold(guard))),
             Err(error) => self.failed(error, pages, visit),
@@ -164,6 +170,14 @@ impl Gate {
             self.close_step(&session, &method, &mut answer.response);
         }
         answer
+    }
+
+    /// Notes that a request is sent; what becomes of it is watched where it is a session's.
+    fn watch(&self, session: Option<&Session<'_>>, body: &RequestBody) -> Option<Watched> {
+        self.shared.meter.as_ref()?.sent();
+        let session = session?;
+        let meter = session.rules.meter.as_ref()?;
+        meter.watch(&session.visitor, body.is_end_stream())
     }
 
     /// What a session's answer is given, and what it does to the session.
@@ -207,6 +221,14 @@ impl Gate {
         let mut refusal = Refusal::new(status, word, page, outcome);
         refusal.retry_after_secs = (error.kind == proxy::Kind::Exhausted).then_some(EXHAUSTED_RETRY_SECS);
         refusal.answer(pages, visit)
+    }
+}
+
+/// Whether the shop has failed a request; `None` where its client has.
+fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<bool> {
+    match result {
+        Ok(response) => Some(response.status().is_server_error()),
+        Err(error) => (error.fault != Fault::Client).then_some(true),
     }
 }
 

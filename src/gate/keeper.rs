@@ -7,9 +7,7 @@ use crate::replica::Note;
 use crate::room::Standing;
 
 use super::in_flight::{Held, Right};
-use super::outage;
-use super::proof;
-use super::{Core, Shared};
+use super::{Core, Shared, meter, outage, proof};
 
 /// How often a core looks; far below a tenth of the shortest session.
 const EVERY: Duration = Duration::from_secs(1);
@@ -30,6 +28,10 @@ pub async fn keep_alive(core: Weak<Core>, index: usize) {
             shared.limits.forget_idle();
             outage::settle(shared);
             proof::show_prices(shared);
+            meter::log_changes(shared);
+            if let Some(upstream) = &gate.upstream {
+                meter::report(shared, upstream);
+            }
         }
     }
 }

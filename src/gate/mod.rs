@@ -37,6 +37,7 @@ mod keeper;
 mod kind;
 mod limits;
 mod line_page;
+mod meter;
 mod method;
 mod outage;
 mod pages;

@@ -15,6 +15,7 @@ use crate::token::{code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 use crate::waiting::{Language, TemplateError};
 
 use super::cookies::Policy;
+use super::meter::{self, RoomMeter};
 use super::pages::Pages;
 use super::proof::JoinPace;
 
@@ -27,6 +28,8 @@ pub struct Rules {
     pub joins: Arc<JoinPace>,
     /// Requests of crawlers that are past the line now.
     pub crawlers: Arc<Held<()>>,
+    /// Of a room that goes by what its shop can take.
+    pub meter: Option<Arc<RoomMeter>>,
     only: Names,
 }
 
@@ -57,6 +60,7 @@ impl Rules {
             requests: metrics.requests(Some(&room.name)),
             joins: Arc::default(),
             crawlers: Held::new(room.crawler_max),
+            meter: meter::of_room(&room, None),
             only: Names::of(&room.name, &LineName::ONLY),
             room,
         })
@@ -65,6 +69,7 @@ impl Rules {
     /// Takes over what goes on under these rules, from those before.
     pub fn go_on(&mut self, before: &Self) {
         self.joins = Arc::clone(&before.joins);
+        self.meter = meter::of_room(&self.room, before.meter.as_ref());
         if self.room.crawler_max == before.room.crawler_max {
             self.crawlers = Arc::clone(&before.crawlers);
         }

@@ -20,6 +20,7 @@ use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, who
 
 use super::answers::{Answer, Refusal};
 use super::limits::Limits;
+use super::meter::Meter;
 use super::method;
 use super::outage::LetPast;
 use super::pages::Pages;
@@ -60,6 +61,8 @@ pub struct Shared {
     pub let_past: Arc<LetPast>,
     pub crawlers: Crawlers,
     pub redirect: Option<u16>,
+    /// Of a gate with rooms that go by what their shop can take.
+    pub meter: Option<Arc<Meter>>,
     outside: Requests,
     access: Option<AccessLog>,
 }
@@ -85,6 +88,7 @@ impl Shared {
     /// When a room's page template cannot be used; `check` has told so before.
     pub fn new(config: &Config, parts: Parts, before: Option<&Self>) -> Result<Self, TemplateError> {
         let old = |room: &RoomName| before?.rules.iter().find(|old| old.room.name == *room);
+        let follows = config.rooms.iter().any(|room| room.settings.admission.is_some());
         let rules = config.rooms.iter().map(|room| {
             let mut rules = Rules::new(room.clone(), &parts.metrics)?;
             if let Some(old) = old(&room.name) {
@@ -114,6 +118,10 @@ impl Shared {
             metrics: parts.metrics,
             access: parts.access,
             crawlers: parts.crawlers,
+            meter: follows.then(|| {
+                let before = before.and_then(|before| before.meter.clone());
+                before.unwrap_or_else(|| Arc::new(Meter::new()))
+            }),
             redirect: parts.redirect,
         })
     }

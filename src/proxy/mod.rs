@@ -56,7 +56,9 @@ pub use framing::Malformed;
 pub use hygiene::SessionWord;
 pub(crate) use hygiene::names_another_target;
 pub use listener::{Endpoint, Listener};
-pub use origins::{NotWeighed, Origins, OriginsError, Standing, Weighed, check_authorities, check_name, visitors_tls};
+pub use origins::{
+    NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
+};
 pub use request_body::{BodyError, RequestBody};
 pub use serve::{Bounds, Drained, Server, raise_descriptor_limit, serve};
 pub use settings::{

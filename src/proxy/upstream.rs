@@ -15,7 +15,7 @@ use super::conn::{Conn, Proto};
 use super::error::{ForwardError, Kind};
 use super::exchange::Exchange;
 use super::from_shop::FromShop;
-use super::origins::Origins;
+use super::origins::{Origins, Outlook};
 use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
 use super::settings::UpstreamSettings;
@@ -70,6 +70,12 @@ impl Upstream {
         let settings = Arc::clone(origins.settings());
         let pool = Pool::new(origins, Arc::clone(&stats));
         Self { pool, settings, stats }
+    }
+
+    /// What a request to the shop would find now.
+    #[must_use]
+    pub fn outlook(&self) -> Outlook {
+        self.pool.origins().outlook()
     }
 
     /// Forwards a request and returns the answer once its head is here; bodies stream behind it, nothing is stored.

@@ -24,7 +24,8 @@ use super::worker::Worker;
 use crate::archive::{self, Archiver};
 use crate::log::{Log, Unavailable};
 use crate::room::{
-    Change, Clock, Edition, Effects, Entry, Era, GateId, LineName, Position, RoomName, Settings, State, View, Visitor,
+    Change, Clock, Edition, Effects, Entry, Era, GateId, LineName, Position, Reported, RoomName, Settings, State, View,
+    Visitor,
 };
 use crate::time;
 
@@ -216,6 +217,11 @@ impl Replica {
         {
             self.shared.counts.notes_dropped.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Leaves word of what the gate saw of its upstream, for each room that goes by it.
+    pub fn report(&self, reports: Vec<Reported>) {
+        let _ = self.inbox.try_send(Message::Load(reports));
     }
 
     /// Tells of a genuine token of `era`; one above the rooms' own begins a new log above it.

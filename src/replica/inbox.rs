@@ -9,8 +9,8 @@ use super::MAX_PENDING_JOINS;
 use super::options::Charge;
 use super::publish::Shared;
 use crate::room::{
-    Change, Denied, Edition, GateId, LaneId, LineName, Number, PendingId, Position, Redeem, RehearsalId, RoomName,
-    Settings, Tag, Visitor, Who,
+    Change, Denied, Edition, GateId, LaneId, LineName, Number, PendingId, Position, Redeem, RehearsalId, Reported,
+    RoomName, Settings, Tag, Visitor, Who,
 };
 use crate::token::Keyring;
 
@@ -141,6 +141,8 @@ pub(super) enum Message {
     Edition(Box<(RoomName, Edition)>),
     /// Visitors let past a line.
     Bypassed(Box<(RoomName, LineName, u32)>),
+    /// What the gate saw of its upstream.
+    Load(Vec<Reported>),
     /// An operator's word: an entry to be passed over, a machine version, or the end of a wait for silent gates.
     Skip(Position),
     Raise(u16),

@@ -4,7 +4,8 @@ use super::advice::in_words;
 use super::codes;
 use crate::logging::rfc3339;
 use crate::room::{
-    Batch, CallOrder, Chain, Change, Drawing, GateId, LaneId, Mode, Number, Overrides, Section, Settings, Who,
+    Admission, Batch, CallOrder, Chain, Change, Controller, Drawing, GateId, LaneId, Mode, Number, Outside, Overrides,
+    Section, Settings, Who,
 };
 
 /// A gate's id, as everywhere.
@@ -52,8 +53,40 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
         }
         Change::Renew { id, lease_ms } => format!("the rehearsal {id} goes on, for {lease_ms} ms at least"),
         Change::EndRehearsal(_) => "ends the rehearsal: every virtual visitor is gone".to_owned(),
+        Change::Load(figures) => load(figures.as_ref()),
         Change::Remove => "the room is no longer configured".to_owned(),
     }
+}
+
+fn admission(admission: Option<&Admission>) -> String {
+    let Some(admission) = admission else {
+        return "none".to_owned();
+    };
+    let by = match admission.by {
+        Controller::Linear(linear) => format!(
+            "linear, {} down to {} at {} to {} requests a second",
+            linear.most, linear.least, linear.from, linear.until
+        ),
+        Controller::Adaptive(bounds) => format!(
+            "adaptive, 95 of 100 within {} ms, {} of 1000 may fail",
+            bounds.p95_ms, bounds.errors_permille
+        ),
+    };
+    format!("{by}, figures hold for {}", in_words(admission.ttl_ms / 1_000))
+}
+
+fn load(figures: Option<&Outside>) -> String {
+    let Some(figures) = figures else {
+        return "gives no figures of the shop any more".to_owned();
+    };
+    let p95 = figures.p95_ms.map(|ms| format!(", 95 of 100 within {ms} ms"));
+    let errors = figures.errors_permille.map(|errors| format!(", {errors} of 1000 fail"));
+    let (p95, errors) = (p95.unwrap_or_default(), errors.unwrap_or_default());
+    format!(
+        "says of the shop: {} requests a second{p95}{errors}; for {}",
+        figures.requests_per_second,
+        in_words(u64::from(figures.ttl_ms) / 1_000)
+    )
 }
 
 fn called(order: &CallOrder) -> String {
@@ -113,6 +146,7 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
         ("late_window", duration(settings.late_window_ms)),
         ("max_lines", settings.max_lines.to_string()),
         ("lane weights", weights.join(":")),
+        ("admission", admission(settings.admission.as_ref())),
         (
             "schedule",
             settings

@@ -2,6 +2,7 @@
 
 use super::ids::{Clock, LaneId, Number};
 use super::line::Line;
+use super::load::Allowance;
 use super::moment::Moment;
 use super::record::Call;
 use super::settings::{Mode, Settings};
@@ -13,10 +14,12 @@ impl Line {
             return;
         }
         self.bucket = self.bucket.at(settings, m.clock);
-        let budget = self.bucket.tokens(settings).min(self.free(settings));
+        let allowed = self.allowance.map_or(u64::MAX, Allowance::calls);
+        let budget = self.bucket.tokens(settings).min(self.free(settings)).min(allowed);
         let calls = self.call_up_to(budget, None, settings, m);
         if calls > 0 {
             self.bucket = self.bucket.spend(calls);
+            self.allowance = self.allowance.map(|allowance| allowance.spend(calls));
         }
     }
 
@@ -64,11 +67,12 @@ impl Line {
     pub fn call_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
         let able =
             settings.mode == Mode::Auto && self.free(settings) > 0 && self.reach(settings) > 0 && self.waiting() > 0;
-        if able {
-            self.bucket.next_token(settings).map(|due| due.max(m.quiet_until))
-        } else {
-            None
-        }
+        let allowed = match self.allowance {
+            Some(allowance) => allowance.next(settings.call_every_ms)?,
+            None => Clock(0),
+        };
+        let token = self.bucket.next_token(settings).filter(|_| able);
+        token.map(|due| due.max(m.quiet_until).max(allowed))
     }
 
     /// Slots free under the capacity; none while there are more sessions than that.

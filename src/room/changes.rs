@@ -32,12 +32,14 @@ impl State {
             }
             (None, _) => return Changed::Refused,
             (Some(room), Change::Edition(edition)) => {
-                let regained = version >= SINCE_VERSION && room.regain(*edition, m);
-                return if regained { Changed::Taken } else { Changed::Refused };
+                return taken(version >= SINCE_VERSION && room.regain(*edition, m));
             }
             (Some(room), Change::Renew { id, lease_ms }) => {
-                let renewed = version >= WITH_SCHEDULES && room.renew_rehearsal(*id, *lease_ms, m.clock);
-                return if renewed { Changed::Taken } else { Changed::Refused };
+                return taken(version >= WITH_SCHEDULES && room.renew_rehearsal(*id, *lease_ms, m.clock));
+            }
+            (Some(room), Change::Load(figures)) => {
+                let who = change.who.as_ref();
+                return taken(version >= WITH_SCHEDULES && room.give_load(*figures, who, m.clock));
             }
             (Some(room), _) if change.revision <= room.revision => return Changed::Stale,
             (Some(room), Change::Rehearse(order)) if room.is_rehearsing(Some(order.id)) => return Changed::Taken,
@@ -174,4 +176,8 @@ fn deed(change: &RoomChange, before: &Before, room: &Room) -> Option<Deed> {
         }),
         _ => None,
     }
+}
+
+fn taken(is: bool) -> Changed {
+    if is { Changed::Taken } else { Changed::Refused }
 }

@@ -95,6 +95,20 @@ impl Effects {
         self.tagged_joined.push(joined);
     }
 
+    /// A section of a room that is not there.
+    pub(super) fn refuse(&mut self, section: &Section) {
+        self.skip(section.items());
+        for join in &section.joins {
+            self.answer(section, *join, None);
+        }
+        for (lane, _) in &section.pending_joins {
+            self.answer_pending(section, *lane, Pended::Refused);
+        }
+        for tagged in &section.tagged {
+            self.answer_tagged(section, tagged.lane, Pended::Refused);
+        }
+    }
+
     fn pended(&mut self, section: &Section, asked: LaneId, pended: Pended) -> Joined {
         let (lane, first) = match pended {
             Pended::Numbered(lane, number) => (lane, Some(number)),

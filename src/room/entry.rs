@@ -7,6 +7,7 @@ use super::accounts::{Bound, Tagged};
 use super::additions::Addition;
 use super::codes::{BroughtCodes, Redeem};
 use super::ids::{Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Tag, Wall};
+use super::load::{Outside, Reported};
 use super::orders::{CallOrder, Who};
 use super::rehearsal::{RehearsalId, RehearsalOrder};
 use super::sale::{DrawnLane, Sale};
@@ -71,6 +72,8 @@ pub struct Batch {
     pub redeems: Vec<Redeem>,
     /// Codes that were spent in a log which was lost, with an era that a gate brings back. From version 3 on.
     pub spent_codes: Vec<BroughtCodes>,
+    /// What the gate saw of the rooms' upstreams, at most one report for a room. From version 3 on.
+    pub load: Vec<Reported>,
 }
 
 /// The hash of a state: [`State::hash`](super::State::hash), whoever works it out.
@@ -166,6 +169,9 @@ pub enum Change {
     Renew { id: RehearsalId, lease_ms: u64 },
     /// It is over, whichever is under way where none is named.
     EndRehearsal(Option<RehearsalId>),
+    /// Figures of the room's upstreams from elsewhere, in the place of measured ones; `None`: these count again. Whatever the
+    /// room's revision, which stays. From version 3 on.
+    Load(Option<Outside>),
 }
 
 /// What happened in one line since the gate's last batch. Applied in the order of the fields.

@@ -6,10 +6,11 @@
 //! section says stands at its end as [`Fields`].
 
 use super::additions::Addition;
+use super::batch_fields::{read_fields, write_fields};
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
-use super::codes::{read_brought, read_redeem, write_brought, write_redeem};
-use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Section, Spoke, VERSION, Vote};
+use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Spoke, VERSION, Vote};
 use super::ids::{Era, GateId, Position, Wall};
+use super::load::Outside;
 use super::orders::{CallOrder, Who};
 use super::rehearsal::{RehearsalId, RehearsalOrder};
 use super::sale::{DrawnLane, Sale};
@@ -94,14 +95,8 @@ impl Batch {
     }
 }
 
-/// Tag of a batch's field of codes.
-const CODES: u8 = 1;
-
 /// Tag of a change's field.
 const WHO: u8 = 1;
-
-/// Tag of a batch's field.
-const VIRTUAL: u8 = 2;
 
 fn writer(version: u16) -> Writer {
     Writer {
@@ -124,11 +119,7 @@ fn write_batch(w: &mut Writer, batch: &Batch) {
     w.option(batch.adopt, write_adopt);
     w.list(&batch.rooms, write_room_change);
     w.list(&batch.sections, write_section);
-    let fields = [
-        codes(batch).map(|field| (CODES, field)),
-        virtuals(batch).map(|field| (VIRTUAL, field)),
-    ];
-    write_later(w, &fields.into_iter().flatten().collect());
+    write_fields(w, batch);
 }
 
 fn read_batch(r: &mut Reader) -> Read<Batch> {
@@ -148,62 +139,10 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
         sections: r.list(11, read_section)?,
         redeems: Vec::new(),
         spent_codes: Vec::new(),
+        load: Vec::new(),
     };
-    read_later(r, |tag, field| match tag {
-        CODES => read_codes(field, &mut batch),
-        VIRTUAL => read_virtuals(field, &mut batch),
-        _ => field.wrong(),
-    })?;
+    read_fields(r, &mut batch)?;
     Ok(batch)
-}
-
-/// Which sections are virtual visitors', by where they stand, and of which rehearsal.
-fn codes(batch: &Batch) -> Option<Vec<u8>> {
-    let any = !batch.redeems.is_empty() || !batch.spent_codes.is_empty();
-    any.then(|| {
-        Writer::field(|w| {
-            w.list(&batch.redeems, write_redeem);
-            w.list(&batch.spent_codes, write_brought);
-        })
-    })
-}
-
-fn read_codes(r: &mut Reader, batch: &mut Batch) -> Read<()> {
-    batch.redeems = r.list(34, read_redeem)?;
-    batch.spent_codes = r.list(3, read_brought)?;
-    // Nothing is never written.
-    if batch.redeems.is_empty() && batch.spent_codes.is_empty() {
-        return r.wrong();
-    }
-    Ok(())
-}
-
-fn virtuals(batch: &Batch) -> Option<Vec<u8>> {
-    let named = |(at, section): (usize, &Section)| Some((at, section.rehearsal?));
-    let virtuals: Vec<(usize, RehearsalId)> = batch.sections.iter().enumerate().filter_map(named).collect();
-    let field = || {
-        Writer::field(|w| {
-            w.list(&virtuals, |w, (at, id)| {
-                w.count(*at);
-                w.raw(&id.0);
-            });
-        })
-    };
-    (!virtuals.is_empty()).then(field)
-}
-
-/// Rising, and nothing is never written.
-fn read_virtuals(r: &mut Reader, batch: &mut Batch) -> Read<()> {
-    let virtuals = r.list(9, |r| Ok((r.var()?, RehearsalId(r.array()?))))?;
-    if virtuals.is_empty() || !virtuals.is_sorted_by(|(a, _), (b, _)| a < b) {
-        return r.wrong();
-    }
-    for (at, id) in virtuals {
-        let section = usize::try_from(at).ok().and_then(|at| batch.sections.get_mut(at));
-        let Some(section) = section else { return r.wrong() };
-        section.rehearsal = Some(id);
-    }
-    Ok(())
 }
 
 fn write_spoke(w: &mut Writer, spoke: &Spoke) {
@@ -326,6 +265,11 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.u8(27);
             w.option(id.as_ref(), |w, id| w.raw(&id.0));
         }
+        Change::Load(Some(figures)) => {
+            w.u8(50);
+            figures.write(w);
+        }
+        Change::Load(None) => w.u8(51),
         Change::Draw { edition, secret, value } => {
             w.u8(7);
             w.u32(edition.0);
@@ -375,6 +319,8 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         27 if r.has(WITH_SCHEDULES) => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
         30 if r.has(WITH_SCHEDULES) => Change::Call(CallOrder::read(r)?),
         32 if r.has(WITH_SCHEDULES) => Change::Add(Box::new(Addition::read(r)?)),
+        50 if r.has(WITH_SCHEDULES) => Change::Load(Some(Outside::read(r)?)),
+        51 if r.has(WITH_SCHEDULES) => Change::Load(None),
         _ => return r.wrong(),
     };
     let mut who = None;

@@ -7,11 +7,14 @@
 use std::sync::Arc;
 
 use super::accounts::Accounts;
+pub(super) use super::crowd::Crowd;
+
 use super::codec::{Read, Reader, Writer};
 use super::deadlines::{Deadlines, Due};
 use super::figures::{read_figures, write_figures};
 use super::ids::{Clock, Edition, Era, LaneId, Wall};
 use super::lane::Lane;
+use super::load::Allowance;
 use super::moment::Moment;
 use super::orders::CallOrder;
 use super::past::Past;
@@ -50,33 +53,10 @@ pub(super) struct Line {
     /// Operators' calls of the entry under way with their revisions, and what they came to.
     pub ordered: Vec<(u64, CallOrder)>,
     pub answered: Vec<(u64, u32)>,
-}
-
-/// How many a line or a room holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Crowd {
-    pub waiting: u64,
-    pub slots: u64,
-    /// Lines without anybody that are kept for what they have sold.
-    pub sold: u64,
-}
-
-impl Crowd {
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            waiting: self.waiting + other.waiting,
-            slots: self.slots + other.slots,
-            sold: self.sold + other.sold,
-        }
-    }
-
-    pub fn less(self, other: Self) -> Self {
-        Self {
-            waiting: self.waiting - other.waiting,
-            slots: self.slots - other.slots,
-            sold: self.sold - other.sold,
-        }
-    }
+    /// What the room's controller lets it call, if it has one: the room's own, which all of its lines share.
+    pub allowance: Option<Allowance>,
+    /// Those called who came, and who did not, as the room last counted them.
+    pub noted: (u64, u64),
 }
 
 impl Line {
@@ -98,6 +78,8 @@ impl Line {
             counted: Crowd::default(),
             ordered: Vec::new(),
             answered: Vec::new(),
+            allowance: None,
+            noted: (0, 0),
         };
         line.grow(settings, past);
         line
@@ -123,6 +105,11 @@ impl Line {
     /// Called and inside.
     pub fn slots(&self) -> u32 {
         self.figures.called.saturating_add(self.figures.inside)
+    }
+
+    /// Those called who came, and who did not.
+    pub fn outcomes(&self) -> (u64, u64) {
+        (self.figures.claims, self.figures.no_shows)
     }
 
     /// Nobody waits in that lane, is called from it, or is inside.
@@ -369,7 +356,10 @@ impl Line {
             counted: Crowd::default(),
             ordered: Vec::new(),
             answered: Vec::new(),
+            allowance: None,
+            noted: (0, 0),
         };
+        line.noted = line.outcomes();
         line.index();
         Ok(line)
     }

@@ -114,9 +114,9 @@ impl LineView {
     }
 
     /// True when a visitor who joined now would be called at once: mode auto, not healing, nobody waiting, a slot, a
-    /// rate token and a piece of the stock free.
+    /// rate token and a piece of the stock free. What the room's controller allows all of its lines is another matter.
     #[must_use]
-    pub fn open(&self, now: Clock) -> bool {
+    pub(super) fn open(&self, now: Clock) -> bool {
         let held = self.figures.called.saturating_add(self.figures.inside);
         let able = self.settings.mode == Mode::Auto && now >= self.quiet_until;
         let free = held < self.figures.capacity && self.figures.waiting == 0 && self.figures.left() != Some(0);

@@ -10,6 +10,7 @@ mod accounts;
 mod additions;
 mod adopted;
 mod adoption;
+mod batch_fields;
 mod beginning;
 mod bits;
 mod calling;
@@ -18,6 +19,7 @@ mod changes;
 mod checks;
 mod codec;
 mod codes;
+mod crowd;
 mod deadlines;
 mod doubt;
 mod drawn;
@@ -34,6 +36,7 @@ mod lane;
 mod line;
 mod line_view;
 mod lines;
+mod load;
 mod marks_codec;
 mod moment;
 mod named;
@@ -78,6 +81,10 @@ pub use entry::{
     Spoke, StateHash, VERSION, Vote,
 };
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Tag, Wall};
+pub use load::{
+    Admission, Bounds, Circuit, Controller, Linear, LoadView, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside, Report,
+    Reported, STEPS, TTL_MS, Times, Why,
+};
 pub use named::{MAX_LANE_NAME, NamedLane, ONLY_LANE};
 pub use orders::{CallOrder, Deed, MAX_CALL, MAX_ORDERS, MAX_REASON, MAX_WHO, Order, Orders, Setting, Who};
 pub use record::SLACK_MS;

@@ -4,8 +4,10 @@ mod accounts;
 mod bring;
 mod bytes;
 mod codes;
+mod dues;
 mod joins;
 mod lanes;
+mod load;
 mod orders;
 mod picture;
 mod rehearsal;
@@ -22,6 +24,7 @@ use super::entry::Section;
 use super::ids::{Clock, Edition, Era, LineName, Number, Wall};
 use super::line::{Crowd, Line};
 use super::lines::Lines;
+use super::load::Load;
 use super::moment::Moment;
 use super::orders::Orders;
 use super::past::Proof;
@@ -55,6 +58,8 @@ pub(super) struct Room {
     orders: Arc<Orders>,
     /// The rehearsal that is under way.
     rehearsal: Option<Arc<Rehearsal>>,
+    /// Of a room that follows what its shop can take.
+    load: Option<Box<Load>>,
     lines: BTreeMap<LineName, Line>,
     pub pending: Pending,
     pub codes: Codes,
@@ -87,6 +92,7 @@ impl Room {
             sale: Arc::default(),
             orders: Arc::default(),
             rehearsal: None,
+            load: None,
             lines: BTreeMap::new(),
             pending: Pending::default(),
             codes: Codes::default(),
@@ -180,6 +186,7 @@ impl Room {
         if self.codes.sweep(m.time) {
             self.picture = None;
         }
+        self.run_load(m);
         self.wake(m);
         for name in &self.active {
             if let Some(line) = self.lines.get_mut(name) {
@@ -218,12 +225,16 @@ impl Room {
         if self.active.is_empty() {
             return;
         }
-        for name in std::mem::take(&mut self.active) {
+        for name in self.in_turn() {
             let Some(line) = self.lines.get_mut(&name) else {
                 continue;
             };
             self.picture = None;
-            line.finish(&self.settings, m);
+            match &mut self.load {
+                Some(load) => load.lend(line, &name, |line| line.finish(&self.settings, m)),
+                None => line.finish(&self.settings, m),
+            }
+            line.noted = line.outcomes();
             for (revision, called) in std::mem::take(&mut line.answered) {
                 Arc::make_mut(&mut self.orders).called(revision, called);
             }
@@ -254,6 +265,7 @@ impl Room {
     fn settle(&mut self, m: &Moment) {
         let old = Arc::clone(&self.settings);
         self.enforce();
+        self.settle_load(m);
         for line in self.lines.values_mut() {
             line.resettle(&old, &self.settings, m);
         }
@@ -313,39 +325,5 @@ impl Room {
         self.active.remove(name);
         self.stale.insert(name.clone());
         self.picture = None;
-    }
-
-    /// Brings what the room counts over all lines up to date with one.
-    fn count(&mut self, name: &LineName) {
-        let Some(line) = self.lines.get_mut(name) else { return };
-        self.crowd = self.crowd.less(line.counted);
-        line.counted = line.crowd();
-        self.crowd = self.crowd.plus(line.counted);
-    }
-
-    fn plan(&mut self, name: &LineName, m: &Moment) {
-        let Some(line) = self.lines.get_mut(name) else { return };
-        let due = line.next_due(&self.settings, m, name.is_only());
-        if due == line.scheduled {
-            return;
-        }
-        if let Some(before) = std::mem::replace(&mut line.scheduled, due) {
-            self.dues.remove(&(before, name.clone()));
-        }
-        self.dues.extend(due.map(|due| (due, name.clone())));
-    }
-
-    /// Finds the lines of which something is due now.
-    fn wake(&mut self, m: &Moment) {
-        while let Some((_, name)) = self.dues.first().filter(|(due, _)| *due <= m.clock).cloned() {
-            self.plan(&name, m);
-            let Some(line) = self.lines.get_mut(&name) else { return };
-            // Planned anew, it may be due later after all: then it is left alone, as on a replica that never had the
-            // earlier date.
-            if let Some(due) = line.scheduled.take_if(|due| *due <= m.clock) {
-                self.dues.remove(&(due, name.clone()));
-                self.active.insert(name);
-            }
-        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::codes::MAX_BYPASS;
+use super::load::Admission;
 use super::named::{NamedLane, bounded_names};
 use super::sale::Drawing;
 use super::schedule::{Phase, Schedule};
@@ -54,6 +55,8 @@ pub struct Settings {
     /// How many whom a bypass code let past each line may be called or inside at once; 0: no such codes are taken. From
     /// machine version 3 on.
     pub bypass_most: u32,
+    /// Follows what the shop can take, within capacity and rate; `None`: these alone. From machine version 3 on.
+    pub admission: Option<Admission>,
 }
 
 /// The first machine version with schedules.
@@ -80,6 +83,7 @@ impl Default for Settings {
             draw: None,
             stock: None,
             bypass_most: 0,
+            admission: None,
         }
     }
 }
@@ -139,6 +143,7 @@ impl Settings {
             draw: self.draw.as_ref().and_then(Drawing::bounded),
             stock: self.stock.map(bounded_stock),
             bypass_most: self.bypass_most.min(MAX_BYPASS),
+            admission: self.admission.as_ref().map(Admission::bounded),
         }
     }
 
@@ -167,6 +172,7 @@ impl Settings {
             draw: None,
             stock: None,
             bypass_most: 0,
+            admission: None,
             ..self.clone()
         }
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::codec::{Fields, Read, Reader, Writer};
+use super::load::Admission;
 use super::named::NamedLane;
 use super::sale::Drawing;
 use super::schedule::Schedule;
@@ -18,6 +19,7 @@ pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
         stock: settings.stock,
         lanes: settings.lanes,
         bypass_most: settings.bypass_most,
+        admission: settings.admission,
     };
     let later = later.fields();
     w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
@@ -63,9 +65,11 @@ pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
         draw: None,
         stock: None,
         bypass_most: 0,
+        admission: None,
     };
     if more {
         let later = Later::read(r)?;
+        settings.admission = later.admission;
         (settings.schedule, settings.draw) = (later.schedule, later.draw);
         (settings.stock, settings.lanes) = (later.stock, later.lanes);
         settings.bypass_most = later.bypass_most;
@@ -81,6 +85,7 @@ struct Later {
     stock: Option<u32>,
     lanes: Vec<NamedLane>,
     bypass_most: u32,
+    admission: Option<Admission>,
 }
 
 impl Later {
@@ -94,9 +99,11 @@ impl Later {
             let field = Writer::field(|w| w.list(&self.lanes, |w, lane| lane.write(w)));
             (LANES, field)
         });
+        let admission = self.admission.as_ref();
+        let admission = admission.map(|admission| (ADMISSION, Writer::field(|w| admission.write(w))));
         let bypass = (self.bypass_most > 0).then(|| (BYPASS, Writer::field(|w| w.u32(self.bypass_most))));
         let fields = schedule.into_iter().chain(draw).chain(stock).chain(lanes);
-        fields.chain(bypass).collect()
+        fields.chain(admission).chain(bypass).collect()
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
@@ -117,6 +124,7 @@ impl Later {
                         return field.wrong();
                     }
                 }
+                ADMISSION => later.admission = Some(Admission::read(&mut field)?),
                 BYPASS => {
                     later.bypass_most = field.u32()?;
                     if later.bypass_most == 0 {
@@ -140,6 +148,7 @@ pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
         stock: overrides.stock,
         lanes: Vec::new(),
         bypass_most: 0,
+        admission: None,
     };
     let mut later = later.fields();
     if !overrides.messages.is_empty() {
@@ -242,4 +251,5 @@ const STOCK: u8 = 3;
 /// Of overrides alone.
 const MESSAGES: u8 = 5;
 const LANES: u8 = 5;
+const ADMISSION: u8 = 6;
 const BYPASS: u8 = 7;

@@ -11,8 +11,8 @@ use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
 use super::doubt::Doubt;
-use super::effects::{Effects, Joined, Pended};
-use super::entry::{Batch, Entry, Section, StateHash, VERSION};
+use super::effects::{Effects, Joined};
+use super::entry::{Batch, Entry, StateHash, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
 use super::moment::{Healing, MAX_JOINS, Moment};
 use super::past::Past;
@@ -289,6 +289,7 @@ impl State {
         if effects.ignored {
             self.run(&Batch::default(), effects);
         } else {
+            self.measure(entry);
             self.adopt(entry, effects);
             self.run(&entry.batch, effects);
             self.adopted(entry);
@@ -300,6 +301,18 @@ impl State {
         self.versions.agree(&self.roster, clock);
         self.checks.count(&self.roster, clock);
         self.checks.pass(self.position.sequence, step.bytes, clock);
+    }
+
+    /// What the gate saw of the rooms' upstreams.
+    fn measure(&mut self, entry: &Entry) {
+        for (room, report) in &entry.batch.load {
+            if let Some(room) = self.rooms.get_mut(room) {
+                room.take_report(entry.gate, report, self.moment.clock);
+            }
+        }
+        if entry.batch.goodbye {
+            self.rooms.values_mut().for_each(|room| room.forget_reports(entry.gate));
+        }
     }
 
     fn tick(&mut self, entry: &Entry, passed_ms: u64) {
@@ -345,7 +358,7 @@ impl State {
         for section in &batch.sections {
             match self.rooms.get_mut(&section.room) {
                 Some(room) if room.hears(section) => room.apply(section, &mut self.moment, effects),
-                _ => refuse(section, effects),
+                _ => effects.refuse(section),
             }
         }
         self.redeem(batch, effects);
@@ -382,18 +395,4 @@ impl State {
 struct Step {
     passed_ms: u64,
     bytes: u64,
-}
-
-/// A section of a room that is not there.
-fn refuse(section: &Section, effects: &mut Effects) {
-    effects.skip(section.items());
-    for join in &section.joins {
-        effects.answer(section, *join, None);
-    }
-    for (lane, _) in &section.pending_joins {
-        effects.answer_pending(section, *lane, Pended::Refused);
-    }
-    for tagged in &section.tagged {
-        effects.answer_tagged(section, tagged.lane, Pended::Refused);
-    }
 }

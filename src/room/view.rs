@@ -12,6 +12,7 @@ use super::codes::SpentCodes;
 use super::entry::StateHash;
 use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::line_view;
+use super::load::{Allowance, LoadView};
 use super::orders::{Deed, MAX_ORDERS, Orders};
 use super::past::Past;
 use super::rehearsal::{Rehearsal, RehearsalId};
@@ -84,6 +85,9 @@ pub struct RoomView {
     /// Numbers of this era and later ones count whatever lower edition their tokens name: they were issued while the log
     /// had lost the room's edition, so after the reset.
     pub spared: Option<Era>,
+    /// What the room's controller goes by, if it has one, and what it lets all lines together call.
+    pub load: Option<LoadView>,
+    pub(super) allowance: Option<Allowance>,
     pub lines: Lines,
 }
 
@@ -217,6 +221,9 @@ impl View {
     #[must_use]
     pub fn open(&self, room: &RoomName, line: &LineName, now: Clock) -> bool {
         let Some(room) = self.rooms.get(room) else { return false };
+        if !room.allows(now) {
+            return false;
+        }
         if let Some(line) = room.line(line) {
             return line.open(now);
         }
@@ -256,6 +263,13 @@ impl RoomView {
     #[must_use]
     pub fn line(&self, line: &LineName) -> Option<&Arc<LineView>> {
         self.lines.get(line)
+    }
+
+    /// The room's controller lets one be called at `now`, if it has one.
+    fn allows(&self, now: Clock) -> bool {
+        let step_ms = self.settings.call_every_ms;
+        self.allowance
+            .is_none_or(|allowance| allowance.at(step_ms, now).calls() > 0)
     }
 
     /// A ticket of this edition with this number is void: the operator has reset the room since, or another sale has begun.

@@ -363,6 +363,8 @@ fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -
         Stall::Lot => &words.why_lot,
         Stall::Draw => &words.why_draw,
         Stall::Full => &words.why_full,
+        Stall::Busy => &words.why_busy,
+        Stall::Resting => &words.why_resting,
         Stall::Healing => &words.why_healing,
         Stall::CutOff => &words.why_cut_off,
         Stall::Slower => &words.why_slower,

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts};
-use crate::room::{Estimate, LineName, Phase, RoomName, Settings, Stage, Wall, Window};
+use crate::room::{Admission, Bounds, Controller, Estimate, LineName, Phase, RoomName, Settings, Stage, Wall, Window};
 
 /// A page with its name, which is the request id too, so that no two samples are alike.
 pub(super) struct Case {
@@ -16,6 +16,10 @@ static ROOM: LazyLock<RoomName> = LazyLock::new(|| RoomName::new("shop").expect(
 static LINE: LazyLock<LineName> = LazyLock::new(|| LineName::new("<événement> 7").expect("plain text, short enough"));
 static ONLY: LineName = LineName::ONLY;
 static SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
+static FOLLOWING: LazyLock<Settings> = LazyLock::new(|| Settings {
+    admission: Some(Admission::by(Controller::Adaptive(Bounds::default()))),
+    ..Settings::default()
+});
 
 /// 28 October 2026, 13:07 UTC.
 const NOW: Wall = Wall(1_793_192_820_000);
@@ -26,6 +30,7 @@ const HERE: &str = "/event/7?date=2026-11-20&seats=2";
 /// Every kind, and the waiting page in every state it knows.
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = waiting();
+    cases.extend(following());
     cases.extend(other_lines());
     cases.extend(PageKind::ALL.into_iter().filter(|kind| !kind.follows()).map(plain));
     cases
@@ -138,6 +143,53 @@ fn forming(turn: TurnFacts<'static>) -> Case {
         ..line(Some(turn))
     };
     case("waiting-prequeue", PageKind::Waiting, None, line)
+}
+
+/// A room that follows what its shop can take has words of its own, whatever else its page says.
+fn following() -> Vec<Case> {
+    let busy = TurnFacts {
+        stall: Some(Stall::Busy),
+        ..somewhere(94)
+    };
+    let resting = TurnFacts {
+        stall: Some(Stall::Resting),
+        ..turn(95, "H2J4-K6M9", None)
+    };
+    let follows = |line| LineFacts {
+        settings: &FOLLOWING,
+        ..line
+    };
+    let streamed = LineFacts {
+        check_in_ms: Some(60_000),
+        fresh: true,
+        ..line(Some(resting))
+    };
+    let mut cases = vec![
+        case(
+            "waiting-busy",
+            PageKind::Waiting,
+            Some(MESSAGE),
+            follows(line(Some(busy))),
+        ),
+        case("waiting-resting", PageKind::Waiting, None, follows(streamed)),
+    ];
+    let forms = forming(turn(96, "J7K8-L9Z5", None));
+    let drawn = case(
+        "waiting-lot-following",
+        PageKind::Waiting,
+        None,
+        line(Some(TurnFacts {
+            stall: Some(Stall::Lot),
+            ..turn(97, "J7K8-L9Z6", None)
+        })),
+    );
+    for (name, mut one) in [("waiting-prequeue-following", forms), ("waiting-lot-following", drawn)] {
+        one.facts.line = one.facts.line.map(follows);
+        one.name = name;
+        one.facts.request_id = name;
+        cases.push(one);
+    }
+    cases
 }
 
 const fn stage(phase: Phase) -> Stage {

@@ -100,6 +100,13 @@ pub(super) fn data(
     } else if forms {
         now.push(("prequeue", &catalogue.words.why_prequeue));
     }
+    // Before its draw nobody is called anyway, and the page after it is another one.
+    if line.settings.admission.is_some() && !undrawn {
+        now.extend([
+            ("busy", &*catalogue.words.why_busy),
+            ("resting", &catalogue.words.why_resting),
+        ]);
+    }
     let rest = words.strip_prefix('{').unwrap_or_default();
     let mut data = format!("{open},\"words\":{{");
     for (name, text) in now {

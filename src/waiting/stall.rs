@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::room::{LineView, Mode, Phase, RoomView, View, Wall};
+use crate::room::{LineView, Mode, Phase, RoomView, View, Wall, Why};
 
 /// Why nobody is called just now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -17,6 +17,10 @@ pub enum Stall {
     Draw,
     /// Every slot has been taken for a while.
     Full,
+    /// Fewer are called, as the shop is busy.
+    Busy,
+    /// Nobody is called until the shop is well again, or until it is known how it does.
+    Resting,
     /// Something was lost; tickets are being collected.
     Healing,
     /// This gate cannot reach the store.
@@ -56,7 +60,14 @@ impl Stall {
         let figures = &line.figures;
         let full = figures.called.saturating_add(figures.inside) >= figures.capacity;
         let quiet = line.last_call().is_none_or(|last| now.since(last) >= FULL_AFTER_MS);
-        (full && quiet).then_some(Self::Full)
+        if full && quiet {
+            return Some(Self::Full);
+        }
+        let load = room.load.as_ref().filter(|load| load.why != Why::Free)?;
+        match load.step_milli {
+            0 => Some(Self::Resting),
+            _ => (load.binds && figures.waiting > 0).then_some(Self::Busy),
+        }
     }
 
     /// The same, with the time that is left while healing: whole minutes, so that it is news once a minute.
@@ -71,7 +82,7 @@ impl Stall {
     /// Nobody is called whatever becomes free, so that no wait can be told.
     #[must_use]
     pub fn pauses(self) -> bool {
-        !matches!(self, Self::Full | Self::Slower)
+        !matches!(self, Self::Full | Self::Busy | Self::Slower)
     }
 
     #[must_use]
@@ -82,6 +93,8 @@ impl Stall {
             Self::Lot => "lot",
             Self::Draw => "draw",
             Self::Full => "full",
+            Self::Busy => "busy",
+            Self::Resting => "resting",
             Self::Healing => "healing",
             Self::CutOff => "cut_off",
             Self::Slower => "slower",

@@ -218,6 +218,7 @@ function notes(room) {
   if (room.from === 'api') list.push('Added by an operator while the gates ran; in no file.');
   if (room.from === 'elsewhere') list.push('Not in force at this gate.');
   if (room.schedule) list.push(`${room.schedule.phase}${room.schedule.next_change ? ' until ' + new Date(room.schedule.next_change).toLocaleString() : ''}`);
+  if (room.admission && room.admission.why !== 'free') list.push(room.admission.calls_milli ? `fewer called: ${room.admission.why}` : `NOBODY CALLED: ${room.admission.why}`);
   if (room.message) list.push('Message: ' + room.message);
   for (const [tag, text] of Object.entries(room.messages || {})) list.push(`Message (${tag}): ${text}`);
   if (room.overridden.length) list.push('Set by hand: ' + room.overridden.join(', '));

@@ -9,6 +9,7 @@ mod hands;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod harness;
 mod health;
+mod load;
 mod metrics;
 mod openapi;
 mod rooms;

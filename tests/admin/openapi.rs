@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::load;
 use crate::support::{Answer, Gate, path_of};
 
 /// What the judge has to say of a document and answers.
@@ -145,6 +146,16 @@ fn the_document_is_openapi_and_real_answers_are_as_it_says() {
         "/api/v1/rooms/{room}/changes",
         &gate.get("/api/v1/rooms/main/changes"),
     );
+    let following = Gate::of_room(load::following());
+    let given = r#"{"requests_per_second": 80, "p95_ms": 350, "error_share": 0.01, "ttl_secs": 30}"#;
+    heard.hear(
+        "post",
+        "/api/v1/rooms/{room}/load",
+        &following.post("/api/v1/rooms/main/load", given),
+    );
+    heard.hear("get", "/api/v1/rooms/{room}", &following.get("/api/v1/rooms/main"));
+    let back = following.delete("/api/v1/rooms/main/load");
+    heard.hear("delete", "/api/v1/rooms/{room}/load", &back);
     assert_eq!(judged(&document, &heard.0), Vec::<String>::new());
     assert_eq!(missing(&document, &heard.good()), UNHEARD, "heard with a good answer");
 }

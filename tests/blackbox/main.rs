@@ -9,6 +9,7 @@
 #[path = "../crowd/mod.rs"]
 mod crowd;
 
+mod admission;
 mod contract;
 mod kept;
 mod kills;

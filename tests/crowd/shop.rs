@@ -67,7 +67,12 @@ pub struct Shop {
 impl Shop {
     /// The first of `replies` that fits is given, [`PLAIN`] if none does.
     pub async fn open(replies: &'static [Reply]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::at(SocketAddr::from(([127, 0, 0, 1], 0)), replies).await
+    }
+
+    /// As [`Self::open`], at this address.
+    pub async fn at(address: SocketAddr, replies: &'static [Reply]) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let record = Arc::clone(&seen);

@@ -2,10 +2,11 @@
 
 use anteroom::draw::Hash;
 use anteroom::room::{
-    Addition, Adopt, Batch, Bound, BroughtCodes, CallOrder, Change, Claim, CodeId, Commitment, Completion, Drawing,
-    DrawnLane, Edition, End, Entry, Era, GateId, LaneId, LineName, Made, Mode, NamedLane, Number, Overrides, PendingId,
-    Position, Redeem, RehearsalId, RehearsalOrder, RoomChange, RoomName, Root, Sale, Schedule, Section, Settings,
-    Spent, Spoke, State, Tag, Tagged, VERSION, Vote, Wall, Who, Window,
+    Addition, Admission, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId,
+    Commitment, Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, GateId, LaneId, LineName, Linear,
+    Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem, RehearsalId, RehearsalOrder,
+    Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent, Spoke, State, Tag, Tagged,
+    Times, VERSION, Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -44,19 +45,58 @@ prop_compose! {
     }
 }
 
+fn admission() -> impl Strategy<Value = Admission> {
+    let linear = any::<[u32; 4]>().prop_map(|[most, least, from, until]| {
+        Controller::Linear(Linear {
+            most,
+            least,
+            from,
+            until,
+        })
+    });
+    let adaptive = any::<(u32, u16)>().prop_map(|(p95_ms, errors_permille)| {
+        Controller::Adaptive(Bounds {
+            p95_ms,
+            errors_permille,
+        })
+    });
+    (prop_oneof![linear, adaptive], any::<u64>()).prop_map(|(by, ttl_ms)| Admission { by, ttl_ms })
+}
+
+prop_compose! {
+    fn report()(
+        counts in any::<[u32; 5]>(), circuit in 0..3_usize, times in any::<[u32; STEPS]>(),
+    ) -> Report {
+        let [span_ms, requests, ended, errors, in_flight] = counts;
+        let circuit = [Circuit::Closed, Circuit::Trial, Circuit::Open][circuit];
+        Report { span_ms, requests, ended, errors, in_flight, circuit, times: Times::of(times) }
+    }
+}
+
+fn outside() -> impl Strategy<Value = Outside> {
+    any::<(u32, Option<u32>, Option<u16>, u32)>().prop_map(|(requests_per_second, p95_ms, errors_permille, ttl_ms)| {
+        Outside {
+            requests_per_second,
+            p95_ms,
+            errors_permille,
+            ttl_ms,
+        }
+    })
+}
+
 prop_compose! {
     fn any_settings()(
         mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
         schedule in option::of(schedule()), beacon in option::of(option::of("\\PC{1,20}")),
         stock in any::<Option<u32>>(), bypass_most in any::<u32>(),
-        lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12),
+        lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12), admission in option::of(admission()),
     ) -> Settings {
         let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
             durations;
         Settings {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
-            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most,
+            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most, admission,
             lanes: lanes.into_iter().map(|(name, out)| NamedLane { name, out }).collect(),
             draw: beacon.map(|beacon| Drawing { beacon }),
         }
@@ -108,6 +148,7 @@ prop_compose! {
         (line_name(), any::<Option<u8>>(), any::<u32>(), any::<bool>()).prop_map(|(line, lane, count, beyond)| {
             Change::Call(CallOrder { line, lane: lane.map(LaneId), count, beyond })
         }),
+        option::of(outside()).prop_map(Change::Load),
         Just(Change::Remove),
         ("\\PC{0,40}", any_settings(), any::<Option<u64>>()).prop_map(|(text, settings, at)| {
             Change::Add(Box::new(Addition { text, settings, at: at.map(Wall) }))
@@ -207,9 +248,11 @@ prop_compose! {
         flags in any::<[bool; 2]>(), knows in any::<u16>(), spoke in option::of(spoke()),
         root in any::<Option<[u8; 32]>>(), vote in any::<Option<(u64, [u8; 32], bool)>>(), saved in any::<Option<u64>>(),
         raise in any::<Option<u16>>(), adopt in any::<Option<(u64, u64, u32, [bool; 2])>>(), lag in any::<(u64, u32)>(),
+        load in btree_map(room_name(), report(), 0..3),
     ) -> Batch {
         Batch {
             hello: flags[0], goodbye: flags[1], knows, applied: lag.0, lag_us: lag.1, spoke, root, saved, raise,
+            load: load.into_iter().collect(),
             vote: vote.map(|(sequence, hash, again)| Vote { sequence, hash, again }),
             adopt: adopt.map(|(era, sequence, floor, [whole, done])| Adopt { era: Era(era), sequence, floor, whole, done }),
             ..Batch::default()

@@ -33,6 +33,7 @@ pub enum Word {
 }
 
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a history has tens of them")]
 pub enum Step {
     /// A gate says something; `line` 0 is the line without a name.
     Say {

@@ -26,6 +26,8 @@ mod known;
 mod lanes;
 mod laws;
 mod life;
+mod load;
+mod load_faults;
 mod lost_codes;
 mod lost_draw;
 mod model;

@@ -35,6 +35,7 @@ fn post(path: &'static str, summary: &'static str, (takes, gives): (Value, Given
 
 fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
     const ROOM: &str = "/api/v1/rooms/{room}";
+    const LOAD: &str = "/api/v1/rooms/{room}/load";
     vec![
         get(
             "/api/v1/rooms",
@@ -103,6 +104,15 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
             "End the rehearsal: every virtual visitor is gone",
             (s.takes::<api::EndRehearsal>(), s.gives::<api::Room>()),
         ),
+        post(
+            LOAD,
+            "Say what the shop can take, in the place of measured figures",
+            (s.takes::<api::Load>(), s.gives::<api::Room>()),
+        ),
+        Operation {
+            method: "delete",
+            ..get(LOAD, "Let the measured figures count again", s.gives::<api::Room>())
+        },
         get(
             "/api/v1/rooms/{room}/changes",
             "Who changed the room of late, and what was before",

@@ -69,6 +69,35 @@ fn mode(room: &api::Room) -> String {
     }
 }
 
+/// How the room follows what its shop can take, and why it calls no more.
+fn admitted(admission: &api::Admission) -> String {
+    let why = match &*admission.why {
+        "free" => "nothing slows the calls",
+        "requests" => "fewer are called, as the shop has requests",
+        "latency" => "fewer are called, as the shop takes long",
+        "errors" => "fewer are called, as the shop fails requests",
+        "circuit" => "no server of the shop is asked",
+        _ => "there are no figures of the shop that hold",
+    };
+    let most = match admission.calls_milli {
+        0 => "NOBODY IS CALLED".to_owned(),
+        milli => format!("at most {}.{:03} called a step", milli / 1_000, milli % 1_000),
+    };
+    let shop = admission.shop.map_or_else(String::new, |shop| {
+        let p95 = shop
+            .p95_ms
+            .map_or_else(String::new, |ms| format!(", 95 of 100 within {ms} ms"));
+        format!(
+            "; {} requests a second{p95}, {} of 1000 fail",
+            shop.requests_per_second, shop.errors_permille
+        )
+    });
+    let given = admission
+        .given_secs
+        .map_or_else(String::new, |secs| format!(", given for another {secs} s"));
+    format!("{}: {most}: {why}{shop}{given}", admission.by)
+}
+
 fn notes(room: &api::Room) -> String {
     let mut text = String::new();
     let name = plain(&room.name);
@@ -97,6 +126,9 @@ fn notes(room: &api::Room) -> String {
         let opens = opens.filter(|_| matches!(&*schedule.phase, "early" | "prequeue"));
         let (opens, next) = (opens.unwrap_or_default(), next.unwrap_or_default());
         let _ = writeln!(text, "{name}: by its schedule {}{opens}{next}", plain(&schedule.phase));
+    }
+    if let Some(admission) = &room.admission {
+        let _ = writeln!(text, "{name}: {}", plain(&admitted(admission)));
     }
     if !room.overridden.is_empty() {
         let _ = writeln!(
@@ -238,6 +270,7 @@ mod tests {
             revision: 3,
             edition: 1,
             schedule: None,
+            admission: None,
             let_past: false,
             rehearsal: None,
             lines: 1,

@@ -1,6 +1,7 @@
 //! Every key there is: its form, its default and a sentence. The reader takes its defaults from here, so that
 //! `config.toml`, `docs/configuration.md` and the gate cannot disagree; tests hold both files against this table.
 
+mod admission;
 mod crawlers;
 mod gate;
 mod limits;
@@ -47,7 +48,7 @@ pub struct Table {
 }
 
 /// All tables, in the order in which people read them.
-pub const TABLES: [Table; 16] = [
+pub const TABLES: [Table; 17] = [
     gate::SERVER,
     tls::TLS,
     upstream::UPSTREAM,
@@ -57,6 +58,7 @@ pub const TABLES: [Table; 16] = [
     room::ROOM,
     room::PAGE,
     proof::PROOF,
+    admission::ADMISSION,
     room::IDENTITY,
     room::LANE,
     limits::LIMIT,
@@ -70,7 +72,7 @@ impl Table {
     /// The table of this full name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Table> {
-        static ALL: [Table; 16] = TABLES;
+        static ALL: [Table; 17] = TABLES;
         ALL.iter().find(|table| table.name == name)
     }
 

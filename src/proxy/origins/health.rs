@@ -92,8 +92,10 @@ impl Health {
         if rules.most == 0 {
             return Change::None;
         }
-        let was_in = self.out_until_ms.load(Ordering::Relaxed) == 0;
-        let trial = self.trial.swap(false, Ordering::Relaxed);
+        let until_ms = self.out_until_ms.load(Ordering::Relaxed);
+        let was_in = until_ms == 0;
+        // A server that has no other beside it is asked without entering: whatever it is asked once it is due is its trial.
+        let trial = self.trial.swap(false, Ordering::Relaxed) || (!was_in && until_ms <= now_ms);
         if (was_in && in_a_row >= rules.most) || trial {
             self.put_out(rules, now_ms);
         }
@@ -202,6 +204,15 @@ mod tests {
         assert_eq!(health.failed(&RULES, 10_000), Change::None);
         assert!(!health.takes(10_000 + 9_999), "20 s, less half at most");
         assert!(health.takes(10_000 + 20_000));
+    }
+
+    #[test]
+    fn a_lone_server_that_fails_when_it_is_due_is_out_again() {
+        let health = out();
+        assert!(health.takes(10_000) && !health.is_in());
+        assert_eq!(health.failed(&RULES, 10_000), Change::None);
+        assert!(!health.takes(10_000 + 9_999), "20 s, less half at most");
+        assert_eq!(health.succeeded(|| 40_000), Change::Back);
     }
 
     #[test]

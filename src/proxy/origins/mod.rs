@@ -115,6 +115,17 @@ pub struct Standing {
     pub reason: Option<Arc<str>>,
 }
 
+/// What a request would find.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outlook {
+    /// A server that is well, as far as is known.
+    Well,
+    /// Servers that were out, of which one is due for its trial.
+    Trial,
+    /// No server that is to be asked: all are out or weigh nothing, or none has an address.
+    Nothing,
+}
+
 impl fmt::Debug for Origins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
@@ -182,6 +193,16 @@ impl Origins {
         let targets = self.0.targets.load();
         let standing = |origin: &Arc<Origin>| origin.standing(self.configured(origin));
         targets.iter().map(standing).collect()
+    }
+
+    pub(super) fn outlook(&self) -> Outlook {
+        let (targets, now_ms) = (self.0.targets.load(), now_ms());
+        let asked = || targets.iter().filter(|origin| origin.weight() > 0);
+        match () {
+            () if asked().any(|origin| origin.is_in()) => Outlook::Well,
+            () if asked().any(|origin| origin.takes(now_ms)) => Outlook::Trial,
+            () => Outlook::Nothing,
+        }
     }
 
     pub(super) fn settings(&self) -> &Arc<UpstreamSettings> {

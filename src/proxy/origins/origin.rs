@@ -116,6 +116,10 @@ impl Origin {
         self.in_flight.load(Ordering::Relaxed)
     }
 
+    pub(super) fn is_in(&self) -> bool {
+        self.health.is_in()
+    }
+
     pub(super) fn takes(&self, now_ms: u64) -> bool {
         self.health.takes(now_ms)
     }

@@ -4,19 +4,22 @@
 //! the log's limit, lines by turns, the rest goes with the next.
 
 mod joiners;
+mod sizes;
 mod work;
 
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
+use self::sizes::{
+    CHANGE_BYTES, HEAD_BYTES, ITEM_BYTES, REDEEM_BYTES, REPORT_BYTES, SECTION_BYTES, TAG_BYTES, change_bytes,
+};
 use self::work::{Kind, Whose, Word, Work};
-use crate::draw::MAX_BEACON_NAME;
 use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Redeeming, Unrecorded};
 use crate::replica::waiters::Waiters;
 use crate::room::{
-    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, RoomChange, RoomName, Schedule,
-    Settings, Visitor, Who,
+    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, Report, Reported, RoomChange,
+    RoomName, Visitor, Who,
 };
 
 #[derive(Default)]
@@ -27,6 +30,8 @@ pub(super) struct Collector {
     redeems: VecDeque<Redeeming>,
     /// Editions that tokens proved, the highest of each room.
     editions: BTreeMap<RoomName, Edition>,
+    /// What the gate saw of its upstream last, for each room that goes by it.
+    load: BTreeMap<RoomName, Report>,
     /// Notes in all lines.
     notes: usize,
     /// Behind whatever is of the line last served; the next batch starts there, and has people before virtual visitors.
@@ -41,7 +46,8 @@ type Seat = (LaneId, Number);
 
 impl Collector {
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.changes.is_empty() && self.editions.is_empty() && self.redeems.is_empty()
+        let idle = self.lines.is_empty() && self.changes.is_empty() && self.editions.is_empty();
+        idle && self.redeems.is_empty() && self.load.is_empty()
     }
 
     /// True when there is more than marks and renewals: those may wait a moment for company.
@@ -159,6 +165,15 @@ impl Collector {
         }
     }
 
+    /// Takes what the gate saw, with what it saw before and could not say. Where that is nothing it goes with whatever is
+    /// said next.
+    pub fn report(&mut self, reports: Vec<Reported>) {
+        for (room, report) in reports {
+            self.urgent |= report.tells();
+            self.load.entry(room).or_default().absorb(&report);
+        }
+    }
+
     /// A genuine token is of an edition above the room's. It goes before whatever its visitor does.
     pub fn regain(&mut self, room: RoomName, edition: Edition) {
         let highest = self.editions.entry(room).or_default();
@@ -231,6 +246,10 @@ impl Collector {
         self.cut_editions(&revision, &mut room, &mut batch, &mut waiters);
         self.cut_changes(&revision, &mut room, &mut batch, &mut waiters);
         self.cut_redeems(&mut room, &mut batch, &mut waiters);
+        while room.takes(REPORT_BYTES) {
+            let Some(report) = self.load.pop_first() else { break };
+            batch.load.push(report);
+        }
         for key in self.turns() {
             if !room.takes(SECTION_BYTES) {
                 break;
@@ -330,37 +349,6 @@ impl Collector {
     }
 }
 
-fn change_bytes(change: &Change) -> usize {
-    CHANGE_BYTES
-        + match change {
-            Change::Override(overrides) => {
-                overrides.message.as_ref().map_or(0, String::len)
-                    + overrides.messages.iter().map(message_bytes).sum::<usize>()
-                    + overrides.schedule.as_ref().map_or(0, Schedule::bytes)
-            }
-            Change::Configure(settings) => settings_bytes(settings),
-            Change::Add(addition) => addition.text.len() + settings_bytes(&addition.settings),
-            Change::Windows { rule, windows } => rule.len() + windows.len() * WINDOW_BYTES,
-            Change::Commit { beacon: text, .. } | Change::Draw { value: text, .. } => {
-                text.as_ref().map_or(0, String::len)
-            }
-            // Only brought with an era, in batches of its own.
-            Change::Sale { .. } => MAX_BATCH_BYTES,
-            Change::Call(order) => order.line.as_str().len(),
-            Change::Rehearse(order) => order.bytes(),
-            Change::Renew { .. } | Change::EndRehearsal(_) => REHEARSAL_BYTES,
-            Change::Reset | Change::Remove | Change::Edition(_) => 0,
-        }
-}
-
-fn settings_bytes(settings: &Settings) -> usize {
-    2 * settings.lane_weights.len() + settings.schedule.as_ref().map_or(0, Schedule::bytes) + MAX_BEACON_NAME
-}
-
-fn message_bytes((tag, text): (&String, &String)) -> usize {
-    tag.len() + text.len() + 4
-}
-
 /// Most joins by codes in one batch.
 const MAX_REDEEMS: usize = 128;
 
@@ -384,17 +372,6 @@ const MAX_WORDS: usize = 2 * MAX_NOTES;
 
 /// Most operator's changes waiting, the configured rooms of a start among them.
 const MAX_CHANGES: usize = 4_096;
-
-/// Upper bounds of encoded sizes: a batch's head, a section without items (names, lengths), an item (lane, number, and a
-/// pending id, or an edition and a time), an account's tag, a join by a code, a change without its message and windows, a window.
-const HEAD_BYTES: usize = 64;
-const SECTION_BYTES: usize = 192;
-const ITEM_BYTES: usize = 28;
-const TAG_BYTES: usize = 8;
-const CHANGE_BYTES: usize = 256;
-const REDEEM_BYTES: usize = 176;
-const WINDOW_BYTES: usize = 34;
-const REHEARSAL_BYTES: usize = 16;
 
 #[cfg(test)]
 mod tests;

@@ -35,6 +35,7 @@ impl Protocol {
             Message::Keys(keyring) => self.set_keys(keyring),
             Message::Edition(proved) => self.collector.regain(proved.0, proved.1),
             Message::Bypassed(past) => self.collector.bypassed(*past),
+            Message::Load(reports) => self.collector.report(reports),
             Message::Skip(position) => self.skip(position),
             Message::Raise(version) => self.raise(version),
             Message::RootNow(answer) => {

@@ -9,6 +9,7 @@ use crate::room::codes::Codes;
 use crate::room::drawn::Draws;
 use crate::room::ids::{Era, LaneId};
 use crate::room::line::Line;
+use crate::room::load::Load;
 use crate::room::orders::Orders;
 use crate::room::pending::Pending;
 use crate::room::sale::Sale;
@@ -77,6 +78,8 @@ impl Room {
         let fields = followed.into_iter().chain(sale).chain(self.drawn());
         let codes = (!self.codes.is_nothing()).then(|| (CODES, Writer::field(|w| self.codes.write(w))));
         let pulses = self.pulses().map(|field| (LANES, field));
+        let load = self.load.as_ref();
+        let load = load.map(|load| (LOAD, Writer::field(|w| load.write(w))));
         fields
             .chain(sold)
             .chain(self.tagged())
@@ -84,6 +87,7 @@ impl Room {
             .chain(orders)
             .chain(pulses)
             .chain(self.rehearsed().map(|field| (VIRTUAL, field)))
+            .chain(load)
             .collect()
     }
 
@@ -157,6 +161,7 @@ impl Room {
                 ORDERS => self.orders = Arc::new(Orders::read(field)?),
                 STOCK => self.read_tallies(field)?,
                 LANES => self.read_pulses(field)?,
+                LOAD => self.load = Some(Box::new(Load::read(field)?)),
                 ACCOUNTS => self.read_tagged(field)?,
                 CODES => {
                     self.codes = Codes::read(field)?;
@@ -185,3 +190,4 @@ const ORDERS: u8 = 7;
 const LANES: u8 = 8;
 /// The rehearsal, and whose of it the places are.
 const VIRTUAL: u8 = 9;
+const LOAD: u8 = 10;

@@ -38,6 +38,8 @@ impl Room {
             edition: self.edition,
             voided: self.voided,
             spared: self.spared,
+            load: self.load.as_ref().map(|load| load.view()),
+            allowance: self.load.as_ref().map(|load| load.allowance),
             lines: self.painted.clone(),
         };
         Arc::clone(self.picture.insert(Arc::new(view)))

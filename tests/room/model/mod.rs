@@ -363,7 +363,8 @@ impl Model {
                 | Change::Add(_)
                 | Change::Rehearse(_)
                 | Change::Renew { .. }
-                | Change::EndRehearsal(_),
+                | Change::EndRehearsal(_)
+                | Change::Load(_),
             ) => {
                 return false;
             }

@@ -86,6 +86,8 @@ fn wordy<'a>(facts: &PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<Page
         Stall::Lot,
         Stall::Draw,
         Stall::Full,
+        Stall::Busy,
+        Stall::Resting,
         Stall::Healing,
         Stall::CutOff,
         Stall::Slower,

@@ -1,0 +1,71 @@
+//! Metrics of what the shop can take; nothing of rooms that do not follow it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::metrics::MetricType;
+
+use crate::room::{LoadView, Measured, RoomName, RoomView, Why};
+
+/// A figure of the shop: its name, what it is, and how it is read.
+type Figure = (&'static str, &'static str, fn(&Measured) -> Option<f64>);
+
+const FIGURES: [Figure; 4] = [
+    (
+        "shop_requests_per_second",
+        "Requests a second that the shop has",
+        |seen| Some(thousandths(seen.requests_milli)),
+    ),
+    (
+        "shop_p95_seconds",
+        "95 of 100 requests to the shop take at most so long",
+        |seen| Some(thousandths(seen.p95_us? / 1_000)),
+    ),
+    ("shop_error_share", "Share of requests that the shop fails", |seen| {
+        Some(thousandths(seen.errors_permille.into()))
+    }),
+    ("shop_in_flight", "Requests under way to the shop", |seen| {
+        Some(seen.in_flight.into())
+    }),
+];
+
+pub(super) fn encode(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
+    let loads: Vec<(&RoomName, &LoadView)> = rooms
+        .iter()
+        .filter_map(|(room, view)| Some((room, view.load.as_ref()?)))
+        .collect();
+    let help = "1 for what stands in the way of calls, but for capacity and rate";
+    let mut metric = encoder.encode_descriptor("admission", help, None, MetricType::Gauge)?;
+    for (room, load) in &loads {
+        for why in Why::ALL {
+            let labels = [("room", room.as_str()), ("why", why.as_str())];
+            metric
+                .encode_family(&labels)?
+                .encode_gauge(&u64::from(why == load.why))?;
+        }
+    }
+    let help = "Visitors called at most in each call_every";
+    let mut metric = encoder.encode_descriptor("admission_calls", help, None, MetricType::Gauge)?;
+    for (room, load) in &loads {
+        let labels = [("room", room.as_str())];
+        metric
+            .encode_family(&labels)?
+            .encode_gauge(&thousandths(load.step_milli))?;
+    }
+    for (name, help, figure) in FIGURES {
+        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (room, seen) in loads.iter().filter_map(|(room, load)| Some((room, load.seen?))) {
+            let Some(figure) = figure(&seen) else { continue };
+            let labels = [("room", room.as_str())];
+            metric.encode_family(&labels)?.encode_gauge(&figure)?;
+        }
+    }
+    Ok(())
+}
+
+/// In whole units, as Prometheus has them.
+fn thousandths(milli: u64) -> f64 {
+    u32::try_from(milli).map_or(f64::MAX, f64::from) / 1_000.0
+}

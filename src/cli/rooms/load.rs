@@ -1,0 +1,55 @@
+//! `anteroom rooms load`: figures of the shop, from whatever measures it.
+
+use clap::Args;
+use serde_json::json;
+
+use super::{hands, path, table};
+use crate::admin::api;
+use crate::cli::remote::{Client, Failure, show};
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct LoadArgs {
+    /// The room's name
+    room: String,
+    /// Requests a second that the shop has, of all visitors together
+    #[arg(long, value_name = "N", required_unless_present = "none")]
+    requests: Option<u32>,
+    /// 95 of 100 requests take at most so many milliseconds
+    #[arg(long, value_name = "MS")]
+    p95_ms: Option<u32>,
+    /// Share of requests that fail, 0 to 1
+    #[arg(long, value_name = "SHARE")]
+    errors: Option<f64>,
+    /// How many seconds the figures hold, 1 to 3600
+    #[arg(long, value_name = "SECONDS", required_unless_present = "none")]
+    ttl: Option<u32>,
+    /// The measured figures count again
+    #[arg(long, conflicts_with_all = ["requests", "p95_ms", "errors", "ttl"])]
+    none: bool,
+    #[command(flatten)]
+    why: hands::Why,
+}
+
+pub(super) async fn load(client: &Client, args: &LoadArgs, json: bool) -> Result<(), Failure> {
+    let at = path(&[&args.room, "load"]);
+    let answer = match (args.requests, args.ttl) {
+        (Some(requests_per_second), Some(ttl_secs)) => {
+            let body = json!(api::Load {
+                requests_per_second,
+                p95_ms: args.p95_ms,
+                error_share: args.errors,
+                ttl_secs,
+                reason: args.why.reason.clone(),
+            });
+            client.post(&at, &body).await?
+        }
+        _ => client.delete(&at).await?,
+    };
+    show(&answer, json, table::room)
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  anteroom rooms load main --requests 80 --p95-ms 350 --errors 0.01 --ttl 30
+  anteroom rooms load main --none";

@@ -1,0 +1,137 @@
+//! What this gate sees of its upstream, for rooms that follow what their shop can take.
+//!
+//! The load is everybody's requests. How long they take and how many fail is read from the rooms' own sessions alone, and
+//! from each of them a few times a report: what strangers send to the shop, and how, is not to slow a sale. A gate none of
+//! whose rooms does so has no meter.
+
+mod watch;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+pub use watch::{RoomMeter, Watched};
+
+use crate::proxy::{Outlook, Upstream};
+use crate::room::{Circuit, LoadView, Report, Reported, RoomName, Why};
+use crate::time;
+
+use super::Shared;
+
+/// Requests since the last report, and when that was.
+#[derive(Debug)]
+pub struct Meter {
+    sent: AtomicU32,
+    /// In milliseconds of the process's life.
+    reported_ms: AtomicU64,
+    /// What was last logged of each room: why, and that nobody is called.
+    logged: Mutex<BTreeMap<RoomName, (Why, bool)>>,
+}
+
+/// How often a gate reports. Rooms decide as often.
+const EVERY_MS: u64 = 2_000;
+
+impl Meter {
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            sent: AtomicU32::new(0),
+            reported_ms: AtomicU64::new(millis(time::uptime())),
+            logged: Mutex::default(),
+        }
+    }
+
+    /// A request goes to the upstream, whosever it is.
+    pub fn sent(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How long it is since the last report, where another is due.
+    fn due(&self, now: Duration) -> Option<u32> {
+        let now_ms = millis(now);
+        let span_ms = now_ms.saturating_sub(self.reported_ms.load(Ordering::Relaxed));
+        if span_ms < EVERY_MS - SLACK_MS {
+            return None;
+        }
+        self.reported_ms.store(now_ms, Ordering::Relaxed);
+        Some(u32::try_from(span_ms).unwrap_or(u32::MAX))
+    }
+}
+
+/// A tick may come a little early.
+const SLACK_MS: u64 = 100;
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Tells the rooms that go by it what the upstream did of late.
+pub fn report(shared: &Shared, upstream: &Upstream) {
+    let Some(meter) = &shared.meter else { return };
+    let Some(span_ms) = meter.due(time::uptime()) else {
+        return;
+    };
+    let requests = meter.sent.swap(0, Ordering::Relaxed);
+    let circuit = match upstream.outlook() {
+        Outlook::Well => Circuit::Closed,
+        Outlook::Trial => Circuit::Trial,
+        Outlook::Nothing => Circuit::Open,
+    };
+    let of_room = |room: &RoomMeter| Report {
+        span_ms,
+        requests,
+        circuit,
+        ..room.take()
+    };
+    let rooms = shared.rules.iter();
+    let reports: Vec<Reported> = rooms
+        .filter_map(|rules| Some((rules.room.name.clone(), of_room(rules.meter.as_deref()?))))
+        .collect();
+    shared.replica.report(reports);
+}
+
+/// The meter of a room that goes by it; the one from before goes on.
+pub fn of_room(room: &crate::config::Room, before: Option<&Arc<RoomMeter>>) -> Option<Arc<RoomMeter>> {
+    let bound_us = room.settings.admission?.late_us();
+    Some(match before {
+        Some(before) if before.is_of(bound_us) => Arc::clone(before),
+        _ => Arc::new(RoomMeter::new(bound_us)),
+    })
+}
+
+/// Logs when and why calls were slowed or stopped, once for each change, and when that is over.
+pub fn log_changes(shared: &Shared) {
+    let Some(meter) = &shared.meter else { return };
+    let mut logged = meter.logged.lock().unwrap_or_else(PoisonError::into_inner);
+    for (room, view) in &shared.replica.load().rooms {
+        let Some(load) = &view.load else { continue };
+        let now = (load.why, load.step_milli == 0);
+        if logged.insert(room.clone(), now) != Some(now) {
+            log_one(room, load);
+        }
+    }
+}
+
+fn log_one(room: &RoomName, load: &LoadView) {
+    let seen = load.seen.unwrap_or_default();
+    let (requests_per_second, p95_ms) = (seen.requests_milli / 1_000, seen.p95_us.unwrap_or(0) / 1_000);
+    let (errors_permille, in_flight) = (seen.errors_permille, seen.in_flight);
+    let (step_milli, why) = (load.step_milli, load.why.as_str());
+    match (load.why, step_milli) {
+        (Why::Figures, _) => tracing::warn!(%room, why, "nobody is called: there are no figures of the shop that hold"),
+        (Why::Circuit, 0) => tracing::warn!(%room, why, "nobody is called: no server of the shop is asked"),
+        (Why::Circuit, _) => {
+            tracing::info!(%room, why, "a visitor at a time is called, to see whether the shop is back");
+        }
+        (_, 0) => tracing::warn!(
+            %room, why, requests_per_second, p95_ms, errors_permille, in_flight,
+            "nobody is called until the shop is well again"
+        ),
+        (Why::Free, _) => tracing::info!(%room, why, step_milli, "nothing slows the calls"),
+        _ => tracing::info!(
+            %room, why, requests_per_second, p95_ms, errors_permille, in_flight, step_milli,
+            "fewer are called: the shop is busy"
+        ),
+    }
+}

@@ -1,0 +1,146 @@
+//! What each gate said last of its upstream, while it holds, and what they say together.
+
+use std::collections::BTreeMap;
+
+use super::super::codec::{Read, Reader, Writer};
+use super::super::ids::{Clock, GateId};
+use super::super::roster::MAX_GATES;
+use super::figures::{Circuit, Report};
+
+/// The last reports of the gates.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Gates(BTreeMap<GateId, Heard>);
+
+/// A gate's last report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Heard {
+    until: Clock,
+    requests_milli: u64,
+    /// Thousandths of a request a second that ended.
+    ended_milli: u64,
+    in_flight: u32,
+    circuit: Circuit,
+    /// Reports in a row in which nothing ended although something was under way.
+    silent: u8,
+}
+
+impl Gates {
+    /// A gate reports. At most as many are kept as can share a log.
+    pub fn take(&mut self, gate: GateId, report: &Report, until: Clock) {
+        let before = self.0.get(&gate);
+        if before.is_none() && self.0.len() >= MAX_GATES {
+            return;
+        }
+        let silent = report.ended == 0 && report.in_flight > 0;
+        let silent_before = before.map_or(0, |heard| heard.silent);
+        let heard = Heard {
+            until,
+            requests_milli: report.requests_milli(),
+            ended_milli: u64::from(report.ended) * 1_000_000 / u64::from(report.span_ms.max(1)),
+            in_flight: report.in_flight,
+            circuit: report.circuit,
+            silent: if silent { silent_before.saturating_add(1) } else { 0 },
+        };
+        self.0.insert(gate, heard);
+    }
+
+    /// The gate has said goodbye.
+    pub fn forget(&mut self, gate: GateId) {
+        self.0.remove(&gate);
+    }
+
+    pub fn drop_old(&mut self, now: Clock) {
+        self.0.retain(|_, heard| now < heard.until);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn requests_milli(&self) -> u64 {
+        self.sum(|heard| heard.requests_milli)
+    }
+
+    pub fn in_flight(&self) -> u32 {
+        u32::try_from(self.sum(|heard| heard.in_flight.into())).unwrap_or(u32::MAX)
+    }
+
+    /// Several requests are under way, and of most of them nothing was heard for two reports.
+    pub fn are_silent(&self) -> bool {
+        let silent = self.sum(|heard| if heard.silent > 1 { heard.in_flight.into() } else { 0 });
+        silent >= LEAST_SILENT && silent * 2 >= self.sum(|heard| heard.in_flight.into())
+    }
+
+    /// How long a request takes, by Little's law: those under way by those that end in a second. `None` while there are too
+    /// few to tell.
+    pub fn queue_us(&self) -> Option<u64> {
+        let (in_flight, ended_milli) = (
+            self.sum(|heard| heard.in_flight.into()),
+            self.sum(|heard| heard.ended_milli),
+        );
+        let enough = in_flight.saturating_add(ended_milli / 1_000) >= TELLING;
+        // One request a second at least: whatever takes longer is told by those that have not ended.
+        enough.then(|| in_flight.saturating_mul(1_000_000_000) / ended_milli.max(1_000))
+    }
+
+    /// Gates that have sent nothing of late and know of no failure say nothing.
+    pub fn circuit(&self) -> Circuit {
+        let count = |is: fn(&Heard) -> bool| self.0.values().filter(|heard| is(heard)).count();
+        let open = count(|heard| heard.circuit == Circuit::Open);
+        let trial = count(|heard| heard.circuit == Circuit::Trial);
+        let voters = count(|heard| heard.circuit != Circuit::Closed || heard.requests_milli > 0);
+        match () {
+            () if open > 0 && open * 2 >= voters => Circuit::Open,
+            () if open + trial > 0 && (open + trial) * 2 >= voters => Circuit::Trial,
+            () => Circuit::Closed,
+        }
+    }
+
+    fn sum(&self, figure: fn(&Heard) -> u64) -> u64 {
+        self.0.values().fold(0, |sum, heard| sum.saturating_add(figure(heard)))
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.count(self.0.len());
+        for (gate, heard) in &self.0 {
+            w.u64(gate.0);
+            w.clock(heard.until);
+            w.u64(heard.requests_milli);
+            w.u64(heard.ended_milli);
+            w.u32(heard.in_flight);
+            w.u8(heard.circuit.byte());
+            w.u8(heard.silent);
+        }
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let gates = r.list(38, |r| Ok((GateId(r.u64()?), Heard::read(r)?)))?;
+        if gates.len() > MAX_GATES || !gates.is_sorted_by(|(a, _), (b, _)| a < b) {
+            return r.wrong();
+        }
+        Ok(Self(gates.into_iter().collect()))
+    }
+}
+
+impl Heard {
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            until: r.clock()?,
+            requests_milli: r.u64()?,
+            ended_milli: r.u64()?,
+            in_flight: r.u32()?,
+            circuit: Circuit::read(r)?,
+            silent: r.u8()?,
+        })
+    }
+}
+
+/// Fewer requests under way say nothing: one page may take a minute.
+const LEAST_SILENT: u64 = 5;
+
+/// Requests that what they take is read from.
+const TELLING: u64 = 20;

@@ -1,0 +1,296 @@
+//! What a room's shop can take: figures that gates report of its upstreams, or that somebody gives, and how many may be
+//! called because of them.
+//!
+//! Everything is decided on log time from what stands in entries, so every gate decides alike. Nothing here makes a call or
+//! frees a slot: a room calls as before, within capacity and rate, and within what is allowed here.
+
+mod adaptive;
+mod allowance;
+mod controller;
+mod figures;
+mod gates;
+mod pace;
+mod share;
+mod times;
+mod why;
+
+pub use controller::{Admission, Bounds, Controller, Linear, TTL_MS};
+pub use figures::{Circuit, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside, Report, Reported};
+pub use times::{STEPS, Times};
+pub use why::{LoadView, Why};
+
+use adaptive::{Adaptive, Found};
+pub(super) use allowance::Allowance;
+use gates::Gates;
+use pace::Pace;
+pub(super) use share::Share;
+
+use super::codec::{Read, Reader, Writer};
+use super::ids::{Clock, GateId, LineName, Wall};
+use super::orders::Who;
+
+/// A room's controller and its figures.
+#[derive(Clone, Debug)]
+pub(super) struct Load {
+    gates: Gates,
+    outside: Option<Given>,
+    /// Requests of late, older ones weighing less.
+    times: Times,
+    ended: u64,
+    errors: u64,
+    pub share: Share,
+    pub allowance: Allowance,
+    adaptive: Adaptive,
+    pace: Pace,
+    decided: Clock,
+    /// Calls made since.
+    pub calls: u64,
+    /// About as many were called as were allowed.
+    binds: bool,
+    why: Why,
+    since: Wall,
+    /// The line that called last: those behind it are next.
+    pub last: LineName,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Given {
+    until: Clock,
+    figures: Outside,
+    who: Option<Who>,
+}
+
+impl Load {
+    /// Nothing is known, and nobody is called.
+    pub fn new(time: Wall, now: Clock) -> Self {
+        Self {
+            gates: Gates::default(),
+            outside: None,
+            times: Times::default(),
+            ended: 0,
+            errors: 0,
+            share: Share::default(),
+            allowance: Allowance::default(),
+            adaptive: Adaptive::new(now),
+            pace: Pace::default(),
+            decided: now,
+            calls: 0,
+            binds: false,
+            why: Why::Figures,
+            since: time,
+            last: LineName::ONLY,
+        }
+    }
+
+    /// A gate reports.
+    pub fn take(&mut self, gate: GateId, report: &Report, ttl_ms: u64, now: Clock) {
+        self.gates.take(gate, report, now.plus(ttl_ms));
+        let weight = u64::from(times::WEIGHT);
+        self.times.weigh_in(&report.times);
+        self.ended = self.ended.saturating_add(u64::from(report.ended) * weight);
+        let errors = u64::from(report.errors.min(report.ended)) * weight;
+        self.errors = self.errors.saturating_add(errors);
+    }
+
+    /// A gate is gone, and its figures with it.
+    pub fn forget(&mut self, gate: GateId) {
+        self.gates.forget(gate);
+    }
+
+    /// Somebody gives figures.
+    pub fn give(&mut self, figures: Outside, who: Option<Who>, now: Clock) {
+        let until = now.plus(u64::from(figures.ttl_ms));
+        self.outside = Some(Given { until, figures, who });
+    }
+
+    /// The measured figures count again at once.
+    pub fn give_back(&mut self) {
+        self.outside = None;
+    }
+
+    /// Drops what holds no longer, and decides anew where that is due; `slots` are called or inside. True if another number
+    /// may be called.
+    pub fn run(&mut self, admission: &Admission, step_ms: u64, slots: u64, (time, now): (Wall, Clock)) -> bool {
+        self.gates.drop_old(now);
+        self.outside.take_if(|given| now >= given.until);
+        let known = self.outside.is_some() || !self.gates.is_empty();
+        if known == (self.why != Why::Figures) && now.since(self.decided) < EVERY_MS {
+            return false;
+        }
+        let before = (self.allowance.step_milli(), self.why);
+        self.bind(step_ms, now);
+        self.pace.note(slots, self.calls, now.since(self.decided));
+        let (step_milli, why) = self.decide(admission, step_ms, now);
+        self.allowance.set(step_milli, now);
+        if (why, step_milli == 0) != (self.why, before.0 == 0) {
+            (self.why, self.since) = (why, time);
+        }
+        (self.decided, self.calls) = (now, 0);
+        self.fade();
+        before != (step_milli, why)
+    }
+
+    /// Older requests weigh less from now on; those of a shop with few of them for longer, so that there are enough to tell.
+    fn fade(&mut self) {
+        let weight = u64::from(times::WEIGHT);
+        let few = self.ended < ENOUGH * weight && self.errors == 0;
+        let times = match () {
+            // Nobody comes, so nothing new would ever show that the shop is well again.
+            () if self.allowance.step_milli() == 0 => 2,
+            () if few => 0,
+            () => 1,
+        };
+        for _ in 0..times {
+            self.times.halve();
+            (self.ended, self.errors) = (self.ended / 2, self.errors / 2);
+        }
+    }
+
+    /// How many may be called a step, in thousandths, and what stands in the way of more.
+    fn decide(&mut self, admission: &Admission, step_ms: u64, now: Clock) -> (u64, Why) {
+        let Some(seen) = self.measured() else {
+            self.adaptive.stop(&self.pace, now);
+            return (0, Why::Figures);
+        };
+        if seen.circuit != Circuit::Closed {
+            self.adaptive.stop(&self.pace, now);
+            // Somebody has to come, or nobody would ever find that the shop is back.
+            let trial = if seen.circuit == Circuit::Trial { 1_000 } else { 0 };
+            return (trial, Why::Circuit);
+        }
+        match admission.by {
+            Controller::Linear(linear) => self.by_requests(&linear, &seen),
+            Controller::Adaptive(bounds) => {
+                let why = match self.adaptive.decide(bounds, &seen, self.binds, &self.pace, now) {
+                    Found::Fine => Why::Free,
+                    Found::Slow => Why::Latency,
+                    Found::Failing => Why::Errors,
+                };
+                let rate_milli = self.adaptive.rate_milli(&self.pace);
+                (self.share.ahead(rate_milli.saturating_mul(step_ms) / 1_000), why)
+            }
+        }
+    }
+
+    /// As the line from many calls to few has it; a shop that answers nothing has few. More are called by and by: whoever is
+    /// called now is load only after a while.
+    fn by_requests(&self, linear: &Linear, seen: &Measured) -> (u64, Why) {
+        let requests_milli = if seen.silent { u64::MAX } else { seen.requests_milli };
+        let calls_milli = self.share.ahead(linear.calls_milli(requests_milli));
+        let rise_milli = (u64::from(linear.most) * 1_000 / RISE).max(1_000);
+        let calls_milli = calls_milli.min(self.allowance.step_milli().saturating_add(rise_milli));
+        let why = match () {
+            () if seen.silent => Why::Latency,
+            () if self.binds && seen.requests_milli > u64::from(linear.from) * 1_000 => Why::Requests,
+            () => Why::Free,
+        };
+        (calls_milli, why)
+    }
+
+    /// Notes whether about as many were called as were allowed: only then the figures say that more could be. Once it was so
+    /// it is until clearly fewer are called.
+    fn bind(&mut self, step_ms: u64, now: Clock) {
+        let passed_ms = now.since(self.decided).min(60_000);
+        let allowed_milli = self.allowance.step_milli().saturating_mul(passed_ms) / step_ms.max(1);
+        let enough = |tenths: u64| self.calls.saturating_mul(10_000) >= allowed_milli.saturating_mul(tenths);
+        self.binds = enough(7) || self.allowance.calls() == 0 || (self.binds && enough(4));
+    }
+
+    /// What holds now: of the gates, and in its place what somebody else says. `None` without any of both.
+    fn measured(&self) -> Option<Measured> {
+        let weight = u64::from(times::WEIGHT);
+        let errors = self.errors.saturating_mul(1_000).checked_div(self.ended);
+        let answered = self.times.total();
+        let seen = Measured {
+            requests_milli: self.gates.requests_milli(),
+            p95_us: self.times.p95_us().filter(|_| answered >= FEW * weight),
+            median_us: self.times.median_us().filter(|_| answered >= TELLING * weight),
+            queue_us: self.gates.queue_us(),
+            errors_permille: errors
+                .filter(|_| self.ended >= FEW * weight)
+                .map_or(0, |errors| u16::try_from(errors).unwrap_or(1_000)),
+            in_flight: self.gates.in_flight(),
+            silent: self.gates.are_silent(),
+            circuit: self.gates.circuit(),
+            given: false,
+        };
+        match &self.outside {
+            Some(given) => Some(given.figures.over(seen)),
+            None => (!self.gates.is_empty()).then_some(seen),
+        }
+    }
+
+    pub fn view(&self) -> LoadView {
+        LoadView {
+            why: self.why,
+            since: self.since,
+            step_milli: self.allowance.step_milli(),
+            binds: self.binds,
+            seen: self.measured(),
+            gates: self.gates.len(),
+            outside: self.outside.as_ref().map(|given| (given.until, given.who.clone())),
+            share_permille: self.share.permille(),
+        }
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        self.gates.write(w);
+        w.option(self.outside.as_ref(), |w, given| {
+            w.clock(given.until);
+            given.figures.write(w);
+            w.option(given.who.as_ref(), |w, who| who.write(w));
+        });
+        self.times.write(w);
+        w.u64(self.ended);
+        w.u64(self.errors);
+        self.share.write(w);
+        self.allowance.write(w);
+        self.adaptive.write(w);
+        self.pace.write(w);
+        w.clock(self.decided);
+        w.u64(self.calls);
+        w.flag(self.binds);
+        w.u8(self.why.byte());
+        w.wall(self.since);
+        w.text(self.last.as_str());
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            gates: Gates::read(r)?,
+            outside: r.option(|r| {
+                Ok(Given {
+                    until: r.clock()?,
+                    figures: Outside::read(r)?,
+                    who: r.option(Who::read)?,
+                })
+            })?,
+            times: Times::read(r)?,
+            ended: r.u64()?,
+            errors: r.u64()?,
+            share: Share::read(r)?,
+            allowance: Allowance::read(r)?,
+            adaptive: Adaptive::read(r)?,
+            pace: Pace::read(r)?,
+            decided: r.clock()?,
+            calls: r.u64()?,
+            binds: r.flag()?,
+            why: Why::read(r)?,
+            since: r.wall()?,
+            last: r.line_name()?,
+        })
+    }
+}
+
+/// How often a controller decides anew.
+const EVERY_MS: u64 = 2_000;
+
+/// Requests that a percentile is read from, as far as there are.
+const ENOUGH: u64 = 100;
+
+/// Fewer say nothing of what a request takes, and of what the slowest take or how many fail.
+const TELLING: u64 = 40;
+const FEW: u64 = 20;
+
+/// By the line, calls rise to the most in so many decisions at the earliest.
+const RISE: u64 = 8;

@@ -1,0 +1,204 @@
+//! Visitors who are called, come, ask the shop and go, on virtual time.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use anteroom::room::Report;
+use anteroom::simulate::shop::{Cliff, Done, Shop};
+
+use crate::course::{Chance, Course, SECOND_US};
+
+/// How often somebody is called.
+pub const TICK_US: u64 = 250_000;
+
+/// Whoever says how many are called.
+pub trait Door {
+    /// How many are called now; `over` are those who have come, and those whose visit is over, by the order of their call.
+    fn call(&mut self, told: &Told, report: &mut Saw, now_us: u64) -> u64;
+}
+
+/// What became of visitors since the last tick.
+#[derive(Default)]
+pub struct Told {
+    pub came: Vec<u64>,
+    pub left: Vec<u64>,
+}
+
+/// What a gate before the shop counts.
+#[derive(Default)]
+pub struct Saw {
+    pub report: Report,
+    since_us: u64,
+}
+
+/// How a run went.
+#[derive(Default)]
+pub struct Trace {
+    pub completed: u64,
+    pub lost: u64,
+    pub calls: u64,
+    /// When each request was over, and how long it took; `None`: it failed.
+    pub requests: Vec<(u64, Option<u64>)>,
+}
+
+struct Visit {
+    left: u64,
+    tried: bool,
+    chance: Chance,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Move(u64),
+    Tick,
+    Come(u64),
+    Ask(u64),
+}
+
+struct World<'a> {
+    course: &'a Course,
+    shop: Shop,
+    events: BinaryHeap<Reverse<(u64, Event)>>,
+    visits: BTreeMap<u64, Visit>,
+    told: Told,
+    saw: Saw,
+    trace: Trace,
+}
+
+pub fn run(course: &Course, door: &mut dyn Door) -> Trace {
+    let mut world = World {
+        course,
+        shop: Shop::new(Cliff::default()),
+        events: BinaryHeap::new(),
+        visits: BTreeMap::new(),
+        told: Told::default(),
+        saw: Saw::default(),
+        trace: Trace::default(),
+    };
+    for level in &course.levels {
+        world.at(level.from_us, Event::Move(level.percent));
+    }
+    world.at(TICK_US, Event::Tick);
+    world.go(door);
+    world.trace
+}
+
+impl Saw {
+    /// The report of what was seen since the last.
+    pub fn take(&mut self, now_us: u64) -> Report {
+        self.report.span_ms = u32::try_from((now_us - self.since_us) / 1_000).unwrap();
+        self.since_us = now_us;
+        std::mem::take(&mut self.report)
+    }
+
+    fn note(&mut self, took_us: u64, answered: bool) {
+        self.report.ended += 1;
+        self.report.errors += u32::from(!answered);
+        if answered {
+            self.report.times.note(took_us);
+        }
+    }
+}
+
+impl World<'_> {
+    fn at(&mut self, at_us: u64, event: Event) {
+        self.events.push(Reverse((at_us, event)));
+    }
+
+    fn go(&mut self, door: &mut dyn Door) {
+        let (end_us, mut over) = (self.course.end_us(), Vec::new());
+        loop {
+            let Some(Reverse((event_us, _))) = self.events.peek() else {
+                return;
+            };
+            let next_us = self.shop.next_us().unwrap_or(u64::MAX).min(*event_us);
+            if next_us > end_us {
+                return;
+            }
+            self.shop.advance(next_us, &mut over);
+            if over.is_empty()
+                && let Some(Reverse((_, event))) = self.events.pop()
+            {
+                self.happen(&event, next_us, door, &mut over);
+            }
+            for done in std::mem::take(&mut over) {
+                self.over(&done, next_us);
+            }
+        }
+    }
+
+    fn happen(&mut self, event: &Event, now_us: u64, door: &mut dyn Door, over: &mut Vec<Done>) {
+        match *event {
+            Event::Move(percent) => self.shop.move_to(self.course.workers_milli(percent), over),
+            Event::Tick => self.tick(now_us, door),
+            Event::Come(visitor) => {
+                self.told.came.push(visitor);
+                self.ask(visitor, now_us, over);
+            }
+            Event::Ask(visitor) => self.ask(visitor, now_us, over),
+        }
+    }
+
+    fn tick(&mut self, now_us: u64, door: &mut dyn Door) {
+        self.at(now_us + TICK_US, Event::Tick);
+        self.saw.report.in_flight = u32::try_from(self.shop.in_flight()).unwrap();
+        let told = std::mem::take(&mut self.told);
+        for _ in 0..door.call(&told, &mut self.saw, now_us) {
+            let visitor = self.trace.calls;
+            self.trace.calls += 1;
+            let mut chance = Chance::of(self.course.seed, visitor + 1);
+            if chance.within(0, 99) < self.course.no_shows_percent {
+                continue;
+            }
+            let comes_us = now_us + chance.within(SECOND_US, 8 * SECOND_US);
+            let left = self.course.requests + chance.within(0, 2) - 1;
+            let visit = Visit {
+                left,
+                tried: false,
+                chance,
+            };
+            self.visits.insert(visitor, visit);
+            self.at(comes_us, Event::Come(visitor));
+        }
+    }
+
+    fn ask(&mut self, visitor: u64, now_us: u64, over: &mut Vec<Done>) {
+        self.saw.report.requests += 1;
+        let visit = self.visits.get_mut(&visitor).unwrap();
+        let work_us = self.course.work(&mut visit.chance);
+        if !self.shop.arrive(visitor, work_us) {
+            over.push(Done {
+                id: visitor,
+                from_us: now_us,
+                at_us: now_us,
+                answered: false,
+            });
+        }
+    }
+
+    fn over(&mut self, done: &Done, now_us: u64) {
+        let took_us = done.at_us - done.from_us;
+        self.saw.note(took_us, done.answered);
+        self.trace.requests.push((now_us, done.answered.then_some(took_us)));
+        let visit = self.visits.get_mut(&done.id).unwrap();
+        if !done.answered {
+            if std::mem::replace(&mut visit.tried, true) {
+                self.trace.lost += 1;
+                return self.leave(done.id);
+            }
+            return self.at(now_us + 5 * SECOND_US, Event::Ask(done.id));
+        }
+        (visit.left, visit.tried) = (visit.left - 1, false);
+        if visit.left == 0 {
+            self.trace.completed += 1;
+            return self.leave(done.id);
+        }
+        let think_us = self.course.think_us * visit.chance.within(500, 1_500) / 1_000;
+        self.at(now_us + think_us, Event::Ask(done.id));
+    }
+
+    fn leave(&mut self, visitor: u64) {
+        self.visits.remove(&visitor);
+        self.told.left.push(visitor);
+    }
+}

@@ -1,0 +1,179 @@
+//! Rooms that follow their shop, before a shop that gets slow, one that goes away and comes back, and one that nobody sees.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::runtime;
+use tokio::task::{JoinSet, yield_now};
+use tokio::time::timeout;
+
+use crate::gate::{Gate, free_address};
+use crate::guest::Guest;
+use crate::http::Pool;
+use crate::shop::{PLAIN, Reply, Shop};
+
+/// Slower than the bound below, by far.
+const REPLIES: &[Reply] = &[Reply {
+    target: "/slow",
+    after: Duration::from_millis(400),
+    ..PLAIN
+}];
+const ADAPTIVE: &str = "[room.admission]\nby = \"adaptive\"\np95 = \"100ms\"";
+const LINEAR: &str = "[room.admission]\nby = \"linear\"\nttl = \"5s\"";
+const ROOM: &str = "total_active_users = 100";
+const RESTING: &str = "The shop needs a moment";
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Asks the API until the room's admission is so.
+async fn until(gate: &Gate, what: &str, is: impl Fn(&Value) -> bool) -> Value {
+    let asking = async {
+        loop {
+            let admission = gate.room().await["admission"].clone();
+            if is(&admission) {
+                return admission;
+            }
+            yield_now().await;
+        }
+    };
+    let Ok(admission) = timeout(PATIENCE, asking).await else {
+        panic!("waited in vain: {what}: {}", gate.room().await);
+    };
+    admission
+}
+
+/// Waits until the gate has logged it.
+async fn logged(gate: &Gate, words: &str) {
+    let looking = async {
+        while !gate.said().contains(words) {
+            yield_now().await;
+        }
+    };
+    assert!(timeout(PATIENCE, looking).await.is_ok(), "never logged: {words}");
+}
+
+/// Asks for a page until the shop answers it.
+async fn comes_in(guest: &mut Guest) {
+    let asking = async {
+        while !guest.page("/seats").await.is_the_shops() {
+            yield_now().await;
+        }
+    };
+    assert!(timeout(PATIENCE, asking).await.is_ok(), "never let in");
+}
+
+fn nobody(admission: &Value) -> bool {
+    admission["calls_milli"] == 0
+}
+
+#[tokio::test]
+async fn figures_that_stop_call_nobody_and_page_log_and_api_say_so() {
+    // It answers only proxies, so it sees nothing of the shop.
+    let way = "[forward_auth]\nproxies = [\"envoy\"]";
+    let mut gate = Gate::configured("embedded:data", way, ROOM, LINEAR);
+    gate.start();
+    gate.ready().await;
+    let pool = Arc::new(Pool::new(gate.address));
+    let page = "/.anteroom/forward/envoy/seats";
+    let newcomer = |index| {
+        let mut guest = Guest::new(&pool, index);
+        guest.says("X-Forwarded-Proto", "http");
+        guest
+    };
+    let answer = newcomer(1).page(page).await;
+    assert!(answer.text().contains(RESTING), "{}", answer.text());
+    let shown = until(&gate, "figures", |admission| admission["why"] == "figures").await;
+    assert!(nobody(&shown) && shown["shop"].is_null(), "{shown}");
+    logged(&gate, "there are no figures of the shop that hold").await;
+
+    let given = gate.command(&["rooms", "load", "shop", "--requests", "0", "--ttl", "5"]);
+    assert!(given.status.success(), "{}", String::from_utf8_lossy(&given.stderr));
+    until(&gate, "given", |admission| admission["why"] == "free").await;
+    logged(&gate, "nothing slows the calls").await;
+    let called = async {
+        while gate.room().await["calls"] == 0 {
+            yield_now().await;
+        }
+    };
+    timeout(PATIENCE, called).await.unwrap();
+
+    until(&gate, "run out", |admission| admission["why"] == "figures").await;
+    let answer = newcomer(2).page(page).await;
+    assert!(answer.text().contains(RESTING), "{}", answer.text());
+    assert_eq!(gate.room().await["calls"], 1);
+    gate.stop();
+}
+
+#[tokio::test]
+async fn a_shop_that_gets_slow_slows_the_calls_and_one_that_is_well_again_does_not() {
+    let shop = Shop::open(REPLIES).await;
+    let gate = Gate::open(shop.address, ROOM, ADAPTIVE).await;
+    let pool = Arc::new(Pool::new(gate.address));
+    let mut inside: Vec<Guest> = (1..=8).map(|index| Guest::new(&pool, index)).collect();
+    for guest in &mut inside {
+        comes_in(guest).await;
+    }
+    // Strangers without a session may ask for what they like.
+    let slow = |guests: Vec<Guest>| {
+        let mut asking = JoinSet::new();
+        for mut guest in guests {
+            asking.spawn(async move {
+                loop {
+                    guest.page("/slow").await;
+                }
+            });
+        }
+        asking
+    };
+    let asking = slow(inside.clone());
+    let stopped = until(&gate, "latency", |admission| {
+        admission["why"] == "latency" && nobody(admission)
+    })
+    .await;
+    assert!(
+        stopped["shop"]["p95_ms"].as_u64().is_none_or(|ms| ms > 100),
+        "{stopped}"
+    );
+    logged(&gate, "nobody is called until the shop is well again").await;
+    let mut late = Guest::new(&pool, 9);
+    let answer = late.page("/seats").await;
+    assert_eq!(answer.word(), "waiting", "{}", answer.head);
+    assert!(answer.text().contains(RESTING), "{}", answer.text());
+    drop(asking);
+    comes_in(&mut late).await;
+}
+
+#[tokio::test]
+async fn a_shop_that_goes_away_is_sent_nobody_and_is_found_again_without_a_stray_request() {
+    let address = free_address();
+    // A runtime of its own: at its end every socket of the shop closes, as when a process is killed.
+    let doomed = runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    doomed.spawn(Shop::at(address, &[])).await.unwrap();
+    let way = format!("[upstream]\nurl = \"http://{address}\"\nout_for = \"2s\"\nout_at_most = \"2s\"");
+    let mut gate = Gate::configured("embedded:data", &way, ROOM, LINEAR);
+    gate.start();
+    gate.ready().await;
+    let pool = Arc::new(Pool::new(gate.address));
+    let mut last = Guest::new(&pool, 1);
+    comes_in(&mut last).await;
+    doomed.shutdown_background();
+    let failing = async {
+        while gate.room().await["admission"]["why"] != "circuit" {
+            last.page("/seats").await;
+        }
+    };
+    timeout(PATIENCE, failing).await.unwrap();
+    logged(&gate, "no server of the shop is asked").await;
+    let open = until(&gate, "open", |admission| admission["why"] == "circuit").await;
+    assert!(nobody(&open) || open["calls_milli"] == 1_000, "{open}");
+    // Everybody is gone, and nothing is asked of the shop any more but by whoever is called to try it.
+    last.own("POST", "leave").await;
+    let _shop = Shop::at(address, &[]).await;
+    comes_in(&mut Guest::new(&pool, 2)).await;
+    until(&gate, "closed", |admission| admission["why"] == "free").await;
+    gate.stop();
+}
