@@ -2,8 +2,8 @@
 //!
 //! It goes by the time that a call takes to become load, which the room measures: growth is so much in that time, and after
 //! it gave way it waits as long to see what came of it. Near what was too much the last time it grows by what is left of the
-//! way to where requests take longer; past that for a whole such time without a sign of it, the shop can take more than it
-//! could. It gives way as soon as requests take clearly longer than at rest: beyond the shop's limit every request that is
+//! way to where requests take longer; once the load of now comes from more than that and nothing shows, the shop can take
+//! more than it could. It gives way as soon as requests take clearly longer than at rest: beyond the shop's limit every request that is
 //! answered late was work for nothing. Beyond the bounds nobody is called until they are kept again.
 
 use super::super::codec::{Read, Reader, Writer};
@@ -24,8 +24,6 @@ pub struct Adaptive {
     base_us: u64,
     /// It neither grows nor gives way before: what was done shows only then.
     held_until: Clock,
-    /// Since when the rate is above the top, or nothing was too much; what it takes to forget the top.
-    passed: Clock,
     /// What requests took when it last gave way; 0: not known.
     cut_us: u64,
     /// Decisions in a row at which requests took clearly longer than at rest.
@@ -43,14 +41,13 @@ pub enum Found {
 }
 
 impl Adaptive {
-    pub fn new(now: Clock) -> Self {
+    pub fn new() -> Self {
         Self {
             rate_milli: START_MILLI,
             behind_milli: START_MILLI,
             top_milli: 0,
             base_us: 0,
             held_until: Clock(0),
-            passed: now,
             cut_us: 0,
             strained: 0,
             paused: false,
@@ -80,13 +77,12 @@ impl Adaptive {
             0
         };
         match strain {
-            Strain::Much if self.strained < 2 => self.passed = now,
+            Strain::Much if self.strained < 2 => {}
             Strain::Beyond => self.give_way(BEYOND, typical_us, pace, now),
             Strain::Much if self.is_of_another_kind(typical_us, now) => self.base_us = typical_us.min(MOST_BASE_US),
             Strain::Much => self.give_way(MUCH, typical_us, pace, now),
-            Strain::Some => self.passed = now,
-            Strain::None if used && now >= self.held_until => self.grow(typical_us, pace, now),
-            Strain::None => {}
+            Strain::None if used && now >= self.held_until => self.grow(typical_us, pace),
+            Strain::None | Strain::Some => {}
         }
         if matches!(strain, Strain::None | Strain::Some) && typical_us > 0 {
             self.cut_us = 0;
@@ -149,7 +145,6 @@ impl Adaptive {
 
     /// Less, once in the time that it takes to see what came of that.
     fn give_way(&mut self, to_percent: u64, typical_us: u64, pace: &Pace, now: Clock) {
-        self.passed = now;
         // A shop that answers nothing says nothing of how much it can take: once is enough.
         if now < self.held_until || (typical_us == 0 && self.cut_us > 0) {
             return;
@@ -165,11 +160,9 @@ impl Adaptive {
         (self.held_until, self.cut_us) = (now.plus(pace.lag_ms()), typical_us.clamp(1, MOST_BASE_US));
     }
 
-    fn grow(&mut self, typical_us: u64, pace: &Pace, now: Clock) {
-        if self.rate_milli < self.top_milli {
-            self.passed = now;
-        } else if now.since(self.passed) >= pace.lag_ms() {
-            // A whole lag above what was too much, and nothing shows: it is so no longer.
+    fn grow(&mut self, typical_us: u64, pace: &Pace) {
+        // The load of now comes from more than was too much, and nothing shows: it is so no longer.
+        if self.behind_milli > self.top_milli {
             self.top_milli = 0;
         }
         let in_a_lag_permille = match () {
@@ -194,7 +187,6 @@ impl Adaptive {
         w.u64(self.top_milli);
         w.u64(self.base_us);
         w.clock(self.held_until);
-        w.clock(self.passed);
         w.u64(self.cut_us);
         w.u8(self.strained);
         w.flag(self.paused);
@@ -207,7 +199,6 @@ impl Adaptive {
             top_milli: r.u64()?,
             base_us: r.u64()?,
             held_until: r.clock()?,
-            passed: r.clock()?,
             cut_us: r.u64()?,
             strained: r.u8()?,
             paused: r.flag()?,
@@ -271,7 +262,7 @@ const NEAR: u64 = 88;
 /// Growth in thousandths in one lag: before anything was too much, on the way back, and around it.
 const FIRST: u64 = 400;
 const BACK: u64 = 300;
-const PROBE: u64 = 300;
+const PROBE: u64 = 200;
 
 /// The part of the difference by which what requests take at rest rises each two seconds.
 const FORGET: u64 = 600;

@@ -71,7 +71,7 @@ impl Load {
             errors: 0,
             share: Share::default(),
             allowance: Allowance::default(),
-            adaptive: Adaptive::new(now),
+            adaptive: Adaptive::new(),
             pace: Pace::default(),
             decided: now,
             calls: 0,
