@@ -86,8 +86,9 @@ async fn figures_that_stop_call_nobody_and_page_log_and_api_say_so() {
     assert!(nobody(&shown) && shown["shop"].is_null(), "{shown}");
     logged(&gate, "there are no figures of the shop that hold").await;
 
-    let given = gate.command(&["rooms", "load", "shop", "--requests", "0", "--ttl", "5"]);
-    assert!(given.status.success(), "{}", String::from_utf8_lossy(&given.stderr));
+    let figures = r#"{"requests_per_second": 0, "ttl_secs": 5}"#;
+    let given = gate.admin_ask("POST", "/api/v1/rooms/shop/load", figures).await;
+    assert_eq!(given.status(), 200, "{}", given.text());
     until(&gate, "given", |admission| admission["why"] == "free").await;
     logged(&gate, "nothing slows the calls").await;
     let called = async {

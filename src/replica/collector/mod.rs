@@ -374,4 +374,6 @@ const MAX_WORDS: usize = 2 * MAX_NOTES;
 const MAX_CHANGES: usize = 4_096;
 
 #[cfg(test)]
+mod reported;
+#[cfg(test)]
 mod tests;
