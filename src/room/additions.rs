@@ -46,9 +46,11 @@ pub struct Noted {
 pub struct Additions {
     rooms: BTreeMap<RoomName, Added>,
     noted: VecDeque<Noted>,
-    /// The edition that added rooms begin with: above each of those that were removed, so that no token of one of the same name
-    /// is taken for a token of an edition that was lost.
+    /// The edition that rooms begin with: above each of those that were removed, so that no token of one of the same name is
+    /// taken for a token of an edition that was lost.
     begins: Edition,
+    /// No room begins below the last revision of one that was removed: what was made of that one is none of this one's.
+    revised: u64,
 }
 
 impl Addition {
@@ -95,12 +97,12 @@ impl Additions {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.rooms.is_empty() && self.noted.is_empty() && self.begins == Edition(0)
+        *self == Self::default()
     }
 
-    /// The edition of a room that is added now.
-    pub(super) fn begins(&self) -> Edition {
-        self.begins
+    /// The edition of a room that begins now, and its revision at least.
+    pub(super) fn begins(&self) -> (Edition, u64) {
+        (self.begins, self.revised)
     }
 
     /// Whether there is a place for one more, of this length.
@@ -121,10 +123,16 @@ impl Additions {
         self.rooms.insert(room.clone(), added);
     }
 
-    /// Whoever removes a room that came with a file is noted in that file.
-    pub(super) fn remove(&mut self, room: &RoomName, edition: Edition, (who, now): (Option<&Who>, Wall)) {
+    /// A room is gone, of a file or not. Whoever removes one that came with a file is noted in that file.
+    pub(super) fn remove(
+        &mut self,
+        room: &RoomName,
+        (edition, revision): (Edition, u64),
+        (who, now): (Option<&Who>, Wall),
+    ) {
+        self.begins = self.begins.max(Edition(edition.0.saturating_add(1)));
+        self.revised = self.revised.max(revision);
         if self.rooms.remove(room).is_some() {
-            self.begins = self.begins.max(Edition(edition.0.saturating_add(1)));
             self.note(room, (who.map(Who::bounded), now), false);
         }
     }
@@ -158,6 +166,7 @@ impl Additions {
             w.flag(noted.added);
         }
         w.u32(self.begins.0);
+        w.u64(self.revised);
     }
 
     pub(super) fn read(r: &mut Reader) -> Read<Self> {
@@ -186,6 +195,7 @@ impl Additions {
             rooms: rooms.into_iter().collect(),
             noted: noted.into(),
             begins: r.edition()?,
+            revised: r.u64()?,
         })
     }
 }

@@ -8,7 +8,7 @@ use super::entry::{Change, RoomChange};
 use super::ids::Edition;
 use super::orders::{Deed, Told};
 use super::rooms::Room;
-use super::settings::{Settings, WITH_SCHEDULES};
+use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 
 impl State {
@@ -17,18 +17,30 @@ impl State {
         let before = self.before(change);
         let m = &mut self.moment;
         let full = self.rooms.len() >= MAX_ROOMS;
+        let (begins, revised) = self.additions.begins();
+        // What another history brings is the room of there, as it was.
+        let new = m.adopts.is_none() && !self.rooms.contains_key(&change.room);
+        let revision = change.revision.max(if new { revised } else { 0 });
         match (self.rooms.get_mut(&change.room), &change.change) {
             (None, Change::Configure(settings)) if !full => {
-                let mut room = Room::new(Settings::default(), change.revision);
+                let edition = if new { begins } else { Edition(0) };
+                let mut room = Room::of(edition, revision);
                 room.configure(settings.under(version).bounded(), m);
                 self.rooms.insert(change.room.clone(), room);
             }
-            (None, Change::Add(addition)) if version >= WITH_SCHEDULES && !full && self.additions.takes(addition) => {
-                let mut room = Room::of(self.additions.begins(), change.revision);
+            (None, Change::Add(addition)) if version >= WITH_SCHEDULES && !full => {
+                let fits = self.additions.takes(addition);
+                // What another history brings is a room with people in it: where its text has no place, it is as a file's.
+                if !fits && m.adopts.is_none() {
+                    return Changed::Refused;
+                }
+                let mut room = Room::of(begins, revision);
                 room.configure(addition.settings.under(version).bounded(), m);
                 self.rooms.insert(change.room.clone(), room);
                 let said = (change.who.as_ref(), m.time);
-                Arc::make_mut(&mut self.additions).add(&change.room, addition, said);
+                if fits {
+                    Arc::make_mut(&mut self.additions).add(&change.room, addition, said);
+                }
             }
             (None, _) => return Changed::Refused,
             (Some(room), Change::Edition(edition)) => {
@@ -91,29 +103,30 @@ impl State {
                 room.end_rehearsal();
             }
             (Some(room), Change::Reset) => room.reset(m),
-            (Some(room), Change::Remove) => {
-                room.close(m);
-                let edition = room.edition();
-                let now = m.time;
-                self.rooms.remove(&change.room);
-                let said = (change.who.as_ref(), m.time);
-                if self.additions.get(&change.room).is_some() {
-                    Arc::make_mut(&mut self.additions).remove(&change.room, edition, said);
-                }
-                if version >= WITH_SCHEDULES {
-                    self.doubt.remove(&change.room, now);
-                }
-            }
+            (Some(_), Change::Remove) => self.remove(change),
         }
         if let Some(room) = self.rooms.get_mut(&change.room) {
-            room.revision = change.revision;
+            room.revision = revision;
             let made = matches!(&change.change, Change::Add(said) if said.at.is_none()).then_some(Deed::Added);
             if let Some(deed) = made.or_else(|| before.and_then(|before| deed(change, &before, room))) {
-                room.note_order(change.revision, (change.who.clone(), deed), self.moment.time);
+                room.note_order(revision, (change.who.clone(), deed), self.moment.time);
             }
         }
         self.look_over_rooms();
         Changed::Taken
+    }
+
+    fn remove(&mut self, change: &RoomChange) {
+        let Some(mut room) = self.rooms.remove(&change.room) else {
+            return;
+        };
+        room.close(&mut self.moment);
+        if self.versions.current() >= WITH_SCHEDULES {
+            let (gone, now) = ((room.edition(), change.revision), self.moment.time);
+            let said = (change.who.as_ref(), now);
+            Arc::make_mut(&mut self.additions).remove(&change.room, gone, said);
+            self.doubt.remove(&change.room, now);
+        }
     }
 
     /// The room before a change that is to be noted: an operator's, or a file's.

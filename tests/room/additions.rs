@@ -127,6 +127,71 @@ fn a_room_that_is_added_again_begins_above_every_edition_of_the_one_removed() {
     assert_eq!(edition(&mut log, "other").0, Edition(3), "one number for all names");
 }
 
+/// A file's as much as an added one: what is gone is gone, and nothing that was made of it counts for the next of its name.
+#[test]
+fn whatever_was_made_of_a_room_that_was_removed_is_nothing_to_the_next() {
+    let mut log = Log::new(settings(1));
+    let shop = room();
+    let shop = shop.as_str();
+    for (of, make) in [("vip", add("a table")), (shop, Change::Configure(settings(2)))] {
+        if of != shop {
+            assert_eq!(said(&mut log, of, make.clone()), Changed::Taken);
+        }
+        for _ in 0..3 {
+            assert_eq!(said(&mut log, of, Change::Reset), Changed::Taken);
+        }
+        let before = log.state.view().rooms[&name(of)].clone();
+        // What a gate says that has not read of the removal.
+        let late = |change| RoomChange {
+            room: name(of),
+            revision: before.revision + 1,
+            change,
+            who: Some(anna()),
+        };
+        assert_eq!(said(&mut log, of, Change::Remove), Changed::Taken);
+        assert_eq!(said(&mut log, of, make), Changed::Taken);
+        let paused = Overrides {
+            mode: Some(Mode::Hold),
+            ..Overrides::default()
+        };
+        for change in [Change::Override(paused), Change::Reset, Change::Remove] {
+            let batch = Batch {
+                rooms: vec![late(change)],
+                ..Batch::default()
+            };
+            assert_eq!(log.apply(0, batch).changed, [Changed::Stale], "{of}");
+        }
+        // Nor does an old token prove that anything was lost.
+        let edition = Change::Edition(before.edition);
+        assert_eq!(said(&mut log, of, edition), Changed::Refused, "{of}");
+        let after = log.state.view().rooms[&name(of)].clone();
+        assert!(
+            after.edition > before.edition && after.revision > before.revision,
+            "{of}"
+        );
+        let same = State::decode(&log.state.encode()).unwrap();
+        assert_eq!(same.hash(), log.state.hash());
+    }
+}
+
+#[test]
+fn a_room_that_is_brought_to_a_full_log_comes_without_its_text() {
+    let mut fork = Fork::of(Log::new(settings(1)));
+    assert_eq!(said(&mut fork.old, "vip", add("the table")), Changed::Taken);
+    fork.old.join(1);
+    for at in 0..MAX_ADDED {
+        assert_eq!(
+            said(&mut fork.new, &format!("room-{at}"), add("a table")),
+            Changed::Taken
+        );
+    }
+    fork.bring();
+    let view = fork.new.state.view();
+    assert_eq!(view.rooms[&name("vip")].settings.capacity, 7);
+    assert!(view.additions.get(&name("vip")).is_none());
+    assert_eq!(said(&mut fork.new, "more", add("a table")), Changed::Refused);
+}
+
 #[test]
 fn texts_and_rooms_are_bounded() {
     let mut log = Log::new(settings(1));

@@ -49,6 +49,8 @@ pub struct Model {
     time: Option<u64>,
     pub lore: Lore,
     pub room: Option<Room>,
+    /// The edition that a room begins with, and its revision at least, by those that were removed.
+    removed: (u32, u64),
     gates: BTreeMap<u64, Gate>,
     silent: BTreeMap<u64, u64>,
     /// The last serial of each gate that is off the roster, and when it was heard.
@@ -135,6 +137,7 @@ impl Model {
             time: None,
             lore,
             room: None,
+            removed: (0, 0),
             gates: BTreeMap::new(),
             silent: BTreeMap::new(),
             gone: BTreeMap::new(),
@@ -339,6 +342,10 @@ impl Model {
 
     fn change(&mut self, adopts: Option<u64>, revision: u64, change: &Change) -> bool {
         let clock = self.clock;
+        // Above whatever was made of one that was removed.
+        let new = self.room.is_none() && adopts.is_none();
+        let (begins, revised) = if new { self.removed } else { (0, 0) };
+        let revision = revision.max(revised);
         match (&mut self.room, change) {
             (None, Change::Configure(settings)) => {
                 self.room = Some(Room {
@@ -347,7 +354,7 @@ impl Model {
                     worded: None,
                     settings: settings.clone(),
                     revision,
-                    edition: 0,
+                    edition: begins,
                     spared: None,
                     lines: BTreeMap::new(),
                     pending: Vec::new(),
@@ -409,6 +416,7 @@ impl Model {
             }
             (Some(room), Change::Remove) => {
                 room.close(&mut self.lore);
+                self.removed = (self.removed.0.max(room.edition + 1), self.removed.1.max(revision));
                 self.room = None;
             }
         }
