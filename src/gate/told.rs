@@ -86,22 +86,22 @@ mod tests {
 
     const NOW: Wall = Wall(1_767_225_600_000);
 
-    fn mins(low: u32, high: u32) -> Option<Estimate> {
-        Some(Estimate {
+    const fn mins(low: u32, high: u32) -> Estimate {
+        Estimate {
             low_secs: low * 60,
             high_secs: high * 60,
-        })
+        }
     }
 
     #[test]
     fn what_was_told_comes_back_in_the_cookie_and_a_later_end_with_its_reason() {
-        let (kept, shown, why) = tell(Kept::default(), (mins(4, 8), None), false, NOW);
-        assert_eq!((shown, why), (mins(4, 8), None));
-        let (kept, shown, why) = tell(through(kept), (mins(10, 20), None), false, NOW.plus(60_000));
-        assert_eq!((shown, why), (mins(10, 20), Some(Stall::Slower)));
+        let (kept, shown, why) = tell(Kept::default(), (Some(mins(4, 8)), None), false, NOW);
+        assert_eq!((shown, why), (Some(mins(4, 8)), None));
+        let (kept, shown, why) = tell(through(kept), (Some(mins(10, 20)), None), false, NOW.plus(60_000));
+        assert_eq!((shown, why), (Some(mins(10, 20)), Some(Stall::Slower)));
         // A reason of the room's own goes before.
         let full = Some(Stall::Full);
-        let (kept, _, why) = tell(through(kept), (mins(10, 30), full), false, NOW.plus(120_000));
+        let (kept, _, why) = tell(through(kept), (Some(mins(10, 30)), full), false, NOW.plus(120_000));
         assert_eq!(why, full);
         // What nobody can be told of is not held against the room.
         let (kept, shown, _) = tell(through(kept), (None, Some(Stall::Held)), false, NOW.plus(180_000));
@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(parse(text), None, "{text}");
         }
         let far = parse("18446744073709551615.18446744073709551615").unwrap();
-        let (kept, shown, _) = tell(far, (mins(4, 8), None), false, NOW);
-        assert_eq!((shown, kept.by), (mins(4, 8), NOW.plus(480_000).0));
+        let (kept, shown, _) = tell(far, (Some(mins(4, 8)), None), false, NOW);
+        assert_eq!((shown, kept.by), (Some(mins(4, 8)), NOW.plus(480_000).0));
     }
 }

@@ -185,8 +185,11 @@ fn the_script_reads_estimates_between_the_points_and_counts_in_minutes() {
     );
 }
 
-/// Looks at a wait that wavers, jumps, pauses and is unknown at times: seconds passed, interval, paused.
-fn wavering(seed: u64) -> Vec<(u64, Option<(u32, u32)>, bool)> {
+/// A look at a wait: seconds passed, interval, paused.
+type Look = (u64, Option<(u32, u32)>, bool);
+
+/// Looks at a wait that wavers, jumps, pauses and is unknown at times.
+fn wavering(seed: u64) -> Vec<Look> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut ends_in = 3_000_u32;
     let mut looks = Vec::new();
