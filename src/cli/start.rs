@@ -307,10 +307,6 @@ fn replica_options(store: &Store, keyring: Keyring, comes_after: bool) -> replic
     let options = replica::Options::default();
     replica::Options {
         read_within: if comes_after { READ_WITHIN } else { options.read_within },
-        newcomer_within: match store.kind {
-            StoreKind::Redis(_) => NEWCOMER_WITHIN,
-            StoreKind::Embedded { .. } => options.newcomer_within,
-        },
         charge: if comes_after { Charge::Before } else { Charge::Own },
         knows: store.machine_version.unwrap_or(VERSION),
         archive: store.archive.clone(),
@@ -318,9 +314,6 @@ fn replica_options(store: &Store, keyring: Keyring, comes_after: bool) -> replic
         ..options
     }
 }
-
-/// A store that restarts is away for longer than anybody should look at a page that does not come.
-const NEWCOMER_WITHIN: Duration = Duration::from_millis(700);
 
 /// Less than an upgrade may take.
 const READ_WITHIN: Duration = Duration::from_secs(15);

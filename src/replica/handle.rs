@@ -36,7 +36,6 @@ pub struct Replica {
     shared: Arc<Shared>,
     gate: GateId,
     knows: u16,
-    newcomer_within: Duration,
     archive: Arc<archive::Counts>,
 }
 
@@ -92,7 +91,7 @@ impl Replica {
             return Err(StartError::TooManyRooms(rooms.len()));
         }
         let gate = GateId(getrandom::u64().map_err(StartError::Randomness)?);
-        let (knows, read_within, newcomer_within) = (options.knows, options.read_within, options.newcomer_within);
+        let (knows, read_within) = (options.knows, options.read_within);
         let archive = options
             .archive
             .as_ref()
@@ -137,7 +136,6 @@ impl Replica {
             shared,
             gate,
             knows,
-            newcomer_within,
             archive,
         };
         Ok((handle, thread))

@@ -22,9 +22,6 @@ pub struct Options {
     pub keyring: Option<Keyring>,
     /// How long a start waits until the log is read; the thread goes on trying.
     pub read_within: Duration,
-    /// How long somebody new is kept waiting for a number; then they get a page, which asks for it again. Who comes from such
-    /// a page is waited for as long as the gate has hope, or a store that is that slow would never number anybody.
-    pub newcomer_within: Duration,
     /// Who has the say about the configured rooms at the start.
     pub charge: Charge,
     /// How long a stop tries to say goodbye to a log that does not answer.
@@ -43,7 +40,7 @@ pub enum Charge {
 }
 
 impl Default for Options {
-    /// Snapshots every 10 s of room clock or 4 MB; two seconds for a start, four for a newcomer, five for the goodbye.
+    /// Snapshots every 10 s of room clock or 4 MB; two seconds for a start, five for the goodbye.
     fn default() -> Self {
         Self {
             snapshot_every: Duration::from_secs(10),
@@ -52,7 +49,6 @@ impl Default for Options {
             archive: None,
             keyring: None,
             read_within: CUT_OFF_AFTER,
-            newcomer_within: CUT_OFF_AFTER * 2,
             charge: Charge::Own,
             goodbye_within: Duration::from_secs(5),
         }

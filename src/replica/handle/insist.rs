@@ -56,7 +56,6 @@ mod tests {
             inbox,
             shared: Arc::new(Shared::new(Arc::default())),
             gate: GateId(1),
-            newcomer_within: Duration::ZERO,
             knows: 3,
             archive: Arc::default(),
         };

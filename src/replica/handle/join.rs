@@ -11,51 +11,35 @@ use crate::replica::inbox::{
 use crate::room::{Denied, LaneId, LineName, Redeem, RoomName, Tag, Visitor};
 
 impl Replica {
-    /// Joins a line; resolves once the number is durable and the view shows it, or after [`Options::newcomer_within`], or two
-    /// seconds for an arrival that comes again.
+    /// Joins a line; resolves once the number is durable and the view shows it, within two seconds, or four
+    /// where the gate is not cut off and the first attempt was in vain.
     ///
     /// On `Later` the visitor gets a pending ticket with the arrival's id, which stands in the queue in order of arrival, and
     /// the gate calls again with it on each of the visitor's next requests. However often an id joins, it gets one number.
     /// Somebody new who is not waited for is forgotten.
-    ///
-    /// [`Options::newcomer_within`]: crate::replica::Options::newcomer_within
     pub async fn join(&self, room: &RoomName, line: &LineName, lane: LaneId, arrival: Arrival) -> JoinOutcome {
         if self.frozen() {
             return JoinOutcome::Later;
         }
-        let within = if arrival.again {
-            CUT_OFF_AFTER
-        } else {
-            self.newcomer_within
-        };
-        let mut arrival = Arrival {
-            again: arrival.again || self.cut_off().is_some(),
-            ..arrival
-        };
-        let line = (room, line, lane);
-        match timeout(within, self.numbered(line, &mut arrival)).await {
-            Ok(outcome) => outcome,
-            Err(_) if arrival.again => JoinOutcome::Later,
-            Err(_) => {
-                // Stands in the queue by its id from now on, where it came.
-                arrival.again = true;
-                drop(self.queue(line, arrival));
-                JoinOutcome::Later
-            }
-        }
-    }
-
-    /// Waits for the number, a second time as one who comes again where the first was in vain.
-    async fn numbered(&self, line: (&RoomName, &LineName, LaneId), arrival: &mut Arrival) -> JoinOutcome {
+        let mut again = arrival.again || self.cut_off().is_some();
         loop {
-            let outcome = match self.queue(line, arrival.clone()) {
-                Some(outcome) if self.cut_off().is_none() => outcome.await.ok(),
+            let queued = self.queue(
+                room,
+                line,
+                lane,
+                Arrival {
+                    again,
+                    ..arrival.clone()
+                },
+            );
+            let outcome = match queued {
+                Some(outcome) if self.cut_off().is_none() => timeout(CUT_OFF_AFTER, outcome).await.ok(),
                 _ => None,
             };
             match outcome {
-                Some(outcome) if outcome != JoinOutcome::Later => return outcome,
-                _ if arrival.again => return JoinOutcome::Later,
-                _ => arrival.again = true,
+                Some(Ok(outcome)) if outcome != JoinOutcome::Later => return outcome,
+                _ if again => return JoinOutcome::Later,
+                _ => again = true,
             }
         }
     }
@@ -113,7 +97,9 @@ impl Replica {
     /// `None` when there is no room for one more.
     fn queue(
         &self,
-        (room, line, lane): (&RoomName, &LineName, LaneId),
+        room: &RoomName,
+        line: &LineName,
+        lane: LaneId,
         arrival: Arrival,
     ) -> Option<oneshot::Receiver<JoinOutcome>> {
         let permit = Permit::take(&self.shared)?;
