@@ -176,6 +176,8 @@ impl Archiver {
             if !std::mem::replace(&mut self.dropping, true) {
                 tracing::warn!(position = ?state.position(), "too much waits for the archive's folder: entries are dropped");
             }
+            // Others may have filed what waits here, so that there is room for the next.
+            let _ = self.orders.send(Order::Look);
             return false;
         }
         self.dropping = false;

@@ -14,6 +14,8 @@ use crate::room::GateId;
 use crate::time;
 
 pub(super) enum Order {
+    /// Look what others have filed: too much waits here.
+    Look,
     /// File the range; at once where it is this gate's turn.
     File(Box<Segment>, bool),
     /// Nothing follows. `all`: nobody else will file what is left.
@@ -69,6 +71,7 @@ impl Filer {
                     let due = time::uptime() + wait;
                     self.waiting.push_back(Waiting { due, mine, segment });
                 }
+                Ok(Order::Look) => self.pass_over_filed(),
                 Ok(Order::End { all }) => return self.end(all),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -98,9 +101,12 @@ impl Filer {
 
     /// Lets go of what others have filed meanwhile: where much is said, a minute and a half of it is more than may wait.
     fn pass_over_filed(&mut self) {
+        if time::uptime() < self.rest_until {
+            return;
+        }
         let (folder, counts) = (&self.folder, &self.counts);
         self.waiting.retain(|Waiting { mine, segment, .. }| {
-            let filed = !mine && folder.covers(Name::of(segment)).unwrap_or(false);
+            let filed = !mine && folder.holds(Name::of(segment)).unwrap_or(false);
             if filed {
                 counts.settled(segment, Filed::Before);
             }

@@ -100,9 +100,14 @@ impl Folder {
         filed
     }
 
+    /// Whether the very range is filed: gates cut alike.
+    pub fn holds(&self, wanted: Name) -> io::Result<bool> {
+        fs::exists(self.path.join(wanted.file()))
+    }
+
     /// True when files hold every entry from `first` to `last`.
     pub fn covers(&self, wanted: Name) -> io::Result<bool> {
-        if fs::exists(self.path.join(wanted.file()))? {
+        if self.holds(wanted)? {
             return Ok(true);
         }
         let names = self.names()?;

@@ -123,7 +123,7 @@ enum Then<IO> {
     Streams(IO, Stream),
 }
 
-async fn run_http<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> Then<Guarded<IO>>
+async fn run_http<IO, S, F>(io: IO, conn: &Arc<Conn>, shared: &Arc<Shared<S>>) -> Then<IO>
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
@@ -193,7 +193,7 @@ where
         return Then::Ended(ended);
     }
     match (slot.take(), http.into_parts()) {
-        (Some(stream), Some(parts)) => Then::Streams(parts.io.into_inner(), stream),
+        (Some(stream), Some(parts)) => Then::Streams(parts.io.into_inner().into_inner(), stream),
         _ => Then::Ended(End::Broken),
     }
 }
@@ -327,9 +327,10 @@ pub(super) fn refusal(malformed: Malformed) -> Response<Body> {
 /// Takes what the client still sends, so that it can read its last answer before the close (RFC 9112, section 9.6).
 async fn linger(stream: &WriteHalf) {
     let read = async {
-        let mut scratch = vec![0; LINGER_STEP];
         let mut left = LINGER_BYTES;
         while left > 0 && stream.readable().await.is_ok() {
+            // Not held while nothing comes: a drain ends all streams at once.
+            let mut scratch = [0; LINGER_STEP];
             match stream.try_read(&mut scratch) {
                 Ok(0) => return,
                 Ok(n) => left = left.saturating_sub(n),

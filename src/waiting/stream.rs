@@ -194,7 +194,10 @@ impl<L: Link> Listener<L> {
             Standing::Late => return over(State::Late),
             Standing::Ended => return over(State::Ended),
             // Healing: the ticket is still to be taken back. The page asks for itself when it hears nothing.
-            Standing::Unknown => return self.beat(&room.settings, true, now).unwrap_or(Look::Rest(self.beat_at)),
+            Standing::Unknown => {
+                self.looks_at = now + LOOKS_WITHIN;
+                return self.beat(&room.settings, true, now).unwrap_or(Look::Rest(self.beat_at));
+            }
         };
         // PERF: where people join all the time there are hundreds of views a second.
         self.looks_at = now + Duration::from_millis(waiting.ahead).min(LOOKS_WITHIN);

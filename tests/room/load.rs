@@ -227,32 +227,47 @@ fn figures_that_cannot_be_or_of_a_room_that_goes_by_none_are_refused() {
     assert_eq!(give(&mut log, Some(fair)), Changed::Taken);
 }
 
-#[test]
-fn as_many_more_are_called_as_do_not_come_within_the_capacity() {
-    let mut settings = linear();
-    settings.claim_deadline_ms = 3_000;
-    let mut log = Log::new(settings);
-    let numbers = log.join(3_000);
+/// A minute in which of so many called all but one come, and leave again at once; then the calls of ten seconds.
+fn calls_where_one_does_not_come(settings: Settings, of: u32, requests: u32) -> (Log, u64) {
+    let mut log = Log::new(Settings {
+        claim_deadline_ms: 3_000,
+        ..settings
+    });
+    let numbers = log.join(20_000);
     let mut claimed = 0;
     for _ in 0..60 {
-        say(&mut log, 1_000, report(160, 20, 0));
+        say(&mut log, 1_000, report(requests, 20, 0));
         let calls = usize::try_from(log.figures().calls).unwrap();
-        // Two of three come, and leave again at once.
         for number in &numbers[claimed..calls] {
-            if number.n % 3 > 0 {
+            if number.n % of > 0 {
                 log.claim(*number, true);
                 log.leave(*number);
             }
         }
         claimed = calls;
     }
-    let share = load(&mut log).share_permille;
-    assert!((620..=730).contains(&share), "{share}");
-    // At 80 requests a second 10.8 are to come each second: half as many again are called.
-    let called = calls(&mut log, 10, report(160, 20, 0));
-    assert!((150..=175).contains(&called), "{called}");
+    let called = calls(&mut log, 10, report(requests, 20, 0));
     let figures = log.figures();
     assert!(figures.called + figures.inside <= CAPACITY);
+    (log, called)
+}
+
+#[test]
+fn as_many_more_are_called_as_do_not_come_within_the_capacity() {
+    let (mut log, called) = calls_where_one_does_not_come(adaptive(), 3, 160);
+    let share = u64::from(load(&mut log).share_permille);
+    assert!((500..=730).contains(&share), "{share}");
+    let (_, where_most_come) = calls_where_one_does_not_come(adaptive(), 1_000_000, 160);
+    let come = called * share / where_most_come;
+    assert!((800..=1_100).contains(&come), "{called} in place of {where_most_come}");
+}
+
+#[test]
+fn the_linear_controller_calls_by_its_table_whoever_comes() {
+    // 10.8 a second at 80 requests.
+    let (mut log, called) = calls_where_one_does_not_come(linear(), 3, 160);
+    assert!((104..=112).contains(&called), "{called}");
+    assert!(load(&mut log).share_permille < 730, "it is measured all the same");
 }
 
 #[test]

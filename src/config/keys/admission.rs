@@ -27,7 +27,7 @@ const KEYS: [Key; 6] = [
         "calls",
         "{ most, least }, 0 to 1000000",
         "{ most = 50, least = 1 }",
-        "By `linear`: visitors to come in each `call_every`, while the shop has few requests and while it has many; falling throughout.",
+        "By `linear`: visitors called in each `call_every`, while the shop has few requests and while it has many; falling throughout.",
     ),
     key(
         "requests",

@@ -17,6 +17,8 @@ pub struct RoomMeter {
     in_flight: AtomicU32,
     /// Requests looked at in this report, by whose they are: visitors share a cell by chance.
     looked: [AtomicU8; CELLS],
+    /// Of them those under way, whichever report looked at them first: what hangs weighs no more than what fails.
+    under_way: [AtomicU8; CELLS],
     /// Whoever gives up after so long has found the shop slow.
     late_us: u64,
 }
@@ -30,6 +32,7 @@ const MOST_OF_ONE: u8 = 4;
 #[derive(Debug)]
 pub struct Watched {
     meter: Arc<RoomMeter>,
+    cell: usize,
     since: Duration,
     /// How long it takes is the shop's doing alone: it has no body that its client has yet to send.
     timed: bool,
@@ -45,6 +48,7 @@ impl RoomMeter {
             errors: AtomicU32::new(0),
             in_flight: AtomicU32::new(0),
             looked: array::from_fn(|_| AtomicU8::new(0)),
+            under_way: array::from_fn(|_| AtomicU8::new(0)),
             late_us,
         }
     }
@@ -58,14 +62,18 @@ impl RoomMeter {
     /// A session's request is sent; `None` where enough of that visitor's are looked at.
     #[must_use]
     pub fn watch(self: &Arc<Self>, visitor: &Visitor, timed: bool) -> Option<Watched> {
-        let cell = &self.looked[visitor.number.n as usize % CELLS];
-        if cell.load(Ordering::Relaxed) >= MOST_OF_ONE {
+        let cell = cell_of(visitor);
+        let counts = [&self.looked[cell], &self.under_way[cell]];
+        if counts.iter().any(|count| count.load(Ordering::Relaxed) >= MOST_OF_ONE) {
             return None;
         }
-        cell.fetch_add(1, Ordering::Relaxed);
+        counts
+            .iter()
+            .for_each(|count| _ = count.fetch_add(1, Ordering::Relaxed));
         self.in_flight.fetch_add(u32::from(timed), Ordering::Relaxed);
         Some(Watched {
             meter: Arc::clone(self),
+            cell,
             since: time::uptime(),
             timed,
             over: false,
@@ -88,6 +96,13 @@ impl RoomMeter {
         self.ended.fetch_add(1, Ordering::Relaxed);
         self.times[Times::step(took_us)].fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Lines begin their numbers alike: the line and the lane count too. PERF: without a hasher's set-up.
+fn cell_of(visitor: &Visitor) -> usize {
+    let spread = |hash: u32, byte: u8| hash.wrapping_mul(31).wrapping_add(byte.into());
+    let line = visitor.line.as_str().bytes().fold(u32::from(visitor.lane.0), spread);
+    visitor.number.n.wrapping_add(line.wrapping_mul(2_654_435_761)) as usize % CELLS
 }
 
 impl Watched {
@@ -116,6 +131,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
+        self.meter.under_way[self.cell].fetch_sub(1, Ordering::Relaxed);
         if !self.timed {
             return;
         }
@@ -197,5 +213,29 @@ mod tests {
                 (MOST_OF_ONE.into(), u32::from(MOST_OF_ONE) + 1)
             );
         }
+    }
+
+    #[test]
+    fn what_hangs_weighs_no_more_than_a_few_requests_however_long_it_does() {
+        let meter = Arc::new(RoomMeter::new(3_000_000));
+        let mut hanging = Vec::new();
+        for _ in 0..30 {
+            hanging.extend((0..10).filter_map(|_| meter.watch(&visitor(1), true)));
+            assert_eq!(meter.take().in_flight, u32::from(MOST_OF_ONE));
+        }
+        hanging.clear();
+        assert_eq!(meter.take().in_flight, 0);
+        assert!(meter.watch(&visitor(1), true).is_some());
+    }
+
+    #[test]
+    fn lines_that_begin_their_numbers_alike_are_all_looked_at() {
+        let meter = Arc::new(RoomMeter::new(3_000_000));
+        let first_of = |line: u32| Visitor {
+            line: LineName::new(&format!("event-{line}")).unwrap(),
+            ..visitor(1)
+        };
+        let looked = (0..500).filter_map(|line| meter.watch(&first_of(line), true)).count();
+        assert!(looked > 300, "{looked}");
     }
 }

@@ -76,14 +76,14 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Alone<IO> {
 
     /// Ready when the stream is over, or the client gone.
     pub(super) fn poll(&mut self, conn: &Conn, cx: &mut Context<'_>) -> Poll<End> {
-        let ended = match self.poll_stream(cx) {
-            Poll::Ready(Ok(())) => End::Closed,
-            Poll::Ready(Err(_)) if conn.is_stalled() => End::TimedOut,
-            Poll::Ready(Err(_)) => End::Broken,
-            Poll::Pending if self.is_gone(cx) => End::Broken,
-            Poll::Pending => return Poll::Pending,
-        };
-        Poll::Ready(ended)
+        match self.poll_stream(cx) {
+            Poll::Ready(Ok(())) => return Poll::Ready(End::Closed),
+            Poll::Pending if !self.is_gone(cx) => return Poll::Pending,
+            _ => {}
+        }
+        // Also where the kernel gave up on a client that took nothing.
+        let stalled = conn.is_stalled();
+        Poll::Ready(if stalled { End::TimedOut } else { End::Broken })
     }
 
     fn poll_stream(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -214,3 +214,33 @@ async fn a_client_that_goes_lets_its_stream_go_and_one_that_talks_on_is_not_hear
     talks.serving.await.unwrap();
     assert_eq!(talks.served.load(Ordering::Relaxed), 1);
 }
+
+/// What a client sends beside its stream stays in the socket, where it costs nobody anything, whatever came before it.
+#[tokio::test]
+async fn nothing_is_read_of_who_talks_beside_a_stream() {
+    for behind in [
+        "\0\r\n\r\n",
+        "GET /other HTTP/1.1\r\nHost: a\r\nA-Field-That-Has-No-End: ",
+    ] {
+        let mut talks = Streaming::asked(&format!("GET / HTTP/1.1\r\nHost: a\r\n\r\n{behind}"));
+        talks.hears(Some("\r\n\r\n")).await;
+        let fill = |client: &mut std::os::unix::net::UnixStream| {
+            let mut sent = 0;
+            while let Ok(count @ 1..) = client.write(&[b'x'; 1_024]) {
+                sent += count;
+            }
+            sent
+        };
+        fill(&mut talks.client);
+        for _ in 0..10_000 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(fill(&mut talks.client), 0, "it was read on: {behind:?}");
+        talks.say("still here");
+        assert_eq!(talks.hears(Some("here\r\n")).await, "A\r\nstill here\r\n");
+        talks.say = None;
+        assert_eq!(talks.hears(None).await, "0\r\n\r\n");
+        drop(talks.client);
+        talks.serving.await.unwrap();
+    }
+}

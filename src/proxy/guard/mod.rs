@@ -48,6 +48,11 @@ impl<IO> Guarded<IO> {
         }
     }
 
+    /// The socket alone: what waited or was to pass is let go, and nothing that comes is looked at any more.
+    pub(super) fn into_inner(self) -> IO {
+        self.io
+    }
+
     /// What lies behind `before` in the buffer has just come: leaves there what passes.
     fn judge(&mut self, buf: &mut ReadBuf<'_>, before: usize) {
         let came = &buf.filled()[before..];

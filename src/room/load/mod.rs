@@ -176,7 +176,7 @@ impl Load {
     /// called now is load only after a while.
     fn by_requests(&self, linear: &Linear, seen: &Measured) -> (u64, Why) {
         let requests_milli = if seen.silent { u64::MAX } else { seen.requests_milli };
-        let calls_milli = self.share.ahead(linear.calls_milli(requests_milli));
+        let calls_milli = linear.calls_milli(requests_milli);
         let rise_milli = (u64::from(linear.most) * 1_000 / RISE).max(1_000);
         let calls_milli = calls_milli.min(self.allowance.step_milli().saturating_add(rise_milli));
         let why = match () {
