@@ -67,9 +67,9 @@ impl RoomMeter {
         if counts.iter().any(|count| count.load(Ordering::Relaxed) >= MOST_OF_ONE) {
             return None;
         }
-        counts
-            .iter()
-            .for_each(|count| _ = count.fetch_add(1, Ordering::Relaxed));
+        for count in counts {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         self.in_flight.fetch_add(u32::from(timed), Ordering::Relaxed);
         Some(Watched {
             meter: Arc::clone(self),
