@@ -255,7 +255,7 @@ fn calls_where_one_does_not_come(settings: Settings, of: u32, requests: u32) -> 
 #[test]
 fn as_many_more_are_called_as_do_not_come_within_the_capacity() {
     let (mut log, called) = calls_where_one_does_not_come(adaptive(), 3, 160);
-    let share = u64::from(load(&mut log).share_permille);
+    let share = load(&mut log).share_permille;
     assert!((500..=730).contains(&share), "{share}");
     let (_, where_most_come) = calls_where_one_does_not_come(adaptive(), 1_000_000, 160);
     let come = called * share / where_most_come;
