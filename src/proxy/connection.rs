@@ -329,8 +329,7 @@ async fn linger(stream: &WriteHalf) {
     let read = async {
         let mut left = LINGER_BYTES;
         while left > 0 && stream.readable().await.is_ok() {
-            // Not held while nothing comes: a drain ends all streams at once.
-            let mut scratch = [0; LINGER_STEP];
+            let mut scratch = [0; LINGER_STEP]; // Not held while nothing comes.
             match stream.try_read(&mut scratch) {
                 Ok(0) => return,
                 Ok(n) => left = left.saturating_sub(n),

@@ -217,7 +217,7 @@ impl View {
         }
     }
 
-    /// [`LineView::open`], also for a line that its first visitor makes. False for a room that is not there.
+    /// `LineView::open`, also for a line that its first visitor makes. False for a room that is not there.
     #[must_use]
     pub fn open(&self, room: &RoomName, line: &LineName, now: Clock) -> bool {
         let Some(room) = self.rooms.get(room) else { return false };
