@@ -57,7 +57,10 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["visitors", "arrive", "over"])]
     replay: Option<PathBuf>,
     /// The crowd of a rehearsal, as its report in JSON has it: the same people come, wait and go by the same laws
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["visitors", "arrive", "over", "replay", "bots", "tabs"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "visitors", "arrive", "over", "replay", "bots", "tabs", "stay", "stay_then", "pages", "leave", "patience", "sleep", "late",
+        "no_show", "finish",
+    ])]
     like: Option<PathBuf>,
     /// How long a visitor is busy inside, on average
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = duration)]
@@ -207,12 +210,6 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
             "--leave, --sleep, --late and --no-show are more than everybody: together at most 100 %".to_owned(),
         );
     }
-    if room.settings.admission.is_some() {
-        return Err(format!(
-            "the room {} follows what its shop can take, which cannot be simulated yet: simulate it without [room.admission]",
-            room.name.as_str()
-        ));
-    }
     let mut changes: Vec<_> = args.change.clone();
     changes.sort_by_key(|change| change.at);
     let changes = words::overrides(&changes);
@@ -250,6 +247,9 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
     }
     if let Some(replay) = replay {
         play(&mut plan, replay);
+    }
+    if plan.over_ms > plan.most_ms {
+        plan.notes.push("--for ends before everybody has come".to_owned());
     }
     Ok(plan)
 }

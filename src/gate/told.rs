@@ -35,7 +35,7 @@ pub fn tell(
     beyond: bool,
     now: Wall,
 ) -> (Kept, Option<Estimate>, Option<Stall>) {
-    let mut kept = if kept.by > now.plus(MOST_MS).0 {
+    let mut kept = if kept.by.max(kept.slow_until) > now.plus(MOST_MS).0 {
         Kept::default()
     } else {
         kept
@@ -50,8 +50,12 @@ pub fn tell(
 /// The cookie that remembers it.
 #[must_use]
 pub fn set(policy: &Policy, names: &Names, kept: Kept) -> HeaderValue {
-    let (by, slow) = (kept.by.div_ceil(1_000), kept.slow_until.div_ceil(1_000));
-    policy.set_for_now(&name(names), &format!("{by}.{slow}"))
+    policy.set_for_now(&name(names), &text(kept))
+}
+
+/// As [`parse`] reads it.
+fn text(kept: Kept) -> String {
+    format!("{}.{}", kept.by.div_ceil(1_000), kept.slow_until.div_ceil(1_000))
 }
 
 /// The latest moment that an app was told, as it says with its question.
@@ -110,8 +114,7 @@ mod tests {
 
     /// As a browser brings it back.
     fn through(kept: Kept) -> Kept {
-        let text = format!("{}.{}", kept.by.div_ceil(1_000), kept.slow_until.div_ceil(1_000));
-        parse(&text).unwrap()
+        parse(&text(kept)).unwrap()
     }
 
     #[test]
@@ -119,8 +122,14 @@ mod tests {
         for text in ["", "x", "1.", ".1", "-1.0", "1.2.3", "99999999999999999999"] {
             assert_eq!(parse(text), None, "{text}");
         }
-        let far = parse("18446744073709551615.18446744073709551615").unwrap();
-        let (kept, shown, _) = tell(far, (Some(mins(4, 8)), None), false, NOW);
-        assert_eq!((shown, kept.by), (Some(mins(4, 8)), NOW.plus(480_000).0));
+        for far in ["18446744073709551615", "1.18446744073709551615"] {
+            let far = parse(far).unwrap();
+            let (kept, shown, why) = tell(far, (Some(mins(4, 8)), None), false, NOW);
+            assert_eq!((shown, why), (Some(mins(4, 8)), None));
+            assert_eq!(kept.by, NOW.plus(480_000).0);
+            // Where nothing is known it would be shown as it is.
+            let (kept, shown, why) = tell(far, (None, None), false, NOW);
+            assert_eq!((kept.by, shown, why), (0, None, None));
+        }
     }
 }

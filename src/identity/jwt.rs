@@ -199,12 +199,6 @@ impl Verifier {
         Ok(claims)
     }
 
-    /// The account that a token names.
-    #[must_use]
-    pub fn identity(&self, token: &str, now: Wall) -> Option<Identity> {
-        self.account(&self.verify(token, now).ok()?)
-    }
-
     /// The account that a verified token's claims name.
     #[must_use]
     pub fn account(&self, claims: &Claims) -> Option<Identity> {

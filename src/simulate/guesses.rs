@@ -180,7 +180,8 @@ impl Guesses {
             inside: share(self.inside, self.known),
             median_error: share(self.errors.percentile(50), 1_000_000),
             later: share(self.later, self.seen),
-            later_unsaid: share(self.later_unsaid, self.seen),
+            // One is not none.
+            later_unsaid: ratio(self.later_unsaid, self.seen),
         }
     }
 
@@ -198,10 +199,13 @@ fn minutes(high_secs: u32) -> u32 {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts for people")]
 fn share(part: u64, whole: u64) -> f64 {
-    let share = part as f64 / whole.max(1) as f64;
-    (share * 10_000.0).round() / 10_000.0
+    (ratio(part, whole) * 10_000.0).round() / 10_000.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts for people")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 /// How often estimates are looked at, and after how many looks only half as often.

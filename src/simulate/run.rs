@@ -311,8 +311,9 @@ impl Run<'_> {
 
     /// Somebody can be called, if a slot is free.
     fn calls(&self, line: &LineView) -> bool {
-        let mode = self.gate.room_view().map(|room| room.settings.mode);
-        mode == Some(Mode::Auto) && line.figures.left() != Some(0)
+        let room = self.gate.room_view().map(|room| &room.settings);
+        let may = room.is_some_and(|settings| settings.mode == Mode::Auto && !settings.calls_nobody());
+        may && line.figures.left() != Some(0)
     }
 
     /// Somebody in line whose mark of this generation is in.

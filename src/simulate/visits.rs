@@ -128,11 +128,12 @@ impl Run<'_> {
     }
 
     fn goes_in(&mut self, id: u32) {
+        if let Some(pages) = self.part(id).map(|part| part.pages) {
+            self.claims(id, pages.max(1) - 1);
+            return self.asks(id);
+        }
         let now = self.now;
         let mean_ms = self.plan.stays.at(now);
-        if let Some(part) = self.part(id).copied() {
-            return self.goes_in_as_told(id, &part);
-        }
         let stays_ms = match self.people[id as usize].nature {
             Nature::Bot => self.plan.settings.session_max_ms,
             _ => around(mean_ms, &mut self.rng),
@@ -163,12 +164,6 @@ impl Run<'_> {
             number,
             carried: true,
         });
-    }
-
-    fn goes_in_as_told(&mut self, id: u32, part: &Scripted) {
-        self.claims(id, part.pages.max(1) - 1);
-        self.tally.requests += 1;
-        self.later(id, self.now + part.stay_ms / u64::from(part.pages.max(1)), Deed::Page);
     }
 
     /// A request of the shop, and time to look at the answer once it is there.

@@ -37,6 +37,12 @@ routes = [\"/held\"]
 mode = \"hold\"
 
 [[room]]
+name = \"follows\"
+routes = [\"/follows\"]
+[room.admission]
+by = \"linear\"
+
+[[room]]
 name = \"shop\"
 total_active_users = 50
 ";
@@ -91,6 +97,8 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         (vec!["--visitors", "0"], "1.."),
         (vec!["--room", "fair"], "one of sale, quiet"),
         (vec!["--room", "quiet"], "has no line"),
+        (vec!["--room", "follows"], "without [room.admission]"),
+        (vec!["--like", "seen", "--leave", "5%"], "cannot be used with"),
         (vec!["--replay", "seen"], "none of its 0 lines"),
         (vec!["--replay", "seen", "--visitors", "5"], "cannot be used with"),
         (vec!["--like", "seen"], "no report of anteroom rehearse"),
@@ -120,6 +128,10 @@ fn an_access_log_says_who_comes_and_what_of_it_cannot_be_read_is_told() {
         text.contains("1 lines of the log could not be read, first of all line 201; 200 could"),
         "{text}"
     );
+    let cut = "--for ends before everybody has come";
+    assert!(!text.contains(cut), "{text}");
+    let text = told(&with(&log, &[&args[..], &["--for", "1min"]].concat()));
+    assert!(text.contains(cut), "{text}");
 }
 
 #[test]

@@ -219,6 +219,8 @@ fn a_stop_for_good_is_no_success_of_the_estimate() {
         !outcome.finished && trust.undecided > 0 && trust.inside < 0.6,
         "{trust:?}"
     );
+    // Nobody could be called any more: slots are not counted as empty beside a line.
+    assert!(outcome.line_secs <= 301.0, "{}", text(&outcome));
 }
 
 #[test]

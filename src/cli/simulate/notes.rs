@@ -51,7 +51,6 @@ pub(super) fn of(
         settings.takes_bypass(),
         "nobody comes by a code that leads past the line",
     );
-    say(args.over > args.most, "--for ends before everybody has come");
     let behind = changes.iter().any(|(at, _)| *at >= args.most);
     say(behind, "a --change lies behind the end of --for");
     Ok(notes)
@@ -67,6 +66,11 @@ fn refuse(room: &Room) -> Result<(), String> {
     if room.settings.mode == Mode::Off {
         return Err(format!(
             "the room {name} is off: it has no line that could be simulated"
+        ));
+    }
+    if room.settings.admission.is_some() {
+        return Err(format!(
+            "the room {name} follows what its shop can take, which cannot be simulated yet: simulate it without [room.admission]"
         ));
     }
     Ok(())
