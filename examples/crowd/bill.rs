@@ -1,10 +1,11 @@
 //! The bill: what a sale costs Redis and the gates, by a formula and unit costs that are measured here.
 //!
 //! How often gates speak follows from the protocol, not from a measurement. A gate with something urgent to say (a join, a
-//! claim) speaks at once, but not sooner after its last exchange than `apart` = min(G² · 20 µs, 200 ms) and the round trip; with
+//! claim) speaks at once, but not sooner after it began its last exchange than the round trip and
+//! `apart` = min((G² - 1) · 20 µs, 200 ms), at least 4 ms where a batch has several whom somebody waits for; with
 //! marks alone it waits 250 ms for company. With `u` urgent words a second at a gate that is
 //!
-//!     exchanges a second of a gate = max(4, 1 / (apart + trip + 1/u))
+//!     exchanges a second of a gate = max(4, 1 / (max(apart, trip) + 1/u))
 //!
 //! and each exchange appends an entry that all G gates read. Then, with all gates alike and E exchanges a second in all:
 //!
@@ -19,11 +20,12 @@
 use std::time::Duration;
 
 use anteroom::log::redis::{Options as LogOptions, RedisLog};
-use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
+use anteroom::replica::{Note, Options, Replica, ReplicaThread};
 use anteroom::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
+use crate::fill;
 use crate::house::{ROOM, Redis, Told};
 
 /// So many wait while gates are measured, and check in.
@@ -33,9 +35,10 @@ const WAITING: usize = 20_000;
 const RUN: Duration = Duration::from_secs(15);
 const BEAT: Duration = Duration::from_millis(5);
 
-/// Of the protocol (`replica/protocol/live.rs`), in seconds.
+/// Of the protocol (`replica/protocol/pace.rs`), in seconds.
 const APART_SECS: f64 = 20e-6;
 const APART_MOST_SECS: f64 = 0.2;
+const CROWD_APART_SECS: f64 = 4e-3;
 const QUIET_SECS: f64 = 0.25;
 
 /// How far a check may be from what the formula says.
@@ -117,8 +120,15 @@ impl Load {
     /// Exchanges a second, all gates together.
     fn exchanges(&self, trip_secs: f64) -> f64 {
         let urgent = (self.joins + self.words) / self.gates;
-        let apart = (APART_SECS * self.gates * self.gates).min(APART_MOST_SECS);
-        self.gates * (1.0 / (apart + trip_secs + 1.0 / urgent)).max(1.0 / QUIET_SECS)
+        let apart = (APART_SECS * (self.gates * self.gates - 1.0)).min(APART_MOST_SECS);
+        let step = apart.max(trip_secs);
+        // Several who are waited for in one batch.
+        let step = if urgent * step > 1.0 {
+            step.max(CROWD_APART_SECS)
+        } else {
+            step
+        };
+        self.gates * (1.0 / (step + 1.0 / urgent)).max(1.0 / QUIET_SECS)
     }
 
     /// Bytes of an entry's own: its marks, by how far apart they lie, and whatever else is said.
@@ -230,7 +240,7 @@ impl Units {
         let alone = |load: &Load, cost: &Cost| cost.cpu / cost.exchanges - read_secs * load.gates;
         let entry = |load: &Load, cost: &Cost| load.entry_bytes(cost.exchanges);
         Self {
-            trip_secs: (1.0 / few.exchanges - 1.0 / one.joins - APART_SECS).max(0.0),
+            trip_secs: (1.0 / few.exchanges - 1.0 / one.joins).max(0.0),
             commands: f64::midpoint(few.commands / few.exchanges, many.commands / many.exchanges),
             exchange_secs: f64::midpoint(alone(one, few), alone(other, many)),
             read_secs,
@@ -342,7 +352,7 @@ async fn busy(gates: &[(Replica, ReplicaThread)], numbers: &[Number], load: Load
             let late = BEAT.mul_f64(f64::from(u32::try_from(at * 7_919 % 1_000).unwrap_or(0)) / 1_000.0);
             joining.spawn(async move {
                 sleep(late).await;
-                joined(gate).await
+                fill::join(gate).await
             });
         }
         while joining.try_join_next().is_some() {}
@@ -353,21 +363,9 @@ async fn busy(gates: &[(Replica, ReplicaThread)], numbers: &[Number], load: Load
 async fn join(gates: &[(Replica, ReplicaThread)], people: usize) -> Vec<Number> {
     let mut joining = JoinSet::new();
     for index in 0..people {
-        joining.spawn(joined(gates[index % gates.len()].0.clone()));
+        joining.spawn(fill::join(gates[index % gates.len()].0.clone()));
     }
     joining.join_all().await
-}
-
-async fn joined(gate: Replica) -> Number {
-    let mut arrival = Arrival::first();
-    let id = arrival.id;
-    loop {
-        if let JoinOutcome::Numbered(_, number) = gate.join(&room(), &LineName::ONLY, LaneId(0), arrival).await {
-            return number;
-        }
-        arrival = Arrival::again(id);
-        sleep(Duration::from_millis(100)).await;
-    }
 }
 
 fn room() -> RoomName {

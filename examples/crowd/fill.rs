@@ -2,7 +2,7 @@
 
 use anteroom::log::redis::{Options as LogOptions, RedisLog};
 use anteroom::replica::{Arrival, JoinOutcome, Options, Replica};
-use anteroom::room::{LaneId, LineName, RoomName};
+use anteroom::room::{LaneId, LineName, Number, RoomName};
 use tokio::task::JoinSet;
 
 use crate::house::ROOM;
@@ -28,15 +28,17 @@ pub async fn fill(url: &str, visitors: usize) {
     thread.stop();
 }
 
-async fn join(replica: Replica) {
+/// Joins until there is a number.
+pub async fn join(gate: Replica) -> Number {
     let room = RoomName::new(ROOM).expect("a plain name");
     let mut arrival = Arrival::first();
     let id = arrival.id;
-    while !matches!(
-        replica.join(&room, &LineName::ONLY, LaneId(0), arrival).await,
-        JoinOutcome::Numbered(..)
-    ) {
-        arrival = Arrival::again(id);
+    loop {
+        match gate.join(&room, &LineName::ONLY, LaneId(0), arrival).await {
+            JoinOutcome::Numbered(_, number) => return number,
+            JoinOutcome::Later => arrival = Arrival::again(id),
+            JoinOutcome::Refused => panic!("the room refuses"),
+        }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
 }

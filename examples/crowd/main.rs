@@ -66,7 +66,7 @@ async fn main() -> ExitCode {
 
 async fn streams(arguments: &Arguments, folder: &std::path::Path) -> Vec<String> {
     let count = arguments.count.unwrap_or(15_000);
-    let (shop, _) = house::open_shop().await.expect("a shop");
+    let shop = house::open_shop().await.expect("a shop");
     let store = format!("embedded:{}", folder.join("data").display());
     let mut gate = Gate::start(&arguments.gate, folder, &store, shop).await;
     let (listeners, cost) = Listeners::gather(&gate, count).await;
@@ -97,7 +97,7 @@ async fn streams(arguments: &Arguments, folder: &std::path::Path) -> Vec<String>
 
 async fn stampede(arguments: &Arguments, folder: &std::path::Path) -> Vec<String> {
     let count = arguments.count.unwrap_or(100_000);
-    let (shop, _) = house::open_shop().await.expect("a shop");
+    let shop = house::open_shop().await.expect("a shop");
     let redis = Redis::start(&arguments.server, folder).await;
     let gate = Gate::start(&arguments.gate, folder, &redis.url(), shop).await;
     let found = joins::stampede(&gate, &redis, count).await;

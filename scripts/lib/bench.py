@@ -1,6 +1,7 @@
 """The comparison of scripts/bench: one contender at a time on a core of its own, backend and load on another."""
 
 import argparse
+import atexit
 import http.client
 import os
 import re
@@ -42,6 +43,7 @@ class Process:
             self.process = subprocess.Popen(
                 ["taskset", "-c", core, *command], cwd=folder, stdout=log, stderr=log, env=own
             )
+        atexit.register(self.process.terminate)
 
     def ids(self):
         own = [self.process.pid]
@@ -342,7 +344,7 @@ class Bench:
         self.rounds(f"Forwarded over TLS 1.3 ({CIPHER}) and HTTP/1.1", contenders, [("gate", "nginx", 1.1)])
 
     def http2(self):
-        count = 4000 * self.options.seconds
+        count = 25_000 * self.options.seconds
         load = lambda _process, _port, tls: self.h2load(f"https://127.0.0.1:{tls}/free/a", ["-c8", "-m8"], count)
         contenders = {name: self.with_one(name, load) for name in ("nginx", "haproxy", "gate")}
         self.rounds("Forwarded over TLS 1.3 and HTTP/2, 8 connections with 8 streams", contenders, [("gate", "nginx", 1.2)])

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::{Named, shown};
-use super::{Peer, Problem, Shared, api, gates, hands};
+use super::{Peer, Problem, Shared, api, gates, hands, paging};
 use crate::logging::rfc3339;
 use crate::replica::Unrecorded;
 use crate::room::{Noted, RoomName, View, Who};
@@ -75,7 +75,7 @@ pub(super) async fn add(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
-    let Query(given) = given.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    let given = paging::asked(given)?;
     let reason = hands::reason(given.reason).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
     let table = table(&headers, body)?;
     let who = operator.with(reason);

@@ -52,7 +52,7 @@ pub(super) struct Page {
 
 pub(super) async fn list(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
     let page = paging::asked(page)?;
-    let limit = paging::size(page.limit)?;
+    let limit = paging::size(page.limit, paging::MOST)?;
     let codes = room.view.spent.iter_after(paging::start(page.after.as_deref(), id)?);
     let spent: Vec<SpentCode> = codes
         .take(limit)

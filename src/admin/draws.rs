@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::{Named, no_line_name};
-use super::{Peer, Problem, Shared, api, gates};
+use super::{Peer, Problem, Shared, api, gates, paging};
 use crate::draw::MAX_BEACON_VALUE;
 use crate::logging::rfc3339;
 use crate::replica::{Unrecorded, reveal};
@@ -26,7 +26,7 @@ pub(super) struct Which {
 type Asked = Result<Query<Which>, QueryRejection>;
 
 fn line_of(which: Asked) -> Result<LineName, Problem> {
-    let Query(which) = which.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    let which = paging::asked(which)?;
     match which.line {
         None => Ok(LineName::ONLY),
         Some(name) => LineName::new(&name).ok_or_else(|| no_line_name("line")),

@@ -10,8 +10,7 @@ use http::HeaderMap;
 
 use super::entrance::Operator;
 use super::hands::{conflict, reason, say};
-use super::problem::json;
-use super::rooms::{Named, shown};
+use super::rooms::{Named, by_now};
 use super::{Peer, Problem, Shared, api, gates};
 use crate::room::{Change, MAX_REQUESTS, OUTSIDE_TTL_MS, Outside};
 
@@ -32,7 +31,7 @@ pub(super) async fn give(
         room = %room.name, %peer, operator = operator.0, requests_per_second = figures.requests_per_second,
         "figures of the shop were given"
     );
-    Ok(answer(&shared, &room))
+    Ok(by_now(&shared, &room))
 }
 
 /// `DELETE /api/v1/rooms/{room}/load`: the measured figures count again.
@@ -44,13 +43,7 @@ pub(super) async fn give_back(
     follows(&room)?;
     say(&shared, &room.name, Change::Load(None), operator.with(None)).await?;
     tracing::info!(room = %room.name, %peer, operator = operator.0, "the measured figures of the shop count again");
-    Ok(answer(&shared, &room))
-}
-
-fn answer(shared: &Shared, room: &Named) -> Response {
-    let view = shared.replica.view();
-    let after = view.rooms.get(&room.name).unwrap_or(&room.view);
-    json(&shown(shared, &room.name, after))
+    Ok(by_now(&shared, &room))
 }
 
 fn follows(room: &Named) -> Result<(), Problem> {

@@ -14,16 +14,16 @@ pub(super) fn asked<T>(page: Result<Query<T>, QueryRejection>) -> Result<T, Prob
         .map_err(|error| Problem::new(error.status(), error.body_text()))
 }
 
-/// How many at most are on the page.
+/// How many are on the page: at most `most`, and a tenth of that unless said.
 ///
 /// # Errors
 /// Where that is none, or too many.
-pub(super) fn size(limit: Option<usize>) -> Result<usize, Problem> {
-    let limit = limit.unwrap_or(DEFAULT_PAGE);
-    if (1..=MAX_PAGE).contains(&limit) {
+pub(super) fn size(limit: Option<usize>, most: usize) -> Result<usize, Problem> {
+    let limit = limit.unwrap_or(most / 10);
+    if (1..=most).contains(&limit) {
         return Ok(limit);
     }
-    let wrong = format!("limit must be 1 to {MAX_PAGE}, not {limit}");
+    let wrong = format!("limit must be 1 to {most}, not {limit}");
     Err(Problem::mistakes(vec![wrong]))
 }
 
@@ -36,8 +36,8 @@ pub(super) fn start<T>(after: Option<&str>, read: impl Fn(&str) -> Option<T>) ->
     after.map(|after| read(after).ok_or_else(wrong)).transpose()
 }
 
-const DEFAULT_PAGE: usize = 1_000;
-const MAX_PAGE: usize = 10_000;
+/// Most rows of a page of what there are many of.
+pub(super) const MOST: usize = 10_000;
 
 #[cfg(test)]
 mod tests {
@@ -45,12 +45,12 @@ mod tests {
 
     #[test]
     fn a_page_has_a_thousand_rows_or_as_many_as_are_asked_for_within_reason() {
-        assert_eq!(size(None).ok(), Some(1_000));
+        assert_eq!(size(None, MOST).ok(), Some(1_000));
         for good in [1, 10_000] {
-            assert_eq!(size(Some(good)).ok(), Some(good));
+            assert_eq!(size(Some(good), MOST).ok(), Some(good));
         }
         for odd in [0, 10_001, usize::MAX] {
-            assert!(size(Some(odd)).is_err(), "{odd}");
+            assert!(size(Some(odd), MOST).is_err(), "{odd}");
         }
     }
 

@@ -14,8 +14,7 @@ use prometheus_client::metrics::MetricType;
 
 use super::entrance::Operator;
 use super::hands::{AWAY, conflict, may_say, reason, say};
-use super::problem::json;
-use super::rooms::{Named, shown};
+use super::rooms::{Named, by_now};
 use super::{Peer, Problem, Shared, api, gates};
 use crate::logging::rfc3339;
 use crate::replica::Unrecorded;
@@ -55,7 +54,7 @@ pub(super) async fn begin(
     tracing::warn!(
         room = %room.name, %peer, operator = operator.0, rehearsal = %id, visitors = size, forward, "a rehearsal has begun"
     );
-    Ok(now(&shared, &room))
+    Ok(by_now(&shared, &room))
 }
 
 /// `POST /api/v1/rooms/{room}/rehearsal/renew`.
@@ -73,7 +72,7 @@ pub(super) async fn renew(
     let lease_ms = LEASE_MS;
     let change = Change::Renew { id, lease_ms };
     match shared.replica.order(room.name.clone(), change, None, None).await {
-        Ok(_) => Ok(now(&shared, &room)),
+        Ok(_) => Ok(by_now(&shared, &room)),
         Err(Unrecorded::Refused) => Err(conflict("this rehearsal is not under way any more")),
         Err(why) => Err(Problem::unrecorded(why)),
     }
@@ -98,7 +97,7 @@ pub(super) async fn end(
     let change = Change::EndRehearsal(Some(id));
     say(&shared, &room.name, change, operator.with(why)).await?;
     tracing::warn!(room = %room.name, %peer, operator = operator.0, rehearsal = %id, "a rehearsal was ended");
-    Ok(now(&shared, &room))
+    Ok(by_now(&shared, &room))
 }
 
 fn checked(asked: api::Rehearse, operator: &Operator) -> Result<(RehearsalOrder, Who), Problem> {
@@ -133,12 +132,6 @@ fn checked(asked: api::Rehearse, operator: &Operator) -> Result<(RehearsalOrder,
 
 fn named(id: &str) -> Result<RehearsalId, Problem> {
     RehearsalId::parse(id).ok_or_else(|| Problem::mistakes(vec!["id must be 16 hexadecimal digits".to_owned()]))
-}
-
-fn now(shared: &Shared, room: &Named) -> Response {
-    let view = shared.replica.view();
-    let after = view.rooms.get(&room.name).unwrap_or(&room.view);
-    json(&shown(shared, &room.name, after))
 }
 
 /// The rehearsal of a room, with what its visitors do in all lines.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::entrance::Operator;
 use super::problem::json;
-use super::{Peer, Problem, Shared, additions, api, gates, patch, shape};
+use super::{Peer, Problem, Shared, additions, api, gates, paging, patch, shape};
 use crate::replica::Unrecorded;
 use crate::room::{Change, LineName, Mode, Overrides, RoomName, RoomView, View, Who};
 use crate::time;
@@ -67,6 +67,13 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
         },
         rooms: rooms.collect(),
     })
+}
+
+/// The room as it is by now, after what was just said.
+pub(super) fn by_now(shared: &Shared, room: &Named) -> Response {
+    let view = shared.replica.view();
+    let after = view.rooms.get(&room.name).unwrap_or(&room.view);
+    json(&shown(shared, &room.name, after))
 }
 
 pub(super) fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
@@ -170,13 +177,8 @@ pub(super) struct Page {
 
 /// `GET /api/v1/rooms/{room}/lines`: in the order of their names, a page at a time.
 pub(super) async fn lines(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
-    let Query(page) = page.map_err(|error| Problem::new(error.status(), error.body_text()))?;
-    let limit = page.limit.unwrap_or(DEFAULT_PAGE);
-    if !(1..=MAX_PAGE).contains(&limit) {
-        return Err(Problem::mistakes(vec![format!(
-            "limit must be 1 to {MAX_PAGE}, not {limit}"
-        )]));
-    }
+    let page = paging::asked(page)?;
+    let limit = paging::size(page.limit, MAX_PAGE)?;
     let from = match page.after {
         None => Bound::Unbounded,
         Some(name) => Bound::Excluded(LineName::new(&name).ok_or_else(|| no_line_name("after"))?),
@@ -199,5 +201,4 @@ pub(super) fn no_line_name(parameter: &str) -> Problem {
 /// How long a change is made anew because others of the same room come first.
 const BEATEN_WITHIN: Duration = Duration::from_secs(2);
 
-const DEFAULT_PAGE: usize = 100;
 const MAX_PAGE: usize = 1_000;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::{Named, no_line_name, parameter};
-use super::{Peer, Problem, Shared, shape};
+use super::{Peer, Problem, Shared, paging, shape};
 use crate::replica::Note;
 use crate::room::{Clock, LineName, LineView, Number, RoomName, RoomView, Standing, Visitor};
 use crate::token::Reference;
@@ -36,7 +36,7 @@ impl FromRequestParts<Shared> for Found {
         let room = Named::from_request_parts(parts, shared).await?;
         let reference = reference(parts).await?;
         let which: Result<Query<Which>, QueryRejection> = Query::from_request_parts(parts, &()).await;
-        let Query(which) = which.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+        let which = paging::asked(which)?;
         let line = match which.line {
             None => None,
             Some(name) => Some(LineName::new(&name).ok_or_else(|| no_line_name("line"))?),

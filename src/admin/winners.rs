@@ -65,7 +65,7 @@ pub(super) struct Page {
 /// `GET /api/v1/rooms/{room}/winners`: line by line, in the order in which they completed, a page at a time.
 pub(super) async fn list(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
     let page = paging::asked(page)?;
-    let limit = paging::size(page.limit)?;
+    let limit = paging::size(page.limit, paging::MOST)?;
     let wrong = || Problem::mistakes(vec!["line is no line's name".to_owned()]);
     let only = page.line.as_deref().map(|name| LineName::new(name).ok_or_else(wrong));
     let only = only.transpose()?;

@@ -33,8 +33,8 @@ enum NoAnswer {
 }
 
 impl Lookup {
-    pub fn new(settings: &config::Crawlers) -> Result<Self, StartError> {
-        let servers = servers(settings)?.into_iter().map(server).collect();
+    pub fn new(settings: &config::Crawlers, asked: &[SocketAddr]) -> Result<Self, StartError> {
+        let servers = asked.iter().copied().map(server).collect();
         let config = ResolverConfig::from_name_servers(servers);
         let mut builder = Resolver::builder_with_config(config, TokioRuntimeProvider::default());
         let options = builder.options_mut();

@@ -73,7 +73,7 @@ impl Crawlers {
     ) -> Result<Self, StartError> {
         let resolvers = resolvers(settings)?;
         let looks_up = !resolvers.is_empty();
-        let lookup = looks_up.then(|| Lookup::new(settings)).transpose()?;
+        let lookup = looks_up.then(|| Lookup::new(settings, &resolvers)).transpose()?;
         let mut known = Known::new(settings.remember, settings.lookups_per_second);
         if let Some((before, desk)) = before.and_then(|before| Some((before, before.desk.as_ref()?))) {
             known.take_over(&lock(&desk.known), |at| before.place_in(settings, at));

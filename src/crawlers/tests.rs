@@ -36,7 +36,7 @@ fn settings(dns: &Dns) -> config::Crawlers {
 }
 
 async fn look_up(dns: &Dns, address: &str) -> Found {
-    let lookup = Lookup::new(&settings(dns)).unwrap();
+    let lookup = Lookup::new(&settings(dns), &[dns.address]).unwrap();
     lookup.look_up((address.parse().unwrap(), 0)).await
 }
 
@@ -118,7 +118,7 @@ async fn a_name_in_another_domain_is_not_even_asked_for() {
     dns.names(GOOGLE, 600, &["a.msn.com", NAME]);
     dns.has("a.msn.com", 600, &[GOOGLE]);
     dns.has(NAME, 600, &[GOOGLE]);
-    let lookup = Lookup::new(&settings(&dns)).unwrap();
+    let lookup = Lookup::new(&settings(&dns), &[dns.address]).unwrap();
     let as_bing = lookup.look_up((GOOGLE.parse().unwrap(), 1)).await;
     assert_eq!(
         as_bing,

@@ -2,7 +2,7 @@
 
 use crate::gate::Site;
 use crate::harness::redis::{Options, Server};
-use crate::single_use::{LANES, begun, follows, joins_as_app, refused, single, site, spent};
+use crate::single_use::{LANES, begun, follows, joins_as_app, next_second, refused, single, site, spent};
 use crate::until;
 use crate::visitor::Visitor;
 
@@ -133,10 +133,7 @@ fn a_code_for_a_lane_that_the_rooms_lack_is_kept() {
     );
     let gate = site.start();
     gate.lives();
-    let begun = anteroom::time::wall().0 / 1_000;
-    until("the next second", || {
-        (anteroom::time::wall().0 / 1_000 > begun).then_some(())
-    });
+    next_second();
     let code = single(&site, "lane:press");
     let last = other.start();
     last.lives();

@@ -15,13 +15,15 @@ pub fn site() -> Site {
 /// Its log has begun before the second that codes are issued in.
 pub fn begun(site: Site) -> Site {
     site.start().stop();
-    let begun = second();
-    crate::until("the next second", || (second() > begun).then_some(()));
+    next_second();
     site
 }
 
-fn second() -> u64 {
-    anteroom::time::wall().0 / 1_000
+/// Codes are issued in whole seconds: whatever has begun has begun before the next one.
+pub fn next_second() {
+    let second = || anteroom::time::wall().0 / 1_000;
+    let begun = second();
+    crate::until("the next second", || (second() > begun).then_some(()));
 }
 
 fn code(site: &Site, grants: &str, more: &[&str]) -> String {

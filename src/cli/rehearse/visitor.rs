@@ -122,12 +122,7 @@ impl<'a> Visitor<'a> {
             }
             _ => {}
         }
-        let told = self.load().await;
-        if !has_pass(&self.jar) && matches!(told, Told::Wait(_)) {
-            // Too late, and in line again.
-            self.is(Fate::Waiting);
-        }
-        Some(told)
+        Some(self.load().await)
     }
 
     /// Looks around, and goes.
@@ -163,7 +158,11 @@ impl<'a> Visitor<'a> {
             "closed" | "sold_out" | "too_many_lines" => Told::Over(Fate::Refused),
             "early" => Told::Wait(FIRST),
             _ if has_pass(&self.jar) => Told::Called,
-            _ if has_place(&self.jar) => Told::Wait(FIRST),
+            _ if has_place(&self.jar) => {
+                // Also whoever came too late, and is in line again.
+                self.is(Fate::Waiting);
+                Told::Wait(FIRST)
+            }
             _ => {
                 // Neither in nor in line, as where the log is slow: the page comes again by itself.
                 self.count(&answer);
