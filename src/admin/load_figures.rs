@@ -67,5 +67,5 @@ pub(super) fn encode(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomN
 
 /// In whole units, as Prometheus has them.
 fn thousandths(milli: u64) -> f64 {
-    u32::try_from(milli).map_or(f64::MAX, f64::from) / 1_000.0
+    std::time::Duration::from_millis(milli).as_secs_f64()
 }

@@ -303,6 +303,7 @@ impl Batch {
         }
         if version < WITH_SCHEDULES {
             (self.redeems, self.spent_codes) = (Vec::new(), Vec::new());
+            self.load = Vec::new();
         }
         self
     }

@@ -250,10 +250,14 @@ impl Room {
 
     /// Works every line's schedule out anew, after something changed that all of them depend on.
     pub fn reschedule(&mut self, m: &Moment) {
+        self.plan_all(m);
+        self.repaint();
+    }
+
+    pub(super) fn plan_all(&mut self, m: &Moment) {
         for name in self.lines.keys().cloned().collect::<Vec<_>>() {
             self.plan(&name, m);
         }
-        self.repaint();
     }
 
     /// Publishes every line anew.

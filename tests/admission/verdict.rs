@@ -28,18 +28,20 @@ pub fn judge(course: &Course, trace: &Trace) -> Verdict {
         .filter(|level| level.percent > 0 && level.to_us > level.from_us + SETTLE_US)
         .map(|level| (level.from_us + SETTLE_US, level.to_us))
         .collect();
-    let mut all: Vec<u64> = steady
-        .iter()
-        .flat_map(|stretch| within(trace, *stretch))
-        .map(|(_, took_us)| took_us.unwrap_or(u64::MAX))
-        .collect();
-    all.sort_unstable();
-    let p99_us = all.get(all.len() * 99 / 100).copied().filter(|us| *us < u64::MAX);
+    let p99 = |stretch: &(u64, u64)| {
+        let took = within(trace, *stretch).map(|(_, took_us)| took_us.unwrap_or(u64::MAX));
+        let mut took: Vec<u64> = took.collect();
+        took.sort_unstable();
+        took.get(took.len() * 99 / 100).copied().filter(|us| *us < u64::MAX)
+    };
     let recoveries = course.levels.iter().skip(1).filter(|level| level.percent > 0);
     Verdict {
         completed: trace.completed,
         lost: trace.lost,
-        p99_us,
+        p99_us: steady
+            .iter()
+            .map(p99)
+            .try_fold(0, |worst: u64, us| Some(worst.max(us?))),
         swing_percent: steady.iter().map(|stretch| swing(trace, *stretch)).max().unwrap_or(0),
         recovery_secs: recoveries
             .map(|level| recovery(trace, level))

@@ -13,7 +13,7 @@ pub const TICK_US: u64 = 250_000;
 
 /// Whoever says how many are called.
 pub trait Door {
-    /// How many are called now; `over` are those who have come, and those whose visit is over, by the order of their call.
+    /// How many are called now; `told` says who has come, and whose visit is over, by the order of their call.
     fn call(&mut self, told: &Told, report: &mut Saw, now_us: u64) -> u64;
 }
 

@@ -235,9 +235,10 @@ fn an_account_that_has_a_place_keeps_it_and_the_code() {
 }
 
 #[test]
-fn rooms_of_an_older_version_take_no_codes() {
+fn rooms_of_an_older_version_take_no_codes_and_no_reports() {
     let batch = Batch {
         redeems: vec![code(1, 1)],
+        load: vec![(room(), anteroom::room::Report::default())],
         ..Batch::default()
     };
     assert_eq!(batch.under(2), Batch::default());

@@ -119,6 +119,8 @@ fn the_linear_controller_calls_fifty_a_step_at_rest_and_one_at_a_hundred_request
     let busy = calls_in(&mut log, 200);
     assert!((9..=11).contains(&busy), "{busy}");
     assert_eq!(load(&mut log).why, Why::Requests);
+    calls(&mut log, 30, report(0, 20, 0));
+    assert_eq!(load(&mut log).step_milli, 50_000);
 }
 
 #[test]

@@ -19,16 +19,21 @@ pub(super) struct LoadArgs {
     #[arg(long, value_name = "MS")]
     p95_ms: Option<u32>,
     /// Share of requests that fail, 0 to 1
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     errors: Option<f64>,
     /// How many seconds the figures hold, 1 to 3600
     #[arg(long, value_name = "SECONDS", required_unless_present = "none")]
     ttl: Option<u32>,
     /// The measured figures count again
-    #[arg(long, conflicts_with_all = ["requests", "p95_ms", "errors", "ttl"])]
+    #[arg(long, conflicts_with_all = ["requests", "p95_ms", "errors", "ttl", "reason"])]
     none: bool,
     #[command(flatten)]
     why: hands::Why,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "must be 0 to 1".to_owned())
 }
 
 pub(super) async fn load(client: &Client, args: &LoadArgs, json: bool) -> Result<(), Failure> {

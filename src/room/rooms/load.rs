@@ -53,7 +53,9 @@ impl Room {
         let changed = load.run(&admission, step_ms, self.crowd.slots, (m.time, m.clock));
         load.allowance = load.allowance.at(step_ms, m.clock);
         if changed {
-            self.reschedule(m);
+            // What is told of each line does not hang on it.
+            self.plan_all(m);
+            self.picture = None;
         }
     }
 
