@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -104,13 +104,12 @@ impl Redis {
                 .arg(folder)
                 .stdout(Stdio::null()),
         );
-        until("the store listens", || {
-            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
+        until("the store answers", || pong(port).is_ok_and(|said| said));
         process
     }
 
-    /// Stops it and starts it again, with all that it kept or with nothing. Says how long it was gone.
+    /// Stops it and starts it again, with all that it kept or with nothing. Says how long it was gone, which is until it has
+    /// read its file and takes commands.
     pub fn restart(&mut self, forgets: bool) -> Duration {
         let began = Instant::now();
         self.cpu_before += self.process.cpu_secs();
@@ -274,6 +273,15 @@ async fn serve(mut stream: BufReader<tokio::net::TcpStream>, receipts: Receipts)
 fn free() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("it is bound")
+}
+
+/// Whether it takes commands; while it reads its file it says `-LOADING`.
+fn pong(port: u16) -> io::Result<bool> {
+    let mut wire = std::net::TcpStream::connect(("127.0.0.1", port))?;
+    wire.write_all(b"PING\r\n")?;
+    let mut said = [0; 5];
+    wire.read_exact(&mut said)?;
+    Ok(&said == b"+PONG")
 }
 
 fn until(what: &str, condition: impl Fn() -> bool) {
