@@ -88,15 +88,13 @@ impl Line {
 
     /// Works the accounts out from the tags.
     pub fn index_accounts(&mut self) {
-        let mut accounts = Accounts::default();
-        for (id, lane) in (0..).map(LaneId).zip(&self.lanes) {
-            for (place, tag) in lane.tags.iter_from(Place(0)) {
-                if rank(lane, id, place).is_some() {
-                    accounts.put(tag, (id, lane.eras.draws.came(place)));
-                }
-            }
-        }
-        self.accounts = accounts;
+        let lanes = (0..).map(LaneId).zip(&self.lanes);
+        let live = lanes.flat_map(|(id, lane)| {
+            let tags = lane.tags.iter_from(Place(0));
+            tags.filter(move |(place, _)| rank(lane, id, *place).is_some())
+                .map(move |(place, tag)| (tag, (id, lane.eras.draws.came(place))))
+        });
+        self.accounts = live.collect();
     }
 
     fn tags(&self) -> u64 {
