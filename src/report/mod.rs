@@ -31,6 +31,7 @@ pub use findings::*;
 pub(crate) use histogram::Histogram;
 pub use histogram::Spread;
 pub use page::html;
+pub(crate) use plot::{BOTTOM, HIGH, LEFT, WIDE, grid, label};
 pub use series::{Moment, Point, Points, Series};
 pub use source::{OpenError, Source};
 pub(crate) use text::said;

@@ -234,21 +234,26 @@ impl Frame {
     }
 
     fn open_without_time(&self, title: &str) -> String {
-        let mut svg = format!("<svg viewBox=\"0 0 {VIEW_WIDE} {VIEW_HIGH}\" role=\"img\" aria-label=\"{title}\">");
-        for part in 0..=4 {
-            let value = self.top * part / 4;
-            let y = self.y(value);
-            let right = LEFT + WIDE;
-            let _ = write!(
-                svg,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                 <text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>",
-                LEFT - 6.0,
-                y + 4.0
-            );
-        }
-        svg
+        grid(title, &|part| (self.top * u64::from(part) / 4).to_string())
     }
+}
+
+/// A picture with five lines across it, and beside each what it stands for: so many quarters of the top.
+pub(crate) fn grid(title: &str, value: &dyn Fn(u32) -> String) -> String {
+    let mut svg = format!("<svg viewBox=\"0 0 {VIEW_WIDE} {VIEW_HIGH}\" role=\"img\" aria-label=\"{title}\">");
+    for part in 0..=4 {
+        let y = BOTTOM - HIGH * f64::from(part) / 4.0;
+        let _ = write!(
+            svg,
+            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+             <text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            LEFT + WIDE,
+            LEFT - 6.0,
+            y + 4.0,
+            value(part)
+        );
+    }
+    svg
 }
 
 fn bar(svg: &mut String, frame: &Frame, at: usize, value: u64, class: &str, title: &str) {
@@ -264,7 +269,8 @@ fn bar(svg: &mut String, frame: &Frame, at: usize, value: u64, class: &str, titl
     );
 }
 
-fn label(svg: &mut String, x: f64, text: &str) {
+/// Below the lowest line.
+pub(crate) fn label(svg: &mut String, x: f64, text: &str) {
     let _ = write!(
         svg,
         "<text x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{text}</text>",
@@ -310,10 +316,12 @@ fn ratio(part: u64, whole: u64) -> f64 {
 
 const VIEW_WIDE: f64 = 560.0;
 const VIEW_HIGH: f64 = 230.0;
-const LEFT: f64 = 52.0;
-const WIDE: f64 = 482.0;
-const BOTTOM: f64 = 202.0;
-const HIGH: f64 = 190.0;
+
+/// Where what is drawn lies on the picture.
+pub(crate) const LEFT: f64 = 52.0;
+pub(crate) const WIDE: f64 = 472.0;
+pub(crate) const BOTTOM: f64 = 202.0;
+pub(crate) const HIGH: f64 = 190.0;
 
 /// Fewer marks than this are on the axis of time, so many milliseconds apart.
 const MARKS: u64 = 6;

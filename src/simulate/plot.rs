@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::guesses::Point;
-use crate::report::said;
+use crate::report::{BOTTOM, HIGH, LEFT, WIDE, grid, label, said};
 
 /// One line of a plot, by the class that colours it.
 pub(super) struct Curve {
@@ -20,7 +20,7 @@ pub(super) fn over_time(title: &str, step_ms: u64, curves: &[Curve]) -> String {
     let mut svg = open(title, top);
     for part in 0..=4_u32 {
         let secs = float(step_ms) / 1_000.0 * count(steps) * f64::from(part) / 4.0;
-        mark(&mut svg, LEFT + WIDE * f64::from(part) / 4.0, &said(secs));
+        label(&mut svg, LEFT + WIDE * f64::from(part) / 4.0, &said(secs));
     }
     for curve in curves {
         let mut path = String::new();
@@ -65,7 +65,7 @@ fn intervals(title: &str, points: &[Point]) -> String {
     let y = |secs: u32| high(minutes(secs), top);
     for part in 0..=4_u32 {
         let at = wide * f64::from(part) / 4.0;
-        mark(&mut svg, LEFT + WIDE * f64::from(part) / 4.0, &format!("{at}"));
+        label(&mut svg, LEFT + WIDE * f64::from(part) / 4.0, &format!("{at}"));
     }
     let thin = points.len().div_ceil(MOST_INTERVALS).max(1);
     for point in points.iter().step_by(thin) {
@@ -89,29 +89,9 @@ fn minutes(secs: u32) -> f64 {
     f64::from(secs) / 60.0
 }
 
+/// Quarters of the top beside the lines.
 fn open(title: &str, top: f64) -> String {
-    let mut svg = format!("<svg viewBox=\"0 0 {VIEW_WIDE} {VIEW_HIGH}\" role=\"img\" aria-label=\"{title}\">");
-    for part in 0..=4_u32 {
-        let value = top * f64::from(part) / 4.0;
-        let y = high(value, top);
-        let _ = write!(
-            svg,
-            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>",
-            LEFT + WIDE,
-            LEFT - 6.0,
-            y + 4.0,
-        );
-    }
-    svg
-}
-
-fn mark(svg: &mut String, x: f64, text: &str) {
-    let _ = write!(
-        svg,
-        "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{text}</text>",
-        BOTTOM + 16.0
-    );
+    grid(title, &|part| (top * f64::from(part) / 4.0).to_string())
 }
 
 fn high(value: f64, top: f64) -> f64 {
@@ -140,13 +120,6 @@ fn float(value: u64) -> f64 {
 fn count(value: usize) -> f64 {
     value as f64
 }
-
-const VIEW_WIDE: f64 = 560.0;
-const VIEW_HIGH: f64 = 230.0;
-const LEFT: f64 = 52.0;
-const WIDE: f64 = 472.0;
-const BOTTOM: f64 = 202.0;
-const HIGH: f64 = 190.0;
 
 /// On white, in both themes.
 const PICTURE_STYLE: &str = "svg{background:#fff}text{fill:#52606d;font:11px sans-serif}.grid{stroke:#b5c0c8}\
