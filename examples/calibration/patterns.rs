@@ -67,6 +67,7 @@ fn usual(name: &'static str) -> Pattern {
             most_ms: 12 * 60 * MIN,
             step_ms: 250,
             probes: 300,
+            gates: Vec::new(),
             notes: Vec::new(),
             script: Vec::new(),
         },

@@ -1,18 +1,5 @@
-//! The bill: what a sale costs Redis and the gates, by a formula and unit costs that are measured here.
-//!
-//! How often gates speak follows from the protocol, not from a measurement. A gate with something urgent to say (a join, a
-//! claim) speaks at once, but not sooner after it began its last exchange than the round trip and
-//! `apart` = min((G² - 1) · 20 µs, 200 ms), at least 4 ms where a batch has several whom somebody waits for; with
-//! marks alone it waits 250 ms for company. With `u` urgent words a second at a gate that is
-//!
-//!     exchanges a second of a gate = max(4, 1 / (max(apart, trip) + 1/u))
-//!
-//! and each exchange appends an entry that all G gates read. Then, with all gates alike and E exchanges a second in all:
-//!
-//!     commands a second   = E · k
-//!     Redis' processor    = E · (c + r · G)
-//!     bytes out of Redis  = E · G · (entry + envelope),  bytes into it = E · (entry + request)
-//!     a gate's processor  = its requests · their costs + E · (an entry applied) + streams · a quiet second
+//! The bill: unit costs of a Redis are measured here, what [`anteroom::simulate::bill`] says is held to what is found, and a
+//! sale that does not fit here is computed.
 //!
 //! `r` is measured by long ranges of a stream; `k`, `c` and the envelopes come from a run of one gate and one of six; other runs
 //! check them.
@@ -22,6 +9,7 @@ use std::time::Duration;
 use anteroom::log::redis::{Options as LogOptions, RedisLog};
 use anteroom::replica::{Note, Options, Replica, ReplicaThread};
 use anteroom::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
+use anteroom::simulate::bill::{Cost, Load, Units};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
@@ -35,159 +23,48 @@ const WAITING: usize = 20_000;
 const RUN: Duration = Duration::from_secs(15);
 const BEAT: Duration = Duration::from_millis(5);
 
-/// Of the protocol (`replica/protocol/pace.rs`), in seconds.
-const APART_SECS: f64 = 20e-6;
-const APART_MOST_SECS: f64 = 0.2;
-const CROWD_APART_SECS: f64 = 4e-3;
-const QUIET_SECS: f64 = 0.25;
-
 /// How far a check may be from what the formula says.
 const NEAR: f64 = 0.3;
 
-/// What happens in a second, all gates together.
-#[derive(Clone, Copy, Debug)]
-pub struct Load {
-    gates: f64,
-    joins: f64,
-    /// Other urgent words: claims, ends.
-    words: f64,
-    marks: f64,
-    waiting: f64,
-    /// Requests forwarded, and pages and statuses of who waits.
-    forwarded: f64,
-    asked: f64,
-    streams: f64,
-}
-
-/// What a second costs.
-#[derive(Clone, Copy, Debug)]
-struct Cost {
-    exchanges: f64,
-    commands: f64,
-    cpu: f64,
-    bytes_in: f64,
-    bytes_out: f64,
-}
-
-/// Unit costs of the store.
-#[derive(Clone, Copy, Debug)]
-pub struct Units {
-    trip_secs: f64,
-    commands: f64,
-    exchange_secs: f64,
-    read_secs: f64,
-    request_bytes: f64,
-    envelope_bytes: f64,
-}
-
-/// A gate's processor time for a request, an entry and a quiet second of a stream, in seconds: measured by scripts/bench,
-/// `replica_load` and `crowd streams`.
-const JOIN_SECS: f64 = 45e-6;
-const FORWARDED_SECS: f64 = 18.8e-6;
-const ASKED_SECS: f64 = 9.9e-6;
-const ENTRY_SECS: f64 = 10e-6;
-const STREAM_SECS: f64 = 18.6e-6;
-const WORD_SECS: f64 = 2e-6;
-
-impl Load {
-    fn run(gates: u32, joins: u32, marks: u32) -> Self {
-        Self {
-            gates: gates.into(),
-            joins: joins.into(),
-            words: 0.0,
-            marks: marks.into(),
-            waiting: 20_000.0,
-            forwarded: 0.0,
-            asked: 0.0,
-            streams: 0.0,
-        }
-    }
-
-    /// Fourteen million come within ten minutes and wait on event streams; a thousand a second are called and go twenty pages.
-    fn sale(gates: u32) -> Self {
-        Self {
-            gates: gates.into(),
-            joins: 14e6 / 600.0,
-            words: 2_000.0,
-            marks: 14e6 / 120.0,
-            waiting: 14e6,
-            forwarded: 20_000.0,
-            asked: 1_000.0,
-            streams: 14e6,
-        }
-    }
-
-    /// Exchanges a second, all gates together.
-    fn exchanges(&self, trip_secs: f64) -> f64 {
-        let urgent = (self.joins + self.words) / self.gates;
-        let apart = (APART_SECS * (self.gates * self.gates - 1.0)).min(APART_MOST_SECS);
-        let step = apart.max(trip_secs);
-        // Several who are waited for in one batch.
-        let step = if urgent * step > 1.0 {
-            step.max(CROWD_APART_SECS)
-        } else {
-            step
-        };
-        self.gates * (1.0 / (step + 1.0 / urgent)).max(1.0 / QUIET_SECS)
-    }
-
-    /// Bytes of an entry's own: its marks, by how far apart they lie, and whatever else is said.
-    fn entry_bytes(&self, exchanges: f64) -> f64 {
-        let marks = self.marks / exchanges;
-        let gap = self.waiting / marks.max(1.0);
-        let each = match gap {
-            gap if gap < 8.0 => gap / 8.0,
-            gap if gap < 90.0 => 1.0,
-            gap if gap < 11_000.0 => 2.0,
-            _ => 3.0,
-        };
-        HEAD_BYTES + marks * each + self.words / exchanges * 15.0
-    }
-
-    fn costs(&self, units: &Units) -> Cost {
-        let exchanges = self.exchanges(units.trip_secs);
-        let entry = self.entry_bytes(exchanges);
-        Cost {
-            exchanges,
-            commands: exchanges * units.commands,
-            cpu: exchanges * (units.exchange_secs + units.read_secs * self.gates),
-            bytes_in: exchanges * (entry + units.request_bytes),
-            bytes_out: exchanges * self.gates * (entry + units.envelope_bytes),
-        }
-    }
-
-    /// Cores that one gate needs.
-    fn gate_cores(&self, exchanges: f64) -> f64 {
-        let of_visitors = self.joins * JOIN_SECS
-            + self.forwarded * FORWARDED_SECS
-            + self.asked * ASKED_SECS
-            + self.streams * STREAM_SECS
-            + (self.marks + self.words) * WORD_SECS;
-        of_visitors / self.gates + exchanges * ENTRY_SECS
+/// What replicas are given to do in a run.
+fn given(gates: u32, joins: u32, marks: u32) -> Load {
+    Load {
+        gates: gates.into(),
+        joins: joins.into(),
+        marks: marks.into(),
+        waiting: 20_000.0,
+        ..Load::default()
     }
 }
 
-/// What an entry holds besides what was said of visitors.
-const HEAD_BYTES: f64 = 40.0;
+/// Fourteen million come within ten minutes and wait on event streams; a thousand a second are called and go twenty pages.
+fn sale(gates: u32) -> Load {
+    Load {
+        gates: gates.into(),
+        joins: 14e6 / 600.0,
+        words: 2_000.0,
+        marks: 14e6 / 120.0,
+        waiting: 14e6,
+        forwarded: 20_000.0,
+        asked: 1_000.0,
+        streams: 14e6,
+    }
+}
 
 /// Measures, checks, and prints the bill. Says what is not as the formula has it.
 pub async fn bill(server: &str, folder: &std::path::Path) -> Vec<String> {
-    let one = measure(server, folder, Load::run(1, 400, 150)).await;
-    let six = measure(server, folder, Load::run(6, 400, 150)).await;
-    let units = Units::fit(&one, &six, reading(server, folder).await);
+    let one = measure(server, folder, given(1, 400, 150)).await;
+    let six = measure(server, folder, given(6, 400, 150)).await;
+    let units = fit(&one, &six, reading(server, folder).await);
     println!("unit costs: {units:.6?}\n");
     println!("| gates | joins/s | | entries/s | commands/s | of a core | bytes/s in | bytes/s out |");
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut faults = Vec::new();
-    for load in [
-        Load::run(1, 1_000, 150),
-        Load::run(3, 400, 150),
-        Load::run(3, 1_000, 150),
-    ] {
+    for load in [given(1, 1_000, 150), given(3, 400, 150), given(3, 1_000, 150)] {
         let (_, found) = measure(server, folder, load).await;
         let said = load.costs(&units);
         for (what, cost) in [("formula", &said), ("measured", &found)] {
-            println!("| {} | {} | {what} | {} |", load.gates, load.joins, cost.tells());
+            println!("| {} | {} | {what} | {} |", load.gates, load.joins, tells(cost));
         }
         for (what, said, found) in [
             ("entries", said.exchanges, found.exchanges),
@@ -209,47 +86,43 @@ pub async fn bill(server: &str, folder: &std::path::Path) -> Vec<String> {
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for gates in [1, 10, 100] {
-        let load = Load::sale(gates);
+        let load = sale(gates);
         let cost = load.costs(&units);
         let cores = load.gate_cores(cost.exchanges);
         println!(
             "| {gates} gates | {} | {cores:.2} | {:.1} |",
-            cost.tells(),
+            tells(&cost),
             cores * load.gates
         );
     }
     faults
 }
 
-impl Cost {
-    fn tells(&self) -> String {
-        format!(
-            "{:.0} | {:.0} | {:.3} | {:.0} KB | {:.0} KB",
-            self.exchanges,
-            self.commands,
-            self.cpu,
-            self.bytes_in / 1e3,
-            self.bytes_out / 1e3
-        )
-    }
+fn tells(cost: &Cost) -> String {
+    format!(
+        "{:.0} | {:.0} | {:.3} | {:.0} KB | {:.0} KB",
+        cost.exchanges,
+        cost.commands,
+        cost.cpu,
+        cost.bytes_in / 1e3,
+        cost.bytes_out / 1e3
+    )
 }
 
-impl Units {
-    /// From a run of one gate and one of several, and what reading an entry takes.
-    fn fit((one, few): &(Load, Cost), (other, many): &(Load, Cost), read_secs: f64) -> Self {
-        let alone = |load: &Load, cost: &Cost| cost.cpu / cost.exchanges - read_secs * load.gates;
-        let entry = |load: &Load, cost: &Cost| load.entry_bytes(cost.exchanges);
-        Self {
-            trip_secs: (1.0 / few.exchanges - 1.0 / one.joins).max(0.0),
-            commands: f64::midpoint(few.commands / few.exchanges, many.commands / many.exchanges),
-            exchange_secs: f64::midpoint(alone(one, few), alone(other, many)),
-            read_secs,
-            request_bytes: f64::midpoint(
-                few.bytes_in / few.exchanges - entry(one, few),
-                many.bytes_in / many.exchanges - entry(other, many),
-            ),
-            envelope_bytes: many.bytes_out / many.exchanges / other.gates - entry(other, many),
-        }
+/// From a run of one gate and one of several, and what reading an entry takes.
+fn fit((one, few): &(Load, Cost), (other, many): &(Load, Cost), read_secs: f64) -> Units {
+    let alone = |load: &Load, cost: &Cost| cost.cpu / cost.exchanges - read_secs * load.gates;
+    let entry = |load: &Load, cost: &Cost| load.entry_bytes(cost.exchanges);
+    Units {
+        trip_secs: (1.0 / few.exchanges - 1.0 / one.joins).max(0.0),
+        commands: f64::midpoint(few.commands / few.exchanges, many.commands / many.exchanges),
+        exchange_secs: f64::midpoint(alone(one, few), alone(other, many)),
+        read_secs,
+        request_bytes: f64::midpoint(
+            few.bytes_in / few.exchanges - entry(one, few),
+            many.bytes_in / many.exchanges - entry(other, many),
+        ),
+        envelope_bytes: many.bytes_out / many.exchanges / other.gates - entry(other, many),
     }
 }
 

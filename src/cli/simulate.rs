@@ -3,6 +3,7 @@
 mod like;
 mod notes;
 mod replay;
+mod room;
 mod words;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -11,14 +12,15 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use crate::config::{Config, Overrides, Room};
-use crate::room::{MAX_LANES, Settings, Wall};
+use crate::config::{Config, Overrides};
+use crate::room::Wall;
 use crate::simulate::{
     Arrive, Crowd, MAX_VISITORS, Outcome, Plan, Progress, Scripted, Stays, Upstream, html, simulate, text,
 };
 use crate::time;
 
 use self::replay::Replay;
+use self::room::{lanes, room, start};
 use self::words::{Later, Level, ShareOf, change, duration, later, level, per_sec, share, share_of};
 use super::{EXIT_CONFIG, say};
 
@@ -35,6 +37,7 @@ Examples:
   anteroom simulate --visitors 5000 --leave 20% --no-show 10% --bots 30% --format json
   anteroom simulate --replay access.log --change 1s:capacity=300 --format html --output sale.html
   anteroom simulate --visitors 5000 --shop 60/s --shop-then 20min:30/s
+  anteroom simulate --visitors 1000000 --gates 1,10,100
 
 Exit codes: 0 done, 64 usage, 73 the file cannot be written, 78 the configuration has mistakes")]
 pub struct SimulateArgs {
@@ -44,7 +47,7 @@ pub struct SimulateArgs {
     /// The room; without it the first
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
-    /// How many come
+    /// How many come; a million take some 150 MB of memory
     #[arg(long, value_name = "COUNT", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_VISITORS)))]
     visitors: u32,
     /// How they come: spike, wave, steady, ramp, bursts, instant
@@ -107,6 +110,9 @@ pub struct SimulateArgs {
     /// What an operator changes on the way, such as 20min:capacity=300 or 5min:rate=none; may be given again
     #[arg(long, value_name = "WHEN:KEY=VALUE", value_parser = change)]
     change: Vec<words::Change>,
+    /// What so many gates and their store would have to do, such as 1,10,100
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_GATES)))]
+    gates: Vec<u32>,
     /// Another seed, another crowd of the same kind
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -239,6 +245,7 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
         most_ms: args.most,
         step_ms: STEP_MS,
         probes: PROBES,
+        gates: args.gates.clone(),
         notes,
         script: Vec::new(),
     };
@@ -247,6 +254,12 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
     }
     if let Some(replay) = replay {
         play(&mut plan, replay);
+    }
+    let more = u64::from(args.bots) + u64::from(args.tabs);
+    if plan.script.is_empty() && u64::from(plan.visitors) * (1_000 + more) / 1_000 > u64::from(MAX_VISITORS) {
+        return Err(format!(
+            "--visitors with --bots and --tabs are more than {MAX_VISITORS} browsers"
+        ));
     }
     if plan.over_ms > plan.most_ms {
         plan.notes.push("--for ends before everybody has come".to_owned());
@@ -277,56 +290,6 @@ fn come(plan: &mut Plan, arrivals: Vec<u64>) {
     plan.visitors = u32::try_from(arrivals.len()).unwrap_or(u32::MAX);
     plan.over_ms = arrivals.last().copied().unwrap_or(0).max(1);
     plan.arrive = Arrive::Noted(arrivals);
-}
-
-fn room<'a>(args: &SimulateArgs, config: &'a Config) -> Result<&'a Room, String> {
-    let Some(name) = &args.room else {
-        return config.rooms.first().ok_or_else(|| "there is no room".to_owned());
-    };
-    let found = config.rooms.iter().find(|room| room.name.as_str() == name);
-    let names = || {
-        config
-            .rooms
-            .iter()
-            .map(|room| room.name.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    found.ok_or_else(|| format!("there is no room {name:?}: one of {}", names()))
-}
-
-/// Of a thousand, how many come to each lane after the first.
-fn lanes(args: &SimulateArgs, settings: &Settings) -> Result<Vec<u16>, String> {
-    let mut shares = vec![0; settings.lane_weights.len().clamp(1, MAX_LANES) - 1];
-    for ShareOf { name, share } in &args.lane {
-        let lane = settings.lanes.iter().position(|lane| lane.name == *name);
-        let of = lane.and_then(|lane| shares.get_mut(lane.checked_sub(1)?));
-        let names: Vec<_> = settings.lanes.iter().skip(1).map(|lane| lane.name.as_str()).collect();
-        let Some(of) = of else {
-            return Err(format!(
-                "{name:?} is no lane that codes lead to: one of [{}]",
-                names.join(", ")
-            ));
-        };
-        *of = *share;
-    }
-    if shares.iter().map(|share| u32::from(*share)).sum::<u32>() > 1_000 {
-        return Err("the lanes have more than everybody: together at most 100 %".to_owned());
-    }
-    Ok(shares)
-}
-
-/// A room with a schedule from its next beginning on; another at any time.
-fn start(settings: &Settings, now: Wall) -> Result<Wall, String> {
-    let Some(schedule) = &settings.schedule else {
-        return Ok(Wall(ANY_TIME_MS));
-    };
-    let next = schedule
-        .windows
-        .iter()
-        .map(|window| window.begins)
-        .find(|begins| *begins >= now);
-    next.ok_or_else(|| "the room's schedule has no beginning ahead: give it a date in the future".to_owned())
 }
 
 fn put(args: &SimulateArgs, outcome: &Outcome) -> Result<(), String> {
@@ -374,8 +337,8 @@ fn failed(message: &str, code: u8) -> ExitCode {
 const STEP_MS: u64 = 100;
 const PROBES: u32 = 2_000;
 
-/// The beginning of 2026: the figures do not depend on it.
-const ANY_TIME_MS: u64 = 1_767_225_600_000;
+/// Most gates of a bill.
+const MOST_GATES: u32 = 1_000;
 
 /// As `sysexits.h` has them: `EX_USAGE`, `EX_CANTCREAT`.
 const EXIT_USAGE: u8 = 64;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::room::{
-    Batch, Change, Effects, Entry, GateId, LineName, LineView, MAX_BATCH_BYTES, Overrides, Position, RoomChange,
-    RoomName, RoomView, Section, State, VERSION, View, Wall,
+    Batch, Change, Effects, Entry, GateId, LineName, LineView, MAX_BATCH_BYTES, Overrides, Position, Report,
+    RoomChange, RoomName, RoomView, Section, State, VERSION, View, Wall,
 };
 
 use super::plan::Plan;
@@ -21,6 +21,7 @@ pub(super) struct Gate {
     serial: u64,
     /// What goes with the next entry.
     pub said: Section,
+    pub report: Option<Report>,
     pub view: Arc<View>,
     pub entries: u64,
     /// Joins, marks, claims and whatever else was applied.
@@ -35,6 +36,7 @@ impl Gate {
         let mut gate = Self {
             state,
             said: Section::new(plan.room.clone(), LineName::ONLY),
+            report: None,
             room: plan.room.clone(),
             start: plan.start,
             serial: 0,
@@ -75,9 +77,11 @@ impl Gate {
         said.marks.sort_unstable();
         said.marks.dedup();
         let first = self.cut(&mut said);
+        let report = self.report.take().map(|report| (self.room.clone(), report));
         let effects = self.append(
             Batch {
                 sections: vec![first],
+                load: report.into_iter().collect(),
                 ..Batch::default()
             },
             now,

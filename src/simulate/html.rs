@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use minijinja::HtmlEscape;
 
+use super::followed::{Allowed, Followed};
 use super::outcome::Outcome;
 use super::plot::{Curve, calibration, over_time};
 use super::series::Step;
@@ -51,8 +52,15 @@ fn tiles(page: &mut String, outcome: &Outcome) {
             "of the looks: worse without a reason",
         ),
     ];
+    let admission = outcome.admission.iter().flat_map(|followed| {
+        let a_second = followed.mean_calls * 1_000.0 / Spreadable(followed.step_ms.max(1)).float();
+        [
+            (format!("{a_second:.2}"), "calls a second allowed, on average"),
+            (said(followed.stopped_secs), "in line while nobody might be called"),
+        ]
+    });
     page.push_str("<section>\n<ul class=\"tiles\">\n");
-    for (figure, name) in tiles {
+    for (figure, name) in tiles.into_iter().chain(admission) {
         let _ = writeln!(page, "<li><b>{figure}</b>{name}</li>");
     }
     page.push_str("</ul>\n</section>\n");
@@ -88,11 +96,45 @@ fn plots(page: &mut String, outcome: &Outcome) {
         series.step_ms,
         &[curve("a", "requests", &|step| a_second(step.requests))],
     ));
+    if let Some(followed) = &outcome.admission {
+        admission(page, outcome, followed);
+    }
     page.push_str(&calibration(
         "Estimates shown (upright, minutes) and waits (across)",
         &outcome.points,
     ));
     page.push_str("</div>\n</section>\n");
+}
+
+/// What a controller allowed, and what it saw of the shop.
+fn admission(page: &mut String, outcome: &Outcome, followed: &Followed) {
+    let series = &outcome.over_time;
+    let curve = |class, name, of: &dyn Fn(&Allowed) -> f64| Curve {
+        class,
+        name,
+        values: series
+            .steps
+            .iter()
+            .map(|step| step.allowed.as_ref().map_or(0.0, of))
+            .collect(),
+    };
+    let a_second = |milli: u64| Spreadable(milli).float() / Spreadable(followed.step_ms.max(1)).float();
+    let allowed = curve("a", "allowed", &|allowed| a_second(allowed.step_milli));
+    page.push_str(&over_time("Calls allowed a second", series.step_ms, &[allowed]));
+    let p95 = curve("a", "95 of 100 take", &|allowed| {
+        Spreadable(allowed.p95_ms.unwrap_or(0)).float() / 1_000.0
+    });
+    page.push_str(&over_time(
+        "95 of 100 requests take at most (seconds)",
+        series.step_ms,
+        &[p95],
+    ));
+    let failed = curve("a", "failed", &|allowed| f64::from(allowed.errors_permille) / 10.0);
+    page.push_str(&over_time(
+        "Requests that fail, of a hundred",
+        series.step_ms,
+        &[failed],
+    ));
 }
 
 /// A count as what a plot takes.

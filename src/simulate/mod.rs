@@ -5,14 +5,18 @@
 //! is made up is people ([`Crowd`]), when they come ([`Arrive`]), and how long they stay. All of it follows from a seed.
 
 mod arrivals;
+pub mod bill;
+mod followed;
 mod gate;
 mod guesses;
 mod html;
+mod line;
 mod outcome;
 mod people;
 mod plan;
 mod plot;
 mod run;
+mod saw;
 mod series;
 mod serving;
 pub mod shop;
@@ -21,12 +25,14 @@ mod visits;
 mod wheel;
 
 pub use arrivals::Arrive;
+pub use followed::{Allowed, Followed};
 pub use guesses::{Point, Trust};
 pub use html::html;
 pub use outcome::Outcome;
 pub use plan::{Crowd, Doing, MAX_VISITORS, Plan, Scripted, Stays, Upstream};
 pub use plot::calibration_picture;
 pub use run::{Progress, simulate};
+pub use saw::Saw;
 pub use series::{Series, Step};
 pub use serving::Served;
 pub use text::text;

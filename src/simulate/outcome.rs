@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use crate::report::Spread;
-use crate::room::{Figures, LineView};
+use crate::room::{Figures, Section};
 
+use super::bill::Bill;
+use super::followed::Followed;
 use super::gate::Gate;
 use super::guesses::{Point, Trust};
 use super::plan::Plan;
@@ -14,7 +16,7 @@ use super::serving::Served;
 /// Counted while a simulation runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    pub requests: u64,
+    pub counts: Counts,
     pub gave_up: u64,
     pub turned_away: u64,
     pub thrown_out: u64,
@@ -32,7 +34,29 @@ pub(super) struct Tally {
     slots: u128,
 }
 
+/// Totals that a series has by step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// Requests of the shop.
+    pub requests: u64,
+    /// What the gate said: marks and renewals, and all else but joins.
+    pub marks: u64,
+    pub words: u64,
+}
+
 impl Tally {
+    /// The gate says this with its next entry.
+    pub fn says(&mut self, said: &Section) {
+        self.counts.marks += (said.marks.len() + said.renewals.len()) as u64;
+        let words = [
+            said.claims.len(),
+            said.completions.len(),
+            said.leaves.len(),
+            said.ends.len(),
+        ];
+        self.counts.words += words.iter().sum::<usize>() as u64;
+    }
+
     /// Time has passed with these figures at its end.
     pub fn pass(&mut self, figures: &Figures, calls: bool, (busy, ms): (u64, u64)) {
         self.peak_waiting = self.peak_waiting.max(figures.waiting);
@@ -50,6 +74,8 @@ impl Tally {
 /// A simulation's figures. The same plan gives the same bytes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Outcome {
+    /// Of the form of these figures: rises when one of them is renamed, goes, or means something else.
+    pub version: u32,
     pub room: String,
     pub arrive: String,
     pub visitors: u32,
@@ -58,13 +84,15 @@ pub struct Outcome {
     /// Virtual time, and whether everybody had come and gone by then.
     pub took_secs: f64,
     pub finished: bool,
+    /// Visitors who had not come by then.
+    pub never_came: u64,
     pub joins: u64,
     pub calls: u64,
     pub claims: u64,
     pub no_shows: u64,
     /// Gave up while waiting.
     pub gave_up: u64,
-    /// Came back too late, and joined anew.
+    /// Came back too late, or were in line when the next sale began, and joined anew.
     pub late: u64,
     /// Found the room closed or sold out.
     pub turned_away: u64,
@@ -93,10 +121,14 @@ pub struct Outcome {
     /// Requests that the shop had, and what became of them in one that can take only so much.
     pub requests: u64,
     pub upstream: Option<Served>,
+    /// How the room followed its shop, where it does.
+    pub admission: Option<Followed>,
     /// What the figures leave out.
     pub notes: Vec<String>,
     pub entries: u64,
     pub events: u64,
+    /// What it would cost with each of the numbers of gates that were asked for.
+    pub bills: Vec<Bill>,
     pub over_time: Series,
 }
 
@@ -104,14 +136,15 @@ impl Outcome {
     pub(super) fn of(
         plan: &Plan,
         gate: &Gate,
-        line: Option<&LineView>,
-        (tally, bots, upstream): (&Tally, u64, Option<Served>),
+        (tally, bots, never_came): (&Tally, u64, u64),
+        (upstream, admission): (Option<Served>, Option<Followed>),
         (waits, waits_to_door): (Spread, Spread),
         (estimates, points, over_time): (Trust, Vec<Point>, Series),
         now: u64,
     ) -> Self {
-        let figures = line.map(|line| line.figures).unwrap_or_default();
+        let figures = gate.line().map(|line| line.figures).unwrap_or_default();
         Self {
+            version: FORM,
             room: plan.room.as_str().to_owned(),
             arrive: plan.arrive.to_string(),
             visitors: plan.visitors,
@@ -119,6 +152,7 @@ impl Outcome {
             seed: plan.seed,
             took_secs: secs(now),
             finished: now < plan.most_ms,
+            never_came,
             joins: figures.joins,
             calls: figures.calls,
             claims: figures.claims,
@@ -140,15 +174,20 @@ impl Outcome {
             waits_to_door,
             estimates,
             points,
-            requests: tally.requests,
+            requests: tally.counts.requests,
             upstream,
+            admission,
             notes: plan.notes.clone(),
             entries: gate.entries,
             events: gate.events,
+            bills: plan.gates.iter().map(|gates| Bill::of(&over_time, *gates)).collect(),
             over_time,
         }
     }
 }
+
+/// The version of the form.
+const FORM: u32 = 1;
 
 #[expect(clippy::cast_precision_loss, reason = "milliseconds of a year have 35 bits")]
 fn secs(ms: u64) -> f64 {

@@ -9,6 +9,7 @@ use super::plan::{Crowd, Doing, Plan, Scripted};
 pub(super) struct Person {
     pub nature: Nature,
     pub is: Is,
+    pub twin: Twin,
     pub lane: u8,
     /// Times that the visitor was called.
     pub calls: u8,
@@ -21,7 +22,8 @@ pub(super) struct Person {
     /// Goes to the end of the shop.
     pub finishes: bool,
     pub number: u32,
-    pub pages: u32,
+    /// Times to look at an answer that are left in the shop.
+    pub pauses: u32,
     /// The generation of marks that the visitor last checked in in.
     pub marked: u32,
     /// When the visitor came, and first joined, in milliseconds.
@@ -43,6 +45,14 @@ pub(super) enum Nature {
     Bot,
 }
 
+/// The other browser of a visitor with two, whose line of arrivals is the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Twin {
+    None,
+    Next,
+    Before,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Is {
     Coming,
@@ -62,12 +72,13 @@ pub(super) fn draw(plan: &Plan, rng: &mut Rng) -> Vec<Person> {
     let times = plan.arrive.times(plan.visitors, plan.over_ms, rng);
     let mut people: Vec<Person> = Vec::with_capacity(times.len());
     for at in times {
-        let person = person(plan, at, nature(&plan.crowd, rng), rng);
+        let mut person = person(plan, at, nature(&plan.crowd, rng), rng);
         if hits(plan.crowd.tabs, rng) {
             people.push(Person {
-                nature: Nature::NoShow,
+                twin: Twin::Next,
                 ..person.clone()
             });
+            person.twin = Twin::Before;
         }
         people.push(person);
     }
@@ -77,6 +88,7 @@ pub(super) fn draw(plan: &Plan, rng: &mut Rng) -> Vec<Person> {
         let at = bot % 3 * plan.over_ms / 3;
         people.push(person(plan, at, Nature::Bot, rng));
     }
+    // Who has come at once stays so: a visitor's two browsers side by side.
     people.sort_by_key(|person| person.arrives);
     people
 }
@@ -95,6 +107,7 @@ fn person(plan: &Plan, at: u64, nature: Nature, rng: &mut Rng) -> Person {
     Person {
         nature,
         is: Is::Coming,
+        twin: Twin::None,
         lane: lane(&plan.lanes, rng),
         calls: 0,
         asleep: false,
@@ -102,7 +115,7 @@ fn person(plan: &Plan, at: u64, nature: Nature, rng: &mut Rng) -> Person {
         failed: 0,
         finishes: nature != Nature::Bot && hits(plan.crowd.finish, rng),
         number: 0,
-        pages: 0,
+        pauses: 0,
         marked: 0,
         arrives: at,
         joined: u64::MAX,

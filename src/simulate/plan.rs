@@ -5,7 +5,7 @@ use crate::room::{Overrides, RoomName, Settings, Wall};
 use super::arrivals::Arrive;
 
 /// Most visitors of one simulation.
-pub const MAX_VISITORS: u32 = 10_000_000;
+pub const MAX_VISITORS: u32 = 16_000_000;
 
 /// One simulation; the same plan gives the same outcome.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub struct Plan {
     pub step_ms: u64,
     /// Visitors whose estimates are noted all along, at most.
     pub probes: u32,
+    /// Numbers of gates for each of which it is told what they and the store would have to do.
+    pub gates: Vec<u32>,
     /// What is to be said beside the figures.
     pub notes: Vec<String>,
     /// People of whom all is known, in order of arrival, in place of a crowd; else none.

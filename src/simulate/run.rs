@@ -6,8 +6,9 @@ use std::collections::BinaryHeap;
 use fastrand::Rng;
 
 use crate::report::Histogram;
-use crate::room::{LaneId, LineView, Mode, Number, Standing, pace};
+use crate::room::{Edition, LaneId, LineName, LineView, Number, RoomView, Standing, pace};
 
+use super::followed::Follower;
 use super::gate::Gate;
 use super::guesses::Guesses;
 use super::outcome::{Outcome, Tally};
@@ -63,7 +64,7 @@ pub(super) struct Run<'a> {
     /// By lane and number, whose it is.
     numbers: Vec<Vec<u32>>,
     /// Whoever waits, in order of arrival, with some who do not any more.
-    in_line: Vec<u32>,
+    pub in_line: Vec<u32>,
     /// Counts the generations of marks; somebody whose mark shows when the next begins.
     pub generation: u32,
     pub sentinel: Option<u32>,
@@ -75,7 +76,9 @@ pub(super) struct Run<'a> {
     /// People in the shop.
     pub busy: u64,
     was_over: Option<Over>,
+    edition: Option<Edition>,
     pub serving: Option<Serving>,
+    follower: Follower,
     recorder: Recorder,
 }
 
@@ -104,7 +107,9 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
         doors: Histogram::default(),
         busy: 0,
         was_over: None,
-        serving: plan.upstream.as_ref().map(|upstream| Serving::of(upstream, plan.seed)),
+        edition: None,
+        serving: serving(plan),
+        follower: Follower::default(),
         recorder: Recorder::new(plan.step_ms),
     };
     let mut steps = 0_u32;
@@ -127,21 +132,60 @@ impl Run<'_> {
         let joining = self.arrive();
         self.act();
         self.check_in();
+        self.gate.report = self.serving.as_mut().and_then(|serving| serving.report(self.now));
+        self.tally.says(&self.gate.said);
         let old = self.gate.line().cloned();
         let effects = self.gate.speak(self.now);
         self.joined(&joining, &effects.joined);
-        let new = self.gate.line().cloned();
-        if let Some(new) = new {
-            self.hear_calls(old.as_deref(), &new);
+        let Some(room) = self.gate.room_view().cloned() else {
+            return;
+        };
+        self.begins(room.edition);
+        if let Some(new) = room.line(&LineName::ONLY) {
+            self.hear_calls(old.as_deref(), new);
             self.turn();
-            let over = self.over();
-            if over.is_some() && self.was_over != over {
-                self.all_ask();
+            self.notice_the_end();
+            self.count(&room, new, self.now - before);
+        }
+    }
+
+    /// When nobody in line is called any more, everybody there hears of it.
+    fn notice_the_end(&mut self) {
+        let over = self.over();
+        if over.is_some() && self.was_over != over {
+            self.all_ask();
+        }
+        self.was_over = over;
+    }
+
+    /// So much time has passed, with these figures at its end.
+    fn count(&mut self, room: &RoomView, line: &LineView, ms: u64) {
+        self.tally.pass(&line.figures, self.calls(line), (self.busy, ms));
+        if let Some(load) = &room.load {
+            self.follower.pass(load, line.figures.waiting > 0, ms);
+        }
+        self.recorder
+            .note(self.now, &line.figures, &self.tally, room.load.as_ref());
+    }
+
+    /// Another sale has begun: whoever was in line for the one before is in none, and joins when their page asks next.
+    fn begins(&mut self, edition: Edition) {
+        if self.edition.replace(edition).is_none_or(|before| before == edition) {
+            return;
+        }
+        self.sentinel = None;
+        for id in std::mem::take(&mut self.in_line) {
+            if self.standing(id) != Some(Standing::Late) {
+                self.in_line.push(id);
+                continue;
             }
-            self.was_over = over;
-            self.tally
-                .pass(&new.figures, self.calls(&new), (self.busy, self.now - before));
-            self.recorder.note(self.now, &new.figures, &self.tally);
+            let person = &self.people[id as usize];
+            if person.is == Is::Waiting && !person.asleep {
+                let asks_ms = pace::refresh_ms(&self.plan.settings, None, self.rng.u16(..));
+                self.guesses.forget(id, self.now);
+                let at = self.now + self.rng.u64(1..=asks_ms);
+                self.later(id, at, Deed::Come);
+            }
         }
     }
 
@@ -210,27 +254,6 @@ impl Run<'_> {
         }
     }
 
-    /// Visitors whose page asks now, and whose mark is due.
-    fn check_in(&mut self) {
-        let (generation, over) = (self.generation, self.over());
-        for id in self.wheel.take(self.now) {
-            let person = &mut self.people[id as usize];
-            if person.is != Is::Waiting || person.asleep {
-                continue;
-            }
-            // Who is called comes by themselves.
-            if let Some(over) = over.filter(|_| person.calls == 0) {
-                self.sent_away(id, over);
-            } else if person.marked != generation {
-                person.marked = generation;
-                let seat = seat(person);
-                self.gate.said.marks.push(seat);
-                // Not whoever checked in last: their mark may be of the next generation already.
-                self.sentinel.get_or_insert(id);
-            }
-        }
-    }
-
     fn joined(&mut self, joining: &[Vec<u32>], joined: &[crate::room::Joined]) {
         for joined in joined {
             let lane = usize::from(joined.lane.0);
@@ -273,59 +296,6 @@ impl Run<'_> {
         }
     }
 
-    /// A generation of marks has turned: everybody in line checks in when their page asks next.
-    fn turn(&mut self) {
-        let Some(sentinel) = self.sentinel else { return };
-        match self.standing(sentinel) {
-            Some(Standing::Waiting(waiting)) if !waiting.mark_due => return,
-            Some(Standing::Waiting(_)) => {}
-            _ => return self.sentinel = self.any_marked(),
-        }
-        self.generation += 1;
-        self.sentinel = None;
-        self.all_ask();
-    }
-
-    /// Everybody in line asks how things stand, when their page does so next.
-    fn all_ask(&mut self) {
-        let people = &self.people;
-        self.in_line.retain(|id| people[*id as usize].is == Is::Waiting);
-        for (ahead, id) in (0..).zip(&self.in_line) {
-            let asks_ms = pace::refresh_ms(&self.plan.settings, Some(ahead), self.rng.u16(..));
-            let at = self.now + self.rng.u64(1..=asks_ms);
-            if !self.people[*id as usize].asleep {
-                self.wheel.put(*id, at);
-            }
-        }
-    }
-
-    /// Why whoever waits now waits in vain.
-    pub fn over(&self) -> Option<Over> {
-        let (room, line) = (self.gate.room_view()?, self.gate.line()?);
-        match room.settings.mode {
-            Mode::Closed => Some(Over::Closed),
-            Mode::Off => None,
-            _ => line.figures.is_sold_out().then_some(Over::Sold),
-        }
-    }
-
-    /// Somebody can be called, if a slot is free.
-    fn calls(&self, line: &LineView) -> bool {
-        let room = self.gate.room_view().map(|room| &room.settings);
-        let may = room.is_some_and(|settings| settings.mode == Mode::Auto && !settings.calls_nobody());
-        may && line.figures.left() != Some(0)
-    }
-
-    /// Somebody in line whose mark of this generation is in.
-    fn any_marked(&self) -> Option<u32> {
-        let marked = |id: &&u32| {
-            let person = &self.people[**id as usize];
-            person.is == Is::Waiting && person.marked == self.generation
-        };
-        let (front, back) = self.in_line.split_at(self.in_line.len() / 2);
-        back.iter().chain(front).find(marked).copied()
-    }
-
     pub fn standing(&self, id: u32) -> Option<Standing> {
         let person = &self.people[id as usize];
         let (lane, number) = seat(person);
@@ -348,13 +318,15 @@ impl Run<'_> {
 
     fn end(mut self) -> Outcome {
         self.guesses.end(self.now);
-        let line = self.gate.line().cloned();
         let bots = self.people.iter().filter(|person| person.nature == Nature::Bot).count();
         Outcome::of(
             self.plan,
             &self.gate,
-            line.as_deref(),
-            (&self.tally, bots as u64, self.serving.as_ref().map(Serving::served)),
+            (&self.tally, bots as u64, (self.people.len() - self.came) as u64),
+            (
+                self.serving.as_ref().map(Serving::served),
+                self.follower.followed(&self.plan.settings),
+            ),
             (self.waits.spread(), self.doors.spread()),
             (
                 self.guesses.trust(),
@@ -364,6 +336,13 @@ impl Run<'_> {
             self.now,
         )
     }
+}
+
+/// The shop behind the line, where there is one that can take only so much.
+fn serving(plan: &Plan) -> Option<Serving> {
+    let follows = plan.settings.admission.is_some();
+    let upstream = plan.upstream.as_ref()?;
+    Some(Serving::of(upstream, follows, plan.seed))
 }
 
 pub(super) fn seat(person: &Person) -> (LaneId, Number) {

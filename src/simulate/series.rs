@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use crate::room::Figures;
+use crate::room::{Figures, LoadView};
 
-use super::outcome::Tally;
+use super::followed::Allowed;
+use super::outcome::{Counts, Tally};
 
 /// Figures over time.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -25,13 +26,18 @@ pub struct Step {
     pub no_shows: u64,
     /// Requests of the shop.
     pub requests: u64,
+    /// What gates said: that visitors are still there, and all else but joins.
+    pub marks: u64,
+    pub words: u64,
+    /// What the room's controller allowed, if it has one.
+    pub allowed: Option<Allowed>,
 }
 
 /// Makes a series; steps become twice as long whenever there are too many.
 pub(super) struct Recorder {
     series: Series,
     /// Totals at the last note.
-    before: (Figures, u64),
+    before: (Figures, Counts),
 }
 
 impl Recorder {
@@ -41,15 +47,15 @@ impl Recorder {
                 step_ms: step_ms.max(1_000),
                 steps: Vec::new(),
             },
-            before: (Figures::default(), 0),
+            before: <(Figures, Counts)>::default(),
         }
     }
 
-    pub fn note(&mut self, now: u64, figures: &Figures, tally: &Tally) {
+    pub fn note(&mut self, now: u64, figures: &Figures, tally: &Tally, load: Option<&LoadView>) {
         let at = self.at(now);
         let steps = &mut self.series.steps;
         steps.resize(steps.len().max(at + 1), Step::default());
-        let (before, requests) = std::mem::replace(&mut self.before, (*figures, tally.requests));
+        let (before, counts) = std::mem::replace(&mut self.before, (*figures, tally.counts));
         let step = &mut steps[at];
         step.waiting = step.waiting.max(figures.waiting);
         step.slots = step.slots.max(u64::from(figures.called) + u64::from(figures.inside));
@@ -58,7 +64,10 @@ impl Recorder {
         step.calls += figures.calls - before.calls;
         step.claims += figures.claims - before.claims;
         step.no_shows += figures.no_shows - before.no_shows;
-        step.requests += tally.requests - requests;
+        step.requests += tally.counts.requests - counts.requests;
+        step.marks += tally.counts.marks - counts.marks;
+        step.words += tally.counts.words - counts.words;
+        step.allowed = both(step.allowed, load.map(Allowed::of));
     }
 
     pub fn into_series(self) -> Series {
@@ -96,7 +105,17 @@ impl Step {
             claims: self.claims + other.claims,
             no_shows: self.no_shows + other.no_shows,
             requests: self.requests + other.requests,
+            marks: self.marks + other.marks,
+            words: self.words + other.words,
+            allowed: both(self.allowed, other.allowed),
         }
+    }
+}
+
+fn both(one: Option<Allowed>, other: Option<Allowed>) -> Option<Allowed> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.and(other)),
+        _ => one.or(other),
     }
 }
 
@@ -113,7 +132,7 @@ mod tests {
         let mut figures = Figures::default();
         for second in 0..100_000 {
             (figures.joins, figures.waiting) = (figures.joins + 2, second % 7);
-            recorder.note(second * 1_000, &figures, &Tally::default());
+            recorder.note(second * 1_000, &figures, &Tally::default(), None);
         }
         let series = recorder.into_series();
         assert!(series.steps.len() <= MOST_STEPS && series.step_ms == 256_000);

@@ -7,8 +7,10 @@ use fastrand::Rng;
 use serde::Serialize;
 
 use super::plan::Upstream;
+use super::saw::Saw;
 use super::shop::{Cliff, Done, Shop};
 use crate::report::{Histogram, Spread};
+use crate::room::Report;
 
 pub(super) struct Serving {
     shop: Shop,
@@ -16,6 +18,9 @@ pub(super) struct Serving {
     /// Levels still to come: when, and requests a second.
     moves: Vec<(u64, u32)>,
     over: Vec<Done>,
+    saw: Saw,
+    /// When the gate says next what it saw; `None` where the room does not go by it.
+    reports: Option<u64>,
     answered: u64,
     failed: u64,
     most: usize,
@@ -34,7 +39,8 @@ pub struct Served {
 }
 
 impl Serving {
-    pub fn of(upstream: &Upstream, seed: u64) -> Self {
+    /// `follows`: the room goes by what a gate sees of the shop.
+    pub fn of(upstream: &Upstream, follows: bool, seed: u64) -> Self {
         let mut moves = upstream.per_sec.clone();
         moves.reverse();
         let first = moves.pop().map_or(0, |(_, per_sec)| per_sec);
@@ -51,6 +57,8 @@ impl Serving {
             rng: Rng::with_seed(seed ^ 0x5409),
             moves,
             over: Vec::new(),
+            saw: Saw::default(),
+            reports: follows.then_some(0),
             answered: 0,
             failed: 0,
             most: 0,
@@ -58,16 +66,17 @@ impl Serving {
         }
     }
 
-    /// When something is over or the shop's level moves, in milliseconds.
+    /// When something is over, the shop's level moves or a report is due, in milliseconds.
     pub fn next_ms(&self) -> Option<u64> {
         let moves = self.moves.last().map(|(at, _)| *at);
         let over = self.shop.next_us().map(|us| us.div_ceil(1_000));
-        moves.into_iter().chain(over).min()
+        moves.into_iter().chain(over).chain(self.reports).min()
     }
 
     /// A visitor's request comes now, the time having been advanced to it.
     pub fn ask(&mut self, id: u32, now: u64) {
         let (from_us, work) = (now * 1_000, work_us(&mut self.rng));
+        self.saw.sent();
         if !self.shop.arrive(u64::from(id), work) {
             self.over.push(Done {
                 id: u64::from(id),
@@ -91,10 +100,19 @@ impl Serving {
         over.iter().map(|done| self.note(done)).collect()
     }
 
+    /// What the gate saw, every two seconds, where the room goes by it.
+    pub fn report(&mut self, now: u64) -> Option<Report> {
+        self.reports.filter(|at| *at <= now)?;
+        self.reports = Some(now + REPORT_MS);
+        Some(self.saw.take(self.shop.in_flight(), now * 1_000))
+    }
+
     fn note(&mut self, done: &Done) -> (u32, bool) {
+        let took_us = done.at_us - done.from_us;
+        self.saw.over(took_us, done.answered);
         if done.answered {
             self.answered += 1;
-            self.times.add((done.at_us - done.from_us) / 1_000);
+            self.times.add(took_us / 1_000);
         } else {
             self.failed += 1;
         }
@@ -129,6 +147,9 @@ fn work_us(rng: &mut Rng) -> u64 {
 /// Work of a mean request.
 const MEAN_WORK_US: u64 = 100_000;
 
+/// How often a gate reports.
+const REPORT_MS: u64 = 2_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,7 +159,7 @@ mod tests {
         let upstream = Upstream {
             per_sec: vec![(0, 60), then],
         };
-        let mut serving = Serving::of(&upstream, 1);
+        let mut serving = Serving::of(&upstream, false, 1);
         for (id, now) in (0..).zip((0..60_000).step_by(usize::try_from(every_ms).unwrap())) {
             serving.advance(now);
             serving.ask(id, now);

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use crate::report::{Spread, said};
 
+use super::followed::Followed;
 use super::outcome::Outcome;
+use super::series::Step;
+use crate::room::Why;
 
 /// The outcome as a page of text.
 #[must_use]
@@ -14,13 +17,14 @@ pub fn text(outcome: &Outcome) -> String {
     visitors(&mut text, outcome);
     let _ = writeln!(
         text,
-        "\n                        half          90 %          95 %          99 %       longest"
+        "\n                     visitors          half          90 %          95 %          99 %       longest"
     );
     waits(&mut text, "called after", &outcome.waits);
     waits(&mut text, "inside after", &outcome.waits_to_door);
     shop(&mut text, outcome);
     estimates(&mut text, outcome);
     over_time(&mut text, outcome);
+    bills(&mut text, outcome);
     for note in &outcome.notes {
         let _ = writeln!(text, "\nnote: {note}");
     }
@@ -43,7 +47,11 @@ fn head(text: &mut String, outcome: &Outcome) {
             format!("over after {}", said(outcome.took_secs))
         } else {
             let (waiting, took) = (outcome.still_waiting, said(outcome.took_secs));
-            format!("stopped after {took}, {waiting} still in line: say --for to go on longer")
+            let coming = match outcome.never_came {
+                0 => String::new(),
+                coming => format!(" and {coming} still to come"),
+            };
+            format!("stopped after {took}, {waiting} still in line{coming}: say --for to go on longer")
         }
     );
 }
@@ -55,7 +63,7 @@ fn visitors(text: &mut String, outcome: &Outcome) {
         ("came in", outcome.claims),
         ("missed their turn", outcome.no_shows),
         ("gave up", outcome.gave_up),
-        ("too late, again at the back", outcome.late),
+        ("joined anew at the back", outcome.late),
         ("found it closed or sold out", outcome.turned_away),
         ("in line when all was sold", outcome.sold_out_in_line),
         ("in line when it closed", outcome.closed_in_line),
@@ -76,16 +84,18 @@ fn waits(text: &mut String, name: &str, spread: &Spread) {
         spread.p99_secs,
         spread.max_secs,
     ];
-    let _ = write!(text, "  {name}");
+    let _ = write!(text, "  {name}{:>15}", spread.count);
     for secs in columns {
-        let _ = write!(text, "{:>14}", said(secs));
+        // Of nobody there is none.
+        let secs = if spread.count == 0 { "-".to_owned() } else { said(secs) };
+        let _ = write!(text, "{secs:>14}");
     }
     text.push('\n');
 }
 
 fn shop(text: &mut String, outcome: &Outcome) {
     let series = &outcome.over_time;
-    let most = |of: fn(&super::Step) -> u64| series.steps.iter().map(of).max().unwrap_or(0);
+    let most = |of: fn(&Step) -> u64| series.steps.iter().map(of).max().unwrap_or(0);
     let per_sec = |count: u64| rate(count, series.step_ms);
     let _ = writeln!(
         text,
@@ -111,6 +121,29 @@ fn shop(text: &mut String, outcome: &Outcome) {
             served.most_in_flight,
         );
     }
+    if let Some(followed) = &outcome.admission {
+        admission(text, followed);
+    }
+}
+
+fn admission(text: &mut String, followed: &Followed) {
+    let _ = writeln!(
+        text,
+        "admission {}: {:.2} might be called each {} on average, {:.2} at most, and nobody for {}; {:.0} % of those called came",
+        followed.by,
+        followed.mean_calls,
+        said(rate(followed.step_ms, 1_000_000)),
+        followed.most_calls,
+        said(followed.stopped_secs),
+        followed.come * 100.0,
+    );
+    let held = followed.why_secs.iter().filter(|(_, secs)| **secs > 0.0);
+    let held: Vec<_> = held.map(|(why, secs)| format!("{why} {}", said(*secs))).collect();
+    let _ = writeln!(
+        text,
+        "what stood in the way while there was a line: {}",
+        held.join(", ")
+    );
 }
 
 fn estimates(text: &mut String, outcome: &Outcome) {
@@ -136,19 +169,70 @@ fn over_time(text: &mut String, outcome: &Outcome) {
     let series = &outcome.over_time;
     let rows = series.steps.len().div_ceil(series.steps.len().div_ceil(ROWS).max(1));
     let each = series.steps.len().div_ceil(rows.max(1)).max(1);
-    text.push_str("\n  time          waiting      slots   calls/s   shop/s\n");
+    let follows = if outcome.admission.is_some() {
+        "  allowed/s     p95  why"
+    } else {
+        ""
+    };
+    let _ = writeln!(text, "\n  time          waiting      slots   calls/s   shop/s{follows}");
     for (row, steps) in series.steps.chunks(each).enumerate() {
-        let ms = series.step_ms * steps.len() as u64;
-        let most = |of: fn(&super::Step) -> u64| steps.iter().map(of).max().unwrap_or(0);
-        let sum = |of: fn(&super::Step) -> u64| steps.iter().map(of).sum::<u64>();
-        let _ = writeln!(
+        let from_ms = series.step_ms * (row * each) as u64;
+        // The last one may be shorter.
+        let secs =
+            (outcome.took_secs - rate(from_ms, 1_000_000)).min(rate(series.step_ms * steps.len() as u64, 1_000_000));
+        let most = |of: fn(&Step) -> u64| steps.iter().map(of).max().unwrap_or(0);
+        let a_second = |of: fn(&Step) -> u64| rate(steps.iter().map(of).sum::<u64>(), 1_000) / secs.max(1.0);
+        let _ = write!(
             text,
             "  {:<10} {:>10} {:>10} {:>9.1} {:>8.1}",
-            said(rate(series.step_ms * (row * each) as u64, 1_000_000)),
+            said(rate(from_ms, 1_000_000)),
             most(|step| step.waiting),
             most(|step| step.slots),
-            rate(sum(|step| step.calls), ms),
-            rate(sum(|step| step.requests), ms),
+            a_second(|step| step.calls),
+            a_second(|step| step.requests),
+        );
+        if let Some(followed) = &outcome.admission {
+            allowed(text, steps, followed.step_ms);
+        }
+        text.push('\n');
+    }
+}
+
+/// What a controller allowed in these steps on average, what requests took at most, and what held for most of them.
+fn allowed(text: &mut String, steps: &[Step], step_ms: u64) {
+    let seen = || steps.iter().filter_map(|step| step.allowed);
+    if seen().next().is_none() {
+        return;
+    }
+    let milli = seen().map(|allowed| allowed.step_milli).sum::<u64>() / (seen().count() as u64).max(1);
+    let p95_ms = seen().filter_map(|allowed| allowed.p95_ms).max();
+    let held = |why: &&Why| seen().filter(|allowed| allowed.why == **why).count();
+    let why = Why::ALL.iter().max_by_key(held).map_or("", |why| why.as_str());
+    let p95 = p95_ms.map_or_else(|| "-".to_owned(), |ms| said(rate(ms, 1_000_000)));
+    let _ = write!(text, "{:>11.2} {p95:>7}  {why}", rate(milli, step_ms * 1_000));
+}
+
+/// What it would cost, in the busiest step.
+fn bills(text: &mut String, outcome: &Outcome) {
+    if outcome.bills.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n  gates    entries/s  commands/s   store in  store out  cores of a gate  of all (at the busiest, over {})",
+        said(rate(outcome.over_time.step_ms, 1_000_000))
+    );
+    for bill in &outcome.bills {
+        let _ = writeln!(
+            text,
+            "  {:<6} {:>11.0} {:>11.0} {:>5.2} MB/s {:>5.1} MB/s {:>16.2} {:>7.1}",
+            bill.gates,
+            bill.entries,
+            bill.commands,
+            bill.store_in_bytes / 1e6,
+            bill.store_out_bytes / 1e6,
+            bill.gate_cores,
+            bill.gate_cores * f64::from(bill.gates),
         );
     }
 }

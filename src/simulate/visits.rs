@@ -6,7 +6,7 @@ use crate::room::{Claim, Completion, End, Standing, pace};
 use crate::waiting::Stall;
 
 use super::guesses::Seen;
-use super::people::{Is, Nature, around};
+use super::people::{Is, Nature, Twin, around};
 use super::plan::{Doing, Scripted};
 use super::run::{Deed, Over, Run, seat};
 
@@ -80,6 +80,10 @@ impl Run<'_> {
             if !std::mem::replace(&mut person.heard, true) && nature != Nature::Bot {
                 self.waits.add(now - joined);
             }
+            // Two browsers are one visitor.
+            if let Some(other) = self.twin(id) {
+                self.people[other as usize].heard = true;
+            }
         }
         let person = &self.people[id as usize];
         if person.asleep || person.is != Is::Waiting {
@@ -110,6 +114,9 @@ impl Run<'_> {
         }
         match (self.standing(id), self.over()) {
             (_, Some(Over::Closed)) => self.sent_away(id, Over::Closed),
+            (Some(Standing::Called(_)), _) if self.people[id as usize].nature == Nature::NoShow => {
+                self.people[id as usize].is = Is::Gone;
+            }
             (Some(Standing::Called(_)), _) => self.goes_in(id),
             (_, Some(over)) => self.sent_away(id, over),
             (Some(Standing::Waiting(_)), None) => self.marks(id),
@@ -127,9 +134,26 @@ impl Run<'_> {
         }
     }
 
+    /// The other browser of the same visitor.
+    fn twin(&self, id: u32) -> Option<u32> {
+        match self.people[id as usize].twin {
+            Twin::None => None,
+            Twin::Next => Some(id + 1),
+            Twin::Before => Some(id - 1),
+        }
+    }
+
+    /// Whatever becomes of the other browser, nobody comes with it any more.
+    fn lets_the_other_be(&mut self, id: u32) {
+        if let Some(other) = self.twin(id) {
+            self.people[other as usize].nature = Nature::NoShow;
+        }
+    }
+
     fn goes_in(&mut self, id: u32) {
+        self.lets_the_other_be(id);
         if let Some(pages) = self.part(id).map(|part| part.pages) {
-            self.claims(id, pages.max(1) - 1);
+            self.claims(id, pages.max(1));
             return self.asks(id);
         }
         let now = self.now;
@@ -141,19 +165,14 @@ impl Run<'_> {
         let every_ms = (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1);
         // The request that claims is the first; as many pauses as requests, up or down by chance.
         let pauses = (stays_ms + self.rng.u64(0..every_ms)) / every_ms;
-        self.claims(id, u32::try_from(pauses.saturating_sub(1)).unwrap_or(u32::MAX));
-        if pauses > 0 {
-            self.asks(id);
-        } else {
-            self.tally.requests += 1;
-            self.later(id, now + BRIEF_MS, Deed::Page);
-        }
+        self.claims(id, u32::try_from(pauses).unwrap_or(u32::MAX));
+        self.asks(id);
     }
 
-    /// In the shop, with so many requests to come.
-    fn claims(&mut self, id: u32, pages: u32) {
+    /// In the shop, with so many pauses to come, each after an answer.
+    fn claims(&mut self, id: u32, pauses: u32) {
         let person = &mut self.people[id as usize];
-        (person.is, person.pages) = (Is::Inside, pages);
+        (person.is, person.pauses) = (Is::Inside, pauses);
         let (lane, number) = seat(person);
         if person.nature != Nature::Bot {
             self.doors.add(self.now - person.joined);
@@ -168,7 +187,7 @@ impl Run<'_> {
 
     /// A request of the shop, and time to look at the answer once it is there.
     fn asks(&mut self, id: u32) {
-        self.tally.requests += 1;
+        self.tally.counts.requests += 1;
         match &mut self.serving {
             Some(serving) => serving.ask(id, self.now),
             None => self.looks_at_page(id),
@@ -176,6 +195,9 @@ impl Run<'_> {
     }
 
     fn looks_at_page(&mut self, id: u32) {
+        if self.people[id as usize].pauses == 0 {
+            return self.later(id, self.now + BRIEF_MS, Deed::Page);
+        }
         if let Some(part) = self.part(id) {
             let at = self.now + part.stay_ms / u64::from(part.pages.max(1));
             return self.later(id, at, Deed::Page);
@@ -194,7 +216,7 @@ impl Run<'_> {
             match (person.is, answered) {
                 (Is::Inside, true) => self.looks_at_page(id),
                 (Is::Inside, false) if again => {
-                    person.pages = person.pages.saturating_add(1);
+                    person.pauses = person.pauses.max(1).saturating_add(1);
                     self.later(id, self.now + TRY_AGAIN_MS, Deed::Page);
                 }
                 (Is::Inside, false) => self.goes(id),
@@ -215,7 +237,8 @@ impl Run<'_> {
         };
         let person = &mut self.people[id as usize];
         let (seat, finishes) = (seat(person), person.finishes);
-        if person.pages == 0 {
+        person.pauses = person.pauses.saturating_sub(1);
+        if person.pauses == 0 {
             self.goes(id);
             if self.part(id).is_some() {
                 return self.gate.said.leaves.push(seat);
@@ -229,7 +252,6 @@ impl Run<'_> {
             self.tally.thrown_out += 1;
             return self.goes(id);
         };
-        person.pages -= 1;
         if inside.renewal_due {
             self.gate.said.renewals.push(seat);
         }
@@ -265,16 +287,17 @@ impl Run<'_> {
 
     fn quits(&mut self, id: u32) {
         let person = &mut self.people[id as usize];
-        if person.is != Is::Waiting || person.calls > 0 {
+        if person.is != Is::Waiting || person.calls > 0 || person.nature == Nature::NoShow {
             return;
         }
         person.is = Is::Gone;
         self.tally.gave_up += 1;
-        self.guesses.forget(id, self.now);
         if person.nature == Nature::Leaver {
             let seat = seat(person);
             self.gate.said.leaves.push(seat);
         }
+        self.guesses.forget(id, self.now);
+        self.lets_the_other_be(id);
     }
 
     fn dozes(&mut self, id: u32) {

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
+mod admission;
 mod command;
 mod estimates;
+mod fields;
 #[path = "../../examples/calibration/patterns.rs"]
 mod patterns;
 mod room;
@@ -34,6 +36,7 @@ fn plan(visitors: u32, settings: Settings) -> Plan {
         most_ms: 86_400_000,
         step_ms: 100,
         probes: 200,
+        gates: Vec::new(),
         notes: Vec::new(),
         script: Vec::new(),
     }

@@ -97,6 +97,24 @@ fn everybody_who_joins_is_accounted_for_whatever_they_do() {
 }
 
 #[test]
+fn who_waits_in_two_browsers_comes_with_the_one_that_is_called_first() {
+    let crowd = Crowd {
+        tabs: 1_000,
+        ..Crowd::PATIENT
+    };
+    let outcome = run(&Plan {
+        crowd,
+        ..plan(300, slots(30))
+    });
+    let words = text(&outcome);
+    // Each comes in with one, but for those few who need not wait and are in with both at once.
+    assert!(outcome.finished && outcome.joins == 600, "{words}");
+    assert!((300..330).contains(&outcome.claims), "{words}");
+    assert_eq!(outcome.claims + outcome.no_shows, 600, "{words}");
+    assert_eq!(outcome.waits.count, 300, "{words}");
+}
+
+#[test]
 fn more_slots_on_the_way_shorten_the_waits() {
     let narrow = plan(500, slots(20));
     let widened = Overrides {
@@ -182,6 +200,38 @@ fn who_is_in_line_when_the_room_closes_goes() {
         "{words}"
     );
     assert_eq!(outcome.claims + outcome.closed_in_line, 600, "{words}");
+}
+
+#[test]
+fn who_is_in_line_when_the_next_sale_begins_joins_it() {
+    let start = Wall(1_767_225_600_000);
+    let window = |begins_ms, closes_ms: Option<u64>| Window {
+        begins: start.plus(begins_ms),
+        opens: start.plus(begins_ms + 60_000),
+        closes: closes_ms.map(|ms| start.plus(ms)),
+        results: None,
+    };
+    let settings = Settings {
+        schedule: Some(Schedule {
+            rule: "twice".to_owned(),
+            windows: vec![window(0, None), window(1_800_000, Some(7_200_000))],
+        }),
+        ..slots(10)
+    };
+    let outcome = run(&Plan {
+        over_ms: 2_400_000,
+        crowd: Crowd {
+            sleep: 100,
+            ..Crowd::PATIENT
+        },
+        ..plan(600, settings)
+    });
+    let words = text(&outcome);
+    assert!(outcome.finished && outcome.took_secs < 7_200.0, "{words}");
+    assert!(outcome.late > 100 && outcome.joins == 600 + outcome.late, "{words}");
+    assert_eq!(outcome.claims + outcome.closed_in_line, 600, "{words}");
+    // The sale was long enough: marks went on, and nobody was forgotten.
+    assert!(outcome.claims > 590, "{words}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(super) fn of(
     room: &Room,
     changes: &[(u64, Overrides)],
 ) -> Result<Vec<String>, String> {
-    refuse(room)?;
+    refuse(args, room)?;
     let mut notes = Vec::new();
     let mut say = |is: bool, words: &str| {
         if is {
@@ -56,7 +56,7 @@ pub(super) fn of(
     Ok(notes)
 }
 
-fn refuse(room: &Room) -> Result<(), String> {
+fn refuse(args: &SimulateArgs, room: &Room) -> Result<(), String> {
     let name = room.name.as_str();
     if room.settings.draw.is_some() {
         return Err(format!(
@@ -68,9 +68,9 @@ fn refuse(room: &Room) -> Result<(), String> {
             "the room {name} is off: it has no line that could be simulated"
         ));
     }
-    if room.settings.admission.is_some() {
+    if room.settings.admission.is_some() && args.shop.is_none() {
         return Err(format!(
-            "the room {name} follows what its shop can take, which cannot be simulated yet: simulate it without [room.admission]"
+            "the room {name} follows what its shop can take: say with --shop what that is, such as --shop 60/s"
         ));
     }
     Ok(())

@@ -49,9 +49,11 @@ pub(super) fn share(text: &str) -> Result<u16, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     let percent: Option<f64> = number.parse().ok();
     let share = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    // So few as would be none without a word are told to be too few.
+    let share = share.filter(|percent| *percent == 0.0 || *percent >= 0.1);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
     let share = share.map(|percent| (percent * 10.0).round() as u16);
-    share.ok_or_else(|| format!("\"{text}\" is no share: 0% to 100%"))
+    share.ok_or_else(|| format!("\"{text}\" is no share: 0% to 100%, in steps of 0.1%"))
 }
 
 pub(super) fn share_of(text: &str) -> Result<ShareOf, String> {
@@ -101,6 +103,7 @@ pub(super) fn change(text: &str) -> Result<Change, String> {
         ("mode", "auto") => To::Mode(Mode::Auto),
         ("mode", "hold") => To::Mode(Mode::Hold),
         ("mode", "closed") => To::Mode(Mode::Closed),
+        ("mode", "off") => return Err("\"off\" has no line that could be simulated: auto, hold or closed".to_owned()),
         ("mode", _) => return Err(format!("\"{value}\" is no mode: auto, hold or closed")),
         _ => {
             return Err(format!(
@@ -145,7 +148,8 @@ mod tests {
             (share("5%"), share("12.5"), share("100 %")),
             (Ok(50), Ok(125), Ok(1_000))
         );
-        for wrong in ["101%", "-1", "some", "", "NaN"] {
+        assert_eq!(share("0"), Ok(0));
+        for wrong in ["101%", "-1", "some", "", "NaN", "0.04%"] {
             assert!(share(wrong).unwrap_err().contains("0% to 100%"), "{wrong}");
         }
     }
@@ -169,6 +173,7 @@ mod tests {
     fn what_cannot_be_read_says_what_would_be_right() {
         assert!(change("capacity=3").unwrap_err().contains("20min:capacity=300"));
         assert!(change("1min:colour=3").unwrap_err().contains("capacity, rate"));
+        assert!(change("1min:mode=off").unwrap_err().contains("auto, hold or closed"));
         assert!(change("1min:mode=open").unwrap_err().contains("auto, hold or closed"));
         assert!(change("soon:capacity=3").unwrap_err().contains("4min"));
         assert!(later("5min").unwrap_err().contains("30min:5min"));

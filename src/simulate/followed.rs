@@ -1,0 +1,185 @@
+//! What a room that follows its shop let through while somebody waited, and what stood in the way of more.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use crate::room::{Controller, LoadView, Settings, Why};
+
+/// What a room's controller came to while there was a line.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Followed {
+    /// `linear` or `adaptive`.
+    pub by: &'static str,
+    /// How long a step is: the room's `call_every`.
+    pub step_ms: u64,
+    /// Visitors who might be called a step: the mean, and the most.
+    pub mean_calls: f64,
+    pub most_calls: f64,
+    /// How long nobody might be called, and how long which reason held.
+    pub stopped_secs: f64,
+    pub why_secs: BTreeMap<&'static str, f64>,
+    /// Share of those called who come, as the room measured it last.
+    pub come: f64,
+}
+
+/// What was allowed at a time, and what the room saw of its shop then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Allowed {
+    /// Thousandths of a call a step: the fewest meanwhile.
+    pub step_milli: u64,
+    /// What stood in the way of more: the gravest meanwhile.
+    #[serde(serialize_with = "name")]
+    pub why: Why,
+    /// The most meanwhile of what requests take, of those that fail in a thousand, and of those under way.
+    pub p95_ms: Option<u64>,
+    pub errors_permille: u16,
+    pub in_flight: u32,
+}
+
+/// Adds up what a room's views say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Follower {
+    /// Milliseconds by reason.
+    by_why: BTreeMap<&'static str, u64>,
+    stopped_ms: u64,
+    all_ms: u64,
+    /// Thousandths of a call a step, times milliseconds.
+    allowed: u128,
+    most_milli: u64,
+    come_permille: u64,
+}
+
+impl Follower {
+    /// So many milliseconds have passed, with this at their end.
+    pub fn pass(&mut self, load: &LoadView, waits: bool, ms: u64) {
+        self.come_permille = load.share_permille;
+        if !waits {
+            return;
+        }
+        *self.by_why.entry(load.why.as_str()).or_default() += ms;
+        self.stopped_ms += if load.step_milli == 0 { ms } else { 0 };
+        self.all_ms += ms;
+        self.allowed += u128::from(load.step_milli) * u128::from(ms);
+        self.most_milli = self.most_milli.max(load.step_milli);
+    }
+
+    /// `None` for a room that does not follow its shop.
+    pub fn followed(&self, settings: &Settings) -> Option<Followed> {
+        let by = match settings.admission?.by {
+            Controller::Linear(_) => "linear",
+            Controller::Adaptive(_) => "adaptive",
+        };
+        let mean = self.allowed / u128::from(self.all_ms.max(1));
+        let secs = |(why, ms): (&&'static str, &u64)| (*why, thousandth(*ms));
+        Some(Followed {
+            by,
+            step_ms: settings.call_every_ms,
+            mean_calls: thousandth(u64::try_from(mean).unwrap_or(u64::MAX)),
+            most_calls: thousandth(self.most_milli),
+            stopped_secs: thousandth(self.stopped_ms),
+            why_secs: self.by_why.iter().map(secs).collect(),
+            come: thousandth(self.come_permille),
+        })
+    }
+}
+
+impl Allowed {
+    pub(super) fn of(load: &LoadView) -> Self {
+        let seen = load.seen.unwrap_or_default();
+        Self {
+            step_milli: load.step_milli,
+            why: load.why,
+            p95_ms: seen.p95_us.map(|us| us / 1_000),
+            errors_permille: seen.errors_permille,
+            in_flight: seen.in_flight,
+        }
+    }
+
+    /// Both times together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            step_milli: self.step_milli.min(other.step_milli),
+            why: if gravity(other.why) > gravity(self.why) {
+                other.why
+            } else {
+                self.why
+            },
+            p95_ms: self.p95_ms.max(other.p95_ms),
+            errors_permille: self.errors_permille.max(other.errors_permille),
+            in_flight: self.in_flight.max(other.in_flight),
+        }
+    }
+}
+
+fn gravity(why: Why) -> Option<usize> {
+    Why::ALL.iter().position(|one| *one == why)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn name<S: Serializer>(why: &Why, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(why.as_str())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn thousandth(count: u64) -> f64 {
+    count as f64 / 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{Admission, Bounds, Wall};
+
+    fn load(step_milli: u64, why: Why) -> LoadView {
+        LoadView {
+            why,
+            since: Wall(0),
+            step_milli,
+            binds: true,
+            seen: None,
+            gates: 1,
+            outside: None,
+            share_permille: 900,
+        }
+    }
+
+    #[test]
+    fn time_counts_while_somebody_waits_and_by_what_stood_in_the_way() {
+        let mut follower = Follower::default();
+        follower.pass(&load(2_000, Why::Free), true, 1_000);
+        follower.pass(&load(0, Why::Errors), true, 3_000);
+        follower.pass(&load(9_000, Why::Free), false, 60_000);
+        let settings = |admission| Settings {
+            admission,
+            ..Settings::default()
+        };
+        let adaptive = Admission::by(Controller::Adaptive(Bounds::default()));
+        let followed = follower.followed(&settings(Some(adaptive))).unwrap();
+        let figures = [
+            followed.mean_calls,
+            followed.most_calls,
+            followed.stopped_secs,
+            followed.come,
+        ];
+        assert_eq!((figures, followed.by), ([0.5, 2.0, 3.0, 0.9], "adaptive"));
+        assert_eq!(
+            followed.why_secs.into_iter().collect::<Vec<_>>(),
+            [("errors", 3.0), ("free", 1.0)]
+        );
+        assert!(follower.followed(&settings(None)).is_none());
+    }
+
+    #[test]
+    fn two_times_together_have_the_fewest_calls_and_the_gravest_reason() {
+        let (free, failing) = (
+            Allowed::of(&load(2_000, Why::Free)),
+            Allowed::of(&load(500, Why::Errors)),
+        );
+        assert_eq!(free.and(failing), failing.and(free));
+        assert_eq!(
+            (free.and(failing).step_milli, free.and(failing).why),
+            (500, Why::Errors)
+        );
+    }
+}

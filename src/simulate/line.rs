@@ -1,0 +1,84 @@
+//! The line as its visitors have it: their pages ask now and then, mark that they are there, and say when it is over.
+
+use crate::room::{LineView, Mode, Standing, pace};
+
+use super::people::Is;
+use super::run::{Over, Run, seat};
+
+impl Run<'_> {
+    /// Visitors whose page asks now, and whose mark is due.
+    pub fn check_in(&mut self) {
+        let (generation, over) = (self.generation, self.over());
+        for id in self.wheel.take(self.now) {
+            let person = &mut self.people[id as usize];
+            if person.is != Is::Waiting || person.asleep {
+                continue;
+            }
+            // Who is called comes by themselves.
+            if let Some(over) = over.filter(|_| person.calls == 0) {
+                self.sent_away(id, over);
+            } else if person.marked != generation {
+                person.marked = generation;
+                let seat = seat(person);
+                self.gate.said.marks.push(seat);
+                // Not whoever checked in last: their mark may be of the next generation already.
+                self.sentinel.get_or_insert(id);
+            }
+        }
+    }
+
+    /// A generation of marks has turned: everybody in line checks in when their page asks next.
+    pub fn turn(&mut self) {
+        let Some(sentinel) = self.sentinel else { return };
+        match self.standing(sentinel) {
+            Some(Standing::Waiting(waiting)) if !waiting.mark_due => return,
+            Some(Standing::Waiting(_)) => {}
+            _ => return self.sentinel = self.any_marked(),
+        }
+        self.generation += 1;
+        self.sentinel = None;
+        self.all_ask();
+    }
+
+    /// Everybody in line asks how things stand, when their page does so next.
+    pub fn all_ask(&mut self) {
+        let people = &self.people;
+        self.in_line.retain(|id| people[*id as usize].is == Is::Waiting);
+        for (ahead, id) in (0..).zip(&self.in_line) {
+            let asks_ms = pace::refresh_ms(&self.plan.settings, Some(ahead), self.rng.u16(..));
+            let at = self.now + self.rng.u64(1..=asks_ms);
+            if !self.people[*id as usize].asleep {
+                self.wheel.put(*id, at);
+            }
+        }
+    }
+
+    /// Why whoever waits now waits in vain.
+    pub fn over(&self) -> Option<Over> {
+        let (room, line) = (self.gate.room_view()?, self.gate.line()?);
+        match room.settings.mode {
+            Mode::Closed => Some(Over::Closed),
+            Mode::Off => None,
+            _ => line.figures.is_sold_out().then_some(Over::Sold),
+        }
+    }
+
+    /// Somebody can be called, if a slot is free.
+    pub fn calls(&self, line: &LineView) -> bool {
+        let may = self.gate.room_view().is_some_and(|room| {
+            let stopped = room.load.as_ref().is_some_and(|load| load.step_milli == 0);
+            room.settings.mode == Mode::Auto && !room.settings.calls_nobody() && !stopped
+        });
+        may && line.figures.left() != Some(0)
+    }
+
+    /// Somebody in line whose mark of this generation is in.
+    fn any_marked(&self) -> Option<u32> {
+        let marked = |id: &&u32| {
+            let person = &self.people[**id as usize];
+            person.is == Is::Waiting && person.marked == self.generation
+        };
+        let (front, back) = self.in_line.split_at(self.in_line.len() / 2);
+        back.iter().chain(front).find(marked).copied()
+    }
+}

@@ -1,0 +1,144 @@
+//! Rooms that follow their shop, before one that takes only so much.
+
+use anteroom::room::{Admission, Bounds, Controller, Linear, Settings, Why};
+use anteroom::simulate::{Outcome, Plan, Upstream, text};
+
+use super::{plan, run};
+
+/// So many slots that the shop is what limits: visits of 8 requests in half a minute.
+fn before(per_sec: &[(u64, u32)], by: Option<Controller>) -> Plan {
+    let settings = Settings {
+        capacity: 2_000,
+        admission: by.map(Admission::by),
+        ..Settings::default()
+    };
+    let mut plan = Plan {
+        upstream: Some(Upstream {
+            per_sec: per_sec.to_vec(),
+        }),
+        over_ms: 60_000,
+        ..plan(2_500, settings)
+    };
+    plan.stays.mean_ms = vec![(0, 30_000)];
+    plan.stays.pages = 8;
+    plan
+}
+
+const ADAPTIVE: Controller = Controller::Adaptive(Bounds {
+    p95_ms: 1_500,
+    errors_permille: 50,
+});
+
+/// What was allowed a step on average between two moments, in thousandths.
+fn allowed(outcome: &Outcome, from_secs: u64, to_secs: u64) -> u64 {
+    let series = &outcome.over_time;
+    let at = |secs: u64| usize::try_from(secs * 1_000 / series.step_ms).unwrap();
+    let steps = &series.steps[at(from_secs)..at(to_secs)];
+    let sum: u64 = steps
+        .iter()
+        .filter_map(|step| step.allowed)
+        .map(|allowed| allowed.step_milli)
+        .sum();
+    sum / u64::try_from(steps.len()).unwrap()
+}
+
+#[test]
+fn an_adaptive_room_calls_as_many_as_the_shop_bears_and_fewer_when_it_bears_less() {
+    let levels = [(0, 60), (360_000, 25)];
+    let (follows, alone) = (run(&before(&levels, Some(ADAPTIVE))), run(&before(&levels, None)));
+    let words = text(&follows);
+    let failed = |outcome: &Outcome| outcome.upstream.unwrap().failed;
+    assert!(follows.finished && follows.claims == 2_500, "{words}");
+    assert!(
+        failed(&alone) > 1_000 && failed(&follows) * 10 < failed(&alone),
+        "{words}\n{}",
+        text(&alone)
+    );
+    let (quick, slow) = (allowed(&follows, 200, 350), allowed(&follows, 420, 600));
+    assert!(quick > slow * 3 / 2, "{quick} {slow}\n{words}");
+    let followed = follows.admission.unwrap();
+    assert!(
+        followed.by == "adaptive" && followed.why_secs.contains_key("latency"),
+        "{words}"
+    );
+    // The gate speaks in time: the room never goes without figures.
+    assert!(!followed.why_secs.contains_key("figures"), "{words}");
+    assert!(
+        words.contains("admission adaptive: ") && words.contains("allowed/s     p95  why"),
+        "{words}"
+    );
+    assert!(alone.admission.is_none() && !text(&alone).contains("allowed/s"));
+}
+
+#[test]
+fn a_linear_room_calls_fewer_the_more_requests_the_shop_has() {
+    let linear = Linear {
+        most: 20,
+        least: 1,
+        from: 0,
+        until: 50,
+    };
+    let outcome = run(&before(&[(0, 100)], Some(Controller::Linear(linear))));
+    let words = text(&outcome);
+    let steps = outcome.over_time.steps.iter();
+    let busy = steps
+        .clone()
+        .filter(|step| step.waiting > 0)
+        .filter_map(|step| step.allowed);
+    assert!(busy.clone().any(|allowed| allowed.why == Why::Requests), "{words}");
+    assert!(busy.clone().any(|allowed| allowed.step_milli < 15_000), "{words}");
+    assert_eq!(outcome.admission.as_ref().unwrap().by, "linear");
+    assert!(outcome.finished && outcome.upstream.unwrap().failed == 0, "{words}");
+    // By the line, at 50 requests a second one is called a step: what is called settles below that.
+    let most = steps
+        .map(|step| step.requests * 1_000 / outcome.over_time.step_ms)
+        .max();
+    assert!(most < Some(70), "{most:?}\n{words}");
+}
+
+#[test]
+fn few_are_called_to_a_shop_that_fails_everybody_and_the_line_goes_on_after() {
+    let outcome = run(&before(&[(0, 60), (200_000, 0), (400_000, 60)], Some(ADAPTIVE)));
+    let words = text(&outcome);
+    let series = &outcome.over_time;
+    let at = |secs: u64| usize::try_from(secs * 1_000 / series.step_ms).unwrap();
+    let calls = |from, to| {
+        series.steps[at(from)..at(to)]
+            .iter()
+            .map(|step| step.calls)
+            .sum::<u64>()
+    };
+    // In as long a time, before, meanwhile and after.
+    let (well, down, back) = (calls(100, 190), calls(300, 390), calls(450, 540));
+    assert!(
+        down * 2 < well && down * 2 < back && outcome.finished,
+        "{well} {down} {back}\n{words}"
+    );
+    let followed = outcome.admission.unwrap();
+    assert!(
+        followed.stopped_secs > 30.0 && followed.why_secs["errors"] > 50.0,
+        "{words}"
+    );
+    // Slots that stand empty while nobody might be called are not counted as if somebody could have been.
+    let waited = series.steps.iter().filter(|step| step.waiting > 0).count();
+    let waited_ms = series.step_ms * u64::try_from(waited).unwrap();
+    let line_ms = std::time::Duration::from_secs_f64(outcome.line_secs).as_millis();
+    assert!(line_ms + 30_000 < u128::from(waited_ms), "{waited_ms}\n{words}");
+}
+
+#[test]
+fn the_same_plan_gives_the_same_bytes() {
+    let plan = before(&[(0, 60)], Some(ADAPTIVE));
+    let said = || serde_json::to_string(&run(&plan)).unwrap();
+    assert_eq!(said(), said());
+}
+
+#[test]
+fn every_request_goes_to_the_shop_even_that_of_the_briefest_visit() {
+    let mut plan = before(&[(0, 60)], None);
+    (plan.visitors, plan.over_ms, plan.stays.pages) = (400, 300_000, 1);
+    let outcome = run(&plan);
+    let served = outcome.upstream.unwrap();
+    assert!(outcome.requests >= 400, "{}", text(&outcome));
+    assert_eq!(served.answered + served.failed, outcome.requests, "{}", text(&outcome));
+}
