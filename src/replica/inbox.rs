@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
@@ -156,6 +157,8 @@ pub(super) struct Join {
     pub line: LineName,
     pub lane: LaneId,
     pub arrival: Arrival,
+    /// Uptime at which this request came, however often it asks.
+    pub came: Duration,
     pub waiter: Joiner,
 }
 

@@ -1,15 +1,17 @@
 //! Who waits for what in a batch, in the order of its items, and how they are answered when it is read back.
 
+use std::time::Duration;
+
 use tokio::sync::oneshot;
 
 use super::inbox::{Changing, Granted, JoinOutcome, Joiner, Redeeming, Redemption, Unrecorded};
-use crate::room::{Changed, Denied, Effects, Joined, Number, Redeemed, Visitor};
+use crate::room::{Changed, Denied, Effects, Joined, Number, PendingId, Redeemed, Visitor};
 
 /// The waiters of one batch.
 #[derive(Default)]
 pub(super) struct Waiters {
-    /// For each item of the batch's `joins`, the joiners in order of arrival.
-    pub joins: Vec<Vec<Joiner>>,
+    /// For each item of the batch's `joins`, who came, in order of arrival.
+    pub joins: Vec<Vec<Newcomer>>,
     /// For each item of its `pending_joins`, all who asked with that id.
     pub pending: Vec<Vec<Joiner>>,
     /// For each item of its `tagged`, all who asked with it, and whether a number that nobody hears of is nobody's.
@@ -19,6 +21,14 @@ pub(super) struct Waiters {
     pub records: Vec<oneshot::Sender<()>>,
     /// For each of its `rooms`, what was asked and the revision that it is to have; `None` for what is said once.
     pub changes: Vec<Option<(Changing, u64)>>,
+}
+
+/// Somebody whom a batch numbers, without their id.
+pub(super) struct Newcomer {
+    pub id: PendingId,
+    pub at: (Duration, u64),
+    /// `None` where another batch is waited for.
+    pub joiner: Option<Joiner>,
 }
 
 /// What a batch leaves to be said.
@@ -33,16 +43,19 @@ pub(super) struct Left {
 impl Waiters {
     /// How many items of the batch somebody waits for.
     pub fn number(&self) -> usize {
-        let joins = self.joins.iter().chain(&self.pending).map(Vec::len).sum::<usize>();
+        let joins = self.joins.iter().map(Vec::len).sum::<usize>();
+        let joins = joins + self.pending.iter().map(Vec::len).sum::<usize>();
         joins + self.tagged.len() + self.redeems.len() + self.records.len() + self.changes.len()
     }
 
     /// Tells everybody what became of them, once the view is published that shows it.
     pub fn resolve(self, effects: &Effects) -> Left {
         let mut left = Left::default();
-        for (joiners, joined) in self.joins.into_iter().zip(&effects.joined) {
-            for (index, joiner) in joiners.into_iter().enumerate() {
-                if let Err(JoinOutcome::Numbered(_, number)) = answer(joiner, numbered(joined, index)) {
+        for (newcomers, joined) in self.joins.into_iter().zip(&effects.joined) {
+            for (index, newcomer) in newcomers.into_iter().enumerate() {
+                let outcome = numbered(joined, index);
+                let heard = newcomer.joiner.map_or(Err(outcome), |joiner| answer(joiner, outcome));
+                if let Err(JoinOutcome::Numbered(_, number)) = heard {
                     left.gone.push(visitor(joined, number));
                 }
             }

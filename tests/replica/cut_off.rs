@@ -79,6 +79,50 @@ fn cut_off_joins_are_put_off_and_then_numbered_by_arrival() {
     gate.stop();
 }
 
+/// The first two with a batch under way, and the third behind it.
+#[test]
+fn who_gives_up_in_a_pause_of_the_log_is_numbered_by_arrival_and_before_who_came_in_it() {
+    let mut site = Site::new(5);
+    hold(&mut site);
+    let gate = site.start();
+    let before = gate.numbered();
+    gate.faults.sent.lock().unwrap().clear();
+    gate.faults.refuse.store(true, Ordering::Relaxed);
+    let arrivals = [Arrival::first(), Arrival::first(), Arrival::first()];
+    let joins = |arrival: &Arrival| {
+        let (replica, arrival) = (gate.replica.clone(), arrival.clone());
+        async move { replica.join(&main(), &LineName::ONLY, LaneId(0), arrival).await }
+    };
+    let mut waiting = gate.wait(async {
+        let waiting: Vec<_> = arrivals[..2]
+            .iter()
+            .map(|arrival| tokio::spawn(joins(arrival)))
+            .collect();
+        tokio::task::yield_now().await;
+        waiting
+    });
+    gate.until("a batch with joins", |_| {
+        let sent = gate.faults.sent.lock().unwrap();
+        sent.iter()
+            .any(|append| append.batch.sections.iter().any(|section| !section.joins.is_empty()))
+    });
+    gate.wait(async { waiting.push(tokio::spawn(joins(&arrivals[2]))) });
+    for waiting in waiting {
+        assert_eq!(gate.wait(waiting).unwrap(), JoinOutcome::Later);
+    }
+    gate.faults.refuse.store(false, Ordering::Relaxed);
+    gate.until("the log", |replica| replica.cut_off().is_none());
+    // They ask again in the other order. However long the log takes here.
+    let mut numbers = [2, 1, 0].map(|at: usize| {
+        let again = Arrival::again(arrivals[at].id);
+        let mut tries = (0..60).map(|_| gate.wait(joins(&again)));
+        number(tries.find(|outcome| *outcome != JoinOutcome::Later).unwrap())
+    });
+    numbers.reverse();
+    assert!(before < numbers[0] && numbers.is_sorted(), "{numbers:?}");
+    gate.stop();
+}
+
 #[test]
 fn an_outage_keeps_the_order_of_arrival_from_its_first_moment_on() {
     let mut site = Site::new(1);

@@ -6,22 +6,21 @@
 //! those who waited through an outage stand before those who come as it ends, each where they first came.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::{ITEM_BYTES, Room, TAG_BYTES};
 use crate::replica::inbox::{Arrival, Joiner};
-use crate::replica::waiters::Waiters;
+use crate::replica::waiters::{Newcomer, Waiters};
 use crate::room::{LaneId, PendingId, Section, Tag, Tagged};
 
 #[derive(Default)]
 pub(super) struct Joiners {
-    /// By order of arrival, which is that of nobody else in the line.
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: BTreeMap<At, Waiting>,
     /// Of them those who came again without an account, and those with one.
-    again: BTreeSet<u64>,
-    tagged: BTreeSet<u64>,
+    again: BTreeSet<At>,
+    tagged: BTreeSet<At>,
     /// When each of them came.
-    came: BTreeMap<Key, u64>,
-    arrivals: u64,
+    came: BTreeMap<Key, At>,
 }
 
 struct Waiting {
@@ -33,16 +32,18 @@ struct Waiting {
 
 type Key = (LaneId, PendingId);
 
+/// Order of arrival: the uptime, and how many have joined before, which is that of nobody else.
+pub(super) type At = (Duration, u64);
+
 impl Joiners {
     pub fn is_empty(&self) -> bool {
         self.came.is_empty()
     }
 
     /// An id that is here already keeps its place in the order.
-    pub fn join(&mut self, lane: LaneId, arrival: Arrival, joiner: Joiner) {
+    pub fn join(&mut self, at: At, lane: LaneId, arrival: Arrival, joiner: Joiner) {
         let key = (lane, arrival.id);
-        let at = *self.came.entry(key).or_insert(self.arrivals);
-        self.arrivals += 1;
+        let at = *self.came.entry(key).or_insert(at);
         let waiting = self.waiting.entry(at).or_insert_with(|| Waiting {
             key,
             again: false,
@@ -70,21 +71,39 @@ impl Joiners {
     /// their id.
     pub fn cut_new(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
         let firsts = self.again.first().into_iter().chain(self.tagged.first());
-        let end = firsts.min().copied().unwrap_or(u64::MAX);
-        let mut lanes: BTreeMap<LaneId, Vec<Joiner>> = BTreeMap::new();
+        let end = firsts.min().copied();
+        let mut lanes: BTreeMap<LaneId, Vec<Newcomer>> = BTreeMap::new();
         while let Some((at, next)) = self.waiting.first_key_value()
-            && *at < end
+            && end.is_none_or(|end| *at < end)
             && let lane = next.key.0
             && (lanes.contains_key(&lane) || room.takes(ITEM_BYTES))
         {
-            let joiners = self.take(*at).into_iter().flat_map(|waiting| waiting.joiners);
-            lanes.entry(lane).or_default().extend(joiners);
+            let (at, id) = (*at, next.key.1);
+            let joiners = self.take(at).into_iter().flat_map(|waiting| waiting.joiners);
+            let newcomers = joiners
+                .filter(|joiner| !joiner.answer.is_closed())
+                .map(|joiner| Newcomer {
+                    id,
+                    at,
+                    joiner: Some(joiner),
+                });
+            lanes.entry(lane).or_default().extend(newcomers);
         }
-        for (lane, mut joiners) in lanes {
-            joiners.retain(|joiner| !joiner.answer.is_closed());
-            if let Ok(count @ 1..) = u32::try_from(joiners.len()) {
+        for (lane, newcomers) in lanes {
+            if let Ok(count @ 1..) = u32::try_from(newcomers.len()) {
                 section.joins.push((lane, count));
-                waiters.joins.push(joiners);
+                waiters.joins.push(newcomers);
+            }
+        }
+    }
+
+    /// Of those numbered by one batch in one lane, takes those behind the first who stands here again.
+    pub fn take_back(&mut self, lane: LaneId, newcomers: &mut [Newcomer]) {
+        let stands = |newcomer: &Newcomer| self.came.contains_key(&(lane, newcomer.id));
+        let first = newcomers.iter().position(stands).unwrap_or(newcomers.len());
+        for newcomer in &mut newcomers[first..] {
+            if let Some(joiner) = newcomer.joiner.take_if(|joiner| !joiner.answer.is_closed()) {
+                self.join(newcomer.at, lane, Arrival::again(newcomer.id), joiner);
             }
         }
     }
@@ -92,8 +111,8 @@ impl Joiners {
     /// Those who came again in front of anybody with an account, and then whoever has one, with all in front of them. It
     /// comes after [`cut_new`](Self::cut_new), for which they are still in front.
     pub fn cut_again(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
-        let end = self.tagged.first().copied().unwrap_or(u64::MAX);
-        while let Some(at) = self.again.first().copied().filter(|at| *at < end)
+        let end = self.tagged.first().copied();
+        while let Some(at) = self.again.first().copied().filter(|at| end.is_none_or(|end| *at < end))
             && room.takes(ITEM_BYTES)
         {
             let Some(waiting) = self.take(at) else { continue };
@@ -125,7 +144,7 @@ impl Joiners {
         }
     }
 
-    fn take(&mut self, at: u64) -> Option<Waiting> {
+    fn take(&mut self, at: At) -> Option<Waiting> {
         self.again.remove(&at);
         self.tagged.remove(&at);
         let waiting = self.waiting.remove(&at)?;

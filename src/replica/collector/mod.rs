@@ -16,15 +16,17 @@ use self::sizes::{
 };
 use self::work::{Kind, Whose, Word, Work};
 use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Redeeming, Unrecorded};
-use crate::replica::waiters::Waiters;
+use crate::replica::waiters::{Newcomer, Waiters};
 use crate::room::{
-    Batch, Change, Edition, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, Report, Reported, RoomChange,
-    RoomName, Visitor, Who,
+    Batch, Change, Edition, Joined, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, Report, Reported,
+    RoomChange, RoomName, Visitor, Who,
 };
 
 #[derive(Default)]
 pub(super) struct Collector {
     lines: BTreeMap<LineKey, Work>,
+    /// How often somebody has joined.
+    arrivals: u64,
     changes: VecDeque<Changing>,
     /// Who joins by a code, in order of arrival.
     redeems: VecDeque<Redeeming>,
@@ -61,7 +63,20 @@ impl Collector {
             .lines
             .entry((join.room, join.line, join.arrival.rehearsal))
             .or_default();
-        work.joiners.join(join.lane, join.arrival, join.waiter);
+        work.joiners
+            .join((join.came, self.arrivals), join.lane, join.arrival, join.waiter);
+        self.arrivals += 1;
+    }
+
+    /// Of those whom a batch numbered, each behind somebody who gave up and asked again goes with the next batch too: so
+    /// nobody stands before who came first. Whoever waits goes on waiting.
+    pub fn take_back(&mut self, joins: &mut [Vec<Newcomer>], joined: &[Joined]) {
+        for (newcomers, joined) in joins.iter_mut().zip(joined) {
+            let line = (joined.room.clone(), joined.line.clone(), None);
+            if let (Some(work), Some(_)) = (self.lines.get_mut(&line), joined.first) {
+                work.joiners.take_back(joined.lane, newcomers);
+            }
+        }
     }
 
     /// Bounded by the permits of those who wait.

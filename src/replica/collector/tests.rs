@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
@@ -48,6 +49,7 @@ fn joining(at: usize, pending: Option<PendingId>) -> (Join, oneshot::Receiver<Jo
             line: line(at),
             lane: LaneId(0),
             arrival: pending.map_or_else(Arrival::first, Arrival::again),
+            came: Duration::ZERO,
             waiter,
         },
         outcome,

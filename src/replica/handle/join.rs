@@ -1,5 +1,7 @@
 //! How a request joins a line: it leaves the arrival in the queue, and waits for the number while there is hope.
 
+use std::time::Duration;
+
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -9,6 +11,7 @@ use crate::replica::inbox::{
     Arrival, Binding, Join, JoinOutcome, Joiner, Message, Permit, Redeeming, Redemption, Unrecorded,
 };
 use crate::room::{Denied, LaneId, LineName, Redeem, RoomName, Tag, Visitor};
+use crate::time;
 
 impl Replica {
     /// Joins a line; resolves once the number is durable and the view shows it, within two seconds, or four
@@ -21,24 +24,21 @@ impl Replica {
         if self.frozen() {
             return JoinOutcome::Later;
         }
+        let came = time::uptime();
         let mut again = arrival.again || self.cut_off().is_some();
         loop {
-            let queued = self.queue(
-                room,
-                line,
-                lane,
-                Arrival {
-                    again,
-                    ..arrival.clone()
-                },
-            );
-            let outcome = match queued {
+            let arrival = Arrival {
+                again,
+                ..arrival.clone()
+            };
+            let outcome = match self.queue((room, line, lane), arrival, came) {
                 Some(outcome) if self.cut_off().is_none() => timeout(CUT_OFF_AFTER, outcome).await.ok(),
                 _ => None,
             };
             match outcome {
                 Some(Ok(outcome)) if outcome != JoinOutcome::Later => return outcome,
                 _ if again => return JoinOutcome::Later,
+                // Stands in the queue by its id from now on, where it came.
                 _ => again = true,
             }
         }
@@ -97,10 +97,9 @@ impl Replica {
     /// `None` when there is no room for one more.
     fn queue(
         &self,
-        room: &RoomName,
-        line: &LineName,
-        lane: LaneId,
+        (room, line, lane): (&RoomName, &LineName, LaneId),
         arrival: Arrival,
+        came: Duration,
     ) -> Option<oneshot::Receiver<JoinOutcome>> {
         let permit = Permit::take(&self.shared)?;
         let (answer, outcome) = oneshot::channel();
@@ -109,6 +108,7 @@ impl Replica {
             line: line.clone(),
             lane,
             arrival,
+            came,
             waiter: Joiner { answer, permit },
         };
         self.inbox.try_send(Message::Join(Box::new(join))).ok()?;

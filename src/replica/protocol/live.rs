@@ -236,6 +236,7 @@ impl Protocol {
         self.joined = true;
         self.spoke = now;
         self.said(&sent.append);
+        self.collector.take_back(&mut sent.waiters.joins, &effects.joined);
         let left = sent.waiters.resolve(effects);
         self.collector.change_again(left.beaten);
         for visitor in left.gone {

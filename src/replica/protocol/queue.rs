@@ -47,7 +47,7 @@ impl Protocol {
         }
     }
 
-    /// A visitor joins; resolves once the number is read back. `None` in place of it when too many wait.
+    /// A visitor joins, behind all who have; resolves once the number is read back. `None` in place of it when too many wait.
     pub fn join(
         &mut self,
         room: RoomName,
@@ -62,6 +62,7 @@ impl Protocol {
             line,
             lane,
             arrival,
+            came: Duration::ZERO,
             waiter: Joiner { answer, permit },
         });
         Some(outcome)

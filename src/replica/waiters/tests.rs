@@ -1,8 +1,12 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::replica::collector::Collector;
+use crate::replica::inbox::{Arrival, Join, Permit};
+use crate::replica::publish::Shared;
 use crate::room::{
-    Batch, CallOrder, Change, Entry, GateId, LineName, Mode, Overrides, Position, RoomChange, RoomName, Settings,
-    State, VERSION, Wall,
+    Batch, CallOrder, Change, Entry, GateId, LaneId, LineName, Mode, Overrides, Position, RoomChange, RoomName,
+    Settings, State, VERSION, Wall,
 };
 
 const MINE: GateId = GateId(1);
@@ -234,4 +238,79 @@ fn an_id_that_there_is_no_room_for_is_to_come_again() {
     };
     assert_eq!(numbered(&joined(true), 0), JoinOutcome::Later);
     assert_eq!(numbered(&joined(false), 0), JoinOutcome::Refused);
+}
+
+/// Joins this long after the first.
+fn joins(collector: &mut Collector, came_ms: u64, arrival: Arrival) -> oneshot::Receiver<JoinOutcome> {
+    let (answer, outcome) = oneshot::channel();
+    let permit = Permit::take(&Arc::new(Shared::new(Arc::default()))).unwrap();
+    collector.join(Join {
+        room: main(),
+        line: LineName::ONLY,
+        lane: LaneId(0),
+        arrival,
+        came: Duration::from_millis(came_ms),
+        waiter: Joiner { answer, permit },
+    });
+    outcome
+}
+
+#[test]
+fn whoever_is_behind_somebody_that_gave_up_goes_with_the_next_batch_as_they_do() {
+    let mut rooms = Rooms::new();
+    let mut collector = Collector::default();
+    let [first, second] = [1, 2].map(|id| PendingId([id; 12]));
+    let newcomer = |id| Arrival {
+        again: false,
+        ..Arrival::again(id)
+    };
+    let mut before = joins(&mut collector, 0, Arrival::first());
+    let gives_up = [(1, first), (2, second)].map(|(came, id)| joins(&mut collector, came, newcomer(id)));
+    let mut behind = joins(&mut collector, 3, Arrival::first());
+    let (batch, mut waiters) = collector.cut(|_| 1);
+    assert_eq!(batch.sections[0].joins, [(LaneId(0), 4)]);
+    // The log is silent: they are told to come again, in another order, and somebody comes for the first time.
+    let mut late = joins(&mut collector, 600, Arrival::first());
+    drop(gives_up);
+    for (came, id) in [(2, second), (1, first)] {
+        drop(joins(&mut collector, came, Arrival::again(id)));
+    }
+    let effects = rooms.apply(MINE, batch);
+    collector.take_back(&mut waiters.joins, &effects.joined);
+    let left = waiters.resolve(&effects);
+    let told = |outcome: &mut oneshot::Receiver<JoinOutcome>| match outcome.try_recv() {
+        Ok(JoinOutcome::Numbered(_, number)) => Some(number.n),
+        _ => None,
+    };
+    let number = told(&mut before).unwrap();
+    assert_eq!((told(&mut behind), told(&mut late)), (None, None), "they go on waiting");
+    let gone: Vec<_> = left.gone.iter().map(|visitor| visitor.number.n - number).collect();
+    assert_eq!(gone, [1, 2, 3], "nobody will come with these");
+
+    let (batch, waiters) = collector.cut(|_| 1);
+    let ids: Vec<_> = batch.sections[0].pending_joins.iter().map(|(_, id)| *id).collect();
+    assert_eq!((ids.len(), &ids[..2]), (3, &[first, second][..]));
+    waiters.resolve(&rooms.apply(MINE, batch));
+    assert_eq!(told(&mut behind).map(|own| own - number), Some(6));
+    let (batch, waiters) = collector.cut(|_| 1);
+    waiters.resolve(&rooms.apply(MINE, batch));
+    assert_eq!(told(&mut late).map(|own| own - number), Some(7));
+    assert!(collector.is_empty());
+}
+
+/// Else nobody behind somebody who hung up would ever have a number.
+#[test]
+fn who_hung_up_keeps_nobody_waiting() {
+    let mut rooms = Rooms::new();
+    let mut collector = Collector::default();
+    drop(joins(&mut collector, 0, Arrival::first()));
+    let hangs_up = joins(&mut collector, 1, Arrival::first());
+    let mut behind = joins(&mut collector, 2, Arrival::first());
+    let (batch, mut waiters) = collector.cut(|_| 1);
+    drop(hangs_up);
+    let effects = rooms.apply(MINE, batch);
+    collector.take_back(&mut waiters.joins, &effects.joined);
+    assert_eq!(waiters.resolve(&effects).gone.len(), 1);
+    assert!(matches!(behind.try_recv(), Ok(JoinOutcome::Numbered(..))));
+    assert!(collector.is_empty());
 }
