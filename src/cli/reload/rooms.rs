@@ -14,7 +14,7 @@ use super::{Outcome, Reloader, few, unless_it_fails};
 use crate::admin::{Refused, Reloads, RoomDone, RoomOrder, RoomWish, Table, api};
 use crate::cli::parts;
 use crate::config::{AddedRoom, Config, Document, Mistake, Overrides, Report};
-use crate::replica::Replica;
+use crate::replica::{Replica, Unrecorded};
 use crate::room::{Added, Addition, Additions, Change, MAX_ADDED, RoomName, View, Who};
 use crate::time;
 
@@ -230,7 +230,7 @@ impl Reloader {
         let mut rooms = self.source.followed.rooms().to_vec();
         rooms.retain(|own| own.name != room);
         let report = self.source.read_with(&rooms);
-        self.change_rooms(report, rooms, |reloader, _| reloader.say(&room, Change::Remove, who))?;
+        self.change_rooms(report, rooms, |reloader, _| reloader.say_removed(&room, added, who))?;
         Ok(RoomDone {
             text: added.text.clone(),
             room,
@@ -238,12 +238,28 @@ impl Reloader {
         })
     }
 
+    /// Whatever else is said of the room meanwhile. One that was added in its place stays: nobody has looked at that.
+    fn say_removed(&self, room: &RoomName, added: &Added, who: &Who) -> Result<(), Refused> {
+        for _ in 0..TRIES {
+            let over = revision_of(&self.live.replica.view(), room, added)?;
+            match self.say_over(room, Change::Remove, Some(over), who) {
+                Err(Refused::Unrecorded(Unrecorded::Stale)) => {}
+                done => return done,
+            }
+        }
+        Err(Refused::Unrecorded(Unrecorded::Stale))
+    }
+
     fn say(&self, room: &RoomName, change: Change, who: &Who) -> Result<(), Refused> {
+        self.say_over(room, change, None, who)
+    }
+
+    fn say_over(&self, room: &RoomName, change: Change, over: Option<u64>, who: &Who) -> Result<(), Refused> {
         let replica = &self.live.replica;
         if replica.cut_off().is_some() {
             return Err(Refused::Away);
         }
-        let said = replica.order(room.clone(), change, None, Some(who.clone()));
+        let said = replica.order(room.clone(), change, over, Some(who.clone()));
         self.runtime.block_on(said).map(drop).map_err(Refused::Unrecorded)
     }
 
@@ -273,6 +289,19 @@ impl Reloader {
     }
 }
 
+/// The revision of an added room, while it is the one that was meant.
+fn revision_of(view: &View, room: &RoomName, meant: &Added) -> Result<u64, Refused> {
+    let why = match (view.rooms.get(room), view.additions.get(room)) {
+        (Some(there), Some(added)) if added == meant => return Ok(there.revision),
+        (Some(_), Some(_)) => "it was removed, and another of its name was added meanwhile: look at that first",
+        _ => "it was removed meanwhile",
+    };
+    Err(Refused::Conflict(why.to_owned()))
+}
+
+/// How often a removal is said again because something else was said of the room first.
+const TRIES: u32 = 8;
+
 /// Says once which rooms are left out.
 pub(super) fn tell_untaken(reloads: &Reloads, untaken: Vec<api::Untaken>) {
     let known = reloads.untaken();
@@ -288,97 +317,4 @@ pub(super) fn tell_untaken(reloads: &Reloads, untaken: Vec<api::Untaken>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Overrides;
-    use crate::room::hand::Hand;
-    use crate::room::{Batch, GateId, RoomChange, Settings};
-
-    const FILE: &str = "[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nname = \"shop\"\nhosts = [\"a.example\"]\n";
-
-    fn named(text: &str) -> (String, String) {
-        let room = AddedRoom::new(text).unwrap();
-        (room.name.to_string(), room.text)
-    }
-
-    fn additions(rooms: &[(String, String)]) -> Additions {
-        let mut hand = Hand::new(GateId(1));
-        for (room, text) in rooms {
-            let addition = Addition {
-                text: text.clone(),
-                settings: Settings::default(),
-                at: None,
-            };
-            let rooms = vec![RoomChange {
-                room: RoomName::new(room).unwrap(),
-                revision: 1,
-                change: Change::Add(Box::new(addition)),
-                who: None,
-            }];
-            hand.say(
-                1_000,
-                Batch {
-                    rooms,
-                    ..Batch::default()
-                },
-            );
-        }
-        hand.state.additions().clone()
-    }
-
-    fn composed(file: &str, rooms: &[(String, String)]) -> Composed {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config.toml");
-        std::fs::write(&path, file).unwrap();
-        compose(&Document::open(Some(&path)), &Overrides::none(), &additions(rooms))
-    }
-
-    fn config(composed: Composed) -> Config {
-        composed.report.finish().unwrap().0
-    }
-
-    #[test]
-    fn a_room_that_is_called_by_a_number_is_not_the_files_room_of_that_place() {
-        let zero = named("[[room]]\nname = \"0\"\nhosts = [\"b.example\"]\n");
-        let (before, after) = (config(composed(FILE, &[])), config(composed(FILE, &[zero])));
-        let told: Vec<String> = before.differences(&after).iter().map(ToString::to_string).collect();
-        assert!(told.iter().any(|one| one.starts_with("room.0.name")), "{told:?}");
-        assert!(told.iter().all(|one| one.starts_with("room.0.")), "{told:?}");
-    }
-
-    #[test]
-    fn a_file_that_is_good_only_with_an_added_room_is_refused() {
-        let room = named("[[room]]\nname = \"vip\"\nhosts = [\"b.example\"]\n");
-        let limit = format!(
-            "{FILE}[[limit]]\nname = \"few\"\nhosts = [\"b.example\"]\nroutes = [\"/*\"]\nrequests = 5\nwindow = \"1 min\"\n"
-        );
-        let told = composed(&limit, &[room]).report;
-        let told: Vec<String> = told.mistakes().iter().map(ToString::to_string).collect();
-        assert!(told.len() == 1 && told[0].contains("is a host of no room"), "{told:?}");
-    }
-
-    #[test]
-    fn rooms_that_are_asked_in_another_order_are_not_the_same() {
-        let room = |name: &str, host: &str| named(&format!("[[room]]\nname = \"{name}\"\nhosts = [\"{host}\"]\n"));
-        let (one, two) = (room("one", "b.example"), room("two", "c.example"));
-        let read = |rooms: &[(String, String)]| {
-            let composed = composed(FILE, rooms);
-            (composed.rooms.clone(), config(composed))
-        };
-        let (before, after) = (read(&[one.clone(), two.clone()]), read(&[two, one]));
-        assert_eq!((before.0[0].name.as_str(), after.0[0].name.as_str()), ("two", "one"));
-        assert!(same((&before.1, &before.0), (&before.1, &before.0)));
-        assert!(!same((&before.1, &before.0), (&after.1, &after.0)));
-    }
-
-    #[test]
-    fn the_files_room_of_a_name_rules_and_one_that_does_not_fit_is_left_out() {
-        let own = named("[[room]]\nname = \"shop\"\nhosts = [\"b.example\"]\n");
-        let hidden = named("[[room]]\nname = \"vip\"\nhosts = [\"a.example\"]\nmode = \"shut\"\n");
-        let good = named("[[room]]\nname = \"good\"\nhosts = [\"b.example\"]\n");
-        let composed = composed(FILE, &[own, hidden, good.clone()]);
-        let untaken: Vec<&str> = composed.untaken.iter().map(|one| one.room.as_str()).collect();
-        assert_eq!((untaken, composed.rooms.len()), (vec!["vip"], 1));
-        assert_eq!(composed.rooms[0].text, good.1);
-    }
-}
+mod tests;
