@@ -232,7 +232,7 @@ const done = change => {
   return change.what === 'set' ? keys || 'set what was in force' : [change.what, keys].filter(Boolean).join(': ');
 };
 
-async function update(room) {
+async function update(room, added) {
   let held = cards.get(room.name);
   if (!held) { cards.set(room.name, held = card(room.name)); by('rooms').append(held.element); }
   const is = (name, value) => put(held.figures[name], value);
@@ -243,7 +243,7 @@ async function update(room) {
   is('Sold', count(room.completed)); is('Under way', count(room.unfinished));
   is('Left', count(Math.max(0, (room.stock ?? 0) - room.completed - room.unfinished)));
   for (const name of ['Sold', 'Left', 'Under way']) held.figures[name].parentElement.hidden = room.stock === null;
-  held.element.querySelector('.remove').hidden = room.from !== 'api';
+  held.element.querySelector('.remove').hidden = !added;
   put(held.mode, room.mode); held.mode.className = 'tag ' + room.mode;
   held.notes.replaceChildren(...notes(room).map(text => make('p', { className: 'note' }, text)));
   const told = room.rehearsal;
@@ -307,7 +307,9 @@ async function look() {
     const [rooms, upstreams, gates] = await Promise.all(['rooms', 'upstreams', 'gates'].map(path => ask(path)));
     by('enter').hidden = true; by('around').hidden = false; by('forget').hidden = !token;
     standing(rooms.gate);
-    await Promise.all(rooms.rooms.map(update));
+    // One that is not taken here may be the one that is in the way.
+    const untaken = new Set((rooms.gate.untaken || []).map(one => one.room));
+    await Promise.all(rooms.rooms.map(room => update(room, room.from === 'api' || untaken.has(room.name))));
     const there = new Set(rooms.rooms.map(room => room.name));
     for (const [name, held] of cards) if (!there.has(name)) { held.element.remove(); cards.delete(name); }
     table(by('upstreams'), ['Server', 'State', 'Weight', 'In flight', 'Failures', 'Reason'], upstreams.upstreams.map(one =>

@@ -14,6 +14,11 @@ const TOKENS: &str = "admin_tokens = [{ name = \"anna\", token = \"annas-own-tok
 async fn entered(look: Look) -> (Gate, Guest, Browser) {
     let gate = hall::open_serving(TOKENS, 1, "").await;
     let inside = hall::insider(&gate).await;
+    let browser = enters(&gate, look).await;
+    (gate, inside, browser)
+}
+
+async fn enters(gate: &Gate, look: Look) -> Browser {
     let browser = Browser::start(look).await;
     browser.open(&format!("http://{}/", gate.admin)).await;
     browser.shows("Admin token").await;
@@ -21,7 +26,7 @@ async fn entered(look: Look) -> (Gate, Guest, Browser) {
     browser.click("#enter button").await;
     browser.shows("Gate: live").await;
     browser.awaits(&format!("#room-{ROOM}")).await;
-    (gate, inside, browser)
+    browser
 }
 
 #[tokio::test]
@@ -153,6 +158,46 @@ async fn an_added_room_shows_its_stock_and_is_removed_with_its_name_and_a_reason
     browser.click("#sure-yes").await;
     browser.shows("Say why.").await;
     browser.fill("#sure-reason", "sold elsewhere").await;
+    browser.click("#sure-yes").await;
+    browser.shows("drop is gone.").await;
+    let cards = "return document.querySelectorAll('section.card').length";
+    crate::harness::eventually("the end of its card", async || {
+        (browser.run(cards).await == json!(1)).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_added_room_that_the_gate_cannot_take_is_removed_there_too() {
+    let files = tempfile::tempdir().unwrap();
+    let page = files.path().join("page.html");
+    std::fs::write(&page, "<!doctype html><html></html>").unwrap();
+    let server = format!("{TOKENS}\nroom_files = \"{}\"", files.path().display());
+    let gate = hall::open_serving(&server, 1, "").await;
+    let browser = enters(&gate, Look::default()).await;
+    let added = "return ask('rooms', 'POST', { name: 'drop', routes: ['/drop/*'], page: { template: 'page.html' } })\
+                 .then(told => told.room.from)";
+    assert_eq!(browser.run(added).await, json!("api"));
+    drop(browser);
+    let gate = gate.kill();
+    std::fs::remove_file(&page).unwrap();
+    let gate = gate.start();
+    let browser = enters(&gate, Look::default()).await;
+    browser.shows("the room drop is not taken here").await;
+    browser.awaits("#room-drop").await;
+    let removable = "return [...document.querySelectorAll('.remove')].filter(one => !one.hidden)\
+                     .map(one => one.closest('section').querySelector('h2').textContent).join()";
+    crate::harness::eventually("its button", async || {
+        (browser.run(removable).await == json!("drop")).then_some(())
+    })
+    .await;
+    browser
+        .click("section[aria-labelledby=room-drop] .switches summary")
+        .await;
+    browser.click("section[aria-labelledby=room-drop] .remove").await;
+    browser.shows("Remove drop").await;
+    browser.fill("#sure-name", "drop").await;
+    browser.fill("#sure-reason", "its page is gone").await;
     browser.click("#sure-yes").await;
     browser.shows("drop is gone.").await;
     let cards = "return document.querySelectorAll('section.card').length";
