@@ -91,6 +91,8 @@ pub enum Fault {
         capacity: Option<u32>,
         hold: bool,
     },
+    /// Operators add and remove rooms, so long.
+    Rooms(Time),
     /// A rehearsal goes on, until its leader dies.
     Rehearse(Time),
     /// The operator lets so many in now.
@@ -182,6 +184,7 @@ impl World {
             Fault::Override { capacity, hold } => self.overrides(capacity, hold),
             Fault::Call { count, beyond } => self.calls(count, beyond),
             Fault::Rehearse(until) => self.rehearses(until),
+            Fault::Rooms(until) => self.works(until),
         }
     }
 
@@ -382,7 +385,9 @@ impl World {
             reason: self.orders.to_string(),
         };
         self.tell_some_gate(|gate| {
-            let told = gate.protocol.order(rooms::room(), Change::Call(order), Some(who));
+            let told = gate
+                .protocol
+                .order(rooms::room(), Change::Call(order), (None, Some(who)));
             gate.told.push(told);
         });
     }

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
 mod accounts;
+mod added;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../crowd/chance.rs"]
 mod chance;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use anteroom::room::{Effects, Entry, GateId, Position, State, View, Wall};
 
 use super::accounts;
+use super::added::RoomBook;
 use super::code_book::{self, CodeBook};
 use super::ledger::{Ledger, Rooms};
 
@@ -18,6 +19,7 @@ use super::ledger::{Ledger, Rooms};
 pub struct Watch {
     pub ledger: Ledger,
     pub codes: CodeBook,
+    pub added: RoomBook,
     /// What any gate saw last.
     pub last: Option<Arc<View>>,
     /// The machine versions that any gate's rooms ran.
@@ -80,6 +82,14 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }
                 let root = watch.roots.get(&watch.acting).copied();
+                if let Some(view) = watch
+                    .last
+                    .clone()
+                    .filter(|_| watch.added.on && watch.twisted.is_empty())
+                {
+                    let faults = watch.added.look(entry, &effects, &view, root);
+                    watch.ledger.faults.extend(faults);
+                }
                 watch.ledger.applied(watch.acting, rooted, state, entry, &effects, root);
             });
             effects

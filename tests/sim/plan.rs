@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use anteroom::replica::Condition;
 use anteroom::room::VERSION;
 
+use super::added;
 use super::chance::Chance;
 use super::codes;
 use super::faults::Fault;
@@ -52,6 +53,7 @@ pub struct Outcome {
     pub entries: u64,
     /// Visitors called above the capacity.
     pub beyond: u64,
+    pub rooms: added::Seen,
     /// The machine versions that the rooms ran.
     pub versions: BTreeSet<u16>,
     pub faults: Vec<String>,
@@ -148,6 +150,8 @@ impl Plan {
             slot.weather = self.weather;
         }
         world.servers[0].flaw = self.flaw;
+        let works = self.faults.iter().any(|(_, fault)| matches!(fault, Fault::Rooms(_)));
+        observer::with(|watch| watch.added.on = works);
         if self.survives {
             observer::with(|watch| watch.ledger.rewritten = true);
             (world.excuse.excess, world.excuse.numbers, world.excuse.turns) = (true, true, true);
@@ -213,6 +217,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
         }
         faults.extend(stock::judge(&world));
         faults.extend(codes::judge(&world));
+        faults.extend(added::judge(&mut world));
         let twisted = observer::with(|watch| watch.twisted.len());
         if twisted > 0 && world.slots.len() > 2 {
             faults.push("a gate's rooms are wrong, and nobody has noticed".into());
@@ -224,6 +229,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
         trace: world.trace.sum(),
         entries,
         beyond,
+        rooms: observer::with(|watch| watch.added.seen),
         versions: observer::with(|watch| watch.versions.clone()),
         faults,
         blind,

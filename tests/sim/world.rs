@@ -80,6 +80,7 @@ pub struct World {
     /// Virtual visitors.
     pub troupe: super::rehearsal::Troupe,
     pub desk: super::codes::Desk,
+    pub works: super::added::Works,
     pub tally: Tally,
     pub faults: Vec<String>,
     /// New visitors come on average so often; none when 0.
@@ -164,6 +165,7 @@ impl World {
             orders: 0,
             troupe: super::rehearsal::Troupe::default(),
             desk: super::codes::Desk::default(),
+            works: super::added::Works::default(),
             tally: Tally::default(),
             faults: Vec::new(),
             arrivals_every: 0,

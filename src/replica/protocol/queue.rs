@@ -110,21 +110,21 @@ impl Protocol {
 
     /// An operator's word about a room.
     pub fn change(&mut self, room: RoomName, change: Change) -> oneshot::Receiver<Result<u64, Unrecorded>> {
-        self.order(room, change, None)
+        self.order(room, change, (None, None))
     }
 
-    /// As [`Protocol::change`], with whose word it is.
+    /// As [`Protocol::change`], with the revision that it was made of, and whose word it is.
     pub fn order(
         &mut self,
         room: RoomName,
         change: Change,
-        who: Option<Who>,
+        (over, who): (Option<u64>, Option<Who>),
     ) -> oneshot::Receiver<Result<u64, Unrecorded>> {
         let (answer, done) = oneshot::channel();
         self.collector.change(Changing {
             room,
             change,
-            over: None,
+            over,
             who,
             answer: Some(answer),
             beaten: 0,
