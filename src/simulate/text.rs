@@ -129,20 +129,20 @@ fn shop(text: &mut String, outcome: &Outcome) {
 fn admission(text: &mut String, followed: &Followed) {
     let _ = writeln!(
         text,
-        "admission {}: {:.2} might be called each {} on average, {:.2} at most, and nobody for {}; {:.0} % of those called came",
+        "admission {}: {:.2} might be called each {} on average, {:.2} at most, and nobody for {}",
         followed.by,
         followed.mean_calls,
         said(rate(followed.step_ms, 1_000_000)),
         followed.most_calls,
         said(followed.stopped_secs),
-        followed.come * 100.0,
     );
     let held = followed.why_secs.iter().filter(|(_, secs)| **secs > 0.0);
     let held: Vec<_> = held.map(|(why, secs)| format!("{why} {}", said(*secs))).collect();
     let _ = writeln!(
         text,
-        "what stood in the way while there was a line: {}",
-        held.join(", ")
+        "what stood in the way of calls while there was a line: {}; {:.0} % of those called came",
+        held.join(", "),
+        followed.come * 100.0,
     );
 }
 
@@ -174,7 +174,10 @@ fn over_time(text: &mut String, outcome: &Outcome) {
     } else {
         ""
     };
-    let _ = writeln!(text, "\n  time          waiting      slots   calls/s   shop/s{follows}");
+    let _ = writeln!(
+        text,
+        "\n  time            waiting      slots   calls/s   shop/s{follows}"
+    );
     for (row, steps) in series.steps.chunks(each).enumerate() {
         let from_ms = series.step_ms * (row * each) as u64;
         // The last one may be shorter.
@@ -184,7 +187,7 @@ fn over_time(text: &mut String, outcome: &Outcome) {
         let a_second = |of: fn(&Step) -> u64| rate(steps.iter().map(of).sum::<u64>(), 1_000) / secs.max(1.0);
         let _ = write!(
             text,
-            "  {:<10} {:>10} {:>10} {:>9.1} {:>8.1}",
+            "  {:<12} {:>10} {:>10} {:>9.1} {:>8.1}",
             said(rate(from_ms, 1_000_000)),
             most(|step| step.waiting),
             most(|step| step.slots),

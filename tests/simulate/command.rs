@@ -182,6 +182,37 @@ fn a_shop_that_takes_little_keeps_people_inside_and_fails_some() {
 }
 
 #[test]
+fn a_room_that_follows_its_shop_is_run_with_it_and_told_over_time_and_as_a_page() {
+    let args = [
+        "--room",
+        "follows",
+        "--shop",
+        "60/s",
+        "--visitors",
+        "200",
+        "--gates",
+        "1,10",
+    ];
+    let text = told(&simulate(&args));
+    for part in [
+        "admission linear: ",
+        "what stood in the way of calls",
+        "allowed/s     p95  why",
+        "cores of a gate",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let rows = text.lines().skip_while(|line| !line.contains("commands/s")).skip(1);
+    let gates: Vec<_> = rows.filter_map(|row| row.split_whitespace().next()).take(2).collect();
+    assert_eq!(gates, ["1", "10"], "{text}");
+    let page = told(&simulate(&[&args[..], &["--format", "html"]].concat()));
+    assert!(
+        page.matches("<svg ").count() == 9 && page.contains("Calls allowed a second"),
+        "{page}"
+    );
+}
+
+#[test]
 fn what_a_room_has_that_is_not_run_is_said() {
     let text = told(&simulate(&[
         "--room",

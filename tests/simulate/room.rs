@@ -156,6 +156,13 @@ fn a_held_room_calls_nobody_and_a_closed_one_turns_everybody_away() {
     };
     let outcome = run(&plan(50, closed));
     assert_eq!((outcome.turned_away, outcome.joins), (50, 0));
+    // Of nobody there is no wait.
+    let row = text(&outcome)
+        .lines()
+        .find(|line| line.contains("called after"))
+        .map(str::to_owned);
+    let columns: Vec<_> = row.iter().flat_map(|row| row.split_whitespace().skip(2)).collect();
+    assert_eq!(columns, ["0", "-", "-", "-", "-", "-"]);
 }
 
 #[test]
