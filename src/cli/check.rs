@@ -38,6 +38,9 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         say(&format!("{error}\n"));
     }
     let over = !args.starting && report.config().is_some_and(is_over);
+    if over {
+        say("refused: a sale is over (--starting lets that pass)\n");
+    }
     if report.mistakes().is_empty() && named.is_ok() && !over {
         ExitCode::SUCCESS
     } else {

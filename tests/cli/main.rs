@@ -6,6 +6,7 @@
 mod added;
 mod added_twice;
 mod audit;
+mod bad_input;
 mod check;
 mod code_waits;
 mod codes;

@@ -110,7 +110,8 @@ fn check_refuses_a_sale_that_is_over_and_a_start_does_not() {
     let checked = site.run(&["check"]);
     assert_eq!(checked.code, Some(78), "{checked:?}");
     assert!(
-        checked.out.contains("the sale is over, so the room is closed"),
+        checked.out.contains("the sale is over, so the room is closed")
+            && checked.out.contains("refused: a sale is over"),
         "{checked:?}"
     );
     assert_eq!(site.run(&["check", "--starting"]).code, Some(0));

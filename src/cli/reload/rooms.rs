@@ -180,6 +180,10 @@ impl Reloader {
         let say = |reloader: &Self, config: &Config| {
             let own = config.rooms.iter().find(|own| own.name == room.name);
             let settings = own.map(|own| own.settings.clone()).unwrap_or_default();
+            let schedule = settings.schedule.as_ref();
+            if schedule.is_some_and(|schedule| schedule.is_over(time::wall())) {
+                return Err(Refused::Mistakes(vec![format!("room {}: {OVER}", room.name)]));
+            }
             let addition = Addition {
                 text: room.text.clone(),
                 settings,
@@ -298,6 +302,9 @@ fn revision_of(view: &View, room: &RoomName, meant: &Added) -> Result<u64, Refus
     };
     Err(Refused::Conflict(why.to_owned()))
 }
+
+/// What `check` refuses too, and a gate that starts has to take.
+const OVER: &str = "closes_at: the sale would be over already; right: a later date, or mode = \"closed\"";
 
 /// How often a removal is said again because something else was said of the room first.
 const TRIES: u32 = 8;
