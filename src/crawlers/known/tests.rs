@@ -212,3 +212,13 @@ fn a_network_has_a_few_places_in_the_queue_and_the_queue_has_an_end() {
     );
     assert_eq!(known.next(at(3_000)), Next::LookUp(key(6_000)));
 }
+
+#[test]
+fn a_network_has_a_place_in_the_queue_again_once_one_of_its_addresses_is_looked_up() {
+    let mut known = known();
+    let of = |host: u8| (IpAddr::from([192, 0, 2, host]), 0);
+    (0..8).for_each(|host| assert_eq!(known.ask(of(host), at(0)).1, Asked::Queued));
+    assert_eq!(known.next(at(0)), Next::LookUp(of(0)));
+    assert_eq!(known.ask(of(8), at(0)).1, Asked::Queued);
+    assert_eq!(known.ask(of(9), at(0)).1, Asked::Dropped);
+}

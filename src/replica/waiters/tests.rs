@@ -308,9 +308,10 @@ fn who_hung_up_keeps_nobody_waiting() {
     let mut behind = joins(&mut collector, 2, Arrival::first());
     let (batch, mut waiters) = collector.cut(|_| 1);
     drop(hangs_up);
+    let _next = joins(&mut collector, 3, Arrival::first());
     let effects = rooms.apply(MINE, batch);
     collector.take_back(&mut waiters.joins, &effects.joined);
     assert_eq!(waiters.resolve(&effects).gone.len(), 1);
     assert!(matches!(behind.try_recv(), Ok(JoinOutcome::Numbered(..))));
-    assert!(collector.is_empty());
+    assert_eq!(collector.cut(|_| 1).0.sections[0].joins, [(LaneId(0), 1)]);
 }
