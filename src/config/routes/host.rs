@@ -21,7 +21,7 @@ pub fn normal(host: &str) -> Option<Cow<'_, str>> {
 
 fn without_port(host: &str) -> Option<&str> {
     let digits = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
-    if let Some(end) = host.strip_prefix('[').and(host.find(']')) {
+    if let Some(end) = host.strip_prefix('[').and_then(|_| host.find(']')) {
         let (name, port) = host.split_at(end + 1);
         let legal = port.is_empty() || port.strip_prefix(':').is_some_and(digits);
         return legal.then_some(name);
@@ -95,6 +95,11 @@ impl HostPattern {
             return true;
         }
         self.below && self.matches(&other.name)
+    }
+
+    /// The hosts below [`HostPattern::name`] are meant, and not itself.
+    pub(super) fn is_below(&self) -> bool {
+        self.below
     }
 
     /// The host, or the domain whose hosts are meant.

@@ -6,6 +6,7 @@
 //! bytes forwarded are always the visitor's own. What protects (rooms, limits) matches leniently: in any case, with or
 //! without accents, and with or without a slash, dot or space at the end. What leaves a path outside (`except`, `return_routes`) matches exactly.
 
+mod by_host;
 mod cover;
 mod host;
 mod letters;

@@ -2,6 +2,7 @@
 
 use http::Method;
 
+use super::by_host::ByHost;
 use super::host::HostPattern;
 use super::line::{LineOf, Per, PerSource};
 use super::route::Route;
@@ -30,7 +31,7 @@ pub struct RoomRoutes<'c> {
     pub per: Option<&'c Per>,
 }
 
-/// Numbers of limits that a request counts against, sorted; up to eight without allocation.
+/// Numbers of limits, or of rooms, that a request meets, sorted; up to eight without allocation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hits {
     first: [u16; 8],
@@ -49,8 +50,12 @@ impl Hits {
         self.len == 0
     }
 
+    fn contains(&self, id: u16) -> bool {
+        self.iter().any(|own| own == usize::from(id))
+    }
+
     fn add(&mut self, id: u16) {
-        if self.iter().any(|own| own == usize::from(id)) {
+        if self.contains(id) {
             return;
         }
         if self.len < self.first.len() {
@@ -110,20 +115,15 @@ struct Rule {
     segment: Option<usize>,
 }
 
-#[derive(Clone, Debug)]
-struct RoomRule {
-    hosts: Vec<HostPattern>,
-    per: Option<Per>,
-}
-
 /// Finds the room and the limits of a request. Made once from a configuration; shared by all cores.
 #[derive(Clone, Debug)]
 pub struct Router {
     rules: Vec<Rule>,
     protecting: Tree,
     outside: Tree,
-    rooms: Vec<RoomRule>,
-    limits: Vec<Vec<HostPattern>>,
+    /// How each room tells its lines apart.
+    pers: Vec<Option<Per>>,
+    served: ByHost,
     tells_methods_apart: bool,
 }
 
@@ -135,26 +135,20 @@ impl Router {
             rules: Vec::new(),
             protecting: Tree::new(Compare::Lenient),
             outside: Tree::new(Compare::Exact),
-            rooms: rooms
-                .iter()
-                .map(|r| RoomRule {
-                    hosts: r.hosts.to_vec(),
-                    per: r.per.cloned(),
-                })
-                .collect(),
-            limits: limits.iter().map(|(hosts, _)| hosts.to_vec()).collect(),
+            pers: rooms.iter().map(|room| room.per.cloned()).collect(),
+            served: ByHost::default(),
             tells_methods_apart: false,
         };
         for (id, room) in (0..).zip(rooms) {
             router.add_room(id, room);
         }
-        for (id, (_, routes)) in (0..).zip(limits) {
+        for (id, (hosts, routes)) in (0..).zip(limits) {
             routes
                 .iter()
-                .for_each(|route| router.add(Owner::Limit(id), route, None));
+                .for_each(|route| router.add(Owner::Limit(id), hosts, route, None));
         }
         for route in NEVER_QUEUED.iter().filter_map(|pattern| Route::parse(pattern).ok()) {
-            router.add(Owner::Never, &route, None);
+            router.add(Owner::Never, &[], &route, None);
         }
         router
     }
@@ -184,7 +178,7 @@ impl Router {
     /// Whether some room is for this host, in normal form; for any host where there are no rooms.
     #[must_use]
     pub fn serves(&self, host: &str) -> bool {
-        self.rooms.is_empty() || self.rooms.iter().any(|room| takes_host(&room.hosts, host))
+        self.pers.is_empty() || self.served.has(host)
     }
 
     fn add_room(&mut self, id: u16, room: &RoomRoutes<'_>) {
@@ -192,24 +186,26 @@ impl Router {
             PerSource::Path(name) => Some(name.as_str()),
             PerSource::Query(_) => None,
         });
+        self.served.insert(room.hosts, usize::from(id));
         for route in room.routes {
-            self.add(Owner::Room(id), route, variable.and_then(|name| route.variable(name)));
+            let segment = variable.and_then(|name| route.variable(name));
+            self.add(Owner::Room(id), room.hosts, route, segment);
         }
         for (bit, route) in (0..32).zip(room.ends_on) {
-            self.add(Owner::Ends(id, bit), route, None);
+            self.add(Owner::Ends(id, bit), room.hosts, route, None);
         }
         if let Some(route) = room.names {
-            self.add(Owner::Names(id), route, None);
+            self.add(Owner::Names(id), room.hosts, route, None);
         }
         room.except
             .iter()
-            .for_each(|route| self.add(Owner::Except(id), route, None));
+            .for_each(|route| self.add(Owner::Except(id), room.hosts, route, None));
         room.return_routes
             .iter()
-            .for_each(|route| self.add(Owner::Return(id), route, None));
+            .for_each(|route| self.add(Owner::Return(id), room.hosts, route, None));
     }
 
-    fn add(&mut self, owner: Owner, route: &Route, segment: Option<usize>) {
+    fn add(&mut self, owner: Owner, hosts: &[HostPattern], route: &Route, segment: Option<usize>) {
         let id = self.rules.len();
         self.tells_methods_apart |= !route.methods().is_empty();
         self.rules.push(Rule {
@@ -218,8 +214,10 @@ impl Router {
             segment,
         });
         match owner {
-            Owner::Room(_) | Owner::Ends(..) | Owner::Names(_) | Owner::Limit(_) => self.protecting.insert(route, id),
-            Owner::Except(_) | Owner::Return(_) | Owner::Never => self.outside.insert(route, id),
+            Owner::Room(_) | Owner::Ends(..) | Owner::Names(_) | Owner::Limit(_) => {
+                self.protecting.insert(route, hosts, id);
+            }
+            Owner::Except(_) | Owner::Return(_) | Owner::Never => self.outside.insert(route, hosts, id),
         }
     }
 
@@ -234,11 +232,11 @@ impl Router {
         let mut hit = |id: usize| {
             let rule = &self.rules[id];
             if rule.route.takes_method(method) {
-                found.note(self, target.host(), rule, id);
+                found.note(rule.owner, id);
             }
         };
-        self.outside.find(path, &mut hit);
-        self.protecting.find(path, &mut hit);
+        self.outside.find(target.host(), path, &mut hit);
+        self.protecting.find(target.host(), path, &mut hit);
         let room = match found.room {
             Some((index, rule)) => Some(self.in_room(index, &self.rules[rule], &found, target, path)?),
             None => None,
@@ -258,7 +256,7 @@ impl Router {
         target: &Target<'_>,
         path: &[u8],
     ) -> Result<InRoom, Doubtful> {
-        let line = match &self.rooms[usize::from(index)].per {
+        let line = match &self.pers[usize::from(index)] {
             None => LineOf::Line(LineName::ONLY),
             Some(per) => match &per.source {
                 PerSource::Query(name) => per.of_query(name, target.query())?,
@@ -285,9 +283,9 @@ impl Router {
 #[derive(Default)]
 struct Found {
     never: bool,
-    except: Few,
-    returns: Few,
-    names: Few,
+    except: Hits,
+    returns: Hits,
+    names: Hits,
     /// The first room in the configuration's order, and its rule.
     room: Option<(u16, usize)>,
     ends: Vec<(u16, u8)>,
@@ -296,45 +294,23 @@ struct Found {
 
 impl Found {
     /// The rules that leave a path outside must be noted before the others.
-    fn note(&mut self, router: &Router, host: &str, rule: &Rule, id: usize) {
-        match rule.owner {
+    fn note(&mut self, owner: Owner, id: usize) {
+        match owner {
             Owner::Never => self.never = true,
             Owner::Except(room) => self.except.add(room),
             Owner::Return(room) => self.returns.add(room),
             Owner::Names(room) => self.names.add(room),
             Owner::Ends(room, bit) => self.ends.push((room, bit)),
-            Owner::Limit(limit) => {
-                if takes_host(&router.limits[usize::from(limit)], host) {
-                    self.limits.add(limit);
-                }
-            }
+            Owner::Limit(limit) => self.limits.add(limit),
             Owner::Room(room) => {
                 let earlier = self.room.is_none_or(|best| (room, id) < best);
                 let open = self.never || self.except.contains(room);
-                if earlier && !open && takes_host(&router.rooms[usize::from(room)].hosts, host) {
+                if earlier && !open {
                     self.room = Some((room, id));
                 }
             }
         }
     }
-}
-
-/// A set of rooms; the usual few cost no allocation.
-#[derive(Default)]
-struct Few(Vec<u16>);
-
-impl Few {
-    fn add(&mut self, room: u16) {
-        self.0.push(room);
-    }
-
-    fn contains(&self, room: u16) -> bool {
-        self.0.contains(&room)
-    }
-}
-
-fn takes_host(hosts: &[HostPattern], host: &str) -> bool {
-    hosts.is_empty() || hosts.iter().any(|pattern| pattern.matches(host))
 }
 
 /// Leniently, so that no spelling that a shop may read as one of the gate's own paths is forwarded.

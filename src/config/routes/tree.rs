@@ -1,7 +1,10 @@
-//! All patterns in one tree by segments, so that a request costs the same with one pattern or a thousand.
+//! All patterns in one tree by segments, and those of one path by host, so that a request costs the same with one pattern or a
+//! thousand.
 
 use std::cmp::Ordering;
 
+use super::by_host::ByHost;
+use super::host::HostPattern;
 use super::letters;
 use super::route::{Route, Segment};
 
@@ -20,8 +23,8 @@ struct Node {
     /// Sorted by literal.
     literals: Vec<(Vec<u8>, usize)>,
     variable: Option<usize>,
-    exact: Vec<usize>,
-    rest: Vec<usize>,
+    exact: ByHost,
+    rest: ByHost,
 }
 
 /// Patterns, each with a number of the caller's.
@@ -39,7 +42,8 @@ impl Tree {
         }
     }
 
-    pub(super) fn insert(&mut self, route: &Route, id: usize) {
+    /// `hosts` empty: every host.
+    pub(super) fn insert(&mut self, route: &Route, hosts: &[HostPattern], id: usize) {
         let mut at = 0;
         for segment in self.kept(route) {
             at = match segment {
@@ -49,25 +53,25 @@ impl Tree {
         }
         let node = &mut self.nodes[at];
         let list = if route.rest() { &mut node.rest } else { &mut node.exact };
-        list.push(id);
+        list.insert(hosts, id);
     }
 
-    /// Calls `hit` with the number of every pattern that matches `path`, in no particular order.
-    pub(super) fn find(&self, path: &[u8], hit: &mut impl FnMut(usize)) {
+    /// Calls `hit` with the number of every pattern that matches `path` on `host`, in no particular order; with some more than once.
+    pub(super) fn find(&self, host: &str, path: &[u8], hit: &mut impl FnMut(usize)) {
         let body = path.strip_prefix(b"/").unwrap_or(path);
         let body = match self.compare {
             Compare::Exact => body,
             Compare::Lenient => body.strip_suffix(b"/").unwrap_or(body),
         };
         let over = self.compare == Compare::Lenient && body.is_empty();
-        self.walk(0, (!over).then_some(body), hit);
+        self.walk(0, host, (!over).then_some(body), hit);
     }
 
-    fn walk(&self, at: usize, left: Option<&[u8]>, hit: &mut impl FnMut(usize)) {
+    fn walk(&self, at: usize, host: &str, left: Option<&[u8]>, hit: &mut impl FnMut(usize)) {
         let node = &self.nodes[at];
-        node.rest.iter().for_each(|id| hit(*id));
+        node.rest.find(host).for_each(&mut *hit);
         let Some(left) = left else {
-            node.exact.iter().for_each(|id| hit(*id));
+            node.exact.find(host).for_each(hit);
             return;
         };
         let (segment, after) = match left.iter().position(|b| *b == b'/') {
@@ -77,10 +81,10 @@ impl Tree {
         let alike = self.is_beyond(segment).then(|| letters::alike(segment));
         let wanted = alike.as_deref().unwrap_or(segment);
         if let Ok(found) = node.literals.binary_search_by(|(own, _)| self.order(own, wanted)) {
-            self.walk(node.literals[found].1, after, hit);
+            self.walk(node.literals[found].1, host, after, hit);
         }
         if let (Some(child), false) = (node.variable, segment.is_empty()) {
-            self.walk(child, after, hit);
+            self.walk(child, host, after, hit);
         }
     }
 
@@ -165,10 +169,10 @@ mod tests {
     fn hits(compare: Compare, patterns: &[&str], path: &str) -> Vec<usize> {
         let mut tree = Tree::new(compare);
         for (id, pattern) in patterns.iter().enumerate() {
-            tree.insert(&Route::parse(pattern).expect("pattern"), id);
+            tree.insert(&Route::parse(pattern).expect("pattern"), &[], id);
         }
         let mut found = Vec::new();
-        tree.find(path.as_bytes(), &mut |id| found.push(id));
+        tree.find("shop.example", path.as_bytes(), &mut |id| found.push(id));
         found.sort_unstable();
         found
     }
