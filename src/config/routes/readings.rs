@@ -39,30 +39,34 @@ impl From<Fault> for Refused {
 
 /// `None` for a plain path, which is its own only reading; else at least one reading, the path decoded once first.
 pub(super) fn of(path: &[u8]) -> Result<Option<Vec<Vec<u8>>>, Refused> {
-    if path.iter().any(u8::is_ascii_control) {
-        return Err(Refused::Control);
-    }
     if is_plain(path) {
         return Ok(None);
+    }
+    if path.iter().any(u8::is_ascii_control) {
+        return Err(Refused::Control);
     }
     let mut set = Set::default();
     set.read(path)?;
     Ok(Some(set.readings))
 }
 
-/// Nothing in it that any server would read in another way.
+/// Nothing in it that any server would read in another way: no odd byte, no dot at the beginning of a segment but before a letter, and
+/// no empty segment but behind the slash at the end. PERF: one pass.
 fn is_plain(path: &[u8]) -> bool {
-    let odd_byte = |b: &u8| matches!(b, b'%' | b'\\' | b';') || *b >= 0x80;
-    if path.iter().any(odd_byte) {
-        return false;
+    let mut before = b'/';
+    for (at, byte) in path.iter().enumerate() {
+        let plain = match byte {
+            b'/' => at == 0 || before != b'/',
+            b'.' if before == b'/' => path.get(at + 1).is_some_and(|next| !matches!(next, b'.' | b'/')),
+            b'%' | b'\\' | b';' => false,
+            byte => byte.is_ascii() && !byte.is_ascii_control(),
+        };
+        if !plain {
+            return false;
+        }
+        before = *byte;
     }
-    let body = path.strip_prefix(b"/").unwrap_or(path);
-    // An empty segment is plain only as the slash at the end.
-    let empty_inside = body.windows(2).any(|pair| pair == b"//") || body.first() == Some(&b'/');
-    let dotted = body
-        .split(|b| *b == b'/')
-        .any(|segment| matches!(segment, b"." | b".."));
-    !empty_inside && !dotted
+    true
 }
 
 /// From one reading to another.
