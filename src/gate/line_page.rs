@@ -121,7 +121,7 @@ impl LinePage<'_> {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(secs));
         }
         if let Some(kept) = kept.filter(|kept| *kept != seat.told) {
-            let remembered = told::set(&seat.policy, &seat.names, kept);
+            let remembered = told::set(seat.policy, &seat.names, kept);
             response.headers_mut().append(SET_COOKIE, remembered);
         }
         Answer::new(outcome, response)

@@ -30,7 +30,8 @@ pub struct Rules {
     pub crawlers: Arc<Held<()>>,
     /// Of a room that goes by what its shop can take.
     pub meter: Option<Arc<RoomMeter>>,
-    only: Names,
+    /// How cookies are set in the clear and over TLS, and what they are called there, for the one line that most rooms have.
+    cookies: [(Policy, Names); 2],
 }
 
 /// What the shop says of a session.
@@ -41,12 +42,16 @@ pub enum Ending {
     Complete,
 }
 
-/// The base names of a line's cookies.
+/// What the cookies of one line are called on the wire.
 #[derive(Clone, Debug)]
 pub struct Names {
     pub ticket: String,
     pub pass: String,
     pub code: String,
+    /// What a visitor without a script was told.
+    pub told: String,
+    /// How the page without a script is reloaded, `off` or `bare`; of no worth to anybody, so it is not signed.
+    pub reload: String,
 }
 
 impl Rules {
@@ -61,7 +66,7 @@ impl Rules {
             joins: Arc::default(),
             crawlers: Held::new(room.crawler_max),
             meter: meter::of_room(&room, None),
-            only: Names::of(&room.name, &LineName::ONLY),
+            cookies: [false, true].map(|secure| cookies_of(&room, secure)),
             room,
         })
     }
@@ -75,25 +80,18 @@ impl Rules {
         }
     }
 
-    /// The cookies of one of the room's lines.
+    /// How cookies are set for a visitor whose connection is encrypted, or is not, and what those of a line are called: a virtual
+    /// visitor has some of its own.
     #[must_use]
-    pub fn names(&self, line: &LineName) -> Cow<'_, Names> {
-        if line.is_only() {
-            Cow::Borrowed(&self.only)
-        } else {
-            Cow::Owned(Names::of(&self.room.name, line))
-        }
-    }
-
-    /// The same of a visitor of a rehearsal, who has cookies of their own.
-    #[must_use]
-    pub fn names_in(&self, rehearsal: Option<RehearsalId>, line: &LineName) -> Cow<'_, Names> {
-        if rehearsal.is_none() {
-            return self.names(line);
-        }
-        let (ticket, pass) = virtual_cookies(&self.room.name, line);
-        let code = code_cookie(&self.room.name, line);
-        Cow::Owned(Names { ticket, pass, code })
+    pub fn cookies(&self, secure: bool, rehearsal: Option<RehearsalId>, line: &LineName) -> (&Policy, Cow<'_, Names>) {
+        let (policy, only) = &self.cookies[usize::from(secure)];
+        // PERF: nearly always it is that line, and nothing is put together.
+        let names = match rehearsal {
+            None if line.is_only() => Cow::Borrowed(only),
+            None => Cow::Owned(Names::of(policy, &self.room.name, line)),
+            Some(_) => Cow::Owned(Names::of_virtual(policy, &self.room.name, line)),
+        };
+        (policy, names)
     }
 
     /// The lane that somebody from that address stands in, where the room has several, unless their token claims one.
@@ -117,17 +115,6 @@ impl Rules {
     #[must_use]
     pub fn has_code_lane(&self, name: &str) -> bool {
         self.room.lanes.iter().any(|lane| lane.code && lane.name == name)
-    }
-
-    /// How the room's cookies are set for a visitor whose connection is encrypted, or is not.
-    #[must_use]
-    pub fn policy(&self, secure: bool) -> Policy {
-        Policy {
-            secure,
-            same_site: self.room.same_site,
-            domain: self.room.cookie_domain.clone(),
-            pass_max_age_secs: i64::try_from(self.room.settings.session_max_ms / 1_000).unwrap_or(i64::MAX),
-        }
     }
 
     /// While cut off, everybody goes past the line. What an operator holds or has closed stays so.
@@ -159,13 +146,43 @@ impl Rules {
     }
 }
 
+/// How a room's cookies are set, and what those of its only line are called.
+fn cookies_of(room: &config::Room, secure: bool) -> (Policy, Names) {
+    let policy = Policy {
+        secure,
+        same_site: room.same_site,
+        domain: room.cookie_domain.clone(),
+        pass_max_age_secs: i64::try_from(room.settings.session_max_ms / 1_000).unwrap_or(i64::MAX),
+    };
+    let names = Names::of(&policy, &room.name, &LineName::ONLY);
+    (policy, names)
+}
+
 impl Names {
-    #[must_use]
-    pub fn of(room: &RoomName, line: &LineName) -> Self {
+    fn of(policy: &Policy, room: &RoomName, line: &LineName) -> Self {
+        Self::with(
+            policy,
+            (&ticket_cookie(room, line), &pass_cookie(room, line)),
+            room,
+            line,
+        )
+    }
+
+    fn of_virtual(policy: &Policy, room: &RoomName, line: &LineName) -> Self {
+        let (ticket, pass) = virtual_cookies(room, line);
+        Self::with(policy, (&ticket, &pass), room, line)
+    }
+
+    fn with(policy: &Policy, (ticket, pass): (&str, &str), room: &RoomName, line: &LineName) -> Self {
         Self {
-            ticket: ticket_cookie(room, line),
-            pass: pass_cookie(room, line),
-            code: code_cookie(room, line),
+            ticket: policy.name(ticket),
+            pass: policy.name(pass),
+            code: policy.name(&code_cookie(room, line)),
+            // Beside the ticket, of the same line.
+            told: policy.name(&ticket.replacen("ticket", "told", 1)),
+            reload: policy.name(RELOAD),
         }
     }
 }
+
+const RELOAD: &str = "anteroom-reload";

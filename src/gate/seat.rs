@@ -31,16 +31,13 @@ use super::who::{PassWorth, Reader, TicketWorth};
 pub const TICKET_HEADER: HeaderName = HeaderName::from_static("anteroom-ticket");
 pub const PASS_HEADER: HeaderName = HeaderName::from_static("anteroom-pass");
 
-/// How the page without a script is reloaded, `off` or `bare`; of no worth to anybody, so it is not signed.
-pub const RELOAD_COOKIE: &str = "anteroom-reload";
-
 /// A request before a line of a room.
 pub struct Seat<'a> {
     pub shared: &'a Shared,
     pub rules: &'a Rules,
     pub line: LineName,
     pub names: Cow<'a, Names>,
-    pub policy: Policy,
+    pub policy: &'a Policy,
     /// The tokens came in headers: an app that keeps them itself.
     pub app: bool,
     /// How the visitor's page without a script is reloaded.
@@ -81,16 +78,12 @@ impl<'a> Seat<'a> {
     #[must_use]
     pub fn of(shared: &'a Shared, rules: &'a Rules, line: LineName, head: &Parts, visit: &Visit) -> Self {
         let rehearsal = visit.rehearsed.map(|rehearsed| rehearsed.id);
-        let names = rules.names_in(rehearsal, &line);
-        let policy = rules.policy(visit.secure);
-        let header = |name: &HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
-        let (ticket_name, pass_name) = (policy.name(&names.ticket), policy.name(&names.pass));
-        let tickets = header(&TICKET_HEADER)
-            .into_iter()
-            .chain(cookies::values(&head.headers, &ticket_name));
-        let passes = header(&PASS_HEADER)
-            .into_iter()
-            .chain(cookies::values(&head.headers, &pass_name));
+        let (policy, names) = rules.cookies(visit.secure, rehearsal, &line);
+        let fields = [TICKET_HEADER, PASS_HEADER].map(|name| head.headers.get(name));
+        let app = fields.iter().any(Option::is_some);
+        let [ticket, pass] = fields.map(|field| field.and_then(|value| value.to_str().ok()).into_iter());
+        let tickets = ticket.chain(cookies::values(&head.headers, &names.ticket));
+        let passes = pass.chain(cookies::values(&head.headers, &names.pass));
         let room = &rules.room.name;
         let (mut some_ticket, mut some_pass) = (false, false);
         let (tickets, passes) = (
@@ -104,15 +97,15 @@ impl<'a> Seat<'a> {
         if some_pass && pass.is_none() {
             shared.metrics.passes_refused.inc();
         }
-        let app = head.headers.contains_key(TICKET_HEADER) || head.headers.contains_key(PASS_HEADER);
         let named = accounts::named(shared, rules, head, visit);
-        let marks = cookies::values(&head.headers, &policy.name(RELOAD_COOKIE)).find_map(Reload::marked);
-        let (reload, code) = (marks.unwrap_or_default(), policy.name(&names.code));
+        let marks = cookies::values(&head.headers, &names.reload).find_map(Reload::marked);
+        let reload = marks.unwrap_or_default();
+        let code = shown_code(rules, &names.code, head).filter(|_| rehearsal.is_none());
         Self {
             shared,
             rules,
             line,
-            told: told::read(&policy, &names, reload, head),
+            told: told::read(&names, reload, head),
             names,
             policy,
             app,
@@ -122,7 +115,7 @@ impl<'a> Seat<'a> {
             rehearsal,
             ticket,
             pass,
-            code: shown_code(rules, &code, head).filter(|_| rehearsal.is_none()),
+            code,
         }
     }
 
@@ -132,7 +125,6 @@ impl<'a> Seat<'a> {
         Self {
             line: self.line.clone(),
             names: self.names.clone(),
-            policy: self.policy.clone(),
             tags: self.tags.clone(),
             code: self.code.clone(),
             ticket: Some(ticket),

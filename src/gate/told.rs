@@ -13,12 +13,11 @@ use super::rules::Names;
 use super::visit::Visit;
 
 /// What the cookie of a visitor without a script says; nothing where a script keeps it.
-pub fn read(policy: &Policy, names: &Names, reload: Reload, head: &Parts) -> Kept {
+pub fn read(names: &Names, reload: Reload, head: &Parts) -> Kept {
     if !without_script(reload) {
         return Kept::default();
     }
-    let name = policy.name(&name(names));
-    let kept = cookies::values(&head.headers, &name).find_map(parse);
+    let kept = cookies::values(&head.headers, &names.told).find_map(parse);
     kept.unwrap_or_default()
 }
 
@@ -50,7 +49,7 @@ pub fn tell(
 /// The cookie that remembers it.
 #[must_use]
 pub fn set(policy: &Policy, names: &Names, kept: Kept) -> HeaderValue {
-    policy.set_for_now(&name(names), &text(kept))
+    policy.set_for_now(&names.told, &text(kept))
 }
 
 /// As [`parse`] reads it.
@@ -74,11 +73,6 @@ pub fn parse(text: &str) -> Option<Kept> {
         by: ms(by)?,
         slow_until: ms(slow)?,
     })
-}
-
-/// Beside the ticket, of the same line.
-fn name(names: &Names) -> String {
-    names.ticket.replacen("ticket", "told", 1)
 }
 
 /// No wait is longer.

@@ -14,7 +14,7 @@ use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::super::Gate;
 use super::super::answers::{Answer, page};
-use super::super::seat::{RELOAD_COOKIE, Seat};
+use super::super::seat::Seat;
 use super::super::told;
 use super::super::visit::Visit;
 use super::parameter;
@@ -49,15 +49,16 @@ impl Gate {
         );
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("check"));
+        let reload = &seat.names.reload;
         match parameter(query, "reload").as_deref() {
-            Some(b"off") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(RELOAD_COOKIE, "off")),
-            Some(b"bare") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(RELOAD_COOKIE, "bare")),
-            Some(b"on") => _ = headers.append(SET_COOKIE, seat.policy.clear(RELOAD_COOKIE)),
+            Some(b"off") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(reload, "off")),
+            Some(b"bare") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(reload, "bare")),
+            Some(b"on") => _ = headers.append(SET_COOKIE, seat.policy.clear(reload)),
             _ => {}
         }
         // What the page before this one told a visitor who runs no script.
         if let Some(kept) = parameter(query, "by").and_then(|by| told::parse(std::str::from_utf8(&by).ok()?)) {
-            headers.append(SET_COOKIE, told::set(&seat.policy, &seat.names, kept));
+            headers.append(SET_COOKIE, told::set(seat.policy, &seat.names, kept));
         }
         Answer::new(Outcome::Own, response)
     }
