@@ -4,22 +4,12 @@
 //! `Accept` where a client sends none (old web views, command-line tools). A mistake here costs a visitor a page or an app
 //! a JSON body; it never admits anybody.
 
-use http::header::{ACCEPT, ACCESS_CONTROL_REQUEST_METHOD, HeaderName, ORIGIN, UPGRADE, USER_AGENT};
-use http::{HeaderMap, Method};
+use http::header::{ACCESS_CONTROL_REQUEST_METHOD, HeaderName, ORIGIN, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Method};
 
 use super::method;
 
-const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
-const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
-/// Browsers fetch ahead of need with one of these.
-const PURPOSES: [HeaderName; 4] = [
-    HeaderName::from_static("sec-purpose"),
-    HeaderName::from_static("purpose"),
-    HeaderName::from_static("x-purpose"),
-    HeaderName::from_static("x-moz"),
-];
 
 /// The row of the outside contract that a request is tried against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,14 +47,15 @@ impl Kind {
         if is_preflight(method, headers) {
             return Self::Preflight;
         }
-        if method == Method::HEAD || is_ahead_of_need(headers) {
+        let told = Told::by(headers);
+        if method == Method::HEAD || told.ahead_of_need {
             return Self::Passive;
         }
-        if headers.contains_key(UPGRADE) {
+        if told.upgrade {
             return Self::Api;
         }
-        match (wants_document(headers), method) {
-            (Want::Document, _) if is_frame(headers) && is_cross_site(headers) => Self::CrossSiteFrame,
+        match (told.want(), method) {
+            (Want::Document, _) if told.is_frame() && is_cross_site(headers) => Self::CrossSiteFrame,
             (Want::Document, &Method::GET) => Self::Navigation,
             (Want::Document, &Method::POST) if is_cross_site(headers) => Self::CrossSitePost,
             (Want::Document, &Method::POST) => Self::Post,
@@ -89,31 +80,73 @@ enum Want {
     Data,
 }
 
-fn wants_document(headers: &HeaderMap) -> Want {
-    let dest = text(headers, &SEC_FETCH_DEST);
-    match text(headers, &SEC_FETCH_MODE) {
-        Some("navigate" | "nested-navigate") if dest != Some("object") && dest != Some("embed") => {
-            return Want::Document;
+/// What a head says of the kind; of a field with several lines the first counts. PERF: one pass over all fields costs a fraction of
+/// looking for each.
+#[derive(Default)]
+struct Told<'h> {
+    mode: Option<&'h HeaderValue>,
+    dest: Option<&'h HeaderValue>,
+    accept: Option<&'h HeaderValue>,
+    requested_with: Option<&'h HeaderValue>,
+    upgrade: bool,
+    /// Browsers fetch ahead of need with one of four fields.
+    ahead_of_need: bool,
+}
+
+impl<'h> Told<'h> {
+    fn by(headers: &'h HeaderMap) -> Self {
+        let mut told = Self::default();
+        for (name, value) in headers {
+            let first = match name.as_str() {
+                "sec-fetch-mode" => &mut told.mode,
+                "sec-fetch-dest" => &mut told.dest,
+                "accept" => &mut told.accept,
+                "x-requested-with" => &mut told.requested_with,
+                "upgrade" => {
+                    told.upgrade = true;
+                    continue;
+                }
+                "sec-purpose" | "purpose" | "x-purpose" | "x-moz" => {
+                    told.ahead_of_need |= is_ahead_of_need(value);
+                    continue;
+                }
+                _ => continue,
+            };
+            first.get_or_insert(value);
         }
-        Some("navigate" | "nested-navigate") => return Want::Part,
-        Some(_) if matches!(dest, None | Some("empty" | "worker" | "sharedworker" | "serviceworker")) => {
+        told
+    }
+
+    fn want(&self) -> Want {
+        let dest = text(self.dest);
+        match text(self.mode) {
+            Some("navigate" | "nested-navigate") if dest != Some("object") && dest != Some("embed") => {
+                return Want::Document;
+            }
+            Some("navigate" | "nested-navigate") => return Want::Part,
+            Some(_) if matches!(dest, None | Some("empty" | "worker" | "sharedworker" | "serviceworker")) => {
+                return Want::Data;
+            }
+            Some(_) => return Want::Part,
+            None => {}
+        }
+        // In-app browsers put the app's name here and are navigations all the same; scripts say XMLHttpRequest.
+        if text(self.requested_with) == Some("XMLHttpRequest") {
             return Want::Data;
         }
-        Some(_) => return Want::Part,
-        None => {}
+        let accept = text(self.accept).unwrap_or_default();
+        if accept.contains("text/html") || accept.contains("application/xhtml+xml") {
+            return Want::Document;
+        }
+        let part = ["image/", "text/css", "font/", "audio/", "video/"]
+            .iter()
+            .any(|kind| accept.starts_with(kind));
+        if part { Want::Part } else { Want::Data }
     }
-    let accept = text(headers, &ACCEPT).unwrap_or_default();
-    // In-app browsers put the app's name here and are navigations all the same; scripts say XMLHttpRequest.
-    if text(headers, &REQUESTED_WITH) == Some("XMLHttpRequest") {
-        return Want::Data;
+
+    fn is_frame(&self) -> bool {
+        matches!(text(self.dest), Some("iframe" | "frame" | "fencedframe"))
     }
-    if accept.contains("text/html") || accept.contains("application/xhtml+xml") {
-        return Want::Document;
-    }
-    let part = ["image/", "text/css", "font/", "audio/", "video/"]
-        .iter()
-        .any(|kind| accept.starts_with(kind));
-    if part { Want::Part } else { Want::Data }
 }
 
 /// Fetch standard, "CORS-preflight request": OPTIONS with an Origin and the method that is to come.
@@ -125,28 +158,22 @@ fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
         && method::claimed(headers).next().is_none()
 }
 
-fn is_ahead_of_need(headers: &HeaderMap) -> bool {
-    PURPOSES.iter().any(|name| {
-        let value = text(headers, name).unwrap_or_default();
-        ["prefetch", "prerender", "preview"]
-            .iter()
-            .any(|word| value.contains(word))
-    })
-}
-
-fn is_frame(headers: &HeaderMap) -> bool {
-    matches!(text(headers, &SEC_FETCH_DEST), Some("iframe" | "frame" | "fencedframe"))
+fn is_ahead_of_need(purpose: &HeaderValue) -> bool {
+    let purpose = text(Some(purpose)).unwrap_or_default();
+    ["prefetch", "prerender", "preview"]
+        .iter()
+        .any(|word| purpose.contains(word))
 }
 
 /// Sent from another site; without Fetch Metadata, an Origin whose host is not the request's own is another site's.
 pub fn is_cross_site(headers: &HeaderMap) -> bool {
-    if let Some(site) = text(headers, &SEC_FETCH_SITE) {
+    if let Some(site) = text(headers.get(SEC_FETCH_SITE)) {
         return site == "cross-site";
     }
-    let Some(origin) = text(headers, &ORIGIN) else {
+    let Some(origin) = text(headers.get(ORIGIN)) else {
         return false;
     };
-    let host = text(headers, &http::header::HOST).unwrap_or_default();
+    let host = text(headers.get(http::header::HOST)).unwrap_or_default();
     origin
         .split_once("://")
         .is_none_or(|(_, theirs)| !theirs.eq_ignore_ascii_case(host))
@@ -165,12 +192,12 @@ fn is_crawler(headers: &HeaderMap) -> bool {
         "crawler",
         "spider",
     ];
-    let agent = text(headers, &USER_AGENT).unwrap_or_default().to_ascii_lowercase();
+    let agent = text(headers.get(USER_AGENT)).unwrap_or_default().to_ascii_lowercase();
     NAMES.iter().any(|name| agent.contains(name))
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
+fn text(value: Option<&HeaderValue>) -> Option<&str> {
+    value?.to_str().ok()
 }
 
 #[cfg(test)]
