@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{EXPECT, TRANSFER_ENCODING, UPGRADE};
+use http::header::{EXPECT, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Response, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -65,6 +65,7 @@ impl<'a> Exchange<'a> {
         settings: &'a UpstreamSettings,
         stats: &'a Stats,
         progress: Option<&'a Progress>,
+        is_tunnel: bool,
     ) -> Self {
         pool.budget().earn();
         Self {
@@ -79,14 +80,13 @@ impl<'a> Exchange<'a> {
             only_fresh: false,
             resent: 0,
             last: Kind::Unreachable,
-            is_tunnel: false,
+            is_tunnel,
         }
     }
 
     /// The head of an answer, and the connection its body will come over.
     pub(super) async fn run(mut self, request: Request<RequestBody>) -> Result<(Response<Incoming>, Lease), Kind> {
         let mut request = self.outgoing(request);
-        self.is_tunnel = request.headers().contains_key(UPGRADE);
         loop {
             let lease = self.lease().await?;
             let copy = self.copy(&mut request, &lease);

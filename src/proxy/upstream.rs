@@ -108,7 +108,8 @@ impl Upstream {
             upgrade.ask(request.headers_mut());
         }
         let progress = request.body().progress();
-        let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, progress.as_deref());
+        let is_tunnel = upgrade.is_some();
+        let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, progress.as_deref(), is_tunnel);
         let (mut answer, mut lease) = exchange.run(request).await?;
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
             let asked = upgrade
