@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY};
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
 use crate::proxy::{ANTEROOM_STATUS, Body};
@@ -132,10 +132,7 @@ fn bytes(status: StatusCode, word: &'static str, content_type: &'static str, bod
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(VARY, HeaderValue::from_static("Accept, Cookie"));
-    headers.insert(
-        HeaderName::from_static("x-content-type-options"),
-        HeaderValue::from_static("nosniff"),
-    );
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(ANTEROOM_STATUS, HeaderValue::from_static(word));
     response
 }

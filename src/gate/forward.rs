@@ -152,9 +152,9 @@ impl Gate {
             headers: ours.as_slice(),
             cancel,
         };
-        self.shared.metrics.gate.observe(visit.elapsed());
         let watched = self.watch(session.as_ref(), &body);
         let asked = time::uptime();
+        self.shared.metrics.gate.observe(asked.saturating_sub(visit.started));
         let result = upstream.forward(Request::from_parts(head, body), &forward).await;
         let took = time::uptime().saturating_sub(asked);
         if let Some(watched) = watched {

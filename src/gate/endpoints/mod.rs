@@ -83,16 +83,16 @@ impl Gate {
     /// Answers a request below the reserved path; also says which room it was about.
     pub(super) async fn endpoint(&self, conn: &Arc<Conn>, visit: &Visit, head: &Parts) -> (Option<usize>, Answer) {
         let path = head.uri.path().strip_prefix(OWN_PREFIX).unwrap_or_default();
-        let parts: Vec<&str> = path.split('/').skip(1).take(4).collect();
-        match parts.as_slice() {
-            ["health"] => (None, Self::health()),
-            ["proof.js"] => (None, Self::worker()),
-            ["rooms", room, endpoint] => {
+        let mut parts = path.split('/').skip(1);
+        match [(); 4].map(|()| parts.next()) {
+            [Some("health"), None, ..] => (None, Self::health()),
+            [Some("proof.js"), None, ..] => (None, Self::worker()),
+            [Some("rooms"), Some(room), Some(endpoint), None] => {
                 let named = self
                     .shared
                     .rules
                     .iter()
-                    .position(|rules| rules.room.name.as_str() == *room);
+                    .position(|rules| rules.room.name.as_str() == room);
                 match (named, Endpoint::of(endpoint)) {
                     (Some(at), Some(endpoint)) => (named, self.of_room(conn, visit, head, at, endpoint).await),
                     _ => (named, self.not_found(visit)),
