@@ -2,8 +2,12 @@
 //!
 //! The fields of [`Content`] are the variables of `docs/page.md`; a change here is a change for operators' templates.
 
+mod own;
+
 use minijinja::value::Value;
 use serde::Serialize;
+
+pub(super) use own::{MARKS, Own, Words};
 
 use super::addresses::{MAX_CARRIED, api, check, check_url, query};
 use super::catalogue::{Catalogue, fill};
@@ -11,11 +15,11 @@ use super::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, St
 use super::language::Language;
 use super::lot;
 use super::script;
-use super::text::{Markup, bare_time, beginning, escape, path_on_this_host, percent_encode, time};
+use super::text::{Markup, bare_time, beginning, escape, path_on_this_host, percent_encode, time, timed};
 use crate::room::{Estimate, Phase, Stage, Wall, pace};
 
 /// The variables of a template; those that do not apply are none, and lists are empty.
-#[derive(Serialize, Default)]
+#[derive(Serialize, Default, Hash)]
 pub(super) struct Content<'a> {
     pub kind: &'static str,
     pub lang: &'static str,
@@ -45,7 +49,7 @@ pub(super) struct Content<'a> {
     reload_url: String,
     /// No more than what changes: for who has seen the whole page and runs no script.
     pub bare: bool,
-    reload_secs: Option<u64>,
+    reload_secs: Option<Value>,
     reload_text: Option<String>,
     reload_stop_url: Option<String>,
     reload_start_url: Option<String>,
@@ -58,7 +62,7 @@ pub(super) struct Content<'a> {
     ahead_text: Option<String>,
     estimate_text: Option<String>,
     /// 0 to 100.
-    progress: Option<u64>,
+    progress: Option<Value>,
     updated: Option<Markup>,
     why: Option<String>,
     /// What is promised and known of the draw, in words, and as what anybody can check it by.
@@ -70,7 +74,7 @@ pub(super) struct Content<'a> {
     /// In place of the script of pages that follow their line.
     #[serde(skip_serializing_if = "Option::is_none")]
     script: Option<Markup>,
-    words: Value,
+    words: Words,
 }
 
 /// What all pages of one language share.
@@ -106,7 +110,7 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
         afresh_url: facts.afresh,
         check_url: here.to_owned(),
         reload_url: here.to_owned(),
-        words: shared.words.clone(),
+        words: Words(shared.words.clone()),
         ..Content::default()
     };
     content.message_start = content.message.map(|message| beginning(message, MESSAGE_START));
@@ -143,7 +147,7 @@ fn add_proof(content: &mut Content<'_>, line: &LineFacts<'_>, proof: &ProofFacts
         .push(Markup(escape(&fill(&catalogue.words.proof_without, &[("n", &wait)]))));
     content.data = Some(super::proof::data(line, proof, content.here));
     content.script = Some(Markup(super::proof::SCRIPT.clone()));
-    content.reload_secs = Some(u64::from(proof.wait_secs) + 1);
+    content.reload_secs = Some(Value::from(u64::from(proof.wait_secs) + 1));
     content.reload_url = super::proof::enter_url(line, proof, content.here);
 }
 
@@ -265,7 +269,7 @@ fn add_reload(content: &mut Content<'_>, line: &LineFacts<'_>, catalogue: &Catal
     if matches!(line.reload, Reload::Automatic | Reload::Bare) {
         let secs = reload_secs(line, now);
         let shown = catalogue.number(secs);
-        content.reload_secs = Some(secs);
+        content.reload_secs = Some(Value::from(secs));
         content.reload_text = Some(fill(&catalogue.words.moves_by_itself, &[("n", &shown)]));
         content.reload_stop_url = switch("off");
     }
@@ -315,7 +319,7 @@ fn add_turn<'a>(
         _ => catalogue.count(&catalogue.plurals.ahead, ahead),
     });
     content.estimate_text = Some(estimate_text(turn.estimate, catalogue));
-    content.progress = Some(progress(facts.now.since(turn.joined_at) / 1_000, turn.estimate));
+    content.progress = Some(progress(facts.now.since(turn.joined_at) / 1_000, turn.estimate).into());
 }
 
 /// An interval in minutes, from an hour and a half in hours, and never more exact than it is.
@@ -391,9 +395,4 @@ fn good_to_know(line: &LineFacts<'_>, catalogue: &Catalogue) -> Vec<String> {
         fill(&words.on_missed, &[("n", &late)]),
         fill(&words.on_session, &[("n", &session), ("max", &most)]),
     ]
-}
-
-/// A sentence with a `<time>` in it.
-fn timed(sentence: &str, time: &str) -> Markup {
-    Markup(fill(&escape(sentence), &[("time", time)]))
 }

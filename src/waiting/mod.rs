@@ -13,6 +13,7 @@ mod kind;
 mod language;
 mod lot;
 mod pages;
+mod pieces;
 mod policy;
 mod preview;
 pub mod problem;

@@ -11,6 +11,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 use super::content::{Content, Shared, content};
 use super::kind::{PageFacts, PageKind};
 use super::language::Language;
+use super::pieces::Pieces;
 use super::policy::{self, Inline};
 use super::sample;
 use super::{catalogue, script, squeeze};
@@ -50,9 +51,10 @@ pub struct Pages {
     proof: Template,
     custom_proof: Option<Template>,
     shared: Vec<Shared>,
+    pieces: Pieces,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Template {
     environment: Environment<'static>,
     policy: HeaderValue,
@@ -82,13 +84,14 @@ impl Pages {
             proof,
             custom_proof,
             shared,
+            pieces: Pieces::default(),
         })
     }
 
     /// One page. A template that fails is logged and the built-in page shown in its place.
     #[must_use]
     pub fn render(&self, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> Page {
-        let content = content(kind, facts, language, &self.shared[language.0]);
+        let say = || content(kind, facts, language, &self.shared[language.0]);
         let custom = if kind == PageKind::Proof {
             &self.custom_proof
         } else {
@@ -96,9 +99,9 @@ impl Pages {
         };
         let own = custom.as_ref().and_then(|template| {
             let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "own template failed");
-            Some((template.render(&content).inspect_err(failed).ok()?, template))
+            Some((template.render(&say()).inspect_err(failed).ok()?, template))
         });
-        let (body, template) = own.unwrap_or_else(|| self.fallback(kind, &content));
+        let (body, template) = own.unwrap_or_else(|| self.fallback(kind, say));
         Page {
             body,
             headers: headers(template.policy.clone(), language),
@@ -106,15 +109,23 @@ impl Pages {
     }
 
     /// The built-in page proved itself when this was made, with every kind and state; plain text if it fails even so.
-    fn fallback(&self, kind: PageKind, content: &Content<'_>) -> (Bytes, &Template) {
-        let failed = |error: &TemplateError| tracing::error!(%error, page = content.kind, "built-in page failed");
+    fn fallback<'a>(&self, kind: PageKind, say: impl Fn() -> Content<'a>) -> (Bytes, &Template) {
+        let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "built-in page failed");
+        let content = say();
         let template = match kind {
             PageKind::Proof => &self.proof,
             _ if content.bare => &self.bare,
             _ => &self.built_in,
         };
-        let body = template.render(content).inspect_err(failed);
-        (body.unwrap_or_else(|_| Bytes::from(content.title.clone())), template)
+        // PERF: what a crowd is shown.
+        let in_pieces = matches!(kind, PageKind::Waiting | PageKind::Joining) && !content.bare;
+        let body = if in_pieces {
+            self.pieces.page(content, &say, |content| template.render(content))
+        } else {
+            template.render(&content)
+        };
+        let body = body.inspect_err(failed);
+        (body.unwrap_or_else(|_| Bytes::from(say().title)), template)
     }
 }
 

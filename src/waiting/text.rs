@@ -6,16 +6,22 @@ use jiff::Timestamp;
 use minijinja::value::Value;
 use serde::{Serialize, Serializer};
 
+use super::catalogue::fill;
 use crate::room::Wall;
 
 /// Finished markup: templates do not escape it again.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Markup(pub String);
 
 impl Serialize for Markup {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Value::from_safe_string(self.0.clone()).serialize(serializer)
     }
+}
+
+/// A sentence with a `<time>` in it.
+pub(super) fn timed(sentence: &str, time: &str) -> Markup {
+    Markup(fill(&escape(sentence), &[("time", time)]))
 }
 
 /// Text for between tags and inside quoted attributes.
@@ -36,15 +42,15 @@ pub(super) fn beginning(text: &str, most: usize) -> String {
 /// JSON for a `<script>` block: the same value, with nothing in it that could end the block or begin a comment.
 pub(super) fn json_for_script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(safe, "\\u{:04x}", u32::from(c));
-            }
-            _ => safe.push(c),
-        }
+    let mut rest = json;
+    while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
+        let (before, behind) = rest.split_at(at);
+        let mut behind = behind.chars();
+        safe.push_str(before);
+        let _ = write!(safe, "\\u{:04x}", behind.next().map_or(0, u32::from));
+        rest = behind.as_str();
     }
-    safe
+    safe + rest
 }
 
 /// A structure of ours as JSON.
@@ -60,7 +66,8 @@ pub fn percent_encode(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             encoded.push(char::from(byte));
         } else {
-            let _ = write!(encoded, "%{byte:02X}");
+            let digit = |value: u8| char::from(b"0123456789ABCDEF"[usize::from(value)]);
+            encoded.extend(['%', digit(byte >> 4), digit(byte & 15)]);
         }
     }
     encoded

@@ -56,6 +56,45 @@ fn every_page_has_one_heading_a_language_and_nothing_from_outside() {
 }
 
 #[test]
+fn a_page_in_pieces_is_the_one_that_is_rendered() {
+    let warm = built_in();
+    let fresh = |case: &sample::Case, language| built_in_once().render(case.kind, &case.facts, language).body;
+    for language in Language::all() {
+        for case in sample::cases() {
+            let _ = warm.render(case.kind, &case.facts, language);
+            let mut other = case;
+            other.facts.request_id = "an & other";
+            other.facts.here = "/it's?<\u{e003}>";
+            other.facts.now = Wall(other.facts.now.0 + 61_000);
+            if let Some(line) = &mut other.facts.line {
+                line.refresh_ms += 3_000;
+                if let Some(turn) = &mut line.turn {
+                    turn.ahead = turn.ahead.map(|ahead| ahead + 1_234);
+                    turn.place = turn.place.map(|place| place + 7);
+                    turn.reference = turn.reference.map(|_| "AB<C");
+                }
+            }
+            let page = warm.render(other.kind, &other.facts, language).body;
+            assert_eq!(page, fresh(&other, language), "{}", other.name);
+        }
+    }
+}
+
+/// Of which each page is the first.
+fn built_in_once() -> Pages {
+    static PROVED: std::sync::LazyLock<Pages> = std::sync::LazyLock::new(built_in);
+    Pages {
+        shared: Language::all().map(share).collect(),
+        pieces: Pieces::default(),
+        custom: None,
+        custom_proof: None,
+        built_in: PROVED.built_in.clone(),
+        bare: PROVED.bare.clone(),
+        proof: PROVED.proof.clone(),
+    }
+}
+
+#[test]
 fn the_policy_allows_just_the_blocks_that_the_page_holds() {
     for preview in previews(&built_in()) {
         let policy = preview.page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
