@@ -1,10 +1,11 @@
 """The comparison of scripts/bench: one contender at a time on a core of its own, backend and load on another."""
 
 import argparse
-import atexit
 import http.client
+import json
 import os
 import re
+import signal
 import socket
 import statistics
 import subprocess
@@ -43,7 +44,6 @@ class Process:
             self.process = subprocess.Popen(
                 ["taskset", "-c", core, *command], cwd=folder, stdout=log, stderr=log, env=own
             )
-        atexit.register(self.process.terminate)
 
     def ids(self):
         own = [self.process.pid]
@@ -73,16 +73,21 @@ class Process:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(PATIENCE_SECS)
+        try:
+            self.process.wait(PATIENCE_SECS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
-def wait_for(process, port, path="/free/a"):
+def wait_for(process, port, path="/free/a", ready=lambda _said: True):
     deadline = time.monotonic() + PATIENCE_SECS
     while time.monotonic() < deadline:
         if process.process.poll() is not None:
             break
         try:
-            if ask(port, path)[0] == 200:
+            status, _, said = ask(port, path)
+            if status == 200 and ready(said):
                 return
         except OSError:
             pass
@@ -191,6 +196,11 @@ window = "1s"
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
+        self.failed, self.running = [], []
+
+    def prepare(self):
+        """A certificate, the backend and the store that all contenders have."""
+        folder = self.folder
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
              "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
@@ -206,16 +216,28 @@ class Bench:
         body = f"server {{ listen 127.0.0.1:{self.shop_port}; location / {{ return 200 '{ANSWER}'; }} }}"
         self.shop = self.nginx("shop", body, LOAD_CORE)
         wait_for(self.shop, self.shop_port)
-        self.redis = Process(
-            LOAD_CORE, ["redis-server", "--port", str(self.redis_port), "--save", "", "--bind", "127.0.0.1"], folder, "redis"
-        )
-        self.failed = []
+        store = ["redis-server", "--port", str(self.redis_port), "--save", "", "--bind", "127.0.0.1"]
+        self.redis = self.run(LOAD_CORE, store, "redis")
+
+    def run(self, core, command, name, environment=None):
+        """Something that ends with the whole, if it does not before."""
+        process = Process(core, command, self.folder, name, environment)
+        self.running.append(process)
+        return process
+
+    def end(self, process):
+        self.running.remove(process)
+        process.stop()
+
+    def end_all(self):
+        while self.running:
+            self.running.pop().stop()
 
     def nginx(self, name, body, core):
         path = os.path.join(self.folder, f"{name}.conf")
         with open(path, "w", encoding="utf-8") as file:
             file.write(NGINX.format(folder=self.folder, name=name, body=body))
-        return Process(core, ["nginx", "-p", self.folder, "-c", path, "-e", f"{self.folder}/{name}.err"], self.folder, name)
+        return self.run(core, ["nginx", "-p", self.folder, "-c", path, "-e", f"{self.folder}/{name}.err"], name)
 
     def start(self, name, status=""):
         """A contender that answers, and its two ports."""
@@ -236,10 +258,11 @@ class Bench:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text.format(**values))
             only_core = {"GOMAXPROCS": "1", "HOME": self.folder}
-            process = Process(CONTENDER_CORE, [*arguments, path], self.folder, name, only_core)
+            process = self.run(CONTENDER_CORE, [*arguments, path], name, only_core)
         wait_for(process, port)
         if name == "gate":
-            wait_for(process, values["admin"], "/readyz")
+            # Ready it is before: it takes some seconds to begin a log, and numbers nobody until then.
+            wait_for(process, values["admin"], "/api/v1/gates", lambda said: json.loads(said)["gate"]["condition"] == "live")
         return process, port, tls
 
     def measured(self, process, load):
@@ -320,23 +343,32 @@ class Bench:
 
         def run():
             process, port, tls = self.start(name, status)
-            try:
-                load(process, port, tls)
-                return self.measured(process, lambda: load(process, port, tls))
-            finally:
-                process.stop()
+            load(process, port, tls)
+            figures = self.measured(process, lambda: load(process, port, tls))
+            self.end(process)
+            return figures
 
         return run
+
+    def asked(self, ask):
+        """What a gate that is there for this question alone says."""
+        process, port, _ = self.start("gate")
+        said = ask(port)
+        self.end(process)
+        return said
 
     def forward(self):
         plain = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/free/a")
         contenders = {name: self.with_one(name, plain) for name in ("nginx", "haproxy", "caddy")}
         contenders["gate, unprotected"] = self.with_one("gate", plain)
-        contenders["gate, valid pass"] = self.with_one(
-            "gate", lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/a", {"Cookie": self.cookies(port, "/a")})
-        )
-        rows = [(name, "haproxy", 1.0) for name in contenders if name.startswith("gate")]
-        self.rounds("Forwarded over HTTP/1.1, 32 connections", contenders, rows)
+        self.rounds("Forwarded over HTTP/1.1, 32 connections", contenders, [("gate, unprotected", "haproxy", 1.0)])
+        # Everybody has as much to read.
+        theirs = {"Cookie": self.asked(lambda port: self.cookies(port, "/a"))}
+        same = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/a", theirs)
+        own = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/a", {"Cookie": self.cookies(port, "/a")})
+        contenders = {name: self.with_one(name, same) for name in ("nginx", "haproxy", "caddy")}
+        contenders["gate, valid pass"] = self.with_one("gate", own)
+        self.rounds("The same with the cookie of a pass", contenders, [("gate, valid pass", "haproxy", 1.0)])
 
     def tls(self):
         load = lambda _process, _port, tls: self.wrk(f"https://127.0.0.1:{tls}/free/a")
@@ -350,15 +382,16 @@ class Bench:
         self.rounds("Forwarded over TLS 1.3 and HTTP/2, 8 connections with 8 streams", contenders, [("gate", "nginx", 1.2)])
 
     def status(self):
-        process, port, _ = self.start("gate")
-        size = len(ask(port, "/.anteroom/rooms/held/status", self.waiting(port))[2])
-        process.stop()
-        fixed = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/status")
-        own = lambda _process, port, _tls: self.wrk(
-            f"http://127.0.0.1:{port}/.anteroom/rooms/held/status", self.waiting(port)
-        )
-        contenders = {"nginx": self.with_one("nginx", fixed, "0" * size), "gate": self.with_one("gate", own)}
-        self.rounds(f"A status answer of {size} bytes beside nginx's return 200", contenders, [("gate", "nginx", 1.35)])
+        path = "/.anteroom/rooms/held/status"
+        theirs, size = self.asked(lambda port: ((waiting := self.waiting(port)), whole_bytes(port, path, waiting)))
+        process, port, _ = self.start("nginx", "0" * 100)
+        head = whole_bytes(port, "/status", theirs) - 100
+        self.end(process)
+        fixed = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/status", theirs)
+        own = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}{path}", self.waiting(port))
+        contenders = {"nginx": self.with_one("nginx", fixed, "0" * (size - head)), "gate": self.with_one("gate", own)}
+        title = f"A status answer beside nginx's return 200, both of {size} bytes with their heads, asked with the same cookie"
+        self.rounds(title, contenders, [("gate", "nginx", 1.35)])
 
     def join(self):
         spent = []
@@ -379,10 +412,8 @@ class Bench:
 
     def latency(self):
         """At half of the gate's own rate."""
-        process, port, _ = self.start("gate")
-        self.wrk(f"http://127.0.0.1:{port}/free/a")
-        rate = int(self.wrk(f"http://127.0.0.1:{port}/free/a")["rate"] / 2 / 16)
-        process.stop()
+        rates = lambda port: [self.wrk(f"http://127.0.0.1:{port}/free/a")["rate"] for _warm in range(2)]
+        rate = int(self.asked(rates)[-1] / 2 / 16)
         steady = ["--h1", "-c16", f"--rps={rate}"]
         load = lambda _process, port, _tls: self.h2load(f"http://127.0.0.1:{port}/free/a", steady, 16 * rate * self.options.seconds)
         direct = lambda: {**load(None, self.shop_port, 0), "cpu_us": 1, "memory_mb": 0}
@@ -412,6 +443,17 @@ class Bench:
         return {"Cookie": self.cookies(port, "/held/a", lambda word: word == "waiting")}
 
 
+def whole_bytes(port, path, fields):
+    """The length of an answer, head and body, on a connection that is kept."""
+    lines = [f"GET {path} HTTP/1.1", "Host: localhost", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECS) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        head = f"HTTP/1.1 {answer.status} {answer.reason}\r\n" + "".join(f"{name}: {value}\r\n" for name, value in answer.getheaders())
+        return len(head) + len("\r\n") + len(answer.read())
+
+
 def in_ms(text):
     for unit, factor in (("us", 0.001), ("ms", 1), ("s", 1000)):
         if text.endswith(unit):
@@ -429,15 +471,16 @@ def main():
     options = parser.parse_args()
     if os.cpu_count() < 2:
         sys.exit("two cores are needed: one for the contender, one for the load")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         bench = Bench(options, folder)
         try:
+            bench.prepare()
             for part in options.only or parts:
                 getattr(bench, part)()
         finally:
-            bench.redis.stop()
-            bench.shop.stop()
+            bench.end_all()
     if bench.failed:
         sys.exit("beyond their limits:\n" + "\n".join(bench.failed))
 
