@@ -250,7 +250,7 @@ pub(crate) fn grid(title: &str, value: &dyn Fn(u32) -> String) -> String {
             LEFT + WIDE,
             LEFT - 6.0,
             y + 4.0,
-            value(part)
+            amount(&value(part))
         );
     }
     svg
@@ -267,6 +267,12 @@ fn bar(svg: &mut String, frame: &Frame, at: usize, value: u64, class: &str, titl
         "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{:.1}\"><title>{title}</title></rect>",
         BOTTOM - y
     );
+}
+
+/// Seven digits do not fit beside a plot: millions as such.
+fn amount(value: &str) -> String {
+    let millions = value.parse().ok().filter(|value: &f64| *value >= 1e6);
+    millions.map_or_else(|| value.to_owned(), |value| format!("{} M", value / 1e6))
 }
 
 /// Below the lowest line.
@@ -348,3 +354,20 @@ const EVERY: [u64; 21] = [
     604_800_000,
     2_419_200_000,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn millions_are_told_in_as_little_as_fits_beside_a_plot() {
+        for (value, told) in [
+            ("900000", "900000"),
+            ("1200000", "1.2 M"),
+            ("2250000", "2.25 M"),
+            ("0.3", "0.3"),
+        ] {
+            assert_eq!(amount(value), told);
+        }
+    }
+}
