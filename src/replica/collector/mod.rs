@@ -4,6 +4,7 @@
 //! the log's limit, lines by turns, the rest goes with the next.
 
 mod joiners;
+mod reports;
 mod sizes;
 mod work;
 
@@ -11,15 +12,14 @@ use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
-use self::sizes::{
-    CHANGE_BYTES, HEAD_BYTES, ITEM_BYTES, REDEEM_BYTES, REPORT_BYTES, SECTION_BYTES, TAG_BYTES, change_bytes,
-};
+use self::reports::Reports;
+use self::sizes::{CHANGE_BYTES, HEAD_BYTES, ITEM_BYTES, REDEEM_BYTES, SECTION_BYTES, TAG_BYTES, change_bytes};
 use self::work::{Kind, Whose, Word, Work};
 use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Redeeming, Unrecorded};
 use crate::replica::waiters::{Newcomer, Waiters};
 use crate::room::{
-    Batch, Change, Edition, Joined, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, Report, Reported,
-    RoomChange, RoomName, Visitor, Who,
+    Batch, Change, Edition, Joined, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, Reported, RoomChange,
+    RoomName, Visitor, Who,
 };
 
 #[derive(Default)]
@@ -33,7 +33,7 @@ pub(super) struct Collector {
     /// Editions that tokens proved, the highest of each room.
     editions: BTreeMap<RoomName, Edition>,
     /// What the gate saw of its upstream last, for each room that goes by it.
-    load: BTreeMap<RoomName, Report>,
+    load: Reports,
     /// Notes in all lines.
     notes: usize,
     /// Behind whatever is of the line last served; the next batch starts there, and has people before virtual visitors.
@@ -48,8 +48,13 @@ type Seat = (LaneId, Number);
 
 impl Collector {
     pub fn is_empty(&self) -> bool {
+        !self.keeps_company() && self.load.is_empty()
+    }
+
+    /// True when there is more than reports of nothing: those go with whatever is said next.
+    pub fn keeps_company(&self) -> bool {
         let idle = self.lines.is_empty() && self.changes.is_empty() && self.editions.is_empty();
-        idle && self.redeems.is_empty() && self.load.is_empty()
+        !idle || !self.redeems.is_empty() || self.load.tell()
     }
 
     /// True when there is more than marks and renewals: those may wait a moment for company.
@@ -180,13 +185,10 @@ impl Collector {
         }
     }
 
-    /// Takes what the gate saw, with what it saw before and could not say. Where that is nothing it goes with whatever is
-    /// said next.
+    /// Takes what the gate saw.
     pub fn report(&mut self, reports: Vec<Reported>) {
-        for (room, report) in reports {
-            self.urgent |= report.tells();
-            self.load.entry(room).or_default().absorb(&report);
-        }
+        self.load.add(reports);
+        self.urgent |= self.load.tell();
     }
 
     /// A genuine token is of an edition above the room's. It goes before whatever its visitor does.
@@ -261,10 +263,7 @@ impl Collector {
         self.cut_editions(&revision, &mut room, &mut batch, &mut waiters);
         self.cut_changes(&revision, &mut room, &mut batch, &mut waiters);
         self.cut_redeems(&mut room, &mut batch, &mut waiters);
-        while room.takes(REPORT_BYTES) {
-            let Some(report) = self.load.pop_first() else { break };
-            batch.load.push(report);
-        }
+        self.load.cut(&mut room, &mut batch);
         for key in self.turns() {
             if !room.takes(SECTION_BYTES) {
                 break;
@@ -279,7 +278,7 @@ impl Collector {
             batch.sections.extend(section);
             self.turn = Some((key.0, key.1, Some(RehearsalId([0xFF; 8]))));
         }
-        self.urgent = !self.is_empty();
+        self.urgent = self.keeps_company();
         (batch, waiters)
     }
 

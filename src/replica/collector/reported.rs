@@ -1,6 +1,9 @@
 //! What a gate reports of its upstream, until it can be said.
 
+use std::collections::BTreeSet;
+
 use super::Collector;
+use crate::replica::inbox::Note;
 use crate::room::{Report, RoomName};
 
 #[test]
@@ -12,7 +15,7 @@ fn reports_that_could_not_be_said_add_up_and_one_of_nothing_is_no_hurry() {
         ..Report::default()
     };
     collector.report(vec![(room.clone(), quiet)]);
-    assert!(!collector.is_urgent() && !collector.is_empty());
+    assert!(!collector.is_urgent() && !collector.keeps_company() && !collector.is_empty());
     let busy = Report {
         requests: 30,
         ended: 20,
@@ -22,7 +25,7 @@ fn reports_that_could_not_be_said_add_up_and_one_of_nothing_is_no_hurry() {
     };
     collector.report(vec![(room.clone(), busy)]);
     collector.report(vec![(room.clone(), Report { in_flight: 3, ..busy })]);
-    assert!(collector.is_urgent());
+    assert!(collector.is_urgent() && collector.keeps_company());
     let (batch, _) = collector.cut(|_| 0);
     let all = Report {
         span_ms: 6_000,
@@ -34,4 +37,44 @@ fn reports_that_could_not_be_said_add_up_and_one_of_nothing_is_no_hurry() {
     };
     assert_eq!(batch.load, [(room, all)]);
     assert!(collector.is_empty());
+}
+
+/// So many rooms, of each of which something is to be said.
+fn rooms(count: u32) -> Vec<(RoomName, Report)> {
+    let report = Report {
+        requests: 1,
+        ..Report::default()
+    };
+    let name = |n| RoomName::new(&format!("room-{n:04}")).unwrap();
+    (0..count).map(|n| (name(n), report)).collect()
+}
+
+#[test]
+fn reports_of_a_thousand_rooms_leave_room_for_visitors_in_every_batch() {
+    let mut collector = Collector::default();
+    collector.report(rooms(1_000));
+    for n in 1..10_000 {
+        collector.note(super::tests::noted(0, n, Note::Leave));
+    }
+    while !collector.is_empty() {
+        let (batch, _) = collector.cut(|_| 0);
+        assert!(batch.load.is_empty() || batch.load.len() <= 64);
+        assert!(
+            batch.sections.iter().map(|section| section.leaves.len()).sum::<usize>() > 1_000 || collector.notes == 0
+        );
+        assert!(batch.load.is_sorted_by(|(one, _), (other, _)| one < other));
+    }
+}
+
+#[test]
+fn where_only_some_of_the_reports_can_be_said_no_room_is_left_out() {
+    let mut collector = Collector::default();
+    let mut said = BTreeSet::new();
+    // As many batches as it takes, each time with new reports of all.
+    for _ in 0..5 {
+        collector.report(rooms(300));
+        let (batch, _) = collector.cut(|_| 0);
+        said.extend(batch.load.into_iter().map(|(room, _)| room));
+    }
+    assert_eq!(said.len(), 300);
 }

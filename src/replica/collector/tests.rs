@@ -24,7 +24,7 @@ fn number(n: u32) -> Number {
     }
 }
 
-fn noted(at: usize, n: u32, note: Note) -> Noted {
+pub(super) fn noted(at: usize, n: u32, note: Note) -> Noted {
     let visitor = Visitor {
         room: name("main"),
         line: line(at),

@@ -14,7 +14,7 @@ impl Protocol {
         if let Some(step) = self.keep_snapshot(now) {
             return step;
         }
-        if self.company_since.is_none() && !self.collector.is_empty() {
+        if self.company_since.is_none() && self.collector.keeps_company() {
             self.company_since = Some(now);
         }
         let due = self.due(now);

@@ -1,0 +1,50 @@
+//! What the gate saw of its upstream and has not said yet, one report for each room that goes by it.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use super::Room;
+use super::sizes::REPORT_BYTES;
+use crate::room::{Batch, Report, Reported, RoomName};
+
+#[derive(Default)]
+pub(super) struct Reports {
+    held: BTreeMap<RoomName, Report>,
+    /// The room of the last that was said.
+    last: Option<RoomName>,
+}
+
+impl Reports {
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Whether one says more than that there is a gate; others go with whatever is said next.
+    pub fn tell(&self) -> bool {
+        self.held.values().any(Report::tells)
+    }
+
+    /// Adds what was seen to what could not be said before.
+    pub fn add(&mut self, reports: Vec<Reported>) {
+        for (room, report) in reports {
+            self.held.entry(room).or_default().absorb(&report);
+        }
+    }
+
+    /// A few go with each batch, rooms by turns: however many there are, they keep no visitor, and none of them is left out.
+    pub fn cut(&mut self, room: &mut Room, batch: &mut Batch) {
+        while batch.load.len() < MAX_REPORTS && !self.held.is_empty() && room.takes(REPORT_BYTES) {
+            let behind = self.last.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+            let next = self.held.range((behind, Bound::Unbounded)).next();
+            let Some(name) = next.or(self.held.first_key_value()).map(|(name, _)| name.clone()) else {
+                break;
+            };
+            batch.load.extend(self.held.remove_entry(&name));
+            self.last = Some(name);
+        }
+        batch.load.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    }
+}
+
+/// Most reports in one batch: a fourth of it.
+const MAX_REPORTS: usize = 64;
