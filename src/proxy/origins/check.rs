@@ -12,9 +12,9 @@ use hyper_util::rt::TokioIo;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::Inner;
 use super::dial::{Dial, Protocol, ShopStream};
 use super::origin::{Address, Origin};
+use super::{Inner, now_ms};
 use crate::proxy::settings::HealthCheck;
 use crate::proxy::shop_http2;
 
@@ -91,12 +91,13 @@ impl Course {
     async fn go_on(&mut self, check: &HealthCheck, inner: &Inner) {
         let asked = timeout(check.timeout, ask(check, &inner.dial, &self.origin)).await;
         let result = asked.unwrap_or_else(|_| Err("the check took too long".to_owned()));
-        inner.in_charge(|| self.judge(&result, check));
+        inner.in_charge(|| self.judge(&result, check, now_ms()));
     }
 
-    fn judge(&mut self, result: &Result<(), String>, check: &HealthCheck) {
-        if let Err(why) = result {
-            self.origin.check_failed(why);
+    fn judge(&mut self, result: &Result<(), String>, check: &HealthCheck, now_ms: u64) {
+        match result {
+            Ok(()) => self.origin.check_passed(now_ms),
+            Err(why) => self.origin.check_failed(why),
         }
         // Whatever others said of the server: what holds is what these checks say.
         if self.take(result.is_ok(), check) || self.origin.is_checked_out() == self.well {
@@ -215,8 +216,21 @@ mod tests {
     fn what_checks_say_now_holds_whatever_others_have_said() {
         let (mut course, check) = (course(), check());
         course.origin.checked(false);
-        course.judge(&Ok(()), &check);
+        course.judge(&Ok(()), &check, 0);
         assert!(!course.origin.is_checked_out());
+    }
+
+    #[test]
+    fn a_good_check_finds_that_a_server_is_back_without_a_request() {
+        let (mut course, check) = (course(), check());
+        for _ in 0..100 {
+            course.origin.failed("it fails", 0);
+        }
+        let longest_ms = 3_600_000;
+        course.judge(&Err("it fails".to_owned()), &check, longest_ms);
+        assert!(!course.origin.is_in());
+        course.judge(&Ok(()), &check, longest_ms);
+        assert!(course.origin.is_in());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whether a server is passed over: for what requests met there, or for what checks said.
 //!
 //! So many failures in a row put it out, for a time that doubles from one to the next. After it one request is the trial:
-//! it brings the server back, or puts it out again. Checks have a say of their own; both must agree.
+//! it brings the server back, or puts it out again; a good check is one too. Checks have a say of their own; both must agree.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -114,6 +114,25 @@ impl Health {
         }
     }
 
+    /// A check was good: where the time out is over that is its trial. The next failure puts it out again.
+    pub(super) fn check_passed(&self, rules: &FailureRules, now_ms: u64) -> Change {
+        let until_ms = self.out_until_ms.load(Ordering::Relaxed);
+        if until_ms == 0 || until_ms > now_ms {
+            return Change::None;
+        }
+        self.in_a_row.store(rules.most.saturating_sub(1), Ordering::Relaxed);
+        self.trial.store(false, Ordering::Relaxed);
+        self.back_at_ms.store(now_ms, Ordering::Relaxed);
+        let swapped = self
+            .out_until_ms
+            .compare_exchange(until_ms, 0, Ordering::Relaxed, Ordering::Relaxed);
+        if swapped.is_ok() && !self.is_checked_out() {
+            Change::Back
+        } else {
+            Change::None
+        }
+    }
+
     /// Counts a failed check.
     pub(super) fn check_failed(&self) {
         self.failures.fetch_add(1, Ordering::Relaxed);
@@ -220,6 +239,34 @@ mod tests {
         let health = out();
         assert!(health.enter(10_000));
         assert!(health.takes(10_000 + TRIAL_MS));
+    }
+
+    #[test]
+    fn a_good_check_after_its_time_is_its_trial_and_the_next_failure_puts_it_out_again() {
+        let health = out();
+        assert_eq!(health.check_passed(&RULES, 4_999), Change::None);
+        assert!(!health.is_in(), "its time is not over");
+        assert_eq!(health.check_passed(&RULES, 10_000), Change::Back);
+        assert!(health.is_in());
+        assert_eq!(health.failed(&RULES, 10_001), Change::Out);
+        assert!(!health.takes(10_001 + 9_999), "20 s, less half at most");
+        assert_eq!(health.check_passed(&RULES, 40_000), Change::Back);
+        assert_eq!(health.succeeded(|| 40_001), Change::None);
+        assert_eq!(
+            health.failed(&RULES, 40_002),
+            Change::None,
+            "a success starts the count anew"
+        );
+        assert!(health.is_in());
+    }
+
+    #[test]
+    fn a_good_check_brings_nothing_back_that_checks_hold_out() {
+        let health = out();
+        health.checked(false);
+        assert_eq!(health.check_passed(&RULES, 10_000), Change::None);
+        assert!(!health.takes(10_000));
+        assert_eq!(health.checked(true), Change::Back);
     }
 
     #[test]

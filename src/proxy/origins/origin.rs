@@ -203,6 +203,11 @@ impl Origin {
         self.tell(self.health.checked(well));
     }
 
+    /// A check was good, whatever they say altogether.
+    pub(super) fn check_passed(&self, now_ms: u64) {
+        self.tell(self.health.check_passed(&self.rules, now_ms));
+    }
+
     pub(super) fn check_failed(&self, why: &str) {
         self.health.check_failed();
         self.note(why);
