@@ -5,6 +5,7 @@
 //! whose rooms does so has no meter.
 
 mod watch;
+mod witnesses;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -8,6 +8,8 @@ use std::time::Duration;
 use crate::room::{Report, STEPS, Times, Visitor};
 use crate::time;
 
+use super::witnesses::{CELLS, Witnesses};
+
 /// What sessions of a room met since the last report. PERF: a few additions to counters that cores share.
 #[derive(Debug)]
 pub struct RoomMeter {
@@ -19,13 +21,15 @@ pub struct RoomMeter {
     looked: [AtomicU8; CELLS],
     /// Of them those under way, whichever report looked at them first: what hangs weighs no more than what fails.
     under_way: [AtomicU8; CELLS],
+    /// Who met a failure of late, and who an answer that was late.
+    failed: Witnesses,
+    late: Witnesses,
     /// Whoever gives up after so long has found the shop slow.
     late_us: u64,
 }
 
-/// Visitors told apart, and requests of each that are looked at in one report. SECURITY: one session that asks for what is
-/// slow, or fails, weighs no more than a few others.
-const CELLS: usize = 1_024;
+/// Requests of one visitor that are looked at in one report. SECURITY: one session that asks for what is slow, or fails,
+/// weighs no more than a few others.
 const MOST_OF_ONE: u8 = 4;
 
 /// A request under way. Dropped before its end, it was given up by its client.
@@ -49,6 +53,8 @@ impl RoomMeter {
             in_flight: AtomicU32::new(0),
             looked: array::from_fn(|_| AtomicU8::new(0)),
             under_way: array::from_fn(|_| AtomicU8::new(0)),
+            failed: Witnesses::default(),
+            late: Witnesses::default(),
             late_us,
         }
     }
@@ -82,19 +88,36 @@ impl RoomMeter {
 
     /// What was seen since the last time; span, load and circuit are for the caller to say.
     pub fn take(&self) -> Report {
-        self.looked.iter().for_each(|cell| cell.store(0, Ordering::Relaxed));
+        let looked = self.looked.iter().map(|cell| cell.swap(0, Ordering::Relaxed));
+        let seen = looked.filter(|requests| *requests > 0).count();
+        let mut times = array::from_fn(|step| self.times[step].swap(0, Ordering::Relaxed));
+        let late = &mut times[Times::step(self.late_us)..];
+        keep(late, self.late.believed(seen, late.iter().sum()));
         Report {
             ended: self.ended.swap(0, Ordering::Relaxed),
-            errors: self.errors.swap(0, Ordering::Relaxed),
+            errors: self.failed.believed(seen, self.errors.swap(0, Ordering::Relaxed)),
             in_flight: self.in_flight.load(Ordering::Relaxed),
-            times: Times::of(array::from_fn(|step| self.times[step].swap(0, Ordering::Relaxed))),
+            times: Times::of(times),
             ..Report::default()
         }
     }
 
-    fn answered(&self, took_us: u64) {
+    fn answered(&self, took_us: u64, cell: usize) {
+        let step = Times::step(took_us);
         self.ended.fetch_add(1, Ordering::Relaxed);
-        self.times[Times::step(took_us)].fetch_add(1, Ordering::Relaxed);
+        self.times[step].fetch_add(1, Ordering::Relaxed);
+        if step >= Times::step(self.late_us) {
+            self.late.note(cell);
+        }
+    }
+}
+
+/// Of these times so many are told, the shorter ones first.
+fn keep(times: &mut [u32], most: u32) {
+    let mut left = most;
+    for count in times {
+        *count = (*count).min(left);
+        left -= *count;
     }
 }
 
@@ -114,8 +137,9 @@ impl Watched {
             Some(true) => {
                 self.meter.ended.fetch_add(1, Ordering::Relaxed);
                 self.meter.errors.fetch_add(1, Ordering::Relaxed);
+                self.meter.failed.note(self.cell);
             }
-            Some(false) if self.timed => self.meter.answered(self.took_us()),
+            Some(false) if self.timed => self.meter.answered(self.took_us(), self.cell),
             Some(false) => {
                 self.meter.ended.fetch_add(1, Ordering::Relaxed);
             }
@@ -139,7 +163,7 @@ impl Drop for Watched {
         // SECURITY: never a shorter time, or a stranger could make the shop look fast by giving up.
         let took_us = self.took_us();
         if !self.over && took_us >= self.meter.late_us {
-            self.meter.answered(took_us);
+            self.meter.answered(took_us, self.cell);
         }
     }
 }
@@ -237,5 +261,37 @@ mod tests {
         };
         let looked = (0..500).filter_map(|line| meter.watch(&first_of(line), true)).count();
         assert!(looked > 300, "{looked}");
+    }
+
+    /// Three hundred reports in which thirty visitors are answered well twice and the first few of them meet something four times:
+    /// how often that was told.
+    fn told_where_some_meet(few: u32, late_us: u64, meets: impl Fn(Watched)) -> u64 {
+        let (meter, mut told) = (Arc::new(RoomMeter::new(late_us)), 0);
+        for _ in 0..300 {
+            for n in 0..30 {
+                (0..2).for_each(|_| meter.watch(&visitor(few + n), false).unwrap().over(Some(false)));
+            }
+            for n in 0..few {
+                (0..4).for_each(|_| meets(meter.watch(&visitor(n), true).unwrap()));
+            }
+            let report = meter.take();
+            assert_eq!(report.ended, 60 + 4 * few);
+            told += u64::from(report.errors) + report.times.total();
+        }
+        told
+    }
+
+    #[test]
+    fn a_page_that_fails_is_no_shop_that_fails_however_often_one_or_two_ask_for_it() {
+        let fails = |few| told_where_some_meet(few, u64::MAX, |watched| watched.over(Some(true)));
+        assert_eq!((fails(1), fails(2), fails(3)), (0, 0, 300 * 12));
+    }
+
+    #[test]
+    fn a_page_that_takes_too_long_is_no_slow_shop_however_often_one_or_two_ask_for_it() {
+        let late = |few| told_where_some_meet(few, 0, |watched| watched.over(Some(false)));
+        assert_eq!((late(1), late(2), late(3)), (0, 0, 300 * 12));
+        let given_up = |few| told_where_some_meet(few, 0, drop);
+        assert_eq!((given_up(1), given_up(2), given_up(3)), (0, 0, 300 * 12));
     }
 }

@@ -1,0 +1,109 @@
+//! Who has met something that slows a sale, in this report and in those before.
+//!
+//! SECURITY: every shop has a page that fails, or takes for ever, and whoever finds it can ask for it all day. So one or
+//! two visitors are not believed, however often they meet it, unless nobody else is there to ask.
+
+use std::array;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+/// Visitors told apart; they share a cell by chance.
+pub(super) const CELLS: usize = 1_024;
+
+/// For each visitor the reports of late in which they met it: the last bit is this one's.
+#[derive(Debug)]
+pub(super) struct Witnesses([AtomicU16; CELLS]);
+
+impl Default for Witnesses {
+    fn default() -> Self {
+        Self(array::from_fn(|_| AtomicU16::new(0)))
+    }
+}
+
+impl Witnesses {
+    /// A visitor meets it.
+    pub fn note(&self, cell: usize) {
+        self.0[cell].fetch_or(1, Ordering::Relaxed);
+    }
+
+    /// How often it was met in this report as far as that is believed: of so many times, where so many visitors were looked
+    /// at. The next report begins.
+    pub fn believed(&self, looked_at: usize, times: u32) -> u32 {
+        let (mut now, mut of_late, mut often, mut often_now) = (0, 0, 0, 0);
+        for cell in &self.0 {
+            // Only reports shift, one after the other; whoever meets it meanwhile is of the next one or of none.
+            let met = cell.load(Ordering::Relaxed);
+            cell.store(met << 1, Ordering::Relaxed);
+            let (meets, meets_often) = (met & 1 == 1, met.count_ones() >= OFTEN);
+            now += u32::from(meets);
+            of_late += u32::from(met > 0);
+            often += u32::from(meets_often);
+            often_now += u32::from(meets && meets_often);
+        }
+        let most_meet_it = usize::try_from(now).is_ok_and(|now| now * 2 >= looked_at);
+        match () {
+            () if most_meet_it => times,
+            () if of_late < ENOUGH => 0,
+            // Whoever meets it again and again looks for it, unless others do too.
+            () if (1..ENOUGH).contains(&often) => times.min(now - often_now),
+            () => times,
+        }
+    }
+}
+
+/// So many witnesses in the last sixteen reports are believed.
+const ENOUGH: u32 = 3;
+
+/// Somebody who has met it in so many of them looks for it.
+const OFTEN: u32 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_or_two_who_meet_it_all_day_are_not_believed_and_three_are() {
+        for (who, expected) in [(1, 0), (2, 0), (3, 12)] {
+            let witnesses = Witnesses::default();
+            let told = (0..300).map(|_| {
+                (0..who).for_each(|cell| witnesses.note(cell));
+                witnesses.believed(30, 12)
+            });
+            assert!(told.into_iter().all(|told| told == expected), "{who}");
+        }
+    }
+
+    #[test]
+    fn one_who_looks_for_it_adds_nothing_to_what_others_meet_now_and_then() {
+        let witnesses = Witnesses::default();
+        let mut told = 0;
+        for report in 0..160 {
+            witnesses.note(0);
+            if report % 5 == 0 {
+                witnesses.note(1 + report);
+            }
+            told += witnesses.believed(30, 5);
+        }
+        assert!((29..=34).contains(&told), "{told}");
+    }
+
+    #[test]
+    fn a_few_who_meet_it_one_after_the_other_are_believed() {
+        let witnesses = Witnesses::default();
+        let told: Vec<u32> = (0..12)
+            .map(|report| {
+                if report % 3 == 0 {
+                    witnesses.note(report);
+                }
+                witnesses.believed(30, u32::from(report % 3 == 0))
+            })
+            .collect();
+        assert_eq!(told, [0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn whoever_is_alone_is_believed() {
+        let witnesses = Witnesses::default();
+        witnesses.note(7);
+        assert_eq!((witnesses.believed(2, 4), witnesses.believed(1, 0)), (4, 0));
+    }
+}
