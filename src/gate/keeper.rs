@@ -51,8 +51,10 @@ fn look_after(shared: &Shared, held: &Held) {
             Standing::Ended | Standing::Late => held.cancel.cancel(),
             _ => {}
         },
-        Right::Open(room, line) if !view.open(room, line, view.now()) => held.cancel.cancel(),
-        Right::LetPast(room, line) if shared.replica.cut_off().is_none() && !view.open(room, line, view.now()) => {
+        Right::Open(room, line) if !view.stays_open(room, line, view.now()) => held.cancel.cancel(),
+        Right::LetPast(room, line)
+            if shared.replica.cut_off().is_none() && !view.stays_open(room, line, view.now()) =>
+        {
             held.cancel.cancel();
         }
         Right::Open(..) | Right::LetPast(..) => {}

@@ -220,10 +220,16 @@ impl View {
     /// `LineView::open`, also for a line that its first visitor makes. False for a room that is not there.
     #[must_use]
     pub fn open(&self, room: &RoomName, line: &LineName, now: Clock) -> bool {
-        let Some(room) = self.rooms.get(room) else { return false };
-        if !room.allows(now) {
+        let allows = self.rooms.get(room).is_some_and(|room| room.allows(now));
+        allows && self.stays_open(room, line, now)
+    }
+
+    /// As [`Self::open`] for whoever was let in before: what others have taken of a step since is nothing to them.
+    #[must_use]
+    pub fn stays_open(&self, room: &RoomName, line: &LineName, now: Clock) -> bool {
+        let Some(room) = self.rooms.get(room).filter(|room| room.calls()) else {
             return false;
-        }
+        };
         if let Some(line) = room.line(line) {
             return line.open(now);
         }
@@ -263,6 +269,11 @@ impl RoomView {
     #[must_use]
     pub fn line(&self, line: &LineName) -> Option<&Arc<LineView>> {
         self.lines.get(line)
+    }
+
+    /// The room's controller lets somebody be called at all, if it has one.
+    fn calls(&self) -> bool {
+        self.allowance.is_none_or(|allowance| allowance.step_milli() > 0)
     }
 
     /// The room's controller lets one be called at `now`, if it has one.
