@@ -87,12 +87,17 @@ impl Gates {
         enough.then(|| in_flight.saturating_mul(1_000_000_000) / ended_milli.max(1_000))
     }
 
-    /// Gates that have sent nothing of late and know of no failure say nothing.
+    /// Gates that have sent something of late say how it is: one that has sent nothing since it met a failure would say
+    /// so for ever. Where none has, those that know of a failure say.
     pub fn circuit(&self) -> Circuit {
-        let count = |is: fn(&Heard) -> bool| self.0.values().filter(|heard| is(heard)).count();
-        let open = count(|heard| heard.circuit == Circuit::Open);
-        let trial = count(|heard| heard.circuit == Circuit::Trial);
-        let voters = count(|heard| heard.circuit != Circuit::Closed || heard.requests_milli > 0);
+        let sends = |heard: &Heard| heard.requests_milli > 0;
+        let any_sends = self.0.values().any(sends);
+        let of = |circuit: Circuit| {
+            let say = self.0.values().filter(|heard| !any_sends || sends(heard));
+            say.filter(|heard| heard.circuit == circuit).count()
+        };
+        let (open, trial) = (of(Circuit::Open), of(Circuit::Trial));
+        let voters = open + trial + if any_sends { of(Circuit::Closed) } else { 0 };
         match () {
             () if open > 0 && open * 2 >= voters => Circuit::Open,
             () if open + trial > 0 && (open + trial) * 2 >= voters => Circuit::Trial,
