@@ -134,10 +134,18 @@ fn a_given_percentile_is_held_against_its_bound_and_not_against_a_median() {
     );
 }
 
+/// Whoever is called and does not come is waited for as long as a short visit takes.
+fn brief() -> Settings {
+    Settings {
+        claim_deadline_ms: 15_000,
+        ..patient()
+    }
+}
+
 #[test]
 fn other_pages_than_before_take_longer_and_stop_nobody() {
     for (fast_ms, slow_ms) in [(2, 100), (10, 60), (50, 200)] {
-        let mut log = Log::new(patient());
+        let mut log = Log::new(brief());
         log.join(50_000);
         calls(&mut log, 60, report(100, fast_ms, 0));
         // As many are under way as that many requests a second come to, and no more.
@@ -146,17 +154,33 @@ fn other_pages_than_before_take_longer_and_stop_nobody() {
             in_flight,
             ..report(100, slow_ms, 0)
         };
-        for _ in 0..90 {
-            calls(&mut log, 2, slow);
-            assert!(
-                load(&mut log).step_milli > 0,
-                "{fast_ms} to {slow_ms} ms: nobody is called"
-            );
+        for _ in 0..9 {
+            let called = calls(&mut log, 20, slow);
+            assert!(called > 0, "{fast_ms} to {slow_ms} ms: nobody is called");
         }
         let rate = load(&mut log).step_milli;
         assert_eq!(load(&mut log).why, Why::Free, "{fast_ms} to {slow_ms} ms");
         calls(&mut log, 30, slow);
         assert!(load(&mut log).step_milli > rate, "{fast_ms} to {slow_ms} ms: no growth");
+    }
+}
+
+#[test]
+fn visits_that_nothing_ends_do_not_make_a_shop_with_too_much_to_do_one_at_rest() {
+    // Nobody leaves for a day, so fewer calls are not fewer visitors, and requests take as long as before.
+    let mut log = Log::new(patient());
+    log.join(50_000);
+    calls(&mut log, 300, report(100, 100, 0));
+    for slow_ms in [200, 340, 580] {
+        let slow = Report {
+            in_flight: 10,
+            ..report(100, slow_ms, 0)
+        };
+        calls(&mut log, 10, slow);
+        let few = calls(&mut log, 600, slow);
+        assert_eq!(load(&mut log).why, Why::Latency, "{slow_ms} ms");
+        let later = calls(&mut log, 600, slow);
+        assert!(later * 10 <= few * 11, "{slow_ms} ms: it grows from {few} to {later}");
     }
 }
 
@@ -232,6 +256,47 @@ fn a_gate_that_nobody_came_through_has_no_say_on_the_circuit() {
 }
 
 #[test]
+fn a_gate_that_failed_and_is_asked_no_more_has_no_say_beside_one_that_is() {
+    for settings in [linear(), adaptive()] {
+        for circuit in [Circuit::Trial, Circuit::Open] {
+            let mut log = Log::new(settings.clone());
+            log.join(900);
+            // Its last requests failed, and now all of them go through the other gate.
+            let failed = Report {
+                span_ms: 2_000,
+                circuit,
+                ..Report::default()
+            };
+            let called = (0..30).map(|_| {
+                let before = log.figures().calls;
+                for (gate, report) in [(8, failed), (7, report(100, 20, 0))] {
+                    log.gate = GateId(gate);
+                    log.rejoin();
+                    say(&mut log, 1_000, report);
+                }
+                assert_eq!(load(&mut log).gates, 2);
+                log.figures().calls - before
+            });
+            let called: Vec<u64> = called.collect();
+            assert_ne!(load(&mut log).why, Why::Circuit);
+            assert!(called.iter().sum::<u64>() > 40, "{called:?}");
+        }
+    }
+}
+
+#[test]
+fn a_shop_that_fails_the_few_who_come_is_seen() {
+    let mut log = Log::new(adaptive());
+    log.join(900);
+    calls(&mut log, 10, report(4, 20, 0));
+    let seen = (0..6).any(|_| {
+        calls(&mut log, 2, report(4, 20, 4));
+        (load(&mut log).why, load(&mut log).step_milli) == (Why::Errors, 0)
+    });
+    assert!(seen, "{:?}", load(&mut log));
+}
+
+#[test]
 fn the_figures_of_a_gate_go_with_its_goodbye() {
     let mut log = Log::new(linear());
     say(&mut log, 100, report(10, 20, 0));
@@ -286,6 +351,8 @@ fn nobody_is_let_past_a_room_that_calls_nobody() {
     };
     say(&mut log, 2_000, shut);
     assert!(!open(&mut log, &line), "the circuit is open");
+    let view = log.state.view();
+    assert!(!view.stays_open(&room(), &line, view.clock), "nor does anybody stay");
     // One line has spent what all of them share.
     let mut log = Log::new(Settings {
         max_lines: 100,
@@ -301,6 +368,11 @@ fn nobody_is_let_past_a_room_that_calls_nobody() {
         ..Section::new(room(), names[0].clone())
     });
     assert!(!open(&mut log, &names[1]), "its token is gone");
+    let view = log.state.view();
+    assert!(
+        view.stays_open(&room(), &names[1], view.clock),
+        "whoever was let in before goes on"
+    );
     let effects = log.say(Section {
         joins: vec![(LANE, 1)],
         ..Section::new(room(), names[1].clone())

@@ -119,7 +119,8 @@ impl Load {
         }
         let before = (self.allowance.step_milli(), self.why);
         self.bind(step_ms, now);
-        self.pace.note(slots, self.calls, now.since(self.decided));
+        let is_odd = self.adaptive.is_filling(now);
+        self.pace.note(slots, self.calls, is_odd, now.since(self.decided));
         let (step_milli, why) = self.decide(admission, step_ms, now);
         self.allowance.set(step_milli, now);
         if (why, step_milli == 0) != (self.why, before.0 == 0) {
@@ -131,9 +132,10 @@ impl Load {
     }
 
     /// Older requests weigh less from now on; those of a shop with few of them for longer, so that there are enough to tell.
+    /// Where some have failed that is told as soon as it can be.
     fn fade(&mut self) {
         let weight = u64::from(times::WEIGHT);
-        let few = self.ended < ENOUGH * weight && self.errors == 0;
+        let few = self.ended < if self.errors == 0 { ENOUGH } else { FEW } * weight;
         let times = match () {
             // Nobody comes, so nothing new would ever show that the shop is well again.
             () if self.allowance.step_milli() == 0 => 2,

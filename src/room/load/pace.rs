@@ -15,12 +15,13 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Two seconds or so have passed. What is seen while nobody is called says nothing.
-    pub fn note(&mut self, slots: u64, calls: u64, passed_ms: u64) {
+    /// Two seconds or so have passed. What is seen while nobody is called says nothing, nor does what `is_odd`: visits to a
+    /// shop that fails are soon over, and after them the room fills again.
+    pub fn note(&mut self, slots: u64, calls: u64, is_odd: bool, passed_ms: u64) {
         let (slots, calls) = (slots.min(MOST), calls.min(MOST));
         let ends = (self.slots + calls).saturating_sub(slots);
         self.slots = slots;
-        if calls == 0 || passed_ms == 0 {
+        if calls == 0 || is_odd || passed_ms == 0 {
             return;
         }
         let follow = |before: u64, now: u64| (before * (OF - 1) + now) / OF;
@@ -32,6 +33,18 @@ impl Pace {
     /// From a call to the end of the visit, in milliseconds: within what can be waited for.
     pub fn lag_ms(&self) -> u64 {
         self.measured_ms().unwrap_or(UNKNOWN_MS).clamp(LEAST_MS, MOST_MS)
+    }
+
+    /// Those called and inside as of now.
+    pub fn slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// Visits last longer than can be waited for, or sessions do that nobody ends. By calls and by ends: where one of them has
+    /// just become fewer it says nothing.
+    pub fn is_long(&self) -> bool {
+        let most_milli = self.calls_milli.max(self.ends_milli);
+        most_milli > 0 && self.slots_milli.saturating_mul(1_000) > most_milli.saturating_mul(MOST_MS)
     }
 
     /// Thousandths of a visitor a second by which a rate is to be less for now, so that those who are inside beyond what it
@@ -79,7 +92,7 @@ impl Pace {
 const OF: u64 = 16;
 
 /// Most of either that is reckoned with: above every capacity that can be configured.
-const MOST: u64 = 100_000_000;
+pub const MOST: u64 = 100_000_000;
 
 /// Shorter than a call and an answer take, and longer than a shop that changes lets anybody wait.
 const LEAST_MS: u64 = 8_000;
