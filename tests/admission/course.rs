@@ -46,24 +46,68 @@ pub struct Course {
     pub think_us: u64,
     pub no_shows_percent: u64,
     pub levels: Vec<Level>,
+    pub kind: Kind,
 }
 
+/// What a world's visits are like, and by when a level counts as steady.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    requests: (u64, u64),
+    think_ms: (u64, u64),
+    level_secs: (u64, u64),
+    has_outage: bool,
+    /// How long a slot is held after its visitor came; `None`: until the visit ends, which the room is told.
+    pub session_ms: Option<u64>,
+    pub settle_us: u64,
+    pub piece_us: u64,
+    /// Of the visits of the best fixed rate.
+    pub share_percent: u64,
+    pub recovers: bool,
+}
+
+/// Visits of less than a minute, whose ends are told.
+pub const SHORT: Kind = Kind {
+    requests: (4, 10),
+    think_ms: (2_000, 5_000),
+    level_secs: (300, 480),
+    has_outage: true,
+    session_ms: None,
+    settle_us: 120 * SECOND_US,
+    piece_us: 30 * SECOND_US,
+    share_percent: 90,
+    recovers: true,
+};
+
+/// Visits of ten minutes, and nobody hears of their end.
+pub const LONG: Kind = Kind {
+    requests: (80, 120),
+    think_ms: (4_000, 6_000),
+    level_secs: (2_400, 3_600),
+    has_outage: false,
+    session_ms: Some(900_000),
+    settle_us: 1_200 * SECOND_US,
+    piece_us: 300 * SECOND_US,
+    share_percent: 80,
+    recovers: false,
+};
+
 impl Course {
-    pub fn of(seed: u64) -> Self {
+    pub fn of(seed: u64, kind: Kind) -> Self {
         let mut chance = Chance::of(seed, 0);
         let mut course = Self {
             seed,
             work_us: chance.within(50_000, 200_000),
-            requests: chance.within(4, 10),
-            think_us: chance.within(2_000_000, 5_000_000),
+            requests: chance.within(kind.requests.0, kind.requests.1),
+            think_us: chance.within(kind.think_ms.0 * 1_000, kind.think_ms.1 * 1_000),
             no_shows_percent: chance.within(5, 30),
             levels: Vec::new(),
+            kind,
         };
         let mut percent = chance.within(60, 130);
         for level in 0..5 {
-            let long_us = chance.within(300, 480) * SECOND_US;
+            let long_us = chance.within(kind.level_secs.0, kind.level_secs.1) * SECOND_US;
             course.level(long_us, percent);
-            if level == 2 {
+            if level == 2 && kind.has_outage {
                 course.outage(chance.within(30, 90) * SECOND_US);
             }
             let before = percent;

@@ -38,6 +38,8 @@ pub struct Room {
     joined: u64,
     first: Option<Number>,
     settings: Option<Settings>,
+    /// Visits end, and the room is told.
+    hears_ends: bool,
     /// What it allowed, and why, at each report.
     pub told: Vec<(u64, LoadView)>,
 }
@@ -51,12 +53,13 @@ const REPORT_TICKS: u64 = 8;
 const DAY_MS: u64 = 86_400_000;
 
 impl Room {
-    pub fn new(admission: Admission) -> Self {
+    /// With a time for sessions they end by that alone.
+    pub fn new(admission: Admission, session_ms: Option<u64>) -> Self {
         let settings = Settings {
             capacity: 2_000,
             claim_deadline_ms: 20_000,
-            session_ms: DAY_MS,
-            session_max_ms: DAY_MS,
+            session_ms: session_ms.unwrap_or(DAY_MS),
+            session_max_ms: session_ms.unwrap_or(DAY_MS),
             grace_ms: DAY_MS,
             firm_within_ms: DAY_MS,
             admission: Some(admission),
@@ -69,6 +72,7 @@ impl Room {
             joined: 0,
             first: None,
             settings: Some(settings),
+            hears_ends: session_ms.is_none(),
             told: Vec::new(),
         }
     }
@@ -96,7 +100,7 @@ impl Room {
         let wanted = self.calls + CROWD > self.joined;
         Section {
             claims: told.came.iter().map(claim).collect(),
-            ends: told.left.iter().map(end).collect(),
+            ends: told.left.iter().filter(|_| self.hears_ends).map(end).collect(),
             joins: wanted
                 .then_some((lane, u32::try_from(CROWD).unwrap()))
                 .into_iter()

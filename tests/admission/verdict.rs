@@ -3,9 +3,6 @@
 use crate::course::{Course, FULL, Level, SECOND_US};
 use crate::world::Trace;
 
-/// A level, or what an outage leaves of it, counts as steady from here on.
-const SETTLE_US: u64 = 120 * SECOND_US;
-
 pub const P99_BOUND_US: u64 = 3_000_000;
 
 /// What a run came to.
@@ -25,8 +22,8 @@ pub fn judge(course: &Course, trace: &Trace) -> Verdict {
     let steady: Vec<(u64, u64)> = course
         .levels
         .iter()
-        .filter(|level| level.percent > 0 && level.to_us > level.from_us + SETTLE_US)
-        .map(|level| (level.from_us + SETTLE_US, level.to_us))
+        .filter(|level| level.percent > 0 && level.to_us > level.from_us + course.kind.settle_us)
+        .map(|level| (level.from_us + course.kind.settle_us, level.to_us))
         .collect();
     let p99 = |stretch: &(u64, u64)| {
         let took = within(trace, *stretch).map(|(_, took_us)| took_us.unwrap_or(u64::MAX));
@@ -42,7 +39,11 @@ pub fn judge(course: &Course, trace: &Trace) -> Verdict {
             .iter()
             .map(p99)
             .try_fold(0, |worst: u64, us| Some(worst.max(us?))),
-        swing_percent: steady.iter().map(|stretch| swing(trace, *stretch)).max().unwrap_or(0),
+        swing_percent: steady
+            .iter()
+            .map(|stretch| swing(trace, *stretch, course.kind.piece_us))
+            .max()
+            .unwrap_or(0),
         recovery_secs: recoveries
             .map(|level| recovery(trace, level))
             .try_fold(0, |worst: u64, secs| Some(worst.max(secs?))),
@@ -60,8 +61,7 @@ fn answered(trace: &Trace, stretch: (u64, u64)) -> u64 {
     u64::try_from(within(trace, stretch).filter(|(_, took_us)| took_us.is_some()).count()).unwrap()
 }
 
-fn swing(trace: &Trace, (from_us, to_us): (u64, u64)) -> u64 {
-    let piece_us = 30 * SECOND_US;
+fn swing(trace: &Trace, (from_us, to_us): (u64, u64), piece_us: u64) -> u64 {
     let pieces: Vec<u64> = (0..(to_us - from_us) / piece_us)
         .map(|i| answered(trace, (from_us + i * piece_us, from_us + (i + 1) * piece_us)))
         .collect();
