@@ -6,6 +6,7 @@
 
 mod accounts;
 mod added;
+mod admission;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../crowd/chance.rs"]
 mod chance;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anteroom::replica::Condition;
-use anteroom::room::VERSION;
+use anteroom::room::{Admission, VERSION};
 
 use super::added;
 use super::chance::Chance;
@@ -42,6 +42,8 @@ pub struct Plan {
     pub slow_shop: bool,
     /// A room beside takes codes.
     pub codes: bool,
+    /// The room follows what its shop can take.
+    pub admission: Option<Admission>,
 }
 
 /// What a run came to.
@@ -81,6 +83,7 @@ impl Plan {
             stock: None,
             slow_shop: true,
             codes: false,
+            admission: None,
         }
     }
 
@@ -144,6 +147,7 @@ impl Plan {
     pub fn run(self) -> Outcome {
         rooms::sell(self.stock);
         rooms::take_codes(self.codes);
+        rooms::follow(self.admission);
         rooms::go_by(self.sale);
         let mut world = World::new(self.seed, self.gates, self.knows);
         for slot in &mut world.slots {
@@ -171,6 +175,9 @@ impl Plan {
         world.at(15 * SECOND, Event::Arrive);
         if self.codes {
             world.open_desk(self.busy, self.faults.iter().any(|(_, fault)| codes::excuses(fault)));
+        }
+        if self.admission.is_some() {
+            world.at(2 * SECOND, Event::Look);
         }
         for (at, fault) in self.faults {
             world.at(at, Event::Fault(fault));

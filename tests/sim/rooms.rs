@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anteroom::calendar::Plan;
 use anteroom::room::{
-    Drawing, LaneId, LineName, LineView, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
+    Admission, Drawing, LaneId, LineName, LineView, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
 };
 
 use super::codes;
@@ -32,6 +32,7 @@ thread_local! {
     static SALE: Cell<Option<Sale>> = const { Cell::new(None) };
     static STOCK: Cell<Option<u32>> = const { Cell::new(None) };
     static CODES: Cell<bool> = const { Cell::new(false) };
+    static ADMISSION: Cell<Option<Admission>> = const { Cell::new(None) };
     static ACCOUNTS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -43,6 +44,11 @@ pub fn go_by(sale: Option<Sale>) {
 /// There is a room beside that visitors come to by codes, or is none.
 pub fn take_codes(on: bool) {
     CODES.set(on);
+}
+
+/// The room follows what its shop can take.
+pub fn follow(admission: Option<Admission>) {
+    ADMISSION.set(admission);
 }
 
 /// So many pieces are sold.
@@ -88,6 +94,7 @@ pub fn settings() -> Settings {
         firm_within_ms: 6_000,
         late_window_ms: 60_000,
         stock: STOCK.get(),
+        admission: ADMISSION.get(),
         ..Settings::default()
     }
 }

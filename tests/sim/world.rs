@@ -47,6 +47,8 @@ pub enum Event {
     Completed(usize, u64, Number),
     /// Something happens about codes.
     Desk(super::codes::Word),
+    /// Gates look at their shop.
+    Look,
     Fault(Fault),
 }
 
@@ -214,6 +216,7 @@ impl World {
             Event::Arrive => self.arrival(),
             Event::Completed(slot, life, number) => self.completed(slot, life, number),
             Event::Desk(word) => self.at_desk(word),
+            Event::Look => self.look_at_shop(),
             Event::Fault(fault) => self.strike(fault),
         }
     }

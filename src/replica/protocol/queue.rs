@@ -11,7 +11,9 @@ use crate::replica::inbox::{
     Arrival, Binding, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Redeeming, Redemption,
     Unrecorded,
 };
-use crate::room::{Change, Era, LaneId, LineName, Position, Redeem, RoomName, Tag, Visitor, WITH_SCHEDULES, Who};
+use crate::room::{
+    Change, Era, LaneId, LineName, Position, Redeem, Reported, RoomName, Tag, Visitor, WITH_SCHEDULES, Who,
+};
 
 impl Protocol {
     /// Takes word from the queue.
@@ -106,6 +108,11 @@ impl Protocol {
         };
         self.take(Message::Note(Box::new(noted)));
         done
+    }
+
+    /// What the gate saw of its upstream, for each room that goes by it.
+    pub fn report(&mut self, reports: Vec<Reported>) {
+        self.take(Message::Load(reports));
     }
 
     /// An operator's word about a room.

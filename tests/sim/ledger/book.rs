@@ -58,6 +58,8 @@ pub struct Book {
     pub owners: BTreeMap<Number, Tag>,
     /// Nobody is called before, because a gate brings back what was lost.
     pub adopting_until: u64,
+    /// What a gate has seen of its shop holds until then.
+    pub figures_until: u64,
     /// Numbers that the entry found to be over.
     pub ended: Vec<Number>,
     /// Who has completed, and whom the entry found to.
@@ -76,7 +78,7 @@ enum Undo {
     Heard(GateId, u64),
     Pending(PendingId, Option<Number>),
     Sold(Number),
-    Scalars([u64; 3], Option<u64>),
+    Scalars([u64; 4], Option<u64>),
 }
 
 impl Book {
@@ -92,8 +94,9 @@ impl Book {
                 Undo::Pending(id, Some(number)) => _ = book.pending.insert(id, number),
                 Undo::Pending(id, None) => _ = book.pending.remove(&id),
                 Undo::Sold(number) => _ = book.sold.remove(&number),
-                Undo::Scalars([clock, calls, adopting], time) => {
-                    (book.clock, book.calls, book.adopting_until, book.time) = (clock, calls, adopting, time);
+                Undo::Scalars([clock, calls, adopting, figures], time) => {
+                    (book.clock, book.calls, book.time) = (clock, calls, time);
+                    (book.adopting_until, book.figures_until) = (adopting, figures);
                 }
             }
         }
@@ -104,7 +107,7 @@ impl Book {
     /// An entry begins.
     pub fn turn_to(&mut self, sequence: u64) {
         self.sequence = sequence;
-        let scalars = [self.clock, self.calls, self.adopting_until];
+        let scalars = [self.clock, self.calls, self.adopting_until, self.figures_until];
         self.undo.push((sequence, Undo::Scalars(scalars, self.time)));
     }
 

@@ -8,6 +8,7 @@
 mod accounts;
 pub mod book;
 mod known;
+mod load;
 mod stock;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,6 +244,9 @@ impl Ledger {
                 .max(book.clock + if book.adopting_until > book.clock { 0 } else { ADOPT_MS });
             book.adopting_until = if adopt.done { 0 } else { until };
         }
+        if !entry.batch.load.is_empty() {
+            book.figures_until = book.clock + load::TTL_MS;
+        }
         let standing = |number: Number| line.map(|line| line.standing(LANE, number, line.clock));
         for section in book.heard(entry, effects) {
             section.leaves.iter().for_each(|(_, number)| book.leave(*number));
@@ -400,7 +404,9 @@ impl Ledger {
         }
         self.judge_stock(book, made, at, line);
         let reach = figures.left() != Some(0);
-        if may_call && !adopting && slots < capacity && figures.waiting > 0 && reach {
+        self.judge_load(book, made.saturating_sub(ordered), at, settings);
+        let all_are_called = settings.admission.is_none();
+        if may_call && !adopting && slots < capacity && figures.waiting > 0 && reach && all_are_called {
             self.fault(&format!("{at:?}: a slot stays free while {} wait", figures.waiting));
         }
         let kept = |(number, person): &(&Number, &Person)| {
