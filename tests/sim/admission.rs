@@ -34,9 +34,14 @@ impl World {
 /// What a gate may see in two seconds; where all is well, a shop that is.
 fn some_report(chance: &mut Chance, calm: bool) -> Option<Report> {
     let number = |chance: &mut Chance, below| u32::try_from(chance.within(0, below)).unwrap_or(0);
+    let mut times = Times::default();
+    let ended = number(chance, 40);
+    (0..ended).for_each(|_| times.note(chance.within(20_000, 60_000)));
     let well = Report {
         span_ms: 2_000,
-        requests: number(chance, 40),
+        requests: ended,
+        ended,
+        times,
         ..Report::default()
     };
     if calm {
