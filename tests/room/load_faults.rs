@@ -171,6 +171,7 @@ fn visits_that_nothing_ends_do_not_make_a_shop_with_too_much_to_do_one_at_rest()
     let mut log = Log::new(patient());
     log.join(50_000);
     calls(&mut log, 300, report(100, 100, 0));
+    let before = calls(&mut log, 60, report(100, 100, 0));
     for slow_ms in [200, 340, 580] {
         let slow = Report {
             in_flight: 10,
@@ -178,6 +179,10 @@ fn visits_that_nothing_ends_do_not_make_a_shop_with_too_much_to_do_one_at_rest()
         };
         calls(&mut log, 10, slow);
         let few = calls(&mut log, 600, slow);
+        assert!(
+            few / 10 * 4 <= before,
+            "{slow_ms} ms: {few} in ten minutes after {before} in one"
+        );
         assert_eq!(load(&mut log).why, Why::Latency, "{slow_ms} ms");
         let later = calls(&mut log, 600, slow);
         assert!(later * 10 <= few * 11, "{slow_ms} ms: it grows from {few} to {later}");
@@ -288,12 +293,26 @@ fn a_gate_that_failed_and_is_asked_no_more_has_no_say_beside_one_that_is() {
 fn a_shop_that_fails_the_few_who_come_is_seen() {
     let mut log = Log::new(adaptive());
     log.join(900);
-    calls(&mut log, 10, report(4, 20, 0));
     let seen = (0..6).any(|_| {
         calls(&mut log, 2, report(4, 20, 4));
         (load(&mut log).why, load(&mut log).step_milli) == (Why::Errors, 0)
     });
     assert!(seen, "{:?}", load(&mut log));
+}
+
+#[test]
+fn after_nobody_was_called_the_rate_stays_what_it_is_until_those_called_since_are_load() {
+    let mut log = Log::new(patient());
+    log.join(50_000);
+    calls(&mut log, 120, report(100, 20, 0));
+    calls(&mut log, 20, report(100, 20, 60));
+    assert_eq!(load(&mut log).step_milli, 0);
+    calls(&mut log, 20, report(100, 20, 0));
+    let again = load(&mut log).step_milli;
+    calls(&mut log, 24, report(100, 20, 0));
+    assert!(again > 0 && load(&mut log).step_milli == again, "{again}");
+    calls(&mut log, 60, report(100, 20, 0));
+    assert!(load(&mut log).step_milli > again);
 }
 
 #[test]
