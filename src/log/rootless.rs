@@ -117,6 +117,12 @@ impl Rootless {
         self.spoken.contains_key(&gate)
     }
 
+    /// How many gates have spoken.
+    #[must_use]
+    pub fn speakers(&self) -> usize {
+        self.spoken.len()
+    }
+
     /// The highest machine version that all who spoke know; `None` when nobody has spoken.
     #[must_use]
     pub fn known_by_all(&self) -> Option<u16> {

@@ -70,6 +70,11 @@ impl Failing {
         self.row().as_ref().is_some_and(|row| row.odd)
     }
 
+    /// The last call failed, or what it brought was of no use.
+    pub fn fails(&self) -> bool {
+        self.row().is_some()
+    }
+
     /// How it stands at uptime `now`; `None` where the log answers, or has failed for less than two seconds.
     pub fn lasting(&self, now: Duration) -> Option<Failure> {
         let row = self.row();

@@ -222,6 +222,11 @@ impl Shared {
         **self.condition.load()
     }
 
+    /// Nobody is numbered just now: the log does not answer, or has no root yet.
+    pub fn stands_still(&self) -> bool {
+        self.failing.fails() || self.condition() != Condition::Live
+    }
+
     pub fn missing(&self) -> Vec<GateId> {
         self.missing.load().to_vec()
     }

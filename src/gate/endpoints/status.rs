@@ -91,7 +91,7 @@ impl Gate {
         let ticket = worth.ticket.as_ref();
         let number = ticket.and_then(|ticket| Some((ticket.ticket.lane, number_of(&ticket.ticket)?)));
         let reference = number.map(|(lane, number)| reference(&seat.visitor(lane, number)));
-        let state = state(worth, self.shared.replica.cut_off().is_some());
+        let state = state(worth, handed.fresh || self.shared.replica.numbers_nobody());
         let mut status = match state {
             State::Waiting | State::Joining => self.in_line(seat, &view, room_view, number, handed.fresh),
             State::Inside | State::Called => Status::new(state, 0),
@@ -201,7 +201,7 @@ fn early(worth: &Worth, visit: &Visit) -> Status<'static> {
 
 /// The design's word for where somebody with these tokens stands; in a room that is off, or
 /// that an outage has opened, everybody is as good as inside.
-fn state(worth: &Worth, cut_off: bool) -> State {
+fn state(worth: &Worth, no_numbers: bool) -> State {
     if worth.pass() == PassState::Valid || worth.mode == Mode::Off || worth.door == Door::LetPast {
         return State::Inside;
     }
@@ -213,7 +213,7 @@ fn state(worth: &Worth, cut_off: bool) -> State {
         TicketState::Called => State::Called,
         TicketState::Waiting | TicketState::Unknown => State::Waiting,
         // As soon as numbers are given again, the page reloads and an app joins, with the ticket it has.
-        TicketState::Pending(_) if cut_off => State::Joining,
+        TicketState::Pending(_) if no_numbers => State::Joining,
         TicketState::Void(Void::Late) => State::Late,
         TicketState::Void(Void::Ended) => State::Ended,
         TicketState::None if worth.pass() == PassState::Void => State::Ended,

@@ -47,18 +47,12 @@ mod tests {
 
     use super::*;
     use crate::replica::publish::Shared;
-    use crate::room::{Edition, Era, GateId, LaneId, LineName, Number, RoomName};
+    use crate::room::{Edition, Era, LaneId, LineName, Number, RoomName};
 
     #[tokio::test(start_paused = true)]
     async fn what_finds_the_queue_full_is_said_when_there_is_room() {
         let (inbox, messages) = sync_channel(1);
-        let replica = Replica {
-            inbox,
-            shared: Arc::new(Shared::new(Arc::default())),
-            gate: GateId(1),
-            knows: 3,
-            archive: Arc::default(),
-        };
+        let replica = Replica::of(inbox, Shared::new(Arc::default()));
         let visitor = Visitor {
             room: RoomName::new("drop").unwrap(),
             line: LineName::ONLY,

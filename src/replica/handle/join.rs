@@ -15,7 +15,8 @@ use crate::time;
 
 impl Replica {
     /// Joins a line; resolves once the number is durable and the view shows it, within two seconds, or four
-    /// where the gate is not cut off and the first attempt was in vain.
+    /// where the gate is not cut off and the first attempt was in vain. While nobody can be numbered, since the log is gone
+    /// or has no root yet, it resolves within 0.7 s: a page that says so is better than none.
     ///
     /// On `Later` the visitor gets a pending ticket with the arrival's id, which stands in the queue in order of arrival, and
     /// the gate calls again with it on each of the visitor's next requests. However often an id joins, it gets one number.
@@ -32,16 +33,34 @@ impl Replica {
                 ..arrival.clone()
             };
             let outcome = match self.queue((room, line, lane), arrival, came) {
-                Some(outcome) if self.cut_off().is_none() => timeout(CUT_OFF_AFTER, outcome).await.ok(),
+                Some(outcome) if self.cut_off().is_none() => self.hear(outcome, came).await,
                 _ => None,
             };
             match outcome {
-                Some(Ok(outcome)) if outcome != JoinOutcome::Later => return outcome,
+                Some(outcome) if outcome != JoinOutcome::Later => return outcome,
                 _ if again => return JoinOutcome::Later,
                 // Stands in the queue by its id from now on, where it came.
                 _ => again = true,
             }
         }
+    }
+
+    /// Nobody is numbered just now: the gate is cut off, its log does not answer, or that has no root yet.
+    #[must_use]
+    pub fn numbers_nobody(&self) -> bool {
+        self.cut_off().is_some() || self.shared.stands_still()
+    }
+
+    /// What becomes of an arrival that is in the queue; `None` when that is not waited for any longer.
+    async fn hear(&self, mut outcome: oneshot::Receiver<JoinOutcome>, came: Duration) -> Option<JoinOutcome> {
+        let left = PATIENCE.saturating_sub(time::uptime().saturating_sub(came));
+        if let Ok(heard) = timeout(left, &mut outcome).await {
+            return heard.ok();
+        }
+        if self.shared.stands_still() {
+            return None;
+        }
+        timeout(CUT_OFF_AFTER.saturating_sub(left), outcome).await.ok()?.ok()
     }
 
     /// Joins a line by a code; resolves once that is durable and the view shows it, within four seconds. What is not heard
@@ -113,5 +132,79 @@ impl Replica {
         };
         self.inbox.try_send(Message::Join(Box::new(join))).ok()?;
         Some(outcome)
+    }
+}
+
+/// For how long a visitor is kept waiting for an answer while nobody can be numbered.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+#[cfg(test)]
+impl Replica {
+    /// One without a thread: whatever is said to it goes to `inbox`.
+    pub(super) fn of(inbox: std::sync::mpsc::SyncSender<Message>, shared: crate::replica::publish::Shared) -> Self {
+        Self {
+            inbox,
+            shared: std::sync::Arc::new(shared),
+            gate: crate::room::GateId(1),
+            knows: crate::room::VERSION,
+            archive: std::sync::Arc::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::sync_channel;
+
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::log::{Trouble, Unavailable};
+    use crate::replica::Condition;
+    use crate::replica::publish::Shared;
+
+    /// How long a newcomer whom nobody numbers is kept waiting, in all.
+    async fn waits(shared: Shared) -> Duration {
+        let (inbox, messages) = sync_channel(8);
+        let replica = Replica::of(inbox, shared);
+        let began = Instant::now();
+        let room = RoomName::new("main").unwrap();
+        let outcome = replica.join(&room, &LineName::ONLY, LaneId(0), Arrival::first()).await;
+        assert_eq!(outcome, JoinOutcome::Later);
+        let again = messages.try_iter().map(|message| match message {
+            Message::Join(join) => join.arrival.again,
+            _ => panic!("nothing else was said"),
+        });
+        assert_eq!(
+            again.collect::<Vec<_>>(),
+            [false, true],
+            "they stand in the queue by their id"
+        );
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_comes_early_while_nobody_can_be_numbered() {
+        let live = || {
+            let shared = Shared::new(Arc::default());
+            shared.set_condition(Condition::Live);
+            shared
+        };
+        assert_eq!(
+            waits(live()).await,
+            CUT_OFF_AFTER * 2,
+            "a log that is slow may come yet"
+        );
+        let gone = live();
+        gone.failing
+            .failed(&Unavailable::new(Trouble::Odd, "refused"), Duration::ZERO);
+        assert!(waits(gone).await < CUT_OFF_AFTER);
+        let rootless = live();
+        rootless.set_condition(Condition::Healing {
+            left: Duration::ZERO,
+            missing: 0,
+        });
+        assert!(waits(rootless).await < CUT_OFF_AFTER);
     }
 }

@@ -66,6 +66,12 @@ impl Healing {
         self.sum.missing().collect()
     }
 
+    /// Time between two looks. Everybody waits for the root, which takes three of them: few gates look often.
+    fn reads_apart(&self) -> Duration {
+        let gates = u32::try_from(self.sum.speakers()).unwrap_or(u32::MAX);
+        READ_APART.saturating_mul(gates).clamp(READ_APART, READ_APART_MOST)
+    }
+
     pub fn condition(&self) -> Condition {
         Condition::Healing {
             left: Duration::from_millis(self.sum.left_ms()),
@@ -99,7 +105,7 @@ impl Protocol {
             return Step::Wait(now);
         };
         let append = healing.word.clone().filter(|_| !healing.acknowledged);
-        let next = self.exchanged + READ_EVERY;
+        let next = self.exchanged + healing.reads_apart();
         if append.is_none() && now < next {
             return Step::Wait(next);
         }
@@ -245,4 +251,7 @@ impl Protocol {
 
 /// A log without a root ticks and is read as one with a line: everybody waits for it.
 const TICK: Duration = Duration::from_millis(250);
-const READ_EVERY: Duration = Duration::from_millis(100);
+
+/// For each gate that has spoken, so that a hundred of them ask no more than a thousand times a second.
+const READ_APART: Duration = Duration::from_millis(10);
+const READ_APART_MOST: Duration = Duration::from_millis(100);
