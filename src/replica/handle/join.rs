@@ -191,10 +191,10 @@ mod tests {
             shared.set_condition(Condition::Live);
             shared
         };
-        assert_eq!(
-            waits(live()).await,
-            CUT_OFF_AFTER * 2,
-            "a log that is slow may come yet"
+        let slow = waits(live()).await;
+        assert!(
+            slow > CUT_OFF_AFTER + PATIENCE,
+            "a log that is slow may come yet: {slow:?}"
         );
         let gone = live();
         gone.failing
