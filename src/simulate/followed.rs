@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use super::float;
 use crate::room::{Controller, LoadView, Settings, Why};
 
 /// What a room's controller came to while there was a line.
@@ -26,15 +27,21 @@ pub struct Followed {
 /// What was allowed at a time, and what the room saw of its shop then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Allowed {
-    /// Thousandths of a call a step: the fewest meanwhile.
+    /// Thousandths of a call a step: the mean over time, and the fewest.
     pub step_milli: u64,
-    /// What stood in the way of more: the gravest meanwhile.
+    pub least_milli: u64,
+    /// What stood in the way of more for the longest time.
     #[serde(serialize_with = "name")]
     pub why: Why,
     /// The most meanwhile of what requests take, of those that fail in a thousand, and of those under way.
     pub p95_ms: Option<u64>,
     pub errors_permille: u16,
     pub in_flight: u32,
+    /// Thousandths of a call a step, times milliseconds; and milliseconds of each reason.
+    #[serde(skip)]
+    milli_ms: u128,
+    #[serde(skip)]
+    why_ms: [u64; Why::ALL.len()],
 }
 
 /// Adds up what a room's views say.
@@ -51,10 +58,10 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// So many milliseconds have passed, with this at their end.
-    pub fn pass(&mut self, load: &LoadView, waits: bool, ms: u64) {
+    /// So many milliseconds have passed, with this at their end. They count while somebody waits whom only this may hold up.
+    pub fn pass(&mut self, load: &LoadView, counts: bool, ms: u64) {
         self.come_permille = load.share_permille;
-        if !waits {
+        if !counts {
             return;
         }
         *self.by_why.entry(load.why.as_str()).or_default() += ms;
@@ -85,11 +92,16 @@ impl Follower {
 }
 
 impl Allowed {
-    pub(super) fn of(load: &LoadView) -> Self {
+    /// So it was for so many milliseconds.
+    pub(super) fn of(load: &LoadView, ms: u64) -> Self {
         let seen = load.seen.unwrap_or_default();
+        let ms = ms.max(1);
         Self {
             step_milli: load.step_milli,
+            least_milli: load.step_milli,
             why: load.why,
+            milli_ms: u128::from(load.step_milli) * u128::from(ms),
+            why_ms: Why::ALL.map(|why| if why == load.why { ms } else { 0 }),
             p95_ms: seen.p95_us.map(|us| us / 1_000),
             errors_permille: seen.errors_permille,
             in_flight: seen.in_flight,
@@ -98,13 +110,17 @@ impl Allowed {
 
     /// Both times together.
     pub(super) fn and(self, other: Self) -> Self {
+        let milli_ms = self.milli_ms + other.milli_ms;
+        let why_ms: [u64; Why::ALL.len()] = std::array::from_fn(|at| self.why_ms[at] + other.why_ms[at]);
+        let mean = milli_ms / u128::from(why_ms.iter().sum::<u64>().max(1));
+        // Of two that held as long, the graver.
+        let longest = Why::ALL.into_iter().zip(why_ms).max_by_key(|(_, ms)| *ms);
         Self {
-            step_milli: self.step_milli.min(other.step_milli),
-            why: if gravity(other.why) > gravity(self.why) {
-                other.why
-            } else {
-                self.why
-            },
+            step_milli: u64::try_from(mean).unwrap_or(u64::MAX),
+            least_milli: self.least_milli.min(other.least_milli),
+            why: longest.map_or(self.why, |(why, _)| why),
+            milli_ms,
+            why_ms,
             p95_ms: self.p95_ms.max(other.p95_ms),
             errors_permille: self.errors_permille.max(other.errors_permille),
             in_flight: self.in_flight.max(other.in_flight),
@@ -112,18 +128,13 @@ impl Allowed {
     }
 }
 
-fn gravity(why: Why) -> Option<usize> {
-    Why::ALL.iter().position(|one| *one == why)
-}
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn name<S: Serializer>(why: &Why, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(why.as_str())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
 fn thousandth(count: u64) -> f64 {
-    count as f64 / 1_000.0
+    float(count) / 1_000.0
 }
 
 #[cfg(test)]
@@ -171,15 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn two_times_together_have_the_fewest_calls_and_the_gravest_reason() {
-        let (free, failing) = (
-            Allowed::of(&load(2_000, Why::Free)),
-            Allowed::of(&load(500, Why::Errors)),
-        );
-        assert_eq!(free.and(failing), failing.and(free));
-        assert_eq!(
-            (free.and(failing).step_milli, free.and(failing).why),
-            (500, Why::Errors)
-        );
+    fn times_together_have_the_mean_the_least_and_the_reason_that_held_longest() {
+        let (free, failing) = (load(10_000, Why::Free), load(0, Why::Errors));
+        let (free, failing) = (|ms| Allowed::of(&free, ms), |ms| Allowed::of(&failing, ms));
+        let both = free(2_000).and(failing(2_000));
+        assert_eq!(both, failing(2_000).and(free(2_000)));
+        let figures = |allowed: Allowed| (allowed.step_milli, allowed.least_milli, allowed.why);
+        assert_eq!(figures(both), (5_000, 0, Why::Errors));
+        // A stop of two seconds in so long a time is not what it was like.
+        assert_eq!(figures(free(6_000).and(both)), (8_000, 0, Why::Free));
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use minijinja::HtmlEscape;
 
+use super::float;
 use super::followed::{Allowed, Followed};
 use super::outcome::Outcome;
 use super::plot::{Curve, calibration, over_time};
@@ -53,7 +54,7 @@ fn tiles(page: &mut String, outcome: &Outcome) {
         ),
     ];
     let admission = outcome.admission.iter().flat_map(|followed| {
-        let a_second = followed.mean_calls * 1_000.0 / Spreadable(followed.step_ms.max(1)).float();
+        let a_second = followed.mean_calls * 1_000.0 / float(followed.step_ms.max(1));
         [
             (format!("{a_second:.2}"), "calls a second allowed, on average"),
             (said(followed.stopped_secs), "in line while nobody might be called"),
@@ -71,19 +72,19 @@ fn plots(page: &mut String, outcome: &Outcome) {
     let curve = |class, name, of: &dyn Fn(&Step) -> f64| Curve {
         class,
         name,
-        values: series.steps.iter().map(of).collect(),
+        values: series.steps.iter().map(|step| Some(of(step))).collect(),
     };
-    let a_second = |count: u64| Spreadable(count).per(series.step_ms);
+    let a_second = |count: u64| float(count) * 1_000.0 / float(series.step_ms.max(1));
     page.push_str("<section>\n<h2>Over time</h2>\n<div class=\"plots\">\n");
     page.push_str(&over_time(
         "Waiting",
         series.step_ms,
-        &[curve("a", "waiting", &|step| Spreadable(step.waiting).float())],
+        &[curve("a", "waiting", &|step| float(step.waiting))],
     ));
     let slots = [
-        curve("a", "called or inside", &|step| Spreadable(step.slots).float()),
+        curve("a", "called or inside", &|step| float(step.slots)),
         curve("b", "capacity", &|step| {
-            f64::from(step.capacity).min(Spreadable(step.slots.saturating_mul(4)).float())
+            f64::from(step.capacity).min(float(step.slots.saturating_mul(4)))
         }),
     ];
     page.push_str(&over_time("Slots", series.step_ms, &slots));
@@ -109,44 +110,32 @@ fn plots(page: &mut String, outcome: &Outcome) {
 /// What a controller allowed, and what it saw of the shop.
 fn admission(page: &mut String, outcome: &Outcome, followed: &Followed) {
     let series = &outcome.over_time;
-    let curve = |class, name, of: &dyn Fn(&Allowed) -> f64| Curve {
+    let curve = |class, name, of: &dyn Fn(&Allowed) -> Option<f64>| Curve {
         class,
         name,
         values: series
             .steps
             .iter()
-            .map(|step| step.allowed.as_ref().map_or(0.0, of))
+            .map(|step| step.allowed.as_ref().and_then(of))
             .collect(),
     };
-    let a_second = |milli: u64| Spreadable(milli).float() / Spreadable(followed.step_ms.max(1)).float();
-    let allowed = curve("a", "allowed", &|allowed| a_second(allowed.step_milli));
+    let a_second = |milli: u64| float(milli) / float(followed.step_ms.max(1));
+    let allowed = curve("a", "allowed", &|allowed| Some(a_second(allowed.step_milli)));
     page.push_str(&over_time("Calls allowed a second", series.step_ms, &[allowed]));
     let p95 = curve("a", "95 of 100 take", &|allowed| {
-        Spreadable(allowed.p95_ms.unwrap_or(0)).float() / 1_000.0
+        allowed.p95_ms.map(|ms| float(ms) / 1_000.0)
     });
     page.push_str(&over_time(
         "95 of 100 requests take at most (seconds)",
         series.step_ms,
         &[p95],
     ));
-    let failed = curve("a", "failed", &|allowed| f64::from(allowed.errors_permille) / 10.0);
+    let failed = curve("a", "failed", &|allowed| {
+        Some(f64::from(allowed.errors_permille) / 10.0)
+    });
     page.push_str(&over_time(
         "Requests that fail, of a hundred",
         series.step_ms,
         &[failed],
     ));
-}
-
-/// A count as what a plot takes.
-struct Spreadable(u64);
-
-impl Spreadable {
-    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-    fn float(self) -> f64 {
-        self.0 as f64
-    }
-
-    fn per(self, step_ms: u64) -> f64 {
-        self.float() * 1_000.0 / Spreadable(step_ms.max(1)).float()
-    }
 }

@@ -63,12 +63,10 @@ impl Run<'_> {
         }
     }
 
-    /// Somebody can be called, if a slot is free.
-    pub fn calls(&self, line: &LineView) -> bool {
-        let may = self.gate.room_view().is_some_and(|room| {
-            let stopped = room.load.as_ref().is_some_and(|load| load.step_milli == 0);
-            room.settings.mode == Mode::Auto && !room.settings.calls_nobody() && !stopped
-        });
+    /// Somebody can be called, if a slot is free and the shop that the room follows is well.
+    pub fn is_open(&self, line: &LineView) -> bool {
+        let room = self.gate.room_view();
+        let may = room.is_some_and(|room| room.settings.mode == Mode::Auto && !room.settings.calls_nobody());
         may && line.figures.left() != Some(0)
     }
 

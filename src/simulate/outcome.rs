@@ -6,6 +6,7 @@ use crate::report::Spread;
 use crate::room::{Figures, Section};
 
 use super::bill::Bill;
+use super::float;
 use super::followed::Followed;
 use super::gate::Gate;
 use super::guesses::{Point, Trust};
@@ -189,9 +190,8 @@ impl Outcome {
 /// The version of the form.
 const FORM: u32 = 1;
 
-#[expect(clippy::cast_precision_loss, reason = "milliseconds of a year have 35 bits")]
 fn secs(ms: u64) -> f64 {
-    ms as f64 / 1_000.0
+    float(ms) / 1_000.0
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::float;
 use super::guesses::Point;
 use crate::report::{BOTTOM, HIGH, LEFT, WIDE, grid, label, said};
 
@@ -9,12 +10,13 @@ use crate::report::{BOTTOM, HIGH, LEFT, WIDE, grid, label, said};
 pub(super) struct Curve {
     pub class: &'static str,
     pub name: &'static str,
-    pub values: Vec<f64>,
+    /// `None` where there is nothing to tell: a gap.
+    pub values: Vec<Option<f64>>,
 }
 
 /// Values over time in equal steps, as a figure with its title.
 pub(super) fn over_time(title: &str, step_ms: u64, curves: &[Curve]) -> String {
-    let values = curves.iter().flat_map(|curve| &curve.values);
+    let values = curves.iter().flat_map(|curve| curve.values.iter().flatten());
     let top = round_up(values.fold(0.0, |most: f64, value| most.max(*value)));
     let steps = curves.iter().map(|curve| curve.values.len()).max().unwrap_or(0).max(1);
     let mut svg = open(title, top);
@@ -24,10 +26,13 @@ pub(super) fn over_time(title: &str, step_ms: u64, curves: &[Curve]) -> String {
     }
     for curve in curves {
         let mut path = String::new();
+        let mut pen = 'M';
         for (at, value) in curve.values.iter().enumerate() {
             let x = LEFT + WIDE * count(at) / count(steps);
-            let pen = if at == 0 { 'M' } else { 'L' };
-            let _ = write!(path, "{pen}{x:.1} {:.1}", high(*value, top));
+            if let Some(value) = value {
+                let _ = write!(path, "{pen}{x:.1} {:.1}", high(*value, top));
+            }
+            pen = if value.is_some() { 'L' } else { 'M' };
         }
         let _ = write!(svg, "<path class=\"{}\" d=\"{path}\"/>", curve.class);
     }
@@ -111,11 +116,6 @@ fn round_up(most: f64) -> f64 {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
-
 #[expect(clippy::cast_precision_loss, reason = "steps of a plot")]
 fn count(value: usize) -> f64 {
     value as f64
@@ -137,6 +137,23 @@ mod tests {
         for (most, top) in [(0.0, 0.04), (0.9, 1.2), (4.0, 4.0), (17.0, 20.0), (999.0, 1_200.0)] {
             assert!((round_up(most) - top).abs() < 1e-9, "{most}: {}", round_up(most));
         }
+    }
+
+    #[test]
+    fn where_there_is_nothing_to_tell_a_curve_has_a_gap() {
+        let curve = Curve {
+            class: "a",
+            name: "seconds",
+            values: vec![Some(1.0), Some(2.0), None, None, Some(2.0), Some(1.0)],
+        };
+        let svg = over_time("Waits", 1_000, &[curve]);
+        let (_, path) = svg.split_once("class=\"a\" d=\"").unwrap();
+        let pens: String = path
+            .chars()
+            .take_while(|c| *c != '"')
+            .filter(char::is_ascii_alphabetic)
+            .collect();
+        assert_eq!(pens, "MLML", "{svg}");
     }
 
     #[test]

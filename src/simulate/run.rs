@@ -160,12 +160,13 @@ impl Run<'_> {
 
     /// So much time has passed, with these figures at its end.
     fn count(&mut self, room: &RoomView, line: &LineView, ms: u64) {
-        self.tally.pass(&line.figures, self.calls(line), (self.busy, ms));
-        if let Some(load) = &room.load {
-            self.follower.pass(load, line.figures.waiting > 0, ms);
+        let (open, load) = (self.is_open(line), room.load.as_ref());
+        let calls = open && load.is_none_or(|load| load.step_milli > 0);
+        self.tally.pass(&line.figures, calls, (self.busy, ms));
+        if let Some(load) = load {
+            self.follower.pass(load, open && line.figures.waiting > 0, ms);
         }
-        self.recorder
-            .note(self.now, &line.figures, &self.tally, room.load.as_ref());
+        self.recorder.note((self.now, ms), &line.figures, &self.tally, load);
     }
 
     /// Another sale has begun: whoever was in line for the one before is in none, and joins when their page asks next.

@@ -29,7 +29,7 @@ pub struct Step {
     /// What gates said: that visitors are still there, and all else but joins.
     pub marks: u64,
     pub words: u64,
-    /// What the room's controller allowed, if it has one.
+    /// What the room's controller allowed, if it has one and has spoken.
     pub allowed: Option<Allowed>,
 }
 
@@ -51,23 +51,27 @@ impl Recorder {
         }
     }
 
-    pub fn note(&mut self, now: u64, figures: &Figures, tally: &Tally, load: Option<&LoadView>) {
+    /// So many milliseconds have passed, with these totals at their end; what is new with them.
+    pub fn note(&mut self, (now, ms): (u64, u64), figures: &Figures, tally: &Tally, load: Option<&LoadView>) -> Step {
+        let (before, counts) = std::mem::replace(&mut self.before, (*figures, tally.counts));
+        let new = Step {
+            waiting: figures.waiting,
+            slots: u64::from(figures.called) + u64::from(figures.inside),
+            capacity: figures.capacity,
+            joins: figures.joins - before.joins,
+            calls: figures.calls - before.calls,
+            claims: figures.claims - before.claims,
+            no_shows: figures.no_shows - before.no_shows,
+            requests: tally.counts.requests - counts.requests,
+            marks: tally.counts.marks - counts.marks,
+            words: tally.counts.words - counts.words,
+            allowed: load.map(|load| Allowed::of(load, ms)),
+        };
         let at = self.at(now);
         let steps = &mut self.series.steps;
         steps.resize(steps.len().max(at + 1), Step::default());
-        let (before, counts) = std::mem::replace(&mut self.before, (*figures, tally.counts));
-        let step = &mut steps[at];
-        step.waiting = step.waiting.max(figures.waiting);
-        step.slots = step.slots.max(u64::from(figures.called) + u64::from(figures.inside));
-        step.capacity = step.capacity.max(figures.capacity);
-        step.joins += figures.joins - before.joins;
-        step.calls += figures.calls - before.calls;
-        step.claims += figures.claims - before.claims;
-        step.no_shows += figures.no_shows - before.no_shows;
-        step.requests += tally.counts.requests - counts.requests;
-        step.marks += tally.counts.marks - counts.marks;
-        step.words += tally.counts.words - counts.words;
-        step.allowed = both(step.allowed, load.map(Allowed::of));
+        steps[at] = steps[at].and(&new);
+        new
     }
 
     pub fn into_series(self) -> Series {
@@ -95,7 +99,8 @@ impl Recorder {
 }
 
 impl Step {
-    fn and(&self, other: &Self) -> Self {
+    /// Both times together.
+    pub(super) fn and(&self, other: &Self) -> Self {
         Self {
             waiting: self.waiting.max(other.waiting),
             slots: self.slots.max(other.slots),
@@ -132,7 +137,7 @@ mod tests {
         let mut figures = Figures::default();
         for second in 0..100_000 {
             (figures.joins, figures.waiting) = (figures.joins + 2, second % 7);
-            recorder.note(second * 1_000, &figures, &Tally::default(), None);
+            recorder.note((second * 1_000, 1_000), &figures, &Tally::default(), None);
         }
         let series = recorder.into_series();
         assert!(series.steps.len() <= MOST_STEPS && series.step_ms == 256_000);

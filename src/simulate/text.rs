@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use crate::report::{Spread, said};
 
-use super::followed::Followed;
+use super::float;
+use super::followed::{Allowed, Followed};
 use super::outcome::Outcome;
 use super::series::Step;
 use crate::room::Why;
@@ -137,7 +138,10 @@ fn admission(text: &mut String, followed: &Followed) {
         said(followed.stopped_secs),
     );
     let held = followed.why_secs.iter().filter(|(_, secs)| **secs > 0.0);
-    let held: Vec<_> = held.map(|(why, secs)| format!("{why} {}", said(*secs))).collect();
+    let name = |why: &'static str| if why == Why::Free.as_str() { "nothing" } else { why };
+    let held: Vec<_> = held
+        .map(|(why, secs)| format!("{} {}", name(why), said(*secs)))
+        .collect();
     let _ = writeln!(
         text,
         "what stood in the way of calls while there was a line: {}; {:.0} % of those called came",
@@ -203,16 +207,13 @@ fn over_time(text: &mut String, outcome: &Outcome) {
 
 /// What a controller allowed in these steps on average, what requests took at most, and what held for most of them.
 fn allowed(text: &mut String, steps: &[Step], step_ms: u64) {
-    let seen = || steps.iter().filter_map(|step| step.allowed);
-    if seen().next().is_none() {
+    let Some(allowed) = steps.iter().filter_map(|step| step.allowed).reduce(Allowed::and) else {
         return;
-    }
-    let milli = seen().map(|allowed| allowed.step_milli).sum::<u64>() / (seen().count() as u64).max(1);
-    let p95_ms = seen().filter_map(|allowed| allowed.p95_ms).max();
-    let held = |why: &&Why| seen().filter(|allowed| allowed.why == **why).count();
-    let why = Why::ALL.iter().max_by_key(held).map_or("", |why| why.as_str());
-    let p95 = p95_ms.map_or_else(|| "-".to_owned(), |ms| said(rate(ms, 1_000_000)));
-    let _ = write!(text, "{:>11.2} {p95:>7}  {why}", rate(milli, step_ms * 1_000));
+    };
+    let a_second = rate(allowed.step_milli, step_ms.saturating_mul(1_000));
+    let p95 = allowed.p95_ms.map(|ms| said(rate(ms, 1_000_000)));
+    let (p95, why) = (p95.unwrap_or_else(|| "-".to_owned()), allowed.why.as_str());
+    let _ = write!(text, "{a_second:>11.2} {p95:>7}  {why}");
 }
 
 /// What it would cost, in the busiest step.
@@ -241,9 +242,8 @@ fn bills(text: &mut String, outcome: &Outcome) {
 }
 
 /// So many in so many milliseconds, as one second has.
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn rate(count: u64, ms: u64) -> f64 {
-    count as f64 * 1_000.0 / ms.max(1) as f64
+    float(count) * 1_000.0 / float(ms.max(1))
 }
 
 const ROWS: usize = 16;

@@ -1,7 +1,7 @@
 //! Rooms that follow their shop, before one that takes only so much.
 
-use anteroom::room::{Admission, Bounds, Controller, Linear, Settings, Why};
-use anteroom::simulate::{Outcome, Plan, Upstream, text};
+use anteroom::room::{Admission, Bounds, Controller, Linear, Mode, Overrides, Settings, Why};
+use anteroom::simulate::{Outcome, Plan, Upstream, html, text};
 
 use super::{plan, run};
 
@@ -61,7 +61,8 @@ fn an_adaptive_room_calls_as_many_as_the_shop_bears_and_fewer_when_it_bears_less
         followed.by == "adaptive" && followed.why_secs.contains_key("latency"),
         "{words}"
     );
-    // The gate speaks in time: the room never goes without figures.
+    // The gate speaks in time: once somebody waits, the room never goes without figures.
+    assert!(follows.over_time.steps[0].waiting > 0, "{words}");
     assert!(!followed.why_secs.contains_key("figures"), "{words}");
     assert!(
         words.contains("admission adaptive: ") && words.contains("allowed/s     p95  why"),
@@ -86,7 +87,14 @@ fn a_linear_room_calls_fewer_the_more_requests_the_shop_has() {
         .filter(|step| step.waiting > 0)
         .filter_map(|step| step.allowed);
     assert!(busy.clone().any(|allowed| allowed.why == Why::Requests), "{words}");
-    assert!(busy.clone().any(|allowed| allowed.step_milli < 15_000), "{words}");
+    // After a minute, when as many could be allowed as are at rest.
+    let later = outcome
+        .over_time
+        .steps
+        .iter()
+        .skip(usize::try_from(60_000 / outcome.over_time.step_ms).unwrap());
+    let later: Vec<_> = later.filter_map(|step| step.allowed).collect();
+    assert!(later.iter().any(|allowed| allowed.step_milli < 15_000), "{words}");
     assert_eq!(outcome.admission.as_ref().unwrap().by, "linear");
     assert!(outcome.finished && outcome.upstream.unwrap().failed == 0, "{words}");
     // By the line, at 50 requests a second one is called a step: what is called settles below that.
@@ -114,6 +122,12 @@ fn few_are_called_to_a_shop_that_fails_everybody_and_the_line_goes_on_after() {
         down * 2 < well && down * 2 < back && outcome.finished,
         "{well} {down} {back}\n{words}"
     );
+    // While it answers nobody there is nothing to draw of how long that takes.
+    let page = html(&outcome);
+    let (_, plot) = page.split_once("95 of 100 requests take at most").unwrap();
+    let (_, path) = plot.split_once("class=\"a\" d=\"").unwrap();
+    let path = path.split('"').next().unwrap();
+    assert!(path.matches('M').count() > 1, "{path}");
     let followed = outcome.admission.unwrap();
     assert!(
         followed.stopped_secs > 30.0 && followed.why_secs["errors"] > 50.0,
@@ -124,6 +138,56 @@ fn few_are_called_to_a_shop_that_fails_everybody_and_the_line_goes_on_after() {
     let waited_ms = series.step_ms * u64::try_from(waited).unwrap();
     let line_ms = std::time::Duration::from_secs_f64(outcome.line_secs).as_millis();
     assert!(line_ms + 30_000 < u128::from(waited_ms), "{waited_ms}\n{words}");
+}
+
+#[test]
+fn no_more_are_called_than_the_steps_say_was_allowed() {
+    let mut plan = before(&[(0, 60), (240_000, 20), (480_000, 60)], Some(ADAPTIVE));
+    // Longer, so that steps of the series become longer than the controller's.
+    (plan.visitors, plan.over_ms) = (5_000, 600_000);
+    let outcome = run(&plan);
+    let (series, words) = (&outcome.over_time, text(&outcome));
+    let call_every_ms = outcome.admission.as_ref().unwrap().step_ms;
+    assert!(series.step_ms > call_every_ms, "{}", series.step_ms);
+    for steps in series.steps.chunks(series.steps.len().div_ceil(16)) {
+        let allowed = || steps.iter().filter_map(|step| step.allowed);
+        let milli: u64 = allowed()
+            .map(|allowed| allowed.step_milli * series.step_ms / call_every_ms)
+            .sum();
+        let one_more = allowed()
+            .map(|allowed| allowed.step_milli)
+            .max()
+            .unwrap_or(0)
+            .max(1_000);
+        let called: u64 = steps.iter().map(|step| step.calls).sum();
+        assert!(
+            called * 1_000 <= milli + one_more,
+            "{called} of {milli} and {one_more}\n{words}"
+        );
+        assert!(allowed().all(|allowed| allowed.least_milli <= allowed.step_milli));
+    }
+}
+
+#[test]
+fn while_an_operator_holds_the_room_its_shop_is_in_nobodys_way() {
+    let held = Overrides {
+        mode: Some(Mode::Hold),
+        ..Overrides::default()
+    };
+    let outcome = run(&Plan {
+        changes: vec![(120_000, held), (720_000, Overrides::default())],
+        ..before(&[(0, 60)], Some(ADAPTIVE))
+    });
+    let words = text(&outcome);
+    let series = &outcome.over_time;
+    let waited = series.steps.iter().filter(|step| step.waiting > 0).count();
+    let waited_ms = series.step_ms * u64::try_from(waited).unwrap();
+    let waited_secs = std::time::Duration::from_millis(waited_ms).as_secs_f64();
+    let followed = outcome.admission.as_ref().unwrap();
+    let secs: f64 = followed.why_secs.values().sum();
+    assert!(outcome.finished && secs > 200.0, "{words}");
+    assert!(secs + 595.0 < waited_secs, "{secs} of {waited_secs}\n{words}");
+    assert!(followed.stopped_secs < 120.0, "{words}");
 }
 
 #[test]
