@@ -45,6 +45,7 @@ fn sale(gates: u32) -> Load {
         words: 2_000.0,
         marks: 14e6 / 120.0,
         waiting: 14e6,
+        slots: 40_000.0,
         forwarded: 20_000.0,
         asked: 1_000.0,
         streams: 14e6,
@@ -88,7 +89,7 @@ pub async fn bill(server: &str, folder: &std::path::Path) -> Vec<String> {
     for gates in [1, 10, 100] {
         let load = sale(gates);
         let cost = load.costs(&units);
-        let cores = load.gate_cores(cost.exchanges);
+        let cores = load.gate_cores(cost.exchanges) + load.stream_cores();
         println!(
             "| {gates} gates | {} | {cores:.2} | {:.1} |",
             tells(&cost),

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use crate::config::{Config, Overrides};
-use crate::room::Wall;
+use crate::room::{MAX_GATES, Wall};
 use crate::simulate::{
     Arrive, Crowd, MAX_VISITORS, Outcome, Plan, Progress, Scripted, Stays, Upstream, html, simulate, text,
 };
@@ -111,7 +111,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "WHEN:KEY=VALUE", value_parser = change)]
     change: Vec<words::Change>,
     /// What so many gates and their store would have to do, such as 1,10,100
-    #[arg(long, value_name = "COUNT", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_GATES)))]
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u32).range(1..=i64::try_from(MAX_GATES).unwrap_or(i64::MAX)))]
     gates: Vec<u32>,
     /// Another seed, another crowd of the same kind
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
@@ -245,7 +245,7 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
         most_ms: args.most,
         step_ms: STEP_MS,
         probes: PROBES,
-        gates: args.gates.clone(),
+        gates: gates(args)?,
         notes,
         script: Vec::new(),
     };
@@ -265,6 +265,17 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
         plan.notes.push("--for ends before everybody has come".to_owned());
     }
     Ok(plan)
+}
+
+/// The numbers of gates to tell the bill of, each once.
+fn gates(args: &SimulateArgs) -> Result<Vec<u32>, String> {
+    let mut gates = args.gates.clone();
+    gates.sort_unstable();
+    gates.dedup();
+    if gates.len() > MOST_BILLS {
+        return Err(format!("--gates: at most {MOST_BILLS} numbers at once"));
+    }
+    Ok(gates)
 }
 
 /// Visitors of whom all is known.
@@ -337,8 +348,8 @@ fn failed(message: &str, code: u8) -> ExitCode {
 const STEP_MS: u64 = 100;
 const PROBES: u32 = 2_000;
 
-/// Most gates of a bill.
-const MOST_GATES: u32 = 1_000;
+/// Most bills of a simulation.
+const MOST_BILLS: usize = 16;
 
 /// As `sysexits.h` has them: `EX_USAGE`, `EX_CANTCREAT`.
 const EXIT_USAGE: u8 = 64;

@@ -18,7 +18,7 @@ const SILENCE_MS: u64 = 15_000;
 const HOLD_MS: u64 = 3_600_000;
 
 /// Most gates on the roster, and most remembered as silent; a hundred are designed for.
-pub(super) const MAX_GATES: usize = 1_000;
+pub const MAX_GATES: usize = 1_000;
 
 /// A gate on the roster, as its last batch told.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,6 +6,7 @@
 
 mod arrivals;
 pub mod bill;
+mod bills;
 mod followed;
 mod gate;
 mod guesses;
@@ -25,6 +26,7 @@ mod visits;
 mod wheel;
 
 pub use arrivals::Arrive;
+pub use bills::Bill;
 pub use followed::{Allowed, Followed};
 pub use guesses::{Point, Trust};
 pub use html::html;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::report::Spread;
 use crate::room::{Figures, Section};
 
-use super::bill::Bill;
+use super::bills::Bill;
 use super::float;
 use super::followed::Followed;
 use super::gate::Gate;
@@ -138,7 +138,7 @@ impl Outcome {
         plan: &Plan,
         gate: &Gate,
         (tally, bots, never_came): (&Tally, u64, u64),
-        (upstream, admission): (Option<Served>, Option<Followed>),
+        (upstream, admission, bills): (Option<Served>, Option<Followed>, Vec<Bill>),
         (waits, waits_to_door): (Spread, Spread),
         (estimates, points, over_time): (Trust, Vec<Point>, Series),
         now: u64,
@@ -181,7 +181,7 @@ impl Outcome {
             notes: plan.notes.clone(),
             entries: gate.entries,
             events: gate.events,
-            bills: plan.gates.iter().map(|gates| Bill::of(&over_time, *gates)).collect(),
+            bills,
             over_time,
         }
     }

@@ -8,6 +8,7 @@ use fastrand::Rng;
 use crate::report::Histogram;
 use crate::room::{Edition, LaneId, LineName, LineView, Number, RoomView, Standing, pace};
 
+use super::bills::Bills;
 use super::followed::Follower;
 use super::gate::Gate;
 use super::guesses::Guesses;
@@ -80,6 +81,7 @@ pub(super) struct Run<'a> {
     pub serving: Option<Serving>,
     follower: Follower,
     recorder: Recorder,
+    bills: Bills,
 }
 
 /// Runs a plan to its end: everybody has come and gone, or its time is over.
@@ -111,6 +113,7 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
         serving: serving(plan),
         follower: Follower::default(),
         recorder: Recorder::new(plan.step_ms),
+        bills: Bills::of(&plan.gates),
     };
     let mut steps = 0_u32;
     while !run.is_over() {
@@ -166,7 +169,8 @@ impl Run<'_> {
         if let Some(load) = load {
             self.follower.pass(load, open && line.figures.waiting > 0, ms);
         }
-        self.recorder.note((self.now, ms), &line.figures, &self.tally, load);
+        let new = self.recorder.note((self.now, ms), &line.figures, &self.tally, load);
+        self.bills.note(self.now, &new);
     }
 
     /// Another sale has begun: whoever was in line for the one before is in none, and joins when their page asks next.
@@ -327,6 +331,7 @@ impl Run<'_> {
             (
                 self.serving.as_ref().map(Serving::served),
                 self.follower.followed(&self.plan.settings),
+                self.bills.end(),
             ),
             (self.waits.spread(), self.doors.spread()),
             (

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::report::{Spread, said};
 
+use super::bill::STREAM_SECS;
 use super::float;
 use super::followed::{Allowed, Followed};
 use super::outcome::Outcome;
@@ -216,29 +217,33 @@ fn allowed(text: &mut String, steps: &[Step], step_ms: u64) {
     let _ = write!(text, "{a_second:>11.2} {p95:>7}  {why}");
 }
 
-/// What it would cost, in the busiest step.
+/// What it would cost in the busiest second.
 fn bills(text: &mut String, outcome: &Outcome) {
     if outcome.bills.is_empty() {
         return;
     }
-    let _ = writeln!(
-        text,
-        "\n  gates    entries/s  commands/s   store in  store out  cores of a gate  of all (at the busiest, over {})",
-        said(rate(outcome.over_time.step_ms, 1_000_000))
+    text.push_str(
+        "\nAt the busiest second:\n  gates    entries/s  commands/s   store in  store out  cores of a gate  for streams  of all\n",
     );
     for bill in &outcome.bills {
         let _ = writeln!(
             text,
-            "  {:<6} {:>11.0} {:>11.0} {:>5.2} MB/s {:>5.1} MB/s {:>16.2} {:>7.1}",
+            "  {:<6} {:>11.0} {:>11.0} {:>5.2} MB/s {:>5.1} MB/s {:>16.2} {:>12.2} {:>7.1}",
             bill.gates,
             bill.entries,
             bill.commands,
             bill.store_in_bytes / 1e6,
             bill.store_out_bytes / 1e6,
             bill.gate_cores,
-            bill.gate_cores * f64::from(bill.gates),
+            bill.stream_cores,
+            (bill.gate_cores + bill.stream_cores) * f64::from(bill.gates),
         );
     }
+    let _ = writeln!(
+        text,
+        "For streams: everybody in line holds one, {:.1} µs a second each, as measured before streams looked less often.",
+        STREAM_SECS * 1e6
+    );
 }
 
 /// So many in so many milliseconds, as one second has.

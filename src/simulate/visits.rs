@@ -171,6 +171,9 @@ impl Run<'_> {
 
     /// In the shop, with so many pauses to come, each after an answer.
     fn claims(&mut self, id: u32, pauses: u32) {
+        // Whoever was called in line says so twice, with the ticket and with the pass.
+        let at_join = matches!(self.standing(id), Some(Standing::Called(called)) if called.at_join);
+        self.tally.counts.words += u64::from(!at_join);
         let person = &mut self.people[id as usize];
         (person.is, person.pauses) = (Is::Inside, pauses);
         let (lane, number) = seat(person);

@@ -111,6 +111,12 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ),
         (vec!["--change", "5min:colour=red"], "capacity, rate"),
         (vec!["--leave", "60%", "--no-show", "60%"], "together at most 100 %"),
+        (vec!["--gates", "0"], "1..=1000"),
+        (vec!["--gates", "1,1001"], "1..=1000"),
+        (
+            vec!["--gates", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"],
+            "at most 16 numbers",
+        ),
     ];
     for (args, right) in refused {
         let output = simulate(&args);
@@ -191,20 +197,27 @@ fn a_room_that_follows_its_shop_is_run_with_it_and_told_over_time_and_as_a_page(
         "--visitors",
         "200",
         "--gates",
-        "1,10",
+        "10,1,10",
     ];
     let text = told(&simulate(&args));
     for part in [
         "admission linear: ",
         "what stood in the way of calls",
         "allowed/s     p95  why",
-        "cores of a gate",
+        "At the busiest second:\n  gates    entries/s",
+        "cores of a gate  for streams  of all",
+        "For streams: everybody in line holds one, 18.6 µs a second each",
+        "limits and static files are not in the bill",
+        "the store is a file, which one gate has",
     ] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     let rows = text.lines().skip_while(|line| !line.contains("commands/s")).skip(1);
     let gates: Vec<_> = rows.filter_map(|row| row.split_whitespace().next()).take(2).collect();
     assert_eq!(gates, ["1", "10"], "{text}");
+    let (_, why) = text.split_once("while there was a line: ").unwrap();
+    let why = why.lines().next().unwrap();
+    assert!(why.contains("nothing ") && !why.contains("free "), "{why}");
     let page = told(&simulate(&[&args[..], &["--format", "html"]].concat()));
     assert!(
         page.matches("<svg ").count() == 9 && page.contains("Calls allowed a second"),

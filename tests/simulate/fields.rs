@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::{plan, run};
 
-/// Every path of a value, elements of a list as `[]`. What is a spread, or has a key for each of some, is one.
+/// Every path of a value, elements of a list as `[]`. What has a key for each of some is one.
 fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     match value {
-        Value::Object(fields) if !fields.contains_key("p50_secs") && !at.ends_with("why_secs") => {
+        Value::Object(fields) if !at.ends_with("why_secs") => {
             for (key, value) in fields {
                 let dot = if at.is_empty() { "" } else { "." };
                 paths(value, &format!("{at}{dot}{key}"), found);
@@ -48,6 +48,37 @@ fn page() -> String {
     std::fs::read_to_string(page).unwrap()
 }
 
+/// The paths of a run that has all. Of a time without a line there is nothing to say, and of another there is.
+fn found(outcome: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    paths(outcome, "", &mut found);
+    found.remove("over_time.steps[].allowed");
+    found
+}
+
+/// Fields of a spread, which the table has in one row.
+const SPREAD: [&str; 7] = [
+    "count",
+    "mean_secs",
+    "p50_secs",
+    "p90_secs",
+    "p95_secs",
+    "p99_secs",
+    "max_secs",
+];
+const SPREADS: [&str; 3] = ["waits", "waits_to_door", "upstream.times"];
+
+/// As the table has them.
+fn in_rows(paths: &BTreeSet<String>) -> BTreeSet<String> {
+    let spread = |path: &str| {
+        SPREADS
+            .into_iter()
+            .find(|spread| path.starts_with(&format!("{spread}.")))
+    };
+    let row = |path: &String| spread(path).unwrap_or(path).to_owned();
+    paths.iter().map(row).collect()
+}
+
 /// The fields that the table has.
 fn told(page: &str) -> BTreeSet<String> {
     let (_, rest) = page.split_once("<!-- fields -->").unwrap();
@@ -59,12 +90,9 @@ fn told(page: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_table_has_every_field_and_no_other() {
-    let mut found = BTreeSet::new();
     let outcome = outcome();
-    paths(&outcome, "", &mut found);
-    // Of a time without a line there is nothing to say, and of another there is.
-    found.remove("over_time.steps[].allowed");
-    let told = told(&page());
+    let all = found(&outcome);
+    let (found, told) = (in_rows(&all), told(&page()));
     let (untold, gone) = (found.difference(&told), told.difference(&found));
     assert!(
         found == told,
@@ -72,45 +100,51 @@ fn the_table_has_every_field_and_no_other() {
         untold.collect::<Vec<_>>(),
         gone.collect::<Vec<_>>()
     );
+    for spread in SPREADS {
+        let prefix = format!("{spread}.");
+        let fields: BTreeSet<_> = all.iter().filter_map(|path| path.strip_prefix(&prefix)).collect();
+        assert_eq!(fields, BTreeSet::from(SPREAD), "{spread}");
+    }
+    let words = SPREAD.map(|field| format!("`{field}`")).join(", ");
+    assert!(page().contains(&words), "{words}");
     let version = format!("`version` is {}", outcome["version"]);
     assert!(page().contains(&version), "{version}");
 }
 
 /// Whoever reads the figures of a version finds all of its fields: a field that goes or is renamed makes another version,
-/// and a line of its own here.
+/// and a list of its own here.
 #[test]
 fn a_version_keeps_its_fields() {
-    let mut found = BTreeSet::new();
     let outcome = outcome();
-    paths(&outcome, "", &mut found);
+    let found = found(&outcome);
     assert_eq!(outcome["version"], 1);
-    let missing: Vec<_> = FIRST.iter().filter(|field| !found.contains(**field)).collect();
+    let of_spreads = SPREADS
+        .iter()
+        .flat_map(|spread| SPREAD.map(|field| format!("{spread}.{field}")));
+    let first: BTreeSet<_> = FIRST.split_whitespace().map(str::to_owned).chain(of_spreads).collect();
+    let missing: Vec<_> = first.difference(&found).collect();
     assert!(missing.is_empty(), "{missing:?} went: it is another version");
+    let new: Vec<_> = found.difference(&first).collect();
+    assert!(new.is_empty(), "{new:?} came: put them here, so that they stay");
 }
 
-const FIRST: [&str; 24] = [
-    "version",
-    "room",
-    "visitors",
-    "finished",
-    "took_secs",
-    "joins",
-    "calls",
-    "claims",
-    "no_shows",
-    "gave_up",
-    "peak_waiting",
-    "held",
-    "in_session",
-    "utilisation",
-    "waits",
-    "waits_to_door",
-    "estimates.inside",
-    "estimates.median_error",
-    "upstream.failed",
-    "upstream.times",
-    "admission.why_secs",
-    "over_time.step_ms",
-    "over_time.steps[].waiting",
-    "over_time.steps[].calls",
-];
+/// All of version 1.
+const FIRST: &str = "
+    version room arrive visitors bots seed took_secs finished never_came still_waiting
+    joins calls claims no_shows gave_up late turned_away sold_out_in_line closed_in_line thrown_out completed
+    peak_waiting line_secs held in_session utilisation
+    estimates.looks estimates.undecided estimates.known estimates.inside estimates.median_error
+    estimates.later estimates.later_unsaid
+    requests upstream.answered upstream.failed upstream.most_in_flight
+    admission.by admission.step_ms admission.mean_calls admission.most_calls admission.come
+    admission.stopped_secs admission.why_secs
+    notes[] entries events
+    bills[].gates bills[].entries bills[].commands bills[].store_in_bytes bills[].store_out_bytes
+    bills[].gate_cores bills[].stream_cores bills[].all_entries bills[].all_store_out_bytes
+    over_time.step_ms
+    over_time.steps[].waiting over_time.steps[].slots over_time.steps[].capacity
+    over_time.steps[].joins over_time.steps[].calls over_time.steps[].claims over_time.steps[].no_shows
+    over_time.steps[].requests over_time.steps[].marks over_time.steps[].words
+    over_time.steps[].allowed.step_milli over_time.steps[].allowed.least_milli over_time.steps[].allowed.why
+    over_time.steps[].allowed.p95_ms over_time.steps[].allowed.errors_permille over_time.steps[].allowed.in_flight
+";

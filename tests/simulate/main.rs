@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
 mod admission;
+mod bill;
 mod command;
 mod estimates;
 mod fields;

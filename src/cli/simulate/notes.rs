@@ -1,6 +1,6 @@
 //! What of a room a simulation cannot show: refused where nothing would be left, else said with the figures.
 
-use crate::config::{Config, Room};
+use crate::config::{Config, Room, StoreKind};
 use crate::room::{Mode, Overrides};
 
 use super::SimulateArgs;
@@ -50,6 +50,14 @@ pub(super) fn of(
     say(
         settings.takes_bypass(),
         "nobody comes by a code that leads past the line",
+    );
+    say(
+        !args.gates.is_empty(),
+        "other rooms, reports of [room.admission], accounts' records, limits and static files are not in the bill",
+    );
+    say(
+        !args.gates.is_empty() && matches!(config.store.kind, StoreKind::Embedded { .. }),
+        "the store is a file, which one gate has: the bill is of a Redis",
     );
     let behind = changes.iter().any(|(at, _)| *at >= args.most);
     say(behind, "a --change lies behind the end of --for");
