@@ -64,7 +64,7 @@ pub(super) struct Bills {
     step: Step,
     /// Who waits and holds slots now.
     last: Step,
-    bills: Vec<Bill>,
+    dearest: Vec<Bill>,
 }
 
 impl Bills {
@@ -77,7 +77,7 @@ impl Bills {
             second: 0,
             step: Step::default(),
             last: Step::default(),
-            bills: gates.iter().map(none).collect(),
+            dearest: gates.iter().map(none).collect(),
         }
     }
 
@@ -102,13 +102,13 @@ impl Bills {
 
     pub fn end(mut self) -> Vec<Bill> {
         self.turn(1.0);
-        self.bills
+        self.dearest
     }
 
     /// So many seconds were like the one at hand; the next is quiet so far.
     fn turn(&mut self, secs: f64) {
         let step = std::mem::replace(&mut self.step, self.last);
-        self.bills.iter_mut().for_each(|bill| bill.add(&step, secs));
+        self.dearest.iter_mut().for_each(|bill| bill.add(&step, secs));
     }
 }
 

@@ -47,8 +47,8 @@ fn the_busiest_second_is_the_same_however_long_a_sale_goes_on() {
         assert_eq!(peaks(brief), peaks(whole), "{brief:?} {whole:?}");
         assert!(brief.all_entries < whole.all_entries / 2.0, "{brief:?} {whole:?}");
     }
-    // Half of 800 come within three seconds: 133 a second, who cost 45 µs each, and entries 10.
-    assert!((0.006..0.009).contains(&whole[0].gate_cores), "{whole:?}");
+    // Half of 800 come within three seconds, most of them in the first: 133 a second and more, who cost 45 µs each, and entries 10.
+    assert!((0.008..0.013).contains(&whole[0].gate_cores), "{whole:?}");
 }
 
 #[test]
