@@ -118,7 +118,9 @@ mod tests {
 
     fn bill(notes: &[(u64, Step)]) -> Bill {
         let mut bills = Bills::of(&[1]);
-        notes.iter().for_each(|(now, step)| bills.note(*now, step));
+        for (now, step) in notes {
+            bills.note(*now, step);
+        }
         bills.end()[0]
     }
 
