@@ -23,10 +23,13 @@ pub(super) struct Waiters {
     pub changes: Vec<Option<(Changing, u64)>>,
 }
 
+/// Order of arrival at the gate: the uptime, and how many have joined before, which is that of nobody else.
+pub(super) type At = (Duration, u64);
+
 /// Somebody whom a batch numbers, without their id.
 pub(super) struct Newcomer {
     pub id: PendingId,
-    pub at: (Duration, u64),
+    pub at: At,
     /// `None` where another batch is waited for.
     pub joiner: Option<Joiner>,
 }

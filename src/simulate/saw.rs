@@ -3,7 +3,7 @@
 use crate::room::Report;
 
 /// Requests since the last report, counted as a gate's meter counts them. Nobody has more than a few under way here, and
-/// nobody sends a body slowly. A gate looks at some 2,000 requests a second at most; above that, all are counted here.
+/// nobody sends a body slowly. A gate looks at some 2,000 requests a second at most, and asks for witnesses; here all are counted.
 #[derive(Clone, Debug, Default)]
 pub struct Saw {
     report: Report,

@@ -4,9 +4,10 @@ use anteroom::room::{
     Admission, Batch, Change, Claim, End, Entry, GateId, LaneId, LineName, LoadView, Number, RoomChange, RoomName,
     Section, Settings, State, Wall,
 };
+use anteroom::simulate::Saw;
 
 use crate::course::SECOND_US;
-use crate::world::{Door, Saw, TICK_US, Told};
+use crate::world::{Door, TICK_US, Told};
 
 /// So many calls a second, whatever happens.
 pub struct Fixed {
@@ -122,7 +123,10 @@ impl Room {
             knows: self.state.version(),
             rooms: configure.into_iter().collect(),
             sections: vec![self.section(told)],
-            load: reports.then(|| (name(), saw.take(now_us))).into_iter().collect(),
+            load: reports
+                .then(|| (name(), saw.take(told.in_flight, now_us)))
+                .into_iter()
+                .collect(),
             ..Batch::default()
         }
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use anteroom::room::Report;
+use anteroom::simulate::Saw;
 use anteroom::simulate::shop::{Cliff, Done, Shop};
 
 use crate::course::{Chance, Course, SECOND_US};
@@ -14,7 +14,7 @@ pub const TICK_US: u64 = 250_000;
 /// Whoever says how many are called.
 pub trait Door {
     /// How many are called now; `told` says who has come, and whose visit is over, by the order of their call.
-    fn call(&mut self, told: &Told, report: &mut Saw, now_us: u64) -> u64;
+    fn call(&mut self, told: &Told, saw: &mut Saw, now_us: u64) -> u64;
 }
 
 /// What became of visitors since the last tick.
@@ -22,13 +22,8 @@ pub trait Door {
 pub struct Told {
     pub came: Vec<u64>,
     pub left: Vec<u64>,
-}
-
-/// What a gate before the shop counts.
-#[derive(Default)]
-pub struct Saw {
-    pub report: Report,
-    since_us: u64,
+    /// Requests under way now.
+    pub in_flight: usize,
 }
 
 /// How a run went.
@@ -83,23 +78,6 @@ pub fn run(course: &Course, door: &mut dyn Door) -> Trace {
     world.trace
 }
 
-impl Saw {
-    /// The report of what was seen since the last.
-    pub fn take(&mut self, now_us: u64) -> Report {
-        self.report.span_ms = u32::try_from((now_us - self.since_us) / 1_000).unwrap();
-        self.since_us = now_us;
-        std::mem::take(&mut self.report)
-    }
-
-    fn note(&mut self, took_us: u64, answered: bool) {
-        self.report.ended += 1;
-        self.report.errors += u32::from(!answered);
-        if answered {
-            self.report.times.note(took_us);
-        }
-    }
-}
-
 impl World<'_> {
     fn at(&mut self, at_us: u64, event: Event) {
         self.events.push(Reverse((at_us, event)));
@@ -141,8 +119,10 @@ impl World<'_> {
 
     fn tick(&mut self, now_us: u64, door: &mut dyn Door) {
         self.at(now_us + TICK_US, Event::Tick);
-        self.saw.report.in_flight = u32::try_from(self.shop.in_flight()).unwrap();
-        let told = std::mem::take(&mut self.told);
+        let told = Told {
+            in_flight: self.shop.in_flight(),
+            ..std::mem::take(&mut self.told)
+        };
         for _ in 0..door.call(&told, &mut self.saw, now_us) {
             let visitor = self.trace.calls;
             self.trace.calls += 1;
@@ -163,7 +143,7 @@ impl World<'_> {
     }
 
     fn ask(&mut self, visitor: u64, now_us: u64, over: &mut Vec<Done>) {
-        self.saw.report.requests += 1;
+        self.saw.sent();
         let visit = self.visits.get_mut(&visitor).unwrap();
         let work_us = self.course.work(&mut visit.chance);
         if !self.shop.arrive(visitor, work_us) {
@@ -178,7 +158,7 @@ impl World<'_> {
 
     fn over(&mut self, done: &Done, now_us: u64) {
         let took_us = done.at_us - done.from_us;
-        self.saw.note(took_us, done.answered);
+        self.saw.over(took_us, done.answered);
         self.trace.requests.push((now_us, done.answered.then_some(took_us)));
         let visit = self.visits.get_mut(&done.id).unwrap();
         if !done.answered {

@@ -93,11 +93,7 @@ fn who_meets_a_gate_that_lags_when_a_room_is_switched_off_goes_straight_in() {
     assert_eq!(off.code, Some(0), "{off:?}");
     assert!(lagging.visitor().goes_to("/").is_the_shops());
     let mut app = lagging.visitor();
-    let join = app.asks(
-        "POST /.anteroom/rooms/shop/join",
-        "Accept: application/json\r\nContent-Length: 0\r\n",
-        "",
-    );
+    let join = app.joins_as_app();
     assert_eq!(join.json()["state"], "inside", "{join:?}");
 }
 

@@ -211,11 +211,7 @@ fn a_ticket_that_the_room_does_not_know_is_kept_while_the_log_cannot_be_asked() 
         let page = lost.goes_to("/");
         assert_eq!((page.status, page.word()), (200, "joining"), "{page:?}");
         assert_eq!(lost.status()["state"], "joining");
-        let joined = lost.asks(
-            "POST /.anteroom/rooms/shop/join",
-            "Accept: application/json\r\nContent-Length: 0\r\n",
-            "",
-        );
+        let joined = lost.joins_as_app();
         assert_eq!(joined.json()["state"], "joining", "{joined:?}");
     }
     assert_eq!(lost.jar[TICKET], ticket);

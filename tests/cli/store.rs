@@ -61,6 +61,36 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
     assert_eq!(gate.stop().code, Some(0));
 }
 
+/// Long before the gate counts as cut off.
+#[test]
+fn an_app_that_joins_as_the_store_goes_is_told_that_it_is_joining_and_has_its_place_when_it_is_back() {
+    let mut store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    let gate = site.start();
+    until_calls(&gate);
+    gate.insider();
+    gate.waits(1);
+    store.kill();
+    let mut apps = [gate.visitor(), gate.visitor()];
+    for app in &mut apps {
+        let joined = app.joins_as_app();
+        assert_eq!(
+            (joined.status, &joined.json()["state"]),
+            (200, &"joining".into()),
+            "{joined:?}"
+        );
+    }
+    store.restart();
+    for app in apps.iter_mut().rev() {
+        until("a number", || {
+            (app.joins_as_app().json()["state"] == "waiting").then_some(())
+        });
+    }
+    for (ahead, app) in (2..).zip(&mut apps) {
+        until("the order of arrival", || (app.position() == Some(ahead)).then_some(()));
+    }
+}
+
 #[test]
 fn a_store_that_must_not_have_the_log_ends_the_start_and_says_what_to_set() {
     let evicting = Server::start(&Options::default().line("maxmemory 100mb\nmaxmemory-policy allkeys-lru"));

@@ -71,6 +71,12 @@ impl Visitor {
         self.asks("GET /.anteroom/rooms/shop/status", SCRIPT, "").json()
     }
 
+    /// As an app does, with the tokens that it has.
+    pub fn joins_as_app(&mut self) -> Answer {
+        let fields = "Accept: application/json\r\nContent-Length: 0\r\n";
+        self.asks("POST /.anteroom/rooms/shop/join", fields, "")
+    }
+
     pub fn leaves(&mut self) -> Answer {
         self.asks("POST /.anteroom/rooms/shop/leave", SCRIPT, "")
     }

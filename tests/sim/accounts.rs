@@ -82,8 +82,7 @@ pub fn look(watch: &mut Watch, position: &Position) {
 fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
     rooms::with_accounts(true);
     let run = |seed| {
-        let outcome = plan(Plan::plain(seed)).run().shown();
-        outcome.must_hold(test);
+        let outcome = plan(Plan::plain(seed)).holds(test);
         shared(&outcome);
         outcome
     };

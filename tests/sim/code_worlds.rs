@@ -4,7 +4,7 @@ use super::code_book::Seen;
 use super::faults::Fault;
 use super::link::Weather;
 use super::observer;
-use super::plan::{Outcome, Plan};
+use super::plan::Plan;
 use super::world::SECOND;
 
 /// Runs worlds with codes over some seeds, all of which must keep the promises; what was seen in all of them.
@@ -18,8 +18,7 @@ fn over_seeds(test: &str, seeds: std::ops::Range<u64>, plan: impl Fn(Plan) -> Pl
             calm: 320 * SECOND,
             ..Plan::plain(seed)
         };
-        let outcome: Outcome = plan(plain).run().shown();
-        outcome.must_hold(test);
+        plan(plain).holds(test);
         seen.add(observer::with(|watch| watch.codes.seen));
     }
     println!("{seen:?}");

@@ -23,9 +23,7 @@ fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
             sale,
             ..Plan::plain(seed)
         })
-        .run()
-        .shown();
-        outcome.must_hold(test);
+        .holds(test);
         checks();
         outcome
     };

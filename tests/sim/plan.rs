@@ -144,6 +144,13 @@ impl Plan {
         self
     }
 
+    /// Runs it, tells how it went, and ends the test where a promise was broken.
+    pub fn holds(self, test: &str) -> Outcome {
+        let outcome = self.run().shown();
+        outcome.must_hold(test);
+        outcome
+    }
+
     pub fn run(self) -> Outcome {
         rooms::sell(self.stock);
         rooms::take_codes(self.codes);

@@ -6,11 +6,10 @@
 //! those who waited through an outage stand before those who come as it ends, each where they first came.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use super::{ITEM_BYTES, Room, TAG_BYTES};
 use crate::replica::inbox::{Arrival, Joiner};
-use crate::replica::waiters::{Newcomer, Waiters};
+use crate::replica::waiters::{At, Newcomer, Waiters};
 use crate::room::{LaneId, PendingId, Section, Tag, Tagged};
 
 #[derive(Default)]
@@ -31,9 +30,6 @@ struct Waiting {
 }
 
 type Key = (LaneId, PendingId);
-
-/// Order of arrival: the uptime, and how many have joined before, which is that of nobody else.
-pub(super) type At = (Duration, u64);
 
 impl Joiners {
     pub fn is_empty(&self) -> bool {
