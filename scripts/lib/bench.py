@@ -18,6 +18,8 @@ TICKS = os.sysconf("SC_CLK_TCK")
 ANSWER = "0" * 100
 PATIENCE_SECS = 30
 CIPHER = "TLS_AES_256_GCM_SHA384"
+# hyper, rustls and tokio without the gate.
+BARE = "bare hyper"
 BROWSER = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
     "Accept-Language": "en",
@@ -125,7 +127,7 @@ PROXY = """
       proxy_pass http://shop; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $remote_addr; proxy_set_header X-Forwarded-Proto $scheme;
     }}
-    location = /status {{ default_type application/json; return 200 '{status}'; }}
+    location = /return {{ default_type application/json; return 200 '{status}'; }}
   }}
 """
 HAPROXY = """
@@ -248,6 +250,8 @@ class Bench:
         port, tls = values["port"], values["tls"]
         if name == "nginx":
             process = self.nginx("nginx", PROXY.format(**values), CONTENDER_CORE)
+        elif name == BARE:
+            process = self.bare(values)
         else:
             text, arguments = {
                 "haproxy": (HAPROXY, ["haproxy", "-db", "-f"]),
@@ -264,6 +268,14 @@ class Bench:
             # Ready it is before: it takes some seconds to begin a log, and numbers nobody until then.
             wait_for(process, values["admin"], "/api/v1/gates", lambda said: json.loads(said)["gate"]["condition"] == "live")
         return process, port, tls
+
+    def bare(self, values):
+        command = [os.path.abspath(self.options.bare), "--return-bytes", str(len(values["status"]))]
+        for option, value in (("listen", "port"), ("tls-listen", "tls"), ("upstream", "shop")):
+            command += [f"--{option}", f"127.0.0.1:{values[value]}"]
+        for option in ("cert", "key"):
+            command += [f"--{option}", f"{self.folder}/{option}.pem"]
+        return self.run(CONTENDER_CORE, command, "bare")
 
     def measured(self, process, load):
         """What one run of a load, which says its rate, took of the process."""
@@ -331,6 +343,10 @@ class Bench:
         for name, other, most in limits:
             ratio = medians[name]["cpu_us"] / medians[other]["cpu_us"]
             self.hold(ratio <= most, f"{title}: {name} takes {ratio:.2f} × {other}, at most {most:.2f}")
+            if BARE in medians:
+                # No limit: it says how much of that is the libraries', and how much the gate's own.
+                ratio = medians[name]["cpu_us"] / medians[BARE]["cpu_us"]
+                print(f"{title}: {name} takes {ratio:.2f} × {BARE}", flush=True)
         return medians
 
     def hold(self, holds, sentence):
@@ -359,39 +375,44 @@ class Bench:
 
     def forward(self):
         plain = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/free/a")
-        contenders = {name: self.with_one(name, plain) for name in ("nginx", "haproxy", "caddy")}
+        contenders = {name: self.with_one(name, plain) for name in ("nginx", "haproxy", "caddy", BARE)}
         contenders["gate, unprotected"] = self.with_one("gate", plain)
         self.rounds("Forwarded over HTTP/1.1, 32 connections", contenders, [("gate, unprotected", "haproxy", 1.0)])
         # Everybody has as much to read.
         theirs = {"Cookie": self.asked(lambda port: self.cookies(port, "/a"))}
         same = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/a", theirs)
         own = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/a", {"Cookie": self.cookies(port, "/a")})
-        contenders = {name: self.with_one(name, same) for name in ("nginx", "haproxy", "caddy")}
+        contenders = {name: self.with_one(name, same) for name in ("nginx", "haproxy", "caddy", BARE)}
         contenders["gate, valid pass"] = self.with_one("gate", own)
         self.rounds("The same with the cookie of a pass", contenders, [("gate, valid pass", "haproxy", 1.0)])
 
     def tls(self):
         load = lambda _process, _port, tls: self.wrk(f"https://127.0.0.1:{tls}/free/a")
-        contenders = {name: self.with_one(name, load) for name in ("nginx", "haproxy", "gate")}
+        contenders = {name: self.with_one(name, load) for name in ("nginx", "haproxy", BARE, "gate")}
         self.rounds(f"Forwarded over TLS 1.3 ({CIPHER}) and HTTP/1.1", contenders, [("gate", "nginx", 1.1)])
 
     def http2(self):
         count = 25_000 * self.options.seconds
         load = lambda _process, _port, tls: self.h2load(f"https://127.0.0.1:{tls}/free/a", ["-c8", "-m8"], count)
-        contenders = {name: self.with_one(name, load) for name in ("nginx", "haproxy", "gate")}
+        contenders = {name: self.with_one(name, load) for name in ("nginx", "haproxy", BARE, "gate")}
         self.rounds("Forwarded over TLS 1.3 and HTTP/2, 8 connections with 8 streams", contenders, [("gate", "nginx", 1.2)])
 
     def status(self):
         path = "/.anteroom/rooms/held/status"
         theirs, size = self.asked(lambda port: ((waiting := self.waiting(port)), whole_bytes(port, path, waiting)))
-        process, port, _ = self.start("nginx", "0" * 100)
-        head = whole_bytes(port, "/status", theirs) - 100
-        self.end(process)
-        fixed = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/status", theirs)
+        fixed = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/return", theirs)
         own = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}{path}", self.waiting(port))
-        contenders = {"nginx": self.with_one("nginx", fixed, "0" * (size - head)), "gate": self.with_one("gate", own)}
+        contenders = {name: self.with_one(name, fixed, "0" * (size - self.head_bytes(name, theirs))) for name in ("nginx", BARE)}
+        contenders["gate"] = self.with_one("gate", own)
         title = f"A status answer beside nginx's return 200, both of {size} bytes with their heads, asked with the same cookie"
         self.rounds(title, contenders, [("gate", "nginx", 1.35)])
+
+    def head_bytes(self, name, fields):
+        """The length of the head of an answer that a contender gives by itself."""
+        process, port, _ = self.start(name, "0" * 100)
+        size = whole_bytes(port, "/return", fields) - 100
+        self.end(process)
+        return size
 
     def join(self):
         spent = []
@@ -468,6 +489,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="length of a turn, beside as long to warm up")
     parser.add_argument("--only", choices=parts, action="append", help="this part alone; may be repeated")
     parser.add_argument("--gate", default="target/release/anteroom", help="a binary that is there already")
+    parser.add_argument("--bare", default="target/release/examples/bare_proxy", help=f"{BARE}, there already")
     options = parser.parse_args()
     if os.cpu_count() < 2:
         sys.exit("two cores are needed: one for the contender, one for the load")
