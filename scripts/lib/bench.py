@@ -145,6 +145,7 @@ frontend all
   bind 127.0.0.1:{port}
   bind 127.0.0.1:{tls} ssl crt {folder}/both.pem alpn h2,http/1.1 ssl-min-ver TLSv1.3
   option forwardfor
+  http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]
   default_backend shop
 backend shop
   server one 127.0.0.1:{shop}
