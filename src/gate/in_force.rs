@@ -66,6 +66,9 @@ impl Cores {
             gate: ArcSwap::from_pointee(gate),
         });
         tokio::spawn(keeper::keep_alive(Arc::downgrade(&core), index));
+        if index == 0 {
+            tokio::spawn(keeper::look_out(Arc::downgrade(&core)));
+        }
         state.cores.push((Handle::current(), Arc::clone(&core)));
         core
     }

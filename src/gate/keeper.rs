@@ -1,10 +1,11 @@
 //! Keeps sessions alive while something of theirs is under way, and closes the sockets of those that are over.
 
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::replica::Note;
 use crate::room::Standing;
+use crate::waiting::LOOKS_WITHIN;
 
 use super::in_flight::{Held, Right};
 use super::{Core, Shared, meter, outage, proof};
@@ -33,6 +34,20 @@ pub async fn keep_alive(core: Weak<Core>, index: usize) {
                 meter::report(shared, upstream);
             }
         }
+    }
+}
+
+/// Looks for the event streams of visitors far back in line, of all cores, until the core is gone.
+pub async fn look_out(core: Weak<Core>) {
+    let mut ticks = tokio::time::interval(LOOKS_WITHIN);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let Some(gate) = core.upgrade().map(|core| core.gate()) else {
+            return;
+        };
+        let view = Arc::clone(&gate.shared.replica.subscribe().borrow());
+        gate.shared.feeds.look_out(&view, gate.shared.outage()).await;
     }
 }
 

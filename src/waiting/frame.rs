@@ -13,8 +13,9 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::kind::{Pause, Stall};
+use super::lookout::{Lookout, Resting};
 use super::text::json;
-use crate::room::{Estimate, Frame, LaneId, LineName, LineView, RoomName, RoomView, View};
+use crate::room::{Estimate, Frame, LaneId, LineName, LineView, Number, RoomName, RoomView, Standing, View};
 
 /// Places in a run: exact bits for the first, one count for each that follows.
 pub const RUN: u64 = 4_096;
@@ -33,6 +34,8 @@ pub(super) struct Event {
 /// A line's frame, encoded as widely as somebody needed.
 #[derive(Debug)]
 pub struct StreamFrame {
+    /// Which of its feed's it is.
+    pub(super) index: u64,
     id: String,
     scalars: Scalars,
     frame: Frame,
@@ -40,9 +43,11 @@ pub struct StreamFrame {
     events: [OnceLock<Event>; WIDTHS.len()],
     /// The same for those whom the stock cannot reach as things stand.
     beyond: [OnceLock<Event>; WIDTHS.len()],
+    /// What is left of the stock, and for how many: by them the stock reaches whom it reaches.
+    reach: Option<(u32, u64)>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Scalars {
     waiting: u64,
     revision: u64,
@@ -82,6 +87,7 @@ impl StreamFrame {
             .chain(aheads.take_while(|&ahead| ahead < waiting))
             .chain([waiting]);
         Self {
+            index: 0,
             id: format!("{}-{}", view.position.incarnation, view.position.sequence),
             scalars: Scalars {
                 waiting,
@@ -95,7 +101,14 @@ impl StreamFrame {
                 .collect(),
             events: Default::default(),
             beyond: Default::default(),
+            reach: line.figures.left().map(|left| (left, line.figures.waiting)),
         }
+    }
+
+    /// Nobody who was told this would be told anything else.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let rest = |frame: &Self| (frame.scalars, frame.reach);
+        rest(self) == rest(other) && self.points == other.points && self.frame == other.frame
     }
 
     /// The narrowest event that shows everybody before `place`, for one whom the stock can reach or cannot.
@@ -168,6 +181,7 @@ fn points_up_to(points: &[(u64, Estimate)], shown: u64) -> Vec<(u64, u32, u32)> 
 pub(super) struct Feed {
     key: Key,
     newest: Mutex<Option<Newest>>,
+    lookout: Lookout,
 }
 
 type Key = (RoomName, LineName, LaneId);
@@ -195,7 +209,14 @@ impl Feed {
         if let Some(newest) = newest.as_ref().filter(|newest| same(newest)) {
             return Some(newest.frame.clone());
         }
-        let frame = Arc::new(StreamFrame::of(view, room, line, lane, pause));
+        let mut frame = StreamFrame::of(view, room, line, lane, pause);
+        let frame = match newest.take() {
+            Some(old) if old.frame.says_the_same(&frame) => old.frame,
+            old => {
+                frame.index = old.map_or(0, |old| old.frame.index + 1);
+                Arc::new(frame)
+            }
+        };
         *newest = Some(Newest {
             room: room.clone(),
             line: line.clone(),
@@ -204,6 +225,27 @@ impl Feed {
         });
         Some(frame)
     }
+
+    /// One more stream that is looked for while it rests.
+    pub fn join(&self, number: Number) -> Arc<Resting> {
+        self.lookout.join(number)
+    }
+
+    /// Looks for some of the streams, from `at` on; where to go on, unless those were the last.
+    fn look_out(&self, at: usize, view: &View, outage: Option<Pause>) -> Option<usize> {
+        let (room, line, lane) = (view.rooms.get(&self.key.0), &self.key.1, self.key.2);
+        let line = room.and_then(|room| room.line(line).filter(|line| !is_sold_out(room, line)));
+        let (Some(line), Some(frame)) = (line, self.frame(view, outage)) else {
+            return self.lookout.look(at, 0, |_| false);
+        };
+        let waits = |number| matches!(line.standing(lane, number, view.clock), Standing::Waiting(_));
+        self.lookout.look(at, frame.index, waits)
+    }
+}
+
+/// Nobody waits for anything any more.
+pub(super) fn is_sold_out(room: &RoomView, line: &LineView) -> bool {
+    line.figures.is_sold_out() && room.early().is_none()
 }
 
 /// The feeds that streams are listening to; one that nobody listens to any more is forgotten.
@@ -226,9 +268,25 @@ impl Feeds {
         let feed = Arc::new(Feed {
             key: key.clone(),
             newest: Mutex::new(None),
+            lookout: Lookout::default(),
         });
         feeds.insert(key, Arc::downgrade(&feed));
         feed
+    }
+
+    /// Looks for all streams that rest, and wakes those to whom there is something to tell: to be called each [`super::LOOKS_WITHIN`].
+    pub async fn look_out(&self, view: &View, outage: Option<Pause>) {
+        let feeds: Vec<_> = {
+            let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+            feeds.values().filter_map(Weak::upgrade).collect()
+        };
+        for feed in feeds {
+            let mut at = Some(0);
+            while let Some(from) = at {
+                at = feed.look_out(from, view, outage);
+                tokio::task::yield_now().await;
+            }
+        }
     }
 }
 

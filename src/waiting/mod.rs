@@ -11,6 +11,7 @@ mod frame;
 mod kept;
 mod kind;
 mod language;
+mod lookout;
 mod lot;
 mod pages;
 mod pieces;
@@ -34,6 +35,7 @@ pub use kind::{
     whole_minutes,
 };
 pub use language::Language;
+pub use lookout::LOOKS_WITHIN;
 pub use pages::{MAX_TEMPLATE, Page, Pages, TemplateError};
 pub use preview::{Preview, index, previews};
 pub use status::{DrawStatus, Opening, State, Status};

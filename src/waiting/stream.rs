@@ -17,8 +17,9 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, ReusableBoxFuture};
 
 use super::budget::Budget;
-use super::frame::{Event, Feed, Feeds};
+use super::frame::{Event, Feed, Feeds, is_sold_out};
 use super::kind::Pause;
+use super::lookout::{LOOKS_WITHIN, Resting};
 use super::status::State;
 use super::text::json;
 use crate::room::{Settings, Standing, View, Visitor, Waiting, pace};
@@ -29,9 +30,6 @@ pub const CONTENT_TYPE: &str = "text/event-stream";
 /// Most time between two writes.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 const BEAT: &[u8] = b":\n\n";
-
-/// The longest that a visitor hears of nothing new, be it a call; the front, a millisecond for each before them, hears of it at once.
-const LOOKS_WITHIN: Duration = Duration::from_millis(500);
 
 /// Within which a line hears that all is sold.
 const TELLS_WITHIN: Duration = Duration::from_secs(2);
@@ -103,6 +101,7 @@ struct Listener<L> {
     visitor: Visitor,
     views: watch::Receiver<Arc<View>>,
     feed: Arc<Feed>,
+    resting: Arc<Resting>,
     link: L,
     drain: CancellationToken,
     budget: Budget,
@@ -112,7 +111,7 @@ struct Listener<L> {
     frame_at: Instant,
     /// A heartbeat when nothing has been written until then.
     beat_at: Instant,
-    /// A view that comes sooner is looked at then.
+    /// A view that comes sooner is looked at then, unless somebody else looks.
     looks_at: Instant,
     /// When the visitor is told that all is sold.
     tells_at: Option<Instant>,
@@ -128,7 +127,7 @@ enum Look {
 
 async fn next<L: Link>(mut listener: Listener<L>) -> Step<L> {
     loop {
-        if listener.drain.is_cancelled() {
+        if listener.drain.is_cancelled() || listener.views.has_changed().is_err() {
             return (retry(listener.visitor.number.n), None);
         }
         let until = match listener.look(Instant::now()) {
@@ -136,15 +135,17 @@ async fn next<L: Link>(mut listener: Listener<L>) -> Step<L> {
             Look::Over(bytes) => return (bytes, None),
             Look::Rest(until) => until,
         };
-        let (looks_at, views) = (listener.looks_at, &mut listener.views);
+        let (looks_at, views, resting) = (listener.looks_at, &mut listener.views, &listener.resting);
         let changed = async {
+            if resting.rests() {
+                return resting.woken().await;
+            }
             sleep_until(looks_at).await;
-            views.changed().await
+            // An error is one of the next round too.
+            let _ = views.changed().await;
         };
         tokio::select! {
-            changed = changed => if changed.is_err() {
-                return (retry(listener.visitor.number.n), None);
-            },
+            () = changed => {}
             () = sleep_until(until) => {}
             () = listener.drain.cancelled() => {}
         }
@@ -162,10 +163,12 @@ impl<L: Link> Listener<L> {
         let now = Instant::now();
         let feed = feeds.feed(&visitor.room, &visitor.line, visitor.lane);
         let budget = Budget::new(now);
+        let resting = feed.join(visitor.number);
         Self {
             visitor,
             views,
             feed,
+            resting,
             link,
             drain,
             budget,
@@ -178,6 +181,7 @@ impl<L: Link> Listener<L> {
     }
 
     fn look(&mut self, now: Instant) -> Look {
+        self.resting.heed_nothing();
         let view = self.views.borrow_and_update().clone();
         let (lane, number) = (self.visitor.lane, self.visitor.number);
         let room = view.rooms.get(&self.visitor.room);
@@ -200,8 +204,10 @@ impl<L: Link> Listener<L> {
             }
         };
         // PERF: where people join all the time there are hundreds of views a second.
-        self.looks_at = now + Duration::from_millis(waiting.ahead).min(LOOKS_WITHIN);
-        if line.figures.is_sold_out() && room.early().is_none() {
+        let looks_in = Duration::from_millis(waiting.ahead).min(LOOKS_WITHIN);
+        self.looks_at = now + looks_in;
+        let far_back = looks_in == LOOKS_WITHIN;
+        if is_sold_out(room, line) {
             return self.tells(now);
         }
         self.tells_at = None;
@@ -212,8 +218,14 @@ impl<L: Link> Listener<L> {
             if due <= now {
                 return self.send(event, &room.settings, &waiting, now);
             }
+            if far_back {
+                self.resting.heed_the_turn();
+            }
             let rest = Look::Rest(due.min(self.beat_at));
             return self.beat(&room.settings, waiting.mark_due, now).unwrap_or(rest);
+        }
+        if far_back {
+            self.resting.heed_all_but(frame.index);
         }
         self.beat(&room.settings, waiting.mark_due, now)
             .unwrap_or(Look::Rest(self.beat_at))

@@ -35,6 +35,7 @@ fn frame_of(present: &BTreeSet<u64>) -> Frame {
 fn stream_frame(present: &BTreeSet<u64>) -> StreamFrame {
     let point = |ahead: u64| (ahead, estimate(ahead));
     StreamFrame {
+        index: 0,
         id: "1-2".to_owned(),
         scalars: Scalars {
             waiting: present.len() as u64,
@@ -45,6 +46,7 @@ fn stream_frame(present: &BTreeSet<u64>) -> StreamFrame {
         points: vec![point(0), point(1), point(16), point(256), point(4_096), point(65_536)],
         events: Default::default(),
         beyond: Default::default(),
+        reach: None,
     }
 }
 

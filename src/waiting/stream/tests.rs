@@ -12,11 +12,13 @@ use crate::waiting::budget::{BURST, PER_HOUR};
 use crate::waiting::frame::StreamFrame;
 use crate::waiting::frame::tests::count_before;
 
+mod far_back;
+
 /// One room with one line, moved on by hand.
 struct Line {
     hand: Hand,
     views: watch::Sender<Arc<View>>,
-    feeds: Feeds,
+    feeds: Arc<Feeds>,
     drain: CancellationToken,
 }
 
@@ -36,7 +38,7 @@ impl Line {
         Self {
             views: watch::Sender::new(hand.state.view()),
             hand,
-            feeds: Feeds::default(),
+            feeds: Arc::default(),
             drain: CancellationToken::new(),
         }
     }
@@ -53,8 +55,38 @@ impl Line {
             .unwrap()
     }
 
+    /// What an operator changes.
+    fn change(&mut self, revision: u64, change: Change) {
+        let change = RoomChange {
+            room: Hand::room(),
+            revision,
+            change,
+            who: None,
+        };
+        let rooms = vec![change];
+        self.say(
+            10,
+            Batch {
+                rooms,
+                ..Batch::default()
+            },
+        );
+    }
+
     fn leave(&mut self, number: Number) {
         self.say(10, section(|section| section.leaves = vec![(LaneId(0), number)]));
+    }
+
+    /// Looks for who is far back, as a gate does all the time.
+    fn look_out(&self) {
+        let (feeds, views) = (Arc::clone(&self.feeds), self.views.subscribe());
+        tokio::spawn(async move {
+            while views.has_changed().is_ok() {
+                tokio::time::sleep(LOOKS_WITHIN).await;
+                let view = Arc::clone(&views.borrow());
+                feeds.look_out(&view, None).await;
+            }
+        });
     }
 
     fn listen(&self, number: Number, link: &Ear) -> EventStream<Ear> {
@@ -224,74 +256,6 @@ async fn an_update_for_everybody_is_encoded_once_and_sent_to_all_from_the_same_b
 }
 
 #[tokio::test(start_paused = true)]
-async fn far_back_in_a_line_that_never_rests_updates_are_rare() {
-    let mut line = Line::with(Settings {
-        mode: Mode::Hold,
-        firm_within_ms: 600_000,
-        ..Settings::default()
-    });
-    let first = line.join(20_000);
-    let (mut front, mut back) = (
-        line.listen(first, &Ear::default()),
-        line.listen(nth(first, 19_999), &Ear::default()),
-    );
-    let mut told = [0, 0];
-    let start = Instant::now();
-    for second in 1..=120 {
-        line.say(1_000, section(|section| section.joins = vec![(LaneId(0), 1)]));
-        for n in [0, 19_999] {
-            line.say(1, section(|section| section.marks = vec![(LaneId(0), nth(first, n))]));
-        }
-        let until = start + Duration::from_secs(second);
-        for (stream, told) in [&mut front, &mut back].into_iter().zip(&mut told) {
-            while let Ok(event) = tokio::time::timeout_at(until, heard(stream)).await {
-                *told += usize::from(event.unwrap().contains("event: status"));
-            }
-        }
-    }
-    // Every second or two, and every 22 to 45 seconds.
-    assert!(told[0] >= 50 && (2..=6).contains(&told[1]), "{told:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn far_back_not_every_view_is_looked_at_and_a_call_is_heard_of_in_half_a_second() {
-    let mut line = Line::with(Settings {
-        mode: Mode::Hold,
-        capacity: 5_000,
-        ..Settings::default()
-    });
-    let first = line.join(5_000);
-    let (near, far) = (Ear::default(), Ear::default());
-    let (mut front, mut back) = (line.listen(first, &near), line.listen(nth(first, 4_999), &far));
-    for _ in 0..200 {
-        line.say(10, section(|section| section.joins = vec![(LaneId(0), 1)]));
-        let both = async { tokio::join!(heard_within(&mut front, 10), heard_within(&mut back, 10)) };
-        both.await;
-    }
-    let looks = [&near, &far].map(|ear| ear.looks.load(Ordering::Relaxed));
-    assert!(looks[0] >= 200 && looks[1] <= 8, "{looks:?}");
-    let opened = RoomChange {
-        room: Hand::room(),
-        revision: 2,
-        change: Change::Override(Overrides {
-            mode: Some(Mode::Auto),
-            ..Overrides::default()
-        }),
-        who: None,
-    };
-    line.say(
-        10,
-        Batch {
-            rooms: vec![opened],
-            ..Batch::default()
-        },
-    );
-    let called = "event: called\ndata: {\"state\":\"called\"}\n\n";
-    assert_eq!(heard_within(&mut front, 0).await.unwrap(), called);
-    assert_eq!(heard_within(&mut back, 500).await.unwrap(), called);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_view_that_changes_nothing_for_the_line_is_not_told() {
     let mut line = Line::held();
     let number = line.join(1);
@@ -336,19 +300,7 @@ async fn whoever_left_in_another_tab_or_whose_room_is_gone_is_told() {
         heard_within(&mut left, 0).await.unwrap(),
         "event: called\ndata: {\"state\":\"ended\"}\n\n"
     );
-    let gone = RoomChange {
-        room: Hand::room(),
-        revision: 2,
-        change: Change::Remove,
-        who: None,
-    };
-    line.say(
-        10,
-        Batch {
-            rooms: vec![gone],
-            ..Batch::default()
-        },
-    );
+    line.change(2, Change::Remove);
     assert_eq!(
         heard_within(&mut other, 0).await.unwrap(),
         "event: called\ndata: {\"state\":\"none\"}\n\n"
@@ -402,6 +354,7 @@ async fn no_hour_of_a_stream_costs_more_than_its_budget() {
     for ahead in [0_u32, 3_000, 7_999] {
         let mut line = Line::held();
         let first = line.join(8_000);
+        line.look_out();
         let mut stream = line.listen(nth(first, ahead), &Ear::default());
         let (mut hour, mut most) = (std::collections::VecDeque::new(), 0);
         let start = Instant::now();
