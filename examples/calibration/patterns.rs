@@ -1,7 +1,9 @@
 //! The patterns that estimates are held to: how people come, what they do, and what happens meanwhile.
 
-use anteroom::room::{Mode, NamedLane, Overrides, RoomName, Schedule, Settings, Wall, Window};
-use anteroom::simulate::{Arrive, Crowd, Plan, Stays};
+use anteroom::room::{
+    Admission, Bounds, Controller, Mode, NamedLane, Overrides, RoomName, Schedule, Settings, Wall, Window,
+};
+use anteroom::simulate::{Arrive, Crowd, Plan, Stays, Upstream};
 
 /// A name and what happens.
 pub struct Pattern {
@@ -18,6 +20,7 @@ pub fn all(seed: u64) -> Vec<Pattern> {
     all.extend(crowds());
     all.extend(changes());
     all.extend(rooms());
+    all.extend(followed());
     for (at, pattern) in (0..).zip(&mut all) {
         pattern.plan.seed = seed.wrapping_mul(1_000).wrapping_add(at);
     }
@@ -26,7 +29,7 @@ pub fn all(seed: u64) -> Vec<Pattern> {
 
 /// Where an operator or the shop changes something on the way that nobody in line could foresee, and a crowd that the
 /// estimate does not model: whoever waited meanwhile was told too much or too little.
-pub const UNFORESEEN: [&str; 9] = [
+pub const UNFORESEEN: [&str; 10] = [
     "sleepers",
     "sessions become longer",
     "sessions become shorter",
@@ -36,6 +39,7 @@ pub const UNFORESEEN: [&str; 9] = [
     "no slots for five minutes",
     "a rate of 0 for five minutes",
     "a rate set on the way",
+    "follows a shop that slows",
 ];
 
 /// Two hundred slots, visits of two minutes with an end, and a crowd that comes and stays.
@@ -207,5 +211,37 @@ fn rooms() -> Vec<Pattern> {
             plan.settings.stock = Some(1_500);
             plan.most_ms = 60 * MIN;
         }),
+    ]
+}
+
+/// Rooms that find out what their shop can take.
+fn followed() -> Vec<Pattern> {
+    let follows = |name, per_sec: &[(u64, u32)], change: fn(&mut Plan)| {
+        let mut pattern = usual(name);
+        let plan = &mut pattern.plan;
+        let by = Controller::Adaptive(Bounds {
+            p95_ms: 1_500,
+            errors_permille: 50,
+        });
+        plan.settings.admission = Some(Admission::by(by));
+        plan.settings.capacity = 2_000;
+        plan.upstream = Some(Upstream {
+            per_sec: per_sec.to_vec(),
+        });
+        (plan.visitors, plan.over_ms) = (5_000, 5 * MIN);
+        change(plan);
+        pattern
+    };
+    vec![
+        follows("follows its shop", &[(0, 60)], |_| ()),
+        follows("follows its shop, steady", &[(0, 60)], |plan| {
+            plan.arrive = Arrive::Steady;
+            (plan.visitors, plan.over_ms) = (8_000, 15 * MIN);
+        }),
+        follows("follows its shop, usual people", &[(0, 60)], |plan| {
+            plan.crowd = Crowd::default()
+        }),
+        follows("follows a small shop", &[(0, 15)], |plan| plan.visitors = 1_500),
+        follows("follows a shop that slows", &[(0, 60), (10 * MIN, 30)], |_| ()),
     ]
 }

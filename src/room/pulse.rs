@@ -12,6 +12,9 @@ use super::ids::Clock;
 const STEP_MS: u64 = 5_000;
 const WINDOW_MS: u64 = 300_000;
 
+/// How far back a line's pace is looked at besides.
+const LATELY_MS: [u64; 2] = [60_000, 120_000];
+
 /// Fewest calls that an estimate is made from.
 const FEWEST: u64 = 3;
 
@@ -32,6 +35,10 @@ impl Pace {
     /// How long so many calls take.
     pub fn of(self, calls: u64) -> u64 {
         calls.saturating_mul(self.ms) / self.made.max(1)
+    }
+
+    fn is_faster(self, than: Self) -> bool {
+        u128::from(self.made) * u128::from(than.ms) > u128::from(than.made) * u128::from(self.ms)
     }
 }
 
@@ -70,6 +77,30 @@ impl Pulse {
             made,
             ms: now.max(last.0).since(first.0),
         })
+    }
+
+    /// The fastest and the slowest pace of the last minute, of two, and of late; `None` where that cannot be said. For a line
+    /// whose calls are sped up and slowed down all the time: the next ones are somewhere between.
+    pub fn paces(&self, slots: u64, now: Clock) -> Option<(Pace, Pace)> {
+        let all = self.pace(slots, now)?;
+        let (from, _) = self.since(slots);
+        let last = self.total();
+        let within = |ms: u64| {
+            let older = |beat: &&(Clock, u64)| now.since(beat.0) >= ms;
+            let first = self.beats.iter().skip(from).rfind(older)?;
+            let made = last.saturating_sub(first.1);
+            (made >= FEWEST).then(|| Pace {
+                made,
+                ms: now.since(first.0),
+            })
+        };
+        let paces = LATELY_MS.into_iter().filter_map(within);
+        Some(paces.fold((all, all), |(fastest, slowest), pace| {
+            (
+                if pace.is_faster(fastest) { pace } else { fastest },
+                if slowest.is_faster(pace) { pace } else { slowest },
+            )
+        }))
     }
 
     /// The beat to count from: the last that filled half of the slots within a step, or the first there is.
@@ -129,6 +160,28 @@ mod tests {
             let wait = 20 * every_ms / 1_000;
             assert!(told.abs_diff(wait) <= wait / 10 + 1, "{every_ms}: {told}");
         }
+    }
+
+    #[test]
+    fn a_pace_that_changes_is_told_from_its_fastest_to_its_slowest() {
+        let paces = |pulse: &Pulse, now| {
+            let (fastest, slowest) = pulse.paces(100, Clock(now)).unwrap();
+            (fastest.of(60) / 1_000, slowest.of(60) / 1_000)
+        };
+        let even = paces(&steady(300, 1_000), 299_000);
+        assert!((58..=62).contains(&even.0) && (58..=62).contains(&even.1), "{even:?}");
+        // A call a second for four minutes, and two in the last.
+        let mut faster = steady(240, 1_000);
+        (0..120).for_each(|i| faster.beat(240 + i, Clock(240_000 + i * 500)));
+        let (fastest, slowest) = paces(&faster, 300_000);
+        assert!(
+            (30..=34).contains(&fastest) && (48..=52).contains(&slowest),
+            "{fastest} {slowest}"
+        );
+        // Nobody in the last minute: it says nothing of a fast one, and makes the others slower.
+        let (fastest, slowest) = paces(&steady(240, 1_000), 300_000);
+        assert!((70..=80).contains(&fastest) && slowest >= 110, "{fastest} {slowest}");
+        assert_eq!(Pulse::default().paces(100, Clock(0)), None);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! What is certain goes first: a rate brings its tokens at known times. For the rest the pace of late speaks, for as many
 //! calls as are to be made: some of those ahead leave, some are called twice. How wide the interval is follows from how many
-//! calls the pace was measured from and how many are to come. Whole numbers only, so that every gate says the same.
+//! calls the pace was measured from and how many are to come; in a room that follows its shop also from how the pace has changed
+//! of late. Whole numbers only, so that every gate says the same.
 
 use super::LineView;
 use crate::room::ids::{Clock, LaneId};
@@ -26,8 +27,9 @@ impl LineView {
         let held = u64::from(self.figures.called) + u64::from(self.figures.inside);
         let slots = u64::from(self.figures.capacity);
         let alone = self.lanes.len() < 2;
+        let follows = self.settings.admission.is_some();
         // Somebody waits although slots are free: it is the rate that they wait for.
-        if alone && tokens_ms > 0 && held < slots {
+        if alone && !follows && tokens_ms > 0 && held < slots {
             let most_ms = self.tokens_in(fewest.max(likely), now)?;
             let slots_ms = self.slots_in(fewest, likely, now)?;
             return Some(within(tokens_ms, most_ms.max(slots_ms), DRIFT));
@@ -36,9 +38,15 @@ impl LineView {
         // Above a lowered capacity slots come free in vain.
         let vain = held.saturating_sub(slots);
         let to_come = likely.saturating_add(vain);
-        let least_ms = pace.of(to_come);
-        let most_ms = self.slowest(lane, ahead, (pace, slots), now).max(least_ms);
-        let doubt = doubt(pace, to_come, least_ms);
+        // What the shop lets through changes all the time.
+        let (fastest, slowest) = follows
+            .then(|| self.pulse.paces(slots, now))
+            .flatten()
+            .unwrap_or((pace, pace));
+        let least_ms = fastest.of(to_come);
+        let most_ms = self.slowest(lane, ahead, (pace, slots), now).max(slowest.of(to_come));
+        let unsteady = if follows { UNSTEADY } else { 0 };
+        let doubt = doubt(pace, to_come, least_ms) + unsteady;
         Some(within(least_ms, most_ms, doubt).no_less(tokens_ms))
     }
 
@@ -130,4 +138,6 @@ const ENOUGH: u64 = 50;
 const DRIFT: u64 = 60;
 const DRIFT_MS: u64 = 12_000;
 const MOST_DRIFT: u64 = 200;
+/// More of it in a room that follows its shop.
+const UNSTEADY: u64 = 150;
 const CHANCE: u64 = 140;
