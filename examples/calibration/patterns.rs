@@ -239,7 +239,7 @@ fn followed() -> Vec<Pattern> {
             (plan.visitors, plan.over_ms) = (8_000, 15 * MIN);
         }),
         follows("follows its shop, usual people", &[(0, 60)], |plan| {
-            plan.crowd = Crowd::default()
+            plan.crowd = Crowd::default();
         }),
         follows("follows a small shop", &[(0, 15)], |plan| plan.visitors = 1_500),
         follows("follows a shop that slows", &[(0, 60), (10 * MIN, 30)], |_| ()),

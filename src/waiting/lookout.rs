@@ -129,7 +129,9 @@ mod tests {
     fn many_are_looked_for_in_parts_and_who_is_gone_is_forgotten() {
         let lookout = Lookout::default();
         let mut streams: Vec<_> = (0..2_500).map(|n| lookout.join(number(n))).collect();
-        streams.iter().for_each(|resting| resting.heed_the_turn());
+        for resting in &streams {
+            resting.heed_the_turn();
+        }
         // Every second one goes.
         streams.retain(|resting| resting.number.n % 2 == 0);
         let (mut at, mut parts) = (Some(0), 0);
