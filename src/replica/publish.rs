@@ -12,7 +12,7 @@ use super::CUT_OFF_AFTER;
 use super::calls::Calls;
 use super::failing::Failing;
 use crate::log::Unavailable;
-use crate::room::{Clock, Effects, GateId, Position, View};
+use crate::room::{Additions, Clock, Effects, GateId, Position, View};
 use crate::time;
 
 /// A view and when it was published.
@@ -28,6 +28,7 @@ pub struct ViewGuard(Guard<Arc<Published>>);
 pub(super) struct Shared {
     published: ArcSwap<Published>,
     watchers: watch::Sender<Arc<View>>,
+    additions: watch::Sender<Arc<Additions>>,
     /// Uptime in ms plus one when the batch under way was first sent; 0 when none is.
     under_way: AtomicU64,
     frozen: AtomicU64,
@@ -146,6 +147,7 @@ impl Shared {
     pub fn new(view: Arc<View>) -> Self {
         Self {
             watchers: watch::Sender::new(Arc::clone(&view)),
+            additions: watch::Sender::new(Arc::clone(&view.additions)),
             published: ArcSwap::from_pointee(Published {
                 view,
                 at: time::uptime(),
@@ -171,6 +173,14 @@ impl Shared {
             view: Arc::clone(&view),
             at: now,
         }));
+        // PERF: a view comes with every batch, other additions once in a while, and each wakes a thread.
+        self.additions.send_if_modified(|known| {
+            let others = !Arc::ptr_eq(known, &view.additions);
+            if others {
+                *known = Arc::clone(&view.additions);
+            }
+            others
+        });
         self.watchers.send_replace(view);
     }
 
@@ -180,6 +190,10 @@ impl Shared {
 
     pub fn subscribe(&self) -> watch::Receiver<Arc<View>> {
         self.watchers.subscribe()
+    }
+
+    pub fn additions(&self) -> watch::Receiver<Arc<Additions>> {
+        self.additions.subscribe()
     }
 
     /// A batch was sent, or the log gave no answer; unless that was so already.

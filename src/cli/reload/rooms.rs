@@ -8,8 +8,6 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch::Receiver;
-
 use super::{Outcome, Reloader, few, unless_it_fails};
 use crate::admin::{Refused, Reloads, RoomDone, RoomOrder, RoomWish, Table, api};
 use crate::cli::parts;
@@ -89,15 +87,10 @@ fn newest_first(additions: &Additions) -> (Vec<AddedRoom>, Vec<api::Untaken>) {
 
 /// Wakes whoever carries out reloads each time that the rooms which operators added are others. Never ends.
 pub async fn look_at_rooms(replica: Replica, reloads: Reloads) {
-    let mut views: Receiver<Arc<View>> = replica.subscribe();
-    let mut known = Arc::clone(&views.borrow_and_update().additions);
+    let mut additions = replica.additions();
     reloads.look_at_rooms();
-    while views.changed().await.is_ok() {
-        let now = Arc::clone(&views.borrow_and_update().additions);
-        if !Arc::ptr_eq(&known, &now) {
-            known = now;
-            reloads.look_at_rooms();
-        }
+    while additions.changed().await.is_ok() {
+        reloads.look_at_rooms();
     }
     std::future::pending::<()>().await;
 }

@@ -1,14 +1,15 @@
 //! Operators' words about rooms, and other rooms than those that the gate was started with.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::time::{sleep, timeout};
 
 use super::Replica;
 use crate::replica::inbox::{Changing, Message, Unrecorded};
 use crate::replica::{CUT_OFF_AFTER, Charge};
-use crate::room::{Change, RoomName, Settings, View, Who};
+use crate::room::{Additions, Change, RoomName, Settings, View, Who};
 use crate::token::Keyring;
 
 impl Replica {
@@ -35,6 +36,12 @@ impl Replica {
     /// Takes these keys for what it makes the secrets of draws from; when too much is waiting it keeps those it has.
     pub fn set_keys(&self, keyring: Keyring) {
         let _ = self.send(Message::Keys(keyring));
+    }
+
+    /// Told whenever the rooms that operators added are others.
+    #[must_use]
+    pub fn additions(&self) -> watch::Receiver<Arc<Additions>> {
+        self.shared.additions()
     }
 
     /// Takes these for the configured rooms, as a start with them would: what differs goes to the log as soon as it takes
