@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::thread;
 
 use super::calls::Call;
 use super::inbox::Message;
@@ -64,6 +65,8 @@ impl Worker {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return,
                 },
+                // PERF: in a crowd each of them would wake the thread for nothing.
+                Step::Rest(until) => thread::park_timeout(until.saturating_sub(now)),
                 Step::Ended => return,
             }
         }

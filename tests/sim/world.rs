@@ -272,7 +272,7 @@ impl World {
             let step = gate.protocol.next(gate.uptime(now));
             match step {
                 Step::Ask(ask) => return self.send(slot, ask),
-                Step::Wait(until) => {
+                Step::Wait(until) | Step::Rest(until) => {
                     let at = gate.at(until);
                     if at <= now {
                         continue;

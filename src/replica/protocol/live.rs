@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Ask, Asked, IDLE, Phase, Protocol, Step, UnderWay};
+use super::pace::{IDLE, REST_MOST};
+use super::{Ask, Asked, Phase, Protocol, Step, UnderWay};
 use crate::log::{Append, Exchanged};
 use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{Applied, apply_next};
@@ -17,8 +18,11 @@ impl Protocol {
         if self.company_since.is_none() && self.collector.keeps_company() {
             self.company_since = Some(now);
         }
-        let due = self.due(now);
+        let (soonest, due) = (self.soonest(), self.due(now));
         if due > now {
+            if soonest > now {
+                return Step::Rest(soonest.min(now + REST_MOST));
+            }
             return Step::Wait(due.min(now + IDLE));
         }
         if let Some(era) = self.foreign_era(now) {

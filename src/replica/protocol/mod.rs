@@ -25,6 +25,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::pace::IDLE;
 use super::collector::Collector;
 use super::options::{Charge, Options};
 use super::publish::{Condition, Shared};
@@ -111,6 +112,8 @@ pub enum Step {
     Ask(Ask),
     /// Come again at this uptime, or as soon as there is word from a visitor.
     Wait(Duration),
+    /// Come again at this uptime: no word brings it sooner.
+    Rest(Duration),
     Ended,
 }
 
@@ -395,6 +398,3 @@ impl Protocol {
 /// First and longest pause before a failing log is tried again.
 const BACKOFF_FIRST: Duration = Duration::from_millis(20);
 const BACKOFF_MOST: Duration = Duration::from_secs(1);
-
-/// A gate with nothing to ask looks up now and then.
-const IDLE: Duration = Duration::from_secs(1);

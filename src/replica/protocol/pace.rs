@@ -6,15 +6,19 @@ use super::{Phase, Protocol, schedules};
 use crate::room::State;
 
 impl Protocol {
+    /// Uptime before which the log is not spoken to, whatever anybody says.
+    pub(super) fn soonest(&self) -> Duration {
+        let gates = self.live_state().map_or(0, |state| state.roster().count());
+        let gates = u32::try_from(gates).unwrap_or(u32::MAX);
+        let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
+        let crowd = if self.crowded { CROWD_APART } else { Duration::ZERO };
+        self.exchanged + apart.min(APART_MOST).max(crowd)
+    }
+
     /// Uptime at which the log is to be spoken to.
     pub(super) fn due(&self, now: Duration) -> Duration {
         let Phase::Live(state) = &self.phase else { return now };
-        let gates = u32::try_from(state.roster().count()).unwrap_or(u32::MAX);
-        let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
-        let apart = apart
-            .min(APART_MOST)
-            .max(if self.crowded { CROWD_APART } else { Duration::ZERO });
-        let soonest = self.exchanged + apart;
+        let soonest = self.soonest();
         // Its answer is there for the reading.
         if self.more {
             return now;
@@ -75,6 +79,12 @@ const APART_MOST: Duration = Duration::from_millis(200);
 // ones, and nobody sees so short a wait.
 const CROWD_APART: Duration = Duration::from_millis(4);
 
+/// A gate with nothing to ask looks up now and then …
+pub(super) const IDLE: Duration = Duration::from_secs(1);
+
+/// … and one that no word could have speak sooner as often as this.
+pub(super) const REST_MOST: Duration = CROWD_APART;
+
 /// How much later each rank of the roster ticks, so that one of them does it.
 const RANK_APART: Duration = Duration::from_millis(20);
 
@@ -87,3 +97,69 @@ const READ_EVERY: Duration = Duration::from_millis(500);
 /// Longest that marks and renewals wait after the last entry for company, or for the tick if that is sooner.
 // PERF: they come one by one, hundreds a second; a commit for each would wear out a disk.
 const COMPANY: Duration = Duration::from_millis(250);
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::super::{Setup, Step};
+    use super::*;
+    use crate::log::{self, Embedded};
+    use crate::replica::inbox::{Arrival, JoinOutcome};
+    use crate::replica::worker::carry_out;
+    use crate::replica::{Condition, Options};
+    use crate::room::{GateId, LaneId, LineName, RoomName, Settings};
+
+    fn comes(gate: &mut Protocol) -> oneshot::Receiver<JoinOutcome> {
+        let main = RoomName::new("main").unwrap();
+        gate.join(main, LineName::ONLY, LaneId(0), Arrival::first()).unwrap()
+    }
+
+    /// What the gate does next: false where it waits, in whatever way, which is over at once.
+    fn step(gate: &mut Protocol, log: &mut Embedded, now: &mut Duration) -> bool {
+        match gate.next(*now) {
+            Step::Ask(ask) => gate.answer(*now, carry_out(log, ask)),
+            Step::Wait(until) | Step::Rest(until) => {
+                *now = until;
+                return false;
+            }
+            Step::Ended => panic!("it ended"),
+        }
+        true
+    }
+
+    #[test]
+    fn a_crowd_is_not_listened_to_before_its_next_entry_may_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = Embedded::open(folder.path(), log::Options::default()).unwrap();
+        let mut gate = Protocol::new(Setup {
+            gate: GateId(7),
+            rooms: vec![(RoomName::new("main").unwrap(), Settings::default())],
+            options: Options::default(),
+            alone: true,
+            apply: crate::room::State::apply,
+            archiver: None,
+            random: Box::new(|| 5),
+        });
+        let mut now = Duration::ZERO;
+        while gate.condition() != Condition::Live || gate.view().rooms.is_empty() {
+            step(&mut gate, &mut log, &mut now);
+        }
+        let mut heard = Vec::new();
+        // One by one they go at once.
+        for _ in 0..2 {
+            heard.push(comes(&mut gate));
+            assert!(step(&mut gate, &mut log, &mut now));
+        }
+        heard.extend([comes(&mut gate), comes(&mut gate)]);
+        assert!(step(&mut gate, &mut log, &mut now));
+        assert!(matches!(gate.next(now), Step::Rest(until) if until == now + CROWD_APART));
+        heard.push(comes(&mut gate));
+        assert!(matches!(gate.next(now), Step::Rest(until) if until == now + CROWD_APART));
+        assert!(step(&mut gate, &mut log, &mut { now + CROWD_APART }));
+        for outcome in &mut heard {
+            assert!(matches!(outcome.try_recv(), Ok(JoinOutcome::Numbered(..))));
+        }
+        assert!(matches!(gate.next(now + CROWD_APART), Step::Wait(_)), "nobody is left");
+    }
+}

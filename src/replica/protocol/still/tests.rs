@@ -71,7 +71,7 @@ impl Gate {
         loop {
             match self.protocol.next(self.now) {
                 Step::Ask(ask) => return ask,
-                Step::Wait(until) => self.now = self.now.max(until),
+                Step::Wait(until) | Step::Rest(until) => self.now = self.now.max(until),
                 Step::Ended => panic!("it ended"),
             }
         }
