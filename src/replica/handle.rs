@@ -3,6 +3,7 @@
 mod insist;
 mod join;
 mod rooms;
+mod woken;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::Replica;
+use super::woken::AsOne;
 use crate::replica::CUT_OFF_AFTER;
 use crate::replica::inbox::{
     Arrival, Binding, Join, JoinOutcome, Joiner, Message, Permit, Redeeming, Redemption, Unrecorded,
@@ -52,7 +53,8 @@ impl Replica {
     }
 
     /// What becomes of an arrival that is in the queue; `None` when that is not waited for any longer.
-    async fn hear(&self, mut outcome: oneshot::Receiver<JoinOutcome>, came: Duration) -> Option<JoinOutcome> {
+    async fn hear(&self, outcome: oneshot::Receiver<JoinOutcome>, came: Duration) -> Option<JoinOutcome> {
+        let mut outcome = AsOne::of(outcome);
         let left = PATIENCE.saturating_sub(time::uptime().saturating_sub(came));
         if let Ok(heard) = timeout(left, &mut outcome).await {
             return heard.ok();
