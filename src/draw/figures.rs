@@ -20,7 +20,7 @@ const MAX_NAME: usize = 64;
 pub const FORM: u32 = 1;
 
 /// Figures as they are published; what is not known yet is left out.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, std::hash::Hash, Debug, Serialize, Deserialize)]
 pub struct Published {
     /// The form: 1.
     pub draw: u32,

@@ -1,7 +1,7 @@
 //! What becomes of a code, and of a crawler's address.
 
 /// A code was accepted, or why it was not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CodeFate {
     Accepted,
     /// Not genuine.

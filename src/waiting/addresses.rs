@@ -8,16 +8,16 @@ use crate::room::{LineName, RoomName};
 pub(super) const MAX_CARRIED: usize = 2_000;
 
 /// The gate's own addresses for a room.
-pub(super) fn api(line: &LineFacts<'_>) -> String {
-    format!("/.anteroom/rooms/{}", line.room)
+pub(super) fn api(room: &RoomName) -> String {
+    format!("/.anteroom/rooms/{room}")
 }
 
 /// What they end in: nothing, or `?line=…`.
-pub(super) fn query(line: &LineFacts<'_>) -> String {
-    if line.line.is_only() {
+pub(super) fn query(line: &LineName) -> String {
+    if line.is_only() {
         String::new()
     } else {
-        format!("?line={}", percent_encode(line.line.as_str()))
+        format!("?line={}", percent_encode(line.as_str()))
     }
 }
 
@@ -41,7 +41,7 @@ pub fn check_of(room: &RoomName, line: &LineName, here: &str) -> Option<String> 
 
 /// The same, up to where its own parameters begin.
 pub(super) fn check(line: &LineFacts<'_>) -> String {
-    let query = query(line);
+    let query = query(line.line);
     let join = if query.is_empty() { '?' } else { '&' };
-    format!("{}/check{query}{join}", api(line))
+    format!("{}/check{query}{join}", api(line.room))
 }

@@ -199,7 +199,7 @@ pub struct LineFacts<'a> {
 }
 
 /// What a visitor of a room that sells by stock is told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct StockFacts {
     /// As things stand all that is left goes to people ahead.
     pub beyond: bool,
@@ -296,7 +296,7 @@ impl Reload {
 }
 
 /// Why somebody's place is not what they remember.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Notice {
     /// Called then, not there, and kept: next again.
     Missed(Wall),

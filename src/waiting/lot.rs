@@ -1,23 +1,10 @@
 //! A draw in words: what is promised of it, and what it came to for one visitor.
 
 use super::catalogue::{Catalogue, fill};
-use super::content::Content;
-use super::kind::{DrawFacts, LineFacts, PageKind};
-
-/// Adds what a page in a room that draws has more, and less: who is not drawn yet has no place.
-pub(super) fn add(content: &mut Content<'_>, kind: PageKind, line: &LineFacts<'_>, catalogue: &Catalogue) {
-    if let Some(draw) = line.draw {
-        content.draw_text = Some(draw_text(draw, catalogue));
-        content.draw_figures = serde_json::to_string_pretty(draw.figures).ok();
-    }
-    let placed = line.turn.as_ref().is_some_and(|turn| turn.ahead.is_some());
-    if kind == PageKind::Waiting && !placed {
-        content.title = content.heading.to_owned();
-    }
-}
+use super::kind::DrawFacts;
 
 /// Where the draw stands, for this visitor.
-fn draw_text(draw: &DrawFacts<'_>, catalogue: &Catalogue) -> String {
+pub(super) fn text(draw: &DrawFacts<'_>, catalogue: &Catalogue) -> String {
     let (words, figures) = (&catalogue.words, draw.figures);
     let number = |value: u32| catalogue.number(value.into());
     let count = number(figures.count.unwrap_or(0));

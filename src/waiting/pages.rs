@@ -8,7 +8,7 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
-use super::content::{Content, Shared, content};
+use super::content::{Alike, Content, Shared, content, own};
 use super::kind::{PageFacts, PageKind};
 use super::language::Language;
 use super::pieces::Pieces;
@@ -57,7 +57,8 @@ pub struct Pages {
 #[derive(Clone, Debug)]
 struct Template {
     environment: Environment<'static>,
-    policy: HeaderValue,
+    /// Of its answers, for each language.
+    headers: Vec<HeaderMap>,
 }
 
 impl Pages {
@@ -91,7 +92,6 @@ impl Pages {
     /// One page. A template that fails is logged and the built-in page shown in its place.
     #[must_use]
     pub fn render(&self, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> Page {
-        let say = || content(kind, facts, language, &self.shared[language.0]);
         let custom = if kind == PageKind::Proof {
             &self.custom_proof
         } else {
@@ -99,33 +99,35 @@ impl Pages {
         };
         let own = custom.as_ref().and_then(|template| {
             let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "own template failed");
-            Some((template.render(&say()).inspect_err(failed).ok()?, template))
+            let content = content(kind, facts, language, &self.shared[language.0]);
+            Some((template.render(&content).inspect_err(failed).ok()?, template))
         });
-        let (body, template) = own.unwrap_or_else(|| self.fallback(kind, say));
+        let (body, template) = own.unwrap_or_else(|| self.fallback(kind, facts, language));
         Page {
             body,
-            headers: headers(template.policy.clone(), language),
+            headers: template.headers[language.0].clone(),
         }
     }
 
     /// The built-in page proved itself when this was made, with every kind and state; plain text if it fails even so.
-    fn fallback<'a>(&self, kind: PageKind, say: impl Fn() -> Content<'a>) -> (Bytes, &Template) {
+    fn fallback(&self, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> (Bytes, &Template) {
         let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "built-in page failed");
-        let content = say();
+        let shared = &self.shared[language.0];
+        let alike = Alike::of(kind, facts, language);
         let template = match kind {
             PageKind::Proof => &self.proof,
-            _ if content.bare => &self.bare,
+            _ if alike.bare => &self.bare,
             _ => &self.built_in,
         };
         // PERF: what a crowd is shown.
-        let in_pieces = matches!(kind, PageKind::Waiting | PageKind::Joining) && !content.bare;
-        let body = if in_pieces {
-            self.pieces.page(content, &say, |content| template.render(content))
+        let body = if alike.is_a_crowds() {
+            let render = |own| template.render(&Content::of(&alike, own, shared));
+            self.pieces.page(&alike, &own(&alike, facts), render)
         } else {
-            template.render(&content)
+            template.render(&content(kind, facts, language, shared))
         };
-        let body = body.inspect_err(failed);
-        (body.unwrap_or_else(|_| Bytes::from(say().title)), template)
+        let heading = || Bytes::from_static(language.catalogue().page(kind).heading.as_bytes());
+        (body.inspect_err(failed).unwrap_or_else(|_| heading()), template)
     }
 }
 
@@ -159,7 +161,7 @@ impl Template {
         }
         let mut template = Self {
             environment: environment(source)?,
-            policy: HeaderValue::from_static(""),
+            headers: Vec::new(),
         };
         template.knows_its_words(shared)?;
         let mut inline = Inline::default();
@@ -172,7 +174,8 @@ impl Template {
             }
         }
         let policy = rules.policy(&inline);
-        template.policy = HeaderValue::try_from(policy).map_err(|error| mistake(error.to_string()))?;
+        let policy = HeaderValue::try_from(policy).map_err(|error| mistake(error.to_string()))?;
+        template.headers = Language::all().map(|language| headers(&policy, language)).collect();
         Ok(template)
     }
 
@@ -250,7 +253,7 @@ fn mistake(what: String) -> TemplateError {
     TemplateError { line: None, what }
 }
 
-fn headers(policy: HeaderValue, language: Language) -> HeaderMap {
+fn headers(policy: &HeaderValue, language: Language) -> HeaderMap {
     let fixed: [(HeaderName, &'static str); 7] = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_LANGUAGE, language.tag()),
@@ -264,7 +267,7 @@ fn headers(policy: HeaderValue, language: Language) -> HeaderMap {
         .into_iter()
         .map(|(name, value)| (name, HeaderValue::from_static(value)))
         .collect();
-    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     headers
 }
 

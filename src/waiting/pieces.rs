@@ -1,18 +1,18 @@
 //! The page of the line in pieces: what minijinja made of it once, cut where a visitor's own things stand, and put together for the
 //! next from the pieces.
 //!
-//! Rendering is half of what a join costs. Which pieces are a visitor's is told by all that the page says besides the visitor's own, so
-//! that nothing need be known here of what that is: where the room says something else, the pieces are others. They are proved
-//! when they are made, by the page that was rendered whole.
+//! Rendering is half of what a join costs. A page is made of nothing but a visitor's own things and what is alike for many
+//! ([`super::content::Content::of`]), so where that is the same the pieces are. They are proved when they are made, by the page that was
+//! rendered whole.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 
-use super::content::{Content, MARKS, Own};
+use super::content::{Own, Piece};
 
 /// Pages of so many kinds are kept for a room, of some 14 KB each; then it begins anew.
 const MOST: usize = 16;
@@ -33,24 +33,31 @@ struct Cut {
 }
 
 impl Pieces {
-    /// The page that says `content`, which can be had `again`. Rendered twice where none like it was; later not at all.
+    /// The page that says what is `alike`, and a visitor's `own` things. Rendered twice where none like it was; later not at all.
     pub fn page<'a, E>(
         &self,
-        mut content: Content<'a>,
-        again: impl Fn() -> Content<'a>,
-        render: impl Fn(&Content<'a>) -> Result<Bytes, E>,
+        alike: &impl Hash,
+        own: &Own<Piece<'a>>,
+        render: impl Fn(Own<Piece<'a>>) -> Result<Bytes, E>,
     ) -> Result<Bytes, E> {
-        let own = content.take_own();
-        let key = self.hasher.hash_one(&content);
+        let key = self.hasher.hash_one((alike, own.shape()));
         if let Some(cut) = self.kept.load().get(&key) {
-            return Ok(cut.page(&own));
+            return Ok(cut.page(own));
         }
-        let page = render(&again())?;
-        let cut = Cut::of(&String::from_utf8_lossy(&render(&content)?));
-        if cut.page(&own) == page {
+        let mut marks = (FIRST_MARK..=LAST_MARK).map(|mark| Piece::Markup(mark.to_string()));
+        let marked = render(own.map(|_| marks.next().unwrap_or_default()))?;
+        let page = render(own.clone())?;
+        let cut = Cut::of(&String::from_utf8_lossy(&marked));
+        if cut.page(own) == page {
             self.keep(key, cut);
         }
         Ok(page)
+    }
+
+    /// How many pages are kept.
+    #[cfg(test)]
+    pub fn kinds(&self) -> usize {
+        self.kept.load().len()
     }
 
     /// Where two cores keep something at once one of them does it in vain, and again for the next visitor.
@@ -67,12 +74,12 @@ impl Pieces {
 impl Cut {
     fn of(marked: &str) -> Self {
         let (mut before, mut rest) = (Vec::new(), marked);
-        while let Some(at) = rest.find(MARKS) {
+        while let Some(at) = rest.find(|c| (FIRST_MARK..=LAST_MARK).contains(&c)) {
             let (piece, behind) = rest.split_at(at);
             let mut behind = behind.chars();
             let mark = behind.next();
-            let which = MARKS.iter().position(|own| Some(*own) == mark);
-            before.push((piece.to_owned(), which.unwrap_or(MARKS.len())));
+            let which = (FIRST_MARK..=LAST_MARK).position(|own| Some(own) == mark);
+            before.push((piece.to_owned(), which.unwrap_or(usize::MAX)));
             rest = behind.as_str();
         }
         Self {
@@ -81,18 +88,28 @@ impl Cut {
         }
     }
 
-    fn page(&self, own: &Own) -> Bytes {
-        let own = |which: &usize| own.0.get(*which).map_or("", String::as_str);
-        let length = self.before.iter().map(|(piece, which)| piece.len() + own(which).len());
-        let mut page = String::with_capacity(length.sum::<usize>() + self.rest.len());
-        for (piece, which) in &self.before {
-            page.push_str(piece);
-            page.push_str(own(which));
+    fn page(&self, own: &Own<Piece<'_>>) -> Bytes {
+        let mut pieces = Vec::with_capacity(32);
+        own.map(|piece| pieces.push(piece));
+        let fixed = self.before.iter().map(|(piece, _)| piece.len()).sum::<usize>();
+        let mut page = String::with_capacity(fixed + self.rest.len() + OWN_BYTES);
+        for (before, which) in &self.before {
+            page.push_str(before);
+            if let Some(piece) = pieces.get(*which) {
+                piece.write(&mut page);
+            }
         }
         page.push_str(&self.rest);
         Bytes::from(page)
     }
 }
+
+/// What stands for the first of a visitor's own things, and beyond the last.
+const FIRST_MARK: char = '\u{e000}';
+const LAST_MARK: char = '\u{e01f}';
+
+/// A visitor's own things rarely take more.
+const OWN_BYTES: usize = 2_048;
 
 #[cfg(test)]
 mod tests {
@@ -100,21 +117,18 @@ mod tests {
 
     use super::*;
 
-    /// Says `title` and `lead`, of which the lead is the same for everybody.
-    fn page(pieces: &Pieces, title: &str, lang: &'static str) -> (String, u32) {
-        let say = || {
-            let mut content = Content::default();
-            content.title = title.to_owned();
-            content.lang = lang;
-            content
-        };
+    /// Says `title` and `lang`, which is the same for everybody.
+    fn page(pieces: &Pieces, title: &'static str, lang: &'static str) -> (String, u32) {
+        let mut own = Own::default();
+        own.title = Piece::of(title);
         let rendered = Cell::new(0);
-        let render = |content: &Content<'_>| {
+        let render = |own: Own<Piece<'_>>| {
             rendered.set(rendered.get() + 1);
-            let title = content.title.replace('&', "&amp;");
-            Ok::<_, ()>(Bytes::from(format!("{}: {title}, {title}!", content.lang)))
+            let mut title = String::new();
+            own.title.write(&mut title);
+            Ok::<_, ()>(Bytes::from(format!("{lang}: {title}, {title}!")))
         };
-        let page = pieces.page(say(), say, render).unwrap();
+        let page = pieces.page(&lang, &own, render).unwrap();
         (String::from_utf8(page.into()).unwrap(), rendered.get())
     }
 
@@ -149,7 +163,7 @@ mod tests {
         let names: Vec<&'static str> = (0..40).map(|n| &*format!("lang-{n}").leak()).collect();
         for name in &names {
             page(&pieces, "a", name);
-            assert!(pieces.kept.load().len() <= MOST);
+            assert!(pieces.kinds() <= MOST);
         }
         assert_eq!(page(&pieces, "b", names[39]).1, 0);
     }

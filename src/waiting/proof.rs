@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::addresses::{MAX_CARRIED, api, check_url, query};
 use super::kind::{LineFacts, PageKind, ProofFacts};
 use super::squeeze;
-use super::text::{Markup, json, json_for_script, percent_encode};
+use super::text::{json, json_for_script, percent_encode};
 
 /// The worker's script, which is the same for everybody.
 pub static WORKER: LazyLock<String> = LazyLock::new(|| squeeze::script(include_str!("../../static/proof-worker.js")));
@@ -41,26 +41,26 @@ struct Data<'a> {
     worker: &'a str,
 }
 
-pub(super) fn data(line: &LineFacts<'_>, proof: &ProofFacts<'_>, here: &str) -> Markup {
+pub(super) fn data(line: &LineFacts<'_>, proof: &ProofFacts<'_>, here: &str) -> String {
     let data = Data {
         kind: PageKind::Proof.name(),
         challenge: proof.challenge,
         parts: proof.parts,
         most: proof.most,
         wait: proof.wait_secs,
-        join: format!("{}/join{}", api(line), query(line)),
+        join: format!("{}/join{}", api(line.room), query(line.line)),
         enter: enter_url(line, proof, here),
         check: check_url(line, here),
         worker: &WORKER_URL,
     };
-    Markup(json_for_script(&json(&data)))
+    json_for_script(&json(&data))
 }
 
 /// Where one joins who has waited, and is sent on to `here`.
 pub(super) fn enter_url(line: &LineFacts<'_>, proof: &ProofFacts<'_>, here: &str) -> String {
-    let query = query(line);
+    let query = query(line.line);
     let join = if query.is_empty() { '?' } else { '&' };
     let here = if here.len() > MAX_CARRIED { "/" } else { here };
     let to = percent_encode(here);
-    format!("{}/enter{query}{join}proof={}&to={to}", api(line), proof.challenge)
+    format!("{}/enter{query}{join}proof={}&to={to}", api(line.room), proof.challenge)
 }

@@ -1,27 +1,24 @@
 //! What the page's script is given: the facts and the words it needs, as JSON in a block that nothing can break out of.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use super::addresses::{api, check_url, query};
 use super::catalogue::{Catalogue, Forms};
-use super::content::Content;
+use super::content::{Alike, InLine};
 use super::kind::{LineFacts, PageFacts, PageKind, Stall};
-use super::text::{Markup, json, json_for_script};
+use super::text::{json, json_for_script};
 use crate::logging::rfc3339;
 use crate::room::Phase;
 
-/// The fields are read by `static/page.js`.
+/// The fields are read by `static/page.js`, as those of [`finish`].
 #[derive(Serialize)]
 struct Data<'a> {
-    kind: &'static str,
-    lang: &'static str,
-    api: String,
-    query: String,
     /// Where to go when the ticket that was just given has not come back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<String>,
+    check: Option<&'a str>,
     /// Seconds until the first question.
     refresh: f64,
     /// Seconds between check-ins; absent where the stream proves presence.
@@ -34,10 +31,6 @@ struct Data<'a> {
     /// How far the room's draw has come: where it has come further, the page is another one.
     #[serde(skip_serializing_if = "super::status::is_none")]
     lot: u8,
-    /// The page answers a request that must not be repeated.
-    post: bool,
-    #[serde(flatten)]
-    turn: Option<Turn<'a>>,
 }
 
 #[derive(Serialize)]
@@ -56,27 +49,20 @@ struct Turn<'a> {
     resumes: Option<u32>,
 }
 
-pub(super) fn data(
-    kind: PageKind,
-    facts: &PageFacts<'_>,
-    line: &LineFacts<'_>,
-    content: &Content<'_>,
-    (catalogue, words): (&Catalogue, &str),
-) -> Markup {
-    let in_phase = |phase| line.opening.filter(|stage| stage.phase == phase);
-    let data = Data {
-        kind: kind.name(),
-        lang: content.lang,
-        api: api(line),
-        query: query(line),
-        check: (line.fresh && line.turn.is_some()).then(|| check_url(line, content.here)),
+/// What is one visitor's own, and ends in the middle: [`finish`] does the rest.
+pub(super) fn data(facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> String {
+    let early = line.opening.filter(|stage| stage.phase == Phase::Early);
+    let check = (line.fresh && line.turn.is_some()).then(|| check_url(line, here));
+    let data = json(&Data {
+        check: check.as_deref(),
         refresh: super::status::seconds(line.refresh_ms),
         check_in: line.check_in_ms.map(super::status::seconds),
         revision: super::frame::revision(line.revision, line.stock.beyond),
-        begins: in_phase(Phase::Early).map(|stage| rfc3339(stage.window.begins)),
+        begins: early.map(|stage| rfc3339(stage.window.begins)),
         lot: line.lot | line.stock.mark(),
-        post: facts.not_sent,
-        turn: line.turn.as_ref().map(|turn| Turn {
+    });
+    let turn = line.turn.as_ref().map(|turn| {
+        json(&Turn {
             reference: turn.reference,
             place: turn.place,
             ahead: turn.ahead,
@@ -86,33 +72,58 @@ pub(super) fn data(
             high: turn.estimate.map(|estimate| estimate.high_secs),
             why: turn.stall,
             resumes: turn.resumes_secs,
-        }),
-    };
-    let json = json(&data);
-    let open = json.strip_suffix('}').expect("a structure is a JSON object");
-    let open = json_for_script(open);
-    let forms = in_phase(Phase::Prequeue).is_some();
-    let undrawn = line.settings.draw.is_some() && content.position.is_none();
+        })
+    });
+    let open = |json: &str| json.strip_suffix('}').map(json_for_script).unwrap_or_default();
+    let mut data = open(&data);
+    if let Some(turn) = turn {
+        data.push(',');
+        data.push_str(open(&turn).trim_start_matches('{'));
+    }
+    data
+}
+
+/// What is the same for many.
+#[derive(Serialize)]
+struct Common<'a> {
+    kind: &'static str,
+    lang: &'static str,
+    api: String,
+    query: String,
+    /// The page answers a request that must not be repeated.
+    post: bool,
+    words: BTreeMap<&'a str, &'a str>,
+}
+
+pub(super) fn finish(data: &mut String, alike: &Alike<'_>, line: &InLine<'_>, words: &str) {
+    let catalogue = alike.language.catalogue();
+    let undrawn = line.draws && !line.turn.as_ref().is_some_and(|turn| turn.placed);
     // A page has no room for words that it cannot need.
-    let mut now: Vec<(&str, &str)> = Vec::new();
+    let mut now = BTreeMap::new();
     if undrawn {
         now.extend([("lot", &*catalogue.words.why_lot), ("draw", &catalogue.words.why_draw)]);
-    } else if forms {
-        now.push(("prequeue", &catalogue.words.why_prequeue));
+    } else if line.forms {
+        now.insert("prequeue", &*catalogue.words.why_prequeue);
     }
     // Before its draw nobody is called anyway, and the page after it is another one.
-    if line.settings.admission.is_some() && !undrawn {
+    if line.follows && !undrawn {
         now.extend([
             ("busy", &*catalogue.words.why_busy),
             ("resting", &catalogue.words.why_resting),
         ]);
     }
+    let comma = if now.is_empty() { "" } else { "," };
+    let common = json(&Common {
+        kind: alike.kind.name(),
+        lang: alike.language.tag(),
+        api: api(line.room),
+        query: query(line.line),
+        post: alike.not_sent,
+        words: now,
+    });
+    let common = json_for_script(common.trim_start_matches('{').trim_end_matches('}'));
     let rest = words.strip_prefix('{').unwrap_or_default();
-    let mut data = format!("{open},\"words\":{{");
-    for (name, text) in now {
-        let _ = write!(data, "\"{name}\":{},", json_for_script(&self::json(&text)));
-    }
-    Markup(data + rest + "}")
+    let _ = write!(data, ",{common}{comma}{rest}}}");
 }
 
 /// The words that the script puts numbers into.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::room::{LineView, Mode, Phase, RoomView, View, Wall, Why};
 
 /// Why nobody is called just now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stall {
     Held,

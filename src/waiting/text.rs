@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use jiff::Timestamp;
+use memchr::memchr3;
 use minijinja::value::Value;
 use serde::{Serialize, Serializer};
 
@@ -41,6 +42,10 @@ pub(super) fn beginning(text: &str, most: usize) -> String {
 
 /// JSON for a `<script>` block: the same value, with nothing in it that could end the block or begin a comment.
 pub(super) fn json_for_script(json: &str) -> String {
+    // PERF: what most of it is, found out many bytes at a time.
+    if memchr3(b'<', b'>', b'&', json.as_bytes()).is_none() && json.is_ascii() {
+        return json.to_owned();
+    }
     let mut safe = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {

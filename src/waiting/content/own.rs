@@ -1,84 +1,265 @@
-//! What of a page is one visitor's own, and may be taken out of what others are told too.
+//! What of a page is one visitor's own, or one moment's, put into words; all else is the same for many.
 
-use std::hash::{Hash, Hasher};
+use std::borrow::Cow;
+use std::fmt::Write as _;
 
+use minijinja::HtmlEscape;
 use minijinja::value::Value;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::Content;
-use crate::waiting::text::escape;
+use super::Alike;
+use crate::room::{Estimate, Phase, Stage, Wall, pace};
+use crate::waiting::addresses::{MAX_CARRIED, check, check_url};
+use crate::waiting::catalogue::{Catalogue, fill};
+use crate::waiting::kind::{LineFacts, PageFacts, PageKind, Reload, TurnFacts};
+use crate::waiting::text::{bare_time, path_on_this_host, percent_encode, time, timed};
+use crate::waiting::{lot, proof, script};
 
-/// The words of a page's language, which another field names.
-#[derive(Serialize, Default)]
-#[serde(transparent)]
-pub(in crate::waiting) struct Words(pub Value);
-
-impl Hash for Words {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
+/// A visitor's own things: in words, or the marks that stand for them.
+#[derive(Serialize, Clone, Default, Hash)]
+pub(in crate::waiting) struct Own<T> {
+    pub title: T,
+    request_id: T,
+    /// The address asked for.
+    here: T,
+    /// Where "check now" leads.
+    check_url: T,
+    /// Where the reload without JavaScript leads.
+    reload_url: T,
+    reload_secs: Option<T>,
+    reload_text: Option<T>,
+    reload_stop_url: Option<T>,
+    reload_start_url: Option<T>,
+    reference: Option<T>,
+    position: Option<u64>,
+    position_text: Option<T>,
+    ahead_text: Option<T>,
+    estimate_text: Option<T>,
+    /// 0 to 100.
+    progress: Option<T>,
+    updated: Option<T>,
+    /// What is promised and known of the draw, in words.
+    draw_text: Option<T>,
+    /// For the script; set on pages that keep themselves up to date.
+    pub data: Option<T>,
 }
 
-/// What stands where the first, the second thing of a visitor's own was.
-pub(in crate::waiting) const MARKS: [char; 16] = [
-    '\u{e000}', '\u{e001}', '\u{e002}', '\u{e003}', '\u{e004}', '\u{e005}', '\u{e006}', '\u{e007}', '\u{e008}',
-    '\u{e009}', '\u{e00a}', '\u{e00b}', '\u{e00c}', '\u{e00d}', '\u{e00e}', '\u{e00f}',
-];
+/// One of them.
+#[derive(Clone, Debug)]
+pub(in crate::waiting) enum Piece<'a> {
+    Text(Cow<'a, str>),
+    Markup(String),
+    Number(u64),
+}
 
-/// A visitor's own things as they stand in the markup.
-#[derive(Default)]
-pub(in crate::waiting) struct Own(pub Vec<String>);
+/// Puts into words what the visitor of a page has for himself.
+pub(in crate::waiting) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own<Piece<'a>> {
+    let catalogue = alike.language.catalogue();
+    let page = catalogue.page(alike.kind);
+    let here = path_on_this_host(facts.here);
+    let mut own = Own {
+        title: Piece::of(&*page.title),
+        request_id: Piece::of(facts.request_id),
+        here: Piece::of(facts.sign_in.map_or(here, path_on_this_host)),
+        check_url: Piece::of(here),
+        reload_url: Piece::of(here),
+        ..Own::default()
+    };
+    let Some(line) = &facts.line else { return own };
+    if let Some(asked) = &facts.proof {
+        own.reload_secs = Some(Piece::Number(u64::from(asked.wait_secs) + 1));
+        own.reload_url = Piece::of(proof::enter_url(line, asked, here));
+        own.data = Some(Piece::Markup(proof::data(line, asked, here)));
+    } else if alike.kind.follows() {
+        let time = if alike.bare { bare_time } else { time };
+        own.updated = Some(Piece::Markup(
+            timed(&catalogue.words.updated, &time(facts.now, false)).0,
+        ));
+        own.draw_text = line.draw.map(|draw| Piece::of(lot::text(draw, catalogue)));
+        add_reload(&mut own, line, (here, facts.now), catalogue);
+        match &line.turn {
+            Some(turn) if turn.ahead.is_some() => add_turn(&mut own, facts.now, turn, (catalogue, &page.title)),
+            // Who is not drawn yet has no place.
+            _ if alike.kind == PageKind::Waiting => own.title = Piece::of(&*page.heading),
+            _ => {}
+        }
+        own.reference = line.turn.as_ref().and_then(|turn| turn.reference).map(Piece::of);
+        own.data = Some(Piece::Markup(script::data(facts, line, here)));
+    }
+    own
+}
 
-impl Own {
-    /// Keeps one, and gives the mark that stands for it.
-    fn take(&mut self, markup: String) -> String {
-        self.0.push(markup);
-        MARKS[self.0.len() - 1].to_string()
+/// The links of a bare page carry no longer one than this, encoded; behind it `check` goes by the `Referer`.
+const MAX_BARE_CARRIED: usize = 80;
+
+fn add_reload(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, (here, now): (&str, Wall), catalogue: &Catalogue) {
+    let checked = check_url(line, here);
+    let carried = here.len() <= MAX_CARRIED;
+    let brief = line.reload == Reload::Bare && percent_encode(here).len() > MAX_BARE_CARRIED;
+    let unsure = line.fresh && line.turn.is_some();
+    // Only a page that has just given a ticket leads to where one is asked for.
+    let any = if unsure { "" } else { "&ticket=any" };
+    let high_secs = |turn: &TurnFacts<'_>| turn.estimate.map(|estimate| estimate.high_secs);
+    // What is told here must be known to the page that this one leads to, if no script keeps it.
+    let by = match line.turn.as_ref().and_then(high_secs) {
+        Some(secs) if line.reload == Reload::Automatic => format!("&by={}", now.0 / 1_000 + u64::from(secs)),
+        _ => String::new(),
+    };
+    let switch = |to: &str, any: &str| match (brief, carried) {
+        (true, _) => Some([&check(line), "reload=", to, any].concat()),
+        (false, true) => Some([&checked, "&reload=", to, &by, any].concat()),
+        (false, false) => None,
+    };
+    match line.reload {
+        Reload::Automatic => {
+            if let Some(url) = switch("bare", any) {
+                own.reload_url = Piece::of(url);
+            }
+        }
+        Reload::Bare | Reload::Stopped => own.reload_start_url = switch("on", "").map(Piece::of),
+        Reload::Off => {}
+    }
+    if matches!(line.reload, Reload::Automatic | Reload::Bare) {
+        let secs = reload_secs(line, now);
+        let shown = catalogue.number(secs);
+        own.reload_secs = Some(Piece::Number(secs));
+        own.reload_text = Some(Piece::of(fill(&catalogue.words.moves_by_itself, &[("n", &shown)])));
+        own.reload_stop_url = switch("off", "").map(Piece::of);
+    }
+    if unsure && carried {
+        if line.reload != Reload::Automatic {
+            own.reload_url = Piece::of(checked.clone());
+        }
+        own.check_url = Piece::of(checked);
     }
 }
 
-impl Content<'_> {
-    /// Takes out what is the visitor's own. What is left is the same for everybody to whom the page says the same: which of these
-    /// things there are, too, and whether a position is long.
-    pub(in crate::waiting) fn take_own(&mut self) -> Own {
-        let mut own = Own::default();
-        let texts = [&mut self.title, &mut self.check_url, &mut self.reload_url];
-        let perhaps = [
-            &mut self.position_text,
-            &mut self.ahead_text,
-            &mut self.estimate_text,
-            &mut self.reload_text,
-            &mut self.reload_stop_url,
-            &mut self.reload_start_url,
-        ];
-        for text in texts.into_iter().chain(perhaps.into_iter().flatten()) {
-            *text = own.take(escape(text));
+/// Not faster than reading allows (WCAG 2.2, F41), never slower than half a claim deadline; a new ticket is looked for
+/// within ten seconds. The bare page is there to be small over an hour, so it keeps to the slowest pace there is. The last
+/// one before a sale comes in time for it.
+fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
+    let soon = |stage: &Stage| stage.phase == Phase::Early && stage.window.begins.since(now) <= pace::EARLY_MOST_MS;
+    if line.opening.is_some_and(soon) {
+        return (line.refresh_ms / 1_000).max(1);
+    }
+    let most = (line.settings.claim_deadline_ms / 2_000).max(1);
+    let least = if line.fresh { 10 } else { 30 };
+    let wanted_ms = match (line.reload, line.fresh) {
+        (Reload::Bare, false) => pace::slowest_ms(line.settings),
+        _ => line.refresh_ms,
+    };
+    (wanted_ms / 1_000).clamp(least.min(most), most)
+}
+
+fn add_turn(own: &mut Own<Piece<'_>>, now: Wall, turn: &TurnFacts<'_>, (catalogue, title): (&'static Catalogue, &str)) {
+    let Some(ahead) = turn.ahead else { return };
+    let position = catalogue.number(ahead.saturating_add(1));
+    own.title = Piece::of(fill(title, &[("n", &position)]));
+    own.position = Some(ahead.saturating_add(1));
+    own.position_text = Some(Piece::of(position));
+    own.ahead_text = Some(match ahead {
+        0 => Piece::of(&*catalogue.words.first),
+        _ => Piece::of(catalogue.count(&catalogue.plurals.ahead, ahead)),
+    });
+    own.estimate_text = Some(Piece::of(estimate_text(turn.estimate, catalogue)));
+    let waited_secs = now.since(turn.joined_at) / 1_000;
+    own.progress = Some(Piece::Number(progress(waited_secs, turn.estimate)));
+}
+
+/// An interval in minutes, from an hour and a half in hours, and never more exact than it is.
+pub(super) fn estimate_text(estimate: Option<Estimate>, catalogue: &'static Catalogue) -> Cow<'static, str> {
+    let Some(Estimate { low_secs, high_secs }) = estimate else {
+        return Cow::Borrowed(&catalogue.words.estimate_unknown);
+    };
+    let plurals = &catalogue.plurals;
+    let (unit, exact, range) = match high_secs {
+        0..=60 => return Cow::Borrowed(&catalogue.words.estimate_soon),
+        61..=5_400 => (60, &plurals.estimate_minutes, &plurals.estimate_minutes_range),
+        _ => (3_600, &plurals.estimate_hours, &plurals.estimate_hours_range),
+    };
+    let (low, high) = (low_secs / unit, high_secs.div_ceil(unit));
+    let forms = if low == 0 || low >= high { exact } else { range };
+    let values = [
+        ("low", &*catalogue.number(low.into())),
+        ("high", &*catalogue.number(high.into())),
+    ];
+    Cow::Owned(fill(catalogue.form(forms, high.into()), &values))
+}
+
+/// The share of the whole wait that is over, in percent; 0 while it cannot be said.
+fn progress(waited_secs: u64, estimate: Option<Estimate>) -> u64 {
+    let Some(estimate) = estimate else { return 0 };
+    let whole = waited_secs.saturating_add(estimate.high_secs.into()).max(1);
+    waited_secs.saturating_mul(100) / whole
+}
+
+impl<T> Own<T> {
+    /// Each of them, in one order. Of the position it is kept whether it is long.
+    pub fn map<'s, U>(&'s self, mut each: impl FnMut(&'s T) -> U) -> Own<U> {
+        let (title, request_id, here) = (each(&self.title), each(&self.request_id), each(&self.here));
+        let (check_url, reload_url) = (each(&self.check_url), each(&self.reload_url));
+        let mut some = |one: &'s Option<T>| one.as_ref().map(&mut each);
+        Own {
+            title,
+            request_id,
+            here,
+            check_url,
+            reload_url,
+            reload_secs: some(&self.reload_secs),
+            reload_text: some(&self.reload_text),
+            reload_stop_url: some(&self.reload_stop_url),
+            reload_start_url: some(&self.reload_start_url),
+            reference: some(&self.reference),
+            position: self
+                .position
+                .map(|position| if position > SHORT { SHORT + 1 } else { 1 }),
+            position_text: some(&self.position_text),
+            ahead_text: some(&self.ahead_text),
+            estimate_text: some(&self.estimate_text),
+            progress: some(&self.progress),
+            updated: some(&self.updated),
+            draw_text: some(&self.draw_text),
+            data: some(&self.data),
         }
-        for markup in [&mut self.updated, &mut self.data].into_iter().flatten() {
-            let taken = std::mem::take(&mut markup.0);
-            markup.0 = own.take(taken);
-        }
-        for number in [&mut self.progress, &mut self.reload_secs].into_iter().flatten() {
-            *number = Value::from_safe_string(own.take(number.to_string()));
-        }
-        for text in [
-            Some(&mut self.request_id),
-            Some(&mut self.here),
-            self.reference.as_mut(),
-        ] {
-            let Some(text) = text else { continue };
-            own.take(escape(text));
-            *text = STANDING[own.0.len() - 1];
-        }
-        self.position = self
-            .position
-            .map(|position| if position > SHORT { SHORT + 1 } else { 1 });
-        own
+    }
+
+    /// Which of them there are.
+    pub fn shape(&self) -> Own<()> {
+        self.map(|_| ())
     }
 }
 
-/// [`MARKS`] as texts.
-const STANDING: [&str; MARKS.len()] = [
-    "\u{e000}", "\u{e001}", "\u{e002}", "\u{e003}", "\u{e004}", "\u{e005}", "\u{e006}", "\u{e007}", "\u{e008}",
-    "\u{e009}", "\u{e00a}", "\u{e00b}", "\u{e00c}", "\u{e00d}", "\u{e00e}", "\u{e00f}",
-];
 /// The largest position that the page shows in large digits.
 const SHORT: u64 = 99_999;
+
+impl<'a> Piece<'a> {
+    pub fn of(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// As it stands in the markup.
+    pub fn write(&self, page: &mut String) {
+        // Writing to a text does not fail.
+        let _ = match self {
+            Self::Text(text) => write!(page, "{}", HtmlEscape(text)),
+            Self::Markup(markup) => page.write_str(markup),
+            Self::Number(number) => write!(page, "{number}"),
+        };
+    }
+}
+
+impl Default for Piece<'_> {
+    fn default() -> Self {
+        Self::Text(Cow::Borrowed(""))
+    }
+}
+
+impl Serialize for Piece<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Markup(markup) => Value::from_safe_string(markup.clone()).serialize(serializer),
+            Self::Number(number) => serializer.serialize_u64(*number),
+        }
+    }
+}

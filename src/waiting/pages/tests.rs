@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::*;
+use crate::room::Estimate;
 use crate::waiting::preview::previews;
 
 mod bare;
@@ -62,13 +63,23 @@ fn a_page_in_pieces_is_the_one_that_is_rendered() {
     for language in Language::all() {
         for case in sample::cases() {
             let _ = warm.render(case.kind, &case.facts, language);
+            let kinds = warm.pieces.kinds();
             let mut other = case;
             other.facts.request_id = "an & other";
             other.facts.here = "/it's?<\u{e003}>";
             other.facts.now = Wall(other.facts.now.0 + 61_000);
             if let Some(line) = &mut other.facts.line {
                 line.refresh_ms += 3_000;
+                line.revision += 1;
+                line.check_in_ms = line.check_in_ms.map(|ms| ms + 1_000);
+                line.lot += 1;
                 if let Some(turn) = &mut line.turn {
+                    turn.joined_at = Wall(turn.joined_at.0 - 75_000);
+                    turn.waiting += 1_240;
+                    turn.estimate = turn.estimate.map(|estimate| Estimate {
+                        high_secs: estimate.high_secs + 5_000,
+                        ..estimate
+                    });
                     turn.ahead = turn.ahead.map(|ahead| ahead + 1_234);
                     turn.place = turn.place.map(|place| place + 7);
                     turn.reference = turn.reference.map(|_| "AB<C");
@@ -76,6 +87,12 @@ fn a_page_in_pieces_is_the_one_that_is_rendered() {
             }
             let page = warm.render(other.kind, &other.facts, language).body;
             assert_eq!(page, fresh(&other, language), "{}", other.name);
+            assert_eq!(
+                warm.pieces.kinds(),
+                kinds,
+                "{}: no other page but the visitor's things",
+                other.name
+            );
         }
     }
 }

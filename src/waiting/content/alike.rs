@@ -1,0 +1,119 @@
+//! What is the same for many: all that a page may say besides a visitor's own things comes of it.
+
+use crate::draw::Published;
+use crate::metrics::CodeFate;
+use crate::room::{LineName, Phase, RoomName, Wall};
+use crate::waiting::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
+use crate::waiting::language::Language;
+
+/// The facts of a page without those that are one visitor's own or one moment's.
+#[derive(Hash)]
+pub(in crate::waiting) struct Alike<'a> {
+    pub kind: PageKind,
+    pub language: Language,
+    pub bare: bool,
+    pub not_sent: bool,
+    pub message: Option<&'a str>,
+    pub retry_after_secs: Option<u32>,
+    pub afresh: Option<&'a str>,
+    pub signs_in: bool,
+    pub code: Option<CodeFate>,
+    pub line: Option<InLine<'a>>,
+}
+
+/// As [`LineFacts`].
+#[derive(Hash)]
+pub(in crate::waiting) struct InLine<'a> {
+    pub room: &'a RoomName,
+    pub line: &'a LineName,
+    pub late_window_ms: u64,
+    pub claim_deadline_ms: u64,
+    pub session_ms: u64,
+    pub session_max_ms: u64,
+    /// The room goes by what its shop can take, and draws.
+    pub follows: bool,
+    pub draws: bool,
+    /// When the room opens, where it is not open yet; and its line forms already.
+    pub opens: Option<Wall>,
+    pub forms: bool,
+    pub stock: StockFacts,
+    pub draw: Option<&'a Published>,
+    pub turn: Option<InTurn<'a>>,
+}
+
+/// As [`TurnFacts`].
+#[derive(Hash)]
+pub(in crate::waiting) struct InTurn<'a> {
+    /// There is a position.
+    pub placed: bool,
+    pub crowded: bool,
+    pub notice: Option<Notice>,
+    pub lane: Option<&'a str>,
+    pub stall: Option<Stall>,
+    pub resumes_secs: Option<u32>,
+}
+
+impl<'a> Alike<'a> {
+    pub fn of(kind: PageKind, facts: &PageFacts<'a>, language: Language) -> Self {
+        // A proof of work is asked for outside the line.
+        let line = facts.line.as_ref().filter(|_| facts.proof.is_none());
+        Self {
+            kind,
+            language,
+            bare: kind.follows() && line.is_some_and(|line| line.reload == Reload::Bare),
+            not_sent: facts.not_sent,
+            message: facts.message.filter(|message| !message.trim().is_empty()),
+            retry_after_secs: facts.retry_after_secs,
+            afresh: facts.afresh,
+            signs_in: facts.sign_in.is_some(),
+            code: facts.code.filter(|_| facts.proof.is_none()),
+            line: line.map(InLine::of),
+        }
+    }
+
+    /// Many are shown the same page, and nothing of it but a visitor's own things changes from moment to moment.
+    pub fn is_a_crowds(&self) -> bool {
+        let early = self
+            .line
+            .as_ref()
+            .is_some_and(|line| line.opens.is_some() && !line.forms);
+        matches!(self.kind, PageKind::Waiting | PageKind::Joining) && !self.bare && !early
+    }
+}
+
+impl<'a> InLine<'a> {
+    fn of(line: &LineFacts<'a>) -> Self {
+        let settings = line.settings;
+        let stage = line
+            .opening
+            .filter(|stage| matches!(stage.phase, Phase::Early | Phase::Prequeue));
+        Self {
+            room: line.room,
+            line: line.line,
+            late_window_ms: settings.late_window_ms,
+            claim_deadline_ms: settings.claim_deadline_ms,
+            session_ms: settings.session_ms,
+            session_max_ms: settings.session_max_ms,
+            follows: settings.admission.is_some(),
+            draws: settings.draw.is_some(),
+            opens: stage.map(|stage| stage.window.opens),
+            forms: stage.is_some_and(|stage| stage.phase == Phase::Prequeue),
+            stock: line.stock,
+            draw: line.draw.map(|draw| draw.figures),
+            turn: line.turn.as_ref().map(InTurn::of),
+        }
+    }
+}
+
+impl<'a> InTurn<'a> {
+    fn of(turn: &TurnFacts<'a>) -> Self {
+        Self {
+            placed: turn.ahead.is_some(),
+            crowded: turn.crowded,
+            notice: turn.notice,
+            lane: turn.lane,
+            stall: turn.stall,
+            resumes_secs: turn.resumes_secs,
+        }
+    }
+}
