@@ -90,7 +90,9 @@ impl Gate {
         };
         let ticket = worth.ticket.as_ref();
         let number = ticket.and_then(|ticket| Some((ticket.ticket.lane, number_of(&ticket.ticket)?)));
-        let reference = number.map(|(lane, number)| reference(&seat.visitor(lane, number)));
+        // PERF: only apps are told, and it is a hash.
+        let named = number.filter(|_| seat.app || handed.ticket.is_some());
+        let reference = named.map(|(lane, number)| reference(&seat.visitor(lane, number)));
         let state = state(worth, handed.fresh || self.shared.replica.numbers_nobody());
         let mut status = match state {
             State::Waiting | State::Joining => self.in_line(seat, &view, room_view, number, handed.fresh),
@@ -127,11 +129,7 @@ impl Gate {
         status.message = seat.rules.message(room_view, visit.languages());
         status.ticket = handed.ticket.as_deref();
         status.pass = handed.pass.as_deref();
-        status.reference = if seat.app || handed.ticket.is_some() {
-            reference.as_deref()
-        } else {
-            None
-        };
+        status.reference = reference.as_deref();
         let word = word(status.state);
         Answer::new(
             outcome,
