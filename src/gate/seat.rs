@@ -16,7 +16,7 @@ use crate::waiting::{Kept, Reload};
 use super::Shared;
 use super::accounts::{self, account as line_account};
 use super::codes;
-use super::cookies::{self, Policy};
+use super::cookies::{Own, Policy};
 use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
 use super::kind::Kind;
@@ -81,9 +81,10 @@ impl<'a> Seat<'a> {
         let (policy, names) = rules.cookies(visit.secure, rehearsal, &line);
         let fields = [TICKET_HEADER, PASS_HEADER].map(|name| head.headers.get(name));
         let app = fields.iter().any(Option::is_some);
+        let own = Own::of(&head.headers);
         let [ticket, pass] = fields.map(|field| field.and_then(|value| value.to_str().ok()).into_iter());
-        let tickets = ticket.chain(cookies::values(&head.headers, &names.ticket));
-        let passes = pass.chain(cookies::values(&head.headers, &names.pass));
+        let tickets = ticket.chain(own.values(&names.ticket));
+        let passes = pass.chain(own.values(&names.pass));
         let room = &rules.room.name;
         let (mut some_ticket, mut some_pass) = (false, false);
         let (tickets, passes) = (
@@ -98,14 +99,14 @@ impl<'a> Seat<'a> {
             shared.metrics.passes_refused.inc();
         }
         let named = accounts::named(shared, rules, head, visit);
-        let marks = cookies::values(&head.headers, &names.reload).find_map(Reload::marked);
+        let marks = own.values(&names.reload).find_map(Reload::marked);
         let reload = marks.unwrap_or_default();
-        let code = shown_code(rules, &names.code, head).filter(|_| rehearsal.is_none());
+        let code = shown_code(rules, &names.code, head, &own).filter(|_| rehearsal.is_none());
         Self {
             shared,
             rules,
             line,
-            told: told::read(&names, reload, head),
+            told: told::read(&names, reload, &own),
             names,
             policy,
             app,
@@ -281,15 +282,13 @@ impl<'a> Seat<'a> {
 }
 
 /// The code that a request carries: an app's field, or the cookie that a link was exchanged for.
-fn shown_code(rules: &Rules, cookie: &str, head: &Parts) -> Option<String> {
+fn shown_code(rules: &Rules, cookie: &str, head: &Parts, own: &Own<'_>) -> Option<String> {
     // PERF: rooms without codes look for none.
     if !rules.takes_codes() {
         return None;
     }
     let field = head.headers.get(codes::HEADER).and_then(|value| value.to_str().ok());
-    field
-        .or_else(|| cookies::values(&head.headers, cookie).next())
-        .map(str::to_owned)
+    field.or_else(|| own.values(cookie).next()).map(str::to_owned)
 }
 
 impl Worth {

@@ -3,21 +3,20 @@
 //! SECURITY: unsigned on purpose. It changes nothing but what its owner is shown, and within bounds.
 
 use http::HeaderValue;
-use http::request::Parts;
 
 use crate::room::{Estimate, Wall};
 use crate::waiting::{Kept, Reload, Stall};
 
-use super::cookies::{self, Policy};
+use super::cookies::{Own, Policy};
 use super::rules::Names;
 use super::visit::Visit;
 
 /// What the cookie of a visitor without a script says; nothing where a script keeps it.
-pub fn read(names: &Names, reload: Reload, head: &Parts) -> Kept {
+pub fn read(names: &Names, reload: Reload, own: &Own<'_>) -> Kept {
     if !without_script(reload) {
         return Kept::default();
     }
-    let kept = cookies::values(&head.headers, &names.told).find_map(parse);
+    let kept = own.values(&names.told).find_map(parse);
     kept.unwrap_or_default()
 }
 
