@@ -145,10 +145,8 @@ impl Gate {
         let signer = self.shared.signer.as_ref();
         let ours = Fields::of(name, &head, signer, visit.wall);
         let forward = Forward {
-            peer: visit.peer,
+            hop: &visit.hop,
             peer_trusted: visit.peer_trusted,
-            proto: visit.proto,
-            port: visit.port,
             headers: ours.as_slice(),
             cancel,
         };

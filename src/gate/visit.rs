@@ -1,6 +1,7 @@
 //! One request's circumstances: who sent it, how, and what it wants.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
@@ -10,7 +11,7 @@ use http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 
 use crate::logging::RequestId;
-use crate::proxy::{Conn, Proto, client_address, is_trusted};
+use crate::proxy::{Conn, Hop, Proto, client_address, is_trusted};
 use crate::room::Wall;
 use crate::time;
 
@@ -26,14 +27,12 @@ pub struct Visit {
     pub started: Duration,
     pub wall: Wall,
     pub client: IpAddr,
-    pub peer: IpAddr,
-    pub port: u16,
+    pub hop: Arc<Hop>,
     pub peer_trusted: bool,
     /// The socket is the visitor's own and carries nothing else: what it has taken, the visitor has.
     pub direct: bool,
     /// The visitor's own connection is encrypted, here or at a trusted proxy.
     pub secure: bool,
-    pub proto: Proto,
     pub kind: Kind,
     /// Who asks, and for what: the visitor for a page of the shop, or a proxy for a word about it.
     pub aim: Aim,
@@ -57,12 +56,10 @@ impl Visit {
             started: time::uptime(),
             wall: time::wall(),
             client: client_address(conn, headers, trusted),
-            peer,
-            port: conn.local().port(),
+            hop: Arc::clone(conn.hop()),
             peer_trusted,
             direct: !peer_trusted && !conn.is_multiplexed(),
             secure: conn.proto() == Proto::Https || (peer_trusted && says_https(headers)),
-            proto: conn.proto(),
             kind: Kind::of(&head.method, headers),
             aim: Aim::Shop,
             mark: headers.get(rehearsal::HEADER).cloned(),
@@ -88,12 +85,14 @@ impl Visit {
             started: time::uptime(),
             wall: time::wall(),
             client: IpAddr::from([192, 0, 2, 1]),
-            peer: IpAddr::from([192, 0, 2, 1]),
-            port: 80,
+            hop: Arc::new(Hop::of(
+                ([192, 0, 2, 1], 4711).into(),
+                ([192, 0, 2, 2], 80).into(),
+                Proto::Http,
+            )),
             peer_trusted: false,
             direct: true,
             secure: false,
-            proto: Proto::Http,
             kind,
             aim: Aim::Shop,
             mark: None,

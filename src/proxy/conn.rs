@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::accept::Permit;
 use super::framing::Malformed;
+use super::hop::Hop;
 use super::settings::ServerSettings;
 use super::transport::WriteHalf;
 
@@ -52,6 +53,7 @@ pub struct Conn {
     peer: SocketAddr,
     local: SocketAddr,
     proto: Proto,
+    hop: Arc<Hop>,
     write: WriteHalf,
     closing: CancellationToken,
     opened: Instant,
@@ -91,10 +93,12 @@ impl Conn {
         permit: Permit,
         (closing, opened): (CancellationToken, Instant),
     ) -> Self {
+        let (peer, local) = (canonical(ends.peer), canonical(ends.local));
         Self {
-            peer: canonical(ends.peer),
-            local: canonical(ends.local),
+            peer,
+            local,
             proto,
+            hop: Arc::new(Hop::of(peer, local, proto)),
             write,
             closing,
             opened,
@@ -130,6 +134,12 @@ impl Conn {
     #[must_use]
     pub fn proto(&self) -> Proto {
         self.proto
+    }
+
+    /// Its part in the requests that come over it.
+    #[must_use]
+    pub fn hop(&self) -> &Arc<Hop> {
+        &self.hop
     }
 
     /// Cancelled when the server begins to drain: end streams with a retry hint then.

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Version};
 
 use super::conn::Proto;
 use super::guard::split_matters;
+use super::hop::Hop;
 use super::hygiene::{clean_request, clean_response, clean_trailers};
 use super::proxy_protocol::{Ends, parse};
 use super::upstream::Forward;
@@ -88,10 +89,8 @@ fn fields(lines: &[u8]) -> HeaderMap {
 fn request(before: &HeaderMap, old: bool, trusted: bool) {
     let ours = [(OURS, HeaderValue::from_static("the gate's own"))];
     let forward = Forward {
-        peer: IpAddr::from([192, 0, 2, 7]),
+        hop: &Hop::of(([192, 0, 2, 7], 4711).into(), ([192, 0, 2, 1], 80).into(), Proto::Http),
         peer_trusted: trusted,
-        proto: Proto::Http,
-        port: 80,
         headers: &ours,
         cancel: None,
     };

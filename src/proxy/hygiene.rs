@@ -4,8 +4,6 @@
 //! 7.6.1). Then go the fields only a proxy may set, and names that a CGI-like shop would read as one of them
 //! (`X_Forwarded_For`; some take any other sign, as in `X.Forwarded.For`). Ours are set last.
 
-use std::fmt::Write as _;
-
 use http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT,
     FORWARDED, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
@@ -67,7 +65,10 @@ pub(super) fn is_loop(headers: &HeaderMap) -> bool {
 
 /// Removes what `Connection` says belongs to this one only.
 fn strip_named(headers: &mut HeaderMap) {
-    let listed: Vec<HeaderName> = headers.get_all(CONNECTION).iter().flat_map(names).collect();
+    // PERF: nearly always one of two words stands there alone, which is the name of no field, or of one that goes anyway.
+    let is_plain = |line: &HeaderValue| line == "keep-alive" || line == "close";
+    let lines = headers.get_all(CONNECTION).iter().filter(|line| !is_plain(line));
+    let listed: Vec<HeaderName> = lines.flat_map(names).collect();
     for name in listed.iter().filter(|name| !is_end_to_end(name)) {
         headers.remove(name);
     }
@@ -75,11 +76,7 @@ fn strip_named(headers: &mut HeaderMap) {
 
 fn names(line: &HeaderValue) -> impl Iterator<Item = HeaderName> {
     let names = line.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
-    // PERF: nearly always one of these stands there alone, and is the name of no field, or of one that goes anyway.
-    let is_field = |name: &&[u8]| !name.eq_ignore_ascii_case(b"keep-alive") && !name.eq_ignore_ascii_case(b"close");
-    names
-        .filter(is_field)
-        .filter_map(|name| HeaderName::from_bytes(name).ok())
+    names.filter_map(|name| HeaderName::from_bytes(name).ok())
 }
 
 fn strip(headers: &mut HeaderMap, gone: impl Fn(&HeaderName) -> bool) {
@@ -146,19 +143,24 @@ fn accepts_trailers(headers: &HeaderMap) -> bool {
 
 /// The peer joins the list of addresses; what a trusted peer says of scheme, host and port stands.
 fn append_forwarded(headers: &mut HeaderMap, forward: &Forward<'_>) {
-    let mut list = String::with_capacity(ADDRESS_LENGTH);
-    for line in headers.get_all(&FORWARDED_FOR) {
-        if let Ok(line) = line.to_str() {
-            list.push_str(line);
-            list.push_str(", ");
-        }
-    }
-    let _ = write!(list, "{}", forward.peer);
-    set(headers, FORWARDED_FOR, list);
-    let proto = || HeaderValue::from_static(forward.proto.as_str());
+    let hop = forward.hop;
+    let before: Vec<&str> = headers
+        .get_all(&FORWARDED_FOR)
+        .iter()
+        .filter_map(|line| line.to_str().ok())
+        .collect();
+    let list = match &before[..] {
+        [] => hop.peer.clone(),
+        _ => text(format!(
+            "{}, {}",
+            before.join(", "),
+            hop.peer.to_str().unwrap_or_default()
+        )),
+    };
+    headers.insert(FORWARDED_FOR, list);
+    let proto = || HeaderValue::from_static(hop.proto.as_str());
     headers.entry(FORWARDED_PROTO).or_insert_with(proto);
-    let port = || HeaderValue::from(forward.port);
-    headers.entry(FORWARDED_PORT).or_insert_with(port);
+    headers.entry(FORWARDED_PORT).or_insert_with(|| hop.port.clone());
     if let Some(host) = headers.get(HOST).cloned() {
         headers.entry(FORWARDED_HOST).or_insert(host);
     }
@@ -175,8 +177,8 @@ fn append_via(headers: &mut HeaderMap, version: Version) {
     // Further lines, and one with bytes beyond ASCII, stand as they are.
     match (lines.next().map(HeaderValue::to_str), lines.next()) {
         (Some(Ok(before)), None) => {
-            let list = format!("{before}, {hop}");
-            set(headers, VIA, list);
+            let list = text(format!("{before}, {hop}"));
+            headers.insert(VIA, list);
         }
         _ => {
             headers.append(VIA, HeaderValue::from_static(hop));
@@ -184,17 +186,12 @@ fn append_via(headers: &mut HeaderMap, version: Version) {
     }
 }
 
-fn set(headers: &mut HeaderMap, name: HeaderName, value: String) {
-    // Made of header values and addresses: always a header value again.
-    if let Ok(value) = HeaderValue::try_from(value) {
-        headers.insert(name, value);
-    }
+fn text(value: String) -> HeaderValue {
+    HeaderValue::try_from(value).expect("what is made of header values and addresses is one")
 }
 
 /// Our name in `Via`.
 const PSEUDONYM: &str = "anteroom";
-/// Of an address as text, and mostly enough for two.
-const ADDRESS_LENGTH: usize = 40;
 /// More gates than this in a row are a circle.
 const MAX_PASSES: usize = 5;
 const OWN_PREFIX: &str = "anteroom-";

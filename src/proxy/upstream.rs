@@ -1,6 +1,5 @@
 //! One request to the shop and its answer back, streamed both ways.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HOST};
@@ -11,10 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::address::is_trusted;
 use super::body::Body;
-use super::conn::{Conn, Proto};
+use super::conn::Conn;
 use super::error::{ForwardError, Kind};
 use super::exchange::Exchange;
 use super::from_shop::FromShop;
+use super::hop::Hop;
 use super::origins::{Origins, Outlook};
 use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
@@ -33,30 +33,23 @@ pub struct Upstream {
 /// What the shop is told about a request besides the request itself.
 #[derive(Debug)]
 pub struct Forward<'a> {
-    /// The socket's other end, which joins `X-Forwarded-For`.
-    pub peer: IpAddr,
+    /// How the client reached us; the socket's other end joins `X-Forwarded-For`.
+    pub hop: &'a Hop,
     /// Whether the peer is a trusted proxy: then what it says in `X-Forwarded-*` stands.
     pub peer_trusted: bool,
-    /// How the client reached us.
-    pub proto: Proto,
-    /// The port it reached us on.
-    pub port: u16,
     /// Fields of ours to set, such as `Anteroom-Session`.
     pub headers: &'a [(HeaderName, HeaderValue)],
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
     pub cancel: Option<CancellationToken>,
 }
 
-impl Forward<'_> {
+impl<'a> Forward<'a> {
     /// A request that came over `conn`, with no fields of ours and nothing that cancels it.
     #[must_use]
-    pub fn over(conn: &Conn, trusted: &[ipnet::IpNet]) -> Self {
-        let peer = conn.peer().ip();
+    pub fn over(conn: &'a Conn, trusted: &[ipnet::IpNet]) -> Self {
         Self {
-            peer,
-            peer_trusted: is_trusted(peer, trusted),
-            proto: conn.proto(),
-            port: conn.local().port(),
+            hop: conn.hop(),
+            peer_trusted: is_trusted(conn.peer().ip(), trusted),
             headers: &[],
             cancel: None,
         }
