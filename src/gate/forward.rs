@@ -158,9 +158,10 @@ impl Gate {
         if let Some(watched) = watched {
             watched.over(failed_by_shop(&result));
         }
-        let mut answer = match result {
-            Ok(response) => Answer::new(outcome, response.map(|body| body.hold(guard))),
-            Err(error) => self.failed(error, pages, visit),
+        let mut answer = match (result, guard) {
+            (Ok(response), Some(guard)) => Answer::new(outcome, response.map(|body| body.hold(guard))),
+            (Ok(response), None) => Answer::new(outcome, response),
+            (Err(error), _) => self.failed(error, pages, visit),
         };
         answer.upstream = Some(took);
         self.shared.metrics.upstream.observe(took);

@@ -216,12 +216,12 @@ impl<'a> Exchange<'a> {
     }
 
     async fn send(&self, mut lease: Lease, request: Request<Sent>) -> Result<(Response<Incoming>, Lease), Failed> {
-        let begun = self.deadline.map(|_| Instant::now());
+        let begun = lease.since();
         let answer = lease.send(request);
         let answer = tokio::select! {
             answer = answer => answer,
-            kind = too_late(self.progress, self.settings.response, self.deadline) => {
-                let had_its_time = begun.is_some_and(|begun| self.had_its_time(begun));
+            kind = too_late(self.progress, begun, self.settings.response, self.deadline) => {
+                let had_its_time = self.had_its_time(begun);
                 if kind == Kind::TotalTimeout && had_its_time {
                     lease.origin().failed_with(kind);
                 }
@@ -319,11 +319,11 @@ fn with_head(head: http::request::Parts, body: Sent) -> Request<Sent> {
     request
 }
 
-/// Ends when the shop has had the whole request for `patience` and not answered, or at the deadline; which it was. While a
-/// body is still coming its own deadlines hold: the client's for what does not arrive, the socket's for what the shop does not
-/// take.
-async fn too_late(progress: Option<&Progress>, patience: Duration, deadline: Option<Instant>) -> Kind {
-    let mut due = Instant::now() + patience;
+/// Ends when the shop has had the whole request, sent at `begun`, for `patience` and not answered, or at the deadline; which it
+/// was. While a body is still coming its own deadlines hold: the client's for what does not arrive, the socket's for what the
+/// shop does not take.
+async fn too_late(progress: Option<&Progress>, begun: Instant, patience: Duration, deadline: Option<Instant>) -> Kind {
+    let mut due = begun + patience;
     loop {
         if let Some(deadline) = deadline.filter(|deadline| *deadline < due) {
             sleep_until(deadline).await;

@@ -73,6 +73,7 @@ pub(super) struct Lease {
     way: Option<Way>,
     pool: Arc<Pool>,
     busy: Busy,
+    since: Instant,
     reused: bool,
     reusable: bool,
     /// A whole answer speaks for its server.
@@ -117,18 +118,19 @@ impl Pool {
         if let Some(shared) = self.shared(busy.origin(), is_tunnel)
             && let Some(stream) = shared.join(busy.origin(), self.settings.idle)
         {
-            return Ok(self.lease(Way::Shared(Box::new(stream)), busy));
+            return Ok(self.lease(Way::Shared(Box::new(stream)), busy, Instant::now()));
         }
         loop {
+            let now = Instant::now();
             let stash = busy.origin().stash().unwrap_or(&self.idle);
-            let Some(mut line) = stash.pop(busy.origin(), Instant::now(), self.settings.idle) else {
+            let Some(mut line) = stash.pop(busy.origin(), now, self.settings.idle) else {
                 return Err(busy);
             };
             if is_ready(&mut line.sender).await {
                 line.heard.reset();
                 return Ok(Lease {
                     reused: true,
-                    ..self.lease(Way::Own(line), busy)
+                    ..self.lease(Way::Own(line), busy, now)
                 });
             }
         }
@@ -149,17 +151,18 @@ impl Pool {
             Some(shared) => shared.open(self, busy.origin(), deadline).await,
         };
         match way {
-            Ok(way) => Ok(self.lease(way, busy)),
+            Ok(way) => Ok(self.lease(way, busy, Instant::now())),
             Err(unopened) => Err((unopened, busy)),
         }
     }
 
-    fn lease(self: &Arc<Self>, way: Way, busy: Busy) -> Lease {
+    fn lease(self: &Arc<Self>, way: Way, busy: Busy, since: Instant) -> Lease {
         Lease {
             reused: matches!(&way, Way::Shared(stream) if stream.is_reused()),
             way: Some(way),
             pool: Arc::clone(self),
             busy,
+            since,
             reusable: false,
             good: false,
         }
@@ -287,6 +290,11 @@ impl Lease {
 
     pub(super) fn origin(&self) -> &Arc<Origin> {
         self.busy.origin()
+    }
+
+    /// When it began.
+    pub(super) fn since(&self) -> Instant {
+        self.since
     }
 
     /// Whether the connection has served a request before.
