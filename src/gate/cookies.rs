@@ -92,7 +92,7 @@ impl<'a> Own<'a> {
 
     /// The values of every cookie called `name`, a few at most: a planted one must not hide the genuine one. Bytes beyond
     /// ASCII, as scripts put into cookies of their own, hide nothing.
-    pub fn values(&self, name: &str) -> impl Iterator<Item = &'a str> {
+    pub fn values(&self, name: &str) -> impl Iterator<Item = &'a str> + Clone {
         self.0
             .iter()
             .filter_map(move |(key, value)| (*key == name.as_bytes()).then_some(*value))

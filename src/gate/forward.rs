@@ -58,7 +58,7 @@ impl<'a> Session<'a> {
             rules: seat.rules,
             visitor: Arc::new(seat.visitor(pass.lane, pass.number)),
             edition: pass.edition,
-            name: pass.session_header(),
+            name: seat.session_name(pass),
             cookies,
             must_set: false,
             check: None,

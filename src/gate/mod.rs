@@ -35,6 +35,7 @@ mod inside;
 mod join;
 mod keeper;
 mod kind;
+mod known;
 mod limits;
 mod line_page;
 mod meter;

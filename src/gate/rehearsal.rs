@@ -20,6 +20,7 @@ use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal, json};
 use super::forward::{Admission, give};
+use super::known::KnownPass;
 use super::pages::Pages;
 use super::visit::Visit;
 use super::{Gate, Shared};
@@ -148,24 +149,18 @@ pub fn unmarked(pages: &Pages, visit: &Visit) -> Answer {
     Refused::Mark.answer(pages, visit)
 }
 
-/// The genuine tokens among those that a request brings: a virtual visitor's are of its rehearsal alone, and nobody else's are
-/// of any.
+/// The genuine tokens among those that a virtual visitor brings: of its rehearsal alone. Nobody else's are of any.
 #[must_use]
 pub fn tokens<'a>(
     keyring: &Keyring,
-    rehearsal: Option<RehearsalId>,
+    id: RehearsalId,
     (room, line): (&RoomName, &LineName),
     mut tickets: impl Iterator<Item = &'a str>,
     mut passes: impl Iterator<Item = &'a str>,
-) -> (Option<Ticket>, Option<Pass>) {
-    match rehearsal {
-        None => (
-            keyring.newest_ticket(room, line, tickets),
-            keyring.newest_pass(room, line, passes),
-        ),
-        Some(id) => (
-            tickets.find_map(|text| keyring.read_virtual_ticket(id, room, line, text)),
-            passes.find_map(|text| keyring.read_virtual_pass(id, room, line, text)),
-        ),
-    }
+) -> (Option<Ticket>, Option<Pass>, Option<Arc<KnownPass>>) {
+    (
+        tickets.find_map(|text| keyring.read_virtual_ticket(id, room, line, text)),
+        passes.find_map(|text| keyring.read_virtual_pass(id, room, line, text)),
+        None,
+    )
 }

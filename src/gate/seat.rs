@@ -1,6 +1,7 @@
 //! One visitor before one line: the tokens that came with a request, and what they are worth now.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use http::header::HeaderName;
 use http::request::Parts;
@@ -20,6 +21,7 @@ use super::cookies::{Own, Policy};
 use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
 use super::kind::Kind;
+use super::known::{KnownPass, Memory};
 use super::outage::OPENS_AFTER;
 use super::rehearsal;
 use super::rules::{Names, Rules};
@@ -52,6 +54,8 @@ pub struct Seat<'a> {
     pub rehearsal: Option<RehearsalId>,
     ticket: Option<Ticket>,
     pass: Option<Pass>,
+    /// What is known of the pass from requests before.
+    known: Option<Arc<KnownPass>>,
     /// A code as it was shown, where the room takes any.
     code: Option<String>,
 }
@@ -85,13 +89,12 @@ impl<'a> Seat<'a> {
         let [ticket, pass] = fields.map(|field| field.and_then(|value| value.to_str().ok()).into_iter());
         let tickets = ticket.chain(own.values(&names.ticket));
         let passes = pass.chain(own.values(&names.pass));
-        let room = &rules.room.name;
-        let (mut some_ticket, mut some_pass) = (false, false);
-        let (tickets, passes) = (
-            tickets.inspect(|_| some_ticket = true),
-            passes.inspect(|_| some_pass = true),
-        );
-        let (ticket, pass) = rehearsal::tokens(&shared.keyring, rehearsal, (room, &line), tickets, passes);
+        let (some_ticket, some_pass) = (tickets.clone().next().is_some(), passes.clone().next().is_some());
+        let (keyring, place) = (&shared.keyring, (&rules.room.name, &line));
+        let (ticket, pass, known) = match rehearsal {
+            None => visit.hop.memory::<Memory>().tokens(keyring, place, tickets, passes),
+            Some(id) => rehearsal::tokens(keyring, id, place, tickets, passes),
+        };
         if some_ticket && ticket.is_none() {
             shared.metrics.tickets_refused.inc();
         }
@@ -116,6 +119,7 @@ impl<'a> Seat<'a> {
             rehearsal,
             ticket,
             pass,
+            known,
             code,
         }
     }
@@ -130,6 +134,7 @@ impl<'a> Seat<'a> {
             code: self.code.clone(),
             ticket: Some(ticket),
             pass,
+            known: None,
             ..*self
         }
     }
@@ -146,6 +151,7 @@ impl<'a> Seat<'a> {
         let behind = cut_off && matches!(self.shared.replica.condition(), Condition::Behind { .. });
         let reader = Reader {
             keyring: &self.shared.keyring,
+            known: self.known.as_deref(),
             room: &self.rules.room.name,
             line: &self.line,
             view: &view,
@@ -246,6 +252,13 @@ impl<'a> Seat<'a> {
     #[must_use]
     pub fn ticket(&self) -> Option<&Ticket> {
         self.ticket.as_ref()
+    }
+
+    /// What the shop is told that a pass's session is called.
+    #[must_use]
+    pub fn session_name(&self, pass: &Pass) -> String {
+        let known = self.known.as_ref().and_then(|known| known.session_of(pass));
+        known.map_or_else(|| pass.session_header(), str::to_owned)
     }
 
     /// The request carries a genuine pass.

@@ -10,11 +10,14 @@ use crate::room::{
 use crate::token::{Keyring, Pass, Ticket, TicketPlace};
 
 use super::decide::{PassState, TicketState, Void};
+use super::known::KnownPass;
 
 /// One line of a room at one moment, and the keys that its tokens are signed with.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     pub keyring: &'a Keyring,
+    /// Of the pass that is judged, from requests before.
+    pub known: Option<&'a KnownPass>,
     pub room: &'a RoomName,
     pub line: &'a LineName,
     pub view: &'a View,
@@ -107,8 +110,11 @@ impl Reader<'_> {
     }
 
     fn is_of(&self, pass: &Pass, call: CallId) -> bool {
-        self.keyring
-            .is_pass_id(self.room, self.line, pass.edition, call, pass.id)
+        let judge = || {
+            self.keyring
+                .is_pass_id(self.room, self.line, pass.edition, call, pass.id)
+        };
+        self.known.map_or_else(judge, |known| known.is_of(call))
     }
 
     /// By its own date, which is the only one there is where the room has lost the call.

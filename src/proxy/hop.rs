@@ -1,6 +1,8 @@
-//! A connection's part in the requests that come over it: what the shop is told of it.
+//! A connection's part in the requests that come over it: what the shop is told of it, and what its service remembers.
 
+use std::any::Any;
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 
 use http::HeaderValue;
 
@@ -13,6 +15,7 @@ pub struct Hop {
     pub(super) peer: HeaderValue,
     pub(super) port: HeaderValue,
     pub(super) proto: Proto,
+    memory: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl Hop {
@@ -26,6 +29,16 @@ impl Hop {
             peer: HeaderValue::try_from(peer.ip().to_string()).expect("an address is plain text"),
             port: local.port().into(),
             proto,
+            memory: OnceLock::new(),
         }
+    }
+
+    /// What the service keeps of the connection from one request to the next.
+    ///
+    /// # Panics
+    /// When asked for different types: a service has one.
+    pub fn memory<T: Default + Any + Send + Sync>(&self) -> &T {
+        let memory = self.memory.get_or_init(|| Box::<T>::default());
+        memory.downcast_ref().expect("a service keeps one kind of memory")
     }
 }

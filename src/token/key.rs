@@ -125,6 +125,12 @@ impl Keyring {
         Ok(Self { keys: signers.into() })
     }
 
+    /// Whether it is this ring, or a clone of it.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.keys, &other.keys)
+    }
+
     /// The key that signs.
     pub(super) fn first(&self) -> &Signer {
         &self.keys[0]

@@ -92,6 +92,7 @@ impl Eyes<'_> {
         let room = self.view.rooms.get(&*ROOM);
         Reader {
             keyring: &KEYRING,
+            known: None,
             room: &ROOM,
             line: &LINE,
             view: self.view,

@@ -115,6 +115,7 @@ impl Room {
     fn reader(&self) -> Reader<'_> {
         Reader {
             keyring: &self.keyring,
+            known: None,
             room: &self.name,
             line: &self.line,
             view: &self.view,

@@ -1,0 +1,282 @@
+//! Tokens that were found genuine, remembered by the connection that brought them.
+//!
+//! A browser sends the same pass with every request for half a session, and its page asks with the same ticket. What follows
+//! from the bytes alone comes out the same each time: that they are genuine, what they say, which call the pass is of and what
+//! the shop is told. What a token is worth is asked of the room each time.
+//!
+//! SECURITY: remembered for the same bytes under the same keys, room and line. A connection knows of no other's tokens, so that
+//! nobody can find out by time what somebody else has.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::room::{CallId, LineName, RoomName};
+use crate::token::{Keyring, Pass, Ticket};
+
+/// One connection's: the last ticket and the last pass that came alone of their kind.
+#[derive(Default)]
+pub struct Memory(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    ticket: Option<(Text, Ticket)>,
+    pass: Option<Arc<KnownPass>>,
+}
+
+/// A token as it came, and the keys by which it is genuine.
+struct Text {
+    keyring: Keyring,
+    text: Box<str>,
+}
+
+/// A genuine pass, and what else was computed of it.
+pub struct KnownPass {
+    text: Text,
+    pass: Pass,
+    call: OnceLock<CallId>,
+    session: OnceLock<String>,
+}
+
+impl Memory {
+    /// The genuine tokens among these values, and what is known of the pass.
+    pub fn tokens<'t>(
+        &self,
+        keyring: &Keyring,
+        place: (&RoomName, &LineName),
+        tickets: impl Iterator<Item = &'t str> + Clone,
+        passes: impl Iterator<Item = &'t str> + Clone,
+    ) -> (Option<Ticket>, Option<Pass>, Option<Arc<KnownPass>>) {
+        let (pass, known) = self.pass(keyring, place, passes);
+        (self.ticket(keyring, place, tickets), pass, known)
+    }
+
+    /// The newest genuine ticket among these values; see [`Keyring::newest_ticket`].
+    fn ticket<'t>(
+        &self,
+        keyring: &Keyring,
+        (room, line): (&RoomName, &LineName),
+        values: impl Iterator<Item = &'t str> + Clone,
+    ) -> Option<Ticket> {
+        let Some(text) = alone(values.clone()) else {
+            return keyring.newest_ticket(room, line, values);
+        };
+        let is_same = |kept: &&(Text, Ticket)| kept.0.is(keyring, text) && (&kept.1.room, &kept.1.line) == (room, line);
+        if let Some((_, ticket)) = self.lock().ticket.as_ref().filter(is_same) {
+            return Some(ticket.clone());
+        }
+        let ticket = keyring.read_ticket(room, line, text)?;
+        self.lock().ticket = Some((Text::new(keyring, text), ticket.clone()));
+        Some(ticket)
+    }
+
+    /// The genuine pass that lasts longest among these values, and what is known of it where it is the only one; see
+    /// [`Keyring::newest_pass`].
+    fn pass<'t>(
+        &self,
+        keyring: &Keyring,
+        (room, line): (&RoomName, &LineName),
+        values: impl Iterator<Item = &'t str> + Clone,
+    ) -> (Option<Pass>, Option<Arc<KnownPass>>) {
+        let Some(text) = alone(values.clone()) else {
+            return (keyring.newest_pass(room, line, values), None);
+        };
+        let is_same = |known: &&Arc<KnownPass>| {
+            known.text.is(keyring, text) && (&known.pass.room, &known.pass.line) == (room, line)
+        };
+        let kept = self.lock().pass.as_ref().filter(is_same).cloned();
+        let known = kept.or_else(|| {
+            let known = Arc::new(KnownPass {
+                text: Text::new(keyring, text),
+                pass: keyring.read_pass(room, line, text)?,
+                call: OnceLock::new(),
+                session: OnceLock::new(),
+            });
+            self.lock().pass = Some(Arc::clone(&known));
+            Some(known)
+        });
+        (known.as_ref().map(|known| known.pass.clone()), known)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Text {
+    fn new(keyring: &Keyring, text: &str) -> Self {
+        Self {
+            keyring: keyring.clone(),
+            text: text.into(),
+        }
+    }
+
+    fn is(&self, keyring: &Keyring, text: &str) -> bool {
+        *self.text == *text && self.keyring.is(keyring)
+    }
+}
+
+impl KnownPass {
+    /// Whether it is of `call`. A pass is of one call at most.
+    #[must_use]
+    pub fn is_of(&self, call: CallId) -> bool {
+        if let Some(own) = self.call.get() {
+            return *own == call;
+        }
+        let Pass {
+            room,
+            line,
+            edition,
+            id,
+            ..
+        } = &self.pass;
+        let is_of = self.text.keyring.is_pass_id(room, line, *edition, call, *id);
+        if is_of {
+            let _ = self.call.set(call);
+        }
+        is_of
+    }
+
+    /// What the shop is told that the session of `pass` is called, if it is of the same session.
+    #[must_use]
+    pub fn session_of(&self, pass: &Pass) -> Option<&str> {
+        let place = |pass: &Pass| (pass.lane, pass.edition, pass.number, pass.id);
+        let own = &self.pass;
+        let is_same = (&own.room, &own.line, place(own)) == (&pass.room, &pass.line, place(pass));
+        is_same.then(|| self.session.get_or_init(|| own.session_header()).as_str())
+    }
+}
+
+fn alone<'t>(mut values: impl Iterator<Item = &'t str>) -> Option<&'t str> {
+    values.next().filter(|_| values.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{Edition, Era, LaneId, Number, Wall};
+    use crate::token::{Key, KeyId, PassId, Secret, TicketPlace};
+
+    fn keyring(byte: u8) -> Keyring {
+        let (id, secret) = (KeyId::new("a").unwrap(), Secret::new([byte; 32]));
+        Keyring::new(vec![Key { id, secret }]).unwrap()
+    }
+
+    fn place(line: &str) -> (RoomName, LineName) {
+        (RoomName::new("shop").unwrap(), LineName::new(line).unwrap())
+    }
+
+    const NUMBER: Number = Number { era: Era(1), n: 7 };
+
+    fn call(count: u8) -> CallId {
+        CallId {
+            lane: LaneId(0),
+            number: NUMBER,
+            count,
+        }
+    }
+
+    fn pass(keyring: &Keyring, (room, line): &(RoomName, LineName), expires_at: u64) -> Pass {
+        Pass {
+            room: room.clone(),
+            line: line.clone(),
+            lane: LaneId(0),
+            edition: Edition(0),
+            number: NUMBER,
+            id: keyring.pass_id(room, line, Edition(0), call(1)),
+            expires_at: Wall(expires_at),
+        }
+    }
+
+    #[test]
+    fn a_pass_that_is_known_is_not_judged_again_and_says_the_same() {
+        let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place(""));
+        let own = pass(&keys, &(room.clone(), line.clone()), 5);
+        let text = keys.sign_pass(&own);
+        let read = || memory.pass(&keys, (&room, &line), [text.as_str()].into_iter());
+        let (first, known) = read();
+        let (again, still) = read();
+        let (known, still) = (known.unwrap(), still.unwrap());
+        assert_eq!((first.as_ref(), again), (Some(&own), first.clone()));
+        assert!(Arc::ptr_eq(&known, &still));
+        assert_eq!(still.session_of(&own), Some(own.session_header().as_str()));
+        let renewed = Pass {
+            expires_at: Wall(9),
+            ..own.clone()
+        };
+        assert_eq!(still.session_of(&renewed), Some(own.session_header().as_str()));
+        let other = Pass {
+            edition: Edition(1),
+            ..own.clone()
+        };
+        assert_eq!(still.session_of(&other), None);
+        assert!(!still.is_of(call(2)) && still.is_of(call(1)) && still.is_of(call(1)));
+        assert!(!still.is_of(call(2)));
+    }
+
+    #[test]
+    fn a_pass_counts_for_its_own_line_and_keys_alone_whatever_is_known_of_it() {
+        let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place("a"));
+        let text = keys.sign_pass(&pass(&keys, &(room.clone(), line.clone()), 5));
+        let read = |keys: &Keyring, line: &LineName, text: &str| memory.pass(keys, (&room, line), [text].into_iter()).0;
+        assert!(read(&keys, &line, &text).is_some());
+        let (other_room, other_line) = (RoomName::new("other").unwrap(), place("b").1);
+        assert_eq!(read(&keys, &other_line, &text), None);
+        assert_eq!(
+            memory.pass(&keys, (&other_room, &line), [text.as_str()].into_iter()).0,
+            None
+        );
+        assert_eq!(read(&keyring(2), &line, &text), None, "the key is gone");
+        let forged = format!("{}A", &text[..text.len() - 1]);
+        assert_eq!(read(&keys, &line, &forged), None);
+        assert!(read(&keys, &line, &text).is_some());
+    }
+
+    #[test]
+    fn of_several_passes_the_one_that_lasts_longest_counts_beside_one_that_is_known() {
+        let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place(""));
+        let texts = [5, 9].map(|until| keys.sign_pass(&pass(&keys, &(room.clone(), line.clone()), until)));
+        let read = |texts: &[String]| memory.pass(&keys, (&room, &line), texts.iter().map(String::as_str)).0;
+        assert_eq!(read(&texts[..1]).unwrap().expires_at, Wall(5));
+        assert_eq!(read(&texts).unwrap().expires_at, Wall(9));
+        assert_eq!(
+            read(&texts[1..]).unwrap().expires_at,
+            Wall(9),
+            "another pass on the same connection"
+        );
+    }
+
+    #[test]
+    fn a_ticket_is_known_by_its_own_bytes_line_and_keys() {
+        let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place("a"));
+        let ticket = |n: u32| Ticket {
+            room: room.clone(),
+            line: line.clone(),
+            lane: LaneId(0),
+            edition: Edition(0),
+            place: TicketPlace::Numbered(Number { n, ..NUMBER }),
+            joined_at: Wall(u64::from(n)),
+            identity: None,
+        };
+        let texts = [1, 2].map(|n| keys.sign_ticket(&ticket(n)));
+        let read = |keys: &Keyring, line: &LineName, texts: &[String]| {
+            memory.ticket(keys, (&room, line), texts.iter().map(String::as_str))
+        };
+        assert_eq!(read(&keys, &line, &texts[..1]), Some(ticket(1)));
+        assert_eq!(read(&keys, &line, &texts[..1]), Some(ticket(1)));
+        assert_eq!(read(&keys, &place("b").1, &texts[..1]), None);
+        assert_eq!(read(&keyring(2), &line, &texts[..1]), None);
+        assert_eq!(read(&keys, &line, &texts), Some(ticket(2)));
+        assert_eq!(read(&keys, &line, &texts[1..]), Some(ticket(2)));
+    }
+
+    #[test]
+    fn id_of_no_call_is_of_none() {
+        let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place(""));
+        let odd = Pass {
+            id: PassId([9; 8]),
+            ..pass(&keys, &(room.clone(), line.clone()), 5)
+        };
+        let text = keys.sign_pass(&odd);
+        let (_, known) = memory.pass(&keys, (&room, &line), [text.as_str()].into_iter());
+        assert!(!known.unwrap().is_of(call(1)));
+    }
+}
