@@ -46,8 +46,8 @@ pub async fn look_out(core: Weak<Core>) {
         let Some(gate) = core.upgrade().map(|core| core.gate()) else {
             return;
         };
-        let view = Arc::clone(&gate.shared.replica.subscribe().borrow());
-        gate.shared.feeds.look_out(&view, gate.shared.outage()).await;
+        let views = gate.shared.replica.subscribe();
+        gate.shared.feeds.look_out(&views, || gate.shared.outage()).await;
     }
 }
 

@@ -11,9 +11,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::Serialize;
+use tokio::sync::watch;
 
 use super::kind::{Pause, Stall};
-use super::lookout::{Lookout, Resting};
+use super::lookout::{FAR_BACK, Lookout, Resting};
 use super::text::json;
 use crate::room::{Estimate, Frame, LaneId, LineName, LineView, Number, RoomName, RoomView, Standing, View};
 
@@ -43,8 +44,8 @@ pub struct StreamFrame {
     events: [OnceLock<Event>; WIDTHS.len()],
     /// The same for those whom the stock cannot reach as things stand.
     beyond: [OnceLock<Event>; WIDTHS.len()],
-    /// What is left of the stock, and for how many: by them the stock reaches whom it reaches.
-    reach: Option<(u32, u64)>,
+    /// What is left of the stock, and for how many in each lane: by them the stock reaches whom it reaches.
+    reach: Option<(u32, Vec<u64>)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,14 +102,16 @@ impl StreamFrame {
                 .collect(),
             events: Default::default(),
             beyond: Default::default(),
-            reach: line.figures.left().map(|left| (left, line.figures.waiting)),
+            reach: line.figures.left().map(|left| (left, line.waiting_by_lane())),
         }
     }
 
     /// Nobody who was told this would be told anything else.
     fn says_the_same(&self, other: &Self) -> bool {
-        let rest = |frame: &Self| (frame.scalars, frame.reach);
-        rest(self) == rest(other) && self.points == other.points && self.frame == other.frame
+        self.scalars == other.scalars
+            && self.reach == other.reach
+            && self.points == other.points
+            && self.frame == other.frame
     }
 
     /// The narrowest event that shows everybody before `place`, for one whom the stock can reach or cannot.
@@ -231,15 +234,23 @@ impl Feed {
         self.lookout.join(number)
     }
 
-    /// Looks for some of the streams, from `at` on; where to go on, unless those were the last.
-    fn look_out(&self, at: usize, view: &View, outage: Option<Pause>) -> Option<usize> {
+    /// Looks for all of its streams that rest, as `view` has the line.
+    async fn look_out(&self, view: &View, outage: Option<Pause>) {
         let (room, line, lane) = (view.rooms.get(&self.key.0), &self.key.1, self.key.2);
         let line = room.and_then(|room| room.line(line).filter(|line| !is_sold_out(room, line)));
-        let (Some(line), Some(frame)) = (line, self.frame(view, outage)) else {
-            return self.lookout.look(at, 0, |_| false);
+        let there = line.zip(self.frame(view, outage));
+        let frame = there.as_ref().map_or(0, |(_, frame)| frame.index);
+        let stays = |number| {
+            there.as_ref().is_some_and(|(line, _)| {
+                let standing = line.standing(lane, number, view.clock);
+                matches!(standing, Standing::Waiting(waiting) if waiting.ahead >= FAR_BACK)
+            })
         };
-        let waits = |number| matches!(line.standing(lane, number, view.clock), Standing::Waiting(_));
-        self.lookout.look(at, frame.index, waits)
+        let mut at = Some(0);
+        while let Some(from) = at {
+            at = self.lookout.look(from, frame, stays);
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -275,17 +286,14 @@ impl Feeds {
     }
 
     /// Looks for all streams that rest, and wakes those to whom there is something to tell: to be called each [`super::LOOKS_WITHIN`].
-    pub async fn look_out(&self, view: &View, outage: Option<Pause>) {
+    pub async fn look_out(&self, views: &watch::Receiver<Arc<View>>, outage: impl Fn() -> Option<Pause>) {
         let feeds: Vec<_> = {
             let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
             feeds.values().filter_map(Weak::upgrade).collect()
         };
-        for feed in feeds {
-            let mut at = Some(0);
-            while let Some(from) = at {
-                at = feed.look_out(from, view, outage);
-                tokio::task::yield_now().await;
-            }
+        for feed in feeds.iter().filter(|feed| !feed.lookout.is_empty()) {
+            let view = Arc::clone(&views.borrow());
+            feed.look_out(&view, outage()).await;
         }
     }
 }

@@ -4,17 +4,20 @@
 //! changed for its visitor takes a fraction of one. So whoever has 500 before them leaves that to one task of the gate.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::room::Number;
 
-/// How often is looked: the longest that somebody far back hears of nothing new, be it a call.
+/// How often is looked: the longest that somebody far back hears of nothing new, be it a call; a look at all of them besides.
 pub const LOOKS_WITHIN: Duration = Duration::from_millis(500);
 
-/// Streams that are looked for before others of the runtime have their turn; some 0.1 ms.
+/// Whoever has so many before them is looked for; who has fewer looks, a millisecond later for each.
+pub(super) const FAR_BACK: u64 = 500;
+
+/// Streams that are looked for before others of the runtime have their turn: some 0.3 ms, and a microsecond for each that wakes.
 const AT_ONCE: usize = 1_000;
 
 /// The streams of one lane.
@@ -45,29 +48,52 @@ impl Lookout {
             heeds: AtomicU64::new(NOTHING),
             woken: Notify::new(),
         });
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        streams.push(Arc::downgrade(&resting));
+        self.lock().push(Arc::downgrade(&resting));
         resting
     }
 
-    /// Wakes those to whom `frame` is news and those who do not wait any more; some of them, from `at` on. Where to go on,
+    /// Nobody has ever been far back.
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Wakes those to whom `frame` is news and those who do not stay far back; some of them, from `at` on. Where to go on,
     /// unless those were the last.
-    pub fn look(&self, at: usize, frame: u64, waits: impl Fn(Number) -> bool) -> Option<usize> {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut at = at;
+    pub fn look(&self, at: usize, frame: u64, stays: impl Fn(Number) -> bool) -> Option<usize> {
+        let (next, woken) = self.find(at, frame, stays);
+        for resting in woken {
+            resting.woken.notify_one();
+        }
+        next
+    }
+
+    fn find(&self, mut at: usize, frame: u64, stays: impl Fn(Number) -> bool) -> (Option<usize>, Vec<Arc<Resting>>) {
+        let mut streams = self.lock();
+        let mut woken = Vec::new();
         for _ in 0..AT_ONCE {
-            let Some(resting) = streams.get(at)?.upgrade() else {
+            let Some(resting) = streams.get(at) else {
+                let len = streams.len();
+                if len < streams.capacity() / 4 {
+                    streams.shrink_to(2 * len);
+                }
+                return (None, woken);
+            };
+            let Some(resting) = resting.upgrade() else {
                 streams.swap_remove(at);
                 continue;
             };
             let heeds = resting.heeds.load(Ordering::Relaxed);
             let news = heeds != THE_TURN && heeds != frame;
-            if heeds != NOTHING && (news || !waits(resting.number)) {
-                resting.woken.notify_one();
+            if heeds != NOTHING && (news || !stays(resting.number)) {
+                woken.push(resting);
             }
             at += 1;
         }
-        Some(at)
+        (Some(at), woken)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Resting>>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -76,7 +102,7 @@ impl Resting {
         self.heeds.store(NOTHING, Ordering::Relaxed);
     }
 
-    /// It is woken once its visitor does not wait any more.
+    /// It is woken once its visitor is not far back any more.
     pub fn heed_the_turn(&self) {
         self.heeds.store(THE_TURN, Ordering::Relaxed);
     }
@@ -141,6 +167,6 @@ mod tests {
         }
         assert_eq!(parts, 3);
         assert!(streams.iter().all(|resting| woken(resting)));
-        assert_eq!(lookout.streams.lock().unwrap().len(), 1_250);
+        assert_eq!(lookout.lock().len(), 1_250);
     }
 }

@@ -19,7 +19,7 @@ use tokio_util::sync::{CancellationToken, ReusableBoxFuture};
 use super::budget::Budget;
 use super::frame::{Event, Feed, Feeds, is_sold_out};
 use super::kind::Pause;
-use super::lookout::{LOOKS_WITHIN, Resting};
+use super::lookout::{FAR_BACK, LOOKS_WITHIN, Resting};
 use super::status::State;
 use super::text::json;
 use crate::room::{Settings, Standing, View, Visitor, Waiting, pace};
@@ -101,7 +101,8 @@ struct Listener<L> {
     visitor: Visitor,
     views: watch::Receiver<Arc<View>>,
     feed: Arc<Feed>,
-    resting: Arc<Resting>,
+    /// Of one who has been far back.
+    resting: Option<Arc<Resting>>,
     link: L,
     drain: CancellationToken,
     budget: Budget,
@@ -135,9 +136,9 @@ async fn next<L: Link>(mut listener: Listener<L>) -> Step<L> {
             Look::Over(bytes) => return (bytes, None),
             Look::Rest(until) => until,
         };
-        let (looks_at, views, resting) = (listener.looks_at, &mut listener.views, &listener.resting);
+        let (looks_at, views, resting) = (listener.looks_at, &mut listener.views, listener.resting.as_ref());
         let changed = async {
-            if resting.rests() {
+            if let Some(resting) = resting.filter(|resting| resting.rests()) {
                 return resting.woken().await;
             }
             sleep_until(looks_at).await;
@@ -163,12 +164,11 @@ impl<L: Link> Listener<L> {
         let now = Instant::now();
         let feed = feeds.feed(&visitor.room, &visitor.line, visitor.lane);
         let budget = Budget::new(now);
-        let resting = feed.join(visitor.number);
         Self {
             visitor,
             views,
             feed,
-            resting,
+            resting: None,
             link,
             drain,
             budget,
@@ -181,7 +181,9 @@ impl<L: Link> Listener<L> {
     }
 
     fn look(&mut self, now: Instant) -> Look {
-        self.resting.heed_nothing();
+        if let Some(resting) = &self.resting {
+            resting.heed_nothing();
+        }
         let view = self.views.borrow_and_update().clone();
         let (lane, number) = (self.visitor.lane, self.visitor.number);
         let room = view.rooms.get(&self.visitor.room);
@@ -204,9 +206,8 @@ impl<L: Link> Listener<L> {
             }
         };
         // PERF: where people join all the time there are hundreds of views a second.
-        let looks_in = Duration::from_millis(waiting.ahead).min(LOOKS_WITHIN);
-        self.looks_at = now + looks_in;
-        let far_back = looks_in == LOOKS_WITHIN;
+        self.looks_at = now + Duration::from_millis(waiting.ahead.min(FAR_BACK));
+        let far_back = waiting.ahead >= FAR_BACK;
         if is_sold_out(room, line) {
             return self.tells(now);
         }
@@ -219,16 +220,20 @@ impl<L: Link> Listener<L> {
                 return self.send(event, &room.settings, &waiting, now);
             }
             if far_back {
-                self.resting.heed_the_turn();
+                self.resting().heed_the_turn();
             }
             let rest = Look::Rest(due.min(self.beat_at));
             return self.beat(&room.settings, waiting.mark_due, now).unwrap_or(rest);
         }
         if far_back {
-            self.resting.heed_all_but(frame.index);
+            self.resting().heed_all_but(frame.index);
         }
         self.beat(&room.settings, waiting.mark_due, now)
             .unwrap_or(Look::Rest(self.beat_at))
+    }
+
+    fn resting(&mut self) -> &Resting {
+        self.resting.get_or_insert_with(|| self.feed.join(self.visitor.number))
     }
 
     /// All is sold: everybody is told at once, but for what keeps a whole line from asking for its pages together.

@@ -44,9 +44,11 @@ impl LineView {
             .flatten()
             .unwrap_or((pace, pace));
         let least_ms = fastest.of(to_come);
-        let most_ms = self.slowest(lane, ahead, (pace, slots), now).max(slowest.of(to_come));
+        let most_ms = self
+            .slowest(lane, ahead, (slowest, slots), now)
+            .max(slowest.of(to_come));
         let unsteady = if follows { UNSTEADY } else { 0 };
-        let doubt = doubt(pace, to_come, least_ms) + unsteady;
+        let doubt = doubt(pace, to_come, pace.of(to_come)) + unsteady;
         Some(within(least_ms, most_ms, doubt).no_less(tokens_ms))
     }
 

@@ -14,6 +14,12 @@ impl LineView {
         self.lane(lane).map_or(0, |lane| lane.presence.waiting())
     }
 
+    /// The same for each lane, in their order.
+    #[must_use]
+    pub fn waiting_by_lane(&self) -> Vec<u64> {
+        self.lanes.iter().map(|lane| lane.presence.waiting()).collect()
+    }
+
     /// The figures of each lane, where they have names; counted when asked for, so not for the way of a request.
     pub fn lane_figures(&self) -> impl Iterator<Item = LaneFigures<'_>> {
         let named = self.settings.lanes.iter().zip(&self.settings.lane_weights);

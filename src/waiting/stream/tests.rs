@@ -78,13 +78,12 @@ impl Line {
     }
 
     /// Looks for who is far back, as a gate does all the time.
-    fn look_out(&self) {
-        let (feeds, views) = (Arc::clone(&self.feeds), self.views.subscribe());
+    fn look_out(&self, ear: &Ear) {
+        let (feeds, views, ear) = (Arc::clone(&self.feeds), self.views.subscribe(), ear.clone());
         tokio::spawn(async move {
             while views.has_changed().is_ok() {
                 tokio::time::sleep(LOOKS_WITHIN).await;
-                let view = Arc::clone(&views.borrow());
-                feeds.look_out(&view, None).await;
+                feeds.look_out(&views, || ear.told()).await;
             }
         });
     }
@@ -144,6 +143,12 @@ impl Link for Ear {
 
     fn outage(&self) -> Option<Pause> {
         self.looks.fetch_add(1, Ordering::Relaxed);
+        self.told()
+    }
+}
+
+impl Ear {
+    fn told(&self) -> Option<Pause> {
         let cut_off = self.cut_off.load(Ordering::Relaxed);
         cut_off.then_some((Stall::CutOff, None))
     }
@@ -354,7 +359,7 @@ async fn no_hour_of_a_stream_costs_more_than_its_budget() {
     for ahead in [0_u32, 3_000, 7_999] {
         let mut line = Line::held();
         let first = line.join(8_000);
-        line.look_out();
+        line.look_out(&Ear::default());
         let mut stream = line.listen(nth(first, ahead), &Ear::default());
         let (mut hour, mut most) = (std::collections::VecDeque::new(), 0);
         let start = Instant::now();

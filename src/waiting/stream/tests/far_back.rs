@@ -24,7 +24,7 @@ async fn told(stream: &mut EventStream<Ear>, ms: u64) -> String {
 /// 5,000 who wait, and the stream of the last of them, who has heard how the line is.
 async fn last_of(line: &mut Line, ear: &Ear) -> (Number, EventStream<Ear>) {
     let first = line.join(5_000);
-    line.look_out();
+    line.look_out(ear);
     let mut stream = line.listen(nth(first, 4_999), ear);
     heard(&mut stream).await.unwrap();
     // No frame before its pace, and one that is sent then.
@@ -42,7 +42,7 @@ async fn far_back_in_a_line_that_never_rests_updates_are_rare() {
         ..Settings::default()
     });
     let first = line.join(20_000);
-    line.look_out();
+    line.look_out(&Ear::default());
     let (mut front, mut back) = (
         line.listen(first, &Ear::default()),
         line.listen(nth(first, 19_999), &Ear::default()),
@@ -73,7 +73,7 @@ async fn far_back_not_every_view_is_looked_at_and_a_call_is_heard_of_in_half_a_s
         ..Settings::default()
     });
     let first = line.join(5_000);
-    line.look_out();
+    line.look_out(&Ear::default());
     let (near, far) = (Ear::default(), Ear::default());
     let (mut front, mut back) = (line.listen(first, &near), line.listen(nth(first, 4_999), &far));
     for _ in 0..200 {
@@ -149,15 +149,19 @@ async fn who_rests_hears_of_a_call_of_an_end_and_of_a_room_that_is_gone_in_half_
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_comes_near_the_front_looks_for_itself() {
+async fn who_comes_near_the_front_looks_for_itself_though_a_frame_is_not_yet_due() {
     let (mut line, ear) = (Line::held(), Ear::default());
     let (first, mut stream) = last_of(&mut line, &ear).await;
+    // One that is told at once, and one that is to come at the pace of the far back.
+    line.join(1);
+    told(&mut stream, 500).await;
+    line.join(1);
+    assert_eq!(heard_within(&mut stream, 1_000).await, None);
     let ahead: Vec<_> = (0..4_990).map(|n| (LaneId(0), nth(first, n))).collect();
     for some in ahead.chunks(500) {
         line.say(1, section(|section| section.leaves = some.to_vec()));
     }
-    let event = told(&mut stream, 500).await;
-    assert_eq!(waiting(&event), 11);
+    heard_within(&mut stream, 500).await;
     ear.looks.store(0, Ordering::Relaxed);
     for round in 4_990..5_000 {
         line.say(
@@ -191,4 +195,30 @@ async fn whom_the_stock_reaches_again_is_told_though_they_rest_and_nobody_has_mo
     // Who was called gives it back.
     line.leave(first);
     assert!(!is_beyond(&told(&mut stream, 500).await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_and_that_all_is_sold_are_told_to_who_rests() {
+    let mut line = Line::with(Settings {
+        mode: Mode::Hold,
+        stock: Some(6_000),
+        ..Settings::default()
+    });
+    let ear = Ear::default();
+    let (_, mut stream) = last_of(&mut line, &ear).await;
+    ear.cut_off.store(true, Ordering::Relaxed);
+    let event = told(&mut stream, 500).await;
+    assert!(event.contains("\"why\":\"cut_off\""), "{event}");
+    // Not to be told yet, so that no frame is news.
+    line.join(1);
+    assert_eq!(heard_within(&mut stream, 1_000).await, None);
+    line.change(
+        2,
+        Change::Override(Overrides {
+            stock: Some(0),
+            ..Overrides::default()
+        }),
+    );
+    let word = told(&mut stream, 2_500).await;
+    assert!(word.contains("\"state\":\"sold_out\""), "{word}");
 }
