@@ -1,6 +1,6 @@
 //! Keeps sessions alive while something of theirs is under way, and closes the sockets of those that are over.
 
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::time::Duration;
 
 use crate::replica::Note;

@@ -206,7 +206,7 @@ fn a_room_that_follows_its_shop_is_run_with_it_and_told_over_time_and_as_a_page(
         "allowed/s     p95  why",
         "At the busiest second:\n  gates    entries/s",
         "cores of a gate  for streams  of all",
-        "For streams: everybody in line holds one, 18.6 µs a second each",
+        "For streams: everybody in line holds one, 5.5 µs a second each",
         "limits and static files are not in the bill",
         "the store is a file, which one gate has",
     ] {
