@@ -17,8 +17,11 @@ async fn signs_in(browser: &Browser, name: &str) {
 async fn two_browsers_of_one_account_see_the_same_position_and_another_accounts_place_can_be_put_away() {
     let gate = hall::open(1, ROOM).await;
     let _inside = hall::insider(&gate).await;
+    // Comes twice, and so stays for longer than browsers take to start.
     let mut ahead = Guest::new(&gate.address);
-    assert_eq!(ahead.visit("/").await.gate.as_deref(), Some("waiting"));
+    for _ in 0..2 {
+        assert_eq!(ahead.visit("/").await.gate.as_deref(), Some("waiting"));
+    }
     let without = Look {
         scripts: false,
         ..Look::default()
@@ -33,7 +36,9 @@ async fn two_browsers_of_one_account_see_the_same_position_and_another_accounts_
         assert!(page.contains("1 person ahead of you"), "{page}");
     }
     let mut behind = Guest::new(&gate.address);
-    assert_eq!(behind.visit("/").await.gate.as_deref(), Some("waiting"));
+    for _ in 0..2 {
+        assert_eq!(behind.visit("/").await.gate.as_deref(), Some("waiting"));
+    }
     signs_in(&phone, "bob").await;
     phone.open(&gate.at("/seats")).await;
     phone.shows("This place is another account's").await;
