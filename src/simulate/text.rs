@@ -241,7 +241,7 @@ fn bills(text: &mut String, outcome: &Outcome) {
     }
     let _ = writeln!(
         text,
-        "For streams: everybody in line holds one, {:.1} µs a second each, as measured before streams looked less often.",
+        "For streams: everybody in line holds one, {:.1} µs a second each.",
         STREAM_SECS * 1e6
     );
 }
