@@ -4,8 +4,8 @@
 //! from the bytes alone comes out the same each time: that they are genuine, what they say, which call the pass is of and what
 //! the shop is told. What a token is worth is asked of the room each time.
 //!
-//! SECURITY: remembered for the same bytes under the same keys, room and line. A connection knows of no other's tokens, so that
-//! nobody can find out by time what somebody else has.
+//! SECURITY: remembered for the same bytes under the same keys, room and line. A connection knows of no other's tokens, and a
+//! trusted proxy's, which many share, of none, so that nobody can find out by time what somebody else has.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
