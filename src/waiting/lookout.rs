@@ -17,7 +17,7 @@ pub const LOOKS_WITHIN: Duration = Duration::from_millis(500);
 /// Whoever has so many before them is looked for; who has fewer looks, a millisecond later for each.
 pub(super) const FAR_BACK: u64 = 500;
 
-/// Streams that are looked for before others of the runtime have their turn: some 0.3 ms, and a microsecond for each that wakes.
+/// Streams that are looked for before others of the runtime have their turn.
 const AT_ONCE: usize = 1_000;
 
 /// The streams of one lane.

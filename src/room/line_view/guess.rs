@@ -39,15 +39,15 @@ impl LineView {
         let vain = held.saturating_sub(slots);
         let to_come = likely.saturating_add(vain);
         // What the shop lets through changes all the time.
-        let (fastest, slowest) = follows
-            .then(|| self.pulse.paces(slots, now))
-            .flatten()
-            .unwrap_or((pace, pace));
+        let ((fastest, slowest), unsteady) = if follows {
+            (self.pulse.paces(slots, now)?, UNSTEADY)
+        } else {
+            ((pace, pace), 0)
+        };
         let least_ms = fastest.of(to_come);
         let most_ms = self
             .slowest(lane, ahead, (slowest, slots), now)
             .max(slowest.of(to_come));
-        let unsteady = if follows { UNSTEADY } else { 0 };
         let doubt = doubt(pace, to_come, pace.of(to_come)) + unsteady;
         Some(within(least_ms, most_ms, doubt).no_less(tokens_ms))
     }
@@ -140,6 +140,7 @@ const ENOUGH: u64 = 50;
 const DRIFT: u64 = 60;
 const DRIFT_MS: u64 = 12_000;
 const MOST_DRIFT: u64 = 200;
-/// More of it in a room that follows its shop.
-const UNSTEADY: u64 = 150;
 const CHANCE: u64 = 140;
+
+/// More doubt in a room that follows its shop.
+const UNSTEADY: u64 = 150;
