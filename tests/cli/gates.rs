@@ -163,11 +163,12 @@ fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_th
     roster(&one, 2);
     let mut inside = one.insider();
     let mut waiting = one.waits(1);
-    until("a checkpoint that is kept", || {
-        let gates = one.asks_admin("/api/v1/gates").json();
-        gates["log"]["checkpoint"]["sequence"]
-            .as_u64()
-            .filter(|sequence| *sequence > 0)
+    let position = one.asks_admin("/api/v1/gates").json()["log"]["position"].clone();
+    let (_, joined) = position.as_str().and_then(|at| at.split_once('-')).expect("a position");
+    let joined: u64 = joined.parse().expect("a sequence");
+    until("a snapshot in which they are", || {
+        let saved: Option<u64> = store.ask("HGET {anteroom}:head saved");
+        saved.filter(|sequence| *sequence >= joined)
     });
     one.kill();
     other.kill();
