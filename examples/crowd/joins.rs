@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 use crate::house::{Gate, ROOM, Redis};
 use crate::wire::Wire;
 
-/// Connections over which they come: enough that the gate always has somebody to serve.
-const WIRES: usize = 200;
+/// Connections over which they come: enough that the gate always has somebody to serve, though each waits for the next entry.
+const WIRES: usize = 500;
 
 /// Somebody who joined.
 pub struct Visitor {

@@ -2,11 +2,11 @@
 //!
 //! How often gates speak follows from the protocol (`replica/protocol/pace.rs`), not from a measurement. A gate with something
 //! urgent to say (a join, a claim) speaks at once, but not sooner after it began its last exchange than the round trip and
-//! `apart` = min((G² - 1) · 20 µs, 200 ms), at least 4 ms where its last batch had several who wait to be let in line. With `u`
+//! `apart` = min((G² - 1) · 20 µs, 200 ms), at least 8 ms where its last batch had several who wait to be let in line. With `u`
 //! urgent words a second at a gate, of which `j` joins, that is
 //!
 //! ```text
-//! step s     = b + (max(b, 4 ms) - b) · (1 - e^(-j·s) · (1 + j·s)),   b = max(apart, trip)
+//! step s     = b + (max(b, 8 ms) - b) · (1 - e^(-j·s) · (1 + j·s)),   b = max(apart, trip)
 //! urgent     = 1 / (s + e^(-u·s) / u)
 //! in company = 1 / (250 ms + 1/m), with m marks a second
 //! ```
@@ -94,7 +94,7 @@ const HEAD_BYTES: f64 = 40.0;
 /// Of the protocol (`replica/protocol/pace.rs`), in seconds.
 const APART_SECS: f64 = 20e-6;
 const APART_MOST_SECS: f64 = 0.2;
-const CROWD_APART_SECS: f64 = 4e-3;
+const CROWD_APART_SECS: f64 = 8e-3;
 const COMPANY_SECS: f64 = 0.25;
 const SILENT_MOST_SECS: f64 = 5.0;
 const READ_EVERY_SECS: f64 = 0.5;
@@ -259,7 +259,7 @@ mod tests {
                 },
             )
         };
-        assert!((249.0..=250.1).contains(&crowd(1.0)), "{}", crowd(1.0));
+        assert!((124.5..=125.1).contains(&crowd(1.0)), "{}", crowd(1.0));
         assert!((4.8..=5.01).contains(&crowd(100.0)), "{}", crowd(100.0));
     }
 
@@ -268,10 +268,10 @@ mod tests {
     fn where_several_join_at_once_the_pace_falls_by_and_by() {
         for (joins, entries) in [
             (20.0, 20.0),
-            (300.0, 282.0),
-            (900.0, 321.0),
-            (1_100.0, 284.0),
-            (2_000.0, 251.0),
+            (300.0, 250.0),
+            (900.0, 128.0),
+            (1_100.0, 125.0),
+            (2_000.0, 125.0),
         ] {
             let found = each(
                 1.0,

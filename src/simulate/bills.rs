@@ -131,10 +131,10 @@ mod tests {
             ..Step::default()
         };
         let sale = bill(&[(500, joins(8_000)), (1_000, joins(8_000)), (100_000, joins(0))]);
-        // 45 µs for each who joins, and 250 entries.
+        // 45 µs for each who joins, and 125 entries.
         assert!((0.72..0.73).contains(&sale.gate_cores), "{sale:?}");
         assert!(
-            (249.0..251.0).contains(&sale.entries) && sale.commands > 1_490.0,
+            (124.5..125.5).contains(&sale.entries) && sale.commands > 745.0,
             "{sale:?}"
         );
         // Then nobody is there for 99 seconds.

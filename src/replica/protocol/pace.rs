@@ -77,7 +77,7 @@ const APART_MOST: Duration = Duration::from_millis(200);
 /// How far apart entries go once one of them had several whom somebody waits for.
 // PERF: every gate reads and applies each entry: where joins come faster than the log answers, few large ones cost a fraction of many small
 // ones, and nobody sees so short a wait.
-const CROWD_APART: Duration = Duration::from_millis(4);
+const CROWD_APART: Duration = Duration::from_millis(8);
 
 /// A gate with nothing to ask looks up now and then …
 pub(super) const IDLE: Duration = Duration::from_secs(1);
