@@ -213,12 +213,18 @@ function card(name) {
   return { element, figures, mode, notes, rehearsal, plots, lines, of_lines, changes, revision: -1, past: 0 };
 }
 
+function slowed({ calls_milli, why, since, shop }) {
+  const p95 = shop && shop.p95_ms !== null ? `, 95 of 100 within ${shop.p95_ms} ms` : '';
+  const figures = shop ? `; ${shop.requests_per_second} requests a second${p95}, ${shop.errors_permille} of 1000 fail` : '';
+  return `${calls_milli ? 'fewer called' : 'NOBODY CALLED'} since ${new Date(since).toLocaleTimeString()}: ${why}${figures}`;
+}
+
 function notes(room) {
   const list = [];
   if (room.from === 'api') list.push('Added by an operator while the gates ran; in no file.');
   if (room.from === 'elsewhere') list.push('Not in force at this gate.');
   if (room.schedule) list.push(`${room.schedule.phase}${room.schedule.next_change ? ' until ' + new Date(room.schedule.next_change).toLocaleString() : ''}`);
-  if (room.admission && room.admission.why !== 'free') list.push(room.admission.calls_milli ? `fewer called: ${room.admission.why}` : `NOBODY CALLED: ${room.admission.why}`);
+  if (room.admission && room.admission.why !== 'free') list.push(slowed(room.admission));
   if (room.message) list.push('Message: ' + room.message);
   for (const [tag, text] of Object.entries(room.messages || {})) list.push(`Message (${tag}): ${text}`);
   if (room.overridden.length) list.push('Set by hand: ' + room.overridden.join(', '));

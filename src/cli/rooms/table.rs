@@ -96,7 +96,11 @@ fn admitted(admission: &api::Admission) -> String {
     let given = admission
         .given_secs
         .map_or_else(String::new, |secs| format!(", given for another {secs} s"));
-    format!("{}: {most}: {why}{shop}{given}", admission.by)
+    format!(
+        "{}: {most}: {why}, since {}{shop}{given}",
+        admission.by,
+        time(&admission.since)
+    )
 }
 
 fn notes(room: &api::Room) -> String {
@@ -308,6 +312,28 @@ mod tests {
         assert!(
             text.contains("main: 1 in excess, since capacity was lowered or after an outage\n"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn a_room_that_follows_its_shop_says_what_slows_it_since_when_and_by_which_figures() {
+        let admission = api::Admission {
+            by: "adaptive".to_owned(),
+            why: "latency".to_owned(),
+            since: "2026-11-20T13:04:05.678Z".to_owned(),
+            calls_milli: 1_250,
+            shop: Some(api::Shop {
+                requests_per_second: 80,
+                p95_ms: Some(350),
+                errors_permille: 10,
+                in_flight: 3,
+            }),
+            ..api::Admission::default()
+        };
+        assert_eq!(
+            admitted(&admission),
+            "adaptive: at most 1.250 called a step: fewer are called, as the shop takes long, since 13:04:05 UTC; \
+             80 requests a second, 95 of 100 within 350 ms, 10 of 1000 fail"
         );
     }
 
