@@ -41,6 +41,8 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
     store.restart();
     // Whoever comes as the store is back stands behind those who waited through it.
     until("a number for somebody new", || {
+        // Each of them is asked for many times below.
+        std::thread::park_timeout(Duration::from_millis(200));
         let mut newcomer = gate.visitor();
         let page = newcomer.goes_to("/");
         newcomers.push(newcomer);
