@@ -2,9 +2,11 @@
 # Mount a config at /data/config.toml, or say `run --upstream http://shop:3000`. Who maps the admin listener to the outside
 # sets `admin_listen` and `admin_token`; the health check then wants ANTEROOM_HEALTHCHECK.
 FROM rust:1.95-bookworm AS build
+# --build-arg BUILD=build-pgo takes twenty minutes on two cores, and makes a binary that takes an eighth less of them.
+ARG BUILD=build-static
 WORKDIR /source
 COPY . .
-RUN scripts/build-static /image && mkdir /image/data
+RUN scripts/$BUILD /image && mkdir /image/data
 
 FROM scratch
 COPY --from=build /image/anteroom /anteroom
