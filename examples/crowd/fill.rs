@@ -1,7 +1,7 @@
 //! A line filled through a replica, as a gate's own does it, but for the requests.
 
 use anteroom::log::redis::{Options as LogOptions, RedisLog};
-use anteroom::replica::{Arrival, JoinOutcome, Options, Replica};
+use anteroom::replica::{Arrival, Charge, JoinOutcome, Options, Replica};
 use anteroom::room::{LaneId, LineName, Number, RoomName};
 use tokio::task::JoinSet;
 
@@ -14,7 +14,12 @@ const WAVE: usize = 20_000;
 pub async fn fill(url: &str, visitors: usize) {
     let log =
         RedisLog::open(&url.parse().expect("the store's address"), LogOptions::default()).expect("the store will do");
-    let (replica, thread) = Replica::start(Box::new(log), Vec::new(), Options::default()).expect("a replica");
+    // The room is in no file of this replica's, and is not its to remove.
+    let options = Options {
+        charge: Charge::Before,
+        ..Options::default()
+    };
+    let (replica, thread) = Replica::start(Box::new(log), Vec::new(), options).expect("a replica");
     let mut left = visitors;
     while left > 0 {
         let wave = left.min(WAVE);
