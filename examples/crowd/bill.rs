@@ -1,8 +1,8 @@
 //! The bill: unit costs of a Redis are measured here, what [`anteroom::simulate::bill`] says is held to what is found, and a
 //! sale that does not fit here is computed.
 //!
-//! `r` is measured by long ranges of a stream; `k`, `c` and the envelopes come from a run of one gate and one of six; other runs
-//! check them.
+//! `r` is measured by long ranges of a stream; the round trip, `k`, `c` and the envelopes come from a run of one gate and one of
+//! six; other runs check them.
 
 use std::time::Duration;
 
@@ -56,13 +56,16 @@ fn sale(gates: u32) -> Load {
 pub async fn bill(server: &str, folder: &std::path::Path) -> Vec<String> {
     let one = measure(server, folder, given(1, 400, 150)).await;
     let six = measure(server, folder, given(6, 400, 150)).await;
-    let units = fit(&one, &six, reading(server, folder).await);
+    let units = Units {
+        trip_secs: one.trip_secs,
+        ..fit(&one, &six, reading(server, folder).await)
+    };
     println!("unit costs: {units:.6?}\n");
     println!("| gates | joins/s | | entries/s | commands/s | of a core | bytes/s in | bytes/s out |");
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut faults = Vec::new();
     for load in [given(1, 1_000, 150), given(3, 400, 150), given(3, 1_000, 150)] {
-        let (_, found) = measure(server, folder, load).await;
+        let found = measure(server, folder, load).await.cost;
         let said = load.costs(&units);
         for (what, cost) in [("formula", &said), ("measured", &found)] {
             println!("| {} | {} | {what} | {} |", load.gates, load.joins, tells(cost));
@@ -110,12 +113,29 @@ fn tells(cost: &Cost) -> String {
     )
 }
 
-/// From a run of one gate and one of several, and what reading an entry takes.
-fn fit((one, few): &(Load, Cost), (other, many): &(Load, Cost), read_secs: f64) -> Units {
+/// What a run came to.
+struct Run {
+    load: Load,
+    cost: Cost,
+    /// Of an exchange, as its gate sees it.
+    trip_secs: f64,
+}
+
+/// From a run of one gate and one of several, and what reading an entry takes; but for the round trip.
+fn fit(few: &Run, many: &Run, read_secs: f64) -> Units {
+    let (
+        Run {
+            load: one, cost: few, ..
+        },
+        Run {
+            load: other,
+            cost: many,
+            ..
+        },
+    ) = (few, many);
     let alone = |load: &Load, cost: &Cost| cost.cpu / cost.exchanges - read_secs * load.gates;
     let entry = |load: &Load, cost: &Cost| load.entry_bytes(cost.exchanges);
     Units {
-        trip_secs: (1.0 / few.exchanges - 1.0 / one.joins).max(0.0),
         commands: f64::midpoint(few.commands / few.exchanges, many.commands / many.exchanges),
         exchange_secs: f64::midpoint(alone(one, few), alone(other, many)),
         read_secs,
@@ -124,6 +144,7 @@ fn fit((one, few): &(Load, Cost), (other, many): &(Load, Cost), read_secs: f64) 
             many.bytes_in / many.exchanges - entry(other, many),
         ),
         envelope_bytes: many.bytes_out / many.exchanges / other.gates - entry(other, many),
+        ..Units::default()
     }
 }
 
@@ -165,7 +186,7 @@ async fn reading(server: &str, folder: &std::path::Path) -> f64 {
 const RANGES: u32 = 2_000;
 
 /// A run of replicas alone, on a Redis of its own: what the store's side costs, the gates' requests left out.
-async fn measure(server: &str, folder: &std::path::Path, load: Load) -> (Load, Cost) {
+async fn measure(server: &str, folder: &std::path::Path, load: Load) -> Run {
     let folder = folder.join(format!("bill-{}-{}", load.gates, load.joins));
     let redis = Redis::start(server, &folder).await;
     let gates: Vec<(Replica, ReplicaThread)> = (0..whole(load.gates)).map(|_| replica(&redis.url())).collect();
@@ -173,11 +194,13 @@ async fn measure(server: &str, folder: &std::path::Path, load: Load) -> (Load, C
     join(&gates, 1).await;
     let numbers = join(&gates, WAITING).await;
     sleep(Duration::from_secs(2)).await;
-    let (before, cpu, began) = (redis.tells().await, redis.cpu(), Instant::now());
+    let (before, cpu, began, asked) = (redis.tells().await, redis.cpu(), Instant::now(), exchanged(&gates));
     busy(&gates, &numbers, load).await;
     let (after, secs) = (redis.tells().await, began.elapsed().as_secs_f64());
     let cpu = redis.cpu().saturating_sub(cpu).as_secs_f64() / secs;
     let grown = |of: fn(&Told) -> u64| figure(of(&after) - of(&before)) / secs;
+    let answered = exchanged(&gates);
+    let trip_secs = (answered.0 - asked.0).as_secs_f64() / figure((answered.1 - asked.1).max(1));
     for (_, thread) in gates {
         thread.stop();
     }
@@ -188,7 +211,16 @@ async fn measure(server: &str, folder: &std::path::Path, load: Load) -> (Load, C
         bytes_in: grown(|told| told.bytes_in),
         bytes_out: grown(|told| told.bytes_out),
     };
-    (load, cost)
+    Run { load, cost, trip_secs }
+}
+
+/// How long all exchanges took so far, and how many there were.
+fn exchanged(gates: &[(Replica, ReplicaThread)]) -> (Duration, u64) {
+    let of_all = gates.iter().flat_map(|(replica, _)| replica.calls().took());
+    let exchanges = of_all.filter(|(what, _)| *what == "exchange");
+    exchanges.fold((Duration::ZERO, 0), |(sum, count), (_, took)| {
+        (sum + took.sum(), count + took.count())
+    })
 }
 
 fn replica(url: &str) -> (Replica, ReplicaThread) {

@@ -57,6 +57,12 @@ impl Latency {
     pub fn count(&self) -> u64 {
         self.0.counts.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
+
+    /// What they come to together.
+    #[must_use]
+    pub fn sum(&self) -> Duration {
+        Duration::from_nanos(self.0.sum_ns.load(Ordering::Relaxed))
+    }
 }
 
 impl TypedMetric for Latency {
@@ -69,8 +75,7 @@ impl EncodeMetric for Latency {
         let counts = self.0.counts.iter().map(|count| count.load(Ordering::Relaxed));
         let buckets: Vec<(f64, u64)> = bounds.zip(counts).collect();
         let count = buckets.iter().map(|(_, count)| count).sum();
-        let sum = Duration::from_nanos(self.0.sum_ns.load(Ordering::Relaxed)).as_secs_f64();
-        encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)
+        encoder.encode_histogram::<NoLabelSet>(self.sum().as_secs_f64(), count, &buckets, None)
     }
 
     fn metric_type(&self) -> MetricType {
