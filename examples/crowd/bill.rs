@@ -200,7 +200,7 @@ async fn measure(server: &str, folder: &std::path::Path, load: Load) -> Run {
     let cpu = redis.cpu().saturating_sub(cpu).as_secs_f64() / secs;
     let grown = |of: fn(&Told) -> u64| figure(of(&after) - of(&before)) / secs;
     let answered = exchanged(&gates);
-    let trip_secs = (answered.0 - asked.0).as_secs_f64() / figure((answered.1 - asked.1).max(1));
+    let trip_secs = answered.0.saturating_sub(asked.0).as_secs_f64() / figure((answered.1 - asked.1).max(1));
     for (_, thread) in gates {
         thread.stop();
     }
