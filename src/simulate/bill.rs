@@ -65,15 +65,14 @@ pub struct Units {
 }
 
 impl Default for Units {
-    /// As `scripts/size bill` measured them on a Redis, but for a quick round trip: of the protocol before a crowd's entries went
-    /// 4 ms apart, on a busy machine, and within a half of what was found.
+    /// As `scripts/size bill` measured them on a Redis, but for the round trip, which is one over a network, and the processor.
     fn default() -> Self {
         Self {
             trip_secs: 1e-3,
             commands: 6.0,
             exchange_secs: 0.0,
             read_secs: 0.0,
-            request_bytes: 840.0,
+            request_bytes: 330.0,
             envelope_bytes: 250.0,
         }
     }
