@@ -252,7 +252,7 @@ def lines(options, count):
     with open(f"{trial.folder}/targets", "w", encoding="utf-8") as file:
         file.writelines(f"http://127.0.0.1:{trial.port}/event/{i}\n" for i in range(count))
     said = subprocess.run(
-        ["h2load", "--h1", "-t1", "-c32", f"-n{count}", f"--input-file={trial.folder}/targets"]
+        ["h2load", "--h1", "-t1", f"-c{min(32, count)}", f"-n{count}", f"--input-file={trial.folder}/targets"]
         + [word for name, value in BROWSER.items() for word in ("-H", f"{name}: {value}")],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
