@@ -109,7 +109,7 @@ impl Shared {
         }
         let path = head.uri.path().strip_prefix(OWN_PREFIX)?.strip_prefix("/rooms/")?;
         let name = path.split('/').next()?;
-        self.rules.iter().position(|rules| rules.room.name.as_str() == name)
+        self.room_named(name)
     }
 
     /// What a mark is worth in a room now.

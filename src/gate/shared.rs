@@ -1,5 +1,6 @@
 //! What all cores share: the rules, the keys, the replica, the limits; and the two steps that every request passes.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -45,6 +46,8 @@ pub struct Parts {
 pub struct Shared {
     pub router: Router,
     pub rules: Vec<Rules>,
+    /// Where in `rules` each room is.
+    named: HashMap<String, usize>,
     pub limits: Limits,
     pub keyring: Keyring,
     pub signer: Option<RequestSigner>,
@@ -99,6 +102,12 @@ impl Shared {
         Ok(Self {
             router: config.router(),
             rules: rules.collect::<Result<_, _>>()?,
+            named: config
+                .rooms
+                .iter()
+                .map(|room| room.name.as_str().to_owned())
+                .zip(0..)
+                .collect(),
             limits: Limits::new(
                 &config.limits,
                 &config.own_limits,
@@ -191,9 +200,17 @@ impl Shared {
     /// While cut off: the session has been over for longer than those inside may go on. Otherwise only the log ends it.
     #[must_use]
     pub fn outlived(&self, room: &RoomName, expires: Clock) -> bool {
-        let rules = self.rules.iter().find(|rules| rules.room.name == *room);
-        let extension = rules.map_or(0, |rules| rules.room.outage_extension_ms);
-        self.replica.cut_off().is_some() && self.replica.now() > expires.plus(SLACK_MS + extension)
+        let extension = |at: usize| self.rules[at].room.outage_extension_ms;
+        self.replica.cut_off().is_some() && {
+            let extension = self.room_named(room.as_str()).map_or(0, extension);
+            self.replica.now() > expires.plus(SLACK_MS + extension)
+        }
+    }
+
+    /// Where in the rules the room of this name is.
+    #[must_use]
+    pub fn room_named(&self, name: &str) -> Option<usize> {
+        self.named.get(name).copied()
     }
 
     /// Something that should never be missing is.

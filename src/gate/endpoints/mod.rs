@@ -88,11 +88,7 @@ impl Gate {
             [Some("health"), None, ..] => (None, Self::health()),
             [Some("proof.js"), None, ..] => (None, Self::worker()),
             [Some("rooms"), Some(room), Some(endpoint), None] => {
-                let named = self
-                    .shared
-                    .rules
-                    .iter()
-                    .position(|rules| rules.room.name.as_str() == room);
+                let named = self.shared.room_named(room);
                 match (named, Endpoint::of(endpoint)) {
                     (Some(at), Some(endpoint)) => (named, self.of_room(conn, visit, head, at, endpoint).await),
                     _ => (named, self.not_found(visit)),
