@@ -1,6 +1,7 @@
 """The comparison of scripts/bench: one contender at a time on a core of its own, backend and load on another."""
 
 import argparse
+import contextlib
 import http.client
 import json
 import os
@@ -498,6 +499,20 @@ class Bench:
         return {"Cookie": self.cookies(port, "/held/a", lambda word: word == "waiting", over_tls)}
 
 
+@contextlib.contextmanager
+def ready(options):
+    """A bench with what all contenders have; all that was started ends with it, also when it is ended from outside."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        bench = Bench(options, folder)
+        try:
+            bench.prepare()
+            yield bench
+        finally:
+            bench.end_all()
+
+
 def whole_bytes(port, path, fields):
     """The length of an answer, head and body, on a connection that is kept."""
     lines = [f"GET {path} HTTP/1.1", "Host: localhost", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
@@ -547,16 +562,9 @@ def main():
     parser.add_argument("--gate", default="target/release/anteroom", help="a binary that is there already")
     parser.add_argument("--bare", default="target/release/examples/bare_proxy", help=f"{BARE}, there already")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        bench = Bench(options, folder)
-        try:
-            bench.prepare()
-            for part in options.only or parts:
-                getattr(bench, part)()
-        finally:
-            bench.end_all()
+    with ready(options) as bench:
+        for part in options.only or parts:
+            getattr(bench, part)()
     if bench.failed:
         sys.exit("beyond their limits:\n" + "\n".join(bench.failed))
 

@@ -1,16 +1,12 @@
 """What an event stream takes of the gate's own memory in the clear, over TLS and over HTTP/2 (scripts/size streams)."""
 
 import argparse
-import http.client
-import os
 import re
-import signal
 import sys
-import tempfile
 import time
 import types
 
-from bench import LOAD_CORE, PATIENCE_SECS, Bench
+from bench import LOAD_CORE, PATIENCE_SECS, ask, ready
 
 # Streams of one ticket, which is as many as may be configured.
 EACH = 100
@@ -32,11 +28,8 @@ def own_bytes(pid):
 
 
 def opened(admin):
-    connection = http.client.HTTPConnection("127.0.0.1", admin, timeout=PATIENCE_SECS)
-    connection.request("GET", "/metrics")
-    said = connection.getresponse().read().decode()
-    connection.close()
-    return int(re.search(r"^anteroom_streams (\d+)", said, re.M).group(1))
+    _, _, said = ask(admin, "/metrics")
+    return int(re.search(r"^anteroom_streams (\d+)", said.decode(), re.M).group(1))
 
 
 def open_streams(bench, scheme, port, extra, tickets):
@@ -73,17 +66,10 @@ def main():
     parser = argparse.ArgumentParser(prog="streams.py")
     parser.add_argument("gate", help="a binary")
     options = types.SimpleNamespace(gate=parser.parse_args().gate)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
     print(f"\n| {MORE * EACH} streams beside {FIRST * EACH} | bytes each |\n| --- | --- |")
     for way, (scheme, extra) in WAYS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            os.chmod(folder, 0o755)
-            bench = Bench(options, folder)
-            try:
-                bench.prepare()
-                print(f"| {way} | {measured(bench, scheme, extra):,.0f} |", flush=True)
-            finally:
-                bench.end_all()
+        with ready(options) as bench:
+            print(f"| {way} | {measured(bench, scheme, extra):,.0f} |", flush=True)
 
 
 main()

@@ -2,13 +2,11 @@
 
 import argparse
 import os
-import signal
 import socket
 import sys
-import tempfile
 import types
 
-from bench import BROWSER, CROWD, PATIENCE_SECS, Bench
+from bench import BROWSER, CROWD, PATIENCE_SECS, ready
 
 SECS = 3
 STREAMS = 100
@@ -31,22 +29,15 @@ def main():
     parser = argparse.ArgumentParser(prog="train.py")
     parser.add_argument("gate", help="a binary that counts")
     options = types.SimpleNamespace(gate=parser.parse_args().gate, seconds=SECS)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        bench = Bench(options, folder)
-        try:
-            bench.prepare()
-            gate, port, tls = bench.start("gate")
-            for title, load in loads(bench, port, tls):
-                print(f"{title} …", file=sys.stderr, flush=True)
-                load()
-            # It writes its counts as it ends.
-            bench.end(gate)
-            if gate.process.returncode:
-                sys.exit(f"the gate ended with {gate.process.returncode}: its counts are lost")
-        finally:
-            bench.end_all()
+    with ready(options) as bench:
+        gate, port, tls = bench.start("gate")
+        for title, load in loads(bench, port, tls):
+            print(f"{title} …", file=sys.stderr, flush=True)
+            load()
+        # It writes its counts as it ends.
+        bench.end(gate)
+        if gate.process.returncode:
+            sys.exit(f"the gate ended with {gate.process.returncode}: its counts are lost")
 
 
 def loads(bench, port, tls):
