@@ -74,7 +74,8 @@ fn joins(apart: Time) -> (u64, Time) {
 fn a_crowds_joins_go_in_few_entries() {
     let (entries, longest) = joins(MILLI / 10);
     assert!(entries < 60, "{entries} entries for 1,000 joins in a tenth of a second");
-    assert!(longest < 8 * MILLI, "{longest} us");
+    // 8 ms between its entries, and the way to the store and back.
+    assert!(longest < 9 * MILLI, "{longest} us");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What can go wrong with a store and its gates, one thing at a time, each over a few seeds.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use anteroom::room::VERSION;
 
@@ -14,7 +15,11 @@ const MINUTE: Time = 60 * SECOND;
 
 /// Runs a world over some seeds, all of which must keep the promises.
 pub fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
-    let outcomes: Vec<Outcome> = (0..3).map(|seed| plan(Plan::plain(seed)).run().shown()).collect();
+    over(0..3, test, plan)
+}
+
+pub fn over(seeds: Range<u64>, test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
+    let outcomes: Vec<Outcome> = seeds.map(|seed| plan(Plan::plain(seed)).run().shown()).collect();
     for outcome in &outcomes {
         outcome.must_hold(test);
     }
