@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 
 use super::origins::ShopStream;
 use super::settings::UpstreamSettings;
-use super::socket::Stall;
+use super::socket::{FEW_BYTES, Stall, in_one_piece};
 use super::stats::{Stats, down, up};
 
 /// The shop's end.
@@ -103,7 +103,11 @@ impl AsyncWrite for ShopSocket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(self.stream.get_mut()).poll_write_vectored(cx, bufs);
+        let stream = Pin::new(self.stream.get_mut());
+        let written = match in_one_piece(bufs, &mut [0; FEW_BYTES]) {
+            Some(piece) => stream.poll_write(cx, piece),
+            None => stream.poll_write_vectored(cx, bufs),
+        };
         self.stall.watch(cx, written)
     }
 

@@ -91,7 +91,11 @@ impl AsyncWrite for ClientSocket {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = this.conn.stream().poll_write_vectored(cx, bufs);
+        let stream = this.conn.stream();
+        let written = match in_one_piece(bufs, &mut [0; FEW_BYTES]) {
+            Some(piece) => stream.poll_write(cx, piece),
+            None => stream.poll_write_vectored(cx, bufs),
+        };
         this.watch(cx, written)
     }
 
@@ -107,6 +111,24 @@ impl AsyncWrite for ClientSocket {
         Poll::Ready(self.conn.stream().shutdown(std::net::Shutdown::Write))
     }
 }
+
+/// What is to be written, where it is one piece, or so little that it is copied to `room` to be one.
+// PERF: `writev` goes the way of files through the kernel, and takes 0.1 to 0.3 us more than `send` does.
+pub(super) fn in_one_piece<'a>(bufs: &'a [io::IoSlice<'_>], room: &'a mut [u8; FEW_BYTES]) -> Option<&'a [u8]> {
+    if let [piece] = bufs {
+        return Some(piece);
+    }
+    let mut filled = 0;
+    for piece in bufs {
+        let end = filled + piece.len();
+        room.get_mut(filled..end)?.copy_from_slice(piece);
+        filled = end;
+    }
+    Some(&room[..filled])
+}
+
+/// A head of usual size with a small answer.
+pub(super) const FEW_BYTES: usize = 1024;
 
 /// A write deadline: an error once the peer has taken nothing for `limit`. The kernel wakes a writer only when a good
 /// part of its buffer is free again, so a reader that takes a byte now and then counts as one that takes nothing.
@@ -129,5 +151,27 @@ impl Stall {
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(timer.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::IoSlice;
+
+    use super::*;
+
+    #[test]
+    fn little_goes_in_one_piece_and_much_does_not() {
+        let (half, rest) = ([1; FEW_BYTES / 2], [2; FEW_BYTES - FEW_BYTES / 2]);
+        let pieces = |bufs: &[&[u8]]| {
+            let bufs: Vec<IoSlice<'_>> = bufs.iter().map(|buf| IoSlice::new(buf)).collect();
+            in_one_piece(&bufs, &mut [0; FEW_BYTES]).map(<[u8]>::to_vec)
+        };
+        assert_eq!(pieces(&[]), Some(Vec::new()));
+        assert_eq!(pieces(&[b"head", b"", b"body"]), Some(b"headbody".to_vec()));
+        assert_eq!(pieces(&[&half, &rest]), Some([&half[..], &rest].concat()));
+        assert_eq!(pieces(&[&half, &rest, b"!"]), None);
+        let long = [3; 4 * FEW_BYTES];
+        assert_eq!(pieces(&[&long]), Some(long.to_vec()), "one piece is not copied");
     }
 }
