@@ -10,11 +10,12 @@ use http::{HeaderName, StatusCode};
 use crate::config::{Identities, Missing, Source};
 use crate::identity::{Identity, MAX_BODY, agreed, field_of};
 use crate::metrics::Outcome;
-use crate::proxy::{BodyError, RequestBody};
+use crate::proxy::BodyError;
 use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};
 use crate::token::{Ticket, TicketPlace};
 use crate::waiting::{PageKind, percent_encode};
 
+use super::Halves;
 use super::answers::{Answer, Refusal};
 use super::cookies;
 use super::decide::{PassState, TicketState};
@@ -90,14 +91,15 @@ fn bearer(value: &str) -> Option<&str> {
 }
 
 /// The account that the body of the room's form names: it is read, and goes on to the shop as it came.
-pub async fn form(shared: &Shared, rules: &Rules, head: &Parts, body: &mut RequestBody) -> Result<Vec<Tag>, BodyError> {
+pub async fn form(shared: &Shared, rules: &Rules, request: &mut Halves) -> Result<Vec<Tag>, BodyError> {
     let Some(Source::Field { name, .. }) = rules.room.identity.as_ref().map(|identities| &identities.source) else {
         return Ok(Vec::new());
     };
     // What is packed would have to be unpacked, within bounds of its own.
+    let head = &request.head;
     let kind = header(head, &CONTENT_TYPE).filter(|_| !head.headers.contains_key(CONTENT_ENCODING));
     let Some(kind) = kind else { return Ok(Vec::new()) };
-    let seen = body.look(MAX_BODY).await?;
+    let seen = request.body.look(MAX_BODY).await?;
     let identity = seen.and_then(|seen| field_of(kind, &seen, name));
     Ok(tags_of(shared, rules, identity))
 }

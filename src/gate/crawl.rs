@@ -10,7 +10,7 @@ use http::{HeaderMap, Method};
 
 use crate::crawlers::Standing;
 use crate::metrics::Outcome;
-use crate::proxy::{Conn, RequestBody};
+use crate::proxy::Conn;
 
 use super::answers::Answer;
 use super::forward::Admission;
@@ -18,7 +18,7 @@ use super::forward_auth::Aim;
 use super::kind::Kind;
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
-use super::{Gate, Shared};
+use super::{Gate, Halves, Shared};
 
 impl Shared {
     /// A request's circumstances, and whether it is a crawler's.
@@ -48,20 +48,14 @@ fn met(standing: Standing, method: &Method, headers: &HeaderMap) -> Kind {
 impl Gate {
     /// The row "verified crawler": forwarded as nobody's session, if not too many are. A proxy that asks carries the request
     /// itself, so that nobody could say how many are under way: there none is.
-    pub async fn crawl(
-        &self,
-        seat: &Seat<'_>,
-        visit: &Visit,
-        (head, body): (Parts, RequestBody),
-        worth: &Worth,
-    ) -> Answer {
+    pub async fn crawl(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
         let hold = (visit.aim == Aim::Shop).then(|| seat.rules.crawlers.take(())).flatten();
         let Some(hold) = hold else {
             return seat.not_now(visit, worth);
         };
         let pages = &seat.rules.pages;
         let mut answer = self
-            .forward(visit, head, body, pages, Outcome::Crawler, Admission::Free)
+            .forward(visit, request, pages, Outcome::Crawler, Admission::Free)
             .await;
         answer.response = answer.response.map(|body| body.hold(hold));
         answer

@@ -16,7 +16,6 @@ use crate::time;
 use crate::token::Pass;
 use crate::waiting::PageKind;
 
-use super::Gate;
 use super::answers::{Answer, Refusal};
 use super::cacheable;
 use super::cookies;
@@ -29,6 +28,7 @@ use super::rehearsal;
 use super::rules::{Ending, Rules};
 use super::seat::Seat;
 use super::visit::Visit;
+use super::{Gate, Halves};
 
 pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
 
@@ -107,12 +107,12 @@ impl Gate {
     pub async fn forward(
         &self,
         visit: &Visit,
-        mut head: Parts,
-        body: RequestBody,
+        request: Box<Halves>,
         pages: &Pages,
         outcome: Outcome,
         right: Admission<'_>,
     ) -> Answer {
+        let Halves { mut head, body } = *request;
         if let Some(rehearsed) = visit.rehearsed {
             if !rehearsed.forward {
                 return Self::stand_in(&head, outcome, right);

@@ -1,17 +1,14 @@
 //! Requests of visitors whose turn it is: the claim, and everything that carries a valid pass.
 
-use http::request::Parts;
-
 use crate::metrics::Outcome;
-use crate::proxy::RequestBody;
 use crate::room::{Standing, Wall};
 use crate::token::Pass;
 
-use super::Gate;
 use super::answers::Answer;
 use super::forward::{Admission, Session};
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
+use super::{Gate, Halves};
 
 impl Gate {
     /// The row "valid pass": forwarded, the pass re-signed when due, the ticket cleared.
@@ -19,8 +16,7 @@ impl Gate {
         &self,
         seat: &Seat<'_>,
         visit: &Visit,
-        head: Parts,
-        body: RequestBody,
+        request: Box<Halves>,
         worth: &Worth,
         ends_on: u32,
     ) -> Answer {
@@ -46,8 +42,7 @@ impl Gate {
         };
         self.forward(
             visit,
-            head,
-            body,
+            request,
             &seat.rules.pages,
             Outcome::Inside,
             Admission::Session(session),
@@ -56,7 +51,7 @@ impl Gate {
     }
 
     /// The row "ticket of a called number": the pass is set and the request forwarded.
-    pub async fn claim(&self, seat: &Seat<'_>, visit: &Visit, head: Parts, body: RequestBody, worth: &Worth) -> Answer {
+    pub async fn claim(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
         let visitor = seat.ticket_visitor();
         let pass = worth.yields(seat, visit);
         let (Some(ticket), Some(pass)) = (&worth.ticket, pass) else {
@@ -71,8 +66,7 @@ impl Gate {
         };
         self.forward(
             visit,
-            head,
-            body,
+            request,
             &seat.rules.pages,
             Outcome::Claimed,
             Admission::Session(session),

@@ -1,10 +1,8 @@
 //! A navigation without a place: numbering the visitor, and going on from there.
 
 use http::header::SET_COOKIE;
-use http::request::Parts;
 
 use crate::metrics::{CodeFate, Outcome};
-use crate::proxy::RequestBody;
 use crate::replica::{Arrival, JoinOutcome};
 use crate::room::{Edition, LaneId, Number, PendingId, Tag};
 use crate::time;
@@ -18,7 +16,7 @@ use super::line_page::LinePage;
 use super::proof::Proof;
 use super::seat::Seat;
 use super::visit::Visit;
-use super::{Gate, limits};
+use super::{Gate, Halves, limits};
 
 /// How a newcomer comes.
 #[derive(Clone, Copy)]
@@ -113,7 +111,7 @@ impl Gate {
         &self,
         seat: &Seat<'_>,
         visit: &Visit,
-        (head, body): (Parts, RequestBody),
+        request: Box<Halves>,
         edition: Edition,
         (pending, told): (Option<PendingId>, Option<Void>),
     ) -> Answer {
@@ -137,8 +135,7 @@ impl Gate {
                 };
                 self.forward(
                     visit,
-                    head,
-                    body,
+                    request,
                     &seat.rules.pages,
                     Outcome::Admitted,
                     Admission::Session(session),
@@ -163,7 +160,7 @@ impl Gate {
             // Switched off on another gate, which this one had not read yet.
             Joined::Refused if self.shared.is_off(&seat.rules.room.name) => {
                 let pages = &seat.rules.pages;
-                self.forward(visit, head, body, pages, Outcome::Outside, Admission::Free)
+                self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
                     .await
             }
             Joined::Refused => seat.refused(visit),

@@ -78,6 +78,20 @@ use visit::Visit;
 pub use in_force::{Core, Cores};
 pub use shared::{Parts as GateParts, Shared};
 
+/// A request as it goes from one step to the next. PERF: in a box of its own, since a step's future keeps what it was given beside
+/// what it makes of it (<https://github.com/rust-lang/rust/issues/62958>).
+pub struct Halves {
+    head: Parts,
+    body: RequestBody,
+}
+
+impl Halves {
+    fn of(request: Request<RequestBody>) -> Box<Self> {
+        let (head, body) = request.into_parts();
+        Box::new(Self { head, body })
+    }
+}
+
 /// One core's gate, as one configuration has it.
 pub struct Gate {
     shared: Arc<Shared>,
@@ -90,26 +104,20 @@ impl Gate {
     /// Answers one request. PERF: its future is made anew for each, and as large as the largest of its ways: those that few
     /// requests go have rooms of their own (`Box::pin`).
     pub async fn handle(&self, conn: Arc<Conn>, request: Request<RequestBody>) -> Response<Body> {
-        let (head, body) = request.into_parts();
-        if let Some(question) = self.shared.question(&head) {
-            return Box::pin(self.judge(&conn, question, head, body)).await;
+        let request = Halves::of(request);
+        if let Some(question) = self.shared.question(&request.head) {
+            return Box::pin(self.judge(&conn, question, request)).await;
         }
-        let mut visit = self.shared.visit(&conn, &head);
-        let record = self.shared.record(&head);
-        let (room, answer) = self.route(&conn, &mut visit, head, body).await;
+        let mut visit = self.shared.visit(&conn, &request.head);
+        let record = self.shared.record(&request.head);
+        let (room, answer) = self.route(&conn, &mut visit, request).await;
         self.shared.finish(&visit, record, room, answer)
     }
 
     /// Finds where a request belongs; what belongs nowhere in particular is answered here.
-    async fn route(
-        &self,
-        conn: &Arc<Conn>,
-        visit: &mut Visit,
-        head: Parts,
-        body: RequestBody,
-    ) -> (Option<usize>, Answer) {
+    async fn route(&self, conn: &Arc<Conn>, visit: &mut Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
-        let Some(routed) = shared.route(&head) else {
+        let Some(routed) = shared.route(&request.head) else {
             conn.close();
             let refusal = Refusal::new(
                 StatusCode::BAD_REQUEST,
@@ -119,23 +127,23 @@ impl Gate {
             );
             return (None, refusal.answer(&shared.pages, visit));
         };
-        if let Some(answer) = redirect::answer(shared, visit, &head) {
+        if let Some(answer) = redirect::answer(shared, visit, &request.head) {
             return (None, answer);
         }
         if visit.mark.is_some() {
-            return self.rehearsed(conn, visit, head, body, routed).await;
+            return self.rehearsed(conn, visit, request, routed).await;
         }
         if routed.own {
-            return self.endpoint(conn, visit, &head).await;
+            return self.endpoint(conn, visit, &request.head).await;
         }
         if self.upstream.is_none() {
             return (None, self.no_shop(visit));
         }
-        self.routed(visit, head, body, routed).await
+        self.routed(visit, request, routed).await
     }
 
     /// A request for the shop: turned away at once, let through without a room, or the room's.
-    async fn routed(&self, visit: &Visit, head: Parts, body: RequestBody, routed: Routed) -> (Option<usize>, Answer) {
+    async fn routed(&self, visit: &Visit, request: Box<Halves>, routed: Routed) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
         if routed.misdirected {
             let status = StatusCode::MISDIRECTED_REQUEST;
@@ -150,22 +158,22 @@ impl Gate {
             return (room, over.answer(pages, visit));
         }
         if visit.kind == Kind::Preflight {
-            return (room, Box::pin(self.preflight(visit, head, body)).await);
+            return (room, Box::pin(self.preflight(visit, request)).await);
         }
         match routed.room {
             Some(place) if !shared.lets_all_in(place.index, visit.client) => {
-                (room, self.in_room(visit, head, body, place).await)
+                (room, self.in_room(visit, request, place).await)
             }
             _ => (
                 room,
-                self.forward(visit, head, body, pages, Outcome::Outside, Admission::Free)
+                self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
                     .await,
             ),
         }
     }
 
     /// A request to a protected route: reads its tokens, decides, carries out.
-    async fn in_room(&self, visit: &Visit, head: Parts, body: RequestBody, place: InRoom) -> Answer {
+    async fn in_room(&self, visit: &Visit, mut request: Box<Halves>, place: InRoom) -> Answer {
         let rules = &self.shared.rules[place.index];
         let LineOf::Line(line) = place.line else {
             let refusal = Refusal::new(
@@ -176,14 +184,14 @@ impl Gate {
             );
             return refusal.answer(&rules.pages, visit);
         };
-        let (mut seat, mut body) = (Seat::of(&self.shared, rules, line, &head, visit), body);
+        let mut seat = Seat::of(&self.shared, rules, line, &request.head, visit);
         if place.names {
-            match Box::pin(accounts::form(&self.shared, rules, &head, &mut body)).await {
+            match Box::pin(accounts::form(&self.shared, rules, &mut request)).await {
                 Ok(tags) => seat.tags = tags,
                 Err(error) => return self.failed(proxy::Kind::from(error).into(), &rules.pages, visit),
             }
         }
-        if let Some(answer) = seat.take_code(visit, &head) {
+        if let Some(answer) = seat.take_code(visit, &request.head) {
             return answer;
         }
         let Some(worth) = seat.worth(visit) else {
@@ -205,17 +213,16 @@ impl Gate {
         match seat.or_by_code(verdict, &worth, visit) {
             Verdict::Forward => {
                 let right = Admission::Open(&seat);
-                self.forward(visit, head, body, &rules.pages, Outcome::Open, right)
-                    .await
+                self.forward(visit, request, &rules.pages, Outcome::Open, right).await
             }
-            Verdict::LetPast => Box::pin(self.let_past(&seat, visit, head, body, &worth)).await,
-            Verdict::Crawl => Box::pin(self.crawl(&seat, visit, (head, body), &worth)).await,
-            Verdict::ForwardReturn => Box::pin(self.return_route(visit, head, body, rules)).await,
+            Verdict::LetPast => Box::pin(self.let_past(&seat, visit, request, &worth)).await,
+            Verdict::Crawl => Box::pin(self.crawl(&seat, visit, request, &worth)).await,
+            Verdict::ForwardReturn => Box::pin(self.return_route(visit, request, rules)).await,
             Verdict::ForwardInside if worth.is_shared_out(&seat, visit) => seat.shared_out(visit),
-            Verdict::ForwardInside => self.inside(&seat, visit, head, body, &worth, place.ends_on).await,
-            Verdict::Claim => Box::pin(self.claim(&seat, visit, head, body, &worth)).await,
+            Verdict::ForwardInside => self.inside(&seat, visit, request, &worth, place.ends_on).await,
+            Verdict::Claim => Box::pin(self.claim(&seat, visit, request, &worth)).await,
             Verdict::Join { pending, told } => {
-                Box::pin(self.join(&seat, visit, (head, body), worth.edition, (pending, told))).await
+                Box::pin(self.join(&seat, visit, request, worth.edition, (pending, told))).await
             }
             Verdict::Wait => self.wait(&seat, visit, &worth),
             Verdict::Closed => closed(&seat, visit, &worth),
@@ -259,23 +266,23 @@ impl Gate {
         Refusal::new(status, "no_upstream", PageKind::BadRequest, Outcome::Malformed).answer(&self.shared.pages, visit)
     }
 
-    async fn preflight(&self, visit: &Visit, head: Parts, body: RequestBody) -> Answer {
+    async fn preflight(&self, visit: &Visit, request: Box<Halves>) -> Answer {
         let pages = &self.shared.pages;
         match self.shared.limits.preflight(visit.client) {
             Ok(()) => {
-                self.forward(visit, head, body, pages, Outcome::Preflight, Admission::Free)
+                self.forward(visit, request, pages, Outcome::Preflight, Admission::Free)
                     .await
             }
             Err(over) => over.answer(pages, visit),
         }
     }
 
-    async fn return_route(&self, visit: &Visit, head: Parts, mut body: RequestBody, rules: &rules::Rules) -> Answer {
+    async fn return_route(&self, visit: &Visit, mut request: Box<Halves>, rules: &rules::Rules) -> Answer {
         if let Err(over) = self.shared.limits.returns(visit.client) {
             return over.answer(&rules.pages, visit);
         }
-        body.limit(self.shared.limits.return_body);
-        self.forward(visit, head, body, &rules.pages, Outcome::Returned, Admission::Free)
+        request.body.limit(self.shared.limits.return_body);
+        self.forward(visit, request, &rules.pages, Outcome::Returned, Admission::Free)
             .await
     }
 }

@@ -7,18 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::request::Parts;
-
 use crate::metrics::Outcome;
-use crate::proxy::RequestBody;
 use crate::room::{LineName, RoomName};
 
-use super::Gate;
-use super::Shared;
 use super::answers::Answer;
 use super::forward::Admission;
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
+use super::{Gate, Halves, Shared};
 
 /// How long a gate is cut off before such a room opens. The store has three seconds to answer a call, and a gate counts as cut off
 /// after two of them: a store that is slow and not away opens nothing.
@@ -66,14 +62,7 @@ impl LetPast {
 
 impl Gate {
     /// The row "cut off, in a room that opens then": forwarded as nobody's session. Who has a place keeps it.
-    pub async fn let_past(
-        &self,
-        seat: &Seat<'_>,
-        visit: &Visit,
-        head: Parts,
-        body: RequestBody,
-        worth: &Worth,
-    ) -> Answer {
+    pub async fn let_past(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
         seat.note(
             worth.ticket.as_ref().and_then(|ticket| ticket.note),
             seat.ticket_visitor(),
@@ -83,7 +72,7 @@ impl Gate {
             tracing::warn!(%room, "cut off from the store: everybody is let past the line until it is back (on_outage)");
         }
         let right = Admission::LetPast(seat);
-        self.forward(visit, head, body, &seat.rules.pages, Outcome::LetPast, right)
+        self.forward(visit, request, &seat.rules.pages, Outcome::LetPast, right)
             .await
     }
 }

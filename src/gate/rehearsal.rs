@@ -13,7 +13,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::config::routes::{InRoom, OWN_PREFIX, Routed};
 use crate::metrics::Outcome;
-use crate::proxy::{Conn, RequestBody};
+use crate::proxy::Conn;
 use crate::room::{LineName, Mode, Rehearsal, RehearsalId, RoomName};
 use crate::token::{Keyring, Mark, MarkDate, Pass, Ticket};
 use crate::waiting::PageKind;
@@ -23,7 +23,7 @@ use super::forward::{Admission, give};
 use super::known::KnownPass;
 use super::pages::Pages;
 use super::visit::Visit;
-use super::{Gate, Shared};
+use super::{Gate, Halves, Shared};
 
 /// Carries the mark; the answers say in it whose visitors they were given to.
 pub const HEADER: HeaderName = HeaderName::from_static("anteroom-rehearsal");
@@ -52,12 +52,11 @@ impl Gate {
         &self,
         conn: &Arc<Conn>,
         visit: &mut Visit,
-        head: Parts,
-        body: RequestBody,
+        request: Box<Halves>,
         routed: Routed,
     ) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
-        let Some(at) = shared.room_of(&head, &routed) else {
+        let Some(at) = shared.room_of(&request.head, &routed) else {
             return (None, Refused::Mark.answer(&shared.pages, visit));
         };
         let rules = &shared.rules[at];
@@ -68,8 +67,8 @@ impl Gate {
         visit.rehearsed = Some(rehearsed);
         let visit = &*visit;
         let mut answer = match routed.room {
-            Some(place) => self.in_room(visit, head, body, virtual_place(place)).await,
-            None => self.endpoint(conn, visit, &head).await.1,
+            Some(place) => self.in_room(visit, request, virtual_place(place)).await,
+            None => self.endpoint(conn, visit, &request.head).await.1,
         };
         answer.outcome = Outcome::Rehearsed;
         if let Ok(id) = HeaderValue::try_from(rehearsed.id.to_string()) {

@@ -1,8 +1,8 @@
 //! Rate limits per client: a burst of `requests`, refilled evenly over `window`, by governor over a store of our own.
 //!
 //! governor's store grows with every address that ever came. Ours holds a fixed number of clients, each in one of up to
-//! 64 shards behind a mutex of its own that is held for a fraction of a microsecond. A client idle for ten minutes is
-//! forgotten; a full shard makes room by forgetting the client that has the most of its burst back, and never one that is
+//! 64 shards behind a mutex of its own that is held for a fraction of a microsecond. A client whose burst has been whole for ten
+//! minutes is forgotten; a full shard makes room by forgetting the client that has the most of its burst back, and never one that is
 //! over its limit, so that no flood of addresses buys anybody a fresh burst. Where all are over their limit a newcomer
 //! shares one bucket with its network (/16, or /48 in IPv6), which lets a flood starve its own networks only. A shard
 //! can be full some per cent before the whole is; that errs on the strict side. What is *over its limit* is asked of
@@ -35,8 +35,7 @@ pub use together::{RefusedBy, Together};
 /// How many clients one limit remembers unless told otherwise: about 10 MB when full.
 pub const CLIENTS: usize = 100_000;
 
-/// How long after its last request a client is forgotten; one whose burst is not back yet, as with a longer window, when
-/// it is.
+/// How long after its burst is whole again a client is forgotten.
 pub const IDLE: Duration = Duration::from_secs(600);
 
 /// Longest window of a limit; a longer one counts as this.
@@ -114,7 +113,7 @@ impl<C: Clock<Instant = Nanos> + Clone> Limiter<C> {
         }
     }
 
-    /// Forgets who has been idle for [`IDLE`]. Newcomers do this too, two for each; a timer keeps addresses from staying
+    /// Forgets whose burst has been whole for [`IDLE`]. Newcomers do this too, two for each; a timer keeps addresses from staying
     /// where nobody comes.
     pub fn forget_idle(&self) {
         self.store.forget_idle();

@@ -15,7 +15,8 @@ use governor::nanos::Nanos;
 use super::client::Who;
 
 pub(super) struct Shard {
-    clients: HashMap<Who, Client, RandomState>,
+    /// The TAT of each, since the rule began.
+    clients: HashMap<Who, Nanos, RandomState>,
     /// Every client once, by a TAT that it had at some time.
     by_tat: BinaryHeap<Listed>,
     most: usize,
@@ -23,12 +24,6 @@ pub(super) struct Shard {
 
 /// A client by its TAT at some time.
 type Listed = Reverse<(Nanos, Who)>;
-
-pub(super) struct Client {
-    /// Since the rule began, unlike `seen`.
-    pub tat: Nanos,
-    pub seen: Nanos,
-}
 
 impl Shard {
     /// Takes memory as clients come, for at most `most` of them.
@@ -40,7 +35,7 @@ impl Shard {
         }
     }
 
-    pub(super) fn get_mut(&mut self, who: Who) -> Option<&mut Client> {
+    pub(super) fn get_mut(&mut self, who: Who) -> Option<&mut Nanos> {
         self.clients.get_mut(&who)
     }
 
@@ -53,17 +48,17 @@ impl Shard {
     }
 
     /// `who` must be new here, and the shard not full.
-    pub(super) fn insert(&mut self, who: Who, client: Client) {
+    pub(super) fn insert(&mut self, who: Who, tat: Nanos) {
         debug_assert!(!self.is_full(), "room is made before a client is added");
-        self.by_tat.push(Reverse((client.tat, who)));
-        let before = self.clients.insert(who, client);
+        self.by_tat.push(Reverse((tat, who)));
+        let before = self.clients.insert(who, tat);
         debug_assert!(before.is_none(), "a client is added once");
     }
 
     /// Forgets the client with the lowest TAT if `may` says so of it; false when it does not, or when there is nobody.
-    pub(super) fn forget_lowest(&mut self, may: impl Fn(&Client) -> bool) -> bool {
-        self.with_lowest(|lowest, client| {
-            let forgets = may(client);
+    pub(super) fn forget_lowest(&mut self, may: impl Fn(Nanos) -> bool) -> bool {
+        self.with_lowest(|lowest, tat| {
+            let forgets = may(tat);
             forgets.then(|| PeekMut::pop(lowest))
         })
         .flatten()
@@ -71,27 +66,26 @@ impl Shard {
     }
 
     /// What `ask` says of the client with the lowest TAT; `None` where there is nobody.
-    pub(super) fn lowest<T>(&mut self, ask: impl FnOnce(&Client) -> T) -> Option<T> {
-        self.with_lowest(|_, client| ask(client))
+    pub(super) fn lowest<T>(&mut self, ask: impl FnOnce(Nanos) -> T) -> Option<T> {
+        self.with_lowest(|_, tat| ask(tat))
     }
 
-    fn with_lowest<T>(&mut self, ask: impl FnOnce(PeekMut<'_, Listed>, &Client) -> T) -> Option<T> {
+    fn with_lowest<T>(&mut self, ask: impl FnOnce(PeekMut<'_, Listed>, Nanos) -> T) -> Option<T> {
         loop {
             let mut lowest = self.by_tat.peek_mut()?;
             let Reverse((listed, who)) = *lowest;
-            let client = self.clients.get(&who).expect("the heap lists the clients of the map");
-            if listed == client.tat {
-                return Some(ask(lowest, client));
+            let tat = *self.clients.get(&who).expect("the heap lists the clients of the map");
+            if listed == tat {
+                return Some(ask(lowest, tat));
             }
             // Sinks to where it belongs when the borrow ends. Paid for by the request that raised the TAT.
-            *lowest = Reverse((client.tat, who));
+            *lowest = Reverse((tat, who));
         }
     }
 
     /// Bytes that the tables hold, by their capacity.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
-        self.clients.capacity() * (size_of::<(Who, Client)>() + 1) * 8 / 7
-            + self.by_tat.capacity() * size_of::<Listed>()
+        self.clients.capacity() * (size_of::<(Who, Nanos)>() + 1) * 8 / 7 + self.by_tat.capacity() * size_of::<Listed>()
     }
 }

@@ -10,7 +10,7 @@ use governor::state::StateStore;
 use super::IDLE;
 use super::client::{ClientKey, Who};
 use super::network::Networks;
-use super::shard::{Client, Shard};
+use super::shard::Shard;
 
 /// Cloning shares it: governor owns one handle and gives no way to look into it.
 pub(super) struct Store<C> {
@@ -51,21 +51,21 @@ impl<C: Clock<Instant = Nanos>> StateStore for Store<C> {
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        let (key, now) = match ask {
+        let key = match ask {
             Ask::Look(key) => return self.inner.look(key, f).map(|(outcome, _)| outcome),
-            Ask::Take(key) => (key, self.clock.now()),
+            Ask::Take(key) => key,
         };
         let mut shard = self.inner.shard(key.who);
         if let Some(client) = shard.get_mut(key.who) {
-            client.seen = now;
-            let (outcome, tat) = f(Some(client.tat))?;
-            client.tat = tat;
+            let (outcome, tat) = f(Some(*client))?;
+            *client = tat;
             return Ok(outcome);
         }
+        let now = self.clock.now();
         for _ in 0..SWEEP {
-            shard.forget_lowest(|client| self.inner.is_idle(client, now));
+            shard.forget_lowest(|tat| self.inner.is_idle(tat, now));
         }
-        if shard.is_full() && !shard.forget_lowest(|client| f(Some(client.tat)).is_ok()) {
+        if shard.is_full() && !shard.forget_lowest(|tat| f(Some(tat)).is_ok()) {
             drop(shard);
             return self
                 .inner
@@ -74,7 +74,7 @@ impl<C: Clock<Instant = Nanos>> StateStore for Store<C> {
                 .measure_and_replace(key.network, f);
         }
         let (outcome, tat) = f(None)?;
-        shard.insert(key.who, Client { tat, seen: now });
+        shard.insert(key.who, tat);
         Ok(outcome)
     }
 }
@@ -108,7 +108,7 @@ impl<C: Clock<Instant = Nanos>> Store<C> {
         let now = self.clock.now();
         for shard in &self.inner.shards {
             let mut shard = lock(shard);
-            while shard.forget_lowest(|client| self.inner.is_idle(client, now)) {}
+            while shard.forget_lowest(|tat| self.inner.is_idle(tat, now)) {}
         }
     }
 
@@ -132,9 +132,9 @@ impl Inner {
     fn look<T, E>(&self, key: &ClientKey, f: impl Fn(Option<Nanos>) -> Result<T, E>) -> Result<T, E> {
         let mut shard = self.shard(key.who);
         if let Some(client) = shard.get_mut(key.who) {
-            return f(Some(client.tat));
+            return f(Some(*client));
         }
-        let is_full = shard.is_full() && shard.lowest(|client| f(Some(client.tat)).is_err()) == Some(true);
+        let is_full = shard.is_full() && shard.lowest(|tat| f(Some(tat)).is_err()) == Some(true);
         drop(shard);
         match self.networks.get() {
             Some(networks) if is_full => networks.look(key.network, f),
@@ -142,11 +142,13 @@ impl Inner {
         }
     }
 
-    /// Not seen for [`IDLE`], and its burst is whole again, so forgetting gives it nothing.
-    fn is_idle(&self, client: &Client, now: Nanos) -> bool {
+    /// The burst of a client with this TAT has been whole for [`IDLE`], so forgetting gives it nothing.
+    fn is_idle(&self, tat: Nanos, now: Nanos) -> bool {
         let since = |began: &Nanos| now.saturating_sub(*began);
-        let is_whole = self.began.get().map(since).is_some_and(|now| client.tat <= now);
-        is_whole && now.saturating_sub(client.seen) >= IDLE.into()
+        self.began
+            .get()
+            .map(since)
+            .is_some_and(|now| tat + Nanos::from(IDLE) <= now)
     }
 
     fn shard(&self, who: Who) -> MutexGuard<'_, Shard> {

@@ -275,9 +275,21 @@ impl Shared {
 
     /// For how long the gate has been cut off: two seconds of silence are not counted, a frozen replica counts at once.
     pub fn cut_off(&self, now: Duration) -> Option<Duration> {
-        let silent =
-            since(self.under_way.load(Ordering::Relaxed), now).and_then(|silent| silent.checked_sub(CUT_OFF_AFTER));
-        since(self.frozen.load(Ordering::Relaxed), now).max(silent)
+        self.cut_off_by(|| now)
+    }
+
+    /// The same. PERF: each request asks several times, mostly while nothing is under way; the clock is read where something is.
+    pub fn cut_off_by(&self, now: impl FnOnce() -> Duration) -> Option<Duration> {
+        let (under_way, frozen) = (
+            self.under_way.load(Ordering::Relaxed),
+            self.frozen.load(Ordering::Relaxed),
+        );
+        if under_way == 0 && frozen == 0 {
+            return None;
+        }
+        let now = now();
+        let silent = since(under_way, now).and_then(|silent| silent.checked_sub(CUT_OFF_AFTER));
+        since(frozen, now).max(silent)
     }
 
     pub fn stats(&self) -> Stats {
@@ -301,10 +313,16 @@ impl Shared {
 }
 
 impl ViewGuard {
-    /// The room's clock now: the view's, and what has passed since it was published.
+    /// The room's clock now.
     #[must_use]
     pub fn now(&self) -> Clock {
-        let passed = time::uptime().saturating_sub(self.0.at);
+        self.at(time::uptime())
+    }
+
+    /// The room's clock at this uptime: the view's, and what has passed since it was published.
+    #[must_use]
+    pub fn at(&self, uptime: Duration) -> Clock {
+        let passed = uptime.saturating_sub(self.0.at);
         self.0
             .view
             .clock

@@ -19,14 +19,14 @@ use http::{Response, StatusCode};
 use crate::config::Asker;
 use crate::config::routes::OWN_PREFIX;
 use crate::metrics::Outcome;
-use crate::proxy::{Body, Conn, RequestBody};
+use crate::proxy::{Body, Conn};
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
 use super::decide::Verdict;
 use super::rehearsal::unmarked;
 use super::visit::Visit;
-use super::{Gate, Shared};
+use super::{Gate, Halves, Shared};
 
 pub use answers::{address, go_on, no};
 
@@ -96,8 +96,9 @@ impl Shared {
 
 impl Gate {
     /// Answers a proxy. SECURITY: only one in `trusted_proxies` is believed what it says of a request.
-    pub async fn judge(&self, conn: &Arc<Conn>, question: Question, head: Parts, body: RequestBody) -> Response<Body> {
+    pub async fn judge(&self, conn: &Arc<Conn>, question: Question, request: Box<Halves>) -> Response<Body> {
         let shared = &*self.shared;
+        let Halves { head, body } = *request;
         let own = Visit::of(conn, &head, &shared.trusted);
         let record = shared.record(&head);
         if !own.peer_trusted {
@@ -120,18 +121,18 @@ impl Gate {
         }
         visit.aim = question.aim;
         let record = shared.record(&head);
-        let (room, answer) = self.asked(&visit, head, body).await;
+        let (room, answer) = self.asked(&visit, Box::new(Halves { head, body })).await;
         shared.finish(&visit, record, room, answers::close(question.aim, answer))
     }
 
     /// The described request goes the way of the gate's own.
-    async fn asked(&self, visit: &Visit, head: Parts, body: RequestBody) -> (Option<usize>, Answer) {
+    async fn asked(&self, visit: &Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
         let refuse = |status, word, outcome| {
             let refusal = Refusal::new(status, word, PageKind::BadRequest, outcome);
             (None, refusal.answer(&shared.pages, visit))
         };
-        let Some(routed) = shared.route(&head) else {
+        let Some(routed) = shared.route(&request.head) else {
             return refuse(StatusCode::BAD_REQUEST, "malformed", Outcome::Malformed);
         };
         if routed.own {
@@ -139,7 +140,7 @@ impl Gate {
             return refuse(StatusCode::NOT_FOUND, "not_found", Outcome::Own);
         }
         let limits = routed.limits.clone();
-        let (room, answer) = self.routed(visit, head, body, routed).await;
+        let (room, answer) = self.routed(visit, request, routed).await;
         if !visit.aim.counts_first()
             && answers::is_leave(&answer)
             && let Err(over) = shared.limits.routes(&limits, visit.client)
