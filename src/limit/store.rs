@@ -56,9 +56,9 @@ impl<C: Clock<Instant = Nanos>> StateStore for Store<C> {
             Ask::Take(key) => key,
         };
         let mut shard = self.inner.shard(key.who);
-        if let Some(client) = shard.get_mut(key.who) {
-            let (outcome, tat) = f(Some(*client))?;
-            *client = tat;
+        if let Some(tat) = shard.get_mut(key.who) {
+            let (outcome, after) = f(Some(*tat))?;
+            *tat = after;
             return Ok(outcome);
         }
         let now = self.clock.now();
@@ -131,8 +131,8 @@ impl Inner {
     /// What `f` would say of the client; nothing is counted, remembered or forgotten.
     fn look<T, E>(&self, key: &ClientKey, f: impl Fn(Option<Nanos>) -> Result<T, E>) -> Result<T, E> {
         let mut shard = self.shard(key.who);
-        if let Some(client) = shard.get_mut(key.who) {
-            return f(Some(*client));
+        if let Some(tat) = shard.get_mut(key.who) {
+            return f(Some(*tat));
         }
         let is_full = shard.is_full() && shard.lowest(|tat| f(Some(tat)).is_err()) == Some(true);
         drop(shard);

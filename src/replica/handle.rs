@@ -299,7 +299,7 @@ impl Replica {
     /// For how long the gate has been cut off from its log (or frozen); `None` when it is not.
     #[must_use]
     pub fn cut_off(&self) -> Option<Duration> {
-        self.shared.cut_off_by(time::uptime)
+        self.shared.cut_off(time::uptime)
     }
 
     /// For how long the log has given no answer of use, and why; `None` where it answers. Unlike [`Replica::cut_off`] in

@@ -274,12 +274,8 @@ impl Shared {
     }
 
     /// For how long the gate has been cut off: two seconds of silence are not counted, a frozen replica counts at once.
-    pub fn cut_off(&self, now: Duration) -> Option<Duration> {
-        self.cut_off_by(|| now)
-    }
-
-    /// The same. PERF: each request asks several times, mostly while nothing is under way; the clock is read where something is.
-    pub fn cut_off_by(&self, now: impl FnOnce() -> Duration) -> Option<Duration> {
+    /// PERF: each request asks several times, mostly while nothing is under way; the clock is read where something is.
+    pub fn cut_off(&self, now: impl FnOnce() -> Duration) -> Option<Duration> {
         let (under_way, frozen) = (
             self.under_way.load(Ordering::Relaxed),
             self.frozen.load(Ordering::Relaxed),
@@ -294,7 +290,7 @@ impl Shared {
 
     pub fn stats(&self) -> Stats {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let present = self.cut_off(time::uptime());
+        let present = self.cut_off(time::uptime);
         Stats {
             lag: Duration::from_micros(read(&self.counts.lag_us)),
             log_bytes: read(&self.counts.log_bytes),

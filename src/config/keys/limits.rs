@@ -130,7 +130,7 @@ const LIMITS_KEYS: [Key; 14] = [
         "clients",
         "number, 1000 to 1000000",
         "100000",
-        "How many clients each limit remembers, about 100 bytes for each. Idle ones are forgotten after ten minutes, one \
-         over its limit never; when all are over it, newcomers share one allowance per network.",
+        "How many clients each limit remembers, about 100 bytes for each. One is forgotten ten minutes after \
+         its allowance is whole again, one over its limit never; when all are over it, newcomers share one allowance per network.",
     ),
 ];

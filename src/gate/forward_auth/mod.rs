@@ -96,16 +96,15 @@ impl Shared {
 
 impl Gate {
     /// Answers a proxy. SECURITY: only one in `trusted_proxies` is believed what it says of a request.
-    pub async fn judge(&self, conn: &Arc<Conn>, question: Question, request: Box<Halves>) -> Response<Body> {
+    pub async fn judge(&self, conn: &Arc<Conn>, question: Question, mut request: Box<Halves>) -> Response<Body> {
         let shared = &*self.shared;
-        let Halves { head, body } = *request;
-        let own = Visit::of(conn, &head, &shared.trusted);
-        let record = shared.record(&head);
+        let own = Visit::of(conn, &request.head, &shared.trusted);
+        let record = shared.record(&request.head);
         if !own.peer_trusted {
             let answer = refusal(StatusCode::FORBIDDEN, "not_a_proxy").answer(&shared.pages, &own);
             return shared.finish(&own, record, None, answer);
         }
-        let head = match description::of(question.asker, head) {
+        request.head = match description::of(question.asker, request.head) {
             Ok(head) => head,
             Err(lacks) => {
                 let told = lacks.to_string();
@@ -114,14 +113,14 @@ impl Gate {
                 return shared.finish(&own, record, None, refusal.answer(&shared.pages, &own));
             }
         };
-        let mut visit = shared.visit(conn, &head);
+        let mut visit = shared.visit(conn, &request.head);
         // SECURITY: a yes would send a virtual visitor's request to the shop. They come to the gate itself.
         if own.mark.is_some() || visit.mark.is_some() {
             return shared.finish(&own, record, None, unmarked(&shared.pages, &own));
         }
         visit.aim = question.aim;
-        let record = shared.record(&head);
-        let (room, answer) = self.asked(&visit, Box::new(Halves { head, body })).await;
+        let record = shared.record(&request.head);
+        let (room, answer) = self.asked(&visit, request).await;
         shared.finish(&visit, record, room, answers::close(question.aim, answer))
     }
 

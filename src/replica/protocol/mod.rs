@@ -283,7 +283,7 @@ impl Protocol {
     /// For how long the gate has been cut off at uptime `now`; `None` when it is not.
     #[must_use]
     pub fn cut_off(&self, now: Duration) -> Option<Duration> {
-        self.shared.cut_off(now)
+        self.shared.cut_off(|| now)
     }
 
     #[must_use]
