@@ -18,8 +18,14 @@ install_packages() {
     ((${#missing[@]})) || return 0
     say "missing Debian packages: ${missing[*]}"
     have apt-get || die 69 "no apt-get here; install these by hand: ${missing[*]}"
-    as_root apt-get update -q
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+    one_at_a_time as_root apt-get update -q
+    one_at_a_time as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# one_at_a_time COMMAND...: apt and rustup fail where another of their kind is at work, in a step beside this one.
+one_at_a_time() {
+    mkdir -p target
+    (flock 9 && "$@") 9>target/install.lock
 }
 
 as_root() {
@@ -58,5 +64,5 @@ install_rust_target() {
     local libraries
     libraries=$(rustc --print target-libdir --target "$1")
     [[ -d $libraries ]] && return 0
-    timeout 120 rustup target add "$1" >target/rustup.log 2>&1 && [[ -d $libraries ]]
+    one_at_a_time timeout 120 rustup target add "$1" >target/rustup.log 2>&1 && [[ -d $libraries ]]
 }
