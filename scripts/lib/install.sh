@@ -22,10 +22,11 @@ install_packages() {
     one_at_a_time as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# one_at_a_time COMMAND...: apt and rustup fail where another of their kind is at work, in a step beside this one.
+# one_at_a_time COMMAND...: apt and rustup fail where another of their kind is at work, in a step beside this one. What a
+# package starts does not hold the lock.
 one_at_a_time() {
     mkdir -p target
-    (flock 9 && "$@") 9>target/install.lock
+    (flock 9 && "$@" 9>&-) 9>target/install.lock
 }
 
 as_root() {

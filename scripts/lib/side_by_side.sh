@@ -1,7 +1,7 @@
 # Several commands at a time. Sourced after say.sh.
 
-# side_by_side LANES COMMAND ARGUMENT...: runs COMMAND ARGUMENT for each, LANES at a time, and prints what each said once it
-# has ended. Fails when any failed, after all have ended, with the ends of what those said once more.
+# side_by_side LANES COMMAND ARGUMENT...: runs COMMAND ARGUMENT for each, LANES at a time, says when each begins, and prints
+# what it said once it has ended. Fails when any failed, after all have ended, with the ends of what those said once more.
 side_by_side() {
     local lanes=$1 command=$2 argument folder failed
     shift 2
@@ -25,6 +25,7 @@ side_by_side() {
 # one_of_many FILE COMMAND ARGUMENT: leaves FILE.failed when it fails.
 one_of_many() {
     local began=$SECONDS
+    say "$3 …"
     "$2" "$3" >"$1.log" 2>&1 || touch "$1.failed"
     cat "$1.log"
     say "$3: $((SECONDS - began)) s"
