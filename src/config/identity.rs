@@ -59,6 +59,17 @@ impl Identities {
         }
     }
 
+    /// A ticket or pass of an account counts only in requests that name the account. A form names it once, at the join; and a
+    /// browser's navigation has no `Authorization`, so those are held to it only where nobody joins without.
+    #[must_use]
+    pub fn binds(&self) -> bool {
+        match &self.source {
+            Source::Header(_) | Source::Cookie(_) | Source::Jwt { cookie: Some(_), .. } => true,
+            Source::Jwt { cookie: None, .. } => self.missing == Missing::Refuse,
+            Source::Field { .. } => false,
+        }
+    }
+
     /// The request whose body names the account.
     #[must_use]
     pub fn form(&self) -> Option<&Route> {

@@ -1,7 +1,7 @@
 //! Whose a request is: the account that it names, and whether the place that it shows is that account's.
 //!
-//! An identity that is missing takes nothing from whoever holds a place: tokens of short life run out in a long line. One that
-//! is another's does: neither ticket nor pass counts under it.
+//! A ticket or pass of an account counts under that account alone: not under another, and not under none, where each request
+//! can name it. A visitor whose token has run out keeps the place in line, and is let in once signed in again.
 
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
@@ -23,6 +23,7 @@ use super::rules::Rules;
 use super::seat::{Seat, Worth};
 use super::shared::Shared;
 use super::visit::Visit;
+use super::who::{PassWorth, TicketWorth};
 
 /// Whom a request names.
 #[derive(Default)]
@@ -117,15 +118,44 @@ impl Seat<'_> {
     /// What the tokens show is another account's.
     #[must_use]
     pub fn is_foreign(&self, worth: &Worth) -> bool {
-        if self.tags.is_empty() {
+        let other = |tag: Tag| !self.tags.contains(&tag);
+        !self.tags.is_empty() && self.owners(worth).into_iter().flatten().any(other)
+    }
+
+    /// The tokens show a place that counts only under its account, and the request names none.
+    #[must_use]
+    pub fn lacks_account(&self, worth: &Worth) -> bool {
+        let Some(identities) = self
+            .rules
+            .room
+            .identity
+            .as_ref()
+            .filter(|identities| identities.binds())
+        else {
+            return false;
+        };
+        if self.rehearsal.is_some() || !self.tags.is_empty() || self.shared.replica.load().version < WITH_SCHEDULES {
             return false;
         }
-        let other = |tag: Tag| !self.tags.contains(&tag);
-        let pass = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid);
-        let pass = pass.and_then(|pass| self.account(&self.visitor(pass.pass.lane, pass.pass.number)));
-        let live = worth.ticket.as_ref().filter(|ticket| is_live(ticket.state));
-        let ticket = live.and_then(|live| live.ticket.identity.or_else(|| self.account(&self.ticket_visitor()?)));
-        pass.is_some_and(other) || ticket.is_some_and(other)
+        match identities.missing {
+            Missing::Refuse => live_pass(worth).is_some() || live_ticket(worth).is_some(),
+            Missing::Join => self.owners(worth).iter().any(Option::is_some),
+        }
+    }
+
+    /// The tokens would let their account in now, and the request names none. Whoever only waits goes on waiting.
+    #[must_use]
+    pub fn must_sign_in(&self, worth: &Worth) -> bool {
+        let enters =
+            worth.pass() == PassState::Valid || matches!(worth.ticket(), TicketState::Called | TicketState::Pending(_));
+        enters && self.lacks_account(worth)
+    }
+
+    /// Whose the pass and the ticket are, as far as they count.
+    fn owners(&self, worth: &Worth) -> [Option<Tag>; 2] {
+        let pass = live_pass(worth).and_then(|pass| self.account(&self.visitor(pass.pass.lane, pass.pass.number)));
+        let of_ticket = |live: &TicketWorth| live.ticket.identity.or_else(|| self.account(&self.ticket_visitor()?));
+        [pass, live_ticket(worth).and_then(of_ticket)]
     }
 
     /// Tells the log whose the numbers are that a request of an account shows, where it does not know; whoever joined before
@@ -173,11 +203,13 @@ impl Seat<'_> {
         })
     }
 
-    /// The tags that whoever joins by this request comes with: a ticket that waits for its number keeps its account.
+    /// The tags that whoever joins by this request comes with. A ticket that waits for its number keeps its account, where
+    /// requests need not name it.
     #[must_use]
     pub fn joins_as(&self) -> Vec<Tag> {
         let pending = |ticket: &&Ticket| matches!(ticket.place, TicketPlace::Pending(_));
-        let kept = || self.ticket().filter(pending)?.identity;
+        let binds = || self.rules.room.identity.as_ref().is_some_and(Identities::binds);
+        let kept = || self.ticket().filter(pending).filter(|_| !binds())?.identity;
         if self.tags.is_empty() {
             kept().into_iter().collect()
         } else {
@@ -208,10 +240,14 @@ impl Seat<'_> {
         .answer(&self.rules.pages, visit)
     }
 
-    /// 403: sign in first. What was sent is not kept.
+    /// 403: sign in first. What was sent is not kept. Where nobody needs an account, the page has the button that puts an
+    /// account's place away.
     #[must_use]
     pub fn sign_in(&self, visit: &Visit) -> Answer {
         let identities = self.rules.room.identity.as_ref();
+        if identities.is_some_and(|identities| identities.missing == Missing::Join) {
+            return self.not_yours(visit);
+        }
         let refusal = Refusal::new(StatusCode::FORBIDDEN, "sign_in", PageKind::SignIn, Outcome::TurnedAway);
         Refusal {
             room: Some(self.rules.room.name.as_str()),
@@ -234,11 +270,18 @@ pub fn account(view: &View, visitor: &Visitor) -> Option<Tag> {
     line.account(visitor.lane, visitor.number)
 }
 
-fn is_live(state: TicketState) -> bool {
-    matches!(
-        state,
-        TicketState::Waiting | TicketState::Called | TicketState::Pending(_) | TicketState::Unknown
-    )
+fn live_pass(worth: &Worth) -> Option<&PassWorth> {
+    worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid)
+}
+
+fn live_ticket(worth: &Worth) -> Option<&TicketWorth> {
+    let is_live = |state| {
+        matches!(
+            state,
+            TicketState::Waiting | TicketState::Called | TicketState::Pending(_) | TicketState::Unknown
+        )
+    };
+    worth.ticket.as_ref().filter(|ticket| is_live(ticket.state))
 }
 
 #[cfg(test)]
@@ -306,6 +349,34 @@ mod tests {
         }
         assert_eq!(nameless(TicketState::Waiting), Verdict::Wait);
         assert_eq!(nameless(TicketState::Called), Verdict::Claim);
+    }
+
+    #[test]
+    fn a_place_that_lets_in_without_its_account_leads_to_the_sign_in() {
+        for kind in [Kind::Navigation, Kind::Post, Kind::Passive, Kind::Api] {
+            for (pass, ticket) in [
+                (PassState::Valid, TicketState::None),
+                (PassState::None, TicketState::Called),
+                (PassState::None, TicketState::Pending(PendingId([1; 12]))),
+            ] {
+                for door in [Door::Line, Door::Open] {
+                    let facts = Facts {
+                        kind,
+                        door,
+                        pass,
+                        ticket,
+                        account: Account::Missing,
+                        ..FACTS
+                    };
+                    assert_eq!(decide(&facts), Verdict::SignIn);
+                    let returning = Facts {
+                        returning: true,
+                        ..facts
+                    };
+                    assert_eq!(decide(&returning), Verdict::ForwardReturn);
+                }
+            }
+        }
     }
 
     #[test]

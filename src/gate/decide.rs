@@ -57,6 +57,8 @@ pub enum Account {
     Fits,
     /// What is shown is another account's place.
     Other,
+    /// What is shown would let its account in, and the request does not name it.
+    Missing,
     /// Nobody joins without one, and the request names none.
     Nobody,
 }
@@ -108,7 +110,7 @@ pub enum Verdict {
     SameSiteLink,
     /// 403: what is shown is another account's place; with a way to join afresh.
     NotYours,
-    /// 403: nobody joins here without an account.
+    /// 403: nobody joins here, or comes in by an account's place, without the account.
     SignIn,
     /// 503, in a form that suits the asker.
     NotNow,
@@ -129,7 +131,7 @@ impl Verdict {
 /// answered before.
 #[must_use]
 pub fn decide(facts: &Facts) -> Verdict {
-    if facts.pass == PassState::Valid && facts.account != Account::Other {
+    if facts.pass == PassState::Valid && !matches!(facts.account, Account::Other | Account::Missing) {
         return Verdict::ForwardInside;
     }
     if facts.returning {
@@ -140,6 +142,9 @@ pub fn decide(facts: &Facts) -> Verdict {
     }
     if facts.door == Door::LetPast && facts.ticket != TicketState::Called {
         return Verdict::LetPast;
+    }
+    if facts.account == Account::Missing {
+        return Verdict::SignIn;
     }
     match facts.kind {
         _ if facts.held_back => Verdict::SameSiteLink,

@@ -69,7 +69,8 @@ impl Seat<'_> {
     /// Whoever waits and shows a code that is not used yet uses it now.
     pub(super) fn or_by_code(&self, verdict: Verdict, worth: &Worth, visit: &Visit) -> Verdict {
         let waits = verdict == Verdict::Wait && worth.ticket() == TicketState::Waiting;
-        if waits && visit.kind == Kind::Navigation && self.use_of_code(visit).is_some() {
+        let may = waits && visit.kind == Kind::Navigation && !self.lacks_account(worth);
+        if may && self.use_of_code(visit).is_some() {
             return Verdict::Join {
                 pending: None,
                 told: None,

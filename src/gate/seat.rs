@@ -328,6 +328,7 @@ impl Worth {
             },
             account: match seat.is_foreign(self) {
                 true => Account::Other,
+                false if seat.must_sign_in(self) => Account::Missing,
                 false if seat.is_nameless() => Account::Nobody,
                 false => Account::Fits,
             },

@@ -86,21 +86,91 @@ async fn a_pass_under_another_account_is_refused() {
     assert!(ann.page("/").await.is_the_shops(), "and the session goes on");
 }
 
+/// 403 for a visitor who has to sign in.
+fn assert_signs_in(answer: &Message, what: &str) {
+    assert_eq!(
+        (answer.status(), answer.word(), answer.field("set-cookie")),
+        (403, "sign_in", None),
+        "{what}: {}",
+        answer.head
+    );
+}
+
 #[tokio::test]
-async fn who_signs_out_or_whose_token_runs_out_keeps_the_place() {
+async fn a_visitor_whose_token_runs_out_keeps_the_place_and_is_let_in_once_signed_in_again() {
     let (house, mut inside) = full(REFUSING).await;
     let mut ann = named(&house, "ann");
     let place = waits(&mut ann).await;
     let mut signed_out = with_cookies_of(&house, None, &ann);
     assert_eq!(waits(&mut signed_out).await, place);
     assert_eq!(signed_out.own("GET", "status").await.json()["position"], 1);
+    assert_signs_in(&signed_out.own("POST", "leave").await, "leave");
     inside.own("POST", "leave").await;
     house.until("called", 1).await;
+    let before = house.shop.seen().len();
+    assert_signs_in(&signed_out.page("/seats").await, "a page");
+    assert_signs_in(
+        &signed_out.once("POST", "/seats", PAGE, "row=7").await.unwrap(),
+        "a form",
+    );
+    assert_signs_in(&signed_out.script("GET", "/api").await, "a script");
+    assert_signs_in(&signed_out.own("POST", "join").await, "join");
+    let asked = signed_out.own("POST", "check-in").await;
+    assert_eq!((asked.status(), asked.json()["pass"].is_string()), (200, false));
+    assert!(signed_out.pass().is_none(), "{}", asked.head);
+    assert_eq!(house.shop.seen().len(), before);
+    signed_out.says("X-User", "ann");
     for _ in 0..2 {
         let answer = signed_out.page("/seats").await;
         assert!(answer.is_the_shops(), "{}", answer.head);
     }
-    assert_not_yours(&with_cookies_of(&house, Some("bob"), &signed_out).page("/seats").await);
+}
+
+#[tokio::test]
+async fn a_pass_of_an_account_is_worth_nothing_without_the_account() {
+    let house = House::open(&format!("{ONE}{REFUSING}"), house::OFTEN).await;
+    let mut ann = named(&house, "ann");
+    for _ in 0..2 {
+        assert!(ann.page("/").await.is_the_shops());
+    }
+    let before = house.shop.seen().len();
+    let mut thief = with_cookies_of(&house, None, &ann);
+    assert_signs_in(&thief.page("/seats").await, "a page");
+    assert_signs_in(&thief.once("POST", "/seats", PAGE, "row=7").await.unwrap(), "a form");
+    assert_signs_in(&thief.script("GET", "/api").await, "a script");
+    for (method, endpoint) in [("POST", "join"), ("POST", "leave")] {
+        assert_signs_in(&thief.own(method, endpoint).await, endpoint);
+    }
+    let mut app = house.guest();
+    app.says("Anteroom-Pass", &ann.jar[&crowd::gate::pass_name()]);
+    assert_signs_in(&app.script("GET", "/api").await, "an app");
+    assert_eq!(house.shop.seen().len(), before);
+    assert!(ann.page("/").await.is_the_shops(), "the session goes on");
+}
+
+#[tokio::test]
+async fn where_nobody_needs_an_account_an_account_s_pass_without_it_can_be_put_away() {
+    let cookie = "[room.identity]\nfrom = \"cookie\"\nname = \"session\"\n";
+    for identity in [HEADER, cookie] {
+        let house = House::open(&format!("{ONE}{identity}"), house::OFTEN).await;
+        let mut ann = named(&house, "ann");
+        ann.jar.insert("session".to_owned(), "ann".to_owned());
+        for _ in 0..2 {
+            assert!(ann.page("/").await.is_the_shops());
+        }
+        let mut signed_out = with_cookies_of(&house, None, &ann);
+        signed_out.jar.remove("session");
+        let page = signed_out.page("/seats").await;
+        assert_not_yours(&page);
+        assert!(markup(&page).contains("/afresh?to=%2Fseats"), "{}", markup(&page));
+        assert_not_yours(&signed_out.script("GET", "/api").await);
+        signed_out
+            .once("POST", "/.anteroom/rooms/shop/afresh", PAGE, "")
+            .await
+            .unwrap();
+        waits(&mut signed_out).await;
+        assert!(ann.page("/").await.is_the_shops());
+    }
 }
 
 #[tokio::test]

@@ -343,7 +343,7 @@ const IDENTITY_KEYS: [Key; 12] = [
         "missing",
         "\"join\" or \"refuse\"",
         "`\"join\"`",
-        "Who has no account joins without one, or is told to sign in first.",
+        "A visitor without an account joins without one, or must sign in first. An account's ticket or pass lets in only with the account.",
     ),
     optional(
         "sign_in",

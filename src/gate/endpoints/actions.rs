@@ -30,13 +30,17 @@ impl Gate {
         if seat.is_foreign(&worth) {
             return seat.not_yours(visit);
         }
+        if seat.must_sign_in(&worth) {
+            return seat.sign_in(visit);
+        }
         let worth = seat.own(visit, worth).await;
         let placed = matches!(
             worth.ticket(),
             TicketState::Waiting | TicketState::Unknown | TicketState::Called
         );
         let no_line = worth.door == Door::LetPast || worth.sold_out || matches!(worth.mode, Mode::Closed | Mode::Off);
-        let placed = placed && !(worth.ticket() == TicketState::Waiting && seat.use_of_code(visit).is_some());
+        let by_code = worth.ticket() == TicketState::Waiting && !seat.lacks_account(&worth);
+        let placed = placed && !(by_code && seat.use_of_code(visit).is_some());
         if placed || no_line || worth.pass() == PassState::Valid {
             if seat.rehearsal.is_none()
                 && let Err(over) = self.shared.limits.status(seat.ticket(), visit.client)
@@ -114,8 +118,12 @@ impl Gate {
 
     /// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away.
     pub(super) async fn leave(&self, seat: &Seat<'_>, visit: &Visit) -> Answer {
-        if seat.worth(visit).is_some_and(|worth| seat.is_foreign(&worth)) {
+        let worth = seat.worth(visit);
+        if worth.as_ref().is_some_and(|worth| seat.is_foreign(worth)) {
             return seat.not_yours(visit);
+        }
+        if worth.is_some_and(|worth| seat.lacks_account(&worth)) {
+            return seat.sign_in(visit);
         }
         // Not in time: the cookies go all the same, and the room notices the absence.
         tokio::join!(

@@ -56,6 +56,7 @@ impl Gate {
         let mut answer = self.status_answer(seat, visit, worth, &Self::handed(seat, visit, worth), Outcome::Own);
         // Where a proxy asks, a pass has no other answer to be renewed on.
         let pass = worth.yields(seat, visit).or_else(|| worth.due(seat, visit));
+        let pass = pass.filter(|_| !seat.must_sign_in(worth));
         if let Some(pass) = pass.filter(|_| !seat.app) {
             answer.response.headers_mut().append(SET_COOKIE, seat.set_pass(&pass));
         }
@@ -68,6 +69,7 @@ impl Gate {
         }
         let renewed = || worth.renewed(visit).map(|(pass, _)| pass);
         let pass = worth.yields(seat, visit).or_else(renewed);
+        let pass = pass.filter(|_| !seat.must_sign_in(worth));
         Handed {
             ticket: seat.ticket().map(|ticket| seat.sign_ticket(ticket)),
             pass: pass.map(|pass| seat.sign_pass(&pass)),
