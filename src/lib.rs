@@ -21,6 +21,7 @@ pub mod limit;
 pub mod log;
 pub mod logging;
 pub mod metrics;
+pub mod names;
 pub mod proxy;
 pub mod replica;
 pub mod report;

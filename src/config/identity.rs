@@ -12,6 +12,8 @@ use super::routes::Route;
 use super::value::{duration_ms, one_of, text, wrong};
 use crate::config::Server;
 use crate::identity::{Algorithm, KeyFault, PublicKeys, Verifier};
+use crate::names;
+use crate::proxy::is_taken;
 
 /// What a room asks of whoever joins.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,20 +240,9 @@ pub(super) fn check(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked:
 fn header(node: &Node<'_>) -> Read<HeaderName> {
     let right = "a header's name, such as \"X-User\"";
     let text = text(node, right)?;
-    let owned = [
-        "authorization",
-        "cookie",
-        "host",
-        "x-forwarded-for",
-        "forwarded",
-        "connection",
-        "content-length",
-    ];
-    let name = HeaderName::try_from(text)
-        .ok()
-        .filter(|name| !owned.contains(&name.as_str()));
-    // Names with "_" never come through, and the gate's own are its own.
-    let name = name.filter(|name| !name.as_str().contains('_') && !name.as_str().starts_with("anteroom-"));
+    let name = HeaderName::try_from(text).ok();
+    // A name with another sign than a dash is an alias of one without, and taken out.
+    let name = name.filter(|name| names::field::is_plain(name.as_str()) && !is_taken(name));
     name.map_or_else(
         || wrong(node, format!("\"{text}\" cannot say who somebody is"), right),
         Ok,

@@ -124,12 +124,6 @@ impl Gate {
         if stripped.of_rehearsal && visit.rehearsed.is_none() {
             return rehearsal::unmarked(pages, visit);
         }
-        // SECURITY: what only a proxy may say of a visitor, a shop would believe.
-        if !visit.peer_trusted {
-            for name in &self.shared.said_by_proxies {
-                head.headers.remove(name);
-            }
-        }
         if visit.aim != Aim::Shop {
             return forward_auth::go_on(visit, &head, outcome, right.session());
         }
@@ -147,6 +141,7 @@ impl Gate {
         let forward = Forward {
             hop: &visit.hop,
             peer_trusted: visit.peer_trusted,
+            said_by_proxies: &self.shared.said_by_proxies,
             headers: ours.as_slice(),
             cancel,
         };

@@ -5,6 +5,8 @@
 
 use http::{HeaderMap, Method};
 
+use crate::names;
+
 /// The methods that fields of the request name; [`Unclear`] for a value that is none.
 pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Unclear>> {
     let fields = headers.iter().filter(|(name, _)| is_override(name.as_str()));
@@ -18,13 +20,8 @@ pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Uncle
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unclear;
 
-/// Some shops read `_` as `-`, and some any other sign.
 fn is_override(name: &str) -> bool {
-    let names = |own: &str| {
-        let same = |(own, theirs): (u8, u8)| own == theirs || (own == b'-' && !theirs.is_ascii_alphanumeric());
-        own.len() == name.len() && own.bytes().zip(name.bytes()).all(same)
-    };
-    NAMES.iter().any(|own| names(own))
+    NAMES.iter().any(|own| names::field::is_same(own, name))
 }
 
 /// Symfony, Laravel, Rails and Express; ASP.NET; Spring and others.

@@ -91,6 +91,7 @@ fn request(before: &HeaderMap, old: bool, trusted: bool) {
     let forward = Forward {
         hop: &Hop::of(([192, 0, 2, 7], 4711).into(), ([192, 0, 2, 1], 80).into(), Proto::Http),
         peer_trusted: trusted,
+        said_by_proxies: &[],
         headers: &ours,
         cancel: None,
     };

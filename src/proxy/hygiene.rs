@@ -1,14 +1,17 @@
 //! Which header fields pass, in both directions.
 //!
 //! Hop-by-hop fields and those `Connection` names go first, so that a client cannot name ours away (RFC 9110, section
-//! 7.6.1). Then go the fields only a proxy may set, and names that a CGI-like shop would read as one of them
-//! (`X_Forwarded_For`; some take any other sign, as in `X.Forwarded.For`). Ours are set last.
+//! 7.6.1); nor does it reach what the gate or the shop decides by. Then go the fields only a proxy may set, and aliases of all
+//! these ([`names::field`]), such as `X_Forwarded_For`, whoever sends them. Ours are set last.
 
 use http::header::{
-    AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT,
-    FORWARDED, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
+    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONNECTION, CONTENT_ENCODING,
+    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, FORWARDED, HOST, ORIGIN, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
+
+use crate::names;
 
 use super::upstream::Forward;
 
@@ -19,9 +22,13 @@ pub struct SessionWord(pub HeaderValue);
 /// Makes a request's fields fit for the shop.
 pub(super) fn clean_request(headers: &mut HeaderMap, version: Version, forward: &Forward<'_>) {
     let trailers = accepts_trailers(headers);
-    strip_named(headers);
+    let said = forward.said_by_proxies;
+    strip_named(headers, said);
     strip(headers, |name| {
-        is_hop_by_hop(name) || is_ours_alone(name) || (!forward.peer_trusted && is_forwarded(name))
+        is_hop_by_hop(name)
+            || is_ours_alone(name)
+            || is_alias(name, said)
+            || (!forward.peer_trusted && (is_forwarded(name) || said.contains(name)))
     });
     if trailers {
         headers.insert(TE, HeaderValue::from_static("trailers"));
@@ -36,7 +43,7 @@ pub(super) fn clean_request(headers: &mut HeaderMap, version: Version, forward: 
 
 /// Makes an answer's fields fit for the client; returns the shop's word on the session.
 pub(super) fn clean_response(headers: &mut HeaderMap) -> Option<SessionWord> {
-    strip_named(headers);
+    strip_named(headers, &[]);
     let word = headers.remove(SESSION).map(SessionWord);
     strip(headers, |name| {
         is_hop_by_hop(name) || name.as_str().starts_with(OWN_PREFIX)
@@ -48,7 +55,19 @@ pub(super) fn clean_response(headers: &mut HeaderMap) -> Option<SessionWord> {
 /// route, authorise or read the message (RFC 9110, section 6.5.1).
 pub(super) fn clean_trailers(trailers: &mut HeaderMap) {
     strip(trailers, |name| {
-        is_hop_by_hop(name) || is_ours_alone(name) || is_forwarded(name) || HEAD_ALONE.contains(name)
+        is_hop_by_hop(name)
+            || is_ours_alone(name)
+            || is_alias(name, &[])
+            || is_forwarded(name)
+            || HEAD_ALONE.contains(name)
+    });
+}
+
+/// Trailers of a request that reach the shop under the name, or an alias, of a field that proxies say an account in.
+pub(super) fn strip_said(trailers: &mut HeaderMap, said: &[HeaderName]) {
+    strip(trailers, |name| {
+        said.iter()
+            .any(|own| names::field::is_same(own.as_str(), name.as_str()))
     });
 }
 
@@ -64,12 +83,12 @@ pub(super) fn is_loop(headers: &HeaderMap) -> bool {
 }
 
 /// Removes what `Connection` says belongs to this one only.
-fn strip_named(headers: &mut HeaderMap) {
+fn strip_named(headers: &mut HeaderMap, said: &[HeaderName]) {
     // PERF: nearly always one of two words stands there alone, which is the name of no field, or of one that goes anyway.
     let is_plain = |line: &HeaderValue| line == "keep-alive" || line == "close";
     let lines = headers.get_all(CONNECTION).iter().filter(|line| !is_plain(line));
     let listed: Vec<HeaderName> = lines.flat_map(names).collect();
-    for name in listed.iter().filter(|name| !is_end_to_end(name)) {
+    for name in listed.iter().filter(|name| !is_end_to_end(name, said)) {
         headers.remove(name);
     }
 }
@@ -93,37 +112,56 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
     }
 }
 
-/// Fields the message cannot do without: `Connection` may not name them away, as that would change what the shop sees
-/// after the gate has decided on it. Nor what a trusted peer tells of the client, who may have written that `Connection`.
-fn is_end_to_end(name: &HeaderName) -> bool {
-    [HOST, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, TRAILER, EXPECT, VIA].contains(name) || is_forwarded(name)
+/// Fields that `Connection` may not name away, as that would change what the shop sees after the gate has decided on it: those
+/// that the gate reads or sets, and what a trusted peer says of the client, who may have written that `Connection`.
+fn is_end_to_end(name: &HeaderName, said: &[HeaderName]) -> bool {
+    RELIED_ON.contains(name)
+        || is_forwarded(name)
+        || said.contains(name)
+        || RELIED_ON_ALL.iter().any(|start| name.as_str().starts_with(start))
+}
+
+/// Whether `Connection` names a field away that it may not.
+pub(crate) fn connection_reaches_too_far(headers: &HeaderMap, said: &[HeaderName]) -> bool {
+    let mut listed = headers.get_all(CONNECTION).iter().flat_map(names);
+    listed.any(|name| is_end_to_end(&name, said) || name.as_str().starts_with(OWN_PREFIX))
 }
 
 /// Fields nobody may send us, trusted or not.
 fn is_ours_alone(name: &HeaderName) -> bool {
+    *name == FORWARDED || name.as_str().starts_with(OWN_PREFIX) || is_override(name.as_str())
+}
+
+/// A name that is none of the fields which the gate sets, strips or decides by, and that some shop is shown as one of them.
+pub(crate) fn is_alias(name: &HeaderName, said: &[HeaderName]) -> bool {
     let name = name.as_str();
-    if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-        return *name == FORWARDED || name.starts_with(OWN_PREFIX) || is_override(name);
+    if names::field::is_plain(name) {
+        return false;
     }
-    let alias = alias(name);
-    alias.starts_with(OWN_PREFIX)
-        || alias.starts_with(FORWARDED_PREFIX)
-        || is_override(&alias)
-        || SHADOWED.contains(&alias.as_str())
+    let is = |own: &str| names::field::is_same(own, name);
+    let begins = |start: &&str| names::field::begins_with(name, start);
+    [OWN_PREFIX, FORWARDED_PREFIX].iter().chain(&RELIED_ON_ALL).any(begins)
+        || SHADOWED
+            .iter()
+            .chain(&TARGETS)
+            .chain(&OVERRIDES)
+            .chain(&HOSTS)
+            .any(|own| is(own))
+        || RELIED_ON.iter().chain(said).any(|own| is(own.as_str()))
 }
 
 /// A field that some shops take as another target than the request's, however its name is spelled.
 pub(crate) fn names_another_target(name: &HeaderName) -> bool {
-    TARGETS.contains(&alias(name.as_str()).as_str())
+    TARGETS.iter().any(|own| names::field::is_same(own, name.as_str()))
+}
+
+/// A field that the gate sets, or strips whoever sends it: no operator's field.
+pub(crate) fn is_taken(name: &HeaderName) -> bool {
+    is_ours_alone(name) || is_hop_by_hop(name) || RELIED_ON.contains(name) || *name == FORWARDED_FOR
 }
 
 fn is_override(name: &str) -> bool {
     TARGETS.contains(&name) || OVERRIDES.contains(&name)
-}
-
-/// A name as a shop sees it that reads every sign as one.
-fn alias(name: &str) -> String {
-    name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-")
 }
 
 /// Fields that a trusted peer may set, and nobody else.
@@ -221,16 +259,31 @@ const HEAD_ALONE: [HeaderName; 11] = [
     CONTENT_ENCODING,
     CONTENT_RANGE,
 ];
-/// Fields that decide on framing, routing or identity: an underscore or the like must not smuggle in a second one.
-const SHADOWED: [&str; 10] = [
+/// Fields that the gate reads, or that frame or name what is read.
+const RELIED_ON: [HeaderName; 12] = [
+    HOST,
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    CONTENT_ENCODING,
+    COOKIE,
+    AUTHORIZATION,
+    TRAILER,
+    EXPECT,
+    VIA,
+    ORIGIN,
+    ACCESS_CONTROL_REQUEST_METHOD,
+    ACCESS_CONTROL_REQUEST_HEADERS,
+];
+/// Fields by which the gate tells a page from what a page loads.
+const RELIED_ON_ALL: [&str; 1] = ["sec-fetch-"];
+/// Fields of a connection, of which an alias would smuggle a second one in.
+const SHADOWED: [&str; 8] = [
     "forwarded",
-    "host",
-    "via",
     "connection",
-    "content-length",
+    "keep-alive",
+    "proxy-connection",
+    "proxy-authorization",
+    "te",
     "transfer-encoding",
     "upgrade",
-    "expect",
-    "cookie",
-    "authorization",
 ];

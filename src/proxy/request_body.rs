@@ -13,11 +13,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderName;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use super::error::Kind;
+use super::hygiene;
 use super::settings::ServerSettings;
 
 /// Why a request's body ended early.
@@ -53,6 +55,8 @@ pub struct RequestBody {
     patience: Patience,
     /// What the gate has read of it, to be read once more.
     ahead: VecDeque<Frame<Bytes>>,
+    /// Fields that its trailers must not have.
+    kept_out: Vec<HeaderName>,
 }
 
 impl RequestBody {
@@ -66,6 +70,15 @@ impl RequestBody {
             read: 0,
             patience,
             ahead: VecDeque::new(),
+            kept_out: Vec::new(),
+        }
+    }
+
+    /// Takes these fields, by whatever alias, out of the trailers.
+    pub(super) fn keep_from_trailers(&mut self, names: &[HeaderName]) {
+        // PERF: few requests have a body.
+        if !self.is_end_stream() {
+            self.kept_out = names.to_vec();
         }
     }
 
@@ -121,10 +134,16 @@ impl RequestBody {
         cx: &mut Context<'_>,
         waits: bool,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        match self.ahead.pop_front() {
+        let frame = match self.ahead.pop_front() {
             Some(frame) => Poll::Ready(Some(Ok(frame))),
             None => self.poll_incoming(cx, waits),
-        }
+        };
+        frame.map_ok(|mut frame| {
+            if let Some(trailers) = frame.trailers_mut() {
+                hygiene::strip_said(trailers, &self.kept_out);
+            }
+            frame
+        })
     }
 
     fn poll_incoming(&mut self, cx: &mut Context<'_>, waits: bool) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {

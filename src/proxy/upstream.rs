@@ -37,6 +37,8 @@ pub struct Forward<'a> {
     pub hop: &'a Hop,
     /// Whether the peer is a trusted proxy: then what it says in `X-Forwarded-*` stands.
     pub peer_trusted: bool,
+    /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
+    pub said_by_proxies: &'a [HeaderName],
     /// Fields of ours to set, such as `Anteroom-Session`.
     pub headers: &'a [(HeaderName, HeaderValue)],
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
@@ -50,6 +52,7 @@ impl<'a> Forward<'a> {
         Self {
             hop: conn.hop(),
             peer_trusted: is_trusted(conn.peer().ip(), trusted),
+            said_by_proxies: &[],
             headers: &[],
             cancel: None,
         }
@@ -94,6 +97,7 @@ impl Upstream {
             request.headers_mut().remove(EXPECT);
         }
         hygiene::clean_request(request.headers_mut(), version, forward);
+        request.body_mut().keep_from_trailers(forward.said_by_proxies);
         if let Some(host) = &self.settings.host {
             request.headers_mut().insert(HOST, host.clone());
         }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use super::guest::Guest;
+use super::house::Way as _;
 use super::http::Pool;
 use super::*;
 
@@ -66,6 +67,35 @@ async fn a_header_of_anybody_else_names_nobody_and_never_reaches_the_shop() {
         said(&mut named(&house, "ann"), "/static/genuine").await.as_deref(),
         Some("ann")
     );
+}
+
+/// A proxy in front sets `X-User` and passes everything else on, such as what CGI takes for the same.
+#[tokio::test]
+async fn no_alias_trailer_or_connection_makes_the_shop_see_another_account() {
+    let house = House::open(&format!("total_active_users = 10\n{HEADER}"), house::OFTEN).await;
+    let forgery = "X_User: eve\r\nX.User: eve\r\nX~User: eve\r\nX*User: eve\r\nConnection: X-User\r\n";
+    let outside = Arc::new(Pool::from(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9)), house.gate.address));
+    for (mut guest, pool, account) in [
+        (named(&house, "ann"), house.way.pool(""), Some("ann")),
+        (from_outside(&house), outside, None),
+    ] {
+        for _ in 0..2 {
+            let answer = guest.page("/").await;
+            assert!(answer.is_the_shops(), "{}", answer.head);
+        }
+        let head = guest.request("POST", "/pay", &format!("{forgery}Transfer-Encoding: chunked\r\n"), "");
+        let head = head.replace("Content-Length: 0\r\n", "");
+        let sent = format!("{head}1\r\na\r\n0\r\nX-User: eve\r\nX_User: eve\r\n\r\n");
+        assert!(pool.ask(sent.as_bytes()).await.unwrap().is_the_shops());
+        let seen = house.shop.seen();
+        let seen = &seen.last().expect("it reached the shop").request;
+        assert_eq!(seen.field("x-user"), account, "{}", seen.head);
+        assert!(
+            !seen.head.contains("eve") && !seen.text().contains("eve"),
+            "{}",
+            seen.head
+        );
+    }
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ mod crowd;
 mod certificates;
 
 mod caddy;
+mod fields;
 mod haproxy;
 mod nginx;
 mod proxies;

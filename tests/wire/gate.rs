@@ -28,6 +28,8 @@ pub struct Setup {
     /// The shop's servers, where they are there already.
     pub origins: Option<Origins>,
     pub trusted: Vec<ipnet::IpNet>,
+    /// Fields that only a trusted peer may bring.
+    pub said: Vec<HeaderName>,
     pub cores: usize,
     /// What the listener speaks, if not in the clear.
     pub tls: Option<Arc<Tls>>,
@@ -60,6 +62,7 @@ impl Gate {
             upstream: UpstreamSettings::new(shop.ip().to_string(), shop.port()),
             origins: None,
             trusted: Vec::new(),
+            said: Vec::new(),
             cores: 1,
             tls: None,
             cancel: CancellationToken::new(),
@@ -151,6 +154,7 @@ async fn respond(
         HeaderName::from_static("anteroom-session"),
         HeaderValue::from_static("opaque"),
     )];
+    forward.said_by_proxies = &setup.said;
     forward.headers = &session;
     forward.cancel = Some(setup.cancel.clone());
     match upstream.forward(request, &forward).await {

@@ -5,8 +5,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::percent;
 use super::router::Doubtful;
+use crate::names::percent;
 use crate::room::LineName;
 
 /// Where the value that names a line stands.

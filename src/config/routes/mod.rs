@@ -9,10 +9,7 @@
 mod by_host;
 mod cover;
 mod host;
-mod letters;
 mod line;
-mod look_alikes;
-mod percent;
 mod readings;
 mod route;
 mod router;

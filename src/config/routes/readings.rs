@@ -5,8 +5,8 @@
 //! escapes, all but slashes, or none that were needless. Behind it another server may do the same again. The
 //! readings are what can come of that; an ordinary path has one and costs no allocation.
 
-use super::look_alikes::fold;
-use super::percent::{self, Fault};
+use crate::names::look_alikes::fold;
+use crate::names::percent::{self, Fault};
 
 /// Work that one path may ask for, in bytes gone through; a path that asks for more is an attack and refused.
 ///

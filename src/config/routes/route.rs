@@ -196,7 +196,7 @@ fn parse_segments(path: &str) -> Result<Vec<Segment>, RouteError> {
 
 fn parse_segment(text: &str) -> Result<Segment, RouteError> {
     if !text.contains(['{', '}']) {
-        let decoded = super::percent::decode(text.as_bytes(), true, |_| true);
+        let decoded = crate::names::percent::decode(text.as_bytes(), true, |_| true);
         let Ok(bytes) = decoded else {
             return refuse("the pattern is badly encoded", "the path as people read it");
         };

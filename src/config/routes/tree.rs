@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use super::by_host::ByHost;
 use super::host::HostPattern;
-use super::letters;
 use super::route::{Route, Segment};
+use crate::names::letters;
 
 /// How a path is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

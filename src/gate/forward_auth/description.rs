@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use crate::config::Asker;
 use crate::config::routes::OWN_PREFIX;
-use crate::proxy::names_another_target;
+use crate::proxy::{connection_reaches_too_far, is_alias, names_another_target};
 
 use super::FORWARD;
 
@@ -23,7 +23,7 @@ use super::FORWARD;
 pub struct Lacks(pub &'static str);
 
 /// The described request's head, from the head of the question.
-pub fn of(asker: Asker, mut head: Parts) -> Result<Parts, Lacks> {
+pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Result<Parts, Lacks> {
     let headers = &head.headers;
     let (method, host, target) = match asker {
         Asker::Nginx | Asker::Haproxy => (
@@ -58,6 +58,7 @@ pub fn of(asker: Asker, mut head: Parts) -> Result<Parts, Lacks> {
     {
         return Err(Lacks("target: a field such as X-Original-URL names another"));
     }
+    clean(&head.headers, said_by_proxies)?;
     for name in [
         &ORIGINAL_METHOD,
         &ORIGINAL_HOST,
@@ -76,6 +77,19 @@ pub fn of(asker: Asker, mut head: Parts) -> Result<Parts, Lacks> {
     head.method = method;
     head.uri = Uri::from(target);
     Ok(head)
+}
+
+/// SECURITY: what the gate takes out of a request in the path, the proxy would pass on.
+fn clean(headers: &HeaderMap, said_by_proxies: &[HeaderName]) -> Result<(), Lacks> {
+    if headers.keys().any(|name| is_alias(name, said_by_proxies)) {
+        return Err(Lacks(
+            "names of fields: one has another sign than a dash, and is taken for a field of the gate's",
+        ));
+    }
+    if connection_reaches_too_far(headers, said_by_proxies) {
+        return Err(Lacks("fields: Connection names one away"));
+    }
+    Ok(())
 }
 
 /// A field that stands exactly once. SECURITY: of two, the proxy may have written only one.
@@ -168,6 +182,7 @@ mod tests {
         ("x-forwarded-proto", "https"),
         ("x-forwarded-for", "192.0.2.1"),
     ];
+    const USER: HeaderName = HeaderName::from_static("x-user");
     const ENVOY: &[(&str, &str)] = &[
         ("host", "shop.example"),
         ("x-forwarded-proto", "https"),
@@ -183,7 +198,7 @@ mod tests {
         for (name, value) in fields {
             request = request.header(*name, *value);
         }
-        of(asker, request.body(()).unwrap().into_parts().0)
+        of(asker, request.body(()).unwrap().into_parts().0, &[USER])
     }
 
     fn sets() -> [(Asker, &'static [(&'static str, &'static str)]); 5] {
@@ -271,6 +286,37 @@ mod tests {
         assert!(with("x-forwarded-for", "unknown, 2001:db8::1").is_ok());
         for odd in ["//a/../b", "/%2e%2e/x", "/?", "/a?b?c"] {
             assert_eq!(with("x-original-uri", odd).unwrap().uri.to_string(), odd);
+        }
+    }
+
+    #[test]
+    fn what_the_gate_would_take_out_is_refused() {
+        for (asker, fields) in sets() {
+            let with = |name: &'static str, value: &'static str| {
+                let fields: Vec<_> = fields.iter().copied().chain([(name, value)]).collect();
+                described(asker, &fields)
+            };
+            for alias in [
+                "x_user",
+                "x.user",
+                "x~user",
+                "x*user",
+                "x_forwarded_for",
+                "anteroom.session",
+                "x_host",
+                "content_length",
+                "authorization_",
+            ] {
+                let refused = alias != "authorization_";
+                assert_eq!(with(alias, "ann").is_err(), refused, "{asker:?} {alias}");
+            }
+            for named in ["X-User", "close, cookie", "Anteroom-Session", "x-forwarded-for"] {
+                assert!(with("connection", named).is_err(), "{asker:?} {named}");
+            }
+            for usual in ["close", "keep-alive, Upgrade", "TE"] {
+                assert!(with("connection", usual).is_ok(), "{asker:?} {usual}");
+            }
+            assert!(with("x-user", "ann").is_ok() && with("my_app", "1").is_ok());
         }
     }
 

@@ -104,7 +104,7 @@ impl Gate {
             let answer = refusal(StatusCode::FORBIDDEN, "not_a_proxy").answer(&shared.pages, &own);
             return shared.finish(&own, record, None, answer);
         }
-        request.head = match description::of(question.asker, request.head) {
+        request.head = match description::of(question.asker, request.head, &shared.said_by_proxies) {
             Ok(head) => head,
             Err(lacks) => {
                 let told = lacks.to_string();

@@ -30,13 +30,13 @@ fn gate_with(shop: &Shop, change: impl FnOnce(&mut Setup)) -> Gate {
 }
 
 /// A client of the book, its connection driven by a task.
-struct Client {
+pub struct Client {
     sender: SendRequest<Bytes>,
     connection: tokio::task::JoinHandle<Result<(), h2::Error>>,
 }
 
 impl Client {
-    async fn new(gate: &Gate) -> Self {
+    pub async fn new(gate: &Gate) -> Self {
         Self::with(gate, &Builder::new()).await
     }
 
@@ -48,7 +48,7 @@ impl Client {
     }
 
     /// Sends a head, and the body later.
-    async fn open(&mut self, request: Request<()>) -> (ResponseFuture, SendStream<Bytes>) {
+    pub async fn open(&mut self, request: Request<()>) -> (ResponseFuture, SendStream<Bytes>) {
         let mut sender = self.sender.clone().ready().await.unwrap();
         sender.send_request(request, false).unwrap()
     }
@@ -72,7 +72,7 @@ impl Client {
     }
 }
 
-async fn read(answer: ResponseFuture) -> (StatusCode, String) {
+pub async fn read(answer: ResponseFuture) -> (StatusCode, String) {
     let answer = soon(answer).await.unwrap();
     let status = answer.status();
     (status, text(answer.into_body()).await.unwrap())

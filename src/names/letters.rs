@@ -7,7 +7,8 @@
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
 /// A segment in the form in which it is compared; ASCII but capitals stays what it is.
-pub(super) fn alike(segment: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn alike(segment: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(segment.len());
     for chunk in segment.utf8_chunks() {
         out.extend_from_slice(fold(chunk.valid().trim()).as_bytes());

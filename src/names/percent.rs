@@ -2,7 +2,7 @@
 
 /// Why a path's percent-encoding is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fault {
+pub enum Fault {
     /// A `%` that no two hexadecimal digits follow.
     Malformed,
     /// An encoded control character, NUL among them.
@@ -12,7 +12,7 @@ pub(super) enum Fault {
 /// Decodes the escapes for which `wanted` says yes; keeps the others as they came.
 ///
 /// With `strict` a malformed escape is a fault, else it stays as it is.
-pub(super) fn decode(input: &[u8], strict: bool, wanted: impl Fn(u8) -> bool) -> Result<Vec<u8>, Fault> {
+pub fn decode(input: &[u8], strict: bool, wanted: impl Fn(u8) -> bool) -> Result<Vec<u8>, Fault> {
     let mut out = Vec::with_capacity(input.len());
     let mut rest = input;
     while let Some((&first, tail)) = rest.split_first() {
@@ -43,8 +43,38 @@ pub(super) fn decode(input: &[u8], strict: bool, wanted: impl Fn(u8) -> bool) ->
     Ok(out)
 }
 
+/// Decodes every escape, those of ASP.NET (`%u0069`) too; what is none stays as it is.
+#[must_use]
+pub fn decode_leniently(input: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(input.len());
+    let mut rest = input;
+    while let Some((&first, tail)) = rest.split_first() {
+        if let Some(byte) = escape(rest) {
+            out.push(byte);
+            rest = &rest[3..];
+        } else if let Some(letter) = wide_escape(rest) {
+            out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            rest = &rest[6..];
+        } else {
+            out.push(first);
+            rest = tail;
+        }
+    }
+    out
+}
+
+fn wide_escape(input: &[u8]) -> Option<char> {
+    let [b'%', b'u' | b'U', digits @ ..] = input else {
+        return None;
+    };
+    let mut digits = digits.get(..4)?.iter().map(|digit| hex(*digit));
+    let code = digits.try_fold(0, |code, digit| Some(code << 4 | u32::from(digit?)))?;
+    char::from_u32(code)
+}
+
 /// The byte of the escape that `input` begins with.
-pub(super) fn escape(input: &[u8]) -> Option<u8> {
+#[must_use]
+pub fn escape(input: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = *input else { return None };
     Some(hex(high)? << 4 | hex(low)?)
 }
@@ -68,5 +98,11 @@ mod tests {
         assert_eq!(decode(b"100%", true, |_| true), Err(Fault::Malformed));
         assert_eq!(decode(b"100%zz", false, |_| true), Ok(b"100%zz".to_vec()));
         assert_eq!(decode(b"/a%00", false, |_| true), Err(Fault::Control));
+    }
+
+    #[test]
+    fn leniently_every_escape_is_decoded_and_the_rest_stays() {
+        assert_eq!(decode_leniently(b"%69%64%00%zz%"), b"id\0%zz%");
+        assert_eq!(decode_leniently(b"%u0069%U0064%u00%ud800"), b"id%u00%ud800");
     }
 }

@@ -2,7 +2,8 @@
 
 /// Over-long UTF-8, full-width forms (U+FF01 on), long s and kelvin sign as the ASCII that best fit or case makes of them; and
 /// the other dots, slashes and ends that folding (Unicode, annex 15) or best fit to Windows' code pages makes.
-pub(super) fn fold(path: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn fold(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     let mut rest = path;
     while let Some(&first) = rest.first() {

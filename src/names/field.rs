@@ -1,0 +1,72 @@
+//! Names of header fields.
+//!
+//! CGI programs, PHP, WSGI and Rack are given a field as a variable: `X-User`, `x_user` and `X.User` are all `HTTP_X_USER`.
+//! The widest rule is Apache's (`util_script.c`, `http2env`): letters in one case, every sign an underscore. PHP maps dots
+//! (`php_variables.c`), Rack and WSGI dashes alone, so all that they confuse is confused here.
+
+/// Two names that become one variable.
+#[must_use]
+pub fn is_same(one: &str, other: &str) -> bool {
+    one.len() == other.len() && begins_with(one, other)
+}
+
+/// The name becomes a variable that begins with that of `prefix`.
+#[must_use]
+pub fn begins_with(name: &str, prefix: &str) -> bool {
+    let Some(start) = name.as_bytes().get(..prefix.len()) else {
+        return false;
+    };
+    start.iter().zip(prefix.bytes()).all(|(a, b)| folded(*a) == folded(b))
+}
+
+/// Every program reads the name alike: letters, digits and dashes.
+#[must_use]
+pub fn is_plain(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+fn folded(byte: u8) -> u8 {
+    if byte.is_ascii_alphanumeric() {
+        byte.to_ascii_lowercase()
+    } else {
+        b'_'
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What `name` is called in the environment of a program: by Apache's rule, and by those of PHP, WSGI and Rack.
+    fn variables(name: &str) -> [String; 3] {
+        let upper = name.to_ascii_uppercase();
+        [
+            upper.replace(|sign: char| !sign.is_ascii_alphanumeric(), "_"),
+            upper.replace(['-', '.', ' '], "_"),
+            upper.replace('-', "_"),
+        ]
+    }
+
+    #[test]
+    fn aliases_of_a_field_are_the_same_and_others_are_not() {
+        for alias in ["x-user", "X-User", "x_user", "X.User", "x~user", "X*User", "x+user"] {
+            assert!(is_same(alias, "X-User"), "{alias}");
+        }
+        for other in ["xuser", "x-users", "x--user", "user", "", "x-use"] {
+            assert!(!is_same(other, "X-User"), "{other}");
+        }
+        assert!(begins_with("Anteroom!Pass", "anteroom-") && !begins_with("Ante", "anteroom-"));
+        assert!(is_plain("X-User2") && !is_plain("X_User") && !is_plain("X.User"));
+    }
+
+    proptest! {
+        #[test]
+        fn names_that_any_program_confuses_are_the_same(one in "[a-cA-C0-1!#$%&'*+.^_`|~-]{0,6}", other in "[a-cA-C0-1!#$%&'*+.^_`|~-]{0,6}") {
+            for (a, b) in variables(&one).into_iter().zip(variables(&other)) {
+                prop_assert!(a != b || is_same(&one, &other), "{} and {}", one, other);
+            }
+        }
+    }
+}
