@@ -12,6 +12,7 @@ use crate::waiting::{Notice, check_of};
 use super::answers::Answer;
 use super::decide::Void;
 use super::forward::{Admission, Session};
+use super::limits::Asker;
 use super::line_page::LinePage;
 use super::proof::Proof;
 use super::seat::Seat;
@@ -68,9 +69,11 @@ impl Gate {
         let counted = match coming {
             // As many as the rehearsal is for, however few machines they come from.
             _ if seat.rehearsal.is_some() => Ok(()),
-            Coming::First if seat.waits_with_code(visit) => self.shared.limits.status(seat.ticket(), visit.client),
+            Coming::First if seat.waits_with_code(visit) => {
+                self.shared.limits.status(Asker::of(seat.ticket()), visit.client)
+            }
             Coming::Again(_) if !seat.ticket().is_some_and(lapsed) => {
-                self.shared.limits.status(seat.ticket(), visit.client)
+                self.shared.limits.status(Asker::of(seat.ticket()), visit.client)
             }
             Coming::Waited(_) => self
                 .shared

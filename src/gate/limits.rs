@@ -62,6 +62,24 @@ struct Rule {
     refused: Counter,
 }
 
+/// Who asks a question at the endpoints.
+#[derive(Clone, Copy)]
+pub enum Asker<'t> {
+    /// The holder of a pass whose session is live.
+    Session(&'t Pass),
+    Ticket(&'t Ticket),
+    /// A client without a token.
+    Nobody,
+}
+
+impl<'t> Asker<'t> {
+    /// The holder of a ticket, or nobody.
+    #[must_use]
+    pub fn of(ticket: Option<&'t Ticket>) -> Self {
+        ticket.map_or(Self::Nobody, Self::Ticket)
+    }
+}
+
 /// Over a limit: what to say.
 #[derive(Clone, Debug)]
 pub struct Over {
@@ -185,11 +203,18 @@ impl Limits {
         self.prefixes.0.network(client)
     }
 
-    /// Counts a question of a ticket's holder, from whatever address, or of somebody without one.
-    pub fn status(&self, ticket: Option<&Ticket>, client: IpAddr) -> Result<(), Over> {
-        let name = |ticket: &Ticket| ClientKey::named(&(&ticket.room, &ticket.line, ticket.lane, ticket.place), client);
-        let key = ticket.map_or_else(|| client.into(), name);
+    /// Counts a question. A session and a ticket are counted from whatever address they come. Only a session is not counted with its
+    /// network too: there are never more sessions than slots, and a stranger can make tickets without end.
+    pub fn status(&self, asker: Asker<'_>, client: IpAddr) -> Result<(), Over> {
+        let key = match asker {
+            Asker::Session(pass) => ClientKey::named(&(&pass.room, &pass.line, pass.lane, pass.id), client),
+            Asker::Ticket(ticket) => ClientKey::named(&(&ticket.room, &ticket.line, ticket.lane, ticket.place), client),
+            Asker::Nobody => client.into(),
+        };
         self.status.check(key)?;
+        if matches!(asker, Asker::Session(_)) {
+            return Ok(());
+        }
         self.status_network.check(ClientKey::network(client))
     }
 

@@ -88,13 +88,13 @@ const LIMITS_KEYS: [Key; 14] = [
         "status",
         RATE,
         "{ requests = 2, window = \"1s\" }",
-        "Status answers and check-ins per ticket.",
+        "Questions at the gate's endpoints per session, per ticket, or per client with neither. To leave is free while it frees something, and so is the answer to a newcomer that all is sold, or that the room is closed or not open yet.",
     ),
     key(
         "status_network",
         RATE,
         "{ requests = 2000, window = \"1s\" }",
-        "Status answers and check-ins per network. At its default it is at least `status`.",
+        "The same per network, but for sessions. At its default it is at least `status`.",
     ),
     key(
         "streams",

@@ -42,9 +42,7 @@ impl Gate {
         let by_code = worth.ticket() == TicketState::Waiting && !seat.lacks_account(&worth);
         let placed = placed && !(by_code && seat.use_of_code(visit).is_some());
         if placed || no_line || worth.pass() == PassState::Valid {
-            if seat.rehearsal.is_none()
-                && let Err(over) = self.shared.limits.status(seat.ticket(), visit.client)
-            {
+            if let Err(over) = self.count(seat, visit, Some(&worth)) {
                 return over.answer(&seat.rules.pages, visit);
             }
             return self.with_tokens(seat, visit, &worth);

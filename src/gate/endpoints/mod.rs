@@ -19,6 +19,7 @@ mod actions;
 mod check;
 mod enter;
 mod events;
+mod question;
 mod status;
 
 use std::sync::Arc;
@@ -122,8 +123,7 @@ impl Gate {
         }
         let seat = Seat::of(&self.shared, rules, line, head, visit);
         if endpoint.is_counted()
-            && seat.rehearsal.is_none()
-            && let Err(over) = self.shared.limits.status(seat.ticket(), visit.client)
+            && let Err(over) = self.count_question(&seat, visit, matches!(endpoint, Endpoint::Leave))
         {
             return over.answer(&rules.pages, visit);
         }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::room::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
-use crate::token::TicketPlace;
+use crate::token::{PassId, TicketPlace};
 use crate::waiting::Language;
 
 #[test]
@@ -74,15 +74,45 @@ fn ticket(n: u32) -> Ticket {
 fn a_ticket_is_counted_wherever_it_comes_from_and_its_network_with_it() {
     let limits = limits();
     let [home, phone, far] = [[192, 0, 2, 1], [192, 0, 9, 9], [198, 51, 100, 1]].map(IpAddr::from);
-    assert!(limits.status(Some(&ticket(1)), home).is_ok());
-    assert!(limits.status(Some(&ticket(1)), phone).is_err(), "the same ticket");
+    assert!(limits.status(Asker::Ticket(&ticket(1)), home).is_ok());
     assert!(
-        limits.status(Some(&ticket(2)), home).is_ok(),
+        limits.status(Asker::Ticket(&ticket(1)), phone).is_err(),
+        "the same ticket"
+    );
+    assert!(
+        limits.status(Asker::Ticket(&ticket(2)), home).is_ok(),
         "another ticket at the same address"
     );
-    assert!(limits.status(None, home).is_ok(), "nobody's");
-    assert!(limits.status(Some(&ticket(3)), phone).is_err(), "the network is full");
-    assert!(limits.status(Some(&ticket(4)), far).is_ok(), "another network");
+    assert!(limits.status(Asker::Nobody, home).is_ok(), "nobody's");
+    assert!(
+        limits.status(Asker::Ticket(&ticket(3)), phone).is_err(),
+        "the network is full"
+    );
+    assert!(limits.status(Asker::Ticket(&ticket(4)), far).is_ok(), "another network");
+}
+
+#[test]
+fn a_session_is_counted_by_itself_and_never_with_its_network() {
+    let limits = limits();
+    let home = IpAddr::from([192, 0, 2, 1]);
+    let ask = |n: u8| limits.status(Asker::Session(&pass(n)), home).is_ok();
+    assert!((1..=50).all(ask), "fifty sessions behind one address");
+    assert!(!ask(1), "one session again");
+}
+
+fn pass(n: u8) -> Pass {
+    Pass {
+        room: RoomName::new("shop").unwrap(),
+        line: LineName::ONLY,
+        lane: LaneId(0),
+        edition: Edition(0),
+        number: Number {
+            era: Era(1),
+            n: n.into(),
+        },
+        id: PassId([n; 8]),
+        expires_at: Wall(0),
+    }
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! Which questions at the endpoints count against `[limits] status`, and by whom.
+
+use super::super::Gate;
+use super::super::decide::{PassState, TicketState};
+use super::super::limits::{Asker, Over};
+use super::super::seat::{Seat, Worth};
+use super::super::visit::Visit;
+use crate::room::Mode;
+
+impl Gate {
+    /// Counts a question of whom the tokens name. Two are free: to leave, while that frees a place or a slot, and to be turned
+    /// away, since many people behind one address would otherwise be told to ask less often instead of the reason.
+    ///
+    /// # Errors
+    /// The limit that it is over.
+    pub(super) fn count_question(&self, seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
+        // PERF: a page in line asks with its ticket alone, and needs no second look at the room.
+        if !leaves && !seat.has_pass() && seat.ticket().is_some() {
+            return self.count(seat, visit, None);
+        }
+        let worth = seat.worth(visit);
+        if leaves && worth.as_ref().is_some_and(frees) {
+            return Ok(());
+        }
+        self.count(seat, visit, worth.as_ref())
+    }
+
+    /// As [`Gate::count_question`], where it is known what the tokens are worth and nobody leaves.
+    pub(super) fn count(&self, seat: &Seat<'_>, visit: &Visit, worth: Option<&Worth>) -> Result<(), Over> {
+        if seat.rehearsal.is_some() {
+            return Ok(());
+        }
+        let pass = worth.and_then(|worth| worth.pass.as_ref());
+        let asker = match pass.filter(|pass| pass.state == PassState::Valid) {
+            Some(pass) => Asker::Session(&pass.pass),
+            None => Asker::of(seat.ticket()),
+        };
+        if matches!(asker, Asker::Nobody) && worth.is_some_and(turns_away) {
+            return Ok(());
+        }
+        self.shared.limits.status(asker, visit.client)
+    }
+}
+
+/// The tokens hold a place or a slot.
+fn frees(worth: &Worth) -> bool {
+    worth.pass() == PassState::Valid || !matches!(worth.ticket(), TicketState::None | TicketState::Void(_))
+}
+
+/// A newcomer is told that all is sold, or that the room is closed or not open yet.
+fn turns_away(worth: &Worth) -> bool {
+    worth.sold_out || worth.early.is_some() || worth.mode == Mode::Closed
+}
