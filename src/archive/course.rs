@@ -41,7 +41,8 @@ pub enum Link {
     Whole,
     /// The log before without its last entries: they were lost with the store, and every gate that had read them.
     Lost { entries: u64 },
-    /// Nothing: the store and every gate were lost at once, or this is the first log of all.
+    /// Nothing. For the first log that is followed this is its first start; for a later one the store and every gate were lost
+    /// at once.
     Nothing,
     /// A history that is not the one followed.
     Elsewhere,
@@ -69,7 +70,8 @@ impl Course {
         }
         if let Joint::Begins(link) = joint {
             step(Step::Begins {
-                incarnation: first.incarnation,
+                first,
+                before,
                 after: self.at,
                 link,
             });
@@ -153,12 +155,11 @@ impl Course {
 
     fn link(&self, incarnation: u64, before: Chain) -> Link {
         let from = |chain| Chain::begin(incarnation, chain) == before;
+        // Gates that share a store name an empty state as the root of a log begun from nothing.
+        let empty = Chain::begin(0, Chain::default());
+        let from_nothing = from(Chain::default()) || from(empty);
         let Some(at) = self.at else {
-            return if from(Chain::default()) {
-                Link::Nothing
-            } else {
-                Link::First
-            };
+            return if from_nothing { Link::Nothing } else { Link::First };
         };
         if from(self.chain) {
             return Link::Whole;
@@ -167,11 +168,7 @@ impl Course {
         if let Some(entries) = self.recent.iter().rev().find_map(lost) {
             return Link::Lost { entries };
         }
-        if from(Chain::default()) {
-            Link::Nothing
-        } else {
-            Link::Elsewhere
-        }
+        if from_nothing { Link::Nothing } else { Link::Elsewhere }
     }
 }
 
@@ -188,7 +185,7 @@ mod tests {
 
     fn chain(entries: u64) -> Chain {
         (1..=entries).fold(Chain::begin(7, Chain::default()), |chain, entry| {
-            chain.then(&entry.to_le_bytes())
+            chain.then(&entry.to_le_bytes(), false)
         })
     }
 
@@ -220,6 +217,12 @@ mod tests {
         assert_eq!(begins(chain(5)), Joint::Begins(Link::Whole));
         assert_eq!(begins(chain(3)), Joint::Begins(Link::Lost { entries: 2 }));
         assert_eq!(begins(Chain::default()), Joint::Begins(Link::Nothing));
+        let empty = Chain::begin(0, Chain::default());
+        assert_eq!(
+            begins(empty),
+            Joint::Begins(Link::Nothing),
+            "as gates that share a store begin"
+        );
         assert_eq!(begins(chain(6)), Joint::Begins(Link::Elsewhere));
         assert_eq!(course.joint(at(9, 2), chain(1)), Joint::BeginsLate);
         let nothing = Course::default();

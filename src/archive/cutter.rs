@@ -1,7 +1,7 @@
 //! Where one file of the archive ends and the next begins: pure, and the same on every gate.
 //!
 //! Ends follow from the state alone, so that gates which began at different entries cut at the same ones: where a minute
-//! of the room's clock turns while anybody is about, where an hour turns, and after 8 MB. A gate that begins between two
+//! of the room's clock turns while anybody is about, at the first checkpoint of an hour, and after 8 MB. A gate that begins between two
 //! ends files a shorter range or two, and is in step from then on.
 
 use super::segment::Segment;
@@ -48,13 +48,13 @@ impl Cutter {
         }
         self.open.push(entry, passed_over, state.chain());
         let before = std::mem::replace(&mut self.clock, state.clock());
-        let turned = |ms: u64| before.0 / ms != self.clock.0 / ms;
-        let (minute, hour) = (turned(MINUTE_MS), turned(HOUR_MS));
+        let minute = before.0 / MINUTE_MS != self.clock.0 / MINUTE_MS;
+        let hour = state.landmark();
         let due = minute && self.is_due(state);
         if !due && !hour && self.open.entry_bytes() < FULL {
             return None;
         }
-        // Once an hour a replay can begin: older files may be thrown away.
+        // Once an hour a replay can begin, from a state that gates vote on: older files may be thrown away.
         self.cut(state, hour.then(|| state.encode()))
     }
 
@@ -100,7 +100,6 @@ impl Cutter {
 }
 
 const MINUTE_MS: u64 = 60_000;
-const HOUR_MS: u64 = 60 * MINUTE_MS;
 
 /// A tick as slow as this means that all rooms are empty.
 const IDLE_TICK_MS: u64 = 4_000;

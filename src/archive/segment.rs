@@ -161,23 +161,26 @@ impl Segment {
         Ok(segment)
     }
 
-    /// That the entries are dense and give the chain.
+    /// That the entries are dense and give the chain and the times that are named.
     fn verify(&self) -> Result<(), Damaged> {
         let mut due = self.first;
         let mut chain = self.before;
+        let mut to = self.from;
         for stored in self.entries() {
             let stored = stored?;
             let here = Position {
                 incarnation: self.incarnation,
                 sequence: due,
             };
-            if stored.entry.position != here {
+            let is_first = due == self.first;
+            if stored.entry.position != here || (is_first && stored.entry.time != self.from) {
                 return Err(Damaged::Form);
             }
             due += 1;
+            to = stored.entry.time;
             chain = stored.chain;
         }
-        match due == self.last + 1 {
+        match due == self.last + 1 && to == self.to {
             false => Err(Damaged::Form),
             true if chain != self.after => Err(Damaged::Chain),
             true => Ok(()),
@@ -195,10 +198,11 @@ impl Segment {
                 return Some(Err(Damaged::Entry));
             };
             // The bytes as they stand, whatever this version would write.
-            chain = chain.then(bytes.unwrap_or_default());
+            let passed_over = mark & PASSED_OVER != 0;
+            chain = chain.then(bytes.unwrap_or_default(), passed_over);
             Some(Ok(Stored {
                 entry,
-                passed_over: mark & PASSED_OVER != 0,
+                passed_over,
                 chain,
             }))
         })
@@ -318,7 +322,7 @@ pub(super) mod tests {
     pub fn segment(first: u64, last: u64) -> Segment {
         let mut chain = Chain::begin(7, Chain::default());
         for sequence in 1..first {
-            chain = chain.then(&entry(sequence).encode());
+            chain = chain.then(&entry(sequence).encode(), sequence == 4);
         }
         let at = Position {
             incarnation: 7,
@@ -326,7 +330,7 @@ pub(super) mod tests {
         };
         let mut segment = Segment::behind(at, chain, Some(b"a state".to_vec()));
         for sequence in first..=last {
-            chain = chain.then(&entry(sequence).encode());
+            chain = chain.then(&entry(sequence).encode(), sequence == 4);
             segment.push(&entry(sequence), sequence == 4, chain);
         }
         segment

@@ -13,9 +13,11 @@ pub enum Step<'a> {
         index: usize,
         of: usize,
     },
-    /// A log begins; `after` is the last entry of the one before.
+    /// A log begins, or the history in the middle of one; `after` is the last entry of the log before.
     Begins {
-        incarnation: u64,
+        first: Position,
+        /// The chain before the first entry.
+        before: Chain,
         after: Option<Position>,
         link: Link,
     },

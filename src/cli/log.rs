@@ -144,8 +144,8 @@ impl Show {
         match step {
             Step::Entry { stored, .. } => self.entry(stored),
             Step::Fault(fault) => self.fault(&fault.to_string()),
-            Step::Begins { incarnation, .. } if self.last.is_none_or(|last| last.incarnation < incarnation) => {
-                self.note(&format!("log {incarnation} begins"));
+            Step::Begins { first, .. } if self.last.is_none_or(|last| last.incarnation < first.incarnation) => {
+                self.note(&format!("log {} begins", first.incarnation));
             }
             Step::Begins { .. } | Step::File { .. } | Step::Base { .. } => {}
         }

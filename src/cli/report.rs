@@ -21,6 +21,7 @@ Examples:
   anteroom report /var/lib/anteroom/archive
   anteroom report gate-1 gate-2 gate-3 --format html --output sale.html
   anteroom report archive --expect 5f1c…      the hash that a gate or an earlier report showed
+  anteroom report archive --from 9ab0…        older files were thrown away: the hash before the first that is left
 
 Exit codes: 0 whole and fair, 1 something is wrong (the last line says what), 64 usage, 66 nothing to read")]
 pub struct ReportArgs {
@@ -38,6 +39,9 @@ pub struct ReportArgs {
     /// A hash that must be in the history: what `anteroom gates` or an earlier report showed
     #[arg(long, value_name = "HASH")]
     expect: Option<String>,
+    /// The hash before the first entry that is there, where older files were thrown away: in an earlier report's history
+    #[arg(long, value_name = "HASH")]
+    from: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -78,11 +82,16 @@ fn options(args: &ReportArgs) -> Result<Options, String> {
         Some(name) => Some(RoomName::new(name).ok_or_else(|| format!("{name:?} cannot be a room's name"))?),
         None => None,
     };
-    let expect = match &args.expect {
-        Some(hash) => Some(Chain::parse(hash).ok_or_else(|| format!("{hash:?} is no hash: 64 hexadecimal digits"))?),
-        None => None,
-    };
-    Ok(Options { room, expect })
+    Ok(Options {
+        room,
+        expect: hash(args.expect.as_deref())?,
+        from: hash(args.from.as_deref())?,
+    })
+}
+
+fn hash(given: Option<&str>) -> Result<Option<Chain>, String> {
+    let parsed = |hash| Chain::parse(hash).ok_or_else(|| format!("{hash:?} is no hash: 64 hexadecimal digits"));
+    given.map(parsed).transpose()
 }
 
 fn put(args: &ReportArgs, findings: &Findings) -> Result<(), String> {

@@ -86,6 +86,7 @@ pub fn replay(folder: &Path, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<
         latest: None,
         state: None,
         highest: BTreeMap::new(),
+        skips: kept.skips().unwrap_or_default(),
         progress,
     };
     match kept.snapshot() {
@@ -115,6 +116,8 @@ struct Run<'a> {
     state: Option<State>,
     /// The last number of each lane.
     highest: BTreeMap<(RoomName, LineName, LaneId), Number>,
+    /// Entries that an operator had passed over.
+    skips: Vec<Position>,
     progress: &'a mut dyn FnMut(&Progress<'_>),
 }
 
@@ -214,6 +217,11 @@ impl Run<'_> {
                 position,
             });
             return false;
+        }
+        if self.skips.contains(&position) {
+            state.pass_over(entry);
+            self.report.entries += 1;
+            return true;
         }
         let Some(effects) = guarded(State::apply, state, entry) else {
             self.report.faults.push(Fault::Poison {

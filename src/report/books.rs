@@ -1,6 +1,6 @@
 //! The ledgers of all lines, and what of each entry goes into which.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::advice;
@@ -20,7 +20,8 @@ pub(super) struct Books {
     lines: BTreeMap<(RoomName, LineName), Kept>,
     seen: Option<Arc<View>>,
     entries: u64,
-    pub not_followed: u64,
+    /// Lines beyond those that are followed.
+    not_followed: BTreeSet<(RoomName, LineName)>,
 }
 
 #[derive(Debug)]
@@ -104,6 +105,11 @@ impl Books {
         }
     }
 
+    /// How many lines were too many to be followed.
+    pub fn not_followed(&self) -> u64 {
+        self.not_followed.len() as u64
+    }
+
     /// All lines, by room and name.
     pub fn lines(&self) -> Vec<Line> {
         self.lines
@@ -128,14 +134,16 @@ fn now<'a>(view: &View, of: &'a RoomView) -> Now<'a> {
 /// The line's books, begun if there is room for them.
 fn open<'a>(
     lines: &'a mut BTreeMap<(RoomName, LineName), Kept>,
-    not_followed: &mut u64,
+    not_followed: &mut BTreeSet<(RoomName, LineName)>,
     (room, line): (&RoomName, &LineName),
     of: &RoomView,
 ) -> Option<&'a mut Kept> {
     let name = (room.clone(), line.clone());
     let many = lines.len();
     if many >= MOST_LINES && !lines.contains_key(&name) {
-        *not_followed += 1;
+        if not_followed.len() < MOST_COUNTED {
+            not_followed.insert(name);
+        }
         return None;
     }
     Some(lines.entry(name).or_insert_with(|| Kept {
@@ -218,6 +226,9 @@ fn found(room: &RoomName, line: &LineName, kept: &Kept) -> Line {
 /// Lines whose books are kept at once, and those of them in full detail.
 const MOST_LINES: usize = 10_000;
 const DETAILED_LINES: usize = 200;
+
+/// Most lines beyond them that are counted.
+const MOST_COUNTED: usize = 100_000;
 
 /// Entries between looks for lines that are no more.
 const SWEEP: u64 = 1_024;

@@ -23,18 +23,33 @@ pub struct Findings {
     /// When nobody was called, or nothing was said; at most 1,000.
     pub interruptions: Vec<Interruption>,
     pub lines: Vec<Line>,
-    /// Lines that were too many to be followed.
-    pub lines_not_followed: u64,
+    /// What was too much to be listed here; with any of it the history does not count as whole.
+    pub not_listed: NotListed,
+}
+
+/// How much of each kind was too much.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct NotListed {
+    pub faults: u64,
+    pub logs: u64,
+    pub gates: u64,
+    pub changes: u64,
+    pub interruptions: u64,
+    pub votes_against: u64,
+    /// Lines that were not followed; counted to a hundred thousand.
+    pub lines: u64,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Verdict {
-    /// Nothing is missing or altered between the beginning and the end.
+    /// Nothing is missing or altered from a log's first start to the end, every entry was replayed, and all of it is listed.
     pub whole: bool,
     /// Nobody was called, or let in, before somebody with a lower number who was there.
     pub fair: bool,
     /// The first thing that is wrong.
     pub first_wrong: Option<String>,
+    /// Everything that is wrong beside the faults; at most 1,000.
+    pub wrong: Vec<String>,
     /// The hash that was asked for: whether it is in this history, and how many entries follow it.
     pub expected: Option<Expected>,
 }
@@ -55,7 +70,8 @@ pub struct Covers {
     pub entries: u64,
     /// Entries behind a gap, up to the next state that was written down: their bytes are checked, they are not replayed.
     pub entries_not_replayed: u64,
-    /// The chain after the last entry.
+    /// The chain before the first entry, and after the last.
+    pub hash_before: String,
     pub hash: String,
     pub logs: Vec<Log>,
 }
@@ -234,6 +250,40 @@ pub struct Advice {
     pub now: String,
     pub suggested: String,
     pub rule: String,
+}
+
+impl Line {
+    /// Room and line in one name.
+    #[must_use]
+    pub fn place(&self) -> String {
+        if self.line.is_empty() {
+            self.room.clone()
+        } else {
+            format!("{}/{}", self.room, self.line)
+        }
+    }
+}
+
+impl NotListed {
+    /// In words; `None` where everything is listed.
+    #[must_use]
+    pub fn said(&self) -> Option<String> {
+        let kinds = [
+            (self.faults, "faults"),
+            (self.logs, "logs"),
+            (self.gates, "gates"),
+            (self.changes, "changes"),
+            (self.interruptions, "pauses"),
+            (self.votes_against, "votes against"),
+            (self.lines, "lines"),
+        ];
+        let parts: Vec<String> = kinds
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} more {what}"))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 impl Stamp {

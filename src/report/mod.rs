@@ -19,10 +19,12 @@ mod plot;
 mod replay;
 mod series;
 mod source;
+mod start;
 pub mod structured;
 mod text;
 mod trail;
 mod usage;
+mod verdict;
 mod visits;
 
 use std::path::PathBuf;
@@ -46,6 +48,9 @@ pub struct Options {
     pub room: Option<RoomName>,
     /// The chain that a gate showed, or that an earlier report ended with: it must be in the history.
     pub expect: Option<Chain>,
+    /// The chain before the first entry at hand, where what was before is not to be looked at; `None`: the history has to
+    /// begin with a log's first start.
+    pub from: Option<Chain>,
 }
 
 /// Given from time to time while an audit runs.

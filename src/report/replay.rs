@@ -5,8 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::books::Books;
 use super::describe;
-use super::findings::{Checks, Covers, Dissent, Expected, Findings, Log, Stamp, Verdict};
+use super::findings::{Checks, Covers, Dissent, Expected, Findings, Log, NotListed, Stamp};
+use super::start::{Start, beginning, is_proved};
 use super::trail::{Trail, Was};
+use super::verdict::Grounds;
 use super::{Options, Progress};
 use crate::archive::{Link, Step, Stored};
 use crate::room::{Chain, Effects, Entry, Position, State, StateHash, Wall};
@@ -14,6 +16,7 @@ use crate::room::{Chain, Effects, Entry, Position, State, StateHash, Wall};
 /// See the module.
 pub(super) struct Replay<'a> {
     expect: Option<Chain>,
+    from: Option<Chain>,
     progress: &'a mut dyn FnMut(&Progress<'_>),
     /// `None` before the first state that is written down, and behind a gap.
     state: Option<State>,
@@ -22,6 +25,13 @@ pub(super) struct Replay<'a> {
     covers: Covers,
     checks: Checks,
     faults: Vec<String>,
+    more: NotListed,
+    /// Where the first log at hand begins.
+    begins: Option<(Link, Position, Chain)>,
+    /// The state that the replay began from, while votes on it are counted.
+    start: Option<Start>,
+    /// Where the log before ended, for the first state of the next.
+    before: Option<State>,
     /// Own hashes at the last checkpoints, for the gates' words on them.
     hashes: BTreeMap<u64, StateHash>,
     confirmed: Option<u64>,
@@ -36,6 +46,7 @@ impl<'a> Replay<'a> {
     pub fn new(options: &Options, progress: &'a mut dyn FnMut(&Progress<'_>)) -> Self {
         Self {
             expect: options.expect,
+            from: options.from,
             progress,
             state: None,
             books: Books::new(options.room.clone()),
@@ -43,6 +54,10 @@ impl<'a> Replay<'a> {
             covers: Covers::default(),
             checks: Checks::default(),
             faults: Vec::new(),
+            more: NotListed::default(),
+            begins: None,
+            start: None,
+            before: None,
             hashes: BTreeMap::new(),
             confirmed: None,
             link: None,
@@ -59,7 +74,9 @@ impl<'a> Replay<'a> {
                 self.file = (index, of);
                 self.tell(file);
             }
-            Step::Begins { incarnation, link, .. } => self.begin(incarnation, link),
+            Step::Begins {
+                first, before, link, ..
+            } => self.begin((first, before), link),
             Step::Base {
                 file,
                 position,
@@ -92,11 +109,15 @@ impl<'a> Replay<'a> {
     fn fault(&mut self, fault: String) {
         if self.faults.len() < MOST_FAULTS {
             self.faults.push(fault);
+        } else {
+            self.more.faults += 1;
         }
     }
 
-    fn begin(&mut self, incarnation: u64, link: Link) {
-        self.state = None;
+    fn begin(&mut self, (first, before): (Position, Chain), link: Link) {
+        self.judge_start();
+        self.begins.get_or_insert((link, first, before));
+        self.before = self.state.take();
         self.link = Some(link);
         self.hashes.clear();
         self.confirmed = None;
@@ -107,9 +128,11 @@ impl<'a> Replay<'a> {
             Link::Nothing => ("nothing", 0),
             Link::Elsewhere => ("elsewhere", 0),
         };
-        if self.covers.logs.len() < MOST_LOGS {
+        if self.covers.logs.len() >= MOST_LOGS {
+            self.more.logs += 1;
+        } else {
             self.covers.logs.push(Log {
-                incarnation: incarnation.to_string(),
+                incarnation: first.incarnation.to_string(),
                 since: None,
                 goes_on_from,
                 entries_lost,
@@ -136,8 +159,20 @@ impl<'a> Replay<'a> {
                 ));
             }
             Ok(mut state) => {
+                self.judge_start();
+                let link = self.link.take();
+                let proved = is_proved(&state, bytes, link, self.before.take().as_ref());
+                self.start = (!proved).then(|| Start::new(file, position, bytes));
+                if link == Some(Link::Nothing) && state.room_names().next().is_some() {
+                    self.fault(format!(
+                        "{file}: a log that begins from nothing has rooms before its first entry"
+                    ));
+                }
+                if let Some(sequence) = state.checkpoint() {
+                    self.hashes.insert(sequence, State::hash_of(bytes));
+                }
                 let view = state.view();
-                match self.link.take() {
+                match link {
                     Some(Link::Whole) => self.books.begin(&view),
                     _ => self.books.resume(&view),
                 }
@@ -154,10 +189,12 @@ impl<'a> Replay<'a> {
             chain,
         } = stored;
         self.cover(entry, *chain);
-        let Some(mut state) = self.state.take() else {
-            self.covers.entries_not_replayed += 1;
-            return;
-        };
+        if let Some(start) = &mut self.start {
+            start.count(entry);
+        }
+        // Until it is back in its place the entry counts as one that was not replayed.
+        self.covers.entries_not_replayed += 1;
+        let Some(mut state) = self.state.take() else { return };
         if entry.previous != state.nonce() || state.position().sequence + 1 != entry.position.sequence {
             return self.fault(format!(
                 "{file}: entry {} does not follow the one before it",
@@ -166,8 +203,7 @@ impl<'a> Replay<'a> {
         }
         if *passed_over {
             state.pass_over(entry);
-            self.state = Some(state);
-            return;
+            return self.replayed(state);
         }
         let was = was(&state, entry);
         let applied = catch_unwind(AssertUnwindSafe(|| state.apply(entry)));
@@ -182,7 +218,19 @@ impl<'a> Replay<'a> {
         }
         self.check(file, &state, entry);
         self.note(&mut state, entry, &effects, &was);
+        self.replayed(state);
+    }
+
+    fn replayed(&mut self, state: State) {
+        self.covers.entries_not_replayed -= 1;
         self.state = Some(state);
+    }
+
+    /// All votes on the state that the replay began from are in.
+    fn judge_start(&mut self) {
+        if let Some(fault) = self.start.take().and_then(|start| start.fault()) {
+            self.fault(fault);
+        }
     }
 
     /// Where the history goes, whether or not it can be run.
@@ -208,7 +256,9 @@ impl<'a> Replay<'a> {
         {
             if *own == vote.hash {
                 self.checks.votes_matched += 1;
-            } else if self.checks.votes_against.len() < MOST_FAULTS {
+            } else if self.checks.votes_against.len() >= MOST_FAULTS {
+                self.more.votes_against += 1;
+            } else {
                 self.checks.votes_against.push(Dissent {
                     gate: describe::gate(entry.gate),
                     position: Position {
@@ -247,6 +297,7 @@ impl<'a> Replay<'a> {
 
     /// The findings, when all was walked through; `end` is where the history ends.
     pub fn end(mut self, end: Option<(Position, Chain)>) -> Findings {
+        self.judge_start();
         if let Some((_, chain)) = end {
             self.covers.hash = chain.to_string();
         }
@@ -258,7 +309,25 @@ impl<'a> Replay<'a> {
             position: self.found.map(|(position, _)| position.to_string()),
             entries_after: self.found.map(|(_, entries)| self.covers.entries - entries),
         });
-        let verdict = verdict(&self.faults, expected, &lines, self.covers.entries);
+        if let Some((_, _, before)) = self.begins {
+            self.covers.hash_before = before.to_string();
+        }
+        let not_listed = NotListed {
+            lines: self.books.not_followed(),
+            gates: self.trail.more.gates,
+            changes: self.trail.more.changes,
+            interruptions: self.trail.more.interruptions,
+            ..self.more
+        };
+        let grounds = Grounds {
+            faults: &self.faults,
+            covers: &self.covers,
+            beginning: beginning(self.begins, self.from),
+            expected,
+            not_listed,
+            lines: &lines,
+        };
+        let verdict = grounds.verdict();
         Findings {
             format: FORMAT,
             verdict,
@@ -269,44 +338,8 @@ impl<'a> Replay<'a> {
             faults: self.faults,
             checks: self.checks,
             lines,
-            lines_not_followed: self.books.not_followed,
+            not_listed,
         }
-    }
-}
-
-fn verdict(faults: &[String], expected: Option<Expected>, lines: &[super::findings::Line], entries: u64) -> Verdict {
-    let cut = expected.as_ref().filter(|expected| !expected.found).map(|expected| {
-        format!(
-            "the hash {} is nowhere in this history: entries are missing at its end, or it is another one",
-            expected.hash
-        )
-    });
-    let nothing = (entries == 0).then(|| "there is not one entry".to_owned());
-    let unfair = lines.iter().find_map(|line| {
-        let place = if line.line.is_empty() {
-            line.room.clone()
-        } else {
-            format!("{}/{}", line.room, line.line)
-        };
-        let inverted = line.inversions.first().map(|inversion| {
-            format!(
-                "{place}: at {} ({}) number {} was {} before {}, who was there",
-                inversion.at.position, inversion.at.time, inversion.number, inversion.kind, inversion.before
-            )
-        });
-        let twice = (line.tally.numbers_given_twice > 0).then(|| format!("{place}: a number was given twice"));
-        let beyond = (line.tally.beyond_stock > 0).then(|| {
-            let calls = line.tally.beyond_stock;
-            format!("{place}: {calls} were called for pieces that were not there")
-        });
-        inverted.or(twice).or(beyond)
-    });
-    let fault = faults.first().cloned().or(cut).or(nothing);
-    Verdict {
-        whole: fault.is_none(),
-        fair: unfair.is_none(),
-        first_wrong: fault.or(unfair),
-        expected,
     }
 }
 

@@ -131,9 +131,10 @@ impl Parts<'_> {
                 let position = entry.position;
                 sequence = position.sequence;
                 let chain = self.course.reached().map_or_else(Chain::default, |(_, chain)| chain);
+                let passed_over = skips.contains(&position);
                 let stored = Stored {
-                    chain: chain.then(&entry.encode()),
-                    passed_over: skips.contains(&position),
+                    chain: chain.then(&entry.encode(), passed_over),
+                    passed_over,
                     entry,
                 };
                 self.course.pass(position, stored.chain);

@@ -15,13 +15,6 @@ pub fn text(findings: &Findings) -> String {
         text.push('\n');
         of_line(&mut text, line);
     }
-    if findings.lines_not_followed > 0 {
-        row(
-            &mut text,
-            "not followed",
-            &format!("{} more lines", findings.lines_not_followed),
-        );
-    }
     trail(&mut text, findings);
     text += "\n";
     text += verdict(findings).as_str();
@@ -53,6 +46,7 @@ fn head(text: &mut String, findings: &Findings) {
     };
     row(text, "from", &stamp(&covers.from));
     row(text, "to", &stamp(&covers.to));
+    row(text, "hash before", &covers.hash_before);
     row(text, "hash", &covers.hash);
     let logs = covers.logs.len();
     row(
@@ -89,6 +83,9 @@ fn head(text: &mut String, findings: &Findings) {
     }
     for fault in &findings.faults {
         row(text, "fault", fault);
+    }
+    for wrong in &findings.verdict.wrong {
+        row(text, "wrong", wrong);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Who was there, who changed what, and when nothing moved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::describe;
-use super::findings::{Change, Gate, Interruption, Stamp};
+use super::findings::{Change, Gate, Interruption, NotListed, Stamp};
 use super::histogram::Histogram;
 use crate::room::{Changed, Effects, Entry, GateId, Settings, View, Wall};
 
@@ -13,6 +13,9 @@ pub(super) struct Trail {
     gates: BTreeMap<GateId, Gate>,
     pub changes: Vec<Change>,
     interruptions: Vec<Interruption>,
+    /// What was too much.
+    pub more: NotListed,
+    unlisted_gates: BTreeSet<GateId>,
     /// Why nobody is called since the last interruption began.
     standing: Option<&'static str>,
     last: Option<(Stamp, Wall)>,
@@ -27,7 +30,8 @@ impl Trail {
         self.stands(after, &stamp);
         for (at, change) in entry.batch.rooms.iter().enumerate() {
             if self.changes.len() >= MOST_CHANGES {
-                break;
+                self.more.changes += 1;
+                continue;
             }
             self.changes.push(Change {
                 at: stamp.clone(),
@@ -59,6 +63,9 @@ impl Trail {
 
     fn gate(&mut self, entry: &Entry, effects: &Effects, stamp: &Stamp) {
         if self.gates.len() >= MOST_GATES && !self.gates.contains_key(&entry.gate) {
+            if self.unlisted_gates.len() < MOST_GATES && self.unlisted_gates.insert(entry.gate) {
+                self.more.gates += 1;
+            }
             return;
         }
         let gate = self.gates.entry(entry.gate).or_insert_with(|| Gate {
@@ -79,13 +86,22 @@ impl Trail {
     fn silence(&mut self, time: Wall, stamp: &Stamp) {
         let Some((from, since)) = &self.last else { return };
         let ms = time.since(*since);
-        if ms > SILENCE_MS && self.interruptions.len() < MOST_INTERRUPTIONS {
-            self.interruptions.push(Interruption {
+        if ms > SILENCE_MS {
+            let silence = Interruption {
                 kind: "silence",
                 from: from.clone(),
                 to: Some(stamp.clone()),
                 secs: Histogram::secs(ms),
-            });
+            };
+            self.interrupt(silence);
+        }
+    }
+
+    fn interrupt(&mut self, interruption: Interruption) {
+        if self.interruptions.len() < MOST_INTERRUPTIONS {
+            self.interruptions.push(interruption);
+        } else {
+            self.more.interruptions += 1;
         }
     }
 
@@ -108,8 +124,8 @@ impl Trail {
             interruption.secs = Histogram::secs(ms);
         }
         self.standing = why;
-        if let Some(kind) = why.filter(|_| self.interruptions.len() < MOST_INTERRUPTIONS) {
-            self.interruptions.push(Interruption {
+        if let Some(kind) = why {
+            self.interrupt(Interruption {
                 kind,
                 from: stamp.clone(),
                 to: None,

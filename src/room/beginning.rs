@@ -54,6 +54,19 @@ impl State {
         self.published = None;
     }
 
+    /// A log's first start: before its first entry, and nothing but empty, as [`State::empty`] makes it and as gates that share
+    /// a store begin from it.
+    #[must_use]
+    pub fn is_empty_log(&self) -> bool {
+        let (incarnation, version) = (self.position.incarnation, self.version());
+        let own = [true, false].map(|new| Self::empty(incarnation, new).with_version(version));
+        let root = Self::empty(0, false).with_version(version);
+        let mut shared = Self::empty(0, false).with_version(version);
+        shared.begin(incarnation, Root::Hash(root.hash()));
+        let bytes = self.encode();
+        own.iter().chain([&shared]).any(|empty| empty.encode() == bytes)
+    }
+
     /// False from the beginning of a log that gates share to its root.
     #[must_use]
     pub fn rooted(&self) -> bool {

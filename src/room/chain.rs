@@ -7,7 +7,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 over (the chain before, the encoded entry); an incarnation begins with a link of its own.
+/// SHA-256 over (the chain before, the mark of an entry that was passed over, the encoded entry); an incarnation begins with a link of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Chain(pub [u8; 32]);
 
@@ -26,11 +26,13 @@ impl Chain {
         Self(hash.finalize().into())
     }
 
-    /// The chain after an entry, given as [`Entry::encode`](super::Entry::encode) writes it.
+    /// The chain after an entry, given as [`Entry::encode`](super::Entry::encode) writes it: SHA-256 over the chain before, one
+    /// byte that is 1 if an operator had the entry passed over and 0 otherwise, and the entry.
     #[must_use]
-    pub fn then(self, entry: &[u8]) -> Self {
+    pub fn then(self, entry: &[u8], passed_over: bool) -> Self {
         let mut hash = Sha256::new();
         hash.update(self.0);
+        hash.update([u8::from(passed_over)]);
         hash.update(entry);
         Self(hash.finalize().into())
     }
@@ -58,8 +60,12 @@ mod tests {
         let first = Chain::begin(7, Chain::default());
         assert_ne!(first, Chain::begin(8, Chain::default()));
         assert_ne!(first, Chain::begin(7, first));
-        assert_ne!(first.then(b"entry"), first.then(b"entrz"));
-        assert_ne!(first.then(b"a").then(b"b"), first.then(b"b").then(b"a"));
+        assert_ne!(first.then(b"entry", false), first.then(b"entrz", false));
+        assert_ne!(first.then(b"entry", false), first.then(b"entry", true));
+        assert_ne!(
+            first.then(b"a", false).then(b"b", false),
+            first.then(b"b", false).then(b"a", false)
+        );
     }
 
     /// Worked out with `sha256sum`, so that what is filed today can be checked by others.
@@ -71,8 +77,8 @@ mod tests {
             "b40748ccfb10dc04c8c6952299b0e8ce7204c72299caddf687464c4ff4244f67"
         );
         assert_eq!(
-            first.then(b"an entry").to_string(),
-            "06c301c4ca42e79622a0aebeb5a289eb42298ed218dc62135aa2ad410c7b31c2"
+            first.then(b"an entry", false).to_string(),
+            "f463582c05801d04826902ba877e882647ae0cb70b0f30f57cf9562666ea007f"
         );
     }
 

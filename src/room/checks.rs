@@ -18,6 +18,9 @@ const EVERY_MS: u64 = 10_000;
 /// Bytes of encoded entries from one checkpoint to the next.
 const EVERY_BYTES: u64 = 4_000_000;
 
+/// A landmark falls in each.
+const HOUR_MS: u64 = 3_600_000;
+
 /// How long a dispute waits for the gates that work their states out anew.
 const DISPUTE_MS: u64 = 30_000;
 
@@ -33,6 +36,8 @@ pub(super) struct Checks {
     confirmed: Option<(u64, StateHash)>,
     saved: Option<u64>,
     alarm: bool,
+    /// The entry applied last is a checkpoint, and the first one of an hour of the room clock. Not part of the state's bytes.
+    landmark: bool,
 }
 
 impl Checks {
@@ -47,6 +52,7 @@ impl Checks {
     /// An entry of `bytes` was applied at `sequence`.
     pub fn pass(&mut self, sequence: u64, bytes: u64, now: Clock) {
         self.bytes = self.bytes.saturating_add(bytes);
+        self.landmark = false;
         // By bytes only when the last is decided: in a flood each would be outrun by the next before its votes are in.
         let due = now.since(self.clock) >= EVERY_MS || (self.bytes >= EVERY_BYTES && self.open.is_none());
         // One that is disputed is settled first: else the next would be disputed in its place, and so on.
@@ -55,6 +61,7 @@ impl Checks {
                 clock: now,
                 bytes: 0,
                 open: Some(sequence),
+                landmark: self.clock.0 / HOUR_MS != now.0 / HOUR_MS,
                 ..*self
             };
         }
@@ -135,6 +142,7 @@ impl Checks {
             confirmed: r.option(|r| Ok((r.u64()?, r.array()?)))?,
             saved: r.option(Reader::u64)?,
             alarm: r.flag()?,
+            landmark: false,
         })
     }
 }
@@ -145,6 +153,13 @@ impl State {
     #[must_use]
     pub fn checkpoint(&self) -> Option<u64> {
         self.checks.open.filter(|open| *open == self.position.sequence)
+    }
+
+    /// The entry applied last is the first checkpoint of an hour of the room clock. A gate alone votes on its state there too,
+    /// and an archive keeps it: a replay can begin from it, and the vote in the log says that it is genuine.
+    #[must_use]
+    pub fn landmark(&self) -> bool {
+        self.checkpoint().is_some() && self.checks.landmark
     }
 
     /// The last checkpoint of this log that more than half of the roster agreed on: its sequence and hash.

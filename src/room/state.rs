@@ -110,7 +110,7 @@ impl State {
         if !self.is_next(entry) {
             return effects;
         }
-        let step = self.step(entry);
+        let step = self.step(entry, false);
         if self.rooted() {
             self.work(entry, &step, &mut effects);
         } else {
@@ -121,10 +121,11 @@ impl State {
         effects
     }
 
-    /// Passes over an entry that an operator has skipped: its position, nonce and time are noted, and nothing else.
+    /// Passes over an entry that an operator has skipped: its position, nonce and time are noted, and nothing else. The chain
+    /// says that it was passed over.
     pub fn pass_over(&mut self, entry: &Entry) {
         if self.is_next(entry) {
-            self.step(entry);
+            self.step(entry, true);
         }
     }
 
@@ -265,14 +266,14 @@ impl State {
     }
 
     /// Goes on to the entry's position without applying it.
-    fn step(&mut self, entry: &Entry) -> Step {
+    fn step(&mut self, entry: &Entry, passed_over: bool) -> Step {
         // The store's clock may step; only how far it went since the entry before counts, and only forwards.
         let passed_ms = entry.time.since(self.time.unwrap_or(entry.time)).min(MAX_STEP_MS);
         self.time = Some(entry.time);
         self.position = entry.position;
         self.nonce = entry.nonce;
         let encoded = entry.encode();
-        self.chain = self.chain.then(&encoded);
+        self.chain = self.chain.then(&encoded, passed_over);
         self.published = None;
         Step {
             passed_ms,

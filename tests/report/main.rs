@@ -4,6 +4,7 @@
 
 mod crowd;
 mod fair;
+mod forged;
 mod hall;
 mod logs;
 mod scale;

@@ -69,7 +69,7 @@ fn forge(folder: &Path, name: Name, before: Chain, change: impl Fn(&mut Entry)) 
             mut entry, passed_over, ..
         } = stored.unwrap();
         change(&mut entry);
-        chain = chain.then(&entry.encode());
+        chain = chain.then(&entry.encode(), passed_over);
         forged.push(&entry, passed_over, chain);
     }
     let mut bytes = Vec::new();
@@ -231,6 +231,11 @@ fn folders_of_their_own_are_one_history_and_copies_do_no_harm() {
     assert_eq!(thrice.verdict.first_wrong, None);
     assert_eq!(thrice.lines, both.lines);
     let late = expecting(&[&two], Some(hall.state.chain()));
-    assert_eq!(late.verdict.first_wrong, None);
+    assert!(
+        late.verdict.wrong[0].contains("begins in the middle"),
+        "{:?}",
+        late.verdict
+    );
+    assert!(wrong(&late).contains("no gate vouches"), "{:?}", late.verdict);
     assert!(late.covers.entries < both.covers.entries && late.lines[0].tally.waits_unknown > 0);
 }

@@ -27,7 +27,7 @@ fn every_entry_is_chained_in_order_also_through_a_snapshot() {
         );
         log.state.apply(&entry);
         late.apply(&entry);
-        chain = chain.then(&entry.encode());
+        chain = chain.then(&entry.encode(), false);
         assert_eq!((log.state.chain(), late.chain()), (chain, chain));
         // A second time it changes nothing.
         log.state.apply(&entry);

@@ -160,7 +160,7 @@ impl Protocol {
             (Begun::Begun, Beginning::Root(root)) => {
                 tracing::info!(incarnation, "a new log has begun");
                 let Some(mut state) = state else { return };
-                self.checkpoint.begin(&state, goes_on.then(|| root.hash()));
+                self.checkpoint.begin(&state, root.hash(), goes_on);
                 self.archive_from(&state);
                 self.publish(&mut state, now);
                 self.configure(&state);
