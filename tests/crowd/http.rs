@@ -21,9 +21,19 @@ pub struct Message {
     pub head: String,
     /// Chunks put together.
     pub body: Vec<u8>,
+    /// What followed the last chunk.
+    pub trailers: String,
 }
 
 impl Message {
+    /// What has no body yet.
+    pub fn of(head: String) -> Self {
+        Self {
+            head,
+            ..Self::default()
+        }
+    }
+
     /// The value of the first field of that name.
     pub fn field(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
@@ -113,7 +123,7 @@ impl Wire {
     /// Reads a request; none at the end of the connection.
     pub async fn request(&mut self) -> io::Result<Option<Message>> {
         match self.head().await {
-            Ok(head) => self.body(Message { head, body: Vec::new() }, false).await.map(Some),
+            Ok(head) => self.body(Message::of(head), false).await.map(Some),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(error),
         }
@@ -123,7 +133,7 @@ impl Wire {
     pub async fn ask(&mut self, request: &[u8]) -> io::Result<Message> {
         self.send(request).await?;
         let head = self.head().await?;
-        let answer = Message { head, body: Vec::new() };
+        let answer = Message::of(head);
         let bodiless = request.starts_with(b"HEAD ") || matches!(answer.status(), 100..200 | 204 | 304);
         if bodiless {
             Ok(answer)
@@ -159,7 +169,7 @@ impl Wire {
             .field("transfer-encoding")
             .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
         message.body = match length {
-            _ if chunked => self.chunks().await?,
+            _ if chunked => self.chunks(&mut message.trailers).await?,
             Some(length) => self.take(length).await?,
             None if answer => self.rest().await,
             None => Vec::new(),
@@ -167,16 +177,28 @@ impl Wire {
         Ok(message)
     }
 
-    async fn chunks(&mut self) -> io::Result<Vec<u8>> {
+    async fn chunks(&mut self, trailers: &mut String) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
         loop {
             let line = self.through(b"\r\n").await?;
             let size = String::from_utf8_lossy(&line);
             let size = usize::from_str_radix(size.trim(), 16).map_err(|_| ErrorKind::InvalidData)?;
+            if size == 0 {
+                *trailers = self.lines().await?;
+                return Ok(body);
+            }
             body.extend(self.take(size).await?);
             self.take(2).await?;
-            if size == 0 {
-                return Ok(body);
+        }
+    }
+
+    /// Reads through an empty line.
+    async fn lines(&mut self) -> io::Result<String> {
+        let mut lines = String::new();
+        loop {
+            match self.through(b"\r\n").await?.as_slice() {
+                b"\r\n" => return Ok(lines),
+                line => lines.push_str(&String::from_utf8_lossy(line)),
             }
         }
     }

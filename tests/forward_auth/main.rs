@@ -20,8 +20,7 @@ mod caddy;
 mod fields;
 mod haproxy;
 mod nginx;
-mod proxies;
 mod replayed;
 mod secured;
 
-use crowd::{gate, guest, house, http, shop};
+use crowd::{gate, guest, house, http, proxies, shop};

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::gate::{Gate, free_address};
-use crate::house::Way;
-use crate::http::{PATIENCE, Pool};
+use super::gate::{Gate, free_address};
+use super::house::Way;
+use super::http::{PATIENCE, Pool};
 
 /// A running proxy with a folder of its own; dropping it ends it.
 pub struct Proxy {
