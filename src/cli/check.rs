@@ -33,6 +33,7 @@ pub struct CheckArgs {
 pub fn run(args: &CheckArgs) -> ExitCode {
     let report = config::read(Some(&args.config), &Overrides::none());
     say(&report.to_string());
+    report.config().into_iter().for_each(name_wide_exceptions);
     let named = report.config().map_or(Ok(()), name_resolvers);
     if let Err(error) = &named {
         say(&format!("{error}\n"));
@@ -45,6 +46,18 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(EXIT_CONFIG)
+    }
+}
+
+/// Says what is left outside the line that is more than files to be read. It may be meant, so it is no warning.
+fn name_wide_exceptions(config: &Config) {
+    for room in &config.rooms {
+        for wide in room.except.iter().filter(|entry| entry.is_wide()) {
+            say(&format!(
+                "note: {}.except: {wide} lets more past the line than reads of files\n",
+                room.place
+            ));
+        }
     }
 }
 

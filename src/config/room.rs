@@ -15,7 +15,7 @@ use super::reader::{Node, Read, Reader, Section};
 use super::routes::{HostPattern, Per, PerSource, Route};
 use super::schedule::schedule;
 use super::stock;
-use super::value::{both, duration_ms, fields, host, network, number, one_of, route, text, words, wrong};
+use super::value::{both, duration_ms, exception, fields, host, network, number, one_of, route, text, words, wrong};
 use crate::room::{LineName, MAX_BYPASS, MAX_MESSAGE, Mode, RoomName, Settings};
 
 /// Routes that are protected together, their line, and how its visitors are treated.
@@ -109,7 +109,7 @@ fn room(section: &Section<'_>) -> Room {
     let name = section.need("name", room_name);
     let hosts = section.list("hosts", host);
     let routes = section.list("routes", route);
-    let except = section.list("except", route);
+    let except = section.list("except", exception);
     let return_routes = section.list("return_routes", route);
     let per = per(section, &routes, &mut settings);
     figures(section, &mut settings);

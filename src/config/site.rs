@@ -92,7 +92,7 @@ fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
         && room
             .routes
             .iter()
-            .all(|route| room.except.iter().any(|out| out.covers(route)))
+            .all(|route| room.except.iter().any(|out| out.leaves_out(route)))
     {
         let wrong = "everything in routes is left outside again, so nothing is protected";
         reader.mistake(&format!("{path}.except"), wrong, "only what nobody can wait for");
@@ -119,7 +119,7 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
             if !within(route) {
                 let wrong = format!("{route} lies outside the room, so it never acts");
                 reader.mistake(&key, wrong, "a route within the room's routes");
-            } else if room.except.iter().any(|out| out.covers(route)) {
+            } else if room.except.iter().any(|out| out.leaves_out(route)) {
                 reader.mistake(
                     &key,
                     format!("{route} is left outside by except, so it never acts"),

@@ -257,6 +257,11 @@ pub(super) fn route(node: &Node<'_>) -> Read<Route> {
     Route::parse(text).or_else(|e| wrong(node, e.wrong, e.right))
 }
 
+pub(super) fn exception(node: &Node<'_>) -> Read<Route> {
+    let text = text(node, "an exception such as \"/static/*\" or \"POST /payment/callback\"")?;
+    Route::exception(text).or_else(|e| wrong(node, e.wrong, e.right))
+}
+
 pub(super) fn host(node: &Node<'_>) -> Read<HostPattern> {
     let text = text(node, "a host such as \"shop.example\"")?;
     HostPattern::parse(text).or_else(|e| wrong(node, e.wrong, e.right))

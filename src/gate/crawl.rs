@@ -23,11 +23,11 @@ use super::{Gate, Halves, Shared};
 impl Shared {
     /// A request's circumstances, and whether it is a crawler's.
     #[must_use]
-    pub fn visit(&self, conn: &Conn, head: &Parts) -> Visit {
-        let mut visit = Visit::of(conn, head, &self.trusted);
+    pub fn visit(&self, conn: &Conn, head: &Parts, has_body: bool) -> Visit {
+        let mut visit = Visit::of(conn, head, has_body, &self.trusted);
         let agent = head.headers.get(USER_AGENT);
         let standing = agent.and_then(|agent| self.crawlers.judge(agent.as_bytes(), visit.client, visit.started));
-        if let Some(standing) = standing {
+        if let Some(standing) = standing.filter(|_| visit.kind != Kind::Preflight) {
             visit.kind = met(standing, &head.method, &head.headers);
         }
         visit

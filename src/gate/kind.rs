@@ -4,10 +4,11 @@
 //! `Accept` where a client sends none (old web views, command-line tools). A mistake here costs a visitor a page or an app
 //! a JSON body; it never admits anybody.
 
-use http::header::{ACCESS_CONTROL_REQUEST_METHOD, HeaderName, ORIGIN, USER_AGENT};
+use http::header::{HeaderName, ORIGIN, USER_AGENT};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 
-use super::method;
+use super::preflight;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -35,18 +36,19 @@ pub enum Kind {
 impl Kind {
     /// Tells the kind of a request. One that says to be a crawler's is taken for it.
     #[must_use]
-    pub fn of(method: &Method, headers: &HeaderMap) -> Self {
+    pub fn of(head: &Parts, has_body: bool) -> Self {
+        if preflight::is_one(head, has_body) {
+            return Self::Preflight;
+        }
+        let (method, headers) = (&head.method, &head.headers);
         let kind = Self::of_no_crawler(method, headers);
         let crawls = method == Method::GET && kind.is_navigation() && is_crawler(headers);
         if crawls { Self::Passive } else { kind }
     }
 
-    /// As [`Kind::of`], for one that is no crawler's, whatever it says.
+    /// As [`Kind::of`], for one that is no preflight and no crawler's, whatever it says.
     #[must_use]
     pub fn of_no_crawler(method: &Method, headers: &HeaderMap) -> Self {
-        if is_preflight(method, headers) {
-            return Self::Preflight;
-        }
         let told = Told::by(headers);
         if method == Method::HEAD || told.ahead_of_need {
             return Self::Passive;
@@ -149,15 +151,6 @@ impl<'h> Told<'h> {
     }
 }
 
-/// Fetch standard, "CORS-preflight request": OPTIONS with an Origin and the method that is to come.
-fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
-    method == Method::OPTIONS
-        && headers.contains_key(ORIGIN)
-        && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
-        // SECURITY: a shop would do what this asks for, and preflights pass every line. No browser sends one with it.
-        && method::claimed(headers).next().is_none()
-}
-
 fn is_ahead_of_need(purpose: &HeaderValue) -> bool {
     let purpose = text(Some(purpose)).unwrap_or_default();
     ["prefetch", "prerender", "preview"]
@@ -202,14 +195,16 @@ fn text(value: Option<&HeaderValue>) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use http::Request;
+
     use super::*;
 
     fn kind(method: &str, headers: &[(&str, &str)]) -> Kind {
-        let mut map = HeaderMap::new();
+        let mut request = Request::builder().method(method);
         for (name, value) in headers {
-            map.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+            request = request.header(*name, *value);
         }
-        Kind::of(&method.parse().unwrap(), &map)
+        Kind::of(&request.body(()).unwrap().into_parts().0, false)
     }
 
     #[test]

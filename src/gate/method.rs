@@ -3,8 +3,10 @@
 //! Frameworks obey them, so a rule for some methods could be walked round by one. They are forwarded as they came: a shop
 //! that tunnels its methods works on. But where it matters which of the two methods counts, the request is refused.
 
+use http::request::Parts;
 use http::{HeaderMap, Method};
 
+use crate::config::routes::has_parameter;
 use crate::names;
 
 /// The methods that fields of the request name; [`Unclear`] for a value that is none.
@@ -14,6 +16,12 @@ pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Uncle
         let capitals = value.as_bytes().trim_ascii().to_ascii_uppercase();
         Method::from_bytes(&capitals).map_err(|_| Unclear)
     })
+}
+
+/// Whether a request names another method, in a field or in its query, as some shops read it there too.
+pub fn is_claimed(head: &Parts) -> bool {
+    let by_query = |query| has_parameter(query, "_method");
+    claimed(&head.headers).next().is_some() || head.uri.query().is_some_and(by_query)
 }
 
 /// A value that a shop may read as any method.

@@ -18,6 +18,7 @@
 
 mod accounts;
 mod answers;
+mod brings;
 mod cacheable;
 mod codes;
 mod cookies;
@@ -42,6 +43,7 @@ mod meter;
 mod method;
 mod outage;
 mod pages;
+mod preflight;
 mod proof;
 mod redeem;
 mod redirect;
@@ -108,7 +110,8 @@ impl Gate {
         if let Some(question) = self.shared.question(&request.head) {
             return Box::pin(self.judge(&conn, question, request)).await;
         }
-        let mut visit = self.shared.visit(&conn, &request.head);
+        let has_body = brings::has_body(&request.head, &request.body);
+        let mut visit = self.shared.visit(&conn, &request.head, has_body);
         let record = self.shared.record(&request.head);
         let (room, answer) = self.route(&conn, &mut visit, request).await;
         self.shared.finish(&visit, record, room, answer)
@@ -117,7 +120,7 @@ impl Gate {
     /// Finds where a request belongs; what belongs nowhere in particular is answered here.
     async fn route(&self, conn: &Arc<Conn>, visit: &mut Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
-        let Some(routed) = shared.route(&request.head) else {
+        let Some(routed) = shared.route(&request.head, visit.has_body) else {
             conn.close();
             let refusal = Refusal::new(
                 StatusCode::BAD_REQUEST,
@@ -157,14 +160,11 @@ impl Gate {
         {
             return (room, over.answer(pages, visit));
         }
-        if visit.kind == Kind::Preflight {
-            return (room, Box::pin(self.preflight(visit, request)).await);
-        }
-        match routed.room {
-            Some(place) if !shared.lets_all_in(place.index, visit.client) => {
-                (room, self.in_room(visit, request, place).await)
-            }
-            _ => (
+        let holds_back = |place: &InRoom| !shared.lets_all_in(place.index, visit.client);
+        match routed.room.filter(holds_back) {
+            Some(_) if visit.kind == Kind::Preflight => (room, Box::pin(self.preflight(visit, request)).await),
+            Some(place) => (room, self.in_room(visit, request, place).await),
+            None => (
                 room,
                 self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
                     .await,
@@ -266,7 +266,8 @@ impl Gate {
         Refusal::new(status, "no_upstream", PageKind::BadRequest, Outcome::Malformed).answer(&self.shared.pages, visit)
     }
 
-    async fn preflight(&self, visit: &Visit, request: Box<Halves>) -> Answer {
+    async fn preflight(&self, visit: &Visit, mut request: Box<Halves>) -> Answer {
+        preflight::cut_down(&mut request.head.headers, visit.peer_trusted);
         let pages = &self.shared.pages;
         match self.shared.limits.preflight(visit.client) {
             Ok(()) => {

@@ -8,7 +8,7 @@ use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use ipnet::IpNet;
 
-use crate::config::routes::{Routed, Router, Target};
+use crate::config::routes::{Brings, Routed, Router, Target};
 use crate::config::{Asker, Config};
 use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
@@ -20,6 +20,7 @@ use crate::token::{Keyring, RequestSigner};
 use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
 
 use super::answers::{Answer, Refusal};
+use super::brings;
 use super::limits::Limits;
 use super::meter::Meter;
 use super::method;
@@ -148,14 +149,21 @@ impl Shared {
     /// Where a request belongs; `None` when its target is malformed, or target or method can be read in two ways where it
     /// matters.
     #[must_use]
-    pub fn route(&self, head: &Head) -> Option<Routed> {
+    pub fn route(&self, head: &Head, has_body: bool) -> Option<Routed> {
         let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let target = Target::parse(visit::host(head), target).ok()?;
-        let routed = self.router.route(&head.method, &target).ok()?;
+        let mut routed = self.router.route(&head.method, &target, Brings::Nothing).ok()?;
+        // PERF: what a request brings along is looked for only where it matters.
+        if routed.outside.is_some_and(|outside| !outside.named) {
+            routed = self
+                .router
+                .route(&head.method, &target, brings::of(head, has_body))
+                .ok()?;
+        }
         // SECURITY: a shop may take the request for one with the method that such a field names.
         if self.router.tells_methods_apart() {
             for claimed in method::claimed(&head.headers) {
-                let other = self.router.route(&claimed.ok()?, &target).ok()?;
+                let other = self.router.route(&claimed.ok()?, &target, Brings::More).ok()?;
                 if other != routed {
                     return None;
                 }

@@ -34,6 +34,8 @@ pub struct Visit {
     /// The visitor's own connection is encrypted, here or at a trusted proxy.
     pub secure: bool,
     pub kind: Kind,
+    /// A body comes, or may come.
+    pub has_body: bool,
     /// Who asks, and for what: the visitor for a page of the shop, or a proxy for a word about it.
     pub aim: Aim,
     /// What the request shows for a mark of a rehearsal, genuine or not.
@@ -47,7 +49,7 @@ pub struct Visit {
 impl Visit {
     /// Reads a request's circumstances.
     #[must_use]
-    pub fn of(conn: &Conn, head: &Parts, trusted: &[IpNet]) -> Self {
+    pub fn of(conn: &Conn, head: &Parts, has_body: bool, trusted: &[IpNet]) -> Self {
         let headers = &head.headers;
         let peer = conn.peer().ip();
         let peer_trusted = is_trusted(peer, trusted);
@@ -60,7 +62,8 @@ impl Visit {
             peer_trusted,
             direct: !peer_trusted && !conn.is_multiplexed(),
             secure: conn.proto() == Proto::Https || (peer_trusted && says_https(headers)),
-            kind: Kind::of(&head.method, headers),
+            kind: Kind::of(head, has_body),
+            has_body,
             aim: Aim::Shop,
             mark: headers.get(rehearsal::HEADER).cloned(),
             rehearsed: None,
@@ -94,6 +97,7 @@ impl Visit {
             direct: true,
             secure: false,
             kind,
+            has_body: false,
             aim: Aim::Shop,
             mark: None,
             rehearsed: None,

@@ -28,7 +28,7 @@ pub(super) fn clean_request(headers: &mut HeaderMap, version: Version, forward: 
         is_hop_by_hop(name)
             || is_ours_alone(name)
             || is_alias(name, said)
-            || (!forward.peer_trusted && (is_forwarded(name) || said.contains(name)))
+            || (!forward.peer_trusted && (is_said_of_client(name) || said.contains(name)))
     });
     if trailers {
         headers.insert(TE, HeaderValue::from_static("trailers"));
@@ -58,7 +58,7 @@ pub(super) fn clean_trailers(trailers: &mut HeaderMap) {
         is_hop_by_hop(name)
             || is_ours_alone(name)
             || is_alias(name, &[])
-            || is_forwarded(name)
+            || is_said_of_client(name)
             || HEAD_ALONE.contains(name)
     });
 }
@@ -116,7 +116,7 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
 /// that the gate reads or sets, and what a trusted peer says of the client, who may have written that `Connection`.
 fn is_end_to_end(name: &HeaderName, said: &[HeaderName]) -> bool {
     RELIED_ON.contains(name)
-        || is_forwarded(name)
+        || is_said_of_client(name)
         || said.contains(name)
         || RELIED_ON_ALL.iter().any(|start| name.as_str().starts_with(start))
 }
@@ -164,8 +164,8 @@ fn is_override(name: &str) -> bool {
     TARGETS.contains(&name) || OVERRIDES.contains(&name)
 }
 
-/// Fields that a trusted peer may set, and nobody else.
-fn is_forwarded(name: &HeaderName) -> bool {
+/// Fields in which a trusted peer says whose request it is, and which nobody else may set.
+pub(crate) fn is_said_of_client(name: &HeaderName) -> bool {
     let name = name.as_str();
     name.starts_with(FORWARDED_PREFIX) || HOSTS.contains(&name)
 }

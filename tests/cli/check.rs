@@ -29,6 +29,19 @@ fn a_warning_is_told_and_is_no_mistake() {
 }
 
 #[test]
+fn what_is_left_outside_beyond_files_is_named() {
+    let except = "except = [\"/static/*\", \"/api/stock?*\", \"POST /payment/callback\", \"GET /feed\"]";
+    let ended = Site::new(except, "").run(&["check"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let notes: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("note: ")).collect();
+    assert_eq!(notes.len(), 2, "{ended:?}");
+    assert!(
+        notes[0].contains("room[0].except: /api/stock?* ") && notes[1].contains("POST /payment/callback"),
+        "{ended:?}"
+    );
+}
+
+#[test]
 fn every_mistake_is_told_with_its_line_and_what_would_be_right() {
     let site = Site::new("grace = 5\ntotal_users = 3\nwaiting_status = 404", "");
     let ended = site.run(&["check"]);

@@ -20,7 +20,7 @@ async fn asked(gate: &Gate, asker: &str, fields: &str) -> Message {
     let target = if asker == "envoy" { "envoy/static/a" } else { asker };
     let question = format!(
         "GET /.anteroom/forward/{target} HTTP/1.1\r\n{about}X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: http\r\n\
-         {PAGE}{fields}\r\n"
+         Anteroom-Body: none\r\n{PAGE}{fields}\r\n"
     );
     Pool::new(gate.address).ask(question.as_bytes()).await.unwrap()
 }

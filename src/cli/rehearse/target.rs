@@ -142,7 +142,10 @@ fn line(args: &RehearseArgs, known: &Known, host: &str) -> Result<String, Failur
         return Err(wrong("that is no path"));
     }
     let target = routes::Target::parse(host, &args.path).map_err(|_| wrong("that is no path of a shop"))?;
-    let routed = known.config.router().route(&Method::GET, &target);
+    let routed = known
+        .config
+        .router()
+        .route(&Method::GET, &target, routes::Brings::Nothing);
     let place = routed.ok().and_then(|routed| routed.room);
     match place {
         Some(place) if place.index == known.index => match place.line {

@@ -26,10 +26,11 @@ const ROOM_KEYS: [Key; 38] = [
     key("routes", "routes", "[\"/*\"]", "What is protected, in any letter case."),
     key(
         "except",
-        "routes",
+        "exceptions",
         "[]",
-        "What is left outside, compared exactly: static files, and what no visitor can wait for, such as a payment \
-         provider's callback.",
+        "What is left outside, compared exactly. An entry without a method takes GET and HEAD without a body, with no query but the \
+         names `v`, `ver`, `version`, `t`, `h` and `hash`, or with any query if it ends in `?*`; one that names a method takes \
+         everything by it, as a payment provider's callback needs.",
     ),
     key(
         "return_routes",

@@ -8,13 +8,29 @@ impl Route {
     pub fn covers(&self, other: &Self) -> bool {
         let methods = self.methods().is_empty()
             || (!other.methods().is_empty() && other.methods().iter().all(|m| self.takes_method(m)));
+        let queries = match (self.queries(), other.queries()) {
+            (None, _) => true,
+            (Some(own), Some(its)) => own >= its,
+            (Some(_), None) => false,
+        };
+        methods && queries && self.covers_paths(other)
+    }
+
+    /// This exception leaves out what `other` is for: all of it, or every read of it where it is for any method.
+    #[must_use]
+    pub fn leaves_out(&self, other: &Self) -> bool {
+        let reads = self.queries().is_some() && other.methods().is_empty() && self.covers_paths(other);
+        reads || self.covers(other)
+    }
+
+    fn covers_paths(&self, other: &Self) -> bool {
         let (own, its) = (self.segments(), other.segments());
         let length = if self.rest() {
             own.len() <= its.len()
         } else {
             !other.rest() && own.len() == its.len()
         };
-        methods && length && own.iter().zip(its).all(|(a, b)| segment_covers(a, b))
+        length && own.iter().zip(its).all(|(a, b)| segment_covers(a, b))
     }
 
     /// Some request is taken by both.
@@ -52,6 +68,15 @@ mod tests {
 
     fn route(text: &str) -> Route {
         Route::parse(text).expect("route")
+    }
+
+    #[test]
+    fn an_exception_leaves_out_reads_and_covers_one_that_takes_fewer_queries() {
+        let exception = |text| Route::exception(text).expect("exception");
+        assert!(exception("/a/*").leaves_out(&route("/a/b")) && !exception("/a/*").covers(&route("/a/b")));
+        assert!(!exception("/a/*").leaves_out(&route("POST /a/b")));
+        assert!(exception("/a/*?*").covers(&exception("/a/*")) && !exception("/a/*").covers(&exception("/a/*?*")));
+        assert!(exception("GET /a").covers(&exception("/a?*")) && !exception("/a?*").covers(&exception("GET /a")));
     }
 
     #[test]

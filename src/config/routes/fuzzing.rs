@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use http::Method;
 
 use super::shops::SHOPS;
-use super::{Per, PerSource, RoomRoutes, Route, Routed, Router, Target};
+use super::{Brings, Per, PerSource, RoomRoutes, Route, Routed, Router, Target};
 
 /// A target in origin form.
 ///
@@ -18,7 +18,7 @@ pub fn path(data: &[u8]) {
     };
     assert!(target.readings().next().is_some(), "{text}: no reading");
     for (name, router) in &*ROUTERS {
-        let Ok(routed) = router.route(&Method::POST, &target) else {
+        let Ok(routed) = router.route(&Method::GET, &target, Brings::Nothing) else {
             continue;
         };
         if !matches!(name, Rooms::Lines) {
@@ -51,7 +51,7 @@ fn as_read(router: &Router, target: &Target<'_>, routed: &Routed) {
             continue;
         };
         if !again.has_readings() {
-            let routed_again = router.route(&Method::POST, &again);
+            let routed_again = router.route(&Method::GET, &again, Brings::Nothing);
             assert_eq!(
                 routed_again.as_ref(),
                 Ok(routed),
@@ -89,14 +89,15 @@ fn router(route: &str, except: &[&str], per: Option<&Per>) -> Router {
         let list = list.iter();
         list.map(|text| Route::parse(text).expect("a route")).collect()
     };
+    let exceptions = except.iter().map(|text| Route::exception(text).expect("an exception"));
     let room = RoomRoutes {
         hosts: &[],
         routes: &routes(&[route]),
-        except: &routes(except),
+        except: &exceptions.collect::<Vec<_>>(),
         return_routes: &routes(&["/checkout/return"]),
         ends_on: &[],
         names: None,
         per,
     };
-    Router::new(&[room], &[(&[], &routes(&["POST /api/seats"]))])
+    Router::new(&[room], &[(&[], &routes(&["GET /api/seats"]))])
 }

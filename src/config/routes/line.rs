@@ -95,7 +95,7 @@ fn sole_value<'q>(name: &str, pairs: impl Iterator<Item = &'q str>) -> Result<Op
 }
 
 /// PERF: a query of 32 KB has thousands of parameters, and this is done before any limit: nothing is allocated.
-fn is_named(key: &str, name: &str) -> bool {
+pub(super) fn is_named(key: &str, name: &str) -> bool {
     let mut rest = key.as_bytes();
     for wanted in name.bytes() {
         let (byte, taken) = match *rest {

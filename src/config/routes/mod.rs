@@ -10,6 +10,7 @@ mod by_host;
 mod cover;
 mod host;
 mod line;
+mod queries;
 mod readings;
 mod route;
 mod router;
@@ -23,15 +24,16 @@ mod shops;
 
 pub use host::{HostError, HostPattern, normal as normal_host};
 pub use line::{LineOf, Per, PerSource};
+pub use queries::has_parameter;
 pub use route::{Route, RouteError};
-pub use router::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router};
+pub use router::{Brings, Doubtful, Hits, InRoom, Outside, RoomRoutes, Routed, Router};
 pub use target::{BadTarget, Target};
 
 /// The gate's own paths, on every host; never forwarded.
 pub const OWN_PREFIX: &str = "/.anteroom";
 
-/// Paths that no room ever takes: a 503 on `/robots.txt` stops a crawler for the whole host, and certificates are renewed
-/// below `/.well-known/`.
+/// Paths that no room takes, read by GET or HEAD with nothing brought along: a 503 on `/robots.txt` stops a crawler for the whole
+/// host, and certificates are renewed below `/.well-known/`.
 pub const NEVER_QUEUED: [&str; 5] = [
     "/robots.txt",
     "/.well-known/*",

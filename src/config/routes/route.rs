@@ -4,6 +4,7 @@ use std::fmt;
 
 use http::Method;
 
+use super::queries::Queries;
 use super::{OWN_PREFIX, readings};
 
 /// Most segments of a pattern.
@@ -41,6 +42,8 @@ pub struct Route {
     methods: Vec<Method>,
     segments: Vec<Segment>,
     rest: bool,
+    /// Of an exception that names no method; it is for reads alone.
+    queries: Option<Queries>,
 }
 
 impl Route {
@@ -65,7 +68,40 @@ impl Route {
             methods,
             segments,
             rest,
+            queries: None,
         })
+    }
+
+    /// Takes an entry of `except`: as [`Route::parse`], but one without a method is for reads (GET and HEAD without a body), and
+    /// `?*` behind its path lets any query pass.
+    pub fn exception(text: &str) -> Result<Self, RouteError> {
+        let (path, queries) = match text.strip_suffix("?*") {
+            Some(path) => (path, Queries::Any),
+            None => (text, Queries::OfCaches),
+        };
+        let mut route = Self::parse(path)?;
+        if route.methods.is_empty() {
+            route.methods = vec![Method::GET];
+            route.queries = Some(queries);
+        } else if queries == Queries::Any {
+            let right = "the entry without \"?*\": one that names a method takes any query";
+            return refuse(format!("\"{text}\" names a method and queries"), right);
+        }
+        text.clone_into(&mut route.text);
+        Ok(route)
+    }
+
+    /// Of an exception that names no method: which queries it takes.
+    pub(super) fn queries(&self) -> Option<Queries> {
+        self.queries
+    }
+
+    /// An exception by which more than a file may be asked for: with a query, by another method, or the whole site.
+    #[must_use]
+    pub fn is_wide(&self) -> bool {
+        let reads = |method: &Method| matches!(*method, Method::GET | Method::HEAD);
+        let whole = self.rest && self.segments.is_empty();
+        whole || self.queries == Some(Queries::Any) || !self.methods.iter().all(reads)
     }
 
     /// As written.

@@ -83,6 +83,25 @@ pub struct InRoom {
     pub names: bool,
 }
 
+/// What a request brings along, as far as it decides on the paths that a room leaves outside.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Brings {
+    Nothing,
+    /// `Cookie`, `Authorization` or `Upgrade`.
+    Credentials,
+    /// A body, or the name of another method.
+    More,
+}
+
+/// A path of a room that is left outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outside {
+    /// The room that would have it otherwise.
+    pub room: usize,
+    /// By an entry of `except` that names the method: the request may bring anything along.
+    pub named: bool,
+}
+
 /// Where a request belongs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routed {
@@ -92,6 +111,8 @@ pub struct Routed {
     pub misdirected: bool,
     /// `None`: outside every room, in `except`, or never queued.
     pub room: Option<InRoom>,
+    /// Where there is no room: whether one leaves the path outside.
+    pub outside: Option<Outside>,
     /// The limits it counts against, in a room or not.
     pub limits: Hits,
 }
@@ -113,6 +134,21 @@ struct Rule {
     route: Route,
     /// Of the variable that names the line.
     segment: Option<usize>,
+}
+
+impl Rule {
+    /// Whether it takes a request on its path. SECURITY: what is left outside reaches the shop without a session, and a front
+    /// controller obeys query and body on any path.
+    fn takes(&self, method: &Method, query: Option<&str>, brings: Brings) -> bool {
+        if !self.route.takes_method(method) {
+            return false;
+        }
+        match (self.owner, self.route.queries()) {
+            (Owner::Never, _) => is_read(method) && query.is_none() && brings == Brings::Nothing,
+            (Owner::Except(_), Some(queries)) => brings <= Brings::Credentials && queries.take(query),
+            _ => true,
+        }
+    }
 }
 
 /// Finds the room and the limits of a request. Made once from a configuration; shared by all cores.
@@ -154,14 +190,14 @@ impl Router {
     }
 
     /// Where the request belongs; [`Doubtful`] when readings of its path would be treated differently.
-    pub fn route(&self, method: &Method, target: &Target<'_>) -> Result<Routed, Doubtful> {
+    pub fn route(&self, method: &Method, target: &Target<'_>, brings: Brings) -> Result<Routed, Doubtful> {
         let mut readings = target.readings();
         let Some(first) = readings.next() else {
             return Err(Doubtful);
         };
-        let routed = self.treat(method, target, first)?;
+        let routed = self.treat((method, brings), target, first)?;
         for other in readings {
-            if self.treat(method, target, other)? != routed {
+            if self.treat((method, brings), target, other)? != routed {
                 return Err(Doubtful);
             }
         }
@@ -207,7 +243,7 @@ impl Router {
 
     fn add(&mut self, owner: Owner, hosts: &[HostPattern], route: &Route, segment: Option<usize>) {
         let id = self.rules.len();
-        self.tells_methods_apart |= !route.methods().is_empty();
+        self.tells_methods_apart |= !route.methods().is_empty() && route.queries().is_none();
         self.rules.push(Rule {
             owner,
             route: route.clone(),
@@ -221,7 +257,7 @@ impl Router {
         }
     }
 
-    fn treat(&self, method: &Method, target: &Target<'_>, path: &[u8]) -> Result<Routed, Doubtful> {
+    fn treat(&self, (method, brings): (&Method, Brings), target: &Target<'_>, path: &[u8]) -> Result<Routed, Doubtful> {
         if is_own(path) {
             return Ok(Routed {
                 own: true,
@@ -231,8 +267,8 @@ impl Router {
         let mut found = Found::default();
         let mut hit = |id: usize| {
             let rule = &self.rules[id];
-            if rule.route.takes_method(method) {
-                found.note(rule.owner, id);
+            if rule.takes(method, target.query(), brings) {
+                found.note(rule, id);
             }
         };
         self.outside.find(target.host(), path, &mut hit);
@@ -242,6 +278,7 @@ impl Router {
             None => None,
         };
         Ok(Routed {
+            outside: found.outside.filter(|_| room.is_none()),
             room,
             limits: found.limits,
             ..Routed::default()
@@ -284,33 +321,54 @@ impl Router {
 struct Found {
     never: bool,
     except: Hits,
+    /// Of `except`, the rooms whose entry names the method.
+    named: Hits,
     returns: Hits,
     names: Hits,
     /// The first room in the configuration's order, and its rule.
     room: Option<(u16, usize)>,
+    outside: Option<Outside>,
     ends: Vec<(u16, u8)>,
     limits: Hits,
 }
 
 impl Found {
     /// The rules that leave a path outside must be noted before the others.
-    fn note(&mut self, owner: Owner, id: usize) {
-        match owner {
+    fn note(&mut self, rule: &Rule, id: usize) {
+        match rule.owner {
             Owner::Never => self.never = true,
-            Owner::Except(room) => self.except.add(room),
+            Owner::Except(room) => {
+                self.except.add(room);
+                if rule.route.queries().is_none() {
+                    self.named.add(room);
+                }
+            }
             Owner::Return(room) => self.returns.add(room),
             Owner::Names(room) => self.names.add(room),
             Owner::Ends(room, bit) => self.ends.push((room, bit)),
             Owner::Limit(limit) => self.limits.add(limit),
             Owner::Room(room) => {
-                let earlier = self.room.is_none_or(|best| (room, id) < best);
-                let open = self.never || self.except.contains(room);
-                if earlier && !open {
+                if self.never || self.except.contains(room) {
+                    self.leave_outside(room);
+                } else if self.room.is_none_or(|best| (room, id) < best) {
                     self.room = Some((room, id));
                 }
             }
         }
     }
+
+    /// Of several rooms that leave the path outside, the first in the configuration's order counts.
+    fn leave_outside(&mut self, room: u16) {
+        let named = self.named.contains(room);
+        let room = usize::from(room);
+        if self.outside.is_none_or(|first| room < first.room) {
+            self.outside = Some(Outside { room, named });
+        }
+    }
+}
+
+fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
 }
 
 /// Leniently, so that no spelling that a shop may read as one of the gate's own paths is forwarded.

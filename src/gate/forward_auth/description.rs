@@ -22,9 +22,10 @@ use super::FORWARD;
 #[error("the question has no single well-formed {0}")]
 pub struct Lacks(pub &'static str);
 
-/// The described request's head, from the head of the question.
-pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Result<Parts, Lacks> {
+/// The described request's head, from the head of the question, and whether the proxy says that no body comes.
+pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Result<(Parts, bool), Lacks> {
     let headers = &head.headers;
+    let bodiless = only(headers, &BODY, "Anteroom-Body").is_ok_and(|said| said == "none");
     let (method, host, target) = match asker {
         Asker::Nginx | Asker::Haproxy => (
             method(headers, &ORIGINAL_METHOD, "X-Original-Method")?,
@@ -65,6 +66,7 @@ pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Resu
         &ORIGINAL_URI,
         &FORWARDED_METHOD,
         &FORWARDED_URI,
+        &BODY,
     ] {
         head.headers.remove(name);
     }
@@ -76,7 +78,7 @@ pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Resu
     }
     head.method = method;
     head.uri = Uri::from(target);
-    Ok(head)
+    Ok((head, bodiless))
 }
 
 /// SECURITY: what the gate takes out of a request in the path, the proxy would pass on.
@@ -150,6 +152,8 @@ fn client(headers: &HeaderMap) -> Result<(), Lacks> {
     }
 }
 
+/// `none` where the visitor sends no body; silence counts as one.
+const BODY: HeaderName = HeaderName::from_static("anteroom-body");
 const ORIGINAL_METHOD: HeaderName = HeaderName::from_static("x-original-method");
 const ORIGINAL_HOST: HeaderName = HeaderName::from_static("x-original-host");
 const ORIGINAL_URI: HeaderName = HeaderName::from_static("x-original-uri");
@@ -198,7 +202,7 @@ mod tests {
         for (name, value) in fields {
             request = request.header(*name, *value);
         }
-        of(asker, request.body(()).unwrap().into_parts().0, &[USER])
+        of(asker, request.body(()).unwrap().into_parts().0, &[USER]).map(|(head, _)| head)
     }
 
     fn sets() -> [(Asker, &'static [(&'static str, &'static str)]); 5] {
@@ -317,6 +321,26 @@ mod tests {
                 assert!(with("connection", usual).is_ok(), "{asker:?} {usual}");
             }
             assert!(with("x-user", "ann").is_ok() && with("my_app", "1").is_ok());
+        }
+    }
+
+    #[test]
+    fn a_body_is_taken_to_come_unless_the_proxy_says_once_that_none_does() {
+        let bodiless = |said: &[&str]| {
+            let mut request = Request::get("/.anteroom/forward/x");
+            for (name, value) in NGINX {
+                request = request.header(*name, *value);
+            }
+            for value in said {
+                request = request.header(BODY, *value);
+            }
+            let (head, bodiless) = of(Asker::Nginx, request.body(()).unwrap().into_parts().0, &[USER]).unwrap();
+            assert!(!head.headers.contains_key(BODY));
+            bodiless
+        };
+        assert!(bodiless(&["none"]));
+        for said in [&[][..], &[""], &["some"], &["none", "none"], &["none, none"]] {
+            assert!(!bodiless(said), "{said:?}");
         }
     }
 

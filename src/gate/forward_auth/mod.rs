@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use http_body::Body as _;
 
 use crate::config::Asker;
 use crate::config::routes::OWN_PREFIX;
@@ -24,6 +25,8 @@ use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
 use super::decide::Verdict;
+use super::kind::Kind;
+use super::preflight;
 use super::rehearsal::unmarked;
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
@@ -98,14 +101,15 @@ impl Gate {
     /// Answers a proxy. SECURITY: only one in `trusted_proxies` is believed what it says of a request.
     pub async fn judge(&self, conn: &Arc<Conn>, question: Question, mut request: Box<Halves>) -> Response<Body> {
         let shared = &*self.shared;
-        let own = Visit::of(conn, &request.head, &shared.trusted);
+        let own = Visit::of(conn, &request.head, false, &shared.trusted);
         let record = shared.record(&request.head);
         if !own.peer_trusted {
             let answer = refusal(StatusCode::FORBIDDEN, "not_a_proxy").answer(&shared.pages, &own);
             return shared.finish(&own, record, None, answer);
         }
-        request.head = match description::of(question.asker, request.head, &shared.said_by_proxies) {
-            Ok(head) => head,
+        let described = description::of(question.asker, request.head, &shared.said_by_proxies);
+        let (head, bodiless) = match described {
+            Ok(described) => described,
             Err(lacks) => {
                 let told = lacks.to_string();
                 let mut refusal = refusal(question.misunderstood(), "undescribed");
@@ -113,7 +117,12 @@ impl Gate {
                 return shared.finish(&own, record, None, refusal.answer(&shared.pages, &own));
             }
         };
-        let mut visit = shared.visit(conn, &request.head);
+        request.head = head;
+        let has_body = !bodiless || !request.body.is_end_stream();
+        let mut visit = shared.visit(conn, &request.head, has_body);
+        if visit.kind == Kind::Preflight && preflight::brings_more(&request.head.headers, question.asker) {
+            visit.kind = Kind::of_no_crawler(&request.head.method, &request.head.headers);
+        }
         // SECURITY: a yes would send a virtual visitor's request to the shop. They come to the gate itself.
         if own.mark.is_some() || visit.mark.is_some() {
             return shared.finish(&own, record, None, unmarked(&shared.pages, &own));
@@ -131,7 +140,7 @@ impl Gate {
             let refusal = Refusal::new(status, word, PageKind::BadRequest, outcome);
             (None, refusal.answer(&shared.pages, visit))
         };
-        let Some(routed) = shared.route(&request.head) else {
+        let Some(routed) = shared.route(&request.head, visit.has_body) else {
             return refuse(StatusCode::BAD_REQUEST, "malformed", Outcome::Malformed);
         };
         if routed.own {

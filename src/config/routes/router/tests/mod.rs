@@ -6,11 +6,16 @@ fn routes(list: &[&str]) -> Vec<Route> {
     list.iter().map(|text| Route::parse(text).expect("route")).collect()
 }
 
+fn exceptions(list: &[&str]) -> Vec<Route> {
+    let list = list.iter();
+    list.map(|text| Route::exception(text).expect("exception")).collect()
+}
+
 /// One narrow room, one site-wide room with paths left outside, one limit.
 fn router(narrow: &[&str], except: &[&str]) -> Router {
-    let (narrow, wide, except) = (routes(narrow), routes(&["/*"]), routes(except));
+    let (narrow, wide, except) = (routes(narrow), routes(&["/*"]), exceptions(except));
     let back = routes(&["/checkout/return"]);
-    let limit = routes(&["POST /api/seats", "/api/seats/stream"]);
+    let limit = routes(&["GET /api/seats", "/api/seats/stream"]);
     let room = RoomRoutes {
         hosts: &[],
         routes: &narrow,
@@ -32,7 +37,9 @@ fn router(narrow: &[&str], except: &[&str]) -> Router {
 
 fn find(router: &Router, path: &str) -> Result<Routed, &'static str> {
     let target = Target::parse("shop.example", path).map_err(|_| "bad")?;
-    router.route(&Method::POST, &target).map_err(|_| "doubtful")
+    router
+        .route(&Method::GET, &target, Brings::Nothing)
+        .map_err(|_| "doubtful")
 }
 
 /// Spellings of `/seats/1` that some server in common use serves as `/seats/1`, raw or behind a path left outside.
@@ -205,8 +212,9 @@ fn limits_count_in_every_spelling_and_outside_rooms() {
     }
     assert_eq!(find(&narrow, "/api//seats"), Err("doubtful"));
     assert_eq!(find(&narrow, "/api/%73eats"), Err("doubtful"));
-    let get = Target::parse("x", "/api/seats").expect("target");
-    assert!(narrow.route(&Method::GET, &get).expect("clear").limits.is_empty());
+    let target = Target::parse("x", "/api/seats").expect("target");
+    let posted = narrow.route(&Method::POST, &target, Brings::Nothing);
+    assert!(posted.expect("clear").limits.is_empty());
 }
 
 #[test]
@@ -268,8 +276,57 @@ fn never_queued_paths_and_return_routes_are_told() {
 }
 
 #[test]
+fn what_is_left_outside_is_left_to_reads_that_bring_nothing_unless_an_entry_says_more() {
+    let (all, except) = (
+        routes(&["/*"]),
+        exceptions(&["/static/*", "/api/stock?*", "POST /payment/callback"]),
+    );
+    let room = RoomRoutes {
+        hosts: &[],
+        routes: &all,
+        except: &except,
+        return_routes: &[],
+        ends_on: &[],
+        names: None,
+        per: None,
+    };
+    let router = Router::new(&[room], &[]);
+    let outside = |method: Method, target: &str, brings| {
+        let target = Target::parse("x", target).expect("target");
+        let routed = router.route(&method, &target, brings).expect("clear");
+        assert_eq!(routed.room.is_some(), routed.outside.is_none(), "{target:?}");
+        routed.outside.is_some()
+    };
+    let (get, post) = (Method::GET, Method::POST);
+    for (method, target, most) in [
+        (&get, "/robots.txt", Some(Brings::Nothing)),
+        (&Method::HEAD, "/.well-known/x", Some(Brings::Nothing)),
+        (&get, "/robots.txt?add-to-cart=7", None),
+        (&post, "/favicon.ico", None),
+        (&Method::OPTIONS, "/robots.txt", None),
+        (&get, "/static/x?v=3", Some(Brings::Credentials)),
+        (&Method::HEAD, "/static/x", Some(Brings::Credentials)),
+        (&get, "/static/x?wc-ajax=checkout", None),
+        (&post, "/static/x", None),
+        (&get, "/api/stock?of=7", Some(Brings::Credentials)),
+        (&post, "/api/stock?of=7", None),
+        (&post, "/payment/callback?id=7", Some(Brings::More)),
+        (&get, "/payment/callback", None),
+    ] {
+        for brings in [Brings::Nothing, Brings::Credentials, Brings::More] {
+            let wanted = most.is_some_and(|most| brings <= most);
+            assert_eq!(
+                outside(method.clone(), target, brings),
+                wanted,
+                "{method} {target} {brings:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_first_room_that_takes_a_path_has_it() {
-    let (first, second, out) = (routes(&["/event/*"]), routes(&["/*"]), routes(&["/event/free/*"]));
+    let (first, second, out) = (routes(&["/event/*"]), routes(&["/*"]), exceptions(&["/event/free/*"]));
     let room = RoomRoutes {
         hosts: &[],
         routes: &first,
@@ -337,10 +394,17 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
     };
     let router = Router::new(&[room], &[]);
     let target = Target::parse("WWW.Shop.Example.:8080", "/").expect("target");
-    assert!(router.route(&Method::GET, &target).expect("clear").room.is_some());
+    assert!(
+        router
+            .route(&Method::GET, &target, Brings::Nothing)
+            .expect("clear")
+            .room
+            .is_some()
+    );
     let misdirected = |host: &str, path: &str| {
         let target = Target::parse(host, path).expect("target");
-        router.route(&Method::GET, &target).expect("clear").misdirected
+        let routed = router.route(&Method::GET, &target, Brings::Nothing);
+        routed.expect("clear").misdirected
     };
     assert!(!misdirected("www.shop.example", "/") && misdirected("other.example", "/"));
     assert!(!misdirected("other.example", "/.anteroom/health"));
@@ -348,7 +412,7 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
 
 #[test]
 fn ends_on_gives_a_bit_for_each_rule() {
-    let (all, ends) = (routes(&["/*"]), routes(&["/order/complete", "GET /bye", "/order/*"]));
+    let (all, ends) = (routes(&["/*"]), routes(&["/order/complete", "POST /bye", "/order/*"]));
     let room = RoomRoutes {
         hosts: &[],
         routes: &all,

@@ -1,0 +1,76 @@
+//! Which queries a path that a room leaves outside may carry.
+
+use super::line::is_named;
+
+/// What the query of a read may hold, where an entry of `except` names no method.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Queries {
+    /// Nothing but names that caches are told apart by.
+    OfCaches,
+    /// Anything: the entry ends in `?*`.
+    Any,
+}
+
+impl Queries {
+    pub(super) fn take(self, query: Option<&str>) -> bool {
+        let of_caches = |key| CACHE_NAMES.iter().any(|name| is_named(key, name));
+        self == Self::Any || keys(query.unwrap_or_default()).all(of_caches)
+    }
+}
+
+/// Whether a query has a parameter of this name, as some shop may read it.
+#[must_use]
+pub fn has_parameter(query: &str, name: &str) -> bool {
+    keys(query).any(|key| is_named(key, name))
+}
+
+/// Some shops part parameters at `;` too.
+fn keys(query: &str) -> impl Iterator<Item = &str> {
+    let pairs = query.split(['&', ';']).filter(|pair| !pair.is_empty());
+    pairs.map(|pair| pair.split_once('=').map_or(pair, |(key, _)| key))
+}
+
+/// By which build tools tell versions of a file apart.
+const CACHE_NAMES: [&str; 6] = ["v", "ver", "version", "t", "h", "hash"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_have_a_version_and_nothing_else() {
+        for query in [
+            None,
+            Some(""),
+            Some("v=3"),
+            Some("ver=6.4&t=1"),
+            Some("%76=1"),
+            Some("hash=a&h=b&version"),
+        ] {
+            assert!(Queries::OfCaches.take(query), "{query:?}");
+        }
+        for query in [
+            "wc-ajax=checkout",
+            "v=3&add-to-cart=7",
+            "v=3;add-to-cart=7",
+            "v[]=3",
+            "%2576=1",
+            "=1",
+            "123",
+            "v%00=1",
+        ] {
+            assert!(!Queries::OfCaches.take(Some(query)), "{query}");
+            assert!(Queries::Any.take(Some(query)), "{query}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_found_wherever_it_stands_and_however_it_is_escaped() {
+        for query in ["_method=PUT", "a=1&_METHOD=put", "a=1;%5fmethod=PUT", "_method"] {
+            assert!(has_parameter(query, "_method"), "{query}");
+        }
+        for query in ["", "method=PUT", "a=_method", "x_method=1"] {
+            assert!(!has_parameter(query, "_method"), "{query}");
+        }
+    }
+}

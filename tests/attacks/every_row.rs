@@ -1,0 +1,26 @@
+//! A test for each row of the table, over one way.
+
+use crate::rows::{exceptions, names, never_waiting, preflights};
+use crate::site::judge;
+
+use super::Here;
+
+#[tokio::test]
+async fn row_1_what_only_looks_like_a_preflight() {
+    judge::<Here>(&preflights::ROW).await;
+}
+
+#[tokio::test]
+async fn row_2_paths_that_never_wait() {
+    judge::<Here>(&never_waiting::ROW).await;
+}
+
+#[tokio::test]
+async fn row_4_names_that_shops_take_for_others() {
+    judge::<Here>(&names::ROW).await;
+}
+
+#[tokio::test]
+async fn row_15_paths_that_operators_leave_outside() {
+    judge::<Here>(&exceptions::ROW).await;
+}

@@ -1,0 +1,67 @@
+//! Fields under names that a shop takes for others, behind the body, or named away: where a proxy asks, its example takes them out.
+
+use crate::case::{Body, Case, Fate, Row, attack, ordinary};
+
+pub const ROW: Row = Row {
+    room: "",
+    tables: "",
+    cases: &CASES,
+};
+
+/// Neither the shop nor a test's own shop is behind what is only asked.
+const ASKED: &[&str] = &["traefik", "envoy"];
+
+const fn cleaned(name: &'static str, fields: &'static [(&'static str, &'static str)]) -> Case {
+    attack(name, "GET", "/account").fields(fields).inside().not_over(ASKED)
+}
+
+const CASES: [Case; 5] = [
+    cleaned(
+        "Anteroom's word in other spellings",
+        &[("Anteroom_Session", "me"), ("Anteroom.Session", "me")],
+    )
+    .fate(Fate::Passes {
+        with: &[],
+        without: &["Anteroom_Session", "Anteroom.Session"],
+    }),
+    cleaned(
+        "a proxy's word in other spellings",
+        &[("X_Forwarded_For", "10.0.0.1"), ("X~Forwarded*For", "10.0.0.1")],
+    )
+    .fate(Fate::Passes {
+        with: &[],
+        without: &["X_Forwarded_For", "X~Forwarded*For"],
+    }),
+    cleaned(
+        "Anteroom's word named away",
+        &[("Connection", "Anteroom-Session, X-Forwarded-For")],
+    )
+    .fate(Fate::Passes {
+        with: &["Anteroom-Session", "X-Forwarded-For"],
+        without: &[],
+    })
+    .not_over(&["http2", "traefik", "envoy", "haproxy"]),
+    ordinary("a form of unknown length with fields behind it", "POST", "/account")
+        .body(Body::Trailed(
+            "a=1",
+            &[
+                ("anteroom-session", "me"),
+                ("x-forwarded-for", "10.0.0.1"),
+                ("cookie", "a=1"),
+            ],
+        ))
+        .inside()
+        .fate(Fate::Passes {
+            with: &["Anteroom-Session"],
+            without: &["x-forwarded-for: 10", "cookie"],
+        })
+        .not_over(&["traefik", "envoy", "haproxy"]),
+    attack(
+        "fields behind a body, where they cannot be taken out",
+        "POST",
+        "/account",
+    )
+    .body(Body::Trailed("a=1", &[("cookie", "a=1")]))
+    .inside()
+    .not_over(&["http1", "http2", "nginx", "caddy", "traefik", "envoy"]),
+];
