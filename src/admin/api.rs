@@ -17,7 +17,7 @@ pub use super::codes::{SpentCode, SpentCodes};
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
-pub use hands::{Call, Called, Change, Changed, Changes, History, LaneOf, Messages, Raise, Reset, Skip};
+pub use hands::{Call, Called, Change, Changed, Changes, EndHealing, History, LaneOf, Messages, Raise, Reset, Skip};
 pub use load::{Admission, Load, Shop};
 pub use rehearsal::{EndRehearsal, Rehearsal, Rehearse, Renew};
 
@@ -93,6 +93,9 @@ pub struct Room {
     /// The gate is cut off and the room has `on_outage = "open"`: everybody goes past the line.
     #[serde(default)]
     pub let_past: bool,
+    /// Set while the room calls nobody by itself because visitors of a lost log come back: seconds until it does, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub healing_secs: Option<u64>,
     pub lines: u64,
     #[serde(flatten)]
     pub figures: Figures,

@@ -56,9 +56,9 @@ pub(super) async fn make(
         return Err(Problem::mistakes(vec![mistake]));
     }
     let whole = shared.replica.view();
-    if whole.healing_until.is_some() || whole.adopting.is_some() {
+    if whole.adopting.is_some() {
         return Err(conflict(
-            "the rooms are being put back in order after a fault: wait until that is done",
+            "the gates are putting the rooms back in order after a fault: wait until that is done",
         ));
     }
     let commitment = awaited(&room.view)?;

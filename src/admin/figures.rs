@@ -50,7 +50,7 @@ impl RoomFigures {
 
 impl Collector for RoomFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let view = self.replica.view();
+        let (view, now) = (self.replica.view(), self.replica.now());
         for (name, help, figure) in GAUGES {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             for (room, view) in &view.rooms {
@@ -70,6 +70,14 @@ impl Collector for RoomFigures {
             }
         }
         encode_phases(&mut encoder, &view.rooms)?;
+        let help = "Until a room calls again, where visitors of a lost log come back; 0 where it does";
+        let mut healing = encoder.encode_descriptor("room_healing_seconds", help, None, MetricType::Gauge)?;
+        for (room, view) in &view.rooms {
+            let left = view
+                .healing_until(now)
+                .map_or(0, |until| until.since(now).div_ceil(1_000));
+            healing.encode_family(&[("room", room.as_str())])?.encode_gauge(&left)?;
+        }
         load_figures::encode(&mut encoder, &view.rooms)?;
         encode_lanes(&mut encoder, &view.rooms)?;
         encode_stock(&mut encoder, &view.rooms)?;

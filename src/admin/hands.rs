@@ -12,7 +12,7 @@ use std::convert::Infallible;
 
 use super::entrance::Operator;
 use super::problem::json;
-use super::rooms::{Named, no_line_name, shown};
+use super::rooms::{Named, by_now, no_line_name, shown};
 use super::{Peer, Problem, Shared, api, gates, orders, tongues};
 use crate::replica::Unrecorded;
 use crate::room::{
@@ -149,9 +149,9 @@ fn lane_of(lane: &api::LaneOf, room: &RoomView) -> Result<LaneId, String> {
 /// Nobody is called whom the room's own rules keep out.
 fn may_call(whole: &View, room: &RoomView) -> Result<(), Problem> {
     may_say(whole)?;
-    if whole.healing_until.is_some() || whole.adopting.is_some() || whole.alarm {
+    if whole.adopting.is_some() || whole.alarm {
         return Err(conflict(
-            "the rooms are being put back in order after a fault: wait until that is done",
+            "the gates are putting the rooms back in order after a fault: wait until that is done",
         ));
     }
     if !matches!(room.settings.mode, Mode::Auto | Mode::Hold) {
@@ -201,6 +201,27 @@ pub(super) async fn reset(
         "an operator reset a room"
     );
     Ok(json(&shown(&shared, &room.name, after)))
+}
+
+/// `POST /api/v1/rooms/{room}/healing/end`: visitors of a lost log are waited for no longer.
+pub(super) async fn end_healing(
+    State(shared): State<Shared>,
+    (peer, operator): (Peer, Operator),
+    room: Named,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let api::EndHealing { reason: why } = gates::read(&headers, body)?;
+    let why = reason(why).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
+    may_say(&shared.replica.view())?;
+    if room.view.healing_until(shared.replica.now()).is_none() {
+        return Err(conflict(
+            "this room is not healing: nothing was lost, or it calls again",
+        ));
+    }
+    let revision = say(&shared, &room.name, Change::EndHealing, operator.with(why)).await?;
+    tracing::warn!(room = %room.name, %peer, operator = operator.0, revision, "an operator ended a room's healing");
+    Ok(by_now(&shared, &room))
 }
 
 /// The reason of what ends something for many; nothing is done by accident.

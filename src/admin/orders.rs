@@ -49,6 +49,10 @@ pub fn shown(order: &Order) -> api::Change {
             what: "draw".to_owned(),
             ..told
         },
+        Deed::HealingEnded => api::Change {
+            what: "healing ended".to_owned(),
+            ..told
+        },
     }
 }
 

@@ -20,6 +20,7 @@ pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/api/v1/rooms/{room}/call", post(hands::call)),
         ("/api/v1/rooms/{room}/reset", post(hands::reset)),
         ("/api/v1/rooms/{room}/message", post(hands::message)),
+        ("/api/v1/rooms/{room}/healing/end", post(hands::end_healing)),
         ("/api/v1/rooms/{room}/rehearsal", post(rehearsals::begin)),
         ("/api/v1/rooms/{room}/rehearsal/renew", post(rehearsals::renew)),
         ("/api/v1/rooms/{room}/rehearsal/end", post(rehearsals::end)),

@@ -46,6 +46,9 @@ enum Command {
     Reset(hands::ResetArgs),
     /// Tell those who wait something, each in their language
     Message(hands::MessageArgs),
+    /// Wait no longer for visitors of a lost log: the room calls again
+    #[command(after_help = hands::HEALING_EXAMPLES)]
+    EndHealing(hands::EndHealingArgs),
     /// Add a room while the gates run, from its table
     Add(additions::AddArgs),
     /// Remove a room that was added
@@ -156,6 +159,7 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
         Some(Command::Call(call)) => hands::call(&client, call, args.json).await,
         Some(Command::Reset(reset)) => hands::reset(&client, reset, args.json).await,
         Some(Command::Message(message)) => hands::message(&client, message, args.json).await,
+        Some(Command::EndHealing(end)) => hands::end_healing(&client, end, args.json).await,
         Some(Command::Add(add)) => additions::add(&client, add, args.json).await,
         Some(Command::Remove(remove)) => additions::remove(&client, remove, args.json).await,
         Some(Command::Additions) => additions::list(&client, args.json).await,

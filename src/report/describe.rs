@@ -53,6 +53,7 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
         }
         Change::Renew { id, lease_ms } => format!("the rehearsal {id} goes on, for {lease_ms} ms at least"),
         Change::EndRehearsal(_) => "ends the rehearsal: every virtual visitor is gone".to_owned(),
+        Change::EndHealing => "ends the wait for visitors of a lost log: the room calls again".to_owned(),
         Change::Load(figures) => load(figures.as_ref()),
         Change::Remove => "the room is no longer configured".to_owned(),
     }

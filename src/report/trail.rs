@@ -111,7 +111,7 @@ impl Trail {
             () if !view.rooted => Some("no root"),
             () if view.alarm => Some("alarm"),
             () if view.adopting.is_some() => Some("adopting"),
-            () if view.healing_until.is_some() => Some("healing"),
+            () if view.rooms.values().any(|room| view.healing_of(room).is_some()) => Some("healing"),
             () => None,
         };
         if why == self.standing {

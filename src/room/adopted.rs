@@ -99,7 +99,7 @@ impl State {
         Arc::make_mut(&mut m.past).learn(adopt.era);
         self.adopting.forget(&self.roster);
         self.adopting.wait(entry.gate, m.clock);
-        m.quiet_until = m.quiet_until.max(self.adopting.until().unwrap_or(m.clock));
+        m.barred_until = m.barred_until.max(self.adopting.until().unwrap_or(m.clock));
         self.rooms.values_mut().for_each(Room::repaint);
     }
 
@@ -110,11 +110,13 @@ impl State {
             return;
         };
         if adopt.whole {
-            self.moment.healing.end(adopt.era);
             let past = Arc::make_mut(&mut self.moment.past);
             past.note_end(adopt.era, adopt.sequence);
             // Only now: a line that the gate still has may hold lower numbers.
             past.raise([(adopt.era, adopt.floor)].into_iter());
+            if !past.lacks_an_era() {
+                self.rooms.values_mut().for_each(|room| room.end_healing(&self.moment));
+            }
         }
         if adopt.done {
             self.adopting.gates.remove(&entry.gate);

@@ -28,7 +28,7 @@ impl State {
         if incarnation <= self.position.incarnation {
             return;
         }
-        let now = self.moment.clock;
+        let (now, last) = (self.moment.clock, self.moment.past.era());
         Arc::make_mut(&mut self.moment.past).open(Era(incarnation), self.position.sequence, now);
         self.position = Position {
             incarnation,
@@ -48,7 +48,7 @@ impl State {
         }
         self.look_over_rooms();
         for room in self.rooms.values_mut() {
-            room.begin(Era(incarnation), &self.moment);
+            room.begin(Era(incarnation), last, &self.moment);
         }
         self.settle();
         self.published = None;

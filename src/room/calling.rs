@@ -8,9 +8,14 @@ use super::record::Call;
 use super::settings::{Mode, Settings};
 
 impl Line {
+    /// Nobody is called before but by an operator.
+    pub fn quiet_until(&self, m: &Moment) -> Clock {
+        self.heals_until.max(m.quiet_until())
+    }
+
     /// Calls as many present visitors as slots, rate and stock allow, lowest place first within each lane.
     pub fn call(&mut self, settings: &Settings, m: &Moment) {
-        if settings.mode != Mode::Auto || m.is_quiet() {
+        if settings.mode != Mode::Auto || m.clock < self.quiet_until(m) {
             return;
         }
         self.bucket = self.bucket.at(settings, m.clock);
@@ -47,11 +52,11 @@ impl Line {
         calls
     }
 
-    /// Calls whom an operator lets in now: above the rate, which goes on as if nothing was, and above the capacity where
-    /// that was said.
+    /// Calls whom an operator lets in now: above the rate, which goes on as if nothing was, above the capacity where that
+    /// was said, and while the room heals.
     pub fn call_ordered(&mut self, settings: &Settings, m: &Moment) {
         for (revision, order) in std::mem::take(&mut self.ordered) {
-            let able = !m.is_quiet() && matches!(settings.mode, Mode::Auto | Mode::Hold);
+            let able = !m.is_barred() && matches!(settings.mode, Mode::Auto | Mode::Hold);
             let free = if order.beyond { u64::MAX } else { self.free(settings) };
             let budget = u64::from(order.count).min(free);
             let calls = if able {
@@ -72,7 +77,7 @@ impl Line {
             None => Clock(0),
         };
         let token = self.bucket.next_token(settings).filter(|_| able);
-        token.map(|due| due.max(m.quiet_until).max(allowed))
+        token.map(|due| due.max(self.quiet_until(m)).max(allowed))
     }
 
     /// Slots free under the capacity; none while there are more sessions than that.

@@ -102,6 +102,12 @@ impl State {
                 }
                 room.end_rehearsal();
             }
+            (Some(room), Change::EndHealing) => {
+                if version < WITH_SCHEDULES || !room.heals(m) {
+                    return Changed::Refused;
+                }
+                room.forbid_healing(m);
+            }
             (Some(room), Change::Reset) => room.reset(m),
             (Some(_), Change::Remove) => self.remove(change),
         }
@@ -144,12 +150,6 @@ impl State {
     pub(super) fn look_over_rooms(&mut self) {
         let longest = |of: fn(&Room) -> u64| self.rooms.values().map(of).max().unwrap_or(0);
         let session_max_ms = longest(|room| room.settings.session_max_ms);
-        self.moment.cold_ms = longest(|room| {
-            let settings = &room.settings;
-            (settings.grace_ms / 2)
-                .max(settings.session_ms)
-                .max(settings.claim_deadline_ms)
-        });
         Arc::make_mut(&mut self.moment.past).trust(session_max_ms);
     }
 }
@@ -179,6 +179,7 @@ fn deed(change: &RoomChange, before: &Before, room: &Room) -> Option<Deed> {
             after: room.edition(),
         }),
         Change::Draw { .. } => Some(Deed::Drawn),
+        Change::EndHealing => Some(Deed::HealingEnded),
         Change::Rehearse(order) => Some(Deed::Rehearsal {
             size: order.size,
             began: true,

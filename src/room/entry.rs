@@ -169,6 +169,8 @@ pub enum Change {
     Renew { id: RehearsalId, lease_ms: u64 },
     /// It is over, whichever is under way where none is named.
     EndRehearsal(Option<RehearsalId>),
+    /// Visitors of a lost log are waited for no longer. From version 3 on.
+    EndHealing,
     /// Figures of the room's upstreams from elsewhere, in the place of measured ones; `None`: these count again. Whatever the
     /// room's revision, which stays. From version 3 on.
     Load(Option<Outside>),

@@ -265,6 +265,7 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.u8(27);
             w.option(id.as_ref(), |w, id| w.raw(&id.0));
         }
+        Change::EndHealing => w.u8(40),
         Change::Load(Some(figures)) => {
             w.u8(50);
             figures.write(w);
@@ -319,6 +320,7 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         27 if r.has(WITH_SCHEDULES) => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
         30 if r.has(WITH_SCHEDULES) => Change::Call(CallOrder::read(r)?),
         32 if r.has(WITH_SCHEDULES) => Change::Add(Box::new(Addition::read(r)?)),
+        40 if r.has(WITH_SCHEDULES) => Change::EndHealing,
         50 if r.has(WITH_SCHEDULES) => Change::Load(Some(Outside::read(r)?)),
         51 if r.has(WITH_SCHEDULES) => Change::Load(None),
         _ => return r.wrong(),

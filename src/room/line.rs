@@ -53,6 +53,8 @@ pub(super) struct Line {
     /// Operators' calls of the entry under way with their revisions, and what they came to.
     pub ordered: Vec<(u64, CallOrder)>,
     pub answered: Vec<(u64, u32)>,
+    /// Until when the room heals.
+    pub heals_until: Clock,
     /// What the room's controller lets it call, if it has one: the room's own, which all of its lines share.
     pub allowance: Option<Allowance>,
     /// Those called who came, and who did not, as the room last counted them.
@@ -78,6 +80,7 @@ impl Line {
             counted: Crowd::default(),
             ordered: Vec::new(),
             answered: Vec::new(),
+            heals_until: Clock(0),
             allowance: None,
             noted: (0, 0),
         };
@@ -356,6 +359,7 @@ impl Line {
             counted: Crowd::default(),
             ordered: Vec::new(),
             answered: Vec::new(),
+            heals_until: Clock(0),
             allowance: None,
             noted: (0, 0),
         };

@@ -70,7 +70,7 @@ impl LineView {
             last_call: line.last_call,
             settings: Arc::clone(settings),
             past: Arc::clone(&m.past),
-            quiet_until: m.quiet_until,
+            quiet_until: line.quiet_until(m),
             winners: Arc::clone(line.tally.winners()),
         }
     }

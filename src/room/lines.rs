@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::room::ids::{Clock, Edition, Era, Wall};
     use crate::room::line::Line;
-    use crate::room::moment::{Healing, Moment};
+    use crate::room::moment::Moment;
     use crate::room::past::Past;
     use crate::room::settings::Settings;
 
@@ -156,11 +156,10 @@ mod tests {
         let moment = Moment {
             clock: Clock(0),
             time: Wall(0),
-            healing: Healing::default(),
-            quiet_until: Clock(0),
+            first_call: Clock(0),
+            barred_until: Clock(0),
             adopts: None,
             held_until: Clock(0),
-            cold_ms: 0,
             joins_left: 0,
             past,
         };

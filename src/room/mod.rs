@@ -30,6 +30,7 @@ mod era;
 mod figures;
 #[cfg(test)]
 pub(crate) mod hand;
+mod healing;
 mod held;
 mod ids;
 mod lane;

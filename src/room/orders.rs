@@ -48,6 +48,8 @@ pub enum Deed {
     Drawn,
     /// The room is there from then on.
     Added,
+    /// It called again, though visitors of a lost log could still come back.
+    HealingEnded,
     /// A rehearsal of so many virtual visitors began, or was ended.
     Rehearsal {
         size: u32,
@@ -245,6 +247,7 @@ impl Deed {
             }
             Self::Drawn => w.u8(3),
             Self::Added => w.u8(4),
+            Self::HealingEnded => w.u8(40),
             Self::Rehearsal { size, began } => {
                 w.u8(25);
                 w.u32(*size);
@@ -267,6 +270,7 @@ impl Deed {
             }),
             3 => Ok(Self::Drawn),
             4 => Ok(Self::Added),
+            40 => Ok(Self::HealingEnded),
             25 => Ok(Self::Rehearsal {
                 size: r.u32()?,
                 began: r.flag()?,

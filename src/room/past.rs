@@ -35,7 +35,7 @@ pub(super) enum Proof {
     Late,
     /// Of an era the rooms know: the line was lost with the end of that era.
     LostLine,
-    /// Of an era that nobody knows: everything was lost.
+    /// Of an era of which nobody knows more than tokens tell: everything was lost.
     LostEra,
     /// Of a later era than the rooms': this replica is behind, or its log is.
     Ahead,
@@ -73,10 +73,22 @@ impl Past {
             Some(known) if number.n < known.floor => Proof::Late,
             // This log has lost nothing of its own: whoever holds the number joined after what this replica has read.
             Some(_) if number.era == self.era() => Proof::Ahead,
+            Some(known) if known.end == 0 && now < self.trusted_until => Proof::LostEra,
             Some(_) => Proof::LostLine,
             None if now >= self.trusted_until || self.is_older_than_all(number.era) => Proof::Late,
             None => Proof::LostEra,
         }
+    }
+
+    /// A ticket of an era that nobody remembers still proves a loss.
+    pub fn trusts(&self, now: Clock) -> bool {
+        now < self.trusted_until
+    }
+
+    /// An era is known by its tokens only.
+    pub fn lacks_an_era(&self) -> bool {
+        let issuing = self.era();
+        self.eras.range(..issuing).any(|(_, known)| known.end == 0)
     }
 
     /// A number of an earlier log that its line may have lost.
@@ -211,6 +223,9 @@ mod tests {
         assert_eq!(past.prove(number(15, 0), Clock(1_500)), Proof::Late);
         assert_eq!(past.prove(number(21, 0), Clock(0)), Proof::Ahead);
         past.learn(Era(15));
+        assert_eq!(past.prove(number(15, 0), Clock(1_499)), Proof::LostEra);
+        assert_eq!(past.prove(number(15, 0), Clock(1_500)), Proof::LostLine);
+        past.note_end(Era(15), 9);
         assert_eq!(past.prove(number(15, 0), Clock(1_499)), Proof::LostLine);
     }
 

@@ -5,6 +5,7 @@ mod bring;
 mod bytes;
 mod codes;
 mod dues;
+mod healing;
 mod joins;
 mod lanes;
 mod load;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use super::codes::Codes;
 use super::effects::Effects;
 use super::entry::Section;
+use super::healing::Healing;
 use super::ids::{Clock, Edition, Era, LineName, Number, Wall};
 use super::line::{Crowd, Line};
 use super::lines::Lines;
@@ -60,6 +62,7 @@ pub(super) struct Room {
     rehearsal: Option<Arc<Rehearsal>>,
     /// Of a room that follows what its shop can take.
     load: Option<Box<Load>>,
+    pub healing: Healing,
     lines: BTreeMap<LineName, Line>,
     pub pending: Pending,
     pub codes: Codes,
@@ -93,6 +96,7 @@ impl Room {
             orders: Arc::default(),
             rehearsal: None,
             load: None,
+            healing: Healing::default(),
             lines: BTreeMap::new(),
             pending: Pending::default(),
             codes: Codes::default(),
@@ -162,8 +166,9 @@ impl Room {
         &self.overrides
     }
 
-    /// A new log begins.
-    pub fn begin(&mut self, era: Era, m: &Moment) {
+    /// A new log begins; `last` is the era of the one before.
+    pub fn begin(&mut self, era: Era, last: Era, m: &Moment) {
+        self.healing.begin(last);
         for name in self.lines.keys().cloned().collect::<Vec<_>>() {
             if let Some(line) = self.lines.get_mut(&name) {
                 line.begin(era, m.clock);
@@ -197,6 +202,7 @@ impl Room {
 
     pub fn apply(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
         let current = self.current();
+        self.heal(section, m);
         if self.sells_in(section, current, m) {
             // What was sold is sold, however many lines there are.
             self.make_anyway(&section.line, m);
@@ -312,7 +318,8 @@ impl Room {
 
     fn make_anyway(&mut self, name: &LineName, m: &Moment) {
         if !self.lines.contains_key(name) {
-            let line = Line::new(&self.settings, &m.past, m.clock);
+            let mut line = Line::new(&self.settings, &m.past, m.clock);
+            line.heals_until = self.healing.until();
             self.lines.insert(name.clone(), line);
             self.active.insert(name.clone());
         }

@@ -287,16 +287,17 @@ impl Line {
 
     /// The lane, with the number's era in its table if a genuine token proves that it was lost.
     pub fn known_lane(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> Option<&mut Lane> {
+        let from = m.clock.max(self.heals_until).max(m.first_call);
         let lane = self.lane(id)?;
         if lane.eras.find(number) == Found::Lost {
             match m.past.prove(number, m.clock) {
-                Proof::LostEra => m.heal_cold(number.era),
+                Proof::LostEra => m.learn(number.era),
                 Proof::LostLine => {}
                 Proof::Late | Proof::Ahead => return None,
             }
-            let first = m.past.floor_of(number.era);
             // Nobody is called while healing: the time to come back counts from its end.
-            lane.insert(number.era, first, settings, m.clock.max(m.healing.until()));
+            let first = m.past.floor_of(number.era);
+            lane.insert(number.era, first, settings, from);
             self.regain_lane(id);
         }
         self.lane(id)

@@ -4,6 +4,7 @@
 //! states, name roots and find snapshots, is over all of them. What follows from the rest (who is present, deadlines,
 //! schedules) is not written.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -15,8 +16,9 @@ use super::checks::Checks;
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
 use super::doubt::Doubt;
 use super::entry::StateHash;
+use super::healing::Healing;
 use super::ids::{Clock, Position, Wall};
-use super::moment::{Healing, MAX_JOINS, Moment};
+use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::Roster;
@@ -58,7 +60,13 @@ impl State {
         self.adopting.write(&mut w);
         w.clock(self.moment.clock);
         w.wall(self.moment.time);
-        self.moment.healing.write(&mut w);
+        w.clock(self.moment.first_call);
+        let heal = self.rooms.iter().filter(|(_, room)| !room.healing.is_nothing());
+        let heal: Vec<_> = heal.collect();
+        w.list(&heal, |w, (name, room)| {
+            w.text(name.as_str());
+            room.healing.write(w);
+        });
         self.moment.past.write(&mut w);
         self.roster.write(&mut w);
         w.count(self.rooms.len());
@@ -128,17 +136,17 @@ fn read(r: &mut Reader) -> Read<State> {
     let awaits = r.option(Reader::array)?;
     let (versions, checks, adopting) = (Versions::read(r)?, Checks::read(r)?, Adopting::read(r)?);
     let (clock, moment_time): (Clock, Wall) = (r.clock()?, r.wall()?);
-    let healing = Healing::read(r)?;
+    let first_call = r.clock()?;
+    let healing = r.list(21, |r| Ok((r.room_name()?, Healing::read(r)?)))?;
     let past = Arc::new(Past::read(r)?);
     let roster = Roster::read(r)?;
     let moment = Moment {
         clock,
         time: moment_time,
-        healing,
-        quiet_until: Clock(0),
+        first_call,
+        barred_until: Clock(0),
         held_until: Clock(0),
         adopts: None,
-        cold_ms: 0,
         joins_left: MAX_JOINS,
         past,
     };
@@ -146,7 +154,14 @@ fn read(r: &mut Reader) -> Read<State> {
     if rooms.len() > MAX_ROOMS {
         return r.wrong();
     }
-    let rooms = rooms.into_iter().collect();
+    let mut rooms: BTreeMap<_, _> = rooms.into_iter().collect();
+    for (name, healing) in healing {
+        let Some(room) = rooms.get_mut(&name) else {
+            return r.wrong();
+        };
+        room.healing = healing;
+        room.heed_healing(&moment);
+    }
     let (mut additions, mut doubt) = (Additions::default(), Doubt::default());
     read_later(r, |tag, field| match tag {
         DOUBT => Doubt::read(field).map(|read| doubt = read),

@@ -14,7 +14,7 @@ use super::doubt::Doubt;
 use super::effects::{Effects, Joined};
 use super::entry::{Batch, Entry, StateHash, VERSION};
 use super::ids::{Clock, Era, GateId, Position, RoomName, Wall};
-use super::moment::{Healing, MAX_JOINS, Moment};
+use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::{Roster, RosterGate};
@@ -66,11 +66,10 @@ impl State {
         let moment = Moment {
             clock: Clock(0),
             time: Wall(0),
-            healing: Healing::new(first_call),
-            quiet_until: first_call,
+            first_call,
+            barred_until: Clock(0),
             held_until: Clock(0),
             adopts: None,
-            cold_ms: 0,
             joins_left: MAX_JOINS,
             past: Arc::new(Past::new(Era(incarnation))),
         };
@@ -207,9 +206,12 @@ impl State {
     /// What the gates owe the rooms that draw: a promise of a secret, or the secret itself.
     pub fn owed(&self) -> impl Iterator<Item = (&RoomName, Owed<'_>)> {
         // A secret is not told while another history may still bring back the draw that it made.
-        let quiet = self.moment.clock < self.moment.quiet_until;
-        let owed = self.rooms.iter().filter_map(|(name, room)| Some((name, room.owed()?)));
-        owed.filter(move |(_, owed)| !quiet || matches!(owed, Owed::Promise(..)))
+        let m = &self.moment;
+        let quiet = |room: &Room| m.clock < m.quiet_until() || room.heals(m);
+        self.rooms.iter().filter_map(move |(name, room)| {
+            let owed = room.owed()?;
+            (matches!(owed, Owed::Promise(..)) || !quiet(room)).then_some((name, owed))
+        })
     }
 
     /// The names of all rooms.
@@ -233,8 +235,8 @@ impl State {
             chain: self.chain,
             clock: moment.clock,
             time: moment.time,
-            healing_until: moment.heals().then_some(moment.healing.until()),
-            quiet_until: moment.quiet_until,
+            healing_until: Some(moment.first_call).filter(|first| moment.clock < *first),
+            quiet_until: moment.quiet_until(),
             adopting: self.adopting.until().filter(|until| moment.clock < *until),
             version: self.version(),
             rooted: self.rooted(),
@@ -337,7 +339,6 @@ impl State {
     }
 
     fn run(&mut self, batch: &Batch, effects: &mut Effects) {
-        let quiet_until = self.moment.quiet_until;
         for room in self.rooms.values_mut() {
             room.follow(&mut self.moment);
         }
@@ -364,10 +365,6 @@ impl State {
         }
         self.redeem(batch, effects);
         self.rooms.values_mut().for_each(|room| room.finish(&mut self.moment));
-        // Each line's view says until when nobody is called.
-        if self.moment.quiet_until != quiet_until {
-            self.rooms.values_mut().for_each(Room::repaint);
-        }
     }
 
     /// What holds for all lines until the next entry: horizons stand while a silent gate may come back, and nobody is
@@ -375,15 +372,14 @@ impl State {
     pub(super) fn settle(&mut self) {
         self.adopting.forget(&self.roster);
         let held_until = self.roster.held_until();
-        let quiet_until = match self.adopting.until() {
+        let barred_until = match self.adopting.until() {
             _ if !self.rooted() || self.alarm() => Clock(u64::MAX),
-            Some(until) => until.max(self.moment.healing.until()),
-            None => self.moment.healing.until(),
+            until => until.unwrap_or_default(),
         };
         let m = &mut self.moment;
-        let sooner = held_until < m.held_until || quiet_until < m.quiet_until;
-        let later = quiet_until > m.quiet_until;
-        (m.held_until, m.quiet_until) = (held_until, quiet_until);
+        let sooner = held_until < m.held_until || barred_until < m.barred_until;
+        let later = barred_until > m.barred_until;
+        (m.held_until, m.barred_until) = (held_until, barred_until);
         if sooner {
             self.rooms.values_mut().for_each(|room| room.reschedule(&self.moment));
         } else if later {

@@ -31,7 +31,7 @@ pub struct View {
     pub clock: Clock,
     /// Log time of the last entry.
     pub time: Wall,
-    /// Set while nobody is called because something was lost: the clock at which it ends.
+    /// Set while nobody is called in any room because the log began from nothing: the clock at which it ends.
     pub healing_until: Option<Clock>,
     /// Set while nobody is called because a gate brings back an era: the clock at which that ends at the latest.
     pub adopting: Option<Clock>,
@@ -49,7 +49,7 @@ pub struct View {
     /// The rooms that operators added; the same pointer for as long as nothing about them changes.
     pub additions: Arc<Additions>,
     pub(super) past: Arc<Past>,
-    /// Nobody is called before, for whatever reason.
+    /// Nobody is called before in any room, for whatever reason.
     pub(super) quiet_until: Clock,
 }
 
@@ -88,6 +88,8 @@ pub struct RoomView {
     /// What the room's controller goes by, if it has one, and what it lets all lines together call.
     pub load: Option<LoadView>,
     pub(super) allowance: Option<Allowance>,
+    /// Nobody is called here before, because visitors of a lost log come back.
+    pub(super) heals_until: Clock,
     pub lines: Lines,
 }
 
@@ -234,7 +236,7 @@ impl View {
             return line.open(now);
         }
         let settings = &room.settings;
-        let able = settings.mode == Mode::Auto && now >= self.quiet_until;
+        let able = settings.mode == Mode::Auto && now >= self.quiet_until.max(room.heals_until);
         let fits = u32::try_from(room.lines.len()).is_ok_and(|lines| lines < settings.max_lines);
         able && fits && settings.capacity > 0 && settings.rate_per_minute != Some(0)
     }

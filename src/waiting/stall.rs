@@ -39,7 +39,7 @@ impl Stall {
     /// What the views say about a line at `now`; being cut off they cannot know.
     #[must_use]
     pub fn of(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Self> {
-        if view.healing_until.is_some() || view.adopting.is_some() {
+        if view.healing_of(room).is_some() {
             return Some(Self::Healing);
         }
         if view.alarm {
@@ -74,7 +74,7 @@ impl Stall {
     #[must_use]
     pub fn pause(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Pause> {
         let stall = Self::of(view, room, line, now)?;
-        let until = view.healing_until.max(view.adopting);
+        let until = view.healing_of(room);
         let left = until.filter(|_| stall == Self::Healing);
         Some((stall, left.map(|until| whole_minutes(until.since(view.clock)))))
     }

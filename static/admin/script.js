@@ -204,13 +204,19 @@ function card(name) {
       return `The rehearsal in ${name} is over: every virtual visitor is gone.`;
     }),
   }, 'End the rehearsal'));
+  const healing = make('div', { className: 'note', hidden: true }, make('p'), make('button', {
+    type: 'button', onclick: () => carryOut(async () => {
+      await ask(at(name) + '/healing/end', 'POST', {});
+      return `${name} calls again.`;
+    }),
+  }, 'Wait no longer'));
   const heading = make('h2', { id: 'room-' + name }, name);
   const element = make('section', { className: 'card', 'aria-labelledby': 'room-' + name },
-    make('div', { className: 'head' }, heading, mode), list, notes, rehearsal,
+    make('div', { className: 'head' }, heading, mode), list, notes, healing, rehearsal,
     make('div', { className: 'plots' }, ...Object.values(plots).map(one => one.element)),
     switches(name), of_lines,
     make('details', { open: true }, make('summary', {}, 'Last changes'), changes));
-  return { element, figures, mode, notes, rehearsal, plots, lines, of_lines, changes, revision: -1, past: 0 };
+  return { element, figures, mode, notes, healing, rehearsal, plots, lines, of_lines, changes, revision: -1, past: 0 };
 }
 
 function slowed({ calls_milli, why, since, shop }) {
@@ -252,6 +258,8 @@ async function update(room, added) {
   held.element.querySelector('.remove').hidden = !added;
   put(held.mode, room.mode); held.mode.className = 'tag ' + room.mode;
   held.notes.replaceChildren(...notes(room).map(text => make('p', { className: 'note' }, text)));
+  held.healing.hidden = room.healing_secs === undefined;
+  put(held.healing.firstChild, `Visitors of a lost log come back: nobody is called for ${count(room.healing_secs ?? 0)} seconds.`);
   const told = room.rehearsal;
   held.rehearsal.hidden = !told;
   if (told) put(held.rehearsal.firstChild, `A rehearsal by ${told.by} is under way, until ${clock(told.until)} at most: ${count(told.waiting)} of those waiting, `

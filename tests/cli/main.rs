@@ -23,6 +23,7 @@ mod gates;
 #[path = "../harness/mod.rs"]
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod harness;
+mod healing;
 mod lanes;
 mod listeners;
 mod logs;

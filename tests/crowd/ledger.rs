@@ -301,7 +301,8 @@ impl Ledger {
         let freed = before - self.held.len();
         let calls = self.call(line);
         self.refilled += calls.min(freed as u64);
-        let able = view.rooted && !view.alarm && view.healing_until.is_none() && view.adopting.is_none();
+        let heals = view.rooms.values().any(|room| view.healing_of(room).is_some());
+        let able = view.rooted && !view.alarm && !heals;
         self.judge(line, calls, able);
         let full = u64::from(line.figures.called) + u64::from(line.figures.inside) >= self.capacity;
         let kept_waiting = calls == 0 && !(able && (full || line.figures.waiting == 0));

@@ -164,7 +164,7 @@ fn the_first_version_adopts_nothing() {
     assert!(brought > 0);
     let effects = new.apply(0, batches[0].clone());
     assert_eq!(effects.skipped, 1, "marks are what they always were");
-    assert!(new.state.view().healing_until.is_some(), "proof of a loss");
+    assert!(new.healing().is_some(), "proof of a loss");
     assert_eq!(new.ahead(old[1]), Some(1));
 }
 

@@ -16,7 +16,7 @@ fn a_known_eras_further_numbers_stand_before_the_next_eras() {
     assert_eq!(fork.bring(), 0);
     let order: Vec<Number> = [&shared[..], &lost, &newer].concat();
     assert_eq!(fork.aheads(&order), (0..7).map(Some).collect::<Vec<_>>());
-    assert_eq!(fork.new.state.view().healing_until, None, "nothing is unknown");
+    assert_eq!(fork.new.healing(), None, "nothing is unknown");
     go(&mut fork.new);
     assert!(fork.new.is_called(shared[0]));
 }
@@ -104,7 +104,7 @@ fn an_unknown_era_comes_whole_and_without_healing() {
         fork.aheads(&[old[1], old[2], old[4], newer]),
         [Some(0), Some(1), Some(2), Some(3)]
     );
-    assert_eq!(fork.new.state.view().healing_until, None);
+    assert_eq!(fork.new.healing(), None);
     go(&mut fork.new);
     assert!(fork.new.is_called(old[1]), "who was called is next");
     assert!(!fork.new.is_called(old[2]), "and there is one slot only");
@@ -147,7 +147,7 @@ fn a_healing_that_a_ticket_began_ends_with_the_adoption_of_its_era() {
     log.pass(500);
     let mut fork = Fork::of_nothing(log, settings(1));
     assert!(fork.new.mark(old[2]), "a ticket is there before the gate");
-    let heals = fork.new.state.view().healing_until;
+    let heals = fork.new.healing();
     assert!(heals.is_some_and(|until| until > fork.new.now()));
     let again = State::decode(&fork.new.state.encode()).unwrap();
     assert_eq!(again.hash(), fork.new.state.hash());
@@ -162,11 +162,11 @@ fn a_healing_that_a_ticket_began_ends_with_the_adoption_of_its_era() {
             new.apply(0, batch);
         }
         new.apply(0, Batch::default());
-        assert_eq!(new.state.view().healing_until.is_none(), healed);
+        assert_eq!(new.healing().is_none(), healed);
         assert_eq!(new.is_called(old[1]), healed);
     }
     other.pass(20_000);
-    assert_eq!(other.state.view().healing_until, None);
+    assert_eq!(other.healing(), None);
 }
 
 #[test]

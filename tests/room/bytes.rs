@@ -170,6 +170,7 @@ prop_compose! {
             })),
         ),
         (any::<[u8; 8]>(), any::<u64>()).prop_map(|(id, lease_ms)| Change::Renew { id: RehearsalId(id), lease_ms }),
+        Just(Change::EndHealing),
         option::of(any::<[u8; 8]>()).prop_map(|id| Change::EndRehearsal(id.map(RehearsalId))),
     ]) -> RoomChange {
         RoomChange { room, revision, change, who }

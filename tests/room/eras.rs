@@ -1,8 +1,11 @@
 //! New logs and lost ones: what the tickets bring back.
 
-use anteroom::room::{Batch, Change, Clock, Entry, Era, GateId, Number, Position, Root, Standing, State, VERSION};
+use anteroom::room::{
+    Batch, CallOrder, Change, Changed, Clock, Entry, Era, GateId, LineName, Number, Position, RoomChange, RoomName,
+    Root, Section, Settings, Standing, State, VERSION,
+};
 
-use super::support::{INCARNATION, Log, room, settings};
+use super::support::{INCARNATION, LANE, Log, room, settings};
 
 fn of(era: u64, n: u32) -> Number {
     Number { era: Era(era), n }
@@ -72,11 +75,7 @@ fn when_everything_is_lost_a_ticket_proves_it_and_nobody_is_called_until_it_heal
     assert_eq!(log.standing(waited), Standing::Unknown);
     assert!(log.mark(waited));
     let heals = Clock(log.now().0 + 20_000);
-    assert_eq!(
-        log.state.view().healing_until,
-        Some(heals),
-        "a generation or the longest session, whichever is longer"
-    );
+    assert_eq!(log.healing(), Some(heals), "a generation");
     assert!(log.reopen(was_inside));
     assert_eq!((log.figures().inside, log.figures().excess), (2, 1));
     assert_eq!((log.ahead(waited), log.ahead(new[2])), (Some(0), Some(1)));
@@ -91,14 +90,128 @@ fn when_everything_is_lost_a_ticket_proves_it_and_nobody_is_called_until_it_heal
     assert!(log.is_called(waited) && log.is_called(new[2]));
 }
 
+/// A room whose generation, session and claim are of different lengths, and another one.
+fn two_rooms() -> (Log, RoomName) {
+    let settings = Settings {
+        grace_ms: 16_000,
+        ..settings(1)
+    };
+    let mut log = Log::new(settings.clone());
+    let other = RoomName::new("other").unwrap();
+    let rooms = vec![RoomChange {
+        room: other.clone(),
+        revision: 1,
+        change: Change::Configure(settings),
+        who: None,
+    }];
+    log.apply(
+        0,
+        Batch {
+            rooms,
+            ..Batch::default()
+        },
+    );
+    (log, other)
+}
+
+#[test]
+fn a_ticket_of_a_lost_era_stops_its_own_room_for_half_of_grace_and_once() {
+    let (mut log, other) = two_rooms();
+    assert!(log.mark(of(77, 3)));
+    let heals = Clock(log.now().0 + 8_000);
+    assert_eq!(log.healing(), Some(heals));
+    let view = log.state.view();
+    assert_eq!(view.rooms[&other].healing_until(view.clock), None);
+    assert!(view.open(&other, &LineName::ONLY, view.clock) && !view.open(&room(), &LineName::ONLY, view.clock));
+    assert!(view.healing_until.is_none());
+    log.pass(8_000);
+    assert_eq!(log.healing(), None);
+    log.leave(of(77, 3));
+    // Of the same era, and of another.
+    assert!(log.mark(of(77, 4)) && log.mark(of(60, 2)) && log.mark(of(78, 2)));
+    assert_eq!(log.healing(), None);
+    assert!(log.is_called(of(77, 4)), "at once");
+}
+
+#[test]
+fn a_pass_of_a_lost_era_stops_its_own_room_for_a_session_and_once_whatever_tickets_did() {
+    let (mut log, other) = two_rooms();
+    assert!(log.mark(of(77, 3)));
+    log.pass(5_000);
+    assert!(log.reopen(of(77, 1)));
+    let heals = Clock(log.now().0 + 20_000);
+    assert_eq!(log.healing(), Some(heals), "the era was known already");
+    let again = State::decode(&log.state.encode()).unwrap();
+    assert_eq!(again.hash(), log.state.hash());
+    let view = log.state.view();
+    assert_eq!(view.rooms[&other].healing_until(view.clock), None);
+    log.pass(20_000);
+    assert!(log.reopen(of(77, 2)) && log.reopen(of(76, 1)));
+    assert_eq!(log.healing(), None);
+}
+
+#[test]
+fn each_room_heals_by_its_own_tokens_though_another_has_shown_the_era() {
+    let (mut log, other) = two_rooms();
+    assert!(log.mark(of(77, 3)));
+    log.pass(3_000);
+    let marks = vec![(LANE, of(77, 9))];
+    log.say(Section {
+        marks,
+        ..Section::new(other.clone(), LineName::ONLY)
+    });
+    let view = log.state.view();
+    let heals = Clock(view.clock.0 + 8_000);
+    assert_eq!(view.rooms[&other].healing_until(view.clock), Some(heals));
+}
+
+#[test]
+fn what_stopped_a_room_in_one_log_does_not_stop_it_in_the_next() {
+    let (mut log, _) = two_rooms();
+    assert!(log.mark(of(77, 3)));
+    log.pass(8_000);
+    begin(&mut log, INCARNATION + 9);
+    assert!(log.mark(of(77, 4)) && log.mark(of(60, 2)));
+    assert_eq!(log.healing(), None, "what is older than the log before");
+    assert!(log.reopen(of(77, 1)));
+    assert!(log.healing().is_some(), "no pass had stopped it");
+    log.pass(20_000);
+    assert!(log.mark(of(INCARNATION + 5, 3)));
+    assert!(log.healing().is_some(), "a log between the two is lost");
+}
+
+#[test]
+fn an_operator_ends_a_healing_for_the_whole_log_and_calls_while_it_lasts() {
+    let (mut log, _) = two_rooms();
+    let order = || {
+        Change::Call(CallOrder {
+            line: LineName::ONLY,
+            lane: None,
+            count: 1,
+            beyond: false,
+        })
+    };
+    let lost = [of(77, 3), of(77, 4), of(77, 5)];
+    assert!(lost.iter().all(|number| log.mark(*number)));
+    assert_eq!(log.change(order()).changed, [Changed::Taken]);
+    assert!(log.is_called(lost[0]) && log.healing().is_some());
+    log.leave(lost[0]);
+    assert!(!log.is_called(lost[1]));
+    assert_eq!(log.change(Change::EndHealing).changed, [Changed::Taken]);
+    assert!(log.healing().is_none() && log.is_called(lost[1]));
+    assert!(log.reopen(of(70, 1)));
+    assert_eq!(log.healing(), None, "nor by a pass");
+    assert_eq!(log.change(Change::EndHealing).changed, [Changed::Refused]);
+}
+
 #[test]
 fn a_second_ticket_of_the_lost_era_does_not_stop_the_calls_again() {
     let mut log = Log::new(settings(1));
     log.mark(of(77, 3));
-    let heals = log.state.view().healing_until;
+    let heals = log.healing();
     log.pass(5_000);
     assert!(log.mark(of(77, 2)));
-    assert_eq!(log.state.view().healing_until, heals);
+    assert_eq!(log.healing(), heals);
     assert_eq!((log.ahead(of(77, 2)), log.ahead(of(77, 3))), (Some(0), Some(1)));
 }
 
@@ -124,7 +237,7 @@ fn a_ticket_of_a_lost_era_is_no_proof_once_the_longest_session_has_passed() {
     log.pass(60_000);
     assert_eq!(log.standing(of(77, 3)), Standing::Late);
     assert!(!log.mark(of(77, 3)));
-    assert_eq!(log.state.view().healing_until, None);
+    assert_eq!(log.healing(), None);
 }
 
 #[test]

@@ -170,6 +170,7 @@ fn change() -> impl Strategy<Value = Change> {
         2 => weights.prop_map(|lane_weights| Change::Configure(Settings { lane_weights, ..settings() })),
         3 => call().prop_map(Change::Call),
         1 => Just(Change::Reset),
+        1 => Just(Change::EndHealing),
         1 => Just(Change::Remove),
         1 => (0..4_u32).prop_map(|edition| Change::Edition(Edition(edition))),
     ]

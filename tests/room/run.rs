@@ -264,8 +264,13 @@ impl Run {
     /// Everything that the view says of everybody is what the naive model says.
     pub fn agrees(&mut self) {
         let view = self.state.view();
-        let heals = Some(self.model.lore.healing_until()).filter(|until| *until > self.model.clock);
+        let ahead = |until: u64| Some(until).filter(|until| *until > self.model.clock);
+        let heals = ahead(self.model.lore.first_call);
         assert_eq!(view.healing_until.map(|until| until.0), heals);
+        if let Some(room) = view.rooms.get(&room()) {
+            let heals = ahead(self.model.lore.healing.until);
+            assert_eq!(room.healing_until(view.clock).map(|until| until.0), heals);
+        }
         assert_eq!(view.rooted, self.model.awaits.is_none());
         let adopting = Some(self.model.adopted_by()).filter(|until| *until > self.model.clock);
         assert_eq!(view.adopting.map(|until| until.0), adopting);

@@ -102,6 +102,12 @@ impl Log {
         self.state.apply(&entry)
     }
 
+    /// Until when the room heals.
+    pub fn healing(&mut self) -> Option<Clock> {
+        let view = self.state.view();
+        view.rooms[&room()].healing_until(view.clock)
+    }
+
     /// Time goes on, half a second at a time.
     pub fn pass(&mut self, ms: u64) {
         for _ in 0..ms / 500 {

@@ -167,7 +167,7 @@ fn redeemed(
     if let Some(before) = before {
         return Some(format!("{code} is good once more: for {before:?}, and for {seat:?}"));
     }
-    if entry.batch.adopt.is_some() || view.adopting.is_some() || view.healing_until.is_some() {
+    if entry.batch.adopt.is_some() || super::ledger::book::is_quiet(view, &room()) {
         return Some(format!("{code} is taken while something lost may come back"));
     }
     (!in_time).then(|| format!("{code} is taken at {:?}, outside its dates", entry.time))

@@ -23,7 +23,7 @@ impl World {
         self.tally.most_inside = self.tally.most_inside.max(slots);
         let twisted = observer::with(|watch| watch.twisted.contains(&gate.id()));
         // Until calls go on, sessions that were lost come back as excess.
-        let quiet = gate.view.healing_until.is_some() || gate.view.adopting.is_some();
+        let quiet = super::ledger::book::is_quiet(&gate.view, &rooms::room());
         if quiet || self.excuse.excess || self.newest() != Some(gate.view.position) || twisted || !gate.view.rooted {
             return;
         }

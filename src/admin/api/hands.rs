@@ -55,6 +55,15 @@ pub struct Reset {
     pub reason: String,
 }
 
+/// `POST /api/v1/rooms/{room}/healing/end`: the room calls again, and nothing stops it in that way again in this log.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndHealing {
+    /// Why; at most 200 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
 /// `POST /api/v1/rooms/{room}/message`: a text for each language by its tag, in the place of all that were set here before.
 /// None at all goes back to the configured message.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

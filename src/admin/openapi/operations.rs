@@ -90,6 +90,11 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
             (s.takes::<api::Messages>(), s.gives::<api::Room>()),
         ),
         post(
+            "/api/v1/rooms/{room}/healing/end",
+            "Wait no longer for visitors of a lost log: the room calls again",
+            (s.takes::<api::EndHealing>(), s.gives::<api::Room>()),
+        ),
+        post(
             "/api/v1/rooms/{room}/rehearsal",
             "Begin a rehearsal: virtual visitors may come",
             (s.takes::<api::Rehearse>(), s.gives::<api::Room>()),

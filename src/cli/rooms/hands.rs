@@ -58,6 +58,14 @@ pub(super) struct MessageArgs {
     why: Why,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct EndHealingArgs {
+    /// The room's name
+    room: String,
+    #[command(flatten)]
+    why: Why,
+}
+
 /// Why something is changed.
 #[derive(Debug, Args)]
 pub(super) struct Why {
@@ -102,6 +110,14 @@ pub(super) async fn reset(client: &Client, args: &ResetArgs, json: bool) -> Resu
         reason: args.reason.clone(),
     });
     let answer = client.post(&path(&[&args.room, "reset"]), &body).await?;
+    show(&answer, json, table::room)
+}
+
+pub(super) async fn end_healing(client: &Client, args: &EndHealingArgs, json: bool) -> Result<(), Failure> {
+    let body = json!(api::EndHealing {
+        reason: args.why.reason.clone(),
+    });
+    let answer = client.post(&path(&[&args.room, "healing", "end"]), &body).await?;
     show(&answer, json, table::room)
 }
 
@@ -175,6 +191,13 @@ const RESET_EXAMPLES: &str = "Every session ends and everybody waiting loses the
 
 Examples:
   anteroom rooms reset main --confirm main --reason 'rehearsal is over'";
+
+pub(super) const HEALING_EXAMPLES: &str =
+    "Visitors of the lost log who have not come back yet stand where they come, and sessions that were
+forgotten count once their visitors come: for a while there may be more inside than the capacity.
+
+Examples:
+  anteroom rooms end-healing main --reason 'the store was empty on purpose'";
 
 const MESSAGE_EXAMPLES: &str = "Whoever reads none of these languages is told the English text, else the first.
 

@@ -161,6 +161,13 @@ fn notes(room: &api::Room) -> String {
              virtual; end it with anteroom rehearse --room {name} --end"
         );
     }
+    if let Some(secs) = room.healing_secs {
+        let _ = writeln!(
+            text,
+            "{name}: healing for {secs} s more: visitors of a lost log come back, nobody is called; end it with anteroom rooms \
+             end-healing {name}"
+        );
+    }
     if room.let_past {
         let _ = writeln!(
             text,
@@ -277,6 +284,7 @@ mod tests {
             schedule: None,
             admission: None,
             let_past: false,
+            healing_secs: None,
             rehearsal: None,
             lines: 1,
             figures: api::Figures {

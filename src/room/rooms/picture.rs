@@ -40,6 +40,7 @@ impl Room {
             spared: self.spared,
             load: self.load.as_ref().map(|load| load.view()),
             allowance: self.load.as_ref().map(|load| load.allowance),
+            heals_until: self.healing.until(),
             lines: self.painted.clone(),
         };
         Arc::clone(self.picture.insert(Arc::new(view)))

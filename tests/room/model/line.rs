@@ -182,7 +182,7 @@ impl Line {
         for order in std::mem::take(&mut self.ordered) {
             for _ in 0..order.count {
                 let full = self.figures.called + self.figures.inside >= settings.capacity;
-                let quiet = now.clock < now.quiet_until.max(now.lore.healing_until());
+                let quiet = now.clock < now.quiet_until;
                 if quiet
                     || self.has_nothing_left(settings)
                     || (full && !order.beyond)

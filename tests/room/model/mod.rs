@@ -6,7 +6,7 @@ mod room;
 mod standing;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anteroom::room::{Batch, Change, Entry, LaneId, LineName, Mode, Number, Overrides, Settings, Standing};
 
@@ -30,10 +30,20 @@ pub struct Lore {
     floors: BTreeMap<u64, u64>,
     since: u64,
     session_max: u64,
-    cold: u64,
-    first_call: u64,
-    /// Eras that only a token told of, and until when each is waited for.
-    told: BTreeMap<u64, u64>,
+    pub first_call: u64,
+    /// The last entry that was read of an era's log.
+    ends: BTreeMap<u64, u64>,
+    pub healing: Healing,
+}
+
+/// The room's.
+#[derive(Clone, Debug, Default)]
+pub struct Healing {
+    pub until: u64,
+    /// What has stopped the room: by an era older than the log before or not, and by a pass or a ticket.
+    proofs: BTreeSet<(bool, bool)>,
+    /// The log before.
+    last: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -47,6 +57,8 @@ pub enum Proof {
 pub struct Model {
     pub clock: u64,
     time: Option<u64>,
+    /// Of the last entry.
+    sequence: u64,
     pub lore: Lore,
     pub room: Option<Room>,
     /// The edition that a room begins with, and its revision at least, by those that were removed.
@@ -94,21 +106,40 @@ impl Lore {
             _ if key.0 > self.era() => Proof::Ahead,
             Some(floor) if key.1 < *floor => Proof::Late,
             Some(_) if key.0 == self.era() => Proof::Ahead,
+            Some(_) if now < self.since + self.session_max && self.end(key.0) == 0 => Proof::Lost { cold: true },
             Some(_) => Proof::Lost { cold: false },
             None if now < self.since + self.session_max => Proof::Lost { cold: true },
             None => Proof::Late,
         }
     }
 
-    pub fn learn(&mut self, era: u64, cold: bool, now: u64) {
-        if cold {
-            self.floors.insert(era, 0);
-            self.told.insert(era, now + self.cold);
+    fn end(&self, era: u64) -> u64 {
+        self.ends.get(&era).copied().unwrap_or(0)
+    }
+
+    fn note_end(&mut self, era: u64, end: u64) {
+        let end = end.max(self.end(era));
+        self.ends.insert(era, end);
+    }
+
+    pub fn learn(&mut self, era: u64) {
+        self.floors.entry(era).or_insert(0);
+    }
+
+    /// A token of a lost era is shown.
+    pub fn heal(&mut self, era: u64, pass: bool, settings: &Settings, now: u64) {
+        if self.healing.proofs.insert((era < self.healing.last, pass)) {
+            let lasts = if pass {
+                settings.session_ms
+            } else {
+                settings.grace_ms / 2
+            };
+            self.healing.until = self.healing.until.max(now + lasts);
         }
     }
 
     pub fn healing_until(&self) -> u64 {
-        self.told.values().copied().max().unwrap_or(0).max(self.first_call)
+        self.healing.until.max(self.first_call)
     }
 }
 
@@ -128,13 +159,14 @@ impl Model {
             floors: BTreeMap::from([(era, 0)]),
             since: 0,
             session_max: 0,
-            cold: 0,
             first_call: if proven_new { 0 } else { 5_000 },
-            told: BTreeMap::new(),
+            ends: BTreeMap::new(),
+            healing: Healing::default(),
         };
         Self {
             clock: 0,
             time: None,
+            sequence: 0,
             lore,
             room: None,
             removed: (0, 0),
@@ -149,6 +181,13 @@ impl Model {
 
     /// Without a root to wait for, the log has one at once.
     pub fn begin(&mut self, era: u64, awaits: Option<[u8; 32]>) {
+        let last = self.lore.era();
+        self.lore.note_end(last, std::mem::take(&mut self.sequence));
+        if self.room.is_some() {
+            let healing = &mut self.lore.healing;
+            healing.proofs = healing.proofs.iter().map(|(_, pass)| (true, *pass)).collect();
+            healing.last = last;
+        }
         self.lore.floors.insert(era, 0);
         self.lore.since = self.clock;
         self.gates.values_mut().for_each(|gate| gate.here = false);
@@ -168,6 +207,7 @@ impl Model {
         let time = entry.time.0;
         let passed = time.saturating_sub(self.time.unwrap_or(time)).min(5_000);
         self.time = Some(time);
+        self.sequence = entry.position.sequence;
         if self.awaits.is_some() {
             return self.gather(entry);
         }
@@ -185,7 +225,16 @@ impl Model {
             if let Some(adopt) = entry.batch.adopt.filter(|_| adopts.is_some()) {
                 self.adopting.retain(|gate, _| !adopt.done || *gate != entry.gate.0);
                 if adopt.whole {
-                    self.lore.told.remove(&adopt.era.0);
+                    self.lore.note_end(adopt.era.0, adopt.sequence);
+                    let issuing = self.lore.era();
+                    if self
+                        .lore
+                        .floors
+                        .keys()
+                        .all(|era| *era == issuing || self.lore.end(*era) > 0)
+                    {
+                        self.lore.healing.until = 0;
+                    }
                     self.lore.raise(vec![(adopt.era.0, u64::from(adopt.floor))]);
                 }
             }
@@ -410,6 +459,14 @@ impl Model {
                 };
                 line.ordered.push(order.clone());
             }
+            (Some(_), Change::EndHealing) => {
+                let healing = &mut self.lore.healing;
+                if clock >= healing.until {
+                    return false;
+                }
+                healing.until = 0;
+                healing.proofs = [(false, false), (false, true), (true, false), (true, true)].into();
+            }
             (Some(room), Change::Reset) => {
                 (room.edition, room.spared) = (room.edition + 1, None);
                 room.close(&mut self.lore);
@@ -418,6 +475,7 @@ impl Model {
                 room.close(&mut self.lore);
                 self.removed = (self.removed.0.max(room.edition + 1), self.removed.1.max(revision));
                 self.room = None;
+                self.lore.healing = Healing::default();
             }
         }
         if let Some(room) = &mut self.room {
@@ -425,7 +483,6 @@ impl Model {
         }
         let of = |value: fn(&Settings) -> u64| self.room.as_ref().map_or(0, |room| value(&room.settings));
         self.lore.session_max = of(|s| s.session_max_ms);
-        self.lore.cold = of(|s| (s.grace_ms / 2).max(s.session_ms).max(s.claim_deadline_ms));
         true
     }
 

@@ -69,6 +69,16 @@ impl Room {
 
     pub fn section(&mut self, section: &Section, now: &mut Now, answer: &mut Answer) {
         let key = |number: &Number| (number.era.0, u64::from(number.n));
+        if now.adopts.is_none() {
+            let passes = section.reopens.iter().map(|(_, number)| number);
+            let passes = passes.chain(section.completions.iter().map(|done| &done.number));
+            let tickets = section.marks.iter().map(|(_, number)| (number, false));
+            for (number, pass) in passes.map(|number| (number, true)).chain(tickets) {
+                if now.lore.prove(key(number), now.clock) == (Proof::Lost { cold: true }) {
+                    now.lore.heal(number.era.0, pass, &self.settings, now.clock);
+                }
+            }
+        }
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
         let brought = brought.filter(|(_, number)| now.adopts == Some(number.era.0));
         let named = section.marks.iter().chain(&section.reopens).chain(brought);

@@ -37,7 +37,7 @@ impl Line {
         };
         if lane.find(key) == Where::Lost {
             match now.lore.prove(key, now.clock) {
-                Proof::Lost { cold } => now.lore.learn(key.0, cold, now.clock),
+                Proof::Lost { .. } => now.lore.learn(key.0),
                 Proof::Late | Proof::Ahead => return false,
             }
             let first = now.lore.floor_of(key.0);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId, RehearsalId, Tag, View};
+use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId, RehearsalId, RoomName, Tag, View};
 
 use crate::rooms::{self, LANE};
 
@@ -278,9 +278,9 @@ pub fn in_order<'a>(book: &'a Book, line: &LineView) -> Vec<(&'a Number, &'a Per
     people
 }
 
-/// Nobody is called: something was lost, or is being brought back.
-pub fn is_quiet(view: &View) -> bool {
-    view.healing_until.is_some() || view.adopting.is_some()
+/// Nobody is called in a room: something was lost, or is being brought back.
+pub fn is_quiet(view: &View, room: &RoomName) -> bool {
+    view.rooms.get(room).is_some_and(|room| view.healing_of(room).is_some())
 }
 
 /// Slots outlive their passes by this.

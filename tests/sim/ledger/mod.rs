@@ -387,7 +387,7 @@ impl Ledger {
             self.fault(&format!("{at:?}: {slots} slots are held, and {held} by the entries"));
         }
         let (ordered, beyond) = self.ordered(entry, effects);
-        let able = was_rooted && !view.alarm && !book::is_quiet(view);
+        let able = was_rooted && !view.alarm && !book::is_quiet(view, &rooms::room());
         let may_call = able && settings.mode == Mode::Auto;
         let adopting = book.clock < book.adopting_until || adopts(entry, view.version).is_some();
         if made > 0 {
@@ -397,7 +397,9 @@ impl Ledger {
                 ));
             }
             self.beyond += u64::from(slots.saturating_sub(capacity)).min(made);
-            let told = able && settings.mode == Mode::Hold && made <= ordered;
+            // An operator is heard while a room heals.
+            let heard = was_rooted && !view.alarm && view.adopting.is_none();
+            let told = heard && matches!(settings.mode, Mode::Auto | Mode::Hold) && made <= ordered;
             if !(may_call || told) || adopting {
                 self.fault(&format!("{at:?}: {made} called while nobody may be"));
             }
@@ -440,7 +442,7 @@ impl Ledger {
                 came.count() as u64
             };
             let came: u64 = entry.batch.sections.iter().map(lower).sum();
-            if now > before + came && !book::is_quiet(view) {
+            if now > before + came && !book::is_quiet(view, &rooms::room()) {
                 let at = entry.position;
                 self.fault(&format!(
                     "{at:?}: {number:?} had {before} ahead and has {now}, {came} came back"
