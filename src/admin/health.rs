@@ -18,7 +18,7 @@ pub(super) async fn live(State(shared): State<Shared>) -> Response {
     health(fallen(&shared.replica).into_iter().collect(), Vec::new())
 }
 
-/// `GET /readyz`: 503 while starting, draining, frozen or behind, and once the replica has ended.
+/// `GET /readyz`: 503 until visitors are numbered, while draining, frozen or behind, and once the replica has ended.
 pub(super) async fn ready(State(shared): State<Shared>) -> Response {
     let mut reasons = match shared.readiness.phase() {
         Phase::Serving => Vec::new(),
@@ -36,7 +36,6 @@ pub(super) fn unready(replica: &Replica) -> Option<String> {
         return Some(reason);
     }
     match replica.condition() {
-        Condition::Starting if replica.cut_off().is_none() => Some("starting: the log is being read".to_owned()),
         Condition::Frozen { at } => Some(format!(
             "frozen: the entry {} of the log could not be applied, and the rooms stand still",
             gates::spelled(at)
@@ -44,7 +43,9 @@ pub(super) fn unready(replica: &Replica) -> Option<String> {
         Condition::Behind { version } => Some(format!(
             "behind: the log has gone on with machine version {version}, which this gate does not run"
         )),
-        _ => None,
+        _ if replica.has_opened() || replica.failure().is_some() => None,
+        Condition::Healing { .. } => Some("starting: a new log begins, and nobody is numbered yet".to_owned()),
+        _ => Some("starting: the log is being read, and nobody is numbered yet".to_owned()),
     }
 }
 

@@ -65,7 +65,7 @@ impl Gate {
     /// Gives the visitor a number and, if it is called at once, a pass; a pending ticket while the log cannot be reached.
     pub async fn number(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition, coming: Coming) -> Joined {
         // A pending join was counted when its ticket was given; the room forgets its id after the late window.
-        let lapsed = |ticket: &Ticket| visit.wall.since(ticket.joined_at) > seat.rules.room.settings.late_window_ms;
+        let lapsed = |ticket: &Ticket| seat.has_lapsed(ticket, visit);
         let counted = match coming {
             // As many as the rehearsal is for, however few machines they come from.
             _ if seat.rehearsal.is_some() => Ok(()),
@@ -174,6 +174,11 @@ impl Gate {
 }
 
 impl Seat<'_> {
+    /// The room has forgotten the id of a pending ticket.
+    pub(super) fn has_lapsed(&self, ticket: &Ticket, visit: &Visit) -> bool {
+        visit.wall.since(ticket.joined_at) > self.rules.room.settings.late_window_ms
+    }
+
     /// The tokens of whoever was numbered, or is to be.
     pub(super) fn joined(
         &self,

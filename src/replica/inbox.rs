@@ -43,6 +43,8 @@ pub struct Arrival {
     pub tags: Vec<Tag>,
     /// The visitor has come before, and carries the id.
     pub again: bool,
+    /// The visitor is not coming any more: the number that the id has, or is given, is to be left.
+    pub leaves: bool,
     /// The visitor is a virtual one of this rehearsal.
     pub rehearsal: Option<RehearsalId>,
 }
@@ -58,6 +60,7 @@ impl Arrival {
             id: PendingId(id),
             tags: Vec::new(),
             again: false,
+            leaves: false,
             rehearsal: None,
         }
     }
@@ -69,7 +72,18 @@ impl Arrival {
             id,
             tags: Vec::new(),
             again: true,
+            leaves: false,
             rehearsal: None,
+        }
+    }
+
+    /// Somebody with a pending ticket who leaves. The id may stand in other gates' queues too, so it is numbered first: a
+    /// number that is left is what they are told.
+    #[must_use]
+    pub fn leaving(id: PendingId) -> Self {
+        Self {
+            leaves: true,
+            ..Self::again(id)
         }
     }
 
@@ -166,6 +180,15 @@ pub(super) struct Join {
 pub(super) struct Joiner {
     pub answer: oneshot::Sender<JoinOutcome>,
     pub permit: Permit,
+    /// The number is to be left, whether or not somebody hears of it.
+    pub leaves: bool,
+}
+
+impl Joiner {
+    /// Nobody waits for it, and nothing follows from it.
+    pub fn is_idle(&self) -> bool {
+        self.answer.is_closed() && !self.leaves
+    }
 }
 
 pub(super) struct Noted {

@@ -38,6 +38,8 @@ pub(super) struct Shared {
     /// The gates that a log without a root waits for.
     missing: ArcSwap<Vec<GateId>>,
     failed: OnceLock<Unavailable>,
+    /// Visitors have been numbered, or could have been, in this life of the process.
+    opened: AtomicBool,
     pub stop: AtomicBool,
     pub abandon: AtomicBool,
     /// The highest era seen on a genuine token from elsewhere.
@@ -158,6 +160,7 @@ impl Shared {
             condition: ArcSwap::from_pointee(Condition::Starting),
             missing: ArcSwap::default(),
             failed: OnceLock::new(),
+            opened: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             abandon: AtomicBool::new(false),
             foreign: AtomicU64::new(0),
@@ -239,6 +242,15 @@ impl Shared {
     /// Nobody is numbered just now: the log does not answer, or has no root yet.
     pub fn stands_still(&self) -> bool {
         self.failing.fails() || self.condition() != Condition::Live
+    }
+
+    /// The gate lives on a log that has its rooms.
+    pub fn open(&self) {
+        self.opened.store(true, Ordering::Release);
+    }
+
+    pub fn opened(&self) -> bool {
+        self.opened.load(Ordering::Acquire)
     }
 
     pub fn missing(&self) -> Vec<GateId> {

@@ -37,7 +37,7 @@ pub(super) struct Newcomer {
 /// What a batch leaves to be said.
 #[derive(Default)]
 pub(super) struct Left {
-    /// Whoever was numbered and is not there to hear it: nobody will ever come with that number.
+    /// Whoever was numbered and is not there to hear it, or leaves: nobody will ever come with that number.
     pub gone: Vec<Visitor>,
     /// Changes before which another came.
     pub beaten: Vec<Changing>,
@@ -65,13 +65,19 @@ impl Waiters {
         }
         for (joiners, joined) in self.pending.into_iter().zip(&effects.pending_joined) {
             for joiner in joiners {
+                let (outcome, leaves) = (numbered(joined, 0), joiner.leaves);
+                if let (JoinOutcome::Numbered(_, number), true) = (outcome, leaves) {
+                    left.gone.push(visitor(joined, number));
+                }
                 // Whoever gave up comes again with the same id.
-                let _ = answer(joiner, numbered(joined, 0));
+                let _ = answer(joiner, outcome);
             }
         }
         for ((joiners, new), joined) in self.tagged.into_iter().zip(&effects.tagged_joined) {
             for joiner in joiners {
-                if let (Err(JoinOutcome::Numbered(_, number)), true) = (answer(joiner, numbered(joined, 0)), new) {
+                let (outcome, leaves) = (numbered(joined, 0), joiner.leaves);
+                let unheard = answer(joiner, outcome).is_err() && new;
+                if let (JoinOutcome::Numbered(_, number), true) = (outcome, unheard || leaves) {
                     left.gone.push(visitor(joined, number));
                 }
             }
@@ -121,7 +127,7 @@ fn settle(said: Changing, revision: u64, changed: Option<Changed>) -> Option<Cha
 
 /// The outcome comes back when nobody waits for it any more.
 fn answer(joiner: Joiner, outcome: JoinOutcome) -> Result<(), JoinOutcome> {
-    let Joiner { answer, permit } = joiner;
+    let Joiner { answer, permit, .. } = joiner;
     drop(permit);
     answer.send(outcome)
 }

@@ -19,7 +19,7 @@ pub(super) struct Worker {
     pub protocol: Protocol,
     pub messages: Receiver<Message>,
     pub shared: Arc<Shared>,
-    /// Told when the first batch is read back, when it cannot be for now, or not at all.
+    /// Told when visitors can be numbered, when it cannot be for now, or not at all.
     pub ready: SyncSender<()>,
 }
 
@@ -81,7 +81,7 @@ impl Worker {
     }
 
     fn tell_ready(&self) {
-        if self.protocol.has_joined() || self.shared.frozen() || self.shared.failed().is_some() {
+        if self.shared.opened() || self.shared.frozen() || self.shared.failed().is_some() {
             let _ = self.ready.try_send(());
         }
     }

@@ -18,6 +18,7 @@ mod drain;
 mod failing;
 mod folder;
 mod foreign;
+mod fresh;
 mod gate;
 mod gates;
 #[path = "../harness/mod.rs"]

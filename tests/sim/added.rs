@@ -201,6 +201,7 @@ impl World {
             id: PendingId(id),
             tags: Vec::new(),
             again: false,
+            leaves: false,
             rehearsal: None,
         };
         if let Some(gate) = self.slots[slot].gate.as_mut() {

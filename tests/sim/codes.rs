@@ -259,6 +259,7 @@ impl World {
                 id: redeem.holder,
                 tags: Vec::new(),
                 again: false,
+                leaves: false,
                 rehearsal: None,
             };
             gate.protocol

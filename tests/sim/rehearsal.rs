@@ -95,6 +95,7 @@ impl World {
                 id: PendingId(bytes),
                 tags: Vec::new(),
                 again: self.chance.hits(200),
+                leaves: false,
                 rehearsal: Some(id),
             };
             let answer = gate.protocol.join(rooms::room(), LineName::ONLY, LANE, arrival);

@@ -392,6 +392,7 @@ impl World {
             id: PendingId(bytes),
             tags: tags_of(id),
             again: false,
+            leaves: false,
             rehearsal: None,
         }
     }

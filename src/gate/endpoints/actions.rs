@@ -8,6 +8,7 @@ use crate::metrics::Outcome;
 use crate::proxy::Body;
 use crate::replica::Note;
 use crate::room::{Mode, Standing, Visitor};
+use crate::token::TicketPlace;
 use crate::waiting::{PageFacts, PageKind, State, Status, path_on_this_host};
 
 use super::super::Gate;
@@ -125,6 +126,7 @@ impl Gate {
         }
         // Not in time: the cookies go all the same, and the room notices the absence.
         tokio::join!(
+            self.withdraw(seat, visit),
             self.give_up(seat.ticket_visitor()),
             self.give_up(
                 seat.pass_visitor()
@@ -143,6 +145,17 @@ impl Gate {
             nobody()
         };
         cleared(seat, response)
+    }
+
+    /// A visitor without a number leaves: the pending ticket's id is in queues, and would be numbered and called.
+    async fn withdraw(&self, seat: &Seat<'_>, visit: &Visit) {
+        let Some(ticket) = seat.ticket().filter(|ticket| !seat.has_lapsed(ticket, visit)) else {
+            return;
+        };
+        if let (TicketPlace::Pending(id), None) = (ticket.place, seat.rehearsal) {
+            let place = (&seat.rules.room.name, &seat.line, ticket.lane);
+            self.shared.replica.withdraw(place, id).await;
+        }
     }
 
     /// Records that a visitor leaves, if there is a place or a slot to give back.

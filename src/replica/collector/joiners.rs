@@ -59,7 +59,10 @@ impl Joiners {
             (true, false) => {}
         }
         // A visitor who keeps reloading is one visitor: only attempts that somebody still waits for are kept.
-        waiting.joiners.retain(|joiner| !joiner.answer.is_closed());
+        waiting.joiners.retain(|waits| !waits.is_idle());
+        if joiner.leaves {
+            waiting.joiners.retain(|waits| !waits.answer.is_closed());
+        }
         waiting.joiners.push(joiner);
     }
 
@@ -124,7 +127,7 @@ impl Joiners {
             && room.takes(ITEM_BYTES + TAG_BYTES * next.tags.len())
         {
             let Some(mut waiting) = self.take(*at) else { continue };
-            waiting.joiners.retain(|joiner| !joiner.answer.is_closed());
+            waiting.joiners.retain(|joiner| !joiner.is_idle());
             if waiting.joiners.is_empty() && !waiting.again {
                 continue;
             }

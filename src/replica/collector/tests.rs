@@ -42,7 +42,8 @@ pub(super) fn noted(at: usize, n: u32, note: Note) -> Noted {
 fn joining(at: usize, pending: Option<PendingId>) -> (Join, oneshot::Receiver<JoinOutcome>) {
     let (answer, outcome) = oneshot::channel();
     let permit = Permit::take(&Arc::new(Shared::new(Arc::default()))).unwrap();
-    let waiter = Joiner { answer, permit };
+    let leaves = false;
+    let waiter = Joiner { answer, permit, leaves };
     (
         Join {
             room: name("main"),

@@ -11,7 +11,7 @@ use crate::replica::CUT_OFF_AFTER;
 use crate::replica::inbox::{
     Arrival, Binding, Join, JoinOutcome, Joiner, Message, Permit, Redeeming, Redemption, Unrecorded,
 };
-use crate::room::{Denied, LaneId, LineName, Redeem, RoomName, Tag, Visitor};
+use crate::room::{Denied, LaneId, LineName, PendingId, Redeem, RoomName, Tag, Visitor};
 use crate::time;
 
 impl Replica {
@@ -28,9 +28,27 @@ impl Replica {
         }
         let came = time::uptime();
         let mut again = arrival.again || self.cut_off().is_some();
+        // Until the answer is there nobody has a new id: if the visitor gives up meanwhile, nobody ever comes with it.
+        let mut unheard = Unheard {
+            replica: self,
+            place: (room, line, lane),
+            id: (!arrival.again && arrival.rehearsal.is_none()).then_some(arrival.id),
+        };
+        let outcome = self.try_twice((room, line, lane), &arrival, came, &mut again).await;
+        unheard.id = None;
+        outcome
+    }
+
+    async fn try_twice(
+        &self,
+        (room, line, lane): (&RoomName, &LineName, LaneId),
+        arrival: &Arrival,
+        came: Duration,
+        again: &mut bool,
+    ) -> JoinOutcome {
         loop {
             let arrival = Arrival {
-                again,
+                again: *again,
                 ..arrival.clone()
             };
             let outcome = match self.queue((room, line, lane), arrival, came) {
@@ -39,11 +57,27 @@ impl Replica {
             };
             match outcome {
                 Some(outcome) if outcome != JoinOutcome::Later => return outcome,
-                _ if again => return JoinOutcome::Later,
+                _ if *again => return JoinOutcome::Later,
                 // Stands in the queue by its id from now on, where it came.
-                _ => again = true,
+                _ => *again = true,
             }
         }
+    }
+
+    /// A visitor with a pending ticket leaves; resolves once the id has its number, which the next batch leaves, or within
+    /// 0.7 s: whenever it is numbered, it holds nothing beyond one batch.
+    pub async fn withdraw(&self, place: (&RoomName, &LineName, LaneId), id: PendingId) {
+        if let Some(outcome) = self.queue(place, Arrival::leaving(id), time::uptime())
+            && !self.numbers_nobody()
+        {
+            let _ = timeout(PATIENCE, outcome).await;
+        }
+    }
+
+    /// Visitors have been numbered at this gate, or could have been: it has lived on a log that has its rooms.
+    #[must_use]
+    pub fn has_opened(&self) -> bool {
+        self.shared.opened()
     }
 
     /// Nobody is numbered just now: the gate is cut off, its log does not answer, or that has no root yet.
@@ -123,6 +157,7 @@ impl Replica {
         came: Duration,
     ) -> Option<oneshot::Receiver<JoinOutcome>> {
         let permit = Permit::take(&self.shared)?;
+        let leaves = arrival.leaves;
         let (answer, outcome) = oneshot::channel();
         let join = Join {
             room: room.clone(),
@@ -130,10 +165,25 @@ impl Replica {
             lane,
             arrival,
             came,
-            waiter: Joiner { answer, permit },
+            waiter: Joiner { answer, permit, leaves },
         };
         self.inbox.try_send(Message::Join(Box::new(join))).ok()?;
         Some(outcome)
+    }
+}
+
+/// A newcomer's id that is not answered yet.
+struct Unheard<'a> {
+    replica: &'a Replica,
+    place: (&'a RoomName, &'a LineName, LaneId),
+    id: Option<PendingId>,
+}
+
+impl Drop for Unheard<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.replica.queue(self.place, Arrival::leaving(id), time::uptime());
+        }
     }
 }
 

@@ -21,6 +21,19 @@ impl Protocol {
         self.collector.configure(changes);
     }
 
+    pub(super) fn lacks_a_room(&self, state: &State) -> bool {
+        self.rooms.iter().any(|(room, _)| state.configured(room).is_none())
+    }
+
+    /// The gate is on the roster, and the log has its rooms, or takes no more of them: visitors are numbered from here on.
+    pub(super) fn open_up(&mut self) {
+        let said = self.under_way.is_none() && !self.collector.says_of_file();
+        let lacks = self.live_state().is_none_or(|state| self.lacks_a_room(state));
+        if self.joined && (said || !lacks) && !self.shared.opened() {
+            self.shared.open();
+        }
+    }
+
     /// Takes other rooms for the configured ones. What was said of those before may be on its way still, so whatever differs
     /// from it is said too, not only what differs from the log.
     pub fn reconfigure(&mut self, configured: Vec<(RoomName, Settings)>) {

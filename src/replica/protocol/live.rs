@@ -180,6 +180,7 @@ impl Protocol {
             self.shared.read_back(now);
         }
         self.more = more;
+        self.open_up();
         if !more {
             self.agree_on_checkpoints(now);
             self.compare_rooms();
@@ -324,8 +325,13 @@ impl Protocol {
         }
     }
 
+    /// A log begun from nothing lacks the rooms until the gate's first batch is read back: what stands in for them is shown
+    /// meanwhile, so that nobody is refused.
     pub(super) fn publish(&mut self, state: &mut State, now: Duration) {
-        self.shared.publish(state.view(), now);
+        let new = self.shared.load().position.incarnation == 0 && state.answered(self.gate).is_none();
+        if !(new && self.lacks_a_room(state)) {
+            self.shared.publish(state.view(), now);
+        }
     }
 }
 

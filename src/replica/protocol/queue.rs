@@ -58,6 +58,7 @@ impl Protocol {
         arrival: Arrival,
     ) -> Option<oneshot::Receiver<JoinOutcome>> {
         let permit = Permit::take(&self.shared)?;
+        let leaves = arrival.leaves;
         let (answer, outcome) = oneshot::channel();
         self.collector.join(Join {
             room,
@@ -65,7 +66,7 @@ impl Protocol {
             lane,
             arrival,
             came: Duration::ZERO,
-            waiter: Joiner { answer, permit },
+            waiter: Joiner { answer, permit, leaves },
         });
         Some(outcome)
     }

@@ -244,13 +244,14 @@ fn an_id_that_there_is_no_room_for_is_to_come_again() {
 fn joins(collector: &mut Collector, came_ms: u64, arrival: Arrival) -> oneshot::Receiver<JoinOutcome> {
     let (answer, outcome) = oneshot::channel();
     let permit = Permit::take(&Arc::new(Shared::new(Arc::default()))).unwrap();
+    let leaves = arrival.leaves;
     collector.join(Join {
         room: main(),
         line: LineName::ONLY,
         lane: LaneId(0),
         arrival,
         came: Duration::from_millis(came_ms),
-        waiter: Joiner { answer, permit },
+        waiter: Joiner { answer, permit, leaves },
     });
     outcome
 }
