@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::log::sealed::{sealed, unsealed};
+
 /// Bytes of secret in a key made here.
 const SECRET_LEN: usize = 32;
 
@@ -21,7 +23,7 @@ pub enum OwnKeyError {
     #[error("cannot read or write the token key {path}: {source}; check the folder's owner, or set [tokens] keys")]
     Io { path: PathBuf, source: io::Error },
     #[error(
-        "{path} is not a token key (64 hexadecimal digits); put the right file back, or delete it and every visitor joins anew"
+        "{path} is damaged: it is not a token key (64 hexadecimal digits and their checksum); put the right file back, or delete it and every visitor joins anew"
     )]
     Damaged { path: PathBuf },
     #[error("the operating system gives no random bytes")]
@@ -63,11 +65,12 @@ pub fn load_or_make(folder: &Path) -> Result<OwnKey, OwnKeyError> {
     }
 }
 
-/// `None` for anything but 64 hexadecimal digits.
+/// `None` for anything but 64 hexadecimal digits with the checksum that they were written with: a key with one digit changed
+/// would make every visitor's tickets void without a word.
 fn read(file: &File) -> Option<Vec<u8>> {
     let mut text = String::new();
     file.take(1024).read_to_string(&mut text).ok()?;
-    let digits = text.trim();
+    let digits = unsealed(&text)?;
     if digits.len() != SECRET_LEN * 2 || !digits.is_ascii() {
         return None;
     }
@@ -85,10 +88,8 @@ fn write(folder: &Path, path: &Path, secret: &[u8]) -> io::Result<()> {
         .truncate(true)
         .mode(0o600)
         .open(&fresh)?;
-    for byte in secret {
-        write!(file, "{byte:02x}")?;
-    }
-    file.write_all(b"\n")?;
+    let digits: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    file.write_all(sealed(&digits).as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&fresh, path)?;
     File::open(folder)?.sync_all()
@@ -112,7 +113,8 @@ mod tests {
     #[test]
     fn a_damaged_key_is_an_error_and_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
-        for text in ["", "abc", &"g".repeat(64), &"a".repeat(63), "\u{fc}"] {
+        let of_letters = sealed(&"g".repeat(64));
+        for text in ["", "abc", &of_letters, &"a".repeat(64), "\u{fc}"] {
             std::fs::write(folder.path().join("token.key"), text).unwrap();
             assert!(matches!(load_or_make(folder.path()), Err(OwnKeyError::Damaged { .. })));
             assert_eq!(std::fs::read_to_string(folder.path().join("token.key")).unwrap(), text);

@@ -9,6 +9,7 @@ mod embedded;
 mod handed;
 pub mod redis;
 mod rootless;
+pub mod sealed;
 mod snapshot;
 mod trouble;
 

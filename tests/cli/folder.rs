@@ -24,7 +24,10 @@ fn a_damaged_token_key_is_told_and_left_alone() {
     fs::write(site.path("data/token.key"), "not a key").unwrap();
     let ended = site.run(&["run"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.err.contains("token.key is not a token key"), "{ended:?}");
+    assert!(
+        ended.err.contains("token.key is damaged: it is not a token key"),
+        "{ended:?}"
+    );
     assert_eq!(fs::read_to_string(site.path("data/token.key")).unwrap(), "not a key");
 }
 
@@ -88,6 +91,58 @@ fn with_log_and_snapshot_damaged_tickets_bring_the_line_back_in_order() {
     newcomer.goes_to("/");
     let positions = [&mut first, &mut second, &mut newcomer].map(Visitor::position);
     assert_eq!(positions, [Some(1), Some(2), Some(3)]);
+}
+
+#[test]
+fn one_damaged_byte_of_what_a_stop_leaves_is_told_and_the_line_goes_on() {
+    for byte in [0xFF, b'x', b'0'] {
+        let site = Site::new("", "");
+        let [mut inside, mut first, _] = line_of_three(&site);
+        let path = site.path("data/stopped");
+        let mut word = fs::read(&path).unwrap();
+        word[1] = if word[1] == byte { b'1' } else { byte };
+        fs::write(&path, word).unwrap();
+        let gate = site.start();
+        told_of(
+            &site,
+            &gate.program.err(),
+            "tells of a clean stop is damaged and was set aside",
+        );
+        assert_eq!(aside(&site, "stopped"), 1);
+        (inside.at, first.at) = (gate.address, gate.address);
+        assert!(inside.goes_to("/").is_the_shops());
+        assert_eq!(first.position(), Some(1));
+        assert_eq!(gate.stop().code, Some(0));
+    }
+}
+
+#[test]
+fn a_damaged_word_on_an_entry_to_pass_over_is_told_and_the_line_goes_on() {
+    let site = Site::new("", "");
+    let [mut inside, mut first, _] = line_of_three(&site);
+    fs::write(site.path("data/skips"), [b'7', b'-', 0xFF, b'\n']).unwrap();
+    let gate = site.start();
+    told_of(
+        &site,
+        &gate.program.err(),
+        "entries to pass over is damaged and was set aside",
+    );
+    (inside.at, first.at) = (gate.address, gate.address);
+    assert!(inside.goes_to("/").is_the_shops());
+    assert_eq!(first.position(), Some(1));
+}
+
+#[test]
+fn a_token_key_with_one_digit_changed_is_told_and_not_used() {
+    let site = Site::new("", "");
+    site.start().stop();
+    let path = site.path("data/token.key");
+    let mut key = fs::read(&path).unwrap();
+    key[0] = if key[0] == b'0' { b'1' } else { b'0' };
+    fs::write(&path, key).unwrap();
+    let ended = site.run(&["run"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("put the right file back, or delete it"), "{ended:?}");
 }
 
 /// One inside and two in line, and the gate stopped.

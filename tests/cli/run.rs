@@ -34,7 +34,8 @@ fn an_upstream_is_all_it_needs() {
     let made = line_with(&log, "made a key").unwrap_or_else(|| panic!("nothing about the key:\n{log}"));
     assert!(made["path"].as_str().unwrap().ends_with("token.key"), "{made}");
     let secret = std::fs::read_to_string(&key).unwrap();
-    assert!(!said.contains(secret.trim()) && !log.contains(secret.trim()));
+    let secret = &secret[..64];
+    assert!(!said.contains(secret) && !log.contains(secret));
 
     let mut visitor = gate.visitor();
     for page in ["/", "/deep/link?a=b"] {

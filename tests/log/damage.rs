@@ -216,3 +216,94 @@ fn a_log_of_a_later_format_is_left_alone() {
     assert!(refused.to_string().contains("later version"), "{refused}");
     assert!(!aside(&folder, "log.redb"));
 }
+
+/// Every small file of a folder, with a word on an entry to pass over among them.
+fn with_small_files() -> (Folder, Vec<Entry>) {
+    let folder = Folder::new();
+    let (_, entries) = written(&folder, true);
+    let mut log = folder.embedded();
+    log.skip(entries[9].position).unwrap();
+    log.skip(entries[19].position).unwrap();
+    let mut last = log.load().unwrap().snapshots.remove(0);
+    (last.position, last.nonce) = (entries[59].position, entries[59].nonce);
+    log.save(last, Occasion::Last).unwrap();
+    (folder, entries)
+}
+
+/// The word of a clean stop is of one file: a copy has its own.
+fn with_its_own_word(folder: &Folder) {
+    let path = folder.path().join("stopped");
+    fs::remove_file(&path).unwrap();
+    let mut log = folder.embedded();
+    let last = log.load().unwrap().snapshots.remove(0);
+    log.save(last, Occasion::Last).unwrap();
+    assert!(path.exists());
+}
+
+#[test]
+fn a_small_file_damaged_anywhere_is_set_aside_and_the_log_opens() {
+    let (original, entries) = with_small_files();
+    for file in ["stopped", "skips", "lock"] {
+        let whole = fs::read(original.path().join(file)).unwrap();
+        let flipped = (0..whole.len()).flat_map(|at| {
+            [0x01, 0x80].map(|mask| {
+                let mut bytes = whole.clone();
+                bytes[at] ^= mask;
+                bytes
+            })
+        });
+        let cut = (1..whole.len()).step_by(13).map(|end| whole[..end - 1].to_vec());
+        for bytes in flipped.chain(cut).chain([vec![0xFF; 64]]) {
+            let folder = altered(&original, |_| {});
+            with_its_own_word(&folder);
+            let stopped = fs::read(folder.path().join("stopped")).unwrap();
+            // Its own word differs from the original's in digits only.
+            let bytes = if file == "stopped" {
+                let delta = whole.iter().zip(&bytes).position(|(a, b)| a != b);
+                let mut own = stopped.clone();
+                match delta.filter(|at| bytes.len() == whole.len() && *at < own.len()) {
+                    Some(at) => own[at] ^= whole[at] ^ bytes[at],
+                    None => own = bytes,
+                }
+                own
+            } else {
+                bytes
+            };
+            fs::write(folder.path().join(file), &bytes).unwrap();
+            let mut log = folder.embedded();
+            let loaded = log.load().unwrap();
+            let expected = [entries[9].position, entries[19].position];
+            assert!(
+                loaded.skips.iter().all(|skip| expected.contains(skip)),
+                "made up: {bytes:?}"
+            );
+            // What ends a line may be any white space.
+            let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+            let same_line = line(&bytes) == line(&stopped);
+            if file == "stopped" && !same_line {
+                assert!(!loaded.clean, "{bytes:?} is taken for a clean stop");
+                assert!(aside(&folder, file), "{bytes:?}");
+            }
+            if file != "stopped" {
+                assert!(loaded.clean);
+            }
+            if file == "skips" && loaded.skips.len() < 2 && !bytes.is_empty() {
+                assert!(aside(&folder, file), "{bytes:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_log_file_that_is_empty_or_cut_is_set_aside_and_the_log_opens() {
+    let original = Folder::new();
+    let (_, entries) = written(&original, true);
+    let length = fs::metadata(original.path().join("log.redb")).unwrap().len();
+    for kept in [0, 1, 63, 4_096, length / 2, length - 1] {
+        let folder = altered(&original, |path| {
+            let file = fs::OpenOptions::new().write(true).open(path.join("log.redb")).unwrap();
+            file.set_len(kept).unwrap();
+        });
+        start_over(&folder, &entries);
+    }
+}

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::log::sealed::{sealed, unsealed};
 use crate::room::{Position, Wall};
 
 /// A data folder that this process alone uses while the value lives; the lock ends with the process, however it ends.
@@ -60,19 +61,40 @@ impl Folder {
     /// Leaves word that nothing followed in the current part, which must be closed.
     pub fn mark_stopped(&self) -> io::Result<()> {
         let mut file = private().truncate(true).open(self.path.join(STOPPED))?;
-        file.write_all(self.identity()?.as_bytes())?;
+        file.write_all(sealed(&self.identity()?).as_bytes())?;
         file.sync_all()?;
         self.sync()
     }
 
     /// Whether such word was left, and takes it away: it holds for one start, and only for the very file it was said of.
-    pub fn take_stopped(&self) -> io::Result<bool> {
-        let Some(word) = found(fs::read_to_string(self.path.join(STOPPED)))? else {
+    pub fn take_stopped(&self, now: Wall) -> io::Result<bool> {
+        let Some(bytes) = self.read_small(STOPPED)? else {
+            return Ok(false);
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let Some(word) = unsealed(&text) else {
+            let aside = self.set_aside(STOPPED, now)?;
+            tracing::error!(
+                kept_as = %aside.display(),
+                "the file that tells of a clean stop is damaged and was set aside; the rooms go on in a new log"
+            );
             return Ok(false);
         };
         fs::remove_file(self.path.join(STOPPED))?;
         self.sync()?;
-        Ok(word == self.identity()?)
+        let same = word == self.identity()?;
+        if !same {
+            tracing::warn!("the word of a clean stop is of another log file: the rooms go on in a new log");
+        }
+        Ok(same)
+    }
+
+    /// Empty for what has the name of a file and is none.
+    fn read_small(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        match fs::read(self.path.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(Some(Vec::new())),
+            read => found(read),
+        }
     }
 
     /// Tells the current part from any copy of it. An older copy put back must not go on where it stopped: what was
@@ -88,9 +110,31 @@ impl Folder {
             return Ok(());
         }
         let mut file = private().append(true).open(self.path.join(SKIPS))?;
-        file.write_all(format!("{}-{}\n", position.incarnation, position.sequence).as_bytes())?;
+        let line = format!("{}-{}", position.incarnation, position.sequence);
+        file.write_all(sealed(&line).as_bytes())?;
         file.sync_all()?;
         self.sync()
+    }
+
+    /// Sets the file of such words aside where it is damaged, and keeps the lines that are whole. An entry passed over for a
+    /// number that changed on disk would make other rooms of the same log.
+    pub fn mend_skips(&self, now: Wall) -> io::Result<()> {
+        let Some(bytes) = self.read_small(SKIPS)? else {
+            return Ok(());
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        if !text.is_empty() && text.lines().all(|line| skip_of(line).is_some()) {
+            return Ok(());
+        }
+        let whole: Vec<_> = text.lines().filter_map(skip_of).collect();
+        let aside = self.set_aside(SKIPS, now)?;
+        tracing::error!(
+            kept_as = %aside.display(),
+            whole = whole.len(),
+            "the file of entries to pass over is damaged and was set aside; its whole lines still count, and where the gate \
+             stands before an entry again, anteroom gates --skip passes it over"
+        );
+        whole.into_iter().try_for_each(|position| self.add_skip(position))
     }
 
     /// Entries to be passed over; a line that names none is none.
@@ -218,15 +262,17 @@ pub(super) fn closed_in(folder: &Path) -> io::Result<Vec<Name>> {
 
 /// Entries to be passed over, for readers that do not take the folder.
 pub(super) fn skips_in(folder: &Path) -> io::Result<Vec<Position>> {
-    let text = found(fs::read_to_string(folder.join(SKIPS)))?.unwrap_or_default();
-    let position = |line: &str| {
-        let (incarnation, sequence) = line.split_once('-')?;
-        Some(Position {
-            incarnation: incarnation.parse().ok()?,
-            sequence: sequence.parse().ok()?,
-        })
-    };
-    Ok(text.lines().filter_map(position).collect())
+    let bytes = found(fs::read(folder.join(SKIPS)))?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.lines().filter_map(skip_of).collect())
+}
+
+fn skip_of(line: &str) -> Option<Position> {
+    let (incarnation, sequence) = unsealed(line)?.split_once('-')?;
+    Some(Position {
+        incarnation: incarnation.parse().ok()?,
+        sequence: sequence.parse().ok()?,
+    })
 }
 
 fn files_in<T>(folder: &Path, pick: impl Fn(&str) -> Option<T>) -> io::Result<Vec<T>> {

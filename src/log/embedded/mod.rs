@@ -105,6 +105,7 @@ impl Embedded {
             folder: folder.to_owned(),
         })?;
         taken.finish_turn(|file| Part::open(file).is_ok()).map_err(unusable)?;
+        taken.mend_skips((options.wall)()).map_err(unusable)?;
         let keeper = Keeper::start(folder.to_owned()).map_err(unusable)?;
         let mut log = Self {
             folder: taken,
@@ -151,11 +152,6 @@ impl Embedded {
         &self.options
     }
 
-    /// Whether the last life said that nothing followed, and nothing has since.
-    pub(super) fn ended_properly(&self) -> bool {
-        self.stopped
-    }
-
     /// While another process reads on in the part in use, another snapshot does not close it.
     pub(super) fn keep_part(&mut self, keeps: bool) {
         self.keeps_part = keeps;
@@ -184,7 +180,7 @@ impl Embedded {
             return Ok(());
         };
         // Before it is opened, which alters the file.
-        self.stopped = self.folder.take_stopped().map_err(io)?;
+        self.stopped = self.folder.take_stopped((self.options.wall)()).map_err(io)?;
         match Part::open(file) {
             Ok(part) => self.part = InUse::Open(part),
             Err(Fault::Damaged(reason)) => self.set_aside(&reason)?,
