@@ -229,7 +229,7 @@ pub(super) fn check(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked:
                 reader.mistake(&key, wrong, "server.trusted_proxies with the proxy that sets it");
             }
             Some(Source::Field { .. }) if asked => {
-                let wrong = "a proxy that asks does not send the form: whoever comes by it has no account";
+                let wrong = "a proxy that asks does not send the form, which is refused there";
                 reader.warning(&key, wrong, "another source");
             }
             _ => {}

@@ -285,13 +285,13 @@ fn per_source(node: &Node<'_>, routes: &[Route]) -> Read<PerSource> {
     let plain =
         |name: &&str| !name.is_empty() && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_graphic() && b != b'%');
     if let Some(name) = text.strip_prefix('?').filter(plain) {
-        return Ok(PerSource::Query(name.to_owned()));
+        return query(node, name);
     }
     let Some(name) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).filter(plain) else {
         return wrong(node, format!("\"{text}\" names nothing"), right);
     };
     if routes.iter().all(|route| route.variables().next().is_none()) {
-        return Ok(PerSource::Query(name.to_owned()));
+        return query(node, name);
     }
     match routes.iter().find(|route| route.variable(name).is_none()) {
         None => Ok(PerSource::Path(name.to_owned())),
@@ -300,6 +300,15 @@ fn per_source(node: &Node<'_>, routes: &[Route]) -> Read<PerSource> {
             wrong(node, format!("the route {without} has no {{{name}}}"), right)
         }
     }
+}
+
+/// SECURITY: shops read a name with other signs in as many ways as there are shops.
+fn query(node: &Node<'_>, name: &str) -> Read<PerSource> {
+    if name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b)) {
+        return Ok(PerSource::Query(name.to_owned()));
+    }
+    let right = "a parameter of letters, digits, \"_\", \"-\" and \".\"";
+    wrong(node, format!("shops read a parameter \"{name}\" differently"), right)
 }
 
 fn cookies(section: &Section<'_>, room: &Room) {

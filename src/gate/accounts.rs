@@ -3,21 +3,22 @@
 //! A ticket or pass of an account counts under that account alone: not under another, and not under none, where each request
 //! can name it. A visitor whose token has run out keeps the place in line, and is let in once signed in again.
 
-use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use std::borrow::Cow;
+
+use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
-use http::{HeaderName, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::config::{Identities, Missing, Source};
-use crate::identity::{Identity, MAX_BODY, agreed, field_of};
+use crate::identity::{Identity, MAX_IDENTITY};
 use crate::metrics::Outcome;
-use crate::proxy::BodyError;
+use crate::names;
+use crate::names::parameter::Doubtful;
 use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};
 use crate::token::{Ticket, TicketPlace};
 use crate::waiting::{PageKind, percent_encode};
 
-use super::Halves;
 use super::answers::{Answer, Refusal};
-use super::cookies;
 use super::decide::{PassState, TicketState};
 use super::rules::Rules;
 use super::seat::{Seat, Worth};
@@ -32,6 +33,8 @@ pub struct Named {
     pub tags: Vec<Tag>,
     /// The lane that the account's token says it stands in, by its index in the room's configuration.
     pub lane: Option<usize>,
+    /// The shop may read another account than the gate, or one where the gate reads none.
+    pub doubtful: bool,
 }
 
 /// What a request's head says of its visitor.
@@ -40,7 +43,13 @@ pub fn named(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Nam
     let Some(identities) = rules.room.identity.as_ref().filter(|_| visit.rehearsed.is_none()) else {
         return Named::default();
     };
-    let (identity, claim) = said(identities, head, visit).unzip();
+    let Ok(said) = said(identities, head, visit) else {
+        return Named {
+            doubtful: true,
+            ..Named::default()
+        };
+    };
+    let (identity, claim) = said.unzip();
     let tags = tags_of(shared, rules, identity);
     // SECURITY: a token that names no account would stand there as often as it is shared.
     let claim = claim.flatten().filter(|_| !tags.is_empty());
@@ -48,10 +57,12 @@ pub fn named(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Nam
     Named {
         lane: claim.and_then(of),
         tags,
+        doubtful: false,
     }
 }
 
-fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Tag> {
+/// The tags of an account; none of nobody, and before the room's machine knows of accounts.
+pub(super) fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Tag> {
     // Before the machine knows of accounts they cannot be kept.
     let kept = || shared.replica.load().version >= WITH_SCHEDULES;
     match identity {
@@ -61,48 +72,48 @@ fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Ta
 }
 
 /// Who a request's head says it is, and what a token's claim says of the lane.
-fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Option<(Identity, Option<String>)> {
-    let identity = match &identities.source {
+fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Result<Option<(Identity, Option<String>)>, Doubtful> {
+    let text = match &identities.source {
         // SECURITY: anybody else would say whatever they like.
-        Source::Header(name) if visit.peer_trusted => Identity::new(header(head, name)?),
+        Source::Header(name) if visit.peer_trusted => header(head, name)?.map(Cow::Borrowed),
         Source::Header(_) | Source::Field { .. } => None,
-        Source::Cookie(name) => Identity::new(cookies::agreed(&head.headers, name)?),
-        Source::Jwt { cookie, verifier } => {
-            let token = match cookie {
-                Some(name) => cookies::agreed(&head.headers, name)?,
-                None => bearer(header(head, &AUTHORIZATION)?)?,
-            };
-            let claims = verifier.verify(token, visit.wall).ok()?;
-            let lane = identities.lane_claim.as_ref().and_then(|name| claims.text(name));
-            return Some((verifier.account(&claims)?, lane));
-        }
+        Source::Cookie(name) | Source::Jwt { cookie: Some(name), .. } => cookie(head, name)?,
+        Source::Jwt { cookie: None, .. } => header(head, &AUTHORIZATION)?.and_then(bearer).map(Cow::Borrowed),
     };
-    Some((identity?, None))
+    let Some(text) = text else { return Ok(None) };
+    if let Source::Jwt { verifier, .. } = &identities.source {
+        let claims = verifier.verify(&text, visit.wall).ok();
+        let named = claims.and_then(|claims| {
+            let lane = identities.lane_claim.as_ref().and_then(|name| claims.text(name));
+            Some((verifier.account(&claims)?, lane))
+        });
+        return Ok(named);
+    }
+    // The shop would hear of an account that the gate does not know.
+    if text.len() > MAX_IDENTITY {
+        return Err(Doubtful);
+    }
+    Ok(Identity::new(&text).map(|identity| (identity, None)))
 }
 
-/// A field's value, if all its lines agree and each is text.
-fn header<'a>(head: &'a Parts, name: &HeaderName) -> Option<&'a str> {
-    let lines = head.headers.get_all(name).iter();
-    agreed(lines.map(|line| std::str::from_utf8(line.as_bytes()).unwrap_or_default()))
+/// A field's value. Of two lines, even equal ones, some shops make a list.
+fn header<'a>(head: &'a Parts, name: &HeaderName) -> Result<Option<&'a str>, Doubtful> {
+    let mut lines = head.headers.get_all(name).iter();
+    match (lines.next(), lines.next()) {
+        (None, _) => Ok(None),
+        (Some(line), None) => std::str::from_utf8(line.as_bytes()).map(Some).map_err(|_| Doubtful),
+        (Some(_), Some(_)) => Err(Doubtful),
+    }
+}
+
+fn cookie<'a>(head: &'a Parts, name: &str) -> Result<Option<Cow<'a, str>>, Doubtful> {
+    let lines = head.headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes);
+    names::cookie::value_of(lines, name)
 }
 
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_ascii())
-}
-
-/// The account that the body of the room's form names: it is read, and goes on to the shop as it came.
-pub async fn form(shared: &Shared, rules: &Rules, request: &mut Halves) -> Result<Vec<Tag>, BodyError> {
-    let Some(Source::Field { name, .. }) = rules.room.identity.as_ref().map(|identities| &identities.source) else {
-        return Ok(Vec::new());
-    };
-    // What is packed would have to be unpacked, within bounds of its own.
-    let head = &request.head;
-    let kind = header(head, &CONTENT_TYPE).filter(|_| !head.headers.contains_key(CONTENT_ENCODING));
-    let Some(kind) = kind else { return Ok(Vec::new()) };
-    let seen = request.body.look(MAX_BODY).await?;
-    let identity = seen.and_then(|seen| field_of(kind, &seen, name));
-    Ok(tags_of(shared, rules, identity))
 }
 
 impl Seat<'_> {
@@ -203,8 +214,7 @@ impl Seat<'_> {
         })
     }
 
-    /// The tags that whoever joins by this request comes with. A ticket that waits for its number keeps its account, where
-    /// requests need not name it.
+    /// The tags of a visitor who joins. A ticket without a number keeps its account, where requests need not name it.
     #[must_use]
     pub fn joins_as(&self) -> Vec<Tag> {
         let pending = |ticket: &&Ticket| matches!(ticket.place, TicketPlace::Pending(_));

@@ -101,15 +101,6 @@ impl<'a> Own<'a> {
     }
 }
 
-/// The one value that every cookie called `name` has; none where two differ, whichever of them a shop would take. SECURITY: all are
-/// looked at, in whatever bytes, or a few that agree would hide the one that counts.
-pub fn agreed<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let mut values = pairs(headers).filter_map(|(key, value)| (key == name.as_bytes()).then_some(value));
-    let first = values.next()?;
-    let text = std::str::from_utf8(first).ok()?;
-    values.all(|other| other == first).then_some(text)
-}
-
 fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&[u8], &[u8])> {
     let lines = headers.get_all(COOKIE).into_iter().map(HeaderValue::as_bytes);
     lines.flat_map(split).filter_map(|pair| {
@@ -245,16 +236,6 @@ mod tests {
         let line = "name=\u{d64d}\u{ae38}\u{b3d9}; anteroom-c=1";
         beyond.append(COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap());
         assert_eq!(Own::of(&beyond).values(c).collect::<Vec<_>>(), ["1"]);
-    }
-
-    #[test]
-    fn cookies_that_agree_hide_none_that_does_not() {
-        assert_eq!(agreed(&headers(&["a=1; b=2; a=1", "a=1"]), "a"), Some("1"));
-        assert_eq!(agreed(&headers(&["b=2"]), "a"), None);
-        assert_eq!(agreed(&headers(&["a=1; a=1; a=1; a=1; a=2"]), "a"), None);
-        let mut beyond = headers(&["a=1"]);
-        beyond.append(COOKIE, HeaderValue::from_bytes(b"a=\xff").unwrap());
-        assert_eq!(agreed(&beyond, "a"), None);
     }
 
     #[test]

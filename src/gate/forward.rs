@@ -112,7 +112,11 @@ impl Gate {
         outcome: Outcome,
         right: Admission<'_>,
     ) -> Answer {
-        let Halves { mut head, body } = *request;
+        let Halves {
+            mut head,
+            mut body,
+            told,
+        } = *request;
         if let Some(rehearsed) = visit.rehearsed {
             if !rehearsed.forward {
                 return Self::stand_in(&head, outcome, right);
@@ -130,6 +134,11 @@ impl Gate {
         let Some(upstream) = &self.upstream else {
             return self.no_shop(visit);
         };
+        if !told.is_all()
+            && let Err(refused) = Box::pin(self.shared.agrees(&told, &head, &mut body)).await
+        {
+            return refused.answer(pages, visit);
+        }
         let method = head.method.clone();
         let held = right.held(&head).map(|by| (by, CancellationToken::new()));
         let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());

@@ -6,21 +6,34 @@
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
-use crate::config::routes::has_parameter;
 use crate::names;
+use crate::names::parameter::value_of;
 
 /// The methods that fields of the request name; [`Unclear`] for a value that is none.
 pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Unclear>> {
     let fields = headers.iter().filter(|(name, _)| is_override(name.as_str()));
-    fields.map(|(_, value)| {
-        let capitals = value.as_bytes().trim_ascii().to_ascii_uppercase();
-        Method::from_bytes(&capitals).map_err(|_| Unclear)
-    })
+    fields.map(|(_, value)| named(value.as_bytes()))
+}
+
+/// The methods that a query names.
+pub fn in_query(query: &str) -> impl Iterator<Item = Result<Method, Unclear>> {
+    PARAMETERS
+        .iter()
+        .filter_map(|name| match value_of(query.as_bytes(), name) {
+            Ok(None) => None,
+            Ok(Some(value)) => Some(named(&value.bytes)),
+            Err(_) => Some(Err(Unclear)),
+        })
+}
+
+/// The method that a value names.
+pub fn named(value: &[u8]) -> Result<Method, Unclear> {
+    Method::from_bytes(&value.trim_ascii().to_ascii_uppercase()).map_err(|_| Unclear)
 }
 
 /// Whether a request names another method, in a field or in its query, as some shops read it there too.
 pub fn is_claimed(head: &Parts) -> bool {
-    let by_query = |query| has_parameter(query, "_method");
+    let by_query = |query| in_query(query).next().is_some();
     claimed(&head.headers).next().is_some() || head.uri.query().is_some_and(by_query)
 }
 
@@ -31,6 +44,9 @@ pub struct Unclear;
 fn is_override(name: &str) -> bool {
     NAMES.iter().any(|own| names::field::is_same(own, name))
 }
+
+/// Parameters of a query or form that name a method: Rack, Symfony, Laravel, Spring, Express; ASP.NET.
+pub const PARAMETERS: [&str; 2] = ["_method", "x-http-method-override"];
 
 /// Symfony, Laravel, Rails and Express; ASP.NET; Spring and others.
 const NAMES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
@@ -60,6 +76,25 @@ mod tests {
         }
         assert_eq!(of("x-http-method", "PUT, POST"), [Err(Unclear)]);
         assert_eq!(of("x-http-method", ""), [Err(Unclear)]);
+    }
+
+    #[test]
+    fn a_query_names_a_method_in_one_spelling_or_is_unclear() {
+        let of = |query: &str| in_query(query).collect::<Vec<_>>();
+        assert_eq!(of("a=1&_method=delete"), [Ok(Method::DELETE)]);
+        assert_eq!(of("_METHOD=put&_method=put"), [Ok(Method::PUT)]);
+        for unclear in [
+            "_method=put&_method=get",
+            "_method[]=put",
+            "+_method=put",
+            ".method=put",
+            "_method=",
+        ] {
+            assert_eq!(of(unclear), [Err(Unclear)], "{unclear}");
+        }
+        for other in ["", "method=put", "_methods=put", "a=_method"] {
+            assert!(of(other).is_empty(), "{other}");
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod crawl;
 pub mod decide;
 mod endpoints;
 mod fields;
+mod forms;
 mod forward;
 mod forward_auth;
 #[cfg(any(test, fuzzing))]
@@ -62,10 +63,11 @@ use std::sync::Arc;
 use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
+use http_body::Body as _;
 
 use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::metrics::Outcome;
-use crate::proxy::{self, Body, Conn, RequestBody, Upstream};
+use crate::proxy::{Body, Conn, RequestBody, Upstream};
 use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
@@ -85,12 +87,15 @@ pub use shared::{Parts as GateParts, Shared};
 pub struct Halves {
     head: Parts,
     body: RequestBody,
+    /// What a form in the body must not say otherwise.
+    told: forms::Told,
 }
 
 impl Halves {
     fn of(request: Request<RequestBody>) -> Box<Self> {
         let (head, body) = request.into_parts();
-        Box::new(Self { head, body })
+        let told = forms::Told::default();
+        Box::new(Self { head, body, told })
     }
 }
 
@@ -146,8 +151,12 @@ impl Gate {
     }
 
     /// A request for the shop: turned away at once, let through without a room, or the room's.
-    async fn routed(&self, visit: &Visit, request: Box<Halves>, routed: Routed) -> (Option<usize>, Answer) {
+    async fn routed(&self, visit: &Visit, mut request: Box<Halves>, routed: Routed) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
+        // PERF: few requests have a body.
+        if !request.body.is_end_stream() {
+            request.told = shared.told(&request.head, &routed);
+        }
         if routed.misdirected {
             let status = StatusCode::MISDIRECTED_REQUEST;
             let refusal = Refusal::new(status, "unknown_host", PageKind::BadRequest, Outcome::Malformed);
@@ -185,10 +194,13 @@ impl Gate {
             return refusal.answer(&rules.pages, visit);
         };
         let mut seat = Seat::of(&self.shared, rules, line, &request.head, visit);
-        if place.names {
-            match Box::pin(accounts::form(&self.shared, rules, &mut request)).await {
+        if seat.doubtful {
+            return forms::Refused::Otherwise.answer(&rules.pages, visit);
+        }
+        if place.names && visit.rehearsed.is_none() {
+            match Box::pin(forms::account(&self.shared, rules, &mut request)).await {
                 Ok(tags) => seat.tags = tags,
-                Err(error) => return self.failed(proxy::Kind::from(error).into(), &rules.pages, visit),
+                Err(refused) => return refused.answer(&rules.pages, visit),
             }
         }
         if let Some(answer) = seat.take_code(visit, &request.head) {

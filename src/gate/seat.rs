@@ -50,6 +50,8 @@ pub struct Seat<'a> {
     pub tags: Vec<Tag>,
     /// The configured lane that the account's token leads to.
     pub(super) claimed: Option<usize>,
+    /// The shop may read another account in the request than the gate.
+    pub doubtful: bool,
     /// The visitor is a virtual one of this rehearsal.
     pub rehearsal: Option<RehearsalId>,
     ticket: Option<Ticket>,
@@ -123,6 +125,7 @@ impl<'a> Seat<'a> {
             reload,
             tags: named.tags,
             claimed: named.lane,
+            doubtful: named.doubtful,
             rehearsal,
             ticket,
             pass,
@@ -256,7 +259,6 @@ impl<'a> Seat<'a> {
     }
 
     /// The genuine ticket that the request carries.
-    #[must_use]
     pub fn ticket(&self) -> Option<&Ticket> {
         self.ticket.as_ref()
     }
@@ -269,7 +271,6 @@ impl<'a> Seat<'a> {
     }
 
     /// The request carries a genuine pass.
-    #[must_use]
     pub fn has_pass(&self) -> bool {
         self.pass.is_some()
     }

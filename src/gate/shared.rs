@@ -8,11 +8,12 @@ use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use ipnet::IpNet;
 
-use crate::config::routes::{Brings, Routed, Router, Target};
+use crate::config::routes::{Brings, PerSource, Routed, Router, Target};
 use crate::config::{Asker, Config};
 use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
+use crate::names::form;
 use crate::proxy::{Body, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Replica};
 use crate::room::{Clock, Mode, RoomName, SLACK_MS};
@@ -162,14 +163,22 @@ impl Shared {
         }
         // SECURITY: a shop may take the request for one with the method that such a field names.
         if self.router.tells_methods_apart() {
-            for claimed in method::claimed(&head.headers) {
+            let in_query = method::in_query(head.uri.query().unwrap_or_default());
+            for claimed in method::claimed(&head.headers).chain(in_query) {
                 let other = self.router.route(&claimed.ok()?, &target, Brings::More).ok()?;
                 if other != routed {
                     return None;
                 }
             }
         }
-        Some(routed)
+        let by_query =
+            |at: usize| matches!(&self.rules[at].room.per, Some(per) if matches!(per.source, PerSource::Query(_)));
+        let is_plain = || form::is_query_plain(&head.headers);
+        let fits = routed
+            .room
+            .as_ref()
+            .is_none_or(|room| !by_query(room.index) || is_plain());
+        fits.then_some(routed)
     }
 
     /// The room holds nobody back: it is off, or the client never waits in it.

@@ -1,19 +1,24 @@
 //! The laws of identities that a fuzzer tries to break: no bytes of a stranger panic or name somebody by accident.
 
-use super::field::{MAX_BODY, field_of};
+use super::field::field_of;
 use super::jwt::{Algorithm, PublicKeys, Verifier};
 use super::{Identity, MAX_IDENTITY};
+use crate::names::form::Kind;
 use crate::room::Wall;
 
-/// The input is a body of either kind, and a token after a genuine head.
+/// The input is a body of each kind, and a token after a genuine head.
 ///
 /// # Panics
 /// When a law does not hold.
 pub fn identity(data: &[u8]) {
-    for kind in ["application/x-www-form-urlencoded", "application/json", "text/plain"] {
-        let found = field_of(kind, data, "email");
-        assert!(found.is_none() || data.len() <= MAX_BODY);
-        assert!(found.as_ref().is_none_or(is_bounded));
+    for kind in [
+        Kind::Urlencoded,
+        Kind::Multipart("b".to_owned()),
+        Kind::Json,
+        Kind::Other,
+    ] {
+        let found = field_of(&kind, data, "email");
+        assert!(found.as_ref().is_ok_and(is_bounded) || found.is_err());
     }
     let text = String::from_utf8_lossy(data);
     let verifier = verifier();
@@ -21,8 +26,7 @@ pub fn identity(data: &[u8]) {
         // Nobody has the key: whatever is taken for genuine was forged.
         assert!(verifier.verify(&token, Wall(1_800_000_000_000)).is_err());
     }
-    let agreed = Identity::agreed(text.split(';'));
-    assert!(agreed.as_ref().is_none_or(is_bounded));
+    assert!(Identity::new(&text).as_ref().is_none_or(is_bounded));
 }
 
 fn is_bounded(identity: &Identity) -> bool {

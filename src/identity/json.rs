@@ -6,6 +6,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::names::parameter::{Spelling, json_spelling};
+
 /// The members of an object by name. Depth is bounded by the parser, at 128; size by whoever reads. Their
 /// names are printed, their values never: one of them says who somebody is.
 #[derive(Clone, Default, PartialEq)]
@@ -20,6 +22,18 @@ impl Object {
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
+
+    /// The one member that any stack reads under this name, some of which compare without letter case.
+    pub fn sole(&self, name: &str) -> Option<&Value> {
+        let mut members = self.0.iter().filter_map(|(own, value)| match json_spelling(own, name) {
+            Spelling::Other => None,
+            spelling => Some((spelling, value)),
+        });
+        match (members.next(), members.next()) {
+            (Some((Spelling::Own, value)), None) => Some(value),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Debug for Object {
@@ -28,11 +42,15 @@ impl fmt::Debug for Object {
     }
 }
 
-/// A text, or a whole number as its digits: accounts are called by either.
+/// A text, or a whole number as its digits: accounts are called by either. Larger numbers than a double holds exactly are the
+/// same to stacks in JavaScript.
 pub(super) fn name_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
-        Value::Number(number) if number.is_u64() || number.is_i64() => Some(number.to_string()),
+        Value::Number(number) => {
+            let exact = number.as_i64().filter(|number| number.unsigned_abs() < 1 << 53);
+            exact.map(|number| number.to_string())
+        }
         _ => None,
     }
 }
@@ -103,7 +121,8 @@ mod tests {
         let name = |text: &str| name_of(&serde_json::from_str(text).unwrap());
         assert_eq!(name(r#""ann""#).as_deref(), Some("ann"));
         assert_eq!(name("17").as_deref(), Some("17"));
-        for other in ["1.5", "1e3", "true", "null", "[\"ann\"]", "{}"] {
+        assert_eq!(name("-9007199254740991").as_deref(), Some("-9007199254740991"));
+        for other in ["9007199254740992", "1.5", "1e3", "true", "null", "[\"ann\"]", "{}"] {
             assert_eq!(name(other), None, "{other}");
         }
     }

@@ -1,8 +1,8 @@
 //! Who an account is: what a request says of it, by the one source that the operator has named.
 //!
-//! Pure: values come in, and the clock; nothing is read, kept or logged here. What is ambiguous names nobody: two values
-//! that differ, a key that comes twice, a token that cannot be verified. The identity itself goes no further than the keyed
-//! hash that [`Keyring::account_tags`](crate::token::Keyring::account_tags) makes of it.
+//! Pure: values come in, and the clock; nothing is read, kept or logged here. What is ambiguous is refused: a value that comes
+//! twice, a body that stacks read differently. A token that cannot be verified names nobody. The identity itself goes no further
+//! than the keyed hash that [`Keyring::account_tags`](crate::token::Keyring::account_tags) makes of it.
 
 mod field;
 #[cfg(any(test, fuzzing))]
@@ -10,7 +10,7 @@ pub mod fuzzing;
 mod json;
 mod jwt;
 
-pub use field::{MAX_BODY, field_of};
+pub use field::{MAX_BODY, NoField, field_of};
 pub use jwt::{Algorithm, Claims, KeyFault, MAX_JWT, MAX_KEYS, PublicKeys, Refused, Verifier};
 
 use std::fmt;
@@ -30,12 +30,6 @@ impl Identity {
         (1..=MAX_IDENTITY).contains(&text.len()).then(|| Self(text.to_owned()))
     }
 
-    /// What all values of a field or of a cookie name agree on.
-    #[must_use]
-    pub fn agreed<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
-        Self::new(agreed(values)?)
-    }
-
     /// The bytes themselves: only to be hashed with a key.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
@@ -49,29 +43,9 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// The one value that there is, however often it comes.
-#[must_use]
-pub fn agreed<'a>(mut values: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let first = values.next()?;
-    values.all(|other| other == first).then_some(first)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn of(values: &[&str]) -> Option<Identity> {
-        Identity::agreed(values.iter().copied())
-    }
-
-    #[test]
-    fn values_that_differ_name_nobody() {
-        assert_eq!(of(&["ann"]), Identity::new("ann"));
-        assert_eq!(of(&["ann", "ann"]), Identity::new("ann"));
-        for nobody in [&["ann", "bob"][..], &["ann", "bob", "ann"], &["", "ann"], &[]] {
-            assert_eq!(of(nobody), None, "{nobody:?}");
-        }
-    }
 
     #[test]
     fn an_identity_has_bytes_and_not_too_many_and_no_space_around_it() {

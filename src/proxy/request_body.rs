@@ -85,16 +85,26 @@ impl RequestBody {
     /// The whole body, if it has no more than `most` bytes; whoever reads it afterwards has it as it came, whatever its
     /// length. No more than a piece beyond `most` is held, and its sender is waited for as ever.
     pub async fn look(&mut self, most: usize) -> Result<Option<Vec<u8>>, BodyError> {
-        let mut seen = Vec::new();
+        let (seen, whole) = self.glance(most).await?;
+        Ok(whole.then_some(seen))
+    }
+
+    /// The first bytes of the body, `most` of them or a few more, and whether they are the whole.
+    pub async fn glance(&mut self, most: usize) -> Result<(Vec<u8>, bool), BodyError> {
+        let pieces = self.ahead.iter().filter_map(Frame::data_ref);
+        let mut seen: Vec<u8> = pieces.flatten().copied().collect();
+        if seen.len() > most {
+            return Ok((seen, false));
+        }
         while let Some(frame) = poll_fn(|cx| self.poll_incoming(cx, true)).await {
             let frame = frame?;
             seen.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
             self.ahead.push_back(frame);
             if seen.len() > most {
-                return Ok(None);
+                return Ok((seen, false));
             }
         }
-        Ok(Some(seen))
+        Ok((seen, true))
     }
 
     /// Sets another limit for this request, in bytes.

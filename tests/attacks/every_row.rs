@@ -1,6 +1,6 @@
 //! A test for each row of the table, over one way.
 
-use crate::rows::{exceptions, names, never_waiting, preflights};
+use crate::rows::{accounts, exceptions, names, never_waiting, preflights};
 use crate::site::judge;
 
 use super::Here;
@@ -18,6 +18,11 @@ async fn row_2_paths_that_never_wait() {
 #[tokio::test]
 async fn row_4_names_that_shops_take_for_others() {
     judge::<Here>(&names::ROW).await;
+}
+
+#[tokio::test]
+async fn row_8_bodies_that_name_several_accounts() {
+    judge::<Here>(&accounts::ROW).await;
 }
 
 #[tokio::test]

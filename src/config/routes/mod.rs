@@ -24,7 +24,6 @@ mod shops;
 
 pub use host::{HostError, HostPattern, normal as normal_host};
 pub use line::{LineOf, Per, PerSource};
-pub use queries::has_parameter;
 pub use route::{Route, RouteError};
 pub use router::{Brings, Doubtful, Hits, InRoom, Outside, RoomRoutes, Routed, Router};
 pub use target::{BadTarget, Target};

@@ -160,7 +160,8 @@ pub struct Router {
     /// How each room tells its lines apart.
     pers: Vec<Option<Per>>,
     served: ByHost,
-    tells_methods_apart: bool,
+    /// Those that some route is for.
+    methods: Vec<Method>,
 }
 
 impl Router {
@@ -173,7 +174,7 @@ impl Router {
             outside: Tree::new(Compare::Exact),
             pers: rooms.iter().map(|room| room.per.cloned()).collect(),
             served: ByHost::default(),
-            tells_methods_apart: false,
+            methods: Vec::new(),
         };
         for (id, room) in (0..).zip(rooms) {
             router.add_room(id, room);
@@ -208,7 +209,14 @@ impl Router {
     /// Some route is for some methods only.
     #[must_use]
     pub fn tells_methods_apart(&self) -> bool {
-        self.tells_methods_apart
+        !self.methods.is_empty()
+    }
+
+    /// One method of each kind that some rule tells apart from others: those that rules name, and one that none does.
+    pub fn methods(&self) -> impl Iterator<Item = &Method> {
+        [&Method::GET, &Method::HEAD, &Method::TRACE]
+            .into_iter()
+            .chain(&self.methods)
     }
 
     /// Whether some room is for this host, in normal form; for any host where there are no rooms.
@@ -243,7 +251,10 @@ impl Router {
 
     fn add(&mut self, owner: Owner, hosts: &[HostPattern], route: &Route, segment: Option<usize>) {
         let id = self.rules.len();
-        self.tells_methods_apart |= !route.methods().is_empty() && route.queries().is_none();
+        let fresh = route.methods().iter().filter(|method| !self.methods.contains(method));
+        // An entry without a method takes nothing that a form could change.
+        let fresh: Vec<Method> = fresh.filter(|_| route.queries().is_none()).cloned().collect();
+        self.methods.extend(fresh);
         self.rules.push(Rule {
             owner,
             route: route.clone(),

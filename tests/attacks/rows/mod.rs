@@ -1,5 +1,6 @@
 //! The table, a file for each threat.
 
+pub mod accounts;
 pub mod exceptions;
 pub mod names;
 pub mod never_waiting;

@@ -12,6 +12,7 @@ mod forwarded;
 mod limits;
 mod lines;
 mod modes;
+mod parameters;
 mod quiet;
 mod sockets;
 mod stock;

@@ -1,0 +1,167 @@
+//! What is read of a request's body before it goes on to the shop as it came: who joins by it, and whether it says of line and
+//! method what the head says.
+
+use http::Method;
+use http::StatusCode;
+use http::header::CONTENT_ENCODING;
+use http::request::Parts;
+
+use crate::config::Source;
+use crate::config::routes::{Brings, PerSource, Routed, Target};
+use crate::identity::{MAX_BODY, NoField, field_of};
+use crate::metrics::Outcome;
+use crate::names::form::{self, Kind};
+use crate::names::parameter::{self, Doubtful};
+use crate::proxy::{BodyError, RequestBody};
+use crate::room::Tag;
+use crate::waiting::PageKind;
+
+use super::Halves;
+use super::accounts::tags_of;
+use super::answers::{Answer, Refusal};
+use super::method;
+use super::pages::Pages;
+use super::rules::Rules;
+use super::shared::Shared;
+use super::visit::{self, Visit};
+
+/// The account that the body of the room's form names: it is read, and goes on to the shop as it came. A body that does not
+/// name exactly one is refused, or one person could have a place for each spelling that the gate does not read.
+pub async fn account(shared: &Shared, rules: &Rules, request: &mut Halves) -> Result<Vec<Tag>, Refused> {
+    let Some(Source::Field { name, .. }) = rules.room.identity.as_ref().map(|identities| &identities.source) else {
+        return Ok(Vec::new());
+    };
+    // What is packed would have to be unpacked, within bounds of its own.
+    if request.head.headers.contains_key(CONTENT_ENCODING) {
+        return Err(NoField::Type.into());
+    }
+    let kind = form::Kind::of(&request.head.headers);
+    if !matches!(kind, Kind::Urlencoded | Kind::Multipart(_) | Kind::Json) {
+        return Err(NoField::Type.into());
+    }
+    let seen = request.body.look(MAX_BODY).await?.ok_or(Refused::TooLong)?;
+    let identity = field_of(&kind, &seen, name)?;
+    Ok(tags_of(shared, rules, Some(identity)))
+}
+
+/// Why the room's form is not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refused {
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    #[error(transparent)]
+    Field(#[from] NoField),
+    #[error("the body is longer than what is read of one")]
+    TooLong,
+    #[error("the body says another line or method than the head, or can be read in two ways where it matters")]
+    Otherwise,
+}
+
+impl Refused {
+    /// 400, 413 or 415.
+    #[must_use]
+    pub fn answer(self, pages: &Pages, visit: &Visit) -> Answer {
+        let (status, word, page) = match self {
+            Self::Field(NoField::Type) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported", PageKind::BadRequest),
+            Self::TooLong | Self::Body(BodyError::TooLarge) => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "too_large", PageKind::TooLarge)
+            }
+            Self::Body(BodyError::TooSlow) => (StatusCode::REQUEST_TIMEOUT, "too_slow", PageKind::BadRequest),
+            Self::Field(NoField::Malformed) | Self::Body(BodyError::Broken) | Self::Otherwise => {
+                (StatusCode::BAD_REQUEST, "malformed", PageKind::BadRequest)
+            }
+        };
+        Refusal::new(status, word, page, Outcome::Malformed).answer(pages, visit)
+    }
+}
+
+/// What a form in the body could say otherwise than the head, by which the request was decided.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// The room whose lines are told apart by a parameter of the query.
+    line: Option<usize>,
+    /// What the request would be under another method, if that is something else.
+    routed: Option<Box<Routed>>,
+}
+
+impl Shared {
+    /// What has to be looked for in the body of a request that belongs there.
+    #[must_use]
+    pub fn told(&self, head: &Parts, routed: &Routed) -> Told {
+        let by_query = |at: &usize| {
+            matches!(
+                self.rules[*at].room.per.as_ref().map(|per| &per.source),
+                Some(PerSource::Query(_))
+            )
+        };
+        let line = routed.room.as_ref().map(|room| room.index).filter(by_query);
+        // Frameworks hear of another method in a form that was posted.
+        let differs = head.method == Method::POST && self.differs_by_method(head, routed);
+        Told {
+            line,
+            routed: differs.then(|| Box::new(routed.clone())),
+        }
+    }
+
+    fn differs_by_method(&self, head: &Parts, routed: &Routed) -> bool {
+        let Some(target) = target(head) else { return true };
+        let mut methods = self.router.methods();
+        methods.any(|method| self.router.route(method, &target, Brings::More).as_ref() != Ok(routed))
+    }
+
+    /// Reads the first bytes of a body that some stack takes for a form, and refuses it where that says something else.
+    pub async fn agrees(&self, told: &Told, head: &Parts, body: &mut RequestBody) -> Result<(), Refused> {
+        let kind = Kind::of(&head.headers);
+        if matches!(kind, Kind::Json | Kind::Other) {
+            return Ok(());
+        }
+        let (seen, whole) = match kind {
+            Kind::Unclear => Default::default(),
+            _ => body.glance(MAX_FORM).await?,
+        };
+        let said = |name: &str| form::value_of(&kind, &seen, whole, name);
+        if let Some(room) = told.line
+            && let Some(PerSource::Query(name)) = self.rules[room].room.per.as_ref().map(|per| &per.source)
+            && let Some(value) = said(name)?
+        {
+            let query = head.uri.query().unwrap_or_default();
+            if parameter::value_of(query.as_bytes(), name)?.is_none_or(|own| own.bytes != value.bytes) {
+                return Err(Refused::Otherwise);
+            }
+        }
+        if let Some(routed) = &told.routed {
+            for name in method::PARAMETERS {
+                if let Some(value) = said(name)? {
+                    let other = method::named(&value.bytes).map_err(|_| Refused::Otherwise)?;
+                    let target = target(head).ok_or(Refused::Otherwise)?;
+                    if self.router.route(&other, &target, Brings::More).as_ref() != Ok(routed) {
+                        return Err(Refused::Otherwise);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Told {
+    /// Nothing that a body could say would change anything.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.line.is_none() && self.routed.is_none()
+    }
+}
+
+impl From<Doubtful> for Refused {
+    fn from(_: Doubtful) -> Self {
+        Self::Otherwise
+    }
+}
+
+fn target(head: &Parts) -> Option<Target<'_>> {
+    let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    Target::parse(visit::host(head), target).ok()
+}
+
+/// Bytes of a form that are looked through.
+const MAX_FORM: usize = 64 * 1024;

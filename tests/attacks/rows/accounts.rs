@@ -1,0 +1,73 @@
+//! Bodies on the route that names the account, of which stacks read different accounts: one person would have many.
+
+use crate::case::{Body, Case, Fate, Row, attack};
+
+pub const ROW: Row = Row {
+    room: "[room.identity]\nfrom = \"field\"\nname = \"email\"\non = \"POST /enter\"",
+    tables: "",
+    cases: &CASES,
+};
+
+type Fields = &'static [(&'static str, &'static str)];
+
+/// Where a proxy asks, the gate hears of no body: every form is refused there, with another status.
+const ASKED: &[&str] = &["nginx", "haproxy", "caddy", "traefik", "envoy"];
+
+const FORM: Fields = &[("Content-Type", "application/x-www-form-urlencoded")];
+const JSON: Fields = &[("Content-Type", "application/json")];
+const PARTS: Fields = &[("Content-Type", "multipart/form-data; boundary=b")];
+
+const fn sent(name: &'static str, fields: Fields, body: &'static str, status: u16) -> Case {
+    attack(name, "POST", "/enter")
+        .fields(fields)
+        .body(Body::Told(body))
+        .fate(Fate::Refused(status))
+        .not_over(ASKED)
+}
+
+const CASES: [Case; 16] = [
+    sent("a name that PHP trims", FORM, "email=a&%20email=b", 400),
+    sent("a name that a NUL ends", FORM, "email=a&email%00x=b", 400),
+    sent("a list", FORM, "email=a&email[]=b", 400),
+    sent("a name in brackets alone", FORM, "[email]=a", 400),
+    sent("a doubled name", FORM, "email=a&email=a", 400),
+    sent("a doubled name behind a semicolon", FORM, "email=a;email=b", 400),
+    sent("no name", FORM, "seat=7", 400),
+    sent("a doubled member", JSON, "{\"email\":\"a\",\"email\":\"b\"}", 400),
+    sent(
+        "a member in another letter case",
+        JSON,
+        "{\"email\":\"a\",\"EMail\":\"b\"}",
+        400,
+    ),
+    sent(
+        "an escaped member",
+        JSON,
+        "{\"email\":\"a\",\"\\u0065mail\":\"b\"}",
+        400,
+    ),
+    sent("an array on top", JSON, "[{\"email\":\"a\"}]", 400),
+    sent(
+        "parts by line feeds",
+        PARTS,
+        "--b\nContent-Disposition: form-data; name=\"email\"\n\na\n--b--\n",
+        400,
+    ),
+    sent(
+        "a packed form",
+        &[
+            ("Content-Type", "application/x-www-form-urlencoded"),
+            ("Content-Encoding", "gzip"),
+        ],
+        "email=a",
+        415,
+    ),
+    sent(
+        "another charset",
+        &[("Content-Type", "application/x-www-form-urlencoded; charset=utf-16")],
+        "email=a",
+        415,
+    ),
+    sent("no type", &[], "email=a", 415),
+    sent("a body of unknown length without a name", FORM, "seat=7", 400).body(Body::Untold("seat=7")),
+];
