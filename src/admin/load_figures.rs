@@ -12,7 +12,7 @@ use crate::room::{LoadView, Measured, RoomName, RoomView, Why};
 /// A figure of the shop: its name, what it is, and how it is read.
 type Figure = (&'static str, &'static str, fn(&Measured) -> Option<f64>);
 
-const FIGURES: [Figure; 4] = [
+const FIGURES: [Figure; 5] = [
     (
         "shop_requests_per_second",
         "Requests a second that the shop has",
@@ -28,6 +28,9 @@ const FIGURES: [Figure; 4] = [
     }),
     ("shop_in_flight", "Requests under way to the shop", |seen| {
         Some(seen.in_flight.into())
+    }),
+    ("shop_hanging", "Visitors whose requests to the shop hang", |seen| {
+        Some(seen.hanging.into())
     }),
 ];
 

@@ -66,6 +66,7 @@ fn admission(view: &RoomView, load: &LoadView, now: Clock) -> api::Admission {
             p95_ms: seen.p95_us.map(|us| us / 1_000),
             errors_permille: seen.errors_permille,
             in_flight: seen.in_flight,
+            hanging: seen.hanging,
         }),
         given_secs: until.map(|until| until.since(now) / 1_000),
         given_by: who.flatten().map(|who| who.name),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use http::header::{HeaderName, SET_COOKIE, UPGRADE};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
-use http_body::Body as _;
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::{Outcome, UpstreamFault};
@@ -180,7 +179,7 @@ impl Gate {
         self.shared.meter.as_ref()?.sent();
         let session = session?;
         let meter = session.rules.meter.as_ref()?;
-        meter.watch(&session.visitor, body.is_end_stream())
+        meter.watch(&session.visitor, body.is_here())
     }
 
     /// What a session's answer is given, and what it does to the session.

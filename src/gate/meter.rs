@@ -4,6 +4,7 @@
 //! from each of them a few times a report: what strangers send to the shop, and how, is not to slow a sale. A gate none of
 //! whose rooms does so has no meter.
 
+mod under_way;
 mod watch;
 mod witnesses;
 
@@ -117,7 +118,7 @@ pub fn log_changes(shared: &Shared) {
 fn log_one(room: &RoomName, load: &LoadView) {
     let seen = load.seen.unwrap_or_default();
     let (requests_per_second, p95_ms) = (seen.requests_milli / 1_000, seen.p95_us.unwrap_or(0) / 1_000);
-    let (errors_permille, in_flight) = (seen.errors_permille, seen.in_flight);
+    let (errors_permille, in_flight, hanging) = (seen.errors_permille, seen.in_flight, seen.hanging);
     let (step_milli, why) = (load.step_milli, load.why.as_str());
     match (load.why, step_milli) {
         (Why::Figures, _) => tracing::warn!(%room, why, "nobody is called: there are no figures of the shop that hold"),
@@ -126,12 +127,12 @@ fn log_one(room: &RoomName, load: &LoadView) {
             tracing::info!(%room, why, "a visitor at a time is called, to see whether the shop is back");
         }
         (_, 0) => tracing::warn!(
-            %room, why, requests_per_second, p95_ms, errors_permille, in_flight,
+            %room, why, requests_per_second, p95_ms, errors_permille, in_flight, hanging,
             "nobody is called until the shop is well again"
         ),
         (Why::Free, _) => tracing::info!(%room, why, step_milli, "nothing slows the calls"),
         _ => tracing::info!(
-            %room, why, requests_per_second, p95_ms, errors_permille, in_flight, step_milli,
+            %room, why, requests_per_second, p95_ms, errors_permille, in_flight, hanging, step_milli,
             "fewer are called: the shop is busy"
         ),
     }

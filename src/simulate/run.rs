@@ -346,9 +346,9 @@ impl Run<'_> {
 
 /// The shop behind the line, where there is one that can take only so much.
 fn serving(plan: &Plan) -> Option<Serving> {
-    let follows = plan.settings.admission.is_some();
+    let late_us = plan.settings.admission.map(|admission| admission.late_us());
     let upstream = plan.upstream.as_ref()?;
-    Some(Serving::of(upstream, follows, plan.seed))
+    Some(Serving::of(upstream, late_us, plan.seed))
 }
 
 pub(super) fn seat(person: &Person) -> (LaneId, Number) {

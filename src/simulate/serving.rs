@@ -39,8 +39,8 @@ pub struct Served {
 }
 
 impl Serving {
-    /// `follows`: the room goes by what a gate sees of the shop.
-    pub fn of(upstream: &Upstream, follows: bool, seed: u64) -> Self {
+    /// `late_us`: what a gate takes for late, where the room goes by what it sees of the shop.
+    pub fn of(upstream: &Upstream, late_us: Option<u64>, seed: u64) -> Self {
         let mut moves = upstream.per_sec.clone();
         moves.reverse();
         let first = moves.pop().map_or(0, |(_, per_sec)| per_sec);
@@ -57,8 +57,8 @@ impl Serving {
             rng: Rng::with_seed(seed ^ 0x5409),
             moves,
             over: Vec::new(),
-            saw: Saw::default(),
-            reports: follows.then_some(0),
+            saw: Saw::of(late_us.unwrap_or(u64::MAX)),
+            reports: late_us.map(|_| 0),
             answered: 0,
             failed: 0,
             most: 0,
@@ -104,12 +104,12 @@ impl Serving {
     pub fn report(&mut self, now: u64) -> Option<Report> {
         self.reports.filter(|at| *at <= now)?;
         self.reports = Some(now + REPORT_MS);
-        Some(self.saw.take(self.shop.in_flight(), now * 1_000))
+        Some(self.saw.take(&self.shop, now * 1_000))
     }
 
     fn note(&mut self, done: &Done) -> (u32, bool) {
         let took_us = done.at_us - done.from_us;
-        self.saw.over(took_us, done.answered);
+        self.saw.over(done);
         if done.answered {
             self.answered += 1;
             self.times.add(took_us / 1_000);
@@ -159,7 +159,7 @@ mod tests {
         let upstream = Upstream {
             per_sec: vec![(0, 60), then],
         };
-        let mut serving = Serving::of(&upstream, false, 1);
+        let mut serving = Serving::of(&upstream, None, 1);
         for (id, now) in (0..).zip((0..60_000).step_by(usize::try_from(every_ms).unwrap())) {
             serving.advance(now);
             serving.ask(id, now);

@@ -77,6 +77,13 @@ impl Shop {
         self.due.len()
     }
 
+    /// Requests under way that came until then, the oldest first: by whom, and when.
+    pub fn since(&self, until_us: u64) -> impl Iterator<Item = (u64, u64)> {
+        let late = self.came.iter().take_while(move |(.., from_us)| *from_us <= until_us);
+        let under_way = late.filter(|came| self.due.contains(came));
+        under_way.map(|(_, id, from_us)| (*id, *from_us))
+    }
+
     /// The cliff moves; whoever is in a shop that goes down fails. Time has to have been advanced to that moment.
     pub fn move_to(&mut self, workers_milli: u64, over: &mut Vec<Done>) {
         self.cliff.workers_milli = workers_milli;

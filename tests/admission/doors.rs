@@ -1,10 +1,9 @@
 //! Who says how many are called: a fixed rate, or the real room with its controller.
 
 use anteroom::room::{
-    Admission, Batch, Change, Claim, End, Entry, GateId, LaneId, LineName, LoadView, Number, RoomChange, RoomName,
-    Section, Settings, State, Wall,
+    Admission, Batch, Change, Claim, End, Entry, GateId, LaneId, LineName, LoadView, Number, Report, RoomChange,
+    RoomName, Section, Settings, State, Wall,
 };
-use anteroom::simulate::Saw;
 
 use crate::course::SECOND_US;
 use crate::world::{Door, TICK_US, Told};
@@ -22,7 +21,7 @@ impl Fixed {
 }
 
 impl Door for Fixed {
-    fn call(&mut self, _: &Told, _: &mut Saw, _: u64) -> u64 {
+    fn call(&mut self, _: &Told, _: &mut dyn FnMut() -> Report, _: u64) -> u64 {
         self.parts += self.calls_milli * TICK_US;
         let whole = 1_000 * SECOND_US;
         let calls = self.parts / whole;
@@ -110,7 +109,7 @@ impl Room {
         }
     }
 
-    fn batch(&mut self, told: &Told, saw: &mut Saw, now_us: u64) -> Batch {
+    fn batch(&mut self, told: &Told, report: &mut dyn FnMut() -> Report) -> Batch {
         let configure = self.settings.take().map(|settings| RoomChange {
             room: name(),
             revision: 1,
@@ -123,17 +122,14 @@ impl Room {
             knows: self.state.version(),
             rooms: configure.into_iter().collect(),
             sections: vec![self.section(told)],
-            load: reports
-                .then(|| (name(), saw.take(told.in_flight, now_us)))
-                .into_iter()
-                .collect(),
+            load: reports.then(|| (name(), report())).into_iter().collect(),
             ..Batch::default()
         }
     }
 }
 
 impl Door for Room {
-    fn call(&mut self, told: &Told, saw: &mut Saw, now_us: u64) -> u64 {
+    fn call(&mut self, told: &Told, report: &mut dyn FnMut() -> Report, now_us: u64) -> u64 {
         self.serial += 1;
         let at = self.state.position();
         let entry = Entry {
@@ -147,7 +143,7 @@ impl Door for Room {
             nonce: self.serial.to_le_bytes(),
             time: Wall(1_000_000 + now_us / 1_000),
             version: self.state.version(),
-            batch: self.batch(told, saw, now_us),
+            batch: self.batch(told, report),
         };
         let effects = self.state.apply(&entry);
         assert_eq!((effects.ignored, effects.skipped), (false, 0), "at {now_us}");

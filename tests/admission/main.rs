@@ -9,8 +9,6 @@ mod doors;
 mod verdict;
 mod world;
 
-use anteroom::room::{Admission, Bounds, Controller};
-
 use course::{Course, Kind, LONG, SHORT};
 use doors::{Fixed, Room};
 use verdict::{P99_BOUND_US, Verdict, judge};
@@ -19,8 +17,7 @@ use verdict::{P99_BOUND_US, Verdict, judge};
 const RATES: std::ops::RangeInclusive<u64> = 20..=140;
 
 fn adaptive(course: &Course) -> Verdict {
-    let admission = Admission::by(Controller::Adaptive(Bounds::default()));
-    let mut room = Room::new(admission, course.kind.session_ms);
+    let mut room = Room::new(world::admission(), course.kind.session_ms);
     let trace = world::run(course, &mut room);
     judge(course, &trace)
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use anteroom::room::{Admission, Bounds, Controller, Report};
 use anteroom::simulate::Saw;
 use anteroom::simulate::shop::{Cliff, Done, Shop};
 
@@ -13,8 +14,9 @@ pub const TICK_US: u64 = 250_000;
 
 /// Whoever says how many are called.
 pub trait Door {
-    /// How many are called now; `told` says who has come, and whose visit is over, by the order of their call.
-    fn call(&mut self, told: &Told, saw: &mut Saw, now_us: u64) -> u64;
+    /// How many are called now; `told` says who has come, and whose visit is over, by the order of their call, and `report` what
+    /// the gate saw since it was last asked.
+    fn call(&mut self, told: &Told, report: &mut dyn FnMut() -> Report, now_us: u64) -> u64;
 }
 
 /// What became of visitors since the last tick.
@@ -22,8 +24,6 @@ pub trait Door {
 pub struct Told {
     pub came: Vec<u64>,
     pub left: Vec<u64>,
-    /// Requests under way now.
-    pub in_flight: usize,
 }
 
 /// How a run went.
@@ -60,6 +60,11 @@ struct World<'a> {
     trace: Trace,
 }
 
+/// As a room has it that says no more than that it goes by its shop.
+pub fn admission() -> Admission {
+    Admission::by(Controller::Adaptive(Bounds::default()))
+}
+
 pub fn run(course: &Course, door: &mut dyn Door) -> Trace {
     let mut world = World {
         course,
@@ -67,7 +72,7 @@ pub fn run(course: &Course, door: &mut dyn Door) -> Trace {
         events: BinaryHeap::new(),
         visits: BTreeMap::new(),
         told: Told::default(),
-        saw: Saw::default(),
+        saw: Saw::of(admission().late_us()),
         trace: Trace::default(),
     };
     for level in &course.levels {
@@ -119,11 +124,9 @@ impl World<'_> {
 
     fn tick(&mut self, now_us: u64, door: &mut dyn Door) {
         self.at(now_us + TICK_US, Event::Tick);
-        let told = Told {
-            in_flight: self.shop.in_flight(),
-            ..std::mem::take(&mut self.told)
-        };
-        for _ in 0..door.call(&told, &mut self.saw, now_us) {
+        let told = std::mem::take(&mut self.told);
+        let (saw, shop) = (&mut self.saw, &self.shop);
+        for _ in 0..door.call(&told, &mut || saw.take(shop, now_us), now_us) {
             let visitor = self.trace.calls;
             self.trace.calls += 1;
             let mut chance = Chance::of(self.course.seed, visitor + 1);
@@ -158,7 +161,7 @@ impl World<'_> {
 
     fn over(&mut self, done: &Done, now_us: u64) {
         let took_us = done.at_us - done.from_us;
-        self.saw.over(took_us, done.answered);
+        self.saw.over(done);
         self.trace.requests.push((now_us, done.answered.then_some(took_us)));
         let visit = self.visits.get_mut(&done.id).unwrap();
         if !done.answered {

@@ -11,6 +11,7 @@ mod crowd;
 
 mod admission;
 mod contract;
+mod hangs;
 mod kept;
 mod kills;
 mod load;

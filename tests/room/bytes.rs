@@ -65,11 +65,11 @@ fn admission() -> impl Strategy<Value = Admission> {
 
 prop_compose! {
     fn report()(
-        counts in any::<[u32; 5]>(), circuit in 0..3_usize, times in any::<[u32; STEPS]>(),
+        counts in any::<[u32; 7]>(), circuit in 0..3_usize, times in any::<[u32; STEPS]>(),
     ) -> Report {
-        let [span_ms, requests, ended, errors, in_flight] = counts;
+        let [span_ms, requests, ended, errors, in_flight, hanging, answered] = counts;
         let circuit = [Circuit::Closed, Circuit::Trial, Circuit::Open][circuit];
-        Report { span_ms, requests, ended, errors, in_flight, circuit, times: Times::of(times) }
+        Report { span_ms, requests, ended, errors, in_flight, hanging, answered, circuit, times: Times::of(times) }
     }
 }
 

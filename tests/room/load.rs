@@ -37,6 +37,7 @@ pub fn report(requests: u32, took_ms: u64, errors: u32) -> Report {
         requests,
         ended: requests,
         errors,
+        answered: requests - errors,
         times,
         ..Report::default()
     }

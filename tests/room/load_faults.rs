@@ -1,56 +1,17 @@
 //! Shops that hang, flip and come back, and figures that hide no fault: what a room that follows its shop makes of them.
 
-use anteroom::room::{Batch, Change, Circuit, GateId, LineName, Outside, Report, Section, Settings, Times, Why};
+use anteroom::room::{Batch, Change, Circuit, GateId, LineName, Outside, Report, Section, Settings, Why};
 
 use super::load::{adaptive, calls, give, linear, load, report, say};
 use super::support::{LANE, Log, room};
 
-/// Two seconds in which so many requests were sent and none was answered, with so many under way.
-fn hanging(requests: u32, in_flight: u32) -> Report {
-    Report {
-        ended: 0,
-        in_flight,
-        times: Times::default(),
-        ..report(requests, 20, 0)
-    }
-}
-
 /// Whoever is called and does not come is waited for all day.
-fn patient() -> Settings {
+pub fn patient() -> Settings {
     Settings {
         claim_deadline_ms: 86_400_000,
         capacity: 100_000,
         ..adaptive()
     }
-}
-
-#[test]
-fn a_shop_that_answers_nothing_is_not_taken_for_an_idle_one() {
-    let mut log = Log::new(adaptive());
-    log.join(900);
-    assert!(calls(&mut log, 30, report(100, 20, 0)) > 20);
-    calls(&mut log, 6, hanging(60, 200));
-    assert_eq!(
-        (calls(&mut log, 20, hanging(0, 200)), load(&mut log).why),
-        (0, Why::Latency)
-    );
-    assert!(load(&mut log).seen.unwrap().silent);
-    let mut log = Log::new(linear());
-    log.join(900);
-    calls(&mut log, 20, report(20, 20, 0));
-    calls(&mut log, 6, hanging(0, 200));
-    // Nothing is sent any more, so there would be no requests a second.
-    assert!((9..=11).contains(&calls(&mut log, 10, hanging(0, 200))));
-    assert_eq!(load(&mut log).why, Why::Latency);
-}
-
-#[test]
-fn one_page_that_hangs_is_no_shop_that_hangs() {
-    let mut log = Log::new(adaptive());
-    log.join(900);
-    calls(&mut log, 10, report(4, 20, 0));
-    assert!(calls(&mut log, 10, hanging(0, 4)) > 0);
-    assert!(!load(&mut log).seen.unwrap().silent);
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod laws;
 mod life;
 mod load;
 mod load_faults;
+mod load_hangs;
 mod lost_codes;
 mod lost_draw;
 mod model;

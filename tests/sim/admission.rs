@@ -65,6 +65,8 @@ fn some_report(chance: &mut Chance, calm: bool) -> Option<Report> {
         ended,
         errors,
         in_flight: number(chance, 30),
+        hanging: number(chance, 8),
+        answered: number(chance, 60),
         circuit,
         times,
         ..well

@@ -56,4 +56,6 @@ pub struct Shop {
     pub p95_ms: Option<u64>,
     pub errors_permille: u16,
     pub in_flight: u32,
+    /// Visitors whose requests have been under way for too long.
+    pub hanging: u32,
 }

@@ -88,8 +88,13 @@ fn admitted(admission: &api::Admission) -> String {
         let p95 = shop
             .p95_ms
             .map_or_else(String::new, |ms| format!(", 95 of 100 within {ms} ms"));
+        let hang = match shop.hanging {
+            0 => String::new(),
+            1 => ", requests of a visitor hang".to_owned(),
+            more => format!(", requests of {more} visitors hang"),
+        };
         format!(
-            "; {} requests a second{p95}, {} of 1000 fail",
+            "; {} requests a second{p95}, {} of 1000 fail{hang}",
             shop.requests_per_second, shop.errors_permille
         )
     });
@@ -335,6 +340,7 @@ mod tests {
                 p95_ms: Some(350),
                 errors_permille: 10,
                 in_flight: 3,
+                hanging: 0,
             }),
             ..api::Admission::default()
         };

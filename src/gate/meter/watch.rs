@@ -2,13 +2,14 @@
 
 use std::array;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::room::{Report, STEPS, Times, Visitor};
 use crate::time;
 
-use super::witnesses::{CELLS, Witnesses};
+use super::under_way::{Hanging, MOST_OF_ONE, UnderWay};
+use super::witnesses::{CELLS, ENOUGH, Met, Witnesses};
 
 /// What sessions of a room met since the last report. PERF: a few additions to counters that cores share.
 #[derive(Debug)]
@@ -17,30 +18,43 @@ pub struct RoomMeter {
     ended: AtomicU32,
     errors: AtomicU32,
     in_flight: AtomicU32,
-    /// Requests looked at in this report, by whose they are: visitors share a cell by chance.
+    /// Requests looked at in this report, by whose they are, and whether one of them was answered: visitors share a cell by
+    /// chance.
     looked: [AtomicU8; CELLS],
-    /// Of them those under way, whichever report looked at them first: what hangs weighs no more than what fails.
-    under_way: [AtomicU8; CELLS],
+    /// When the latest request that was answered had been sent, by whose it was; 0: none was.
+    answered_us: [AtomicU64; CELLS],
+    /// Requests under way, looked at or not: what hangs weighs no more than what fails.
+    under_way: UnderWay,
     /// Who met a failure of late, and who an answer that was late.
     failed: Witnesses,
     late: Witnesses,
-    /// Whoever gives up after so long has found the shop slow.
+    /// An answer that takes so long is late, before it is here and where nobody waits for it any more.
     late_us: u64,
 }
 
-/// Requests of one visitor that are looked at in one report. SECURITY: one session that asks for what is slow, or fails,
-/// weighs no more than a few others.
-const MOST_OF_ONE: u8 = 4;
+/// Beside the count of requests: one of them was answered.
+const ANSWERED: u8 = 0x80;
 
 /// A request under way. Dropped before its end, it was given up by its client.
 #[derive(Debug)]
 pub struct Watched {
     meter: Arc<RoomMeter>,
     cell: usize,
+    slot: usize,
     since: Duration,
     /// How long it takes is the shop's doing alone: it has no body that its client has yet to send.
     timed: bool,
-    over: bool,
+    /// What becomes of it counts. Of one that is not looked at it counts that it hangs, and that it was answered.
+    looked_at: bool,
+    /// What became of it: whether it failed, or by whom it was given up.
+    end: Option<End>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Answered,
+    Failed,
+    ByClient,
 }
 
 impl RoomMeter {
@@ -52,7 +66,8 @@ impl RoomMeter {
             errors: AtomicU32::new(0),
             in_flight: AtomicU32::new(0),
             looked: array::from_fn(|_| AtomicU8::new(0)),
-            under_way: array::from_fn(|_| AtomicU8::new(0)),
+            answered_us: array::from_fn(|_| AtomicU64::new(0)),
+            under_way: UnderWay::default(),
             failed: Witnesses::default(),
             late: Witnesses::default(),
             late_us,
@@ -65,50 +80,120 @@ impl RoomMeter {
         self.late_us == late_us
     }
 
-    /// A session's request is sent; `None` where enough of that visitor's are looked at.
+    /// A session's request is sent; `None` where enough of that visitor's are under way.
     #[must_use]
     pub fn watch(self: &Arc<Self>, visitor: &Visitor, timed: bool) -> Option<Watched> {
-        let cell = cell_of(visitor);
-        let counts = [&self.looked[cell], &self.under_way[cell]];
-        if counts.iter().any(|count| count.load(Ordering::Relaxed) >= MOST_OF_ONE) {
-            return None;
-        }
-        for count in counts {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-        self.in_flight.fetch_add(u32::from(timed), Ordering::Relaxed);
+        let (cell, since) = (cell_of(visitor), time::uptime());
+        let looked_at = self.looked[cell].load(Ordering::Relaxed) & !ANSWERED < MOST_OF_ONE;
+        let slot = self.under_way.raise(cell, micros(since), timed, looked_at)?;
+        self.looked[cell].fetch_add(u8::from(looked_at), Ordering::Relaxed);
+        self.in_flight
+            .fetch_add(u32::from(timed && looked_at), Ordering::Relaxed);
         Some(Watched {
             meter: Arc::clone(self),
             cell,
-            since: time::uptime(),
+            slot,
+            since,
             timed,
-            over: false,
+            looked_at,
+            end: None,
         })
     }
 
     /// What was seen since the last time; span, load and circuit are for the caller to say.
     pub fn take(&self) -> Report {
-        let looked = self.looked.iter().map(|cell| cell.swap(0, Ordering::Relaxed));
-        let seen = looked.filter(|requests| *requests > 0).count();
+        self.take_at(micros(time::uptime()))
+    }
+
+    fn take_at(&self, now_us: u64) -> Report {
+        let until_us = now_us.checked_sub(self.late_us);
+        let hanging = until_us.map_or_else(Vec::new, |until_us| self.under_way.take_hanging(until_us));
+        let others = hanging.iter().filter(|hangs| !hangs.looked_at).count();
+        let in_flight = self.in_flight.load(Ordering::Relaxed);
+        for hangs in hanging.iter().filter(|hangs| hangs.is_new) {
+            self.note_late(now_us.saturating_sub(hangs.since_us), hangs.cell);
+        }
+        let mut seen: [u8; CELLS] = array::from_fn(|cell| self.looked[cell].swap(0, Ordering::Relaxed));
+        let answered = seen.iter().filter(|looked| **looked & ANSWERED > 0).count();
+        for hangs in &hanging {
+            seen[hangs.cell] |= 1;
+        }
+        let looked_at = seen.iter().filter(|looked| **looked > 0).count();
+        let late = self.late.turn();
         let mut times = array::from_fn(|step| self.times[step].swap(0, Ordering::Relaxed));
-        let late = &mut times[Times::step(self.late_us)..];
-        keep(late, self.late.believed(seen, late.iter().sum()));
+        let of_late = &mut times[Times::step(self.late_us)..];
+        keep(of_late, late.believed(looked_at, of_late.iter().sum()));
+        let errors = self.errors.swap(0, Ordering::Relaxed);
         Report {
             ended: self.ended.swap(0, Ordering::Relaxed),
-            errors: self.failed.believed(seen, self.errors.swap(0, Ordering::Relaxed)),
-            in_flight: self.in_flight.load(Ordering::Relaxed),
+            errors: self.failed.turn().believed(looked_at, errors),
+            in_flight: in_flight.saturating_add(u32::try_from(others).unwrap_or(u32::MAX)),
+            hanging: self.believed_to_hang(hanging, late),
+            answered: u32::try_from(answered).unwrap_or(u32::MAX),
             times: Times::of(times),
             ..Report::default()
         }
     }
 
-    fn answered(&self, took_us: u64, cell: usize) {
+    /// Visitors whose requests hang, as far as that is believed: they are as many as have to meet what is late, or at least
+    /// half of those who were answered or hang since theirs was sent.
+    fn believed_to_hang(&self, mut hanging: Vec<Hanging>, late: Met) -> u32 {
+        // Of one visitor what was sent last tells: whoever was answered since tells more of the shop of now.
+        hanging.sort_unstable_by_key(|hangs| (hangs.cell, std::cmp::Reverse(hangs.since_us)));
+        hanging.dedup_by_key(|hangs| hangs.cell);
+        let visitors = u32::try_from(hanging.len()).unwrap_or(u32::MAX);
+        let by_many = visitors >= ENOUGH || late.is_met_by_many();
+        let are_half = |hangs: &Hanging| {
+            let since = self
+                .answered_us
+                .iter()
+                .filter(|at_us| at_us.load(Ordering::Relaxed) > hangs.since_us);
+            since.count() <= hanging.len()
+        };
+        let looks_for_it = |hangs: &Hanging| late.is_looked_for() && self.late.is_often(hangs.cell);
+        let believed = hanging
+            .iter()
+            .filter(|hangs| (by_many && !looks_for_it(hangs)) || are_half(hangs));
+        u32::try_from(believed.count()).unwrap_or(u32::MAX)
+    }
+
+    fn note_late(&self, took_us: u64, cell: usize) {
+        self.times[Times::step(took_us)].fetch_add(1, Ordering::Relaxed);
+        self.late.note(cell);
+    }
+
+    fn note_time(&self, took_us: u64, cell: usize) {
         let step = Times::step(took_us);
-        self.ended.fetch_add(1, Ordering::Relaxed);
-        self.times[step].fetch_add(1, Ordering::Relaxed);
         if step >= Times::step(self.late_us) {
-            self.late.note(cell);
+            return self.note_late(took_us, cell);
         }
+        self.times[step].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A request is over; `counted`: it was late already, and has been counted so.
+    fn over(&self, watched: &Watched, counted: bool) {
+        let (cell, took_us) = (watched.cell, watched.took_us());
+        let told = watched.looked_at && watched.timed && !counted;
+        match watched.end {
+            Some(End::Answered) => {
+                self.looked[cell].fetch_or(ANSWERED, Ordering::Relaxed);
+                self.answered_us[cell].fetch_max(micros(watched.since), Ordering::Relaxed);
+                if told {
+                    self.note_time(took_us, cell);
+                }
+            }
+            // What fails at once says nothing of how long requests take, and what fails late is told by that.
+            Some(End::Failed) if watched.looked_at => {
+                self.errors.fetch_add(1, Ordering::Relaxed);
+                self.failed.note(cell);
+            }
+            Some(End::Failed | End::ByClient) => return,
+            // SECURITY: never a shorter time, or a stranger could make the shop look fast by giving up.
+            None if !watched.timed || took_us < self.late_us => return,
+            None if told => self.note_late(took_us, cell),
+            None => {}
+        }
+        self.ended.fetch_add(u32::from(watched.looked_at), Ordering::Relaxed);
     }
 }
 
@@ -131,167 +216,31 @@ fn cell_of(visitor: &Visitor) -> usize {
 impl Watched {
     /// The head of the answer is here, or there will be none by the shop's fault; `None`: by the client's.
     pub fn over(mut self, failed: Option<bool>) {
-        self.over = true;
-        match failed {
-            // What fails at once says nothing of how long requests take, and what fails late is told by that.
-            Some(true) => {
-                self.meter.ended.fetch_add(1, Ordering::Relaxed);
-                self.meter.errors.fetch_add(1, Ordering::Relaxed);
-                self.meter.failed.note(self.cell);
-            }
-            Some(false) if self.timed => self.meter.answered(self.took_us(), self.cell),
-            Some(false) => {
-                self.meter.ended.fetch_add(1, Ordering::Relaxed);
-            }
-            None => {}
-        }
+        self.end = Some(match failed {
+            Some(true) => End::Failed,
+            Some(false) => End::Answered,
+            None => End::ByClient,
+        });
     }
 
     fn took_us(&self) -> u64 {
-        let took = time::uptime().saturating_sub(self.since);
-        u64::try_from(took.as_micros()).unwrap_or(u64::MAX)
+        micros(time::uptime().saturating_sub(self.since))
     }
 }
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        self.meter.under_way[self.cell].fetch_sub(1, Ordering::Relaxed);
-        if !self.timed {
-            return;
-        }
-        self.meter.in_flight.fetch_sub(1, Ordering::Relaxed);
-        // SECURITY: never a shorter time, or a stranger could make the shop look fast by giving up.
-        let took_us = self.took_us();
-        if !self.over && took_us >= self.meter.late_us {
-            self.meter.answered(took_us, self.cell);
-        }
+        let counted = self.meter.under_way.lower(self.cell, self.slot);
+        self.meter
+            .in_flight
+            .fetch_sub(u32::from(self.timed && self.looked_at), Ordering::Relaxed);
+        self.meter.over(self, counted);
     }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::room::{LaneId, LineName, Number, RoomName};
-
-    fn visitor(n: u32) -> Visitor {
-        Visitor {
-            room: RoomName::new("shop").unwrap(),
-            line: LineName::ONLY,
-            lane: LaneId(0),
-            number: Number {
-                era: crate::room::Era(1),
-                n,
-            },
-            rehearsal: None,
-        }
-    }
-
-    #[test]
-    fn what_is_under_way_is_counted_until_its_answer_or_its_client_is_gone() {
-        let meter = Arc::new(RoomMeter::new(u64::MAX));
-        let watched: Vec<Watched> = (0..3).filter_map(|n| meter.watch(&visitor(n), true)).collect();
-        assert_eq!(meter.take().in_flight, 3);
-        let mut watched = watched.into_iter();
-        watched.next().unwrap().over(Some(false));
-        watched.next().unwrap().over(Some(true));
-        drop(watched);
-        let report = meter.take();
-        assert_eq!((report.in_flight, report.ended, report.errors), (0, 2, 1));
-        assert_eq!(report.times.total(), 1, "a failure is no time");
-        assert_eq!(meter.take(), Report::default());
-    }
-
-    #[test]
-    fn whoever_gives_up_late_has_found_the_shop_slow_and_early_says_nothing() {
-        for (late_us, ended) in [(0, 1), (u64::MAX, 0)] {
-            let meter = Arc::new(RoomMeter::new(late_us));
-            drop(meter.watch(&visitor(1), true));
-            assert_eq!(meter.take().ended, ended);
-        }
-    }
-
-    #[test]
-    fn a_body_that_its_client_sends_slowly_is_no_slow_shop() {
-        let meter = Arc::new(RoomMeter::new(0));
-        let watched = meter.watch(&visitor(1), false).unwrap();
-        assert_eq!(meter.take().in_flight, 0);
-        watched.over(Some(false));
-        drop(meter.watch(&visitor(1), false));
-        let report = meter.take();
-        assert_eq!((report.ended, report.times.total()), (1, 0));
-    }
-
-    #[test]
-    fn one_session_is_looked_at_a_few_times_in_each_report() {
-        let meter = Arc::new(RoomMeter::new(0));
-        for _ in 0..2 {
-            for _ in 0..100 {
-                if let Some(watched) = meter.watch(&visitor(7), true) {
-                    watched.over(Some(true));
-                }
-            }
-            meter.watch(&visitor(8), true).unwrap().over(Some(false));
-            let report = meter.take();
-            assert_eq!(
-                (report.errors, report.ended),
-                (MOST_OF_ONE.into(), u32::from(MOST_OF_ONE) + 1)
-            );
-        }
-    }
-
-    #[test]
-    fn what_hangs_weighs_no_more_than_a_few_requests_however_long_it_does() {
-        let meter = Arc::new(RoomMeter::new(3_000_000));
-        let mut hanging = Vec::new();
-        for _ in 0..30 {
-            hanging.extend((0..10).filter_map(|_| meter.watch(&visitor(1), true)));
-            assert_eq!(meter.take().in_flight, u32::from(MOST_OF_ONE));
-        }
-        hanging.clear();
-        assert_eq!(meter.take().in_flight, 0);
-        assert!(meter.watch(&visitor(1), true).is_some());
-    }
-
-    #[test]
-    fn lines_that_begin_their_numbers_alike_are_all_looked_at() {
-        let meter = Arc::new(RoomMeter::new(3_000_000));
-        let first_of = |line: u32| Visitor {
-            line: LineName::new(&format!("event-{line}")).unwrap(),
-            ..visitor(1)
-        };
-        let looked = (0..500).filter_map(|line| meter.watch(&first_of(line), true)).count();
-        assert!(looked > 300, "{looked}");
-    }
-
-    /// Three hundred reports in which thirty visitors are answered well twice and the first few of them meet something four times:
-    /// how often that was told.
-    fn told_where_some_meet(few: u32, late_us: u64, meets: impl Fn(Watched)) -> u64 {
-        let (meter, mut told) = (Arc::new(RoomMeter::new(late_us)), 0);
-        for _ in 0..300 {
-            for n in 0..30 {
-                (0..2).for_each(|_| meter.watch(&visitor(few + n), false).unwrap().over(Some(false)));
-            }
-            for n in 0..few {
-                (0..4).for_each(|_| meets(meter.watch(&visitor(n), true).unwrap()));
-            }
-            let report = meter.take();
-            assert_eq!(report.ended, 60 + 4 * few);
-            told += u64::from(report.errors) + report.times.total();
-        }
-        told
-    }
-
-    #[test]
-    fn a_page_that_fails_is_no_shop_that_fails_however_often_one_or_two_ask_for_it() {
-        let fails = |few| told_where_some_meet(few, u64::MAX, |watched| watched.over(Some(true)));
-        assert_eq!((fails(1), fails(2), fails(3)), (0, 0, 300 * 12));
-    }
-
-    #[test]
-    fn a_page_that_takes_too_long_is_no_slow_shop_however_often_one_or_two_ask_for_it() {
-        let late = |few| told_where_some_meet(few, 0, |watched| watched.over(Some(false)));
-        assert_eq!((late(1), late(2), late(3)), (0, 0, 300 * 12));
-        let given_up = |few| told_where_some_meet(few, 0, drop);
-        assert_eq!((given_up(1), given_up(2), given_up(3)), (0, 0, 300 * 12));
-    }
-}
+mod tests;

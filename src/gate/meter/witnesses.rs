@@ -13,6 +13,17 @@ pub(super) const CELLS: usize = 1_024;
 #[derive(Debug)]
 pub(super) struct Witnesses([AtomicU16; CELLS]);
 
+/// How many visitors met it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Met {
+    /// In this report, and of them those who meet it again and again.
+    now: u32,
+    often_now: u32,
+    /// In the last sixteen reports, and of them those who meet it again and again.
+    of_late: u32,
+    often: u32,
+}
+
 impl Default for Witnesses {
     fn default() -> Self {
         Self(array::from_fn(|_| AtomicU16::new(0)))
@@ -25,9 +36,13 @@ impl Witnesses {
         self.0[cell].fetch_or(1, Ordering::Relaxed);
     }
 
-    /// How often it was met in this report as far as that is believed: of so many times, where so many visitors were looked
-    /// at. The next report begins.
-    pub fn believed(&self, looked_at: usize, times: u32) -> u32 {
+    /// Whether this visitor meets it again and again.
+    pub fn is_often(&self, cell: usize) -> bool {
+        self.0[cell].load(Ordering::Relaxed).count_ones() >= OFTEN
+    }
+
+    /// Who met it. The next report begins.
+    pub fn turn(&self) -> Met {
         let (mut now, mut of_late, mut often, mut often_now) = (0, 0, 0, 0);
         for cell in &self.0 {
             // Only reports shift, one after the other; whoever meets it meanwhile is of the next one or of none.
@@ -39,19 +54,41 @@ impl Witnesses {
             often += u32::from(meets_often);
             often_now += u32::from(meets && meets_often);
         }
-        let most_meet_it = usize::try_from(now).is_ok_and(|now| now * 2 >= looked_at);
-        match () {
-            () if most_meet_it => times,
-            () if of_late < ENOUGH => 0,
-            // Whoever meets it again and again looks for it, unless others do too.
-            () if (1..ENOUGH).contains(&often) => times.min(now - often_now),
-            () => times,
+        Met {
+            now,
+            often_now,
+            of_late,
+            often,
         }
     }
 }
 
+impl Met {
+    /// How often it was met in this report as far as that is believed: of so many times, where so many visitors were looked
+    /// at.
+    pub fn believed(self, looked_at: usize, times: u32) -> u32 {
+        let most_meet_it = usize::try_from(self.now).is_ok_and(|now| now * 2 >= looked_at);
+        match () {
+            () if most_meet_it => times,
+            () if !self.is_met_by_many() => 0,
+            () if self.is_looked_for() => times.min(self.now - self.often_now),
+            () => times,
+        }
+    }
+
+    /// Enough visitors have met it of late.
+    pub fn is_met_by_many(self) -> bool {
+        self.of_late >= ENOUGH
+    }
+
+    /// Whoever meets it again and again looks for it, unless others do too.
+    pub fn is_looked_for(self) -> bool {
+        (1..ENOUGH).contains(&self.often)
+    }
+}
+
 /// So many witnesses in the last sixteen reports are believed.
-const ENOUGH: u32 = 3;
+pub(super) const ENOUGH: u32 = 3;
 
 /// Somebody who has met it in so many of them looks for it.
 const OFTEN: u32 = 4;
@@ -66,7 +103,7 @@ mod tests {
             let witnesses = Witnesses::default();
             let told = (0..300).map(|_| {
                 (0..who).for_each(|cell| witnesses.note(cell));
-                witnesses.believed(30, 12)
+                witnesses.turn().believed(30, 12)
             });
             assert!(told.into_iter().all(|told| told == expected), "{who}");
         }
@@ -81,7 +118,7 @@ mod tests {
             if report % 5 == 0 {
                 witnesses.note(1 + report);
             }
-            told += witnesses.believed(30, 5);
+            told += witnesses.turn().believed(30, 5);
         }
         assert!((29..=34).contains(&told), "{told}");
     }
@@ -94,7 +131,7 @@ mod tests {
                 if report % 3 == 0 {
                     witnesses.note(report);
                 }
-                witnesses.believed(30, u32::from(report % 3 == 0))
+                witnesses.turn().believed(30, u32::from(report % 3 == 0))
             })
             .collect();
         assert_eq!(told, [0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0]);
@@ -104,6 +141,9 @@ mod tests {
     fn whoever_is_alone_is_believed() {
         let witnesses = Witnesses::default();
         witnesses.note(7);
-        assert_eq!((witnesses.believed(2, 4), witnesses.believed(1, 0)), (4, 0));
+        assert_eq!(
+            (witnesses.turn().believed(2, 4), witnesses.turn().believed(1, 0)),
+            (4, 0)
+        );
     }
 }

@@ -45,5 +45,5 @@ pub(super) const REDEEM_BYTES: usize = 176;
 pub(super) const WINDOW_BYTES: usize = 34;
 pub(super) const REHEARSAL_BYTES: usize = 16;
 
-/// Upper bound of a report: its room, five counts, the circuit, how many times there are, and a step and a count for each.
-pub(super) const REPORT_BYTES: usize = RoomName::MAX_LEN + 1 + 5 * 5 + 2 + STEPS * 6;
+/// Upper bound of a report: its room, seven counts, the circuit, how many times there are, and a step and a count for each.
+pub(super) const REPORT_BYTES: usize = RoomName::MAX_LEN + 1 + 7 * 5 + 2 + STEPS * 6;

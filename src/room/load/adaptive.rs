@@ -107,7 +107,7 @@ impl Adaptive {
         );
         let failing = is_failing(bounds, seen);
         match strain {
-            Strain::None | Strain::Some if now >= self.held_until => Found::Fine,
+            Strain::None | Strain::Some if now >= self.held_until && !seen.many_hang() => Found::Fine,
             _ if failing => Found::Failing,
             _ => Found::Slow,
         }
@@ -157,6 +157,7 @@ impl Adaptive {
             () if is_failing(bounds, seen) || is_near_bound(bounds, seen) => Strain::Much,
             () if self.base_us > 0 && typical_us >= longer(MUCH_OF_BASE) => Strain::Much,
             () if self.base_us > 0 && typical_us >= longer(SOME_OF_BASE) => Strain::Some,
+            () if seen.many_hang() => Strain::Some,
             () => Strain::None,
         }
     }

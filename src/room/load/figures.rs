@@ -17,8 +17,12 @@ pub struct Report {
     pub errors: u32,
     /// Requests of the room's sessions that had been sent and had no answer yet as the report was made.
     pub in_flight: u32,
+    /// Sessions of the room with a request that has been under way for too long as the report is made.
+    pub hanging: u32,
+    /// Sessions of the room of which a request was answered in that time.
+    pub answered: u32,
     pub circuit: Circuit,
-    /// How long the others took to the head of their answer.
+    /// How long the others took to the head of their answer, or have been under way for where that is too long already.
     pub times: Times,
 }
 
@@ -49,6 +53,12 @@ pub struct Outside {
     pub ttl_ms: u32,
 }
 
+/// Visitors taken to have been answered before any was.
+const BEFORE: u64 = 4;
+
+/// So many of a thousand.
+const MANY_HANG: u64 = 100;
+
 /// Shortest and longest time for which outside figures hold.
 pub const OUTSIDE_TTL_MS: std::ops::RangeInclusive<u32> = 1_000..=3_600_000;
 
@@ -60,6 +70,8 @@ pub const MAX_REQUESTS: u32 = 10_000_000;
 pub struct Measured {
     /// Thousandths of a request a second, over all gates.
     pub requests_milli: u64,
+    /// The same, or what it was a report before where that was more.
+    pub load_milli: u64,
     /// `None` while too few were answered to tell.
     pub p95_us: Option<u64>,
     /// The same.
@@ -68,7 +80,10 @@ pub struct Measured {
     pub queue_us: Option<u64>,
     pub errors_permille: u16,
     pub in_flight: u32,
-    /// Requests are under way, and none has ended for a while.
+    /// Visitors whose requests hang, and those who were answered meanwhile.
+    pub hanging: u32,
+    pub answered: u32,
+    /// Requests of several visitors hang, and none has ended for a while.
     pub silent: bool,
     /// What at least half of the gates with something to say of it say.
     pub circuit: Circuit,
@@ -89,12 +104,14 @@ impl Report {
         self.requests = self.requests.saturating_add(later.requests);
         self.ended = self.ended.saturating_add(later.ended);
         self.errors = self.errors.saturating_add(later.errors);
+        self.answered = self.answered.saturating_add(later.answered);
         self.times.add(&later.times);
-        (self.in_flight, self.circuit) = (later.in_flight, later.circuit);
+        (self.in_flight, self.hanging) = (later.in_flight, later.hanging);
+        self.circuit = later.circuit;
     }
 
     pub(in crate::room) fn write(&self, w: &mut Writer) {
-        for value in [self.span_ms, self.requests, self.ended, self.errors, self.in_flight] {
+        for value in self.counts() {
             w.var(u64::from(value));
         }
         w.u8(self.circuit.byte());
@@ -103,8 +120,17 @@ impl Report {
 
     pub(in crate::room) fn read(r: &mut Reader) -> Read<Self> {
         let mut count = || r.var().map(u32::try_from);
-        let counts = [count()?, count()?, count()?, count()?, count()?];
-        let [Ok(span_ms), Ok(requests), Ok(ended), Ok(errors), Ok(in_flight)] = counts else {
+        let counts = [count()?, count()?, count()?, count()?, count()?, count()?, count()?];
+        let [
+            Ok(span_ms),
+            Ok(requests),
+            Ok(ended),
+            Ok(errors),
+            Ok(in_flight),
+            Ok(hanging),
+            Ok(answered),
+        ] = counts
+        else {
             return r.wrong();
         };
         Ok(Self {
@@ -113,14 +139,51 @@ impl Report {
             ended,
             errors,
             in_flight,
+            hanging,
+            answered,
             circuit: Circuit::read(r)?,
             times: Times::read(r)?,
         })
     }
 
+    fn counts(&self) -> [u32; 7] {
+        [
+            self.span_ms,
+            self.requests,
+            self.ended,
+            self.errors,
+            self.in_flight,
+            self.hanging,
+            self.answered,
+        ]
+    }
+
     /// Thousandths of a request a second.
     pub(super) fn requests_milli(&self) -> u64 {
         u64::from(self.requests) * 1_000_000 / u64::from(self.span_ms.max(1))
+    }
+}
+
+impl Measured {
+    /// Visitors whose requests hang, in thousandths of those who hang or were answered.
+    pub(super) fn hanging_permille(&self) -> u64 {
+        self.hanging_of(0)
+    }
+
+    /// The same where a few are taken to have been answered, so that one or two who hang say little.
+    pub(super) fn likely_permille(&self) -> u64 {
+        self.hanging_of(BEFORE)
+    }
+
+    /// So many hang that the shop is slow, whatever else is seen of it.
+    pub(super) fn many_hang(&self) -> bool {
+        self.likely_permille() >= MANY_HANG
+    }
+
+    fn hanging_of(&self, more: u64) -> u64 {
+        let hanging = u64::from(self.hanging);
+        let all = hanging + u64::from(self.answered) + more;
+        (hanging * 1_000).checked_div(all).unwrap_or(0)
     }
 }
 
@@ -158,6 +221,9 @@ impl Outside {
             requests_milli: u64::from(self.requests_per_second) * 1_000,
             p95_us: self.p95_ms.map(|ms| u64::from(ms) * 1_000).or(seen.p95_us),
             errors_permille: self.errors_permille.unwrap_or(seen.errors_permille),
+            load_milli: u64::from(self.requests_per_second) * 1_000,
+            // Whoever says how long requests take knows those that take long by design.
+            hanging: if self.p95_ms.is_some() { 0 } else { seen.hanging },
             given: true,
             ..seen
         }

@@ -16,11 +16,15 @@ pub(super) struct Gates(BTreeMap<GateId, Heard>);
 struct Heard {
     until: Clock,
     requests_milli: u64,
+    /// The same of the report before.
+    before_milli: u64,
     /// Thousandths of a request a second that ended.
     ended_milli: u64,
     in_flight: u32,
+    hanging: u32,
+    answered: u32,
     circuit: Circuit,
-    /// Reports in a row in which nothing ended although something was under way.
+    /// Reports in a row in which nothing ended although requests of several visitors hung.
     silent: u8,
 }
 
@@ -31,13 +35,16 @@ impl Gates {
         if before.is_none() && self.0.len() >= MAX_GATES {
             return;
         }
-        let silent = report.ended == 0 && report.in_flight > 0;
+        let silent = report.ended == 0 && report.hanging >= LEAST_SILENT;
         let silent_before = before.map_or(0, |heard| heard.silent);
         let heard = Heard {
             until,
             requests_milli: report.requests_milli(),
+            before_milli: before.map_or(0, |heard| heard.requests_milli),
             ended_milli: u64::from(report.ended) * 1_000_000 / u64::from(report.span_ms.max(1)),
             in_flight: report.in_flight,
+            hanging: report.hanging,
+            answered: report.answered,
             circuit: report.circuit,
             silent: if silent { silent_before.saturating_add(1) } else { 0 },
         };
@@ -65,14 +72,30 @@ impl Gates {
         self.sum(|heard| heard.requests_milli)
     }
 
-    pub fn in_flight(&self) -> u32 {
-        u32::try_from(self.sum(|heard| heard.in_flight.into())).unwrap_or(u32::MAX)
+    /// The most of the last two reports: where a shop begins to hang fewer requests come at once, and the first of them is
+    /// late only by the report after.
+    pub fn load_milli(&self) -> u64 {
+        self.sum(|heard| heard.requests_milli.max(heard.before_milli))
     }
 
-    /// Several requests are under way, and of most of them nothing was heard for two reports.
+    pub fn in_flight(&self) -> u32 {
+        self.count(|heard| heard.in_flight)
+    }
+
+    pub fn hanging(&self) -> u32 {
+        self.count(|heard| heard.hanging)
+    }
+
+    pub fn answered(&self) -> u32 {
+        self.count(|heard| heard.answered)
+    }
+
+    /// Requests of several visitors hang, and of most of them nothing was heard for two reports. SECURITY: several at one
+    /// gate, since one or two can have something under way at each.
     pub fn are_silent(&self) -> bool {
-        let silent = self.sum(|heard| if heard.silent > 1 { heard.in_flight.into() } else { 0 });
-        silent >= LEAST_SILENT && silent * 2 >= self.sum(|heard| heard.in_flight.into())
+        let silent = self.sum(|heard| if heard.silent > 1 { heard.hanging.into() } else { 0 });
+        let all = u64::from(self.hanging()) + u64::from(self.answered());
+        silent > 0 && silent * 2 >= all
     }
 
     /// How long a request takes, by Little's law: those under way by those that end in a second. `None` while there are too
@@ -105,6 +128,10 @@ impl Gates {
         }
     }
 
+    fn count(&self, figure: fn(&Heard) -> u32) -> u32 {
+        self.0.values().fold(0, |sum, heard| sum.saturating_add(figure(heard)))
+    }
+
     fn sum(&self, figure: fn(&Heard) -> u64) -> u64 {
         self.0.values().fold(0, |sum, heard| sum.saturating_add(figure(heard)))
     }
@@ -115,15 +142,18 @@ impl Gates {
             w.u64(gate.0);
             w.clock(heard.until);
             w.u64(heard.requests_milli);
+            w.u64(heard.before_milli);
             w.u64(heard.ended_milli);
             w.u32(heard.in_flight);
+            w.u32(heard.hanging);
+            w.u32(heard.answered);
             w.u8(heard.circuit.byte());
             w.u8(heard.silent);
         }
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(38, |r| Ok((GateId(r.u64()?), Heard::read(r)?)))?;
+        let gates = r.list(54, |r| Ok((GateId(r.u64()?), Heard::read(r)?)))?;
         if gates.len() > MAX_GATES || !gates.is_sorted_by(|(a, _), (b, _)| a < b) {
             return r.wrong();
         }
@@ -136,16 +166,19 @@ impl Heard {
         Ok(Self {
             until: r.clock()?,
             requests_milli: r.u64()?,
+            before_milli: r.u64()?,
             ended_milli: r.u64()?,
             in_flight: r.u32()?,
+            hanging: r.u32()?,
+            answered: r.u32()?,
             circuit: Circuit::read(r)?,
             silent: r.u8()?,
         })
     }
 }
 
-/// Fewer requests under way say nothing: one page may take a minute.
-const LEAST_SILENT: u64 = 5;
+/// Fewer visitors whose requests hang stop nobody: one page may take a minute.
+const LEAST_SILENT: u32 = 3;
 
 /// Requests that what they take is read from.
 const TELLING: u64 = 20;

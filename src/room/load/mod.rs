@@ -168,7 +168,7 @@ impl Load {
                     Found::Slow => Why::Latency,
                     Found::Failing => Why::Errors,
                 };
-                let rate_milli = self.adaptive.rate_milli(&self.pace);
+                let rate_milli = without(self.adaptive.rate_milli(&self.pace), seen.likely_permille());
                 (self.share.ahead(rate_milli.saturating_mul(step_ms) / 1_000), why)
             }
         }
@@ -177,16 +177,28 @@ impl Load {
     /// As the line from many calls to few has it; a shop that answers nothing has few. More are called by and by: whoever is
     /// called now is load only after a while.
     fn by_requests(&self, linear: &Linear, seen: &Measured) -> (u64, Why) {
-        let requests_milli = if seen.silent { u64::MAX } else { seen.requests_milli };
-        let calls_milli = linear.calls_milli(requests_milli);
+        let requests_milli = if seen.silent { u64::MAX } else { seen.load_milli };
+        let by_line_milli = linear.calls_milli(requests_milli);
+        let calls_milli = self
+            .while_some_hang(by_line_milli, seen)
+            .max(u64::from(linear.least) * 1_000);
         let rise_milli = (u64::from(linear.most) * 1_000 / RISE).max(1_000);
         let calls_milli = calls_milli.min(self.allowance.step_milli().saturating_add(rise_milli));
         let why = match () {
-            () if seen.silent => Why::Latency,
+            () if seen.silent || seen.many_hang() => Why::Latency,
             () if self.binds && seen.requests_milli > u64::from(linear.from) * 1_000 => Why::Requests,
             () => Why::Free,
         };
         (calls_milli, why)
+    }
+
+    /// Requests that hang keep others from being sent, so that requests a second are few: in the share of those who hang calls
+    /// are no more than they were, and fewer each time. SECURITY: somebody is called whatever hangs, and shows whether the shop is well.
+    fn while_some_hang(&self, calls_milli: u64, seen: &Measured) -> u64 {
+        let share = seen.hanging_permille();
+        let fewer_milli = without(self.allowance.step_milli().min(calls_milli), seen.likely_permille());
+        let mixed_milli = (calls_milli * (1_000 - share) + fewer_milli * share) / 1_000;
+        mixed_milli.max(calls_milli.min(1_000))
     }
 
     /// Notes whether about as many were called as were allowed: only then the figures say that more could be. Once it was so
@@ -205,6 +217,7 @@ impl Load {
         let answered = self.times.total();
         let seen = Measured {
             requests_milli: self.gates.requests_milli(),
+            load_milli: self.gates.load_milli(),
             p95_us: self.times.p95_us().filter(|_| answered >= FEW * weight),
             median_us: self.times.median_us().filter(|_| answered >= TELLING * weight),
             queue_us: self.gates.queue_us(),
@@ -212,6 +225,8 @@ impl Load {
                 .filter(|_| self.ended >= FEW * weight)
                 .map_or(0, |errors| u16::try_from(errors).unwrap_or(1_000)),
             in_flight: self.gates.in_flight(),
+            hanging: self.gates.hanging(),
+            answered: self.gates.answered(),
             silent: self.gates.are_silent(),
             circuit: self.gates.circuit(),
             given: false,
@@ -282,6 +297,11 @@ impl Load {
             last: r.line_name()?,
         })
     }
+}
+
+/// What is left without so many thousandths.
+fn without(milli: u64, permille: u64) -> u64 {
+    milli.saturating_mul(1_000 - permille.min(1_000)) / 1_000
 }
 
 /// How often a controller decides anew.
