@@ -115,7 +115,6 @@ mod tests {
                 call: call(count),
                 deadline: Clock(9),
                 called_at: Wall(0),
-                at_join: false,
             })
         };
         assert_eq!(of_call(called(2), call(2)), called(2));

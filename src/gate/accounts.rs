@@ -157,9 +157,11 @@ impl Seat<'_> {
     /// The tokens would let their account in now, and the request names none. Whoever only waits goes on waiting.
     #[must_use]
     pub fn must_sign_in(&self, worth: &Worth) -> bool {
-        let enters =
-            worth.pass() == PassState::Valid || matches!(worth.ticket(), TicketState::Called | TicketState::Pending(_));
-        enters && self.lacks_account(worth)
+        let seated = matches!(
+            worth.ticket(),
+            TicketState::Called | TicketState::Inside | TicketState::Pending(_)
+        );
+        (seated || worth.pass() == PassState::Valid) && self.lacks_account(worth)
     }
 
     /// Whose the pass and the ticket are, as far as they count.
@@ -181,7 +183,10 @@ impl Seat<'_> {
                 self.shared.replica.bind(visitor, self.tags.clone());
             }
         }
-        let shown = matches!(worth.ticket(), TicketState::Waiting | TicketState::Called);
+        let shown = matches!(
+            worth.ticket(),
+            TicketState::Waiting | TicketState::Called | TicketState::Inside
+        );
         let ticket = worth.ticket.as_ref().map(|ticket| &ticket.ticket);
         let ticket = ticket.filter(|ticket| shown && ticket.edition == worth.edition);
         let (Some(ticket), Some(visitor)) = (ticket, self.ticket_visitor()) else {
@@ -288,7 +293,11 @@ fn live_ticket(worth: &Worth) -> Option<&TicketWorth> {
     let is_live = |state| {
         matches!(
             state,
-            TicketState::Waiting | TicketState::Called | TicketState::Pending(_) | TicketState::Unknown
+            TicketState::Waiting
+                | TicketState::Called
+                | TicketState::Inside
+                | TicketState::Pending(_)
+                | TicketState::Unknown
         )
     };
     worth.ticket.as_ref().filter(|ticket| is_live(ticket.state))

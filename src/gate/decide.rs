@@ -24,8 +24,10 @@ pub enum TicketState {
     Waiting,
     /// Genuine, and the room has never heard of it: its place may have been lost.
     Unknown,
-    /// Called, or inside and no request has carried the pass yet: the ticket yields the pass.
+    /// Called: the ticket yields the pass.
     Called,
+    /// Inside, and no request has carried the pass yet: the ticket names the session as the pass does.
+    Inside,
     /// Void, and the visitor is told why.
     Void(Void),
 }
@@ -87,11 +89,11 @@ pub enum Verdict {
     Forward,
     /// Forward under the limit and body cap for return routes.
     ForwardReturn,
-    /// Forward as the session of the pass.
+    /// Forward as the session that the pass or the ticket names.
     ForwardInside,
     /// Forward past the line, and count it.
     LetPast,
-    /// Set the pass and forward: the ticket's number has been called.
+    /// Set the pass and forward as its session: the ticket's number is called, or inside.
     Claim,
     /// Forward past the line, if not too many are.
     Crawl,
@@ -131,16 +133,39 @@ impl Verdict {
 /// answered before.
 #[must_use]
 pub fn decide(facts: &Facts) -> Verdict {
-    if facts.pass == PassState::Valid && !matches!(facts.account, Account::Other | Account::Missing) {
+    let own = !matches!(facts.account, Account::Other | Account::Missing);
+    if facts.pass == PassState::Valid && own {
         return Verdict::ForwardInside;
     }
+    if facts.ticket == TicketState::Inside && own {
+        return by_session(facts);
+    }
+    match rest(facts) {
+        // What is forwarded of somebody who is called makes them inside, whatever lets it through.
+        Verdict::Forward | Verdict::ForwardReturn | Verdict::LetPast if facts.ticket == TicketState::Called && own => {
+            by_session(facts)
+        }
+        verdict => verdict,
+    }
+}
+
+/// The ticket names the session: a person is given the pass with the answer.
+fn by_session(facts: &Facts) -> Verdict {
+    if facts.kind.is_navigation() {
+        Verdict::Claim
+    } else {
+        Verdict::ForwardInside
+    }
+}
+
+fn rest(facts: &Facts) -> Verdict {
     if facts.returning {
         return Verdict::ForwardReturn;
     }
     if facts.account == Account::Other {
         return Verdict::NotYours;
     }
-    if facts.door == Door::LetPast && facts.ticket != TicketState::Called {
+    if facts.door == Door::LetPast {
         return Verdict::LetPast;
     }
     if facts.account == Account::Missing {
@@ -160,7 +185,7 @@ pub fn decide(facts: &Facts) -> Verdict {
 
 fn by_ticket(facts: &Facts) -> Verdict {
     match facts.ticket {
-        TicketState::Called => Verdict::Claim,
+        TicketState::Called | TicketState::Inside => Verdict::Claim,
         TicketState::Waiting | TicketState::Unknown => Verdict::Wait,
         _ if facts.account == Account::Nobody => Verdict::SignIn,
         TicketState::Pending(id) => Verdict::Join {

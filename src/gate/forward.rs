@@ -45,8 +45,9 @@ pub struct Session<'a> {
     pub must_set: bool,
     /// Where a newcomer's browser shows whether it keeps cookies, and is sent back from.
     pub check: Option<String>,
-    /// The request carried the pass, so the shop's answer to it can end the session; bits of the `ends_on` rules it met.
-    pub carried: Option<u32>,
+    /// A token of the visitor's names the session, so the shop's answer can end it; bits of the `ends_on` rules that the request
+    /// meets.
+    pub named: Option<u32>,
 }
 
 impl<'a> Session<'a> {
@@ -61,7 +62,7 @@ impl<'a> Session<'a> {
             cookies,
             must_set: false,
             check: None,
-            carried: None,
+            named: None,
         }
     }
 }
@@ -184,8 +185,8 @@ impl Gate {
 
     /// What a session's answer is given, and what it does to the session.
     fn close_step(&self, session: &Session<'_>, method: &Method, response: &mut Response<Body>) {
-        if let Some(matched) = session.carried
-            && let Some(ending) = session.rules.ends(matched, response.status()).max(said(response))
+        if let Some(met) = session.named
+            && let Some(ending) = session.rules.ends(met, response.status()).max(said(response))
         {
             let (after_ms, edition) = (session.rules.room.end_grace_ms, session.edition);
             let note = match ending {

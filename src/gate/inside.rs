@@ -1,17 +1,53 @@
-//! Requests of visitors whose turn it is: the claim, and everything that carries a valid pass.
+//! Requests of visitors whose turn it is. One session, whichever token names it: the pass, the ticket that yields the pass, or
+//! a join that was called at once.
+//!
+//! Who is called is inside from the first request that is forwarded. The log has that before the shop has the request, so a
+//! slot is never given to somebody else meanwhile, whatever becomes of the gate.
+
+use std::borrow::Cow;
+
+use http::HeaderValue;
 
 use crate::metrics::Outcome;
-use crate::room::{Standing, Wall};
-use crate::token::Pass;
+use crate::replica::{Note, Unrecorded};
+use crate::room::{Clock, Edition, Inside, LaneId, Number, Standing, Wall};
+use crate::token::{Pass, Ticket};
 
+use super::accounts::account;
 use super::answers::Answer;
+use super::decide::{PassState, TicketState};
 use super::forward::{Admission, Session};
+use super::join::number_of;
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
+use super::who::used;
 use super::{Gate, Halves};
 
+/// The session that a request's tokens name.
+pub struct Named<'a> {
+    pub pass: Cow<'a, Pass>,
+    pub standing: Standing,
+    /// What the log should learn once a request is forwarded.
+    note: Option<Note>,
+    /// The request carries the pass.
+    carried: bool,
+    /// The room's clock when the tokens were judged.
+    now: Clock,
+}
+
+/// What goes with the request of a session.
+pub struct Entry {
+    pub outcome: Outcome,
+    /// See [`Session::named`].
+    pub named: Option<u32>,
+    /// Cookies besides the pass.
+    pub cookies: Vec<HeaderValue>,
+    /// See [`Session::check`].
+    pub check: Option<String>,
+}
+
 impl Gate {
-    /// The row "valid pass": forwarded, the pass re-signed when due, the ticket cleared.
+    /// The rows "valid pass" and "ticket of a called number".
     pub async fn inside(
         &self,
         seat: &Seat<'_>,
@@ -20,101 +56,260 @@ impl Gate {
         worth: &Worth,
         ends_on: u32,
     ) -> Answer {
-        let Some(shown) = &worth.pass else {
-            return self.shared.unavailable(&seat.rules.pages, visit);
-        };
-        let (lane, number) = (shown.pass.lane, shown.pass.number);
-        if shown.standing == Standing::Unknown {
-            self.shared.replica.foreign_era(number.era);
-            self.shared
-                .replica
-                .foreign_edition(&seat.rules.room.name, shown.pass.edition);
-        }
-        seat.note(shown.note, Some(seat.visitor(lane, number)));
-        let mut cookies = Vec::new();
-        if !seat.app {
-            cookies.extend(worth.due(seat, visit).map(|fresh| seat.set_pass(&fresh)));
-            cookies.extend(seat.ticket().map(|_| seat.clear_ticket()));
-        }
-        let session = Session {
-            carried: Some(ends_on),
-            ..Session::of(seat, &shown.pass, cookies)
-        };
-        self.forward(
-            visit,
-            request,
-            &seat.rules.pages,
-            Outcome::Inside,
-            Admission::Session(session),
-        )
-        .await
-    }
-
-    /// The row "ticket of a called number": the pass is set and the request forwarded.
-    pub async fn claim(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
-        let visitor = seat.ticket_visitor();
-        let pass = worth.yields(seat, visit);
-        let (Some(ticket), Some(pass)) = (&worth.ticket, pass) else {
-            // The view has moved on since the ticket was judged.
+        let Some(named) = worth.named(seat, visit) else {
+            // The view has moved on since the tokens were judged.
             return self.wait(seat, visit, worth);
         };
-        seat.note(ticket.note, visitor);
-        let session = Session::of(seat, &pass, vec![seat.set_pass(&pass)]);
-        let session = Session {
-            must_set: true,
-            ..session
+        let (outcome, cookies) = match named.carried {
+            true => (
+                Outcome::Inside,
+                seat.ticket().filter(|_| !seat.app).map(|_| seat.clear_ticket()),
+            ),
+            false => (Outcome::Claimed, None),
         };
-        self.forward(
-            visit,
-            request,
-            &seat.rules.pages,
-            Outcome::Claimed,
-            Admission::Session(session),
+        let entry = Entry {
+            outcome,
+            named: Some(ends_on),
+            cookies: cookies.into_iter().collect(),
+            check: None,
+        };
+        match self.forward_in(seat, visit, request, named, entry).await {
+            Some(answer) => answer,
+            None => self.wait(seat, visit, worth),
+        }
+    }
+
+    /// Forwards a request as its session's; the pass is set where the request did not carry it, or when it is due. `None` where
+    /// the visitor's turn is over by now.
+    pub async fn forward_in(
+        &self,
+        seat: &Seat<'_>,
+        visit: &Visit,
+        request: Box<Halves>,
+        named: Named<'_>,
+        entry: Entry,
+    ) -> Option<Answer> {
+        if seat.is_shared_out(&named.pass, visit) {
+            return Some(seat.shared_out(visit));
+        }
+        let must_set = !named.carried && visit.kind.is_navigation();
+        let forwarded = visit.aim.forwards(must_set);
+        if forwarded && !self.opened(seat, &named).await {
+            return None;
+        }
+        let mut cookies = entry.cookies;
+        if !seat.app || must_set {
+            cookies.extend(seat.renewed(visit, &named, forwarded).map(|pass| seat.set_pass(&pass)));
+        }
+        let session = Session {
+            must_set,
+            check: entry.check,
+            named: entry.named,
+            ..Session::of(seat, &named.pass, cookies)
+        };
+        let right = Admission::Session(session);
+        Some(
+            self.forward(visit, request, &seat.rules.pages, entry.outcome, right)
+                .await,
         )
-        .await
+    }
+
+    /// Tells the log that a request of the session is forwarded. A call is claimed first: false where its turn is over. While
+    /// the log cannot be asked the visitor goes on, and it learns of that when it can be.
+    async fn opened(&self, seat: &Seat<'_>, named: &Named<'_>) -> bool {
+        let replica = &self.shared.replica;
+        let (lane, number) = (named.pass.lane, named.pass.number);
+        let visitor = seat.visitor(lane, number);
+        match (named.standing, named.note) {
+            (Standing::Called(_), Some(note @ Note::Claim { .. })) => match replica.record(visitor.clone(), note).await
+            {
+                Ok(()) | Err(Unrecorded::Refused | Unrecorded::Stale) => {
+                    let view = replica.load();
+                    matches!(view.standing(&visitor, view.clock), Standing::Inside(_))
+                }
+                Err(Unrecorded::CutOff | Unrecorded::Full) => {
+                    replica.insist(visitor, Note::Reopen);
+                    true
+                }
+            },
+            (standing, note) => {
+                if standing == Standing::Unknown {
+                    replica.foreign_era(number.era);
+                    replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
+                }
+                seat.note(note, Some(visitor));
+                true
+            }
+        }
+    }
+}
+
+impl<'a> Seat<'a> {
+    /// The session of a visitor who was called while joining.
+    #[must_use]
+    pub fn called_at_once(&self, pass: &'a Pass) -> Named<'a> {
+        let replica = &self.shared.replica;
+        let view = replica.load();
+        let standing = view.standing(&self.visitor(pass.lane, pass.number), view.clock);
+        Named {
+            pass: Cow::Borrowed(pass),
+            standing,
+            note: used(standing, false, replica.cut_off().is_none().then(|| view.now())),
+            carried: false,
+            now: view.now(),
+        }
+    }
+
+    /// The pass is in use from as many networks as the room allows, and this is none of them.
+    #[must_use]
+    fn is_shared_out(&self, pass: &Pass, visit: &Visit) -> bool {
+        let allowed = self.rules.room.pass_networks;
+        // PERF: nothing is counted where any number is allowed.
+        self.rehearsal.is_none() && !self.shared.limits.pass(pass, visit.client, allowed)
+    }
+
+    /// The pass that a number's standing entitles its ticket to: when it is called, or inside and no request has carried
+    /// the pass yet.
+    ///
+    /// Its date is that of a session which begins with the request, in wall time: a room that has lost the session goes by it. The
+    /// room itself holds the slot for a tenth longer, and for two seconds.
+    #[must_use]
+    pub fn pass_for(&self, lane: LaneId, number: Number, edition: Edition, wall: Wall) -> Option<Pass> {
+        let view = self.shared.replica.load();
+        // Another browser of an account shares its session.
+        let owner = account(&view, &self.visitor(lane, number)).is_some_and(|tag| self.tags.contains(&tag));
+        let (call, until) = match view.standing(&self.visitor(lane, number), view.clock) {
+            Standing::Called(called) => (called.call, called.deadline),
+            Standing::Inside(inside) if !inside.carried || owner => (inside.call, self.dated(&inside)),
+            _ => return None,
+        };
+        let (room, line) = (&self.rules.room.name, &self.line);
+        Some(Pass {
+            id: self.shared.keyring.pass_id(room, line, edition, call),
+            room: room.clone(),
+            line: line.clone(),
+            lane,
+            edition,
+            number,
+            expires_at: wall.plus(until.since(view.now())),
+        })
+    }
+
+    /// When the passes of a session run out.
+    #[must_use]
+    fn dated(&self, inside: &Inside) -> Clock {
+        Clock(inside.expires.0.saturating_sub(self.rules.room.settings.renewal_ms()))
+    }
+
+    /// The pass to set on the answer, with the date that its session has by now.
+    fn renewed(&self, visit: &Visit, named: &Named<'_>, forwarded: bool) -> Option<Pass> {
+        let (standing, now) = match named.standing {
+            Standing::Called(_) if forwarded => {
+                let view = self.shared.replica.load();
+                let visitor = self.visitor(named.pass.lane, named.pass.number);
+                (view.standing(&visitor, view.clock), view.now())
+            }
+            standing => (standing, named.now),
+        };
+        let (left_ms, since) = match standing {
+            Standing::Inside(inside) => (self.dated(&inside).since(now), inside.since),
+            // The log could not be asked.
+            Standing::Called(_) if forwarded => (self.session_ms(), visit.wall),
+            _ => return (!named.carried).then(|| Pass::clone(&named.pass)),
+        };
+        let expires_at = visit.wall.plus(left_ms);
+        let dates = (named.pass.expires_at, expires_at);
+        let due = !named.carried || is_due(dates, since, visit.wall, self.session_ms());
+        due.then(|| Pass {
+            expires_at,
+            ..Pass::clone(&named.pass)
+        })
     }
 }
 
 impl Worth {
+    /// The session that the tokens name, if there is one.
+    #[must_use]
+    pub fn named(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Named<'_>> {
+        if let Some(shown) = self.pass.as_ref().filter(|pass| pass.state == PassState::Valid) {
+            return Some(Named {
+                pass: Cow::Borrowed(&shown.pass),
+                standing: shown.standing,
+                note: shown.note,
+                carried: true,
+                now: self.now,
+            });
+        }
+        let ticket = self.ticket.as_ref()?;
+        Some(Named {
+            pass: Cow::Owned(self.yields(seat, visit)?),
+            standing: ticket.standing?,
+            note: ticket.note,
+            carried: false,
+            now: self.now,
+        })
+    }
+
+    /// The pass that the ticket yields now, if its number is called or inside.
+    #[must_use]
+    pub fn yields(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Pass> {
+        let seated = [TicketState::Called, TicketState::Inside];
+        let ticket: &Ticket = &self
+            .ticket
+            .as_ref()
+            .filter(|ticket| seated.contains(&ticket.state))?
+            .ticket;
+        seat.pass_for(ticket.lane, number_of(ticket)?, ticket.edition, visit.wall)
+    }
+
+    /// The shown pass with its session's present date, and since when that lasts; `None` unless it is valid and inside.
+    #[must_use]
+    pub fn renewed(&self, seat: &Seat<'_>, visit: &Visit) -> Option<(Pass, Wall)> {
+        let shown = self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
+        let Standing::Inside(inside) = shown.standing else {
+            return None;
+        };
+        let fresh = Pass {
+            expires_at: visit.wall.plus(seat.dated(&inside).since(self.now)),
+            ..shown.pass.clone()
+        };
+        Some((fresh, inside.since))
+    }
+
     /// The shown pass with a later date, when it is time for one.
     #[must_use]
     pub fn due(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Pass> {
         let shown = self.pass.as_ref()?;
-        let (fresh, since) = self.renewed(visit)?;
-        is_due(&shown.pass, &fresh, since, visit.wall, seat.session_ms()).then_some(fresh)
+        let (fresh, since) = self.renewed(seat, visit)?;
+        let dates = (shown.pass.expires_at, fresh.expires_at);
+        is_due(dates, since, visit.wall, seat.session_ms()).then_some(fresh)
+    }
+
+    /// That the visitor is there, where the ticket is one in line.
+    #[must_use]
+    pub fn presence(&self) -> Option<Note> {
+        let in_line = [TicketState::Waiting, TicketState::Unknown];
+        let ticket = self.ticket.as_ref().filter(|ticket| in_line.contains(&ticket.state));
+        ticket.and_then(|ticket| ticket.note)
     }
 }
 
 /// A pass is re-signed past half of the session's length, and once the claim is read back: until then its date is the claim
 /// deadline, which lies well before a whole session from its beginning.
-fn is_due(shown: &Pass, fresh: &Pass, since: Wall, now: Wall, session_ms: u64) -> bool {
-    let gained = fresh.expires_at.since(shown.expires_at);
-    let half_gone = shown.expires_at.since(now) < session_ms / 2;
-    let of_the_claim = shown.expires_at < since.plus(session_ms - session_ms / 10);
+fn is_due((shown, fresh): (Wall, Wall), since: Wall, now: Wall, session_ms: u64) -> bool {
+    let gained = fresh.since(shown);
+    let half_gone = shown.since(now) < session_ms / 2;
+    let of_the_claim = shown < since.plus(session_ms - session_ms / 10);
     gained > 0 && (half_gone || of_the_claim)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Edition, Era, LaneId, LineName, Number, RoomName};
-    use crate::token::PassId;
-
-    fn pass(expires_at: u64) -> Pass {
-        Pass {
-            room: RoomName::new("shop").unwrap(),
-            line: LineName::ONLY,
-            lane: LaneId(0),
-            edition: Edition(0),
-            number: Number { era: Era(1), n: 7 },
-            id: PassId([1; 8]),
-            expires_at: Wall(expires_at),
-        }
-    }
 
     #[test]
     fn a_pass_is_resigned_past_half_its_life_and_never_to_an_earlier_date() {
-        let due = |shown, fresh, now| is_due(&pass(shown), &pass(fresh), Wall(0), Wall(now), 300_000);
+        let due = |shown, fresh, now| is_due((Wall(shown), Wall(fresh)), Wall(0), Wall(now), 300_000);
         assert!(!due(300_000, 310_000, 10_000));
         assert!(due(300_000, 460_000, 160_000));
         assert!(!due(300_000, 290_000, 160_000));
@@ -122,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_pass_dated_by_the_claim_deadline_is_resigned_at_once() {
-        let due = |shown, fresh| is_due(&pass(shown), &pass(fresh), Wall(0), Wall(1_000), 100_000);
+        let due = |shown, fresh| is_due((Wall(shown), Wall(fresh)), Wall(0), Wall(1_000), 100_000);
         assert!(due(89_000, 100_500));
         assert!(!due(100_000, 100_500));
         assert!(!due(89_000, 80_000), "an ending session");

@@ -11,7 +11,8 @@ use crate::waiting::{Notice, check_of};
 
 use super::answers::Answer;
 use super::decide::Void;
-use super::forward::{Admission, Session};
+use super::forward::Admission;
+use super::inside::Entry;
 use super::limits::Asker;
 use super::line_page::LinePage;
 use super::proof::Proof;
@@ -35,6 +36,15 @@ impl Coming {
     pub fn of(pending: Option<PendingId>) -> Self {
         pending.map_or(Self::First, Self::Again)
     }
+}
+
+/// A visitor without a place, before a line of a room.
+pub struct Newcomer {
+    pub pending: Option<PendingId>,
+    /// Why what was shown is void.
+    pub told: Option<Void>,
+    /// The room's, when the visit began.
+    pub edition: Edition,
 }
 
 /// What became of a newcomer.
@@ -110,14 +120,8 @@ impl Gate {
     }
 
     /// The row "navigation, no ticket": forwarded if called at once, else the waiting page.
-    pub async fn join(
-        &self,
-        seat: &Seat<'_>,
-        visit: &Visit,
-        request: Box<Halves>,
-        edition: Edition,
-        (pending, told): (Option<PendingId>, Option<Void>),
-    ) -> Answer {
+    pub async fn join(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, newcomer: Newcomer) -> Answer {
+        let Newcomer { pending, edition, .. } = newcomer;
         // A code is scarcer than any proof.
         if pending.is_none()
             && !seat.joins_by_code(visit)
@@ -128,38 +132,21 @@ impl Gate {
         match self.number(seat, visit, edition, Coming::of(pending)).await {
             Joined::Called(tokens, by_code) => {
                 let (ticket, pass) = *tokens;
-                let mut cookies = vec![seat.set_ticket(&ticket), seat.set_pass(&pass)];
+                let mut cookies = vec![seat.set_ticket(&ticket)];
                 cookies.extend(by_code.then(|| seat.clear_code()));
-                let session = Session::of(seat, &pass, cookies);
-                let session = Session {
-                    must_set: true,
+                let entry = Entry {
+                    outcome: Outcome::Admitted,
+                    named: None,
+                    cookies,
                     check: check_of(&seat.rules.room.name, &seat.line, visit.here()),
-                    ..session
                 };
-                self.forward(
-                    visit,
-                    request,
-                    &seat.rules.pages,
-                    Outcome::Admitted,
-                    Admission::Session(session),
-                )
-                .await
-            }
-            Joined::InLine(ticket, by_code) => {
-                let page = LinePage {
-                    seat,
-                    visit,
-                    notice: told.map(notice),
-                    fresh: true,
-                    ticket: &ticket,
-                };
-                let mut answer = page.answer(Outcome::Joined);
-                let used_up = by_code.then(|| seat.clear_code());
-                for cookie in std::iter::once(seat.set_ticket(&ticket)).chain(used_up) {
-                    answer.response.headers_mut().append(SET_COOKIE, cookie);
+                let named = seat.called_at_once(&pass);
+                match self.forward_in(seat, visit, request, named, entry).await {
+                    Some(answer) => answer,
+                    None => seat.in_line(visit, &newcomer, &ticket, by_code),
                 }
-                answer
             }
+            Joined::InLine(ticket, by_code) => seat.in_line(visit, &newcomer, &ticket, by_code),
             // Switched off on another gate, which this one had not read yet.
             Joined::Refused if self.shared.is_off(&seat.rules.room.name) => {
                 let pages = &seat.rules.pages;
@@ -177,6 +164,23 @@ impl Seat<'_> {
     /// The room has forgotten the id of a pending ticket.
     pub(super) fn has_lapsed(&self, ticket: &Ticket, visit: &Visit) -> bool {
         visit.wall.since(ticket.joined_at) > self.rules.room.settings.late_window_ms
+    }
+
+    /// The waiting page of a visitor who has just joined.
+    fn in_line(&self, visit: &Visit, newcomer: &Newcomer, ticket: &Ticket, by_code: bool) -> Answer {
+        let page = LinePage {
+            seat: self,
+            visit,
+            notice: newcomer.told.map(notice),
+            fresh: true,
+            ticket,
+        };
+        let mut answer = page.answer(Outcome::Joined);
+        let used_up = by_code.then(|| self.clear_code());
+        for cookie in std::iter::once(self.set_ticket(ticket)).chain(used_up) {
+            answer.response.headers_mut().append(SET_COOKIE, cookie);
+        }
+        answer
     }
 
     /// The tokens of whoever was numbered, or is to be.

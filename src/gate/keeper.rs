@@ -60,7 +60,7 @@ fn look_after(shared: &Shared, held: &Held) {
             Standing::Inside(_) if shared.replica.cut_off().is_some() => {
                 shared.replica.note((**visitor).clone(), Note::Reopen);
             }
-            Standing::Inside(inside) if inside.renewal_due => {
+            Standing::Inside(inside) if inside.renewal_due(view.now()) => {
                 shared.replica.note((**visitor).clone(), Note::Renew);
             }
             Standing::Ended | Standing::Late => held.cancel.cancel(),

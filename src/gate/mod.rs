@@ -74,6 +74,7 @@ use answers::{Answer, Refusal};
 use decide::{TicketState, Verdict, decide};
 use forward::Admission;
 use in_flight::InFlight;
+use join::Newcomer;
 use kind::Kind;
 use line_page::LinePage;
 use seat::{Seat, Worth};
@@ -230,11 +231,14 @@ impl Gate {
             Verdict::LetPast => Box::pin(self.let_past(&seat, visit, request, &worth)).await,
             Verdict::Crawl => Box::pin(self.crawl(&seat, visit, request, &worth)).await,
             Verdict::ForwardReturn => Box::pin(self.return_route(visit, request, rules)).await,
-            Verdict::ForwardInside if worth.is_shared_out(&seat, visit) => seat.shared_out(visit),
-            Verdict::ForwardInside => self.inside(&seat, visit, request, &worth, place.ends_on).await,
-            Verdict::Claim => Box::pin(self.claim(&seat, visit, request, &worth)).await,
+            Verdict::ForwardInside | Verdict::Claim => self.inside(&seat, visit, request, &worth, place.ends_on).await,
             Verdict::Join { pending, told } => {
-                Box::pin(self.join(&seat, visit, request, worth.edition, (pending, told))).await
+                let coming = Newcomer {
+                    pending,
+                    told,
+                    edition: worth.edition,
+                };
+                Box::pin(self.join(&seat, visit, request, coming)).await
             }
             Verdict::Wait => self.wait(&seat, visit, &worth),
             Verdict::Closed => closed(&seat, visit, &worth),
@@ -254,7 +258,7 @@ impl Gate {
         let Some(ticket) = &worth.ticket else {
             return self.shared.unavailable(&seat.rules.pages, visit);
         };
-        seat.note(ticket.note, seat.ticket_visitor());
+        seat.note(worth.presence(), seat.ticket_visitor());
         let page = LinePage {
             seat,
             visit,
@@ -302,7 +306,6 @@ impl Gate {
 
 /// The row "navigation while closed": who has a place keeps it by being there.
 fn closed(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
-    let ticket = worth.ticket.as_ref();
-    seat.note(ticket.and_then(|ticket| ticket.note), seat.ticket_visitor());
+    seat.note(worth.presence(), seat.ticket_visitor());
     seat.closed(visit)
 }

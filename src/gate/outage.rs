@@ -63,10 +63,7 @@ impl LetPast {
 impl Gate {
     /// The row "cut off, in a room that opens then": forwarded as nobody's session. Who has a place keeps it.
     pub async fn let_past(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
-        seat.note(
-            worth.ticket.as_ref().and_then(|ticket| ticket.note),
-            seat.ticket_visitor(),
-        );
+        seat.note(worth.presence(), seat.ticket_visitor());
         let room = &seat.rules.room.name;
         if visit.kind.is_navigation() && seat.rehearsal.is_none() && self.shared.let_past.count(room, &seat.line) {
             tracing::warn!(%room, "cut off from the store: everybody is let past the line until it is back (on_outage)");

@@ -155,10 +155,8 @@ impl Gate {
     pub(super) async fn by_code(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition) -> Option<Joined> {
         let shown = seat.use_of_code(visit)?;
         // Whoever waits is there, whatever becomes of the code.
-        let ticket = seat.worth(visit).and_then(|worth| worth.ticket);
-        if let Some(ticket) = ticket.filter(|ticket| ticket.state == TicketState::Waiting) {
-            seat.note(ticket.note, seat.ticket_visitor());
-        }
+        let presence = seat.worth(visit).and_then(|worth| worth.presence());
+        seat.note(presence, seat.ticket_visitor());
         let used = match shown {
             Ok(used) if seat.needs(&used.code, visit) => used,
             Ok(_) => return None,

@@ -8,14 +8,13 @@ use http::request::Parts;
 
 use crate::replica::Condition;
 use crate::room::{
-    Clock, Edition, LaneId, LineName, LineView, Mode, Number, RehearsalId, RoomView, Stage, Standing, Tag, Visitor,
-    Wall,
+    Clock, Edition, LaneId, LineName, LineView, Mode, Number, RehearsalId, RoomView, Stage, Tag, Visitor, Wall,
 };
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::{Kept, Reload};
 
 use super::Shared;
-use super::accounts::{self, account as line_account};
+use super::accounts;
 use super::codes;
 use super::cookies::{Own, Policy};
 use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
@@ -274,32 +273,6 @@ impl<'a> Seat<'a> {
     pub fn has_pass(&self) -> bool {
         self.pass.is_some()
     }
-
-    /// The pass that a number's standing entitles its ticket to: when it is called, or inside and no request has carried
-    /// the pass yet.
-    ///
-    /// Its date is the slot's in wall time, never later: the room frees a slot two seconds after its own date.
-    #[must_use]
-    pub fn pass_for(&self, lane: LaneId, number: Number, edition: Edition, wall: Wall) -> Option<Pass> {
-        let view = self.shared.replica.load();
-        // Another browser of an account shares its session.
-        let owner = line_account(&view, &self.visitor(lane, number)).is_some_and(|tag| self.tags.contains(&tag));
-        let (call, until) = match view.standing(&self.visitor(lane, number), view.clock) {
-            Standing::Called(called) => (called.call, called.deadline),
-            Standing::Inside(inside) if !inside.carried || owner => (inside.call, inside.expires),
-            _ => return None,
-        };
-        let (room, line) = (&self.rules.room.name, &self.line);
-        Some(Pass {
-            id: self.shared.keyring.pass_id(room, line, edition, call),
-            room: room.clone(),
-            line: line.clone(),
-            lane,
-            edition,
-            number,
-            expires_at: wall.plus(until.since(view.now())),
-        })
-    }
 }
 
 /// The code that a request carries: an app's field, or the cookie that a link was exchanged for.
@@ -343,45 +316,9 @@ impl Worth {
         self.pass.as_ref().map_or(PassState::None, |pass| pass.state)
     }
 
-    /// The pass is in use from as many networks as the room allows, and this is none of them.
-    #[must_use]
-    pub fn is_shared_out(&self, seat: &Seat<'_>, visit: &Visit) -> bool {
-        let allowed = seat.rules.room.pass_networks;
-        // PERF: nothing is counted where any number is allowed.
-        self.pass
-            .as_ref()
-            .filter(|_| seat.rehearsal.is_none())
-            .is_some_and(|pass| !seat.shared.limits.pass(&pass.pass, visit.client, allowed))
-    }
-
     #[must_use]
     pub fn ticket(&self) -> TicketState {
         self.ticket.as_ref().map_or(TicketState::None, |ticket| ticket.state)
-    }
-
-    /// The pass that the ticket yields now, if its number is called.
-    #[must_use]
-    pub fn yields(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Pass> {
-        let ticket = self
-            .ticket
-            .as_ref()
-            .filter(|ticket| ticket.state == TicketState::Called)?;
-        let ticket = &ticket.ticket;
-        seat.pass_for(ticket.lane, number_of(ticket)?, ticket.edition, visit.wall)
-    }
-
-    /// The shown pass with its session's present date, and since when that lasts; `None` unless it is valid and inside.
-    #[must_use]
-    pub fn renewed(&self, visit: &Visit) -> Option<(Pass, Wall)> {
-        let shown = self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
-        let Standing::Inside(inside) = shown.standing else {
-            return None;
-        };
-        let fresh = Pass {
-            expires_at: visit.wall.plus(inside.expires.since(self.now)),
-            ..shown.pass.clone()
-        };
-        Some((fresh, inside.since))
     }
 
     /// After the room was asked to give an unknown place back and took its time to answer: what it still does not know

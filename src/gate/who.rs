@@ -86,27 +86,25 @@ impl Reader<'_> {
     fn by_standing(&self, pass: &Pass, standing: Standing) -> (PassState, Option<Note>) {
         match standing {
             Standing::Inside(inside) if self.is_of(pass, inside.call) && self.alive(inside.expires) => {
-                if self.extension_ms.is_some() {
-                    return (PassState::Valid, Some(Note::Reopen));
-                }
-                let claim = (!inside.carried).then_some(Note::Claim { carried: true });
-                (PassState::Valid, claim.or(inside.renewal_due.then_some(Note::Renew)))
+                (PassState::Valid, self.used(standing, true))
             }
             Standing::Called(called) if self.is_of(pass, called.call) && self.alive(called.deadline) => {
-                // A turn that the log may have missed for the visitor while the gate could not tell it.
-                let note = match self.extension_ms {
-                    Some(_) => Note::Reopen,
-                    None => Note::Claim { carried: true },
-                };
-                (PassState::Valid, Some(note))
+                (PassState::Valid, self.used(standing, true))
             }
-            // A call that the log lost. One that was missed is known, and its pass is over whatever the wall clock says.
+            // A call that the log lost.
             Standing::Waiting(waiting) if waiting.missed_at.is_none() && self.dated(pass) => {
                 (PassState::Valid, Some(Note::Reopen))
             }
+            // The pass of a missed call is dated by its deadline. One that is dated later was given with a forwarded request,
+            // of which the log has not heard.
+            Standing::Waiting(_) if pass.expires_at > self.wall => (PassState::Valid, Some(Note::Reopen)),
             Standing::Unknown if self.dated(pass) => (PassState::Valid, Some(Note::Reopen)),
             _ => (PassState::Void, None),
         }
+    }
+
+    fn used(&self, standing: Standing, carried: bool) -> Option<Note> {
+        used(standing, carried, self.extension_ms.map_or(Some(self.now), |_| None))
     }
 
     fn is_of(&self, pass: &Pass, call: CallId) -> bool {
@@ -175,12 +173,12 @@ impl Reader<'_> {
         let (state, note) = match standing {
             Standing::Waiting(waiting) => (TicketState::Waiting, waiting.mark_due.then_some(Note::Mark)),
             Standing::Called(called) if self.alive(called.deadline) => {
-                // Called while joining: only its pass proves that a cookie came back, so the ticket yields it once more.
-                let claim = (!called.at_join).then_some(Note::Claim { carried: false });
-                (TicketState::Called, claim)
+                (TicketState::Called, self.used(standing, false))
             }
             Standing::Called(_) => (TicketState::Waiting, None),
-            Standing::Inside(inside) if !inside.carried && self.alive(inside.expires) => (TicketState::Called, None),
+            Standing::Inside(inside) if !inside.carried && self.alive(inside.expires) => {
+                (TicketState::Inside, self.used(standing, false))
+            }
             Standing::Inside(_) | Standing::Ended => (TicketState::Void(Void::Ended), None),
             Standing::Late => (TicketState::Void(Void::Late), None),
             Standing::Unknown => (TicketState::Unknown, Some(Note::Mark)),
@@ -191,6 +189,20 @@ impl Reader<'_> {
             standing: Some(standing),
             note,
         }
+    }
+}
+
+/// What the log should learn of a request that is forwarded as the visitor's: with the pass (`carried`), or without it. `now` is
+/// the room's clock, `None` where the gate is cut off from the log.
+#[must_use]
+pub fn used(standing: Standing, carried: bool, now: Option<Clock>) -> Option<Note> {
+    match (standing, now) {
+        // The log may have ended the turn or the session while the gate could not tell it.
+        (Standing::Called(_) | Standing::Inside(_), None) => Some(Note::Reopen),
+        (Standing::Called(_), _) => Some(Note::Claim { carried }),
+        (Standing::Inside(inside), _) if carried && !inside.carried => Some(Note::Claim { carried }),
+        (Standing::Inside(inside), Some(now)) => inside.renewal_due(now).then_some(Note::Renew),
+        _ => None,
     }
 }
 

@@ -20,7 +20,8 @@ use crate::token::Keyring;
 pub enum Note {
     /// Checked in.
     Mark,
-    /// The first request forwarded on the ticket, or with the pass (`carried`).
+    /// A request of a called visitor is to be forwarded, with the pass (`carried`) or without it; or the first with the pass
+    /// of one inside.
     Claim { carried: bool },
     /// A session seen in use.
     Renew,

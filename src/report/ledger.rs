@@ -80,7 +80,7 @@ impl Ledger {
             let seat = view.seat(call.lane, call.number);
             self.order(call.lane).call(seat, u64::MAX, now.clock);
             match view.standing(call.lane, call.number, now.clock) {
-                Standing::Called(called) => self.visits.call_until(who, call.count, called.at_join, called.deadline),
+                Standing::Called(called) => self.visits.call_until(who, call.count, called.deadline),
                 Standing::Inside(inside) => self.visits.resume(who, inside.expires, inside.ends_by, now),
                 _ => {}
             }
@@ -162,7 +162,7 @@ impl Ledger {
             self.tally.completed += u64::from(new);
         }
         for claim in &section.claims {
-            let claimed = self.visits.claim((claim.lane, claim.number), claim.carried, now);
+            let claimed = self.visits.claim((claim.lane, claim.number), now);
             self.claimed(claimed, now.time);
         }
         for (lane, number) in &section.reopens {
@@ -206,7 +206,7 @@ impl Ledger {
             return;
         }
         if self.visits.is_called(who) {
-            let claimed = self.visits.claim(who, true, now);
+            let claimed = self.visits.claim(who, now);
             self.claimed(claimed, now.time);
             return;
         }
@@ -268,8 +268,7 @@ impl Ledger {
             if self.visits.is_called((lane, number)) {
                 continue;
             }
-            self.visits
-                .call_until((lane, number), count, called.at_join, called.deadline);
+            self.visits.call_until((lane, number), count, called.deadline);
             self.pieces.call((lane, number));
             self.tally.calls += 1;
             self.tally.calls_again += u64::from(count > 1);

@@ -24,8 +24,6 @@ pub(super) struct Visits {
 struct Call {
     due: Clock,
     count: u8,
-    /// Called with the entry that numbered it: only the pass can claim.
-    at_join: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,21 +72,20 @@ impl Visits {
     }
 
     /// Somebody is called for the first time or (`count`) again.
-    pub fn call_until(&mut self, who: Who, count: u8, at_join: bool, deadline: Clock) {
+    pub fn call_until(&mut self, who: Who, count: u8, deadline: Clock) {
         let due = deadline.plus(SLACK_MS);
-        if let Some(before) = self.called.insert(who, Call { due, count, at_join }) {
+        if let Some(before) = self.called.insert(who, Call { due, count }) {
             self.dues.remove(&(before.due, who));
         }
         self.dues.insert((due, who));
     }
 
-    /// A called visitor comes in, with the pass (`carried`) or the ticket. False for one who was not called, or may not
-    /// come so.
-    pub fn claim(&mut self, who: Who, carried: bool, now: Now<'_>) -> bool {
-        let Some(call) = self.called.get(&who).copied().filter(|call| carried || !call.at_join) else {
+    /// A called visitor comes in; of one inside it is a renewal. False for one who was not called.
+    pub fn claim(&mut self, who: Who, now: Now<'_>) -> bool {
+        let Some(call) = self.called.remove(&who) else {
+            self.renew(who, now);
             return false;
         };
-        self.called.remove(&who);
         self.dues.remove(&(call.due, who));
         self.open(who, now);
         true
@@ -101,7 +98,7 @@ impl Visits {
             since: now.time,
             since_clock: now.clock,
             last: now.time,
-            expires: now.clock.plus(now.settings.session_ms).min(ends_by),
+            expires: now.clock.plus(now.settings.hold_ms()).min(ends_by),
             ends_by,
             ending: false,
             cut: false,
@@ -127,7 +124,7 @@ impl Visits {
         let Some(session) = self.inside.get(&who).copied().filter(|session| !session.ending) else {
             return;
         };
-        let expires = now.clock.plus(now.settings.session_ms).min(session.ends_by);
+        let expires = now.clock.plus(now.settings.hold_ms()).min(session.ends_by);
         let renewed = Session {
             expires: expires.max(session.expires),
             last: now.time,
@@ -138,7 +135,9 @@ impl Visits {
 
     /// The shop ends a session, `after_ms` from now. False for nobody's.
     pub fn end(&mut self, who: Who, after_ms: u64, now: Now<'_>) -> bool {
-        self.claim(who, true, now);
+        if self.is_called(who) {
+            self.claim(who, now);
+        }
         let Some(session) = self.inside.get(&who).copied() else {
             return false;
         };
@@ -243,38 +242,38 @@ mod tests {
     #[test]
     fn a_call_that_nobody_comes_for_is_missed_two_seconds_after_its_deadline() {
         let (settings, mut visits) = (settings(), Visits::default());
-        visits.call_until(WHO, 1, true, Clock(5_000));
+        visits.call_until(WHO, 1, Clock(5_000));
         assert_eq!(visits.expire(Clock(6_999)), []);
         assert_eq!(visits.expire(Clock(7_000)), [Missed { who: WHO, spent: false }]);
-        visits.call_until(WHO, 2, false, Clock(13_000));
+        visits.call_until(WHO, 2, Clock(13_000));
         assert_eq!(visits.expire(Clock(90_000)), [Missed { who: WHO, spent: true }]);
-        assert!(!visits.claim(WHO, true, at(&settings, 90_000)));
+        assert!(!visits.claim(WHO, at(&settings, 90_000)));
     }
 
     #[test]
     fn a_session_is_used_until_its_last_renewal_and_held_until_it_idles_out() {
         let (settings, mut visits) = (settings(), Visits::default());
-        visits.call_until(WHO, 1, true, Clock(5_000));
+        visits.call_until(WHO, 1, Clock(5_000));
+        assert!(visits.claim(WHO, at(&settings, 1_000)));
+        visits.renew(WHO, at(&settings, 5_000));
         assert!(
-            !visits.claim(WHO, false, at(&settings, 1_000)),
-            "the ticket has not been shown yet"
+            !visits.claim(WHO, at(&settings, 9_000)),
+            "of one inside it is a renewal"
         );
-        assert!(visits.claim(WHO, true, at(&settings, 1_000)));
-        visits.renew(WHO, at(&settings, 9_000));
-        visits.expire(Clock(20_999));
+        visits.expire(Clock(21_999));
         assert_eq!((visits.inside(), visits.called()), (1, 0));
-        visits.expire(Clock(21_000));
+        visits.expire(Clock(22_000));
         assert_eq!(visits.inside(), 0);
         assert_eq!(
             (visits.used.spread().max_secs, visits.held.spread().max_secs),
-            (8.0, 20.0)
+            (8.0, 21.0)
         );
     }
 
     #[test]
     fn an_end_stops_renewals_and_a_leave_ends_at_once() {
         let (settings, mut visits) = (settings(), Visits::default());
-        visits.call_until(WHO, 1, true, Clock(5_000));
+        visits.call_until(WHO, 1, Clock(5_000));
         assert!(
             visits.end(WHO, 3_000, at(&settings, 1_000)),
             "a called visitor is let in to end"

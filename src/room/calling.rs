@@ -98,7 +98,6 @@ impl Line {
         let call = Call {
             deadline,
             at: m.time,
-            at_join: false,
             count: 1,
         };
         let Some(lane) = self.lane(id) else { return };
@@ -116,7 +115,6 @@ impl Line {
         let call = Call {
             deadline,
             at: m.time,
-            at_join: false,
             count: 1,
         };
         let Some(place) = self.lanes[index].call(call, settings, m.clock) else {

@@ -35,8 +35,6 @@ pub(super) struct Lane {
     target: Place,
     /// One past the highest place called.
     head: Place,
-    /// Where the joins of the entry under way begin.
-    newcomers: Place,
     /// Where `next` was.
     issued: Ring,
     /// Where `head` was.
@@ -59,7 +57,6 @@ impl Lane {
             horizon: start,
             target: start,
             head: start,
-            newcomers: start,
             issued: Ring::default(),
             called: Ring::default(),
             pulse: Pulse::default(),
@@ -165,11 +162,7 @@ impl Lane {
             Some(Record::Missed { count, .. }) => count.saturating_add(1),
             _ => 1,
         };
-        let call = Call {
-            at_join: place >= self.newcomers,
-            count,
-            ..call
-        };
+        let call = Call { count, ..call };
         self.presence.take(place);
         self.slots.put(place, Some(Record::Called(call)));
         call
@@ -216,7 +209,6 @@ impl Lane {
 
     /// An entry begins: `fresh` follows the joins at `firm_within`.
     pub fn freshen(&mut self, settings: &Settings, now: Clock) {
-        self.newcomers = self.eras.next();
         if let Some(fresh) = self.issued.ripe(settings.firm_within_ms, now) {
             self.presence.freshen(fresh);
         }
@@ -327,7 +319,6 @@ impl Lane {
     pub fn read(r: &mut Reader) -> Read<Self> {
         let eras = Eras::read(r)?;
         let mut lane = Self {
-            newcomers: eras.next(),
             eras,
             presence: Presence::read(r)?,
             slots: Slots::read(r)?,

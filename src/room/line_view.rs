@@ -102,7 +102,7 @@ impl LineView {
             Some(Record::Called(call)) if now <= call.deadline => Standing::Called(called(call, count(call.count))),
             Some(Record::Called(call)) if call.count < 2 => waiting(line_lane, place, Some(call.at)),
             Some(Record::Inside(session)) if now <= session.expires => {
-                Standing::Inside(self.inside(session, count(session.count), now))
+                Standing::Inside(self.inside(session, count(session.count)))
             }
             Some(Record::Inside(_) | Record::Over { .. }) => Standing::Ended,
             Some(Record::Called(_) | Record::Spent { .. }) => Standing::Late,
@@ -281,7 +281,7 @@ impl LineView {
         self.lanes.get(usize::from(lane.0))
     }
 
-    fn inside(&self, session: &Session, call: CallId, now: Clock) -> Inside {
+    fn inside(&self, session: &Session, call: CallId) -> Inside {
         let stretches = !session.ending && session.expires < session.ends_by;
         Inside {
             call,
@@ -289,7 +289,10 @@ impl LineView {
             ends_by: session.ends_by,
             since: session.since,
             carried: session.carried,
-            renewal_due: stretches && now.since(session.renewed) >= self.settings.session_ms / 10,
+            renews_from: match stretches {
+                true => session.renewed.plus(self.settings.renewal_ms()),
+                false => Clock(u64::MAX),
+            },
             ending: session.ending,
         }
     }
@@ -322,7 +325,6 @@ fn called(call: &Call, id: CallId) -> Called {
         call: id,
         deadline: call.deadline,
         called_at: call.at,
-        at_join: call.at_join,
     }
 }
 

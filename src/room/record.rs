@@ -25,7 +25,6 @@ pub(super) enum Record {
 pub(super) struct Call {
     pub deadline: Clock,
     pub at: Wall,
-    pub at_join: bool,
     /// How often the number has been called, this time included.
     pub count: u8,
 }
@@ -68,7 +67,6 @@ impl Record {
                 w.u8(0);
                 w.clock(call.deadline);
                 w.wall(call.at);
-                w.flag(call.at_join);
                 w.u8(call.count);
             }
             Self::Inside(session) => {
@@ -97,7 +95,6 @@ impl Record {
             0 => Self::Called(Call {
                 deadline: r.clock()?,
                 at: r.wall()?,
-                at_join: r.flag()?,
                 count: r.u8()?,
             }),
             1 => Self::Inside(Session::read(r)?),

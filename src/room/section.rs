@@ -119,6 +119,7 @@ impl Line {
         true
     }
 
+    /// A request of a called visitor is forwarded: from now on they are inside. Of one inside it is a renewal.
     fn claim(&mut self, claim: &Claim, settings: &Settings, m: &Moment) -> bool {
         let Some(lane) = self.lane(claim.lane) else {
             return false;
@@ -127,10 +128,8 @@ impl Line {
             return false;
         };
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) if claim.carried || !call.at_join => {
-                self.admit((claim.lane, place), &call, settings, m)
-            }
-            Some(Record::Inside(session)) => session,
+            Some(Record::Called(call)) => self.admit((claim.lane, place), &call, settings, m),
+            Some(Record::Inside(session)) => renewed(session, settings, m),
             _ => return false,
         };
         let carried = session.carried || claim.carried;
@@ -185,21 +184,7 @@ impl Line {
         let Some(Record::Inside(session)) = lane.slots.get(place).copied() else {
             return false;
         };
-        if !session.ending {
-            let expires = m
-                .clock
-                .plus(settings.session_ms)
-                .min(session.ends_by)
-                .max(session.expires);
-            self.keep(
-                (id, place),
-                Record::Inside(Session {
-                    expires,
-                    renewed: m.clock,
-                    ..session
-                }),
-            );
-        }
+        self.keep((id, place), Record::Inside(renewed(session, settings, m)));
         !session.ending
     }
 
@@ -321,7 +306,7 @@ impl Line {
         self.count(due, |figures| figures.inside += 1);
         let ends_by = m.clock.plus(settings.session_max_ms);
         Session {
-            expires: m.clock.plus(settings.session_ms).min(ends_by),
+            expires: m.clock.plus(settings.hold_ms()).min(ends_by),
             ends_by,
             renewed: m.clock,
             since: m.time,
@@ -330,5 +315,18 @@ impl Line {
             ending: false,
             excess,
         }
+    }
+}
+
+/// A session that is in use; one whose end is set keeps that.
+fn renewed(session: Session, settings: &Settings, m: &Moment) -> Session {
+    if session.ending {
+        return session;
+    }
+    let expires = m.clock.plus(settings.hold_ms()).min(session.ends_by);
+    Session {
+        expires: expires.max(session.expires),
+        renewed: m.clock,
+        ..session
     }
 }

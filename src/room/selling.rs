@@ -196,7 +196,6 @@ mod tests {
         let call = Call {
             deadline: Clock(9),
             at: Wall(0),
-            at_join: false,
             count: 1,
         };
         for at in 0..10 {

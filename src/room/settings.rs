@@ -33,6 +33,7 @@ pub struct Settings {
     pub rate_per_minute: Option<u32>,
     /// The rate's step: tokens come once a step, and the bucket never holds more than one step's.
     pub call_every_ms: u64,
+    /// How long a session lasts after its last request; a slot is held for [`Settings::hold_ms`].
     pub session_ms: u64,
     pub session_max_ms: u64,
     pub claim_deadline_ms: u64,
@@ -115,6 +116,19 @@ const MAX_STEP_MS: u64 = 24 * 3_600_000;
 pub const MAX_LANES: usize = 8;
 
 impl Settings {
+    /// A session in use is renewed at most this often: a tenth of `session_ms`.
+    #[must_use]
+    pub fn renewal_ms(&self) -> u64 {
+        self.session_ms / 10
+    }
+
+    /// How long a session lasts after its last renewal. A request within [`Settings::renewal_ms`] of it is not recorded, so
+    /// a session lasts that much longer: never less than `session_ms` after its last request.
+    #[must_use]
+    pub fn hold_ms(&self) -> u64 {
+        self.session_ms.saturating_add(self.renewal_ms())
+    }
+
     /// The settings within the bounds that the room counts in: durations of 1 ms to a year, 1 to 8 lanes that weigh at
     /// least 1. What a validated configuration says is not changed by this.
     #[must_use]

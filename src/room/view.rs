@@ -98,7 +98,7 @@ pub struct RoomView {
 pub enum Standing {
     /// In line, or able to be (a visitor who is not present keeps the place and becomes present with a mark).
     Waiting(Waiting),
-    /// Told to come in, has not come yet.
+    /// Told to come in; no request of theirs has been forwarded yet.
     Called(Called),
     Inside(Inside),
     /// Came back after the horizon, or missed two turns: joins anew at the back.
@@ -125,8 +125,6 @@ pub struct Called {
     pub call: CallId,
     pub deadline: Clock,
     pub called_at: Wall,
-    /// Called in the entry that numbered it: no cookie has been shown yet, only the pass can claim.
-    pub at_join: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,8 +137,9 @@ pub struct Inside {
     pub since: Wall,
     /// A request has carried the pass: the ticket yields it no more.
     pub carried: bool,
-    /// A tenth of the session has passed since the last renewal, and a renewal would still stretch it.
-    pub renewal_due: bool,
+    /// From when on use of the session is to be recorded: a tenth of it after the last renewal; never, if a renewal would not
+    /// stretch it.
+    pub renews_from: Clock,
     /// An end is set (`end_grace`); renewals do not stretch it.
     pub ending: bool,
 }
@@ -239,6 +238,14 @@ impl View {
         let able = settings.mode == Mode::Auto && now >= self.quiet_until.max(room.heals_until);
         let fits = u32::try_from(room.lines.len()).is_ok_and(|lines| lines < settings.max_lines);
         able && fits && settings.capacity > 0 && settings.rate_per_minute != Some(0)
+    }
+}
+
+impl Inside {
+    /// Use of the session is to be recorded.
+    #[must_use]
+    pub fn renewal_due(&self, now: Clock) -> bool {
+        now >= self.renews_from
     }
 }
 

@@ -20,6 +20,7 @@ mod run;
 mod saw;
 mod series;
 mod serving;
+mod sessions;
 pub mod shop;
 mod text;
 mod visits;

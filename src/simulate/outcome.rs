@@ -106,6 +106,8 @@ pub struct Outcome {
     /// Visitors still in line at the end.
     pub still_waiting: u64,
     pub peak_waiting: u64,
+    /// Most visitors at once with a request of the shop in the last `session_duration`, whose sessions nobody has ended.
+    pub most_sessions: u64,
     /// How long somebody waited, and could be called.
     pub line_secs: f64,
     /// Shares of the slots meanwhile: held, in a session, and with somebody busy inside.
@@ -137,7 +139,7 @@ impl Outcome {
     pub(super) fn of(
         plan: &Plan,
         gate: &Gate,
-        (tally, bots, never_came): (&Tally, u64, u64),
+        (tally, most_sessions, bots, never_came): (&Tally, u64, u64, u64),
         (upstream, admission, bills): (Option<Served>, Option<Followed>, Vec<Bill>),
         (waits, waits_to_door): (Spread, Spread),
         (estimates, points, over_time): (Trust, Vec<Point>, Series),
@@ -167,6 +169,7 @@ impl Outcome {
             completed: figures.completed,
             still_waiting: figures.waiting,
             peak_waiting: tally.peak_waiting,
+            most_sessions,
             line_secs: secs(tally.line_ms),
             held: share(tally.held, tally.slots),
             in_session: share(tally.inside, tally.slots),

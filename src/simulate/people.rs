@@ -29,6 +29,8 @@ pub(super) struct Person {
     /// When the visitor came, and first joined, in milliseconds.
     pub arrives: u64,
     pub joined: u64,
+    /// When the visitor was last numbered.
+    pub numbered: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +121,7 @@ fn person(plan: &Plan, at: u64, nature: Nature, rng: &mut Rng) -> Person {
         marked: 0,
         arrives: at,
         joined: u64::MAX,
+        numbered: u64::MAX,
     }
 }
 

@@ -17,6 +17,7 @@ use super::people::{self, Is, Nature, Person};
 use super::plan::Plan;
 use super::series::Recorder;
 use super::serving::Serving;
+use super::sessions::Sessions;
 use super::wheel::Wheel;
 
 /// Given from time to time while a simulation runs.
@@ -72,6 +73,7 @@ pub(super) struct Run<'a> {
     next_change: usize,
     pub guesses: Guesses,
     pub tally: Tally,
+    pub sessions: Sessions,
     pub waits: Histogram,
     pub doors: Histogram,
     /// People in the shop.
@@ -92,6 +94,7 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     let mut run = Run {
         gate: Gate::start(plan),
         guesses: Guesses::new(people.len(), plan.probes),
+        sessions: Sessions::new(people.len(), plan.settings.session_ms),
         people,
         plan,
         rng,
@@ -130,6 +133,7 @@ impl Run<'_> {
     fn step(&mut self) {
         let before = self.now;
         self.now = self.next_time();
+        self.sessions.advance(self.now);
         self.change();
         self.hear_answers();
         let joining = self.arrive();
@@ -327,7 +331,12 @@ impl Run<'_> {
         Outcome::of(
             self.plan,
             &self.gate,
-            (&self.tally, bots as u64, (self.people.len() - self.came) as u64),
+            (
+                &self.tally,
+                self.sessions.most,
+                bots as u64,
+                (self.people.len() - self.came) as u64,
+            ),
             (
                 self.serving.as_ref().map(Serving::served),
                 self.follower.followed(&self.plan.settings),

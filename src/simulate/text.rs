@@ -72,6 +72,7 @@ fn visitors(text: &mut String, outcome: &Outcome) {
         ("session over while shopping", outcome.thrown_out),
         ("bought of the stock", u64::from(outcome.completed)),
         ("most in line at once", outcome.peak_waiting),
+        ("most sessions at the shop", outcome.most_sessions),
     ];
     for (name, count) in rows.into_iter().filter(|(_, count)| *count > 0) {
         let _ = writeln!(text, "  {name:<28} {count:>10}");

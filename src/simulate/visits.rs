@@ -29,6 +29,7 @@ impl Run<'_> {
         person.is = Is::Waiting;
         (person.number, person.calls, person.marked) = (number, 0, 0);
         person.joined = person.joined.min(now);
+        person.numbered = now;
         let nature = person.nature;
         let asks_ms = pace::refresh_ms(&self.plan.settings, None, self.rng.u16(..));
         self.wheel.put(id, now + asks_ms);
@@ -90,9 +91,7 @@ impl Run<'_> {
             return;
         }
         // The request that joined is in the shop already.
-        if let Some(Standing::Called(called)) = self.standing(id)
-            && called.at_join
-        {
+        if person.numbered == now && matches!(self.standing(id), Some(Standing::Called(_))) {
             return self.goes_in(id);
         }
         if nature == Nature::NoShow {
@@ -171,9 +170,8 @@ impl Run<'_> {
 
     /// In the shop, with so many pauses to come, each after an answer.
     fn claims(&mut self, id: u32, pauses: u32) {
-        // Whoever was called in line says so twice, with the ticket and with the pass.
-        let at_join = matches!(self.standing(id), Some(Standing::Called(called)) if called.at_join);
-        self.tally.counts.words += u64::from(!at_join);
+        // Said twice: before the first request, which is forwarded without the pass, and with the first that carries it.
+        self.tally.counts.words += u64::from(pauses > 1);
         let person = &mut self.people[id as usize];
         (person.is, person.pauses) = (Is::Inside, pauses);
         let (lane, number) = seat(person);
@@ -191,6 +189,7 @@ impl Run<'_> {
     /// A request of the shop, and time to look at the answer once it is there.
     fn asks(&mut self, id: u32) {
         self.tally.counts.requests += 1;
+        self.sessions.ask(id, self.now);
         match &mut self.serving {
             Some(serving) => serving.ask(id, self.now),
             None => self.looks_at_page(id),
@@ -244,9 +243,11 @@ impl Run<'_> {
         if person.pauses == 0 {
             self.goes(id);
             if self.part(id).is_some() {
+                self.sessions.end(id);
                 return self.gate.said.leaves.push(seat);
             }
             if let Some(after_ms) = self.plan.end_grace_ms.filter(|_| finishes && inside.is_some()) {
+                self.sessions.end(id);
                 self.ends(seat, after_ms);
             }
             return;
@@ -255,7 +256,7 @@ impl Run<'_> {
             self.tally.thrown_out += 1;
             return self.goes(id);
         };
-        if inside.renewal_due {
+        if inside.renewal_due(self.gate.view.clock) {
             self.gate.said.renewals.push(seat);
         }
         self.asks(id);

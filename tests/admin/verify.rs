@@ -55,7 +55,7 @@ fn a_session_is_told_from_the_call_to_its_end() {
     assert!(
         told["expires_in_secs"]
             .as_u64()
-            .is_some_and(|left| (200..=302).contains(&left)),
+            .is_some_and(|left| (200..=332).contains(&left)),
         "{told}"
     );
     assert!(

@@ -138,7 +138,7 @@ impl Guest {
         read_pass(self.jar.get(&pass_name())?)
     }
 
-    fn take_cookies(&mut self, answer: &Message) {
+    pub fn take_cookies(&mut self, answer: &Message) {
         for line in answer.fields("set-cookie") {
             let Some((name, value)) = line.split(';').next().and_then(|pair| pair.split_once('=')) else {
                 continue;

@@ -16,6 +16,8 @@ mod limits;
 mod lines;
 #[path = "../blackbox/contract/modes.rs"]
 mod modes;
+#[path = "../blackbox/contract/one_session.rs"]
+mod one_session;
 #[path = "../blackbox/contract/tokens.rs"]
 mod tokens;
 #[path = "tunnels.rs"]

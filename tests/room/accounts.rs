@@ -66,7 +66,7 @@ fn after_its_end_an_account_joins_at_the_back() {
     let ends: [fn(&mut Log, Number); 4] = [
         |log, ann| _ = log.leave(ann),
         |log, ann| _ = log.end(ann, 0),
-        |log, _| log.pass(23_000),
+        |log, _| log.pass(24_500),
         |log, ann| {
             log.end(ann, 5_000);
             assert_eq!(log.account(&[1]), Some(ann), "until the session is over");
@@ -239,7 +239,7 @@ fn a_session_that_is_opened_again_is_still_its_accounts() {
     let mut log = Log::new(settings(1));
     let ann = log.account(&[1]).unwrap();
     log.claim(ann, true);
-    log.pass(23_000);
+    log.pass(25_000);
     let again = log.account(&[1]).unwrap();
     assert!(again > ann, "the session idled out");
     assert!(log.reopen(ann));

@@ -22,6 +22,7 @@ mod gates;
 mod hands;
 mod history;
 mod house;
+mod inside;
 mod known;
 mod lanes;
 mod laws;

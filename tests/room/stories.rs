@@ -1,6 +1,6 @@
 //! Single rules of a visitor's way through the line, each told as a short story.
 
-use anteroom::room::{Change, Claim, End, Mode, Overrides, Section, Settings, Standing};
+use anteroom::room::{Change, Claim, Clock, End, Mode, Overrides, Section, Settings, Standing};
 
 use super::support::{LANE, Log, only, settings};
 
@@ -21,17 +21,13 @@ fn the_first_are_called_at_once_and_the_rest_wait_in_order() {
 }
 
 #[test]
-fn somebody_called_while_joining_claims_only_with_the_pass() {
+fn a_called_visitor_claims_without_the_pass_whether_called_while_joining_or_in_line() {
     let mut log = Log::new(settings(1));
     let people = log.join(2);
-    assert!(!log.claim(people[0], false));
-    assert!(log.claim(people[0], true));
+    assert!(log.claim(people[0], false) && log.is_inside(people[0]));
     assert!(log.leave(people[0]));
     assert!(log.is_called(people[1]));
-    assert!(
-        log.claim(people[1], false),
-        "who has shown a cookie may claim with the ticket"
-    );
+    assert!(log.claim(people[1], false) && log.is_inside(people[1]));
 }
 
 #[test]
@@ -42,8 +38,8 @@ fn a_session_idles_out_two_seconds_after_its_pass_unless_renewed() {
     log.pass(19_000);
     assert!(log.renew(people[0]));
     log.mark(people[1]);
-    log.pass(20_000);
-    assert!(log.is_inside(people[0]));
+    log.pass(22_000);
+    assert!(log.is_inside(people[0]), "a session and a tenth");
     log.pass(1_500);
     assert_eq!((log.standing(people[0]), log.figures().inside), (Standing::Ended, 1));
     log.pass(500);
@@ -62,7 +58,7 @@ fn renewals_stop_at_the_longest_session() {
     let Standing::Inside(inside) = log.standing(person) else {
         panic!("not inside")
     };
-    assert_eq!((inside.expires, inside.renewal_due), (inside.ends_by, false));
+    assert_eq!((inside.expires, inside.renews_from), (inside.ends_by, Clock(u64::MAX)));
     log.pass(2_000);
     assert_eq!(log.figures().inside, 0);
     assert!(!log.reopen(person), "the longest session is not reopened");
@@ -74,9 +70,11 @@ fn a_renewal_is_due_once_a_tenth_of_the_session_has_passed() {
     let person = log.join(1)[0];
     log.claim(person, true);
     log.pass(1_500);
-    assert!(matches!(log.standing(person), Standing::Inside(inside) if !inside.renewal_due));
+    let (standing, now) = (log.standing(person), log.now());
+    assert!(matches!(standing, Standing::Inside(inside) if !inside.renewal_due(now)));
     log.pass(500);
-    assert!(matches!(log.standing(person), Standing::Inside(inside) if inside.renewal_due && inside.carried));
+    let (standing, now) = (log.standing(person), log.now());
+    assert!(matches!(standing, Standing::Inside(inside) if inside.renewal_due(now) && inside.carried));
 }
 
 #[test]
@@ -228,7 +226,7 @@ fn a_session_that_idled_out_is_reopened_as_excess() {
     let people = log.join(2);
     log.claim(people[0], true);
     log.mark(people[1]);
-    log.pass(22_000);
+    log.pass(24_000);
     assert!(log.is_called(people[1]));
     assert!(log.reopen(people[0]));
     assert!(!log.reopen(people[0]));

@@ -215,7 +215,8 @@ impl World {
             self.after(again * SECOND, Event::Fault(lift));
         }
         for id in 0..self.people.len() {
-            if self.people[id].is != super::people::Is::Gone && self.people[id].is != super::people::Is::Joining {
+            use super::people::Is;
+            if !matches!(self.people[id].is, Is::Gone | Is::Joining | Is::Claiming) {
                 self.come_again(id, 0, 3 * SECOND);
             }
         }

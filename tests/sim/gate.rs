@@ -50,10 +50,12 @@ pub struct Joiner {
     pub arrival: Arrival,
 }
 
-/// Somebody with a number that the gate does not know, until their mark is read back.
+/// Somebody with a number that the gate does not know, until their mark is read back; or (`claims`) whose turn has come, until
+/// the claim is.
 pub struct Asking {
     pub visitor: usize,
     pub visit: u64,
+    pub claims: bool,
     pub recorded: Receiver<()>,
 }
 

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use anteroom::gate::decide::{PassState, TicketState, Void};
-use anteroom::gate::who::Reader;
+use anteroom::gate::who::{Reader, used};
 use anteroom::replica::Note;
 use anteroom::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, Tag, View, Wall};
 use anteroom::token::{self, Key, KeyId, Keyring, Secret, TicketPlace};
@@ -78,7 +78,7 @@ impl Eyes<'_> {
         });
         let state = match worth.state {
             TicketState::Waiting => Worth::Waiting,
-            TicketState::Called => Worth::Called,
+            TicketState::Called | TicketState::Inside => Worth::Called,
             TicketState::Unknown => Worth::Unknown,
             TicketState::Void(Void::Late) => Worth::Late,
             TicketState::Void(_) => Worth::Ended,
@@ -105,11 +105,16 @@ impl Eyes<'_> {
         }
     }
 
+    /// What the log should learn of a request that is forwarded for a number without its pass.
+    pub fn used(&self, number: Number) -> Option<Note> {
+        used(self.standing(number), false, (!self.cut_off).then_some(self.now))
+    }
+
     /// The pass that a number's standing entitles its ticket to.
     pub fn pass_for(&self, number: Number) -> Option<Pass> {
         let (call, until) = match self.standing(number) {
             Standing::Called(called) => (called.call, called.deadline),
-            Standing::Inside(inside) if !inside.carried => (inside.call, inside.expires),
+            Standing::Inside(inside) if !inside.carried => (inside.call, dated(inside.expires)),
             _ => return None,
         };
         Some(Pass {
@@ -127,7 +132,7 @@ impl Eyes<'_> {
         Some(Pass {
             number,
             call: inside.call,
-            expires_at: self.wall + inside.expires.since(self.now),
+            expires_at: self.wall + dated(inside.expires).since(self.now),
         })
     }
 
@@ -141,7 +146,7 @@ impl Eyes<'_> {
     pub fn renewed(&self, pass: &Pass) -> Pass {
         match self.standing(pass.number) {
             Standing::Inside(inside) => Pass {
-                expires_at: self.wall + inside.expires.since(self.now),
+                expires_at: self.wall + dated(inside.expires).since(self.now),
                 ..*pass
             },
             _ => *pass,
@@ -168,3 +173,8 @@ pub static KEYRING: LazyLock<Keyring> = LazyLock::new(|| {
     Keyring::new(vec![Key { id, secret }]).expect("one key")
 });
 static LINE: LineName = LineName::ONLY;
+
+/// When the passes of a session run out: the slot is held for a tenth longer.
+fn dated(expires: Clock) -> Clock {
+    Clock(expires.0.saturating_sub(rooms::settings().renewal_ms()))
+}

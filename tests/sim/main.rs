@@ -30,6 +30,7 @@ mod rehearsal;
 mod rooms;
 mod sales;
 mod scenarios;
+mod shop;
 mod slots;
 mod stock;
 mod store;

@@ -24,6 +24,10 @@ pub struct Person {
     /// When the visitor goes home, once inside.
     pub stays: Time,
     pub inside_until: Option<Time>,
+    /// The request under way: its pass, and whether it carries it.
+    pub claiming: Option<(Pass, bool)>,
+    /// When the shop had the last request, and of which number; `None` for one whom the shop does not count.
+    pub asked: Option<(Time, Number)>,
     pub first_inside: bool,
     pub turns_missed: u32,
     pub tries: u32,
@@ -34,6 +38,8 @@ pub enum Is {
     Outside,
     /// A join is under way at a gate.
     Joining,
+    /// The turn has come, and the gate has the log know before it forwards the request.
+    Claiming,
     Waiting,
     Inside,
     Gone,
@@ -81,6 +87,8 @@ impl Person {
             longest_absence: 0,
             stays: chance.within(2, 40) * SECOND,
             inside_until: None,
+            claiming: None,
+            asked: None,
             first_inside: false,
             turns_missed: 0,
             tries: 0,

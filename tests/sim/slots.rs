@@ -18,7 +18,7 @@ impl World {
             .rooms
             .get(&rooms::room())
             .and_then(|room| room.line(&LineName::ONLY));
-        let Some(line) = line else { return };
+        let Some(line) = line.cloned() else { return };
         let slots = u64::from(line.figures.called + line.figures.inside);
         self.tally.most_inside = self.tally.most_inside.max(slots);
         let twisted = observer::with(|watch| watch.twisted.contains(&gate.id()));
@@ -26,6 +26,10 @@ impl World {
         let quiet = super::ledger::book::is_quiet(&gate.view, &rooms::room());
         if quiet || self.excuse.excess || self.newest() != Some(gate.view.position) || twisted || !gate.view.rooted {
             return;
+        }
+        if !rooms::has_accounts() {
+            let clock = gate.view.clock;
+            self.nobody_is_forgotten(&line, clock);
         }
         let mut held: Vec<usize> = (0..self.people.len()).filter(|id| self.is_let_in(*id)).collect();
         // Browsers of one account share a session; what one of them has ended, the other's gate hears in a moment.

@@ -45,6 +45,9 @@ impl World {
         if self.people[id].is == Is::Joining {
             return self.join_takes_too_long(id);
         }
+        if self.people[id].is == Is::Claiming {
+            return self.claim_takes_too_long(id);
+        }
         let Some(slot) = self.choose_gate(id) else {
             return self.come_again(id, SECOND, 3 * SECOND);
         };
@@ -191,9 +194,7 @@ impl World {
             return self.come_again(id, SECOND, 2 * SECOND);
         };
         self.tally.called += 1;
-        self.people[id].pass = Some(pass);
-        self.leave_word(slot, number, note);
-        self.come_again(id, 100 * MILLI, 2 * SECOND);
+        self.claims(id, slot, (pass, false), note);
     }
 
     /// The gate has a mark taken down, and looks again once that is done, for two seconds.
@@ -211,6 +212,7 @@ impl World {
             gate.asking.push(Asking {
                 visitor: id,
                 visit,
+                claims: false,
                 recorded,
             });
         }
@@ -225,13 +227,17 @@ impl World {
         let mut done = Vec::new();
         gate.asking.retain_mut(|asking| match asking.recorded.try_recv() {
             Ok(()) => {
-                done.push((asking.visitor, asking.visit));
+                done.push((asking.visitor, asking.visit, asking.claims));
                 false
             }
             Err(TryRecvError::Closed) => false,
             Err(TryRecvError::Empty) => true,
         });
-        for (id, visit) in done {
+        for (id, visit, claims) in done {
+            if claims {
+                self.claimed(id, slot, visit);
+                continue;
+            }
             let Some(number) = self.people[id].number().filter(|_| self.people[id].visit == visit) else {
                 continue;
             };
@@ -269,12 +275,17 @@ impl World {
 
     fn goes_inside(&mut self, id: usize, slot: usize, pass: Pass, note: Option<Note>) {
         self.shows(id, slot, pass.number);
-        let (now, calm) = (self.now, self.calm);
         if let Some(gate) = self.slots[slot].gate.as_mut() {
             gate.protocol.foreign(pass.number.era);
         }
-        self.leave_word(slot, pass.number, note);
+        self.claims(id, slot, (pass, true), note);
+    }
+
+    /// The shop has the request.
+    pub fn is_inside(&mut self, id: usize, slot: usize, (pass, carried): (Pass, bool)) {
+        let (now, calm) = (self.now, self.calm);
         let renewed = self.eyes(slot, |eyes| eyes.renewed(&pass));
+        self.asks_shop(id, slot, pass.number);
         let person = &mut self.people[id];
         person.pass = Some(renewed);
         if person.is != Is::Inside {
@@ -289,11 +300,12 @@ impl World {
         }
         person.seen = now;
         // The cookie of the ticket is cleared; the number is in the pass.
-        if person.ticket.take().is_some() {
+        if carried && person.ticket.take().is_some() {
             person.relics.push(pass.number);
         }
         if person.inside_until.is_some_and(|until| until <= now) {
             if person.kind != Kind::Lost || calm {
+                person.asked = None;
                 self.parts(slot, pass.number);
             }
             self.tally.done += 1;
@@ -449,7 +461,17 @@ impl World {
         let person = &mut self.people[id];
         person.ticket = Some(Ticket::Numbered(number));
         person.longest_absence = 0;
-        (person.is, person.seen, person.pass) = (Is::Waiting, now, pass);
-        self.come_again(id, SECOND / 10, 3 * SECOND);
+        (person.is, person.seen, person.pass) = (Is::Waiting, now, None);
+        match pass {
+            // An app is handed the pass; a browser's request goes on to the shop.
+            Some(pass) if !self.chance.hits(200) => {
+                let note = self.eyes(slot, |eyes| eyes.used(number));
+                self.claims(id, slot, (pass, false), note);
+            }
+            pass => {
+                self.people[id].pass = pass;
+                self.come_again(id, SECOND / 10, 3 * SECOND);
+            }
+        }
     }
 }

@@ -131,6 +131,8 @@ pub struct Tally {
     pub reloads: u64,
     pub answers_lost: u64,
     pub most_inside: u64,
+    /// Most visitors with a page of the shop in the last `session_duration`.
+    pub most_sessions: u64,
     /// Longest that a mark waited at a gate, in microseconds.
     pub longest_mark: Time,
     /// Numbers in line that no visitor was ever given.
@@ -240,6 +242,7 @@ impl World {
         let id = gate.id();
         observer::with(|watch| (watch.to_twist.remove(&id), watch.twisted.remove(&id)));
         self.shown_in_vain(gate.shown);
+        self.forgets_lately(slot, gate.asking);
         for joiner in gate.joiners {
             self.people[joiner.visitor].is = super::people::Is::Outside;
             self.come_again(joiner.visitor, 500 * MILLI, 3 * SECOND);

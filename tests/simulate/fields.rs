@@ -132,7 +132,7 @@ fn a_version_keeps_its_fields() {
 const FIRST: &str = "
     version room arrive visitors bots seed took_secs finished never_came still_waiting
     joins calls claims no_shows gave_up late turned_away sold_out_in_line closed_in_line thrown_out completed
-    peak_waiting line_secs held in_session utilisation
+    peak_waiting most_sessions line_secs held in_session utilisation
     estimates.looks estimates.undecided estimates.known estimates.inside estimates.median_error
     estimates.later estimates.later_unsaid
     requests upstream.answered upstream.failed upstream.most_in_flight

@@ -142,7 +142,8 @@ const ROOM_KEYS: [Key; 38] = [
         "session_duration",
         "duration",
         "\"5 min\"",
-        "How long a visitor inside may be idle; each request begins it anew.",
+        "How long a visitor inside may be idle; each request begins it anew, the first that is forwarded included. A request within \
+         a tenth of it after another is not recorded, so a slot is held for up to a tenth longer.",
     ),
     key(
         "session_max",
@@ -154,7 +155,7 @@ const ROOM_KEYS: [Key; 38] = [
         "claim_deadline",
         "duration",
         "\"90s\"",
-        "How long a visitor whose turn it is has to come in.",
+        "How long a visitor whose turn it is has to send the shop a request. Whose request was forwarded is inside.",
     ),
     key(
         "grace",

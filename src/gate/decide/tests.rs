@@ -128,7 +128,7 @@ fn a_frame_in_another_sites_page_gets_a_link_unless_its_cookies_are_kept() {
 #[test]
 fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
     for kind in [Kind::Passive, Kind::Api] {
-        for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
+        for ticket in [TicketState::None, TicketState::Waiting] {
             assert_eq!(
                 decide(&Facts {
                     kind,
@@ -143,9 +143,71 @@ fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
     }
 }
 
+/// However it gets through: as a return, in an outage, or where the room is open.
+#[test]
+fn what_is_forwarded_of_a_called_visitor_is_forwarded_as_the_session() {
+    let called = Facts {
+        ticket: TicketState::Called,
+        ..FACTS
+    };
+    for (returning, door) in [(true, Door::Line), (false, Door::Open), (false, Door::LetPast)] {
+        for kind in KINDS {
+            let verdict = decide(&Facts {
+                kind,
+                returning,
+                door,
+                ..called
+            });
+            let expected = match kind {
+                Kind::Passive | Kind::Api => Verdict::ForwardInside,
+                _ => Verdict::Claim,
+            };
+            assert_eq!(verdict, expected, "{kind:?} {returning} {door:?}");
+        }
+    }
+    for kind in [Kind::Passive, Kind::Api] {
+        assert_eq!(
+            decide(&Facts { kind, ..called }),
+            Verdict::NotNow,
+            "nothing else lets it through"
+        );
+    }
+    let other = Facts {
+        returning: true,
+        account: Account::Other,
+        ..called
+    };
+    assert_eq!(decide(&other), Verdict::ForwardReturn);
+}
+
+#[test]
+fn the_ticket_of_a_session_is_worth_what_its_pass_is() {
+    for mode in [Mode::Auto, Mode::Hold, Mode::Closed] {
+        for kind in KINDS {
+            let facts = Facts {
+                kind,
+                mode,
+                sold_out: true,
+                ticket: TicketState::Inside,
+                ..FACTS
+            };
+            let expected = match kind {
+                Kind::Passive | Kind::Api => Verdict::ForwardInside,
+                _ => Verdict::Claim,
+            };
+            assert_eq!(decide(&facts), expected, "{kind:?} {mode:?}");
+            let other = Facts {
+                account: Account::Other,
+                ..facts
+            };
+            assert_eq!(decide(&other), Verdict::NotYours);
+        }
+    }
+}
+
 #[test]
 fn a_verified_crawler_goes_past_a_line_and_never_into_it() {
-    for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
+    for ticket in [TicketState::None, TicketState::Waiting] {
         let crawler = Facts {
             kind: Kind::Crawler,
             ticket,

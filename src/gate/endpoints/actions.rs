@@ -37,7 +37,7 @@ impl Gate {
         let worth = seat.own(visit, worth).await;
         let placed = matches!(
             worth.ticket(),
-            TicketState::Waiting | TicketState::Unknown | TicketState::Called
+            TicketState::Waiting | TicketState::Unknown | TicketState::Called | TicketState::Inside
         );
         let no_line = worth.door == Door::LetPast || worth.sold_out || matches!(worth.mode, Mode::Closed | Mode::Off);
         let by_code = worth.ticket() == TicketState::Waiting && !seat.lacks_account(&worth);

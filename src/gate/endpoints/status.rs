@@ -38,12 +38,7 @@ impl Gate {
             return seat.not_yours(visit);
         }
         let worth = seat.own(visit, worth).await;
-        if worth.ticket() == TicketState::Waiting {
-            seat.note(
-                worth.ticket.as_ref().and_then(|ticket| ticket.note),
-                seat.ticket_visitor(),
-            );
-        }
+        seat.note(worth.presence(), seat.ticket_visitor());
         if check_in {
             return self.with_tokens(seat, visit, &worth);
         }
@@ -67,7 +62,7 @@ impl Gate {
         if !seat.app {
             return Handed::default();
         }
-        let renewed = || worth.renewed(visit).map(|(pass, _)| pass);
+        let renewed = || worth.renewed(seat, visit).map(|(pass, _)| pass);
         let pass = worth.yields(seat, visit).or_else(renewed);
         let pass = pass.filter(|_| !seat.must_sign_in(worth));
         Handed {
@@ -202,7 +197,8 @@ fn early(worth: &Worth, visit: &Visit) -> Status<'static> {
 /// The design's word for where somebody with these tokens stands; in a room that is off, or
 /// that an outage has opened, everybody is as good as inside.
 fn state(worth: &Worth, no_numbers: bool) -> State {
-    if worth.pass() == PassState::Valid || worth.mode == Mode::Off || worth.door == Door::LetPast {
+    let inside = worth.pass() == PassState::Valid || worth.ticket() == TicketState::Inside;
+    if inside || worth.mode == Mode::Off || worth.door == Door::LetPast {
         return State::Inside;
     }
     let called = worth.ticket() == TicketState::Called;
@@ -211,6 +207,7 @@ fn state(worth: &Worth, no_numbers: bool) -> State {
         _ if worth.sold_out && !called => State::SoldOut,
         _ if worth.mode == Mode::Closed => State::Closed,
         TicketState::Called => State::Called,
+        TicketState::Inside => State::Inside,
         TicketState::Waiting | TicketState::Unknown => State::Waiting,
         // As soon as numbers are given again, the page reloads and an app joins, with the ticket it has.
         TicketState::Pending(_) if no_numbers => State::Joining,

@@ -53,6 +53,16 @@ impl Aim {
         !matches!(self, Self::Leave(_))
     }
 
+    /// The answer lets the request pass to the shop, unless a cookie has to be set first (`must_set`): then it leads back here.
+    #[must_use]
+    pub fn forwards(self, must_set: bool) -> bool {
+        match self {
+            Self::Shop => true,
+            Self::Words(_) => false,
+            Self::Leave(_) | Self::LeaveOrWords(_) => !must_set,
+        }
+    }
+
     /// The verdict is carried out, rather than told.
     #[must_use]
     pub fn carries_out(self, verdict: Verdict) -> bool {

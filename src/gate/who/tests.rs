@@ -348,26 +348,28 @@ fn a_ticket_waits_and_marks_once_a_generation() {
 }
 
 #[test]
-fn a_called_ticket_claims_unless_only_the_pass_can() {
+fn a_called_ticket_claims_and_names_the_session_until_the_pass_is_shown() {
+    let claim = (TicketState::Called, Some(Note::Claim { carried: false }));
     let mut room = Room::new();
     let at_join = room.join();
-    assert_eq!(
-        room.by_ticket(at_join),
-        (TicketState::Called, None),
-        "no cookie has come back yet"
-    );
+    assert_eq!(room.by_ticket(at_join), claim);
     let mut room = Room::new();
     let number = room.called();
-    assert_eq!(
-        room.by_ticket(number),
-        (TicketState::Called, Some(Note::Claim { carried: false }))
-    );
+    assert_eq!(room.by_ticket(number), claim);
     room.claim(number, false);
     assert_eq!(
         room.by_ticket(number),
-        (TicketState::Called, None),
+        (TicketState::Inside, None),
         "the answer with the pass may have been lost"
     );
+    room.pass_time(SESSION_MS / 10, &[]);
+    assert_eq!(room.by_ticket(number), (TicketState::Inside, Some(Note::Renew)));
+    let cut_off = Reader {
+        extension_ms: Some(SHORT),
+        ..room.reader()
+    };
+    let ticket = room.ticket(TicketPlace::Numbered(number));
+    assert_eq!(cut_off.ticket(ticket).note, Some(Note::Reopen));
     room.claim(number, true);
     assert_eq!(
         room.by_ticket(number),
@@ -412,8 +414,50 @@ fn a_missed_turn_waits_again_and_a_second_one_is_late() {
         VOID,
         "the pass of the turn that was missed"
     );
+    assert_eq!(
+        room.by_pass(room.pass(number, 1, SESSION_MS)),
+        VOID,
+        "called again since"
+    );
     room.pass_time(CLAIM_MS + 5_000, &[]);
     assert_eq!(room.by_ticket(number), (TicketState::Void(Void::Late), None));
+}
+
+/// As where a gate could not tell the log of the request that it forwarded, and died.
+#[test]
+fn the_pass_of_a_missed_turn_is_good_where_a_forwarded_request_has_dated_it_later() {
+    let mut room = Room::new();
+    let number = room.called();
+    let given = room.pass(number, 1, SESSION_MS);
+    let handed_out = room.pass(number, 1, CLAIM_MS);
+    room.pass_time(CLAIM_MS + 5_000, &[]);
+    assert!(matches!(room.standing(number), Standing::Waiting(_)));
+    assert_eq!(room.by_pass(given), (PassState::Valid, Some(Note::Reopen)));
+    assert_eq!(room.by_pass(handed_out.clone()), VOID);
+    let cut_off = Reader {
+        extension_ms: Some(SESSION_MS),
+        ..room.reader()
+    };
+    assert_eq!(
+        cut_off.pass(handed_out).state,
+        PassState::Void,
+        "no outage makes it good"
+    );
+}
+
+/// A second request within a tenth of the session is not recorded, so the session lasts that much longer.
+#[test]
+fn a_session_is_good_for_its_whole_length_after_the_last_request() {
+    let mut room = Room::new();
+    let number = room.join();
+    room.claim(number, true);
+    room.pass_time(SESSION_MS / 10 - 1_000, &[]);
+    let pass = room.pass(number, 1, 0);
+    assert_eq!(room.by_pass(pass.clone()), (PassState::Valid, None), "not recorded");
+    room.pass_time(SESSION_MS, &[]);
+    assert_eq!(room.by_pass(pass.clone()), (PassState::Valid, Some(Note::Renew)));
+    room.pass_time(4_000, &[]);
+    assert_eq!(room.by_pass(pass), VOID);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod admitted;
 mod bots;
+mod by_ticket;
 mod called;
 mod direct;
 mod elsewhere;
@@ -12,8 +13,10 @@ mod forwarded;
 mod limits;
 mod lines;
 mod modes;
+mod one_session;
 mod parameters;
 mod quiet;
+mod slots;
 mod sockets;
 mod stock;
 mod tokens;

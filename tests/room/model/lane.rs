@@ -29,7 +29,6 @@ pub enum Is {
     Called {
         deadline: u64,
         at: u64,
-        at_join: bool,
         count: u8,
     },
     Inside {
@@ -74,14 +73,12 @@ pub struct Lane {
     /// (ripens at, head)
     pub heads: Vec<(u64, Key)>,
     pub dropped: Option<u64>,
-    pub newcomers: u64,
 }
 
 impl Lane {
     pub fn new(lore: &Lore) -> Self {
         let first = (lore.era(), u64::from(lore.floor()));
         let ends = BTreeMap::from([first]);
-        let newcomers = first.1;
         Self {
             people: BTreeMap::new(),
             given: ends.clone(),
@@ -94,7 +91,6 @@ impl Lane {
             head: first,
             heads: Vec::new(),
             dropped: None,
-            newcomers,
         }
     }
 

@@ -106,9 +106,6 @@ impl Line {
             self.generation += 1;
             self.began = now.clock;
         }
-        for lane in &mut self.lanes {
-            lane.newcomers = *lane.ends.last_key_value().unwrap().1;
-        }
     }
 
     pub fn finish(&mut self, now: &mut Now, held: bool) {
@@ -229,7 +226,6 @@ impl Line {
         let line = self.gen_at(now.clock);
         let lane = &mut self.lanes[id];
         let key = lane.lowest(&line).unwrap();
-        let at_join = key.0 == lane.era() && key.1 >= lane.newcomers;
         let person = lane.people.get_mut(&key).unwrap();
         let count = if let Is::Missed { count, .. } = person.is {
             count + 1
@@ -239,7 +235,6 @@ impl Line {
         person.is = Is::Called {
             deadline: now.clock + settings.claim_deadline_ms,
             at: now.time,
-            at_join,
             count,
         };
         if key >= lane.head {

@@ -27,16 +27,10 @@ impl Line {
         };
         match person.is {
             Is::InLine => self.waits(lane, key, clock, None),
-            Is::Called {
-                deadline,
-                at,
-                at_join,
-                count,
-            } if clock <= deadline => Standing::Called(Called {
+            Is::Called { deadline, at, count } if clock <= deadline => Standing::Called(Called {
                 call: call(count),
                 deadline: Clock(deadline),
                 called_at: Wall(at),
-                at_join,
             }),
             Is::Missed { at, .. } | Is::Called { at, count: 1, .. } => self.waits(lane, key, clock, Some(Wall(at))),
             Is::Inside {
@@ -54,7 +48,10 @@ impl Line {
                 ends_by: Clock(ends_by),
                 since: Wall(since),
                 carried,
-                renewal_due: !ending && expires < ends_by && clock - renewed >= settings.session_ms / 10,
+                renews_from: match !ending && expires < ends_by {
+                    true => Clock(renewed + settings.session_ms / 10),
+                    false => Clock(u64::MAX),
+                },
                 ending,
             }),
             Is::Called { .. } | Is::Spent { .. } => Standing::Late,

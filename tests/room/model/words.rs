@@ -182,7 +182,7 @@ impl Line {
 
     fn open(now: &Now, count: u8, carried: bool, excess: bool) -> Is {
         let ends_by = now.clock + now.settings.session_max_ms;
-        let expires = (now.clock + now.settings.session_ms).min(ends_by);
+        let expires = (now.clock + hold(now)).min(ends_by);
         Is::Inside {
             expires,
             ends_by,
@@ -200,7 +200,6 @@ impl Line {
             return false;
         };
         match &mut person.is {
-            Is::Called { at_join: true, .. } if !with_pass => false,
             Is::Called { count, .. } => {
                 person.is = Self::open(now, *count, with_pass, false);
                 self.figures.called -= 1;
@@ -210,6 +209,7 @@ impl Line {
             }
             Is::Inside { carried, .. } => {
                 *carried |= with_pass;
+                self.renew(id, key, now);
                 true
             }
             _ => false,
@@ -292,7 +292,7 @@ impl Line {
         else {
             return false;
         };
-        *expires = (now.clock + now.settings.session_ms).min(*ends_by).max(*expires);
+        *expires = (now.clock + hold(now)).min(*ends_by).max(*expires);
         *renewed = now.clock;
         true
     }
@@ -315,4 +315,9 @@ impl Line {
         self.figures.excess += 1;
         true
     }
+}
+
+/// A session's length, and the tenth of it for which a renewal is not said again.
+fn hold(now: &Now) -> u64 {
+    now.settings.session_ms + now.settings.session_ms / 10
 }

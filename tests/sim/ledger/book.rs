@@ -31,7 +31,6 @@ pub enum Is {
     Waiting,
     Called {
         deadline: u64,
-        at_join: bool,
     },
     Inside {
         expires: u64,
@@ -194,11 +193,12 @@ impl Book {
     }
 
     pub fn claim(&mut self, claim: &Claim) {
-        if let Some(person) = self.people.get(&claim.number).copied()
-            && let Is::Called { at_join, .. } = person.is
-            && (claim.carried || !at_join)
-        {
-            self.open(claim.number, person);
+        if let Some(person) = self.people.get(&claim.number).copied() {
+            match person.is {
+                Is::Called { .. } => self.open(claim.number, person),
+                Is::Inside { .. } => self.renew(claim.number),
+                _ => {}
+            }
         }
     }
 
@@ -206,7 +206,7 @@ impl Book {
         let settings = rooms::settings();
         let ends_by = self.clock + settings.session_max_ms;
         let is = Is::Inside {
-            expires: (self.clock + settings.session_ms).min(ends_by),
+            expires: (self.clock + settings.hold_ms()).min(ends_by),
             ends_by,
             ending: false,
         };
@@ -222,7 +222,7 @@ impl Book {
             } = person.is
         {
             let is = Is::Inside {
-                expires: (self.clock + rooms::settings().session_ms).min(ends_by).max(expires),
+                expires: (self.clock + rooms::settings().hold_ms()).min(ends_by).max(expires),
                 ends_by,
                 ending: false,
             };

@@ -359,11 +359,10 @@ impl Ledger {
                     book.clock
                 ));
             }
-            let at_join = called.at_join;
             book.put(
                 number,
                 Person {
-                    is: Is::Called { deadline, at_join },
+                    is: Is::Called { deadline },
                     ..person
                 },
             );
