@@ -282,6 +282,16 @@ impl Collector for ProxyFigures {
                 &stats.upstream_open,
             ),
             ("tunnels", "Open upgraded connections", &stats.tunnels_open),
+            (
+                "streaming_bodies",
+                "Request bodies streamed to the upstream",
+                &stats.streaming,
+            ),
+            (
+                "request_buffer_kib",
+                "Memory that request bodies take",
+                &stats.buffered_kib,
+            ),
         ] {
             gauge(&mut encoder, name, help, &read(count))?;
         }

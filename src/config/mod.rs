@@ -37,6 +37,7 @@ mod stock;
 mod store;
 mod suggest;
 mod tls;
+mod uploads;
 mod upstream;
 mod value;
 
@@ -146,7 +147,11 @@ impl Config {
             .iter()
             .map(|limit| (&limit.hosts[..], &limit.routes[..]))
             .collect();
-        Router::new(&rooms, &limits)
+        let streamed = self
+            .upstream
+            .as_ref()
+            .map(|upstream| &upstream.uploads.stream_routes[..]);
+        Router::new(&rooms, &limits).streaming(streamed.unwrap_or_default())
     }
 }
 

@@ -14,6 +14,7 @@ use super::keys::upstream::URL;
 use super::listen::Listen;
 use super::reader::{Node, Read, Reader, Section};
 use super::shop_http2::http2;
+use super::uploads::{self, Uploads};
 use super::value::{number, text, wrong, yes_or_no};
 use super::{secret, shop_tls};
 use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopHttp2, ShopServer};
@@ -46,6 +47,7 @@ pub struct Upstream {
     pub check: Option<HealthCheck>,
     pub tls: shop_tls::Tls,
     pub http2: ShopHttp2,
+    pub uploads: Uploads,
 }
 
 const DAY: u64 = 86_400_000;
@@ -54,6 +56,9 @@ const DAY: u64 = 86_400_000;
 pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> Option<Upstream> {
     let section = reader.table("upstream");
     let servers = servers(&section, server, may_be_none);
+    let (bound, waits) = bound(&section);
+    let many = u32::try_from(servers.len()).unwrap_or(u32::MAX);
+    let shop_takes = bound.map(|bound| bound.connections.saturating_mul(many));
     let upstream = Upstream {
         resolve_every: duration(&section, "resolve_every", DAY),
         host: section.need("host", sent_host),
@@ -65,7 +70,8 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
         tunnel_timeout: duration(&section, "tunnel_timeout", 7 * DAY),
         keep_alive: duration(&section, "keep_alive", DAY),
         signature_key: section.get("signature_key", |node| secret::key(reader, node)),
-        bound: bound(&section),
+        bound,
+        uploads: uploads::read(&section, shop_takes, waits),
         retries: section.need("retries", |node| number(node, 0..=2)),
         retry_budget: section.need("retry_budget", |node| number(node, 0..=100)),
         failures: failures(&section),
@@ -131,18 +137,17 @@ fn check_list(section: &Section<'_>, servers: &[ShopServer]) {
     }
 }
 
-fn bound(section: &Section<'_>) -> Option<ConnectionBound> {
+/// The bound on each server, and how many wait there, and for how long.
+fn bound(section: &Section<'_>) -> (Option<ConnectionBound>, (u32, Duration)) {
     let connections = section.get("max_connections", |node| number(node, 1..=1_000_000));
     let waiting = section.need("max_waiting", |node| number(node, 0..=1_000_000));
     let wait = duration(section, "wait_timeout", DAY);
-    if connections.is_none() && !section.has_mistake("max_connections") {
-        only_with(section, &["max_waiting", "wait_timeout"], "max_connections");
-    }
-    Some(ConnectionBound {
-        connections: connections?,
+    let of = |connections| ConnectionBound {
+        connections,
         waiting,
         wait,
-    })
+    };
+    (connections.map(of), (waiting, wait))
 }
 
 fn failures(section: &Section<'_>) -> FailureRules {

@@ -119,6 +119,13 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The request's body is received now, and what it shows is judged anew with it. Other ways to the shop hold it to a limit
+    /// first, or number the visitor.
+    #[must_use]
+    pub fn awaits_body(self) -> bool {
+        matches!(self, Self::Forward | Self::ForwardInside | Self::LetPast | Self::Claim)
+    }
+
     /// The request goes on to the shop by nothing but what it carries: nobody has to be numbered, and no cookie to be set.
     #[must_use]
     pub fn passes(self) -> bool {

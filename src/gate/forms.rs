@@ -12,13 +12,14 @@ use crate::identity::{MAX_BODY, NoField, field_of};
 use crate::metrics::Outcome;
 use crate::names::form::{self, Kind};
 use crate::names::parameter::{self, Doubtful};
-use crate::proxy::{BodyError, RequestBody};
+use crate::proxy::{BodyError, Ration, RequestBody};
 use crate::room::Tag;
 use crate::waiting::PageKind;
 
 use super::Halves;
 use super::accounts::tags_of;
 use super::answers::{Answer, Refusal};
+use super::forward::EXHAUSTED_RETRY_SECS;
 use super::method;
 use super::pages::Pages;
 use super::rules::Rules;
@@ -27,7 +28,12 @@ use super::visit::{self, Visit};
 
 /// The account that the body of the room's form names: it is read, and goes on to the shop as it came. A body that does not
 /// name exactly one is refused, or one person could have a place for each spelling that the gate does not read.
-pub async fn account(shared: &Shared, rules: &Rules, request: &mut Halves) -> Result<Vec<Tag>, Refused> {
+pub async fn account(
+    shared: &Shared,
+    rules: &Rules,
+    request: &mut Halves,
+    ration: Option<Ration>,
+) -> Result<Vec<Tag>, Refused> {
     let Some(Source::Field { name, .. }) = rules.room.identity.as_ref().map(|identities| &identities.source) else {
         return Ok(Vec::new());
     };
@@ -39,8 +45,12 @@ pub async fn account(shared: &Shared, rules: &Rules, request: &mut Halves) -> Re
     if !matches!(kind, Kind::Urlencoded | Kind::Multipart(_) | Kind::Json) {
         return Err(NoField::Type.into());
     }
-    let seen = request.body.look(MAX_BODY).await?.ok_or(Refused::TooLong)?;
-    let identity = field_of(&kind, &seen, name)?;
+    let body = &mut request.body;
+    body.receive(MAX_BODY, ration).await?;
+    if !body.is_complete() {
+        return Err(Refused::TooLong);
+    }
+    let identity = field_of(&kind, body.buffered(), name)?;
     Ok(tags_of(shared, rules, Some(identity)))
 }
 
@@ -65,6 +75,12 @@ impl Refused {
             Self::Field(NoField::Type) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported", PageKind::BadRequest),
             Self::TooLong | Self::Body(BodyError::TooLarge) => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "too_large", PageKind::TooLarge)
+            }
+            Self::Body(BodyError::NoMemory) => {
+                let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+                let mut refusal = Refusal::new(unavailable, "exhausted", PageKind::Unavailable, Outcome::Failed);
+                refusal.retry_after_secs = Some(EXHAUSTED_RETRY_SECS);
+                return refusal.answer(pages, visit);
             }
             Self::Body(BodyError::TooSlow) => (StatusCode::REQUEST_TIMEOUT, "too_slow", PageKind::BadRequest),
             Self::Field(NoField::Malformed) | Self::Body(BodyError::Broken) | Self::Otherwise => {
@@ -110,16 +126,24 @@ impl Shared {
     }
 
     /// Reads the first bytes of a body that some stack takes for a form, and refuses it where that says something else.
-    pub async fn agrees(&self, told: &Told, head: &Parts, body: &mut RequestBody) -> Result<(), Refused> {
+    pub async fn agrees(
+        &self,
+        told: &Told,
+        head: &Parts,
+        body: &mut RequestBody,
+        ration: Option<Ration>,
+    ) -> Result<(), Refused> {
         let kind = Kind::of(&head.headers);
         if matches!(kind, Kind::Json | Kind::Other) {
             return Ok(());
         }
-        let (seen, whole) = match kind {
-            Kind::Unclear => Default::default(),
-            _ => body.glance(MAX_FORM).await?,
+        let (seen, whole) = if matches!(kind, Kind::Unclear) {
+            Default::default()
+        } else {
+            body.receive(MAX_FORM, ration).await?;
+            (body.buffered(), body.is_complete())
         };
-        let said = |name: &str| form::value_of(&kind, &seen, whole, name);
+        let said = |name: &str| form::value_of(&kind, seen, whole, name);
         if let Some(room) = told.line
             && let Some(PerSource::Query(name)) = self.rules[room].room.per.as_ref().map(|per| &per.source)
             && let Some(value) = said(name)?
@@ -164,4 +188,4 @@ fn target(head: &Parts) -> Option<Target<'_>> {
 }
 
 /// Bytes of a form that are looked through.
-const MAX_FORM: usize = 64 * 1024;
+pub const MAX_FORM: usize = 64 * 1024;

@@ -1,6 +1,7 @@
 //! Carrying a request to the shop, and what the gate adds to the answer on its way back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{HeaderName, SET_COOKIE, UPGRADE};
 use http::request::Parts;
@@ -134,11 +135,23 @@ impl Gate {
         let Some(upstream) = &self.upstream else {
             return self.no_shop(visit);
         };
+        let (begun, waits) = (time::uptime(), !body.is_complete());
+        if waits && let Err(error) = Box::pin(upstream.receive(&head.headers, &mut body, visit.client)).await {
+            let mut answer = self.failed(error, pages, visit);
+            answer.upstream = Some(time::uptime().saturating_sub(begun));
+            return answer;
+        }
+        let ration = || Some(upstream.ration(visit.client));
         if !told.is_all()
-            && let Err(refused) = Box::pin(self.shared.agrees(&told, &head, &mut body)).await
+            && let Err(refused) = Box::pin(self.shared.agrees(&told, &head, &mut body, ration())).await
         {
             return refused.answer(pages, visit);
         }
+        let (waited, wall) = if waits {
+            (time::uptime().saturating_sub(begun), time::wall())
+        } else {
+            (Duration::ZERO, visit.wall)
+        };
         let method = head.method.clone();
         let held = right.held(&head).map(|by| (by, CancellationToken::new()));
         let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
@@ -146,9 +159,10 @@ impl Gate {
         let session = right.session();
         let name = session.as_ref().map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();
-        let ours = Fields::of(name, &head, signer, visit.wall);
+        let ours = Fields::of(name, &head, signer, wall);
         let forward = Forward {
             hop: &visit.hop,
+            client: visit.client,
             peer_trusted: visit.peer_trusted,
             said_by_proxies: &self.shared.said_by_proxies,
             headers: ours.as_slice(),
@@ -156,7 +170,10 @@ impl Gate {
         };
         let watched = self.watch(session.as_ref(), &body);
         let asked = time::uptime();
-        self.shared.metrics.gate.observe(asked.saturating_sub(visit.started));
+        self.shared
+            .metrics
+            .gate
+            .observe(visit.own_time().saturating_sub(waited));
         let result = upstream.forward(Request::from_parts(head, body), &forward).await;
         let took = time::uptime().saturating_sub(asked);
         if let Some(watched) = watched {
@@ -236,7 +253,7 @@ fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<bool>
 }
 
 /// When to try again where all connections to the shop are taken.
-const EXHAUSTED_RETRY_SECS: u32 = 5;
+pub const EXHAUSTED_RETRY_SECS: u32 = 5;
 
 /// Sets cookies on an answer that no shared cache will keep. SECURITY: one that says it may be kept goes without, unless
 /// they must be set; that one, and any that a cache might keep by a guess, is made private.

@@ -10,8 +10,9 @@ use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::{Notice, check_of};
 
 use super::answers::Answer;
-use super::decide::Void;
+use super::decide::{PassState, Void};
 use super::forward::Admission;
+use super::forward_auth::Aim;
 use super::inside::Entry;
 use super::limits::Asker;
 use super::line_page::LinePage;
@@ -120,7 +121,13 @@ impl Gate {
     }
 
     /// The row "navigation, no ticket": forwarded if called at once, else the waiting page.
-    pub async fn join(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, newcomer: Newcomer) -> Answer {
+    pub async fn join(
+        &self,
+        seat: &Seat<'_>,
+        visit: &mut Visit,
+        mut request: Box<Halves>,
+        newcomer: Newcomer,
+    ) -> Answer {
         let Newcomer { pending, edition, .. } = newcomer;
         // A code is scarcer than any proof.
         if pending.is_none()
@@ -129,7 +136,17 @@ impl Gate {
         {
             return seat.ask(visit, &asked);
         }
-        match self.number(seat, visit, edition, Coming::of(pending)).await {
+        let joined = self.number(seat, visit, edition, Coming::of(pending)).await;
+        let joined = match joined {
+            Joined::Called(tokens, by_code) if !request.body.is_complete() && visit.aim == Aim::Shop => {
+                if let Err(error) = Box::pin(self.receive(visit, &mut request)).await {
+                    return self.failed(error, &seat.rules.pages, visit);
+                }
+                seat.still_called(visit, tokens, by_code)
+            }
+            joined => joined,
+        };
+        match joined {
             Joined::Called(tokens, by_code) => {
                 let (ticket, pass) = *tokens;
                 let mut cookies = vec![seat.set_ticket(&ticket)];
@@ -181,6 +198,16 @@ impl Seat<'_> {
             answer.response.headers_mut().append(SET_COOKIE, cookie);
         }
         answer
+    }
+
+    /// Whoever was called while joining, once the request's body is here: the call may have lapsed meanwhile.
+    fn still_called(&self, visit: &Visit, tokens: Box<(Ticket, Pass)>, by_code: bool) -> Joined {
+        let (ticket, pass) = &*tokens;
+        let worth = self.with(ticket.clone(), Some(pass.clone())).worth(visit);
+        if worth.is_some_and(|worth| worth.pass() == PassState::Valid) {
+            return Joined::Called(tokens, by_code);
+        }
+        Joined::InLine(Box::new(tokens.0), by_code)
     }
 
     /// The tokens of whoever was numbered, or is to be.

@@ -67,12 +67,14 @@ use http_body::Body as _;
 
 use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::metrics::Outcome;
-use crate::proxy::{Body, Conn, RequestBody, Upstream};
+use crate::proxy::{self, Body, Conn, ForwardError, Ration, RequestBody, Upstream};
+use crate::time;
 use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
 use decide::{TicketState, Verdict, decide};
 use forward::Admission;
+use forward_auth::Aim;
 use in_flight::InFlight;
 use join::Newcomer;
 use kind::Kind;
@@ -152,7 +154,7 @@ impl Gate {
     }
 
     /// A request for the shop: turned away at once, let through without a room, or the room's.
-    async fn routed(&self, visit: &Visit, mut request: Box<Halves>, routed: Routed) -> (Option<usize>, Answer) {
+    async fn routed(&self, visit: &mut Visit, mut request: Box<Halves>, routed: Routed) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
         // PERF: few requests have a body.
         if !request.body.is_end_stream() {
@@ -165,6 +167,9 @@ impl Gate {
         }
         let room = routed.room.as_ref().map(|place| place.index);
         let pages = room.map_or(&shared.pages, |at| &shared.rules[at].pages);
+        if routed.streamed {
+            request.body.stream();
+        }
         if visit.aim.counts_first()
             && let Err(over) = shared.limits.routes(&routed.limits, visit.client)
         {
@@ -183,7 +188,7 @@ impl Gate {
     }
 
     /// A request to a protected route: reads its tokens, decides, carries out.
-    async fn in_room(&self, visit: &Visit, mut request: Box<Halves>, place: InRoom) -> Answer {
+    async fn in_room(&self, visit: &mut Visit, mut request: Box<Halves>, place: InRoom) -> Answer {
         let rules = &self.shared.rules[place.index];
         let LineOf::Line(line) = place.line else {
             let refusal = Refusal::new(
@@ -199,7 +204,10 @@ impl Gate {
             return forms::Refused::Otherwise.answer(&rules.pages, visit);
         }
         if place.names && visit.rehearsed.is_none() {
-            match Box::pin(forms::account(&self.shared, rules, &mut request)).await {
+            let (begun, ration) = (time::uptime(), self.ration(visit));
+            let account = Box::pin(forms::account(&self.shared, rules, &mut request, ration)).await;
+            visit.has_waited(begun);
+            match account {
                 Ok(tags) => seat.tags = tags,
                 Err(refused) => return refused.answer(&rules.pages, visit),
             }
@@ -221,6 +229,19 @@ impl Gate {
         }
         if verdict == Verdict::Wait && worth.ticket() == TicketState::Unknown {
             worth = Box::pin(seat.give_back(visit, worth)).await;
+            verdict = decide(&worth.facts(visit, &seat, place.returning));
+        }
+        if verdict.awaits_body() && visit.aim == Aim::Shop && !request.body.is_complete() {
+            if let (Verdict::ForwardInside, Some(shown)) = (verdict, &worth.pass) {
+                seat.renew(shown);
+            }
+            if let Err(error) = Box::pin(self.receive(visit, &mut request)).await {
+                return self.failed(error, &rules.pages, visit);
+            }
+            let Some(now) = seat.worth(visit) else {
+                return self.shared.unavailable(&rules.pages, visit);
+            };
+            worth = now;
             verdict = decide(&worth.facts(visit, &seat, place.returning));
         }
         match seat.or_by_code(verdict, &worth, visit) {
@@ -251,6 +272,26 @@ impl Gate {
             Verdict::SignIn => seat.sign_in(visit),
             Verdict::NotNow => seat.not_now(visit, &worth),
         }
+    }
+
+    /// Receives what is received of a request's body before it is forwarded. SECURITY: that may take as long as the client
+    /// likes, so what the request shows is judged anew afterwards.
+    async fn receive(&self, visit: &mut Visit, request: &mut Halves) -> Result<(), ForwardError> {
+        let Some(upstream) = &self.upstream else { return Ok(()) };
+        let begun = time::uptime();
+        let Halves { head, body, told } = request;
+        let mut received = upstream.receive(&head.headers, body, visit.client).await;
+        if received.is_ok() && !told.is_all() {
+            let read = body.receive(forms::MAX_FORM, self.ration(visit)).await;
+            received = read.map_err(|error| proxy::Kind::from(error).into());
+        }
+        visit.has_waited(begun);
+        received
+    }
+
+    /// The memory for the request's body.
+    fn ration(&self, visit: &Visit) -> Option<Ration> {
+        Some(self.upstream.as_ref()?.ration(visit.client))
     }
 
     /// The row "navigation, waiting ticket": the page, and the word that the visitor is there.

@@ -65,7 +65,6 @@ impl Gate {
             Err(refused) => return (Some(at), refused.answer(&rules.pages, visit)),
         };
         visit.rehearsed = Some(rehearsed);
-        let visit = &*visit;
         let mut answer = match routed.room {
             Some(place) => self.in_room(visit, request, virtual_place(place)).await,
             None => self.endpoint(conn, visit, &request.head).await.1,

@@ -167,7 +167,7 @@ impl<'a> Seat<'a> {
             edition: room_view.edition,
             voided: room_view.voided,
             spared: room_view.spared,
-            now: view.at(visit.started),
+            now: view.at(visit.judged()),
             wall: visit.wall,
             extension_ms: cut_off.then_some(self.rules.room.outage_extension_ms),
         };

@@ -13,12 +13,20 @@ use super::decide::TicketState;
 use super::line_page::{self, CLOSED_RETRY_SECS, jitter};
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
+use super::who::PassWorth;
 
 impl Seat<'_> {
     /// Tells the log what was seen, if there is anything to tell.
     pub fn note(&self, note: Option<Note>, visitor: Option<Visitor>) {
         if let (Some(note), Some(visitor)) = (note, visitor) {
             self.shared.replica.note(visitor, note);
+        }
+    }
+
+    /// Renews the session of a shown pass if that is due: its request has come, though its body has not.
+    pub fn renew(&self, shown: &PassWorth) {
+        if shown.note == Some(Note::Renew) {
+            self.note(shown.note, Some(self.visitor(shown.pass.lane, shown.pass.number)));
         }
     }
 

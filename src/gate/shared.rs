@@ -257,7 +257,7 @@ impl Shared {
         let requests = room.map_or(&self.outside, |at| &self.rules[at].requests);
         requests.count(answer.outcome);
         if answer.upstream.is_none() {
-            self.metrics.gate.observe(visit.elapsed());
+            self.metrics.gate.observe(visit.own_time());
         }
         if let (Some(log), Some(record)) = (&self.access, record) {
             log.record(&Access {

@@ -25,7 +25,10 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 pub struct Visit {
     pub id: RequestId,
     pub started: Duration,
+    /// When it is judged, which is later than it came where its body took long.
     pub wall: Wall,
+    /// How long the gate has waited for its body.
+    pub waited: Duration,
     pub client: IpAddr,
     pub hop: Arc<Hop>,
     pub peer_trusted: bool,
@@ -57,6 +60,7 @@ impl Visit {
             id: RequestId::fresh(),
             started: time::uptime(),
             wall: time::wall(),
+            waited: Duration::ZERO,
             client: client_address(conn, headers, trusted),
             hop: Arc::clone(conn.hop()),
             peer_trusted,
@@ -87,6 +91,7 @@ impl Visit {
             id: RequestId::fresh(),
             started: time::uptime(),
             wall: time::wall(),
+            waited: Duration::ZERO,
             client: IpAddr::from([192, 0, 2, 1]),
             hop: Arc::new(Hop::of(
                 ([192, 0, 2, 1], 4711).into(),
@@ -121,10 +126,28 @@ impl Visit {
         self.target.as_ref().map_or("/", PathAndQuery::as_str)
     }
 
-    /// The gate's own share of the time so far.
+    /// The time since it came.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         time::uptime().saturating_sub(self.started)
+    }
+
+    /// The gate's own share of that: the time without the waits for its body.
+    #[must_use]
+    pub fn own_time(&self) -> Duration {
+        self.elapsed().saturating_sub(self.waited)
+    }
+
+    /// When it is judged.
+    #[must_use]
+    pub fn judged(&self) -> Duration {
+        self.started + self.waited
+    }
+
+    /// Its body was waited for since `begun`: whatever is decided now is decided by what the time is now.
+    pub fn has_waited(&mut self, begun: Duration) {
+        self.waited += time::uptime().saturating_sub(begun);
+        self.wall = time::wall();
     }
 }
 

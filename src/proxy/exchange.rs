@@ -7,18 +7,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{EXPECT, TRANSFER_ENCODING};
-use http::{HeaderValue, Request, Response, Version};
+use http::header::{CONTENT_LENGTH, EXPECT, TRAILER, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderValue, Request, Response, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, sleep_until};
 
 use super::error::Kind;
+use super::hygiene;
 use super::origins::{Busy, Origin};
 use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
 use super::sent::Sent;
-use super::settings::UpstreamSettings;
+use super::settings::{ShopHttp2, UpstreamSettings};
 use super::shop_http2::{Fate, Unopened};
 use super::stats::{Stats, up};
 
@@ -26,7 +27,7 @@ use super::stats::{Stats, up};
 pub(super) struct Exchange<'a> {
     pool: &'a Arc<Pool>,
     settings: &'a UpstreamSettings,
-    stats: &'a Stats,
+    stats: &'a Arc<Stats>,
     progress: Option<&'a Progress>,
     deadline: Option<Instant>,
     /// Servers that are not tried again.
@@ -63,7 +64,7 @@ impl<'a> Exchange<'a> {
     pub(super) fn new(
         pool: &'a Arc<Pool>,
         settings: &'a UpstreamSettings,
-        stats: &'a Stats,
+        stats: &'a Arc<Stats>,
         progress: Option<&'a Progress>,
         is_tunnel: bool,
     ) -> Self {
@@ -86,7 +87,7 @@ impl<'a> Exchange<'a> {
 
     /// The head of an answer, and the connection its body will come over.
     pub(super) async fn run(mut self, request: Request<RequestBody>) -> Result<(Response<Incoming>, Lease), Kind> {
-        let mut request = self.outgoing(request);
+        let mut request = self.outgoing(request).await?;
         loop {
             let lease = self.lease().await?;
             let copy = self.copy(&mut request, &lease);
@@ -97,23 +98,24 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    fn outgoing(&self, request: Request<RequestBody>) -> Request<Sent> {
-        let (mut head, body) = request.into_parts();
+    async fn outgoing(&self, request: Request<RequestBody>) -> Result<Request<Sent>, Kind> {
+        let (mut head, mut body) = request.into_parts();
         if self.progress.is_none() {
             head.headers.remove(EXPECT);
-            return with_head(head, Sent::nothing());
+            return Ok(with_head(head, Sent::nothing()));
         }
-        if body.size_hint().exact().is_none() {
-            // Said outright: without it hyper would send a GET without its body.
-            head.headers
-                .insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        if !body.is_complete() {
+            // PERF: rare, and its state is large.
+            let uploads = self.pool.origins().uploads();
+            body.hold(Box::pin(uploads.stream(self.deadline, self.stats)).await?);
         }
+        frame(&mut head.headers, &mut body, self.settings.http2 != ShopHttp2::Off);
         let expects = head.headers.contains_key(EXPECT);
         let mut request = with_head(head, Sent::new(body));
         if expects {
             Sent::await_continue(&mut request, self.settings.continue_wait);
         }
-        request
+        Ok(request)
     }
 
     /// The request as it would be sent again, where that may be asked for. Over HTTP/2 any may be that was not processed.
@@ -317,6 +319,35 @@ fn with_head(head: http::request::Parts, body: Sent) -> Request<Sent> {
     *request.uri_mut() = head.uri;
     *request.headers_mut() = head.headers;
     request
+}
+
+/// Says in the head how a body is framed: by its length if it is complete, in chunks where trailers or an unknown number of
+/// bytes follow. A client that waited for `100 Continue` has sent what was received.
+fn frame(headers: &mut HeaderMap, body: &mut RequestBody, unannounced_pass: bool) {
+    if body.is_begun() {
+        headers.remove(EXPECT);
+    }
+    let announced = hygiene::trailers_announced(headers);
+    let has_trailers = body.trailers_mut().is_some_and(|trailers| {
+        hygiene::clean_trailers(trailers);
+        if !unannounced_pass && !trailers.keys().any(|name| announced.contains(name)) {
+            trailers.clear();
+        }
+        !trailers.is_empty()
+    });
+    // Said outright: without it hyper would send a GET without its body.
+    match body.size_hint().exact() {
+        Some(length) if !has_trailers => {
+            headers.insert(CONTENT_LENGTH, length.into());
+            if body.is_complete() {
+                headers.remove(TRAILER);
+            }
+        }
+        _ => {
+            headers.remove(CONTENT_LENGTH);
+            headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
+    }
 }
 
 /// Ends when the shop has had the whole request, sent at `begun`, for `patience` and not answered, or at the deadline; which it

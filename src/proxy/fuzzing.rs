@@ -89,6 +89,7 @@ fn fields(lines: &[u8]) -> HeaderMap {
 fn request(before: &HeaderMap, old: bool, trusted: bool) {
     let ours = [(OURS, HeaderValue::from_static("the gate's own"))];
     let forward = Forward {
+        client: std::net::IpAddr::from([192, 0, 2, 1]),
         hop: &Hop::of(([192, 0, 2, 7], 4711).into(), ([192, 0, 2, 1], 80).into(), Proto::Http),
         peer_trusted: trusted,
         said_by_proxies: &[],

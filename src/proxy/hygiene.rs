@@ -71,6 +71,11 @@ pub(super) fn strip_said(trailers: &mut HeaderMap, said: &[HeaderName]) {
     });
 }
 
+/// The trailers that a head announces.
+pub(super) fn trailers_announced(headers: &HeaderMap) -> Vec<HeaderName> {
+    headers.get_all(TRAILER).iter().flat_map(names).collect()
+}
+
 /// Whether this proxy stands in `Via` so often that the request must be going round in circles.
 pub(super) fn is_loop(headers: &HeaderMap) -> bool {
     let hops = headers

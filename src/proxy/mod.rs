@@ -27,6 +27,7 @@ mod http2;
 mod hygiene;
 mod listener;
 mod looked;
+mod memory;
 mod origins;
 mod pace;
 mod pool;
@@ -43,6 +44,7 @@ mod stats;
 mod transport;
 mod tunnel;
 mod unix;
+mod uploads;
 mod upstream;
 
 #[cfg(any(test, fuzzing))]
@@ -58,6 +60,7 @@ pub use hop::Hop;
 pub use hygiene::SessionWord;
 pub(crate) use hygiene::{connection_reaches_too_far, is_alias, is_said_of_client, is_taken, names_another_target};
 pub use listener::{Endpoint, Listener};
+pub use memory::{Ration, SHARES as MEMORY_SHARES};
 pub use origins::{
     NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
 };

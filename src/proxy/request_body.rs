@@ -1,26 +1,35 @@
-//! The body of a request, with its limit and its patience, and what is done with one that nobody reads.
+//! The body of a request: its limit, the time its client has for it, and what is done with one that nobody reads.
 //!
-//! hyper sends `100 Continue` when a body is first polled, so a body must be polled only by who wants it. A body that
+//! hyper sends `100 Continue` when a body is first polled, so a body must be polled only when its bytes are wanted. The first
+//! bytes may be [received](RequestBody::receive) ahead of the reader; they are here until the reader takes them. A body that
 //! drops unread leaves what is still to come behind, and the connection's loop drains it within bounds or closes.
 
-use std::collections::VecDeque;
+mod buffer;
+mod patience;
+mod progress;
+
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::HeaderName;
+use http::{HeaderMap, HeaderName};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tokio::time::timeout;
 
+use self::buffer::Buffer;
+use self::patience::Patience;
 use super::error::Kind;
 use super::hygiene;
+use super::memory::Ration;
 use super::settings::ServerSettings;
+use super::uploads::Streaming;
+
+pub(super) use self::progress::{Outcome, Progress};
 
 /// Why a request's body ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +43,9 @@ pub enum BodyError {
     /// The client is gone, or sent what is no chunk.
     #[error("the request body broke off")]
     Broken,
+    /// Other bodies had all the memory for bodies, for too long.
+    #[error("no memory for the request body")]
+    NoMemory,
 }
 
 impl From<BodyError> for Kind {
@@ -42,6 +54,7 @@ impl From<BodyError> for Kind {
             BodyError::TooLarge => Self::BodyTooLarge,
             BodyError::TooSlow => Self::BodyTimeout,
             BodyError::Broken => Self::BodyBroken,
+            BodyError::NoMemory => Self::Exhausted,
         }
     }
 }
@@ -53,8 +66,11 @@ pub struct RequestBody {
     limit: u64,
     read: u64,
     patience: Patience,
-    /// What the gate has read of it, to be read once more.
-    ahead: VecDeque<Frame<Bytes>>,
+    /// What was received ahead of the reader. PERF: few requests have a body, and all have room for one.
+    buffer: Option<Box<Buffer>>,
+    streamed: bool,
+    /// The right to be streamed to the shop, until the body has ended.
+    streaming: Option<Streaming>,
     /// Fields that its trailers must not have.
     kept_out: Vec<HeaderName>,
 }
@@ -69,7 +85,9 @@ impl RequestBody {
             limit: settings.body_bytes,
             read: 0,
             patience,
-            ahead: VecDeque::new(),
+            buffer: None,
+            streamed: false,
+            streaming: None,
             kept_out: Vec::new(),
         }
     }
@@ -82,29 +100,73 @@ impl RequestBody {
         }
     }
 
-    /// The whole body, if it has no more than `most` bytes; whoever reads it afterwards has it as it came, whatever its
-    /// length. No more than a piece beyond `most` is held, and its sender is waited for as ever.
-    pub async fn look(&mut self, most: usize) -> Result<Option<Vec<u8>>, BodyError> {
-        let (seen, whole) = self.glance(most).await?;
-        Ok(whole.then_some(seen))
+    /// Receives the body until it has ended or more than `most` bytes are here. They can be looked at
+    /// ([`buffered`](Self::buffered)) and are read once more by the reader. The memory for them is `ration`'s; where there
+    /// is none, the bytes are left to the client until there is.
+    pub async fn receive(&mut self, most: usize, ration: Option<Ration>) -> Result<(), BodyError> {
+        if self.is_complete() {
+            return Ok(());
+        }
+        let buffer = self.buffer.get_or_insert_with(|| Box::new(Buffer::new(ration)));
+        buffer.take(most);
+        while !self.is_complete() && self.buffered().len() <= most {
+            self.charge(1).await?;
+            let frame = poll_fn(|cx| self.poll_incoming(cx, true)).await.transpose()?;
+            let is_end = self.incoming.as_ref().is_none_or(Body::is_end_stream);
+            if let Some(buffer) = &mut self.buffer {
+                buffer.keep(frame, is_end);
+            }
+            self.charge(0).await?;
+        }
+        if self.is_end_stream() {
+            self.end();
+        }
+        Ok(())
     }
 
-    /// The first bytes of the body, `most` of them or a few more, and whether they are the whole.
-    pub async fn glance(&mut self, most: usize) -> Result<(Vec<u8>, bool), BodyError> {
-        let pieces = self.ahead.iter().filter_map(Frame::data_ref);
-        let mut seen: Vec<u8> = pieces.flatten().copied().collect();
-        if seen.len() > most {
-            return Ok((seen, false));
-        }
-        while let Some(frame) = poll_fn(|cx| self.poll_incoming(cx, true)).await {
-            let frame = frame?;
-            seen.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
-            self.ahead.push_back(frame);
-            if seen.len() > most {
-                return Ok((seen, false));
-            }
-        }
-        Ok((seen, true))
+    /// The bytes that were received ahead of the reader: the whole body if it [is complete](Self::is_complete).
+    #[must_use]
+    pub fn buffered(&self) -> &[u8] {
+        self.buffer.as_ref().map_or(&[], |buffer| buffer.data())
+    }
+
+    /// Nothing of the body is still to come from the client. A request without a body is complete.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.progress.is_none() || self.buffer.as_ref().is_some_and(|buffer| buffer.is_whole())
+    }
+
+    /// Has the body streamed to the shop from its first byte.
+    pub fn stream(&mut self) {
+        self.streamed = true;
+    }
+
+    pub(super) fn is_streamed(&self) -> bool {
+        self.streamed
+    }
+
+    /// Something was received ahead of the reader.
+    pub(super) fn is_begun(&self) -> bool {
+        self.buffer.is_some()
+    }
+
+    /// The trailers that were received, without fields that they must not have.
+    pub(super) fn trailers_mut(&mut self) -> Option<&mut HeaderMap> {
+        let trailers = self.buffer.as_mut()?.trailers_mut()?;
+        hygiene::strip_said(trailers, &self.kept_out);
+        Some(trailers)
+    }
+
+    /// Keeps the right to stream until the body has ended.
+    pub(super) fn hold(&mut self, streaming: Streaming) {
+        self.streaming = Some(streaming);
+    }
+
+    /// Waits for the memory of what is here, and of so many bytes more.
+    async fn charge(&mut self, more: usize) -> Result<(), BodyError> {
+        let Some(buffer) = &mut self.buffer else { return Ok(()) };
+        let charged = timeout(self.patience.idle, buffer.charge(more)).await;
+        charged.map_err(|_| self.fail(BodyError::NoMemory))
     }
 
     /// Sets another limit for this request, in bytes.
@@ -138,29 +200,35 @@ impl RequestBody {
         }
         if let Some(progress) = &self.progress {
             progress.moved();
-            if frame.is_trailers() || self.incoming.as_ref().is_none_or(Body::is_end_stream) {
-                progress.end(Outcome::Whole);
-            }
         }
         Ok(frame)
     }
 
-    /// The next piece. Where nobody waits for it, that it is not here yet says nothing of the client.
+    /// The next piece for the reader. Where nobody waits for it, that it is not here yet says nothing of the client.
     pub(super) fn poll_piece(
         &mut self,
         cx: &mut Context<'_>,
         waits: bool,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let frame = match self.ahead.pop_front() {
-            Some(frame) => Poll::Ready(Some(Ok(frame))),
-            None => self.poll_incoming(cx, waits),
+        let mut piece = match self.buffer.as_mut().and_then(|buffer| buffer.give()) {
+            Some(frame) => Some(Ok(frame)),
+            None if self.is_complete() => None,
+            None => ready!(self.poll_incoming(cx, waits)),
         };
-        frame.map_ok(|mut frame| {
-            if let Some(trailers) = frame.trailers_mut() {
-                hygiene::strip_said(trailers, &self.kept_out);
-            }
-            frame
-        })
+        if let Some(Ok(frame)) = &mut piece
+            && let Some(trailers) = frame.trailers_mut()
+        {
+            hygiene::strip_said(trailers, &self.kept_out);
+        }
+        let is_last = match &piece {
+            None => true,
+            Some(Ok(frame)) => frame.is_trailers() || self.is_end_stream(),
+            Some(Err(_)) => false,
+        };
+        if is_last {
+            self.end();
+        }
+        Poll::Ready(piece)
     }
 
     fn poll_incoming(&mut self, cx: &mut Context<'_>, waits: bool) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
@@ -176,12 +244,7 @@ impl RequestBody {
                 Poll::Ready(Some(taken))
             }
             Poll::Ready(Some(Err(_))) => Poll::Ready(Some(Err(self.fail(BodyError::Broken)))),
-            Poll::Ready(None) => {
-                if let Some(progress) = &self.progress {
-                    progress.end(Outcome::Whole);
-                }
-                Poll::Ready(None)
-            }
+            Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending if waits && self.patience.is_lost(cx) => {
                 Poll::Ready(Some(Err(self.fail(BodyError::TooSlow))))
             }
@@ -189,8 +252,20 @@ impl RequestBody {
         }
     }
 
+    /// The reader has had all of it.
+    fn end(&mut self) {
+        self.streaming = None;
+        if let Some(progress) = &self.progress
+            && progress.outcome() == Outcome::Coming
+        {
+            progress.end(Outcome::Whole);
+        }
+    }
+
     fn fail(&mut self, error: BodyError) -> BodyError {
         self.incoming = None;
+        self.buffer = None;
+        self.streaming = None;
         if let Some(progress) = &self.progress {
             progress.end(Outcome::Failed(error));
         }
@@ -207,18 +282,24 @@ impl Body for RequestBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.ahead.is_empty() && self.incoming.as_ref().is_none_or(Body::is_end_stream)
+        match &self.buffer {
+            Some(buffer) if buffer.has_more() => false,
+            Some(buffer) if buffer.is_whole() => true,
+            _ => self.incoming.as_ref().is_none_or(Body::is_end_stream),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
+        let held = self.buffered().len() as u64;
+        if self.is_complete() {
+            return SizeHint::with_exact(held);
+        }
         let rest = self.incoming.as_ref();
         let rest = rest.map_or_else(|| SizeHint::with_exact(0), Body::size_hint);
-        let ahead: usize = self.ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum();
-        let ahead = ahead as u64;
         let mut hint = SizeHint::new();
-        hint.set_lower(rest.lower().saturating_add(ahead));
+        hint.set_lower(rest.lower().saturating_add(held));
         if let Some(upper) = rest.upper() {
-            hint.set_upper(upper.saturating_add(ahead));
+            hint.set_upper(upper.saturating_add(held));
         }
         hint
     }
@@ -243,84 +324,6 @@ impl fmt::Debug for RequestBody {
     }
 }
 
-/// How far a body has come: shared by who reads it, who waits for an answer to it, and the connection's loop.
-#[derive(Debug)]
-pub(super) struct Progress {
-    outcome: AtomicU8,
-    wanted: AtomicBool,
-    born: Instant,
-    moved_ms: AtomicU64,
-    rest: Mutex<Option<Incoming>>,
-}
-
-/// How a body ended, if it did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    Coming,
-    Whole,
-    Failed(BodyError),
-}
-
-impl Default for Progress {
-    fn default() -> Self {
-        Self {
-            outcome: AtomicU8::new(0),
-            wanted: AtomicBool::new(false),
-            born: Instant::now(),
-            moved_ms: AtomicU64::new(0),
-            rest: Mutex::new(None),
-        }
-    }
-}
-
-impl Progress {
-    pub(super) fn outcome(&self) -> Outcome {
-        match self.outcome.load(Ordering::Relaxed) {
-            0 => Outcome::Coming,
-            1 => Outcome::Whole,
-            2 => Outcome::Failed(BodyError::TooLarge),
-            3 => Outcome::Failed(BodyError::TooSlow),
-            _ => Outcome::Failed(BodyError::Broken),
-        }
-    }
-
-    /// Whether anybody has asked for the body's first byte.
-    pub(super) fn is_wanted(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed)
-    }
-
-    /// When the body last came forward or ended.
-    pub(super) fn last_moved(&self) -> Instant {
-        self.born + Duration::from_millis(self.moved_ms.load(Ordering::Relaxed))
-    }
-
-    /// What nobody read of a body whose reader is gone.
-    pub(super) fn take_rest(&self) -> Option<Incoming> {
-        self.rest().take()
-    }
-
-    fn rest(&self) -> std::sync::MutexGuard<'_, Option<Incoming>> {
-        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn moved(&self) {
-        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.moved_ms.store(now, Ordering::Relaxed);
-    }
-
-    fn end(&self, outcome: Outcome) {
-        self.moved();
-        let code = match outcome {
-            Outcome::Coming => 0,
-            Outcome::Whole => 1,
-            Outcome::Failed(BodyError::TooLarge) => 2,
-            Outcome::Failed(BodyError::TooSlow) => 3,
-            Outcome::Failed(BodyError::Broken) => 4,
-        };
-        self.outcome.store(code, Ordering::Relaxed);
-    }
-}
-
 /// Reads and throws away; true when the body ended within the bounds.
 pub(super) async fn drain(mut rest: Incoming, settings: &ServerSettings) -> bool {
     if rest.size_hint().lower() > settings.drain_bytes {
@@ -338,52 +341,4 @@ pub(super) async fn drain(mut rest: Incoming, settings: &ServerSettings) -> bool
         true
     };
     timeout(settings.drain, read).await.unwrap_or(false)
-}
-
-/// Patience with a client that is being waited for. Only waiting counts: while the shop is the slow one, none is lost.
-struct Patience {
-    idle: Duration,
-    rate: u32,
-    waited: Duration,
-    since: Option<Instant>,
-    timer: Option<Pin<Box<Sleep>>>,
-}
-
-impl Patience {
-    fn new(idle: Duration, rate: u32) -> Self {
-        Self {
-            idle,
-            rate,
-            waited: Duration::ZERO,
-            since: None,
-            timer: None,
-        }
-    }
-
-    /// Nothing came: is that so for too long?
-    fn is_lost(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.since.is_none() {
-            let now = Instant::now();
-            self.since = Some(now);
-            match &mut self.timer {
-                Some(timer) => timer.as_mut().reset(now + self.idle),
-                None => self.timer = Some(Box::pin(sleep_until(now + self.idle))),
-            }
-        }
-        self.timer
-            .as_mut()
-            .is_some_and(|timer| timer.as_mut().poll(cx).is_ready())
-    }
-
-    /// Something came: enough, for all the waiting so far?
-    fn rewarded(&mut self, read: u64) -> Result<(), BodyError> {
-        let Some(since) = self.since.take() else { return Ok(()) };
-        self.waited += since.elapsed();
-        let owed = u64::from(self.rate).saturating_mul(self.waited.as_secs());
-        if self.waited > self.idle && read < owed {
-            Err(BodyError::TooSlow)
-        } else {
-            Ok(())
-        }
-    }
 }

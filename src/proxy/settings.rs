@@ -104,6 +104,12 @@ pub struct UpstreamSettings {
     pub head_bytes: usize,
     /// How long a body announced with `Expect: 100-continue` is held back for the shop's word.
     pub continue_wait: Duration,
+    /// Most bytes of a request's body that are read before a connection is taken; 0 for none.
+    pub request_buffer: usize,
+    /// The memory for what is read of all bodies, in bytes.
+    pub buffer_memory: u64,
+    /// The bound on bodies that are longer, and streamed; over all servers.
+    pub streaming: ConnectionBound,
     /// The bound on connections to each server, if there is one.
     pub bound: Option<ConnectionBound>,
     /// Most times a request is sent again after it may have reached a server.
@@ -165,12 +171,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// The bound on connections to one server, over all cores.
+/// A bound on requests at one server, or on bodies that are streamed, over all cores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionBound {
-    /// Most connections.
+    /// Most at once.
     pub connections: u32,
-    /// Most requests that wait for one.
+    /// Most requests that wait.
     pub waiting: u32,
     /// How long each waits.
     pub wait: Duration,
@@ -247,6 +253,13 @@ impl UpstreamSettings {
             idle_connections: 256,
             head_bytes: 64 * 1024,
             continue_wait: Duration::from_secs(1),
+            request_buffer: 64 * 1024,
+            buffer_memory: 256 * 1024 * 1024,
+            streaming: ConnectionBound {
+                connections: 64,
+                waiting: 1_000,
+                wait: Duration::from_secs(5),
+            },
             bound: None,
             retries: 1,
             retry_budget: 20,

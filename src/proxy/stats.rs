@@ -27,6 +27,10 @@ pub struct Stats {
     pub upstream_connects: AtomicU64,
     /// Requests sent again because a kept connection had died before any byte of an answer.
     pub upstream_retries: AtomicU64,
+    /// Memory that holds request bodies now, in KiB.
+    pub buffered_kib: AtomicU64,
+    /// Request bodies streamed to the shop now.
+    pub streaming: AtomicU64,
     /// Tunnels open now.
     pub tunnels_open: AtomicU64,
 }

@@ -1,9 +1,10 @@
 //! One request to the shop and its answer back, streamed both ways.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HOST};
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +16,7 @@ use super::error::{ForwardError, Kind};
 use super::exchange::Exchange;
 use super::from_shop::FromShop;
 use super::hop::Hop;
+use super::memory::Ration;
 use super::origins::{Origins, Outlook};
 use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
@@ -35,6 +37,8 @@ pub struct Upstream {
 pub struct Forward<'a> {
     /// How the client reached us; the socket's other end joins `X-Forwarded-For`.
     pub hop: &'a Hop,
+    /// The visitor, whose share of the memory for bodies its body takes.
+    pub client: IpAddr,
     /// Whether the peer is a trusted proxy: then what it says in `X-Forwarded-*` stands.
     pub peer_trusted: bool,
     /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
@@ -51,6 +55,7 @@ impl<'a> Forward<'a> {
     pub fn over(conn: &'a Conn, trusted: &[ipnet::IpNet]) -> Self {
         Self {
             hop: conn.hop(),
+            client: conn.peer().ip(),
             peer_trusted: is_trusted(conn.peer().ip(), trusted),
             said_by_proxies: &[],
             headers: &[],
@@ -74,22 +79,53 @@ impl Upstream {
         self.pool.origins().outlook()
     }
 
-    /// Forwards a request and returns the answer once its head is here; bodies stream behind it, nothing is stored.
+    /// The memory for a body of this client's.
+    #[must_use]
+    pub fn ration(&self, client: IpAddr) -> Ration {
+        self.pool.origins().uploads().ration(client, &self.stats)
+    }
+
+    /// Reads what is read of a body before a connection to the shop is taken, and asks a client for it that waits for
+    /// `100 Continue`. Whoever decides on a request decides again afterwards: it may have taken long.
+    pub async fn receive(
+        &self,
+        headers: &HeaderMap,
+        body: &mut RequestBody,
+        client: IpAddr,
+    ) -> Result<(), ForwardError> {
+        if body.is_too_large() {
+            return Err(Kind::BodyTooLarge.into());
+        }
+        if !body.is_complete() && !body.is_streamed() {
+            // PERF: few requests have a body.
+            Box::pin(
+                self.pool
+                    .origins()
+                    .uploads()
+                    .receive(headers, body, (client, &self.stats)),
+            )
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Forwards a request and returns the answer once its head is here; its body streams behind it. Of the request's body as
+    /// much is [received](Self::receive) first as the settings say.
     ///
     /// The answer's `Anteroom-Session` is taken out and stands in its extensions as [`super::SessionWord`]. A 101 that was
     /// asked for comes back as an answer whose guards live as long as the tunnel. What may be sent a second time, and where, is
     /// said in `exchange`. Dropping the future or the answer's body cancels the request at the shop.
     pub async fn forward(
         &self,
-        mut request: Request<RequestBody>,
+        request: Request<RequestBody>,
         forward: &Forward<'_>,
     ) -> Result<Response<Body>, ForwardError> {
-        if request.body().is_too_large() {
-            return Err(Kind::BodyTooLarge.into());
-        }
         if hygiene::is_loop(request.headers()) {
             return Err(Kind::Loop.into());
         }
+        let (head, mut body) = request.into_parts();
+        self.receive(&head.headers, &mut body, forward.client).await?;
+        let mut request = Request::from_parts(head, body);
         let upgrade = tunnel::asked(&mut request);
         let version = request.version();
         if version == Version::HTTP_10 {

@@ -73,8 +73,18 @@ impl<W: Way> House<W> {
     }
 
     pub async fn scripted(replies: &'static [Reply], room: &str, tables: &str) -> Self {
+        Self::built(replies, "", room, tables).await
+    }
+
+    /// With these further lines of `[upstream]`, which only visitors that come through the gate have.
+    pub async fn configured(upstream: &str, room: &str) -> Self {
+        Self::built(&[], upstream, room, "").await
+    }
+
+    async fn built(replies: &'static [Reply], upstream: &str, room: &str, tables: &str) -> Self {
         let shop = Shop::open(replies).await;
-        let mut gate = Gate::configured("embedded:data", &W::tables(shop.address), room, tables);
+        let way = format!("{}\n{upstream}", W::tables(shop.address));
+        let mut gate = Gate::configured("embedded:data", &way, room, tables);
         gate.start();
         gate.ready().await;
         let way = W::open(&gate, shop.address).await;

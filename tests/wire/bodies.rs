@@ -42,7 +42,7 @@ fn empty_post_keeps_its_length() {
 fn chunks_are_made_anew() {
     for method in ["POST", "GET", "DELETE"] {
         let shop = Shop::answering(OK);
-        let gate = Gate::new(&shop);
+        let gate = Gate::streaming(&shop);
         let request = format!("{method} /up HTTP/1.1\r\n{CHUNKED}\r\n03\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
         assert_eq!(gate.client().ask(&request).status, 200, "{method}");
         let seen = shop.seen();
@@ -145,6 +145,7 @@ fn continue_comes_from_the_shop() {
         line.send(OK);
     });
     let gate = Gate::with(shop.address, |setup| {
+        setup.upstream.request_buffer = 0;
         setup.upstream.continue_wait = Duration::from_secs(3600);
     });
     let mut client = gate.client();
@@ -166,6 +167,7 @@ fn continue_comes_from_the_shop() {
 fn continue_is_said_once_when_the_shop_keeps_silent() {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {
+        setup.upstream.request_buffer = 0;
         setup.upstream.continue_wait = Duration::from_millis(1);
     });
     let mut client = gate.client();
@@ -183,6 +185,7 @@ fn body_announced_and_refused_is_never_asked_for() {
         assert!(line.take(1).is_none(), "the body came all the same");
     });
     let gate = Gate::with(shop.address, |setup| {
+        setup.upstream.request_buffer = 0;
         setup.upstream.continue_wait = Duration::from_secs(3600);
     });
     for path in ["/", "/own"] {
@@ -243,7 +246,7 @@ fn both_ways_stream() {
         line.send("1\r\nB\r\n0\r\n\r\n");
         line.drain();
     });
-    let gate = Gate::new(&shop);
+    let gate = Gate::streaming(&shop);
     let mut client = gate.client();
     client.send(&format!("POST / HTTP/1.1\r\n{CHUNKED}\r\n1\r\na\r\n"));
     client.head();

@@ -84,7 +84,10 @@ fn answer_under_way_outlives_every_wait_for_a_request() {
 #[test]
 fn body_that_stops_is_408_and_cut_at_the_shop() {
     let shop = Shop::answering(OK);
-    let gate = Gate::with(shop.address, |setup| setup.server.body_idle = SHORT);
+    let gate = Gate::with(shop.address, |setup| {
+        setup.server.body_idle = SHORT;
+        setup.upstream.request_buffer = 0;
+    });
     let mut client = gate.client();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123");
     let answer = client.answer();
@@ -98,6 +101,7 @@ fn body_that_trickles_is_cut() {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {
         (setup.server.body_idle, setup.server.body_rate) = (4 * SHORT, 1_000_000);
+        setup.upstream.request_buffer = 0;
     });
     let mut client = gate.client();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n");

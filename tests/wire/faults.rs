@@ -68,6 +68,7 @@ fn shop_that_does_not_answer_is_504_and_hung_up_on() {
 fn slow_upload_does_not_count_as_a_slow_shop() {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {
+        setup.upstream.request_buffer = 0;
         setup.upstream.response = Duration::from_millis(1500);
     });
     let mut client = gate.client();
@@ -220,7 +221,10 @@ fn connection_is_not_used_again_after_an_early_answer() {
         line.send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno");
         line.drain();
     });
-    let gate = Gate::with(shop.address, |setup| setup.upstream.idle = Duration::from_secs(3600));
+    let gate = Gate::with(shop.address, |setup| {
+        setup.upstream.idle = Duration::from_secs(3600);
+        setup.upstream.request_buffer = 0;
+    });
     let mut client = gate.client();
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123");
     let answer = client.answer();
@@ -240,7 +244,7 @@ fn connection_of_an_http_1_0_shop_is_not_used_again() {
             line.send("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi");
         }
     });
-    let gate = Gate::new(&shop);
+    let gate = Gate::streaming(&shop);
     assert_eq!(outcome(&gate, GET).1, "hi");
     let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n";
     assert_eq!(outcome(&gate, chunked).1, "hi");

@@ -99,6 +99,11 @@ impl Gate {
         }
     }
 
+    /// That streams all bodies.
+    pub fn streaming(shop: &Shop) -> Self {
+        Self::with(shop.address, |setup| setup.upstream.request_buffer = 0)
+    }
+
     pub fn client(&self) -> Client {
         Client::new(self.address)
     }
@@ -119,7 +124,7 @@ impl Gate {
     }
 
     /// Waits until `condition` holds.
-    pub fn until(&self, what: &str, condition: impl Fn(&Self) -> bool) {
+    pub fn until(&self, what: &str, mut condition: impl FnMut(&Self) -> bool) {
         let step = Duration::from_millis(2);
         for _ in 0..PATIENCE.as_millis() / step.as_millis() {
             if condition(self) {

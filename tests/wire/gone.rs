@@ -10,7 +10,7 @@ fn client_gone_mid_body_cancels_at_the_shop() {
         "Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n",
     ] {
         let shop = Shop::answering(OK);
-        let gate = Gate::new(&shop);
+        let gate = Gate::streaming(&shop);
         let mut client = gate.client();
         client.send(&format!("POST / HTTP/1.1\r\nHost: a\r\n{framing}"));
         shop.until(|seen| seen.contains("some"));

@@ -7,6 +7,7 @@ mod announced;
 mod bad_answers;
 mod bodies;
 mod bounds;
+mod buffers;
 #[path = "../harness/certificates.rs"]
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod certificates;

@@ -26,7 +26,10 @@ fn announced_body_over_the_limit_is_413_and_reaches_nobody() {
 #[test]
 fn chunked_body_is_cut_where_it_passes_the_limit() {
     let shop = Shop::answering(OK);
-    let gate = Gate::with(shop.address, |setup| setup.server.body_bytes = 10);
+    let gate = Gate::with(shop.address, |setup| {
+        setup.server.body_bytes = 10;
+        setup.upstream.request_buffer = 0;
+    });
     let mut client = gate.client();
     client.send(&format!("POST / HTTP/1.1\r\n{CHUNKED}\r\n6\r\n123456\r\n"));
     shop.until(|seen| seen.contains("123456"));
@@ -52,7 +55,7 @@ fn broken_chunks_are_400_and_cut_at_the_shop() {
         "0\r\n bad\r\n\r\n",
     ] {
         let shop = Shop::answering(OK);
-        let gate = Gate::new(&shop);
+        let gate = Gate::streaming(&shop);
         let mut client = gate.client();
         client.send(&format!("POST / HTTP/1.1\r\n{CHUNKED}\r\n1\r\na\r\n"));
         shop.until(|seen| seen.contains("\r\na\r\n"));

@@ -214,7 +214,7 @@ fn an_upload_that_its_visitor_cuts_is_no_failure_of_the_server() {
         })
     };
     let (a, b) = (early(), early());
-    let gate = over(&[a.address, b.address], |_| {});
+    let gate = over(&[a.address, b.address], |upstream| upstream.request_buffer = 0);
     for _ in 0..12 {
         let mut client = gate.client();
         client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");

@@ -12,7 +12,7 @@ pub(super) const UPSTREAM: Table = Table {
 /// What a server's address looks like.
 pub(in crate::config) const URL: &str = "URL such as \"http://127.0.0.1:3000\"";
 
-const KEYS: [Key; 33] = [
+const KEYS: [Key; 37] = [
     optional(
         "url",
         URL,
@@ -62,8 +62,8 @@ const KEYS: [Key; 33] = [
         "total_timeout",
         "duration",
         "none",
-        "How long a request may take until the head of its answer is complete, all tries and waits and its upload included; \
-         then 504.",
+        "How long a request may take until the head of its answer is complete, all tries and waits included; then 504. It \
+         begins when as much of its body is here as `request_buffer` says.",
     ),
     key(
         "body_timeout",
@@ -89,6 +89,33 @@ const KEYS: [Key; 33] = [
         "\"4s\"",
         "How long an idle connection to the shop is kept. Shorter than the shop's own, or it closes one just as it is used.",
     ),
+    key(
+        "request_buffer",
+        "size, or 0",
+        "\"64 KiB\"",
+        "Most bytes of a request's body that are received before a connection to the shop is taken. A body that ends within them \
+         is sent whole; a longer one is streamed from then on. 0: all are streamed.",
+    ),
+    key(
+        "buffer_memory",
+        "size",
+        "\"256 MiB\"",
+        "The memory for what is received of bodies, of which each client may have an eighth. Without memory a body waits in the \
+         client's socket, for the `body_timeout` of `[server]`; then 503.",
+    ),
+    optional(
+        "max_streaming_bodies",
+        "number",
+        "a quarter of `max_connections` for each server, or 64 where that is not set",
+        "Most bodies that are streamed to the shop at once, over all servers; further ones wait as for `max_connections`.",
+    ),
+    key(
+        "stream_routes",
+        "routes such as \"POST /upload/*\"",
+        "[]",
+        "Requests whose bodies are streamed from the first byte, as those of type `application/grpc` are: for clients that \
+         wait for the answer while they send.",
+    ),
     optional(
         "max_connections",
         "number",
@@ -99,14 +126,14 @@ const KEYS: [Key; 33] = [
         "max_waiting",
         "number",
         "1000",
-        "Most requests that wait for a server; one that would go to any stands in the line of each. Then 503 with Retry-After. For \
-         `max_connections`.",
+        "Most requests that wait for a server; one that would go to any stands in the line of each; and most bodies that \
+         wait to be streamed. Then 503 with Retry-After.",
     ),
     key(
         "wait_timeout",
         "duration",
         "\"5s\"",
-        "How long a request waits for a server; then 503 with Retry-After. For `max_connections`.",
+        "How long a request waits for a server, and a body to be streamed; then 503 with Retry-After.",
     ),
     key(
         "retries",

@@ -1,5 +1,7 @@
 //! The router: all rooms and limits in two trees, asked once per reading of a request's path.
 
+mod hits;
+
 use http::Method;
 
 use super::by_host::ByHost;
@@ -10,6 +12,8 @@ use super::target::Target;
 use super::tree::{Compare, Tree, trimmed};
 use super::{NEVER_QUEUED, OWN_PREFIX};
 use crate::room::LineName;
+
+pub use hits::Hits;
 
 /// The path (or the parameter that names the line) can be read in two ways that would be treated differently: 400.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -29,44 +33,6 @@ pub struct RoomRoutes<'c> {
     /// The request whose body says who joins.
     pub names: Option<&'c Route>,
     pub per: Option<&'c Per>,
-}
-
-/// Numbers of limits, or of rooms, that a request meets, sorted; up to eight without allocation.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Hits {
-    first: [u16; 8],
-    len: usize,
-    more: Vec<u16>,
-}
-
-impl Hits {
-    pub fn iter(&self) -> impl Iterator<Item = usize> {
-        let inline = &self.first[..self.len];
-        inline.iter().chain(&self.more).map(|id| usize::from(*id))
-    }
-
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    fn contains(&self, id: u16) -> bool {
-        self.iter().any(|own| own == usize::from(id))
-    }
-
-    fn add(&mut self, id: u16) {
-        if self.contains(id) {
-            return;
-        }
-        if self.len < self.first.len() {
-            self.first[self.len] = id;
-            self.len += 1;
-            self.first[..self.len].sort_unstable();
-            return;
-        }
-        self.more.push(id);
-        self.more.sort_unstable();
-    }
 }
 
 /// The room a request is in.
@@ -115,6 +81,8 @@ pub struct Routed {
     pub outside: Option<Outside>,
     /// The limits it counts against, in a room or not.
     pub limits: Hits,
+    /// Its body is streamed to the shop from the first byte.
+    pub streamed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +94,7 @@ enum Owner {
     Except(u16),
     Return(u16),
     Never,
+    Streamed,
 }
 
 #[derive(Clone, Debug)]
@@ -188,6 +157,15 @@ impl Router {
             router.add(Owner::Never, &[], &route, None);
         }
         router
+    }
+
+    /// With the routes whose bodies are streamed.
+    #[must_use]
+    pub fn streaming(mut self, routes: &[Route]) -> Self {
+        for route in routes {
+            self.add(Owner::Streamed, &[], route, None);
+        }
+        self
     }
 
     /// Where the request belongs; [`Doubtful`] when readings of its path would be treated differently.
@@ -264,7 +242,9 @@ impl Router {
             Owner::Room(_) | Owner::Ends(..) | Owner::Names(_) | Owner::Limit(_) => {
                 self.protecting.insert(route, hosts, id);
             }
-            Owner::Except(_) | Owner::Return(_) | Owner::Never => self.outside.insert(route, hosts, id),
+            Owner::Except(_) | Owner::Return(_) | Owner::Never | Owner::Streamed => {
+                self.outside.insert(route, hosts, id)
+            }
         }
     }
 
@@ -292,6 +272,7 @@ impl Router {
             outside: found.outside.filter(|_| room.is_none()),
             room,
             limits: found.limits,
+            streamed: found.streamed,
             ..Routed::default()
         })
     }
@@ -341,6 +322,7 @@ struct Found {
     outside: Option<Outside>,
     ends: Vec<(u16, u8)>,
     limits: Hits,
+    streamed: bool,
 }
 
 impl Found {
@@ -348,6 +330,7 @@ impl Found {
     fn note(&mut self, rule: &Rule, id: usize) {
         match rule.owner {
             Owner::Never => self.never = true,
+            Owner::Streamed => self.streamed = true,
             Owner::Except(room) => {
                 self.except.add(room);
                 if rule.route.queries().is_none() {

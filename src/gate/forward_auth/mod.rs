@@ -139,12 +139,12 @@ impl Gate {
         }
         visit.aim = question.aim;
         let record = shared.record(&request.head);
-        let (room, answer) = self.asked(&visit, request).await;
+        let (room, answer) = self.asked(&mut visit, request).await;
         shared.finish(&visit, record, room, answers::close(question.aim, answer))
     }
 
     /// The described request goes the way of the gate's own.
-    async fn asked(&self, visit: &Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
+    async fn asked(&self, visit: &mut Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
         let refuse = |status, word, outcome| {
             let refusal = Refusal::new(status, word, PageKind::BadRequest, outcome);

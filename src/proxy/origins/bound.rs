@@ -12,7 +12,7 @@ use crate::proxy::settings::ConnectionBound;
 
 /// How many requests are at one server where they are bounded. Idle connections are shared by all cores: else one core's would
 /// keep another from connecting.
-pub(super) struct Bound {
+pub(in crate::proxy) struct Bound {
     rules: ConnectionBound,
     count: Arc<Count>,
     idle: Stash,
@@ -28,14 +28,14 @@ struct Count {
 }
 
 /// The right to a connection, until it drops.
-pub(super) struct Permit {
+pub(in crate::proxy) struct Permit {
     place: Option<OwnedSemaphorePermit>,
     count: Arc<Count>,
 }
 
 impl Bound {
     /// With who is there already, where `before` was the bound on the same server.
-    pub(super) fn new(rules: ConnectionBound, before: Option<&Self>) -> Self {
+    pub(in crate::proxy) fn new(rules: ConnectionBound, before: Option<&Self>) -> Self {
         let count = before.map_or_else(Arc::default, |before| Arc::clone(&before.count));
         count.resize(rules.connections);
         Self {
@@ -58,18 +58,18 @@ impl Bound {
     }
 
     /// The right to a connection, if one is free and nobody waits for it.
-    pub(super) fn enter(&self) -> Option<Permit> {
+    pub(in crate::proxy) fn enter(&self) -> Option<Permit> {
         let place = Arc::clone(&self.count.places).try_acquire_owned().ok()?;
         Some(self.permit(place))
     }
 
     /// How long one waits for it otherwise.
-    pub(super) fn patience(&self) -> Duration {
+    pub(in crate::proxy) fn patience(&self) -> Duration {
         self.rules.wait
     }
 
     /// A place in the line, if there is one left.
-    pub(super) fn place(&self) -> Option<Place<'_>> {
+    pub(in crate::proxy) fn place(&self) -> Option<Place<'_>> {
         if self.count.waiting.fetch_add(1, Ordering::Relaxed) >= self.rules.waiting {
             self.count.waiting.fetch_sub(1, Ordering::Relaxed);
             return None;
@@ -140,11 +140,11 @@ impl Drop for Permit {
 }
 
 /// A place in a server's line, until it drops.
-pub(super) struct Place<'b>(&'b Bound);
+pub(in crate::proxy) struct Place<'b>(&'b Bound);
 
 impl Place<'_> {
     /// The right to a connection, first come, first served from when this is first polled.
-    pub(super) async fn turn(&self) -> Option<Permit> {
+    pub(in crate::proxy) async fn turn(&self) -> Option<Permit> {
         let place = Arc::clone(&self.0.count.places).acquire_owned().await.ok()?;
         Some(self.0.permit(place))
     }

@@ -30,11 +30,13 @@ use tokio_util::sync::CancellationToken;
 use super::error::Kind;
 use super::pool::{Pool, Stash};
 use super::settings::{Place, UpstreamSettings};
+use super::uploads::Uploads;
 use crate::time;
 use dial::Dial;
 use names::Names;
 use weights::Weights;
 
+pub(super) use bound::{Bound, Permit};
 pub(super) use budget::Budget;
 pub(super) use dial::{Protocol, ShopStream};
 pub(super) use origin::{Busy, Origin};
@@ -49,6 +51,8 @@ struct Inner {
     settings: Arc<UpstreamSettings>,
     dial: Dial,
     targets: ArcSwap<Vec<Arc<Origin>>>,
+    /// The bounds on request bodies.
+    uploads: ArcSwap<Uploads>,
     weights: Weights,
     /// Wakes the look-up of names before its time.
     wanted: Arc<Notify>,
@@ -151,6 +155,7 @@ impl Origins {
         let inner = Arc::new(Inner {
             dial: Dial::new(&settings)?,
             targets: ArcSwap::default(),
+            uploads: ArcSwap::from_pointee(Uploads::new(&settings, None)),
             weights: Weights::default(),
             wanted: Arc::default(),
             looked_up: watch::Sender::new(0),
@@ -207,6 +212,10 @@ impl Origins {
 
     pub(super) fn settings(&self) -> &Arc<UpstreamSettings> {
         &self.0.settings
+    }
+
+    pub(super) fn uploads(&self) -> Arc<Uploads> {
+        self.0.uploads.load_full()
     }
 
     pub(super) fn dial(&self) -> &Dial {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Origins, OriginsError, held};
 use crate::proxy::settings::UpstreamSettings;
+use crate::proxy::uploads::Uploads;
 
 impl Origins {
     /// Others, that may [succeed](Self::succeed) those in force. Until then they have no servers, and nothing is looked up or
@@ -19,6 +20,8 @@ impl Origins {
             let _held = held(&before.0.charge);
             before.0.stop.cancel();
         }
+        let uploads = Uploads::new(&self.0.settings, Some(&before.uploads()));
+        self.0.uploads.store(Arc::new(uploads));
         let known = before.0.targets.load();
         let keeps = self.0.settings.keeps_servers_of(&before.0.settings);
         self.begin(&known, if keeps { &known[..] } else { &[] });
@@ -67,6 +70,9 @@ impl UpstreamSettings {
             retries: own.retries,
             retry_budget: own.retry_budget,
             check: own.check,
+            request_buffer: own.request_buffer,
+            buffer_memory: own.buffer_memory,
+            streaming: own.streaming,
             ..other.clone()
         };
         alike == *self

@@ -1,6 +1,7 @@
 //! The design's contract with the outside, a test for each row, in rooms that are empty or full.
 
 mod admitted;
+mod bodies;
 mod bots;
 mod by_ticket;
 mod called;

@@ -200,7 +200,10 @@ fn a_stream_that_takes_nothing_ends_and_the_others_go_on() {
 #[test]
 fn a_body_that_stops_coming_ends_its_stream_only() {
     let shop = holding();
-    let gate = gate_with(&shop, |setup| setup.server.body_idle = SOON);
+    let gate = gate_with(&shop, |setup| {
+        setup.server.body_idle = SOON;
+        setup.upstream.request_buffer = 0;
+    });
     let mut raw = Raw::new(&gate, &[]);
     raw.frame(HEADERS, END_HEADERS, 1, &head("POST", "/", &[]));
     raw.frame(DATA, 0, 1, b"half");

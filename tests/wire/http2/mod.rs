@@ -59,7 +59,7 @@ impl Client {
         sender.send_request(request, true).unwrap().0
     }
 
-    async fn ask(&mut self, request: Request<()>) -> (StatusCode, String) {
+    pub async fn ask(&mut self, request: Request<()>) -> (StatusCode, String) {
         let answer = self.send(request).await;
         read(answer).await
     }
@@ -92,7 +92,7 @@ async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(PATIENCE, future).await.expect("it never came to be")
 }
 
-fn get(target: &str) -> Request<()> {
+pub fn get(target: &str) -> Request<()> {
     Request::get(format!("http://shop.example{target}")).body(()).unwrap()
 }
 

@@ -90,6 +90,7 @@ fn server_that_takes_none_is_told_so() {
 
 fn bounded(shop: std::net::SocketAddr, connections: u32) -> Gate {
     gate_with(shop, |upstream| {
+        upstream.request_buffer = 0;
         upstream.bound = Some(ConnectionBound {
             connections,
             waiting: 10,
@@ -207,7 +208,10 @@ fn shop_that_takes_nothing_of_an_upload_is_given_up() {
         assert_eq!(reset.stream, stalled);
         line.serve();
     });
-    let gate = gate_with(shop.address, |upstream| upstream.write = SHORT);
+    let gate = gate_with(shop.address, |upstream| {
+        upstream.write = SHORT;
+        upstream.request_buffer = 0;
+    });
     let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nhello\r\n";
     let mut client = gate.client();
     client.send(chunked);
@@ -292,6 +296,7 @@ fn connection_is_trusted_on_where_the_visitor_was_late() {
     let shop = Framed::new(Line::serve_whole);
     let gate = gate_with(shop.address, |upstream| {
         upstream.total = Some(20 * SHORT);
+        upstream.request_buffer = 0;
     });
     gate.until("there is a connection", |gate| gate.client().ask(GET).status == 200);
     let opened = shop.connections();

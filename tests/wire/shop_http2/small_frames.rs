@@ -9,7 +9,7 @@ use anteroom::proxy::ConnectionBound;
 use super::frames::{
     ACK, DATA, END_HEADERS, END_STREAM, Framed, HEADERS, Line, OK, PING, REFUSED_STREAM, WINDOW_UPDATE,
 };
-use super::{GET, gate, until_idle};
+use super::{GET, gate, gate_with, until_idle};
 use crate::client::Client;
 use crate::gate::Gate;
 use crate::http2::raw::{self, Raw};
@@ -86,6 +86,7 @@ fn small_frames_of_an_upload_that_waits_do_not_end_a_proxy_s_connection() {
     let gate = Gate::with(shop.address, |setup| {
         setup.server.h2c = true;
         setup.server.trusted = vec!["127.0.0.0/8".parse().unwrap()];
+        setup.upstream.request_buffer = 0;
         setup.upstream.bound = Some(ConnectionBound {
             connections: 1,
             waiting: 9,
@@ -130,7 +131,7 @@ fn small_chunks_go_together_to_the_shop() {
         line.hi(stream);
         line.serve();
     });
-    let gate = gate(shop.address);
+    let gate = gate_with(shop.address, |upstream| upstream.request_buffer = 0);
     let chunks = "1\r\nx\r\n".repeat(2_100);
     let request = format!("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}0\r\n\r\n");
     assert_eq!(gate.client().ask(&request).body, "hi");

@@ -17,7 +17,7 @@ use crate::shop::OK;
 #[test]
 fn a_request_is_said_as_http2_says_it() {
     let shop = Shop::new();
-    let gate = gate(shop.address);
+    let gate = gate_with(shop.address, |upstream| upstream.request_buffer = 0);
     let answer = gate.client().ask(
         "POST /a%20b?c=d HTTP/1.1\r\nHost: shop.example:8080\r\nConnection: x-own, TE\r\nX-Own: 1\r\nKeep-Alive: 5\r\n\
          TE: trailers, deflate\r\nCookie: one=1; two=2\r\nAuthorization: Basic abc\r\nExpect: 100-continue\r\n\

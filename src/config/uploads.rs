@@ -1,0 +1,58 @@
+//! `[upstream]`: what is received of a request's body before the shop is asked, and how many longer bodies are streamed.
+
+use std::time::Duration;
+
+use toml::de::DeValue;
+
+use super::reader::{Node, Read, Section};
+use super::routes::Route;
+use super::value::{number, route, size};
+use crate::proxy::ConnectionBound;
+
+/// The bounds on request bodies.
+#[derive(Clone, Debug)]
+pub struct Uploads {
+    /// Bytes; 0 for none.
+    pub request_buffer: usize,
+    /// Bytes.
+    pub buffer_memory: u64,
+    pub streaming: ConnectionBound,
+    pub stream_routes: Vec<Route>,
+}
+
+/// With what the shop's servers take together, where that is bounded, and how many wait for it, and for how long.
+pub(super) fn read(section: &Section<'_>, shop_takes: Option<u32>, (waiting, wait): (u32, Duration)) -> Uploads {
+    let buffer = section.need("request_buffer", size_or_nothing);
+    let memory = section.need("buffer_memory", |node| size(node, 1 << 20..=1 << 40));
+    if buffer > memory / CLIENTS {
+        section.mistake(
+            "buffer_memory",
+            format!("one client's share, a {CLIENTS}th, would not hold one body of request_buffer"),
+            format!("at least {CLIENTS} times request_buffer"),
+        );
+    }
+    let most = section.get("max_streaming_bodies", |node| number(node, 1..=1_000_000));
+    let quarter = shop_takes.map_or(STREAMING, |all| (all / 4).max(1));
+    Uploads {
+        request_buffer: usize::try_from(buffer).unwrap_or(usize::MAX),
+        buffer_memory: memory,
+        streaming: ConnectionBound {
+            connections: most.unwrap_or(quarter),
+            waiting,
+            wait,
+        },
+        stream_routes: section.list("stream_routes", route),
+    }
+}
+
+fn size_or_nothing(node: &Node<'_>) -> Read<u64> {
+    match node.get_ref() {
+        DeValue::Integer(number) if number.as_str() == "0" => Ok(0),
+        _ => size(node, 0..=64 << 20),
+    }
+}
+
+/// So many clients with their whole share use all of the memory.
+const CLIENTS: u64 = crate::proxy::MEMORY_SHARES as u64;
+/// Bodies that are streamed at once where the shop's connections have no bound.
+const STREAMING: u32 = 64;

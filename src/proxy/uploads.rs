@@ -1,0 +1,120 @@
+//! The bounds on request bodies: how much of each is read before a connection to the shop is taken, how much memory that
+//! may take, and how many longer bodies are streamed at once.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use tokio::time::{Instant, timeout_at};
+
+use super::error::Kind;
+use super::memory::{Memory, Ration};
+use super::origins::{Bound, Permit};
+use super::request_body::RequestBody;
+use super::settings::UpstreamSettings;
+use super::stats::{Stats, down, up};
+
+/// The bounds of one configuration, over all cores.
+pub(super) struct Uploads {
+    /// Most bytes of a body that are read ahead.
+    buffer: usize,
+    memory: Arc<Memory>,
+    streaming: Bound,
+}
+
+/// The right to stream a body, until it drops.
+pub(super) struct Streaming {
+    _permit: Permit,
+    stats: Arc<Stats>,
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        down(&self.stats.streaming);
+    }
+}
+
+impl Uploads {
+    /// With the bodies that are under way already, where `before` were in force.
+    pub(super) fn new(settings: &UpstreamSettings, before: Option<&Self>) -> Self {
+        let same = before.filter(|before| before.memory.bytes() == settings.buffer_memory);
+        Self {
+            buffer: settings.request_buffer,
+            memory: same.map_or_else(
+                || Memory::new(settings.buffer_memory),
+                |before| Arc::clone(&before.memory),
+            ),
+            streaming: Bound::new(settings.streaming, before.map(|before| &before.streaming)),
+        }
+    }
+
+    pub(super) fn ration(&self, client: IpAddr, stats: &Arc<Stats>) -> Ration {
+        self.memory.ration(client, stats)
+    }
+
+    /// Reads what is read of a body before a connection to the shop is taken.
+    pub(super) async fn receive(
+        &self,
+        headers: &HeaderMap,
+        body: &mut RequestBody,
+        (client, stats): (IpAddr, &Arc<Stats>),
+    ) -> Result<(), Kind> {
+        if self.buffer > 0 && !is_grpc(headers) {
+            body.receive(self.buffer, Some(self.ration(client, stats))).await?;
+        }
+        Ok(())
+    }
+
+    /// The right to stream a body, first come, first served.
+    pub(super) async fn stream(&self, deadline: Option<Instant>, stats: &Arc<Stats>) -> Result<Streaming, Kind> {
+        let permit = match self.streaming.enter() {
+            Some(permit) => permit,
+            None => self.turn(deadline).await?,
+        };
+        up(&stats.streaming);
+        Ok(Streaming {
+            _permit: permit,
+            stats: Arc::clone(stats),
+        })
+    }
+
+    async fn turn(&self, deadline: Option<Instant>) -> Result<Permit, Kind> {
+        let place = self.streaming.place().ok_or(Kind::Exhausted)?;
+        let end = Instant::now() + self.streaming.patience();
+        let (end, late) = match deadline {
+            Some(deadline) if deadline < end => (deadline, Kind::TotalTimeout),
+            _ => (end, Kind::Exhausted),
+        };
+        timeout_at(end, place.turn())
+            .await
+            .map_err(|_| late)?
+            .ok_or(Kind::Exhausted)
+    }
+}
+
+/// Both sides of gRPC may speak at once: a body that is held back could wait for an answer that waits for it.
+fn is_grpc(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map_or(&[][..], |kind| kind.as_bytes());
+    let (name, rest) = kind.split_at(kind.len().min(GRPC.len()));
+    name.eq_ignore_ascii_case(GRPC) && matches!(rest.first(), None | Some(b'+' | b';' | b' ' | b'\t'))
+}
+
+const GRPC: &[u8] = b"application/grpc";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grpc_is_told_by_its_type() {
+        let is = |kind: &'static str| is_grpc(&HeaderMap::from_iter([(CONTENT_TYPE, kind.parse().unwrap())]));
+        for kind in ["application/grpc", "Application/GRPC+proto", "application/grpc; x=y"] {
+            assert!(is(kind), "{kind}");
+        }
+        for kind in ["application/grpc-web", "application/grp", "", "application/json"] {
+            assert!(!is(kind), "{kind}");
+        }
+        assert!(!is_grpc(&HeaderMap::new()));
+    }
+}
