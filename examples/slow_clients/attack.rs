@@ -15,7 +15,7 @@ pub struct Attack {
     how: How,
     target: &'static str,
     is_secured: bool,
-    /// Its slow ones may hold connections of the shop's: they upload to it, or read from it.
+    /// Its slow ones may hold connections of the shop's: they read from it.
     reaches_the_shop: bool,
 }
 
@@ -55,7 +55,7 @@ impl Attack {
             how,
             target,
             is_secured,
-            reaches_the_shop: !matches!(target.as_bytes(), b"/page"),
+            reaches_the_shop: matches!(target.as_bytes(), b"/large"),
         }
     }
 

@@ -63,7 +63,8 @@ impl House {
              max_connections_per_client = {}\nwrite_timeout = \"{}s\"\n[tls]\nlisten = [\"{secured}\"]\n\
              certificates = [{{ cert_file = \"cert.pem\", key_file = \"key.pem\" }}]\n\
              [upstream]\nurl = \"http://{shop}\"\n[store]\nurl = \"embedded:data\"\n\
-             [[room]]\nname = \"shop\"\nroutes = [\"/checkout/*\"]\ntotal_active_users = 1\n",
+             [[room]]\nname = \"shop\"\nroutes = [\"/checkout/*\"]\ntotal_active_users = 1000\n\
+             [limits]\njoin = {{ requests = 10000, window = \"1s\" }}\n",
             per_client.min(100_000),
             patience.as_secs()
         );
@@ -188,6 +189,7 @@ fn shop_config(address: SocketAddr) -> String {
          server {{ listen {address} backlog=4096; root www;\n\
          location = /busy {{ stub_status; }}\n\
          location = /order {{ proxy_pass http://{address}/taken; }}\n\
+         location = /checkout/ {{ proxy_pass http://{address}/taken; }}\n\
          location = /taken {{ return 204; }} }} }}\n",
         kept.join(" ")
     )

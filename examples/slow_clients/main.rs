@@ -1,8 +1,8 @@
 //! Slow and greedy clients before a gate: what each of them costs, and whether good ones are served meanwhile.
 //! `scripts/slow` builds it and runs it.
 //!
-//! `slow_clients GATE [--seconds N] [--connections N] [--only WORD]`: readers that take next to nothing of a large answer, then
-//! slowhttptest in each of its modes, against the gate as it comes and with a bound that lets all of them in. It ends with an
+//! `slow_clients GATE [--seconds N] [--connections N] [--only WORD]`: readers that take next to nothing of a large answer, visitors
+//! inside whose bodies never end, then slowhttptest in each of its modes, against the gate as it comes and with a bound that lets all of them in. It ends with an
 //! error where a figure is beyond its limit.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
@@ -13,6 +13,7 @@ mod good;
 mod house;
 mod readers;
 mod trickle;
+mod uploads;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -68,6 +69,14 @@ fn main() -> ExitCode {
         }
         let house = House::open(&arguments.gate, usize::MAX, Duration::from_secs(600));
         report.take(readers::measure(&house, kind));
+    }
+    report.begin(UPLOADS_HEAD.to_owned());
+    for upload in uploads::UPLOADS.iter().filter(|upload| arguments.asks_for(upload.name)) {
+        if !report.goes_on(upload.name) {
+            return report.end();
+        }
+        let house = House::open(&arguments.gate, usize::MAX, Duration::from_secs(30));
+        report.take(upload.measure(&house));
     }
     report.begin(format!(
         "\n| {} slow clients, {} s{ATTACKS_HEAD}",
@@ -146,6 +155,9 @@ impl Report {
 const MOST_TIME: Duration = Duration::from_secs(45 * 60);
 const READERS_HEAD: &str =
     "| 1,000 readers that take nothing | bytes of the gate's memory each | of the kernel's each | limits |
+| --- | --- | --- | --- |";
+const UPLOADS_HEAD: &str = "
+| 200 visitors inside | still there | connections of the shop's they hold | limit |
 | --- | --- | --- | --- |";
 const ATTACKS_HEAD: &str =
     " | `max_connections_per_client` | good requests answered | p99 | memory before, second third, last | \
