@@ -20,7 +20,7 @@ pub fn rooms(config: &Config) -> Vec<(RoomName, Settings)> {
 /// A gate without a data folder always has configured keys.
 pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartError> {
     let Some(folder) = folder.filter(|_| config.keys.is_empty()) else {
-        return Ok(Keyring::new(config.keys.clone())?);
+        return Ok(Keyring::for_audiences(config.keys.clone(), &config.audiences)?);
     };
     let own = own_key::load_or_make(folder)?;
     let path = own.path.display();
@@ -28,10 +28,8 @@ pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartE
         tracing::info!(%path, "no [tokens] keys are configured: made a key of this gate's own; keep it with the data folder");
     }
     let id = KeyId::new("own").expect("a plain word is a key id");
-    Ok(Keyring::new(vec![Key {
-        id,
-        secret: Secret::new(own.secret),
-    }])?)
+    let secret = Secret::new(own.secret);
+    Ok(Keyring::for_audiences(vec![Key { id, secret }], &config.audiences)?)
 }
 
 /// What signs forwarded requests, if anything does.

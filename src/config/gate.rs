@@ -9,10 +9,10 @@ use ipnet::IpNet;
 
 use super::listen::{self, Listen};
 use super::reader::{Node, Read, Reader, Section};
-use super::value::{address, duration_ms, network, number, one_of, size, text, wrong, yes_or_no};
+use super::value::{address, duration_ms, list, network, number, one_of, size, text, wrong, yes_or_no};
 use super::{secret, upstream};
 use crate::logging::{AccessTarget, Format, check_filter};
-use crate::token::{Key, MAX_KEYS, Secret};
+use crate::token::{Audience, Key, MAX_AUDIENCES, MAX_KEYS, Secret};
 
 /// The visitors' listeners.
 #[derive(Clone, Debug)]
@@ -244,6 +244,52 @@ pub(super) fn keys(reader: &Reader<'_>) -> Vec<Key> {
         }
     }
     keys
+}
+
+pub(super) fn audiences(reader: &Reader<'_>, keys: &[Key]) -> Vec<Audience> {
+    let section = reader.table("tokens");
+    let audiences = section.need("audience", one_or_more_audiences);
+    if keys.is_empty() || section.has_mistake("audience") {
+        return audiences;
+    }
+    if audiences.is_empty() {
+        let wrong = "keys without an audience: another installation with the same keys, such as a staging system, signs what \
+                     this one takes";
+        section.warning(
+            "audience",
+            wrong,
+            "the name of this installation, such as \"shop.example\"",
+        );
+    }
+    audiences
+}
+
+fn one_or_more_audiences(node: &Node<'_>) -> Read<Vec<Audience>> {
+    if node.get_ref().is_str() {
+        return Ok(vec![audience(node)?]);
+    }
+    let audiences = list(node, audience)?;
+    if audiences.len() > MAX_AUDIENCES {
+        let right = format!("at most {MAX_AUDIENCES}");
+        return wrong(node, format!("{} audiences", audiences.len()), right);
+    }
+    match audiences
+        .iter()
+        .enumerate()
+        .find(|(at, one)| audiences[..*at].contains(one))
+    {
+        Some((_, twice)) => wrong(node, format!("\"{}\" is there twice", twice.as_str()), "each once"),
+        None => Ok(audiences),
+    }
+}
+
+fn audience(node: &Node<'_>) -> Read<Audience> {
+    let right = "up to 64 letters, digits and \".-_:/\", such as \"shop.example\"";
+    let text = text(node, right)?;
+    match Audience::new(text) {
+        Some(audience) => Ok(audience),
+        None => wrong(node, format!("{text:?} is no audience"), right),
+    }
 }
 
 pub(super) fn log(reader: &Reader<'_>) -> LogConfig {

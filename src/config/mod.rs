@@ -76,7 +76,7 @@ pub fn duration_of(text: &str) -> Option<u64> {
     value::parse_duration(text)
 }
 
-use crate::token::Key;
+use crate::token::{Audience, Key};
 use added::AddedTable;
 use notes::{InForce, line};
 use reader::Reader;
@@ -98,6 +98,8 @@ pub struct Config {
     pub store: Store,
     /// Empty: the gate makes a key of its own.
     pub keys: Vec<Key>,
+    /// Whom tokens are for; empty: the keys as they are.
+    pub audiences: Vec<Audience>,
     /// At least one; the first that takes a request has it.
     pub rooms: Vec<Room>,
     pub limits: Vec<Limit>,
@@ -243,6 +245,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let forward_auth = forward_auth::read(reader, &server);
     let upstream = upstream::read(reader, &server, !forward_auth.is_empty());
     let keys = gate::keys(reader);
+    let audiences = gate::audiences(reader, &keys);
     let store = store::store(reader, &keys);
     let rooms = room::rooms(reader);
     let limits = limit::limits(reader);
@@ -268,6 +271,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
         forward_auth,
         store,
         keys,
+        audiences,
         rooms,
         limits,
         own_limits,

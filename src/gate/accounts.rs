@@ -167,7 +167,9 @@ impl Seat<'_> {
     /// Whose the pass and the ticket are, as far as they count.
     fn owners(&self, worth: &Worth) -> [Option<Tag>; 2] {
         let pass = live_pass(worth).and_then(|pass| self.account(&self.visitor(pass.pass.lane, pass.pass.number)));
-        let of_ticket = |live: &TicketWorth| live.ticket.identity.or_else(|| self.account(&self.ticket_visitor()?));
+        // The room first: it has the tag by the key that signs as soon as the account has come by it, by whichever browser.
+        let by_room = || self.account(&self.ticket_visitor()?);
+        let of_ticket = |live: &TicketWorth| by_room().or(live.ticket.identity);
         [pass, live_ticket(worth).and_then(of_ticket)]
     }
 
@@ -203,20 +205,6 @@ impl Seat<'_> {
                 worth
             }
         }
-    }
-
-    /// The ticket with the account's tag, where it has none and the place is the account's by now.
-    #[must_use]
-    pub fn tagged(&self, ticket: &Ticket) -> Option<Ticket> {
-        let tag = self.tags.first().copied().filter(|_| ticket.identity.is_none())?;
-        let TicketPlace::Numbered(number) = ticket.place else {
-            return None;
-        };
-        let owned = self.account(&self.visitor(ticket.lane, number)) == Some(tag);
-        owned.then(|| Ticket {
-            identity: Some(tag),
-            ..ticket.clone()
-        })
     }
 
     /// The tags of a visitor who joins. A ticket without a number keeps its account, where requests need not name it.
@@ -273,7 +261,7 @@ impl Seat<'_> {
     }
 
     /// Whose a number is, as far as the room knows.
-    fn account(&self, visitor: &Visitor) -> Option<Tag> {
+    pub(super) fn account(&self, visitor: &Visitor) -> Option<Tag> {
         account(&self.shared.replica.load(), visitor)
     }
 }
@@ -289,7 +277,8 @@ fn live_pass(worth: &Worth) -> Option<&PassWorth> {
     worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid)
 }
 
-fn live_ticket(worth: &Worth) -> Option<&TicketWorth> {
+/// The ticket, where it stands for a place.
+pub fn live_ticket(worth: &Worth) -> Option<&TicketWorth> {
     let is_live = |state| {
         matches!(
             state,

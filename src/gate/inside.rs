@@ -191,6 +191,7 @@ impl<'a> Seat<'a> {
             lane,
             edition,
             number,
+            call: call.count,
             expires_at: wall.plus(until.since(view.now())),
         })
     }
@@ -203,6 +204,7 @@ impl<'a> Seat<'a> {
 
     /// The pass to set on the answer, with the date that its session has by now.
     fn renewed(&self, visit: &Visit, named: &Named<'_>, forwarded: bool) -> Option<Pass> {
+        let must_set = !named.carried || self.has_old_pass(&named.pass);
         let (standing, now) = match named.standing {
             Standing::Called(_) if forwarded => {
                 let view = self.shared.replica.load();
@@ -215,11 +217,11 @@ impl<'a> Seat<'a> {
             Standing::Inside(inside) => (self.dated(&inside).since(now), inside.since),
             // The log could not be asked.
             Standing::Called(_) if forwarded => (self.session_ms(), visit.wall),
-            _ => return (!named.carried).then(|| Pass::clone(&named.pass)),
+            _ => return must_set.then(|| Pass::clone(&named.pass)),
         };
         let expires_at = visit.wall.plus(left_ms);
         let dates = (named.pass.expires_at, expires_at);
-        let due = !named.carried || is_due(dates, since, visit.wall, self.session_ms());
+        let due = must_set || is_due(dates, since, visit.wall, self.session_ms());
         due.then(|| Pass {
             expires_at,
             ..Pass::clone(&named.pass)
@@ -276,11 +278,15 @@ impl Worth {
         Some((fresh, inside.since))
     }
 
-    /// The shown pass with a later date, when it is time for one.
+    /// The shown pass with a later date, when it is time for one, or by the key that signs now.
     #[must_use]
     pub fn due(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Pass> {
-        let shown = self.pass.as_ref()?;
-        let (fresh, since) = self.renewed(seat, visit)?;
+        let shown = self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
+        let renewed = self.renewed(seat, visit);
+        if seat.has_old_pass(&shown.pass) {
+            return Some(renewed.map_or_else(|| shown.pass.clone(), |(fresh, _)| fresh));
+        }
+        let (fresh, since) = renewed?;
         let dates = (shown.pass.expires_at, fresh.expires_at);
         is_due(dates, since, visit.wall, seat.session_ms()).then_some(fresh)
     }

@@ -1,16 +1,15 @@
 //! Tokens that were found genuine, remembered by the connection that brought them.
 //!
 //! A browser sends the same pass with every request for half a session, and its page asks with the same ticket. What follows
-//! from the bytes alone comes out the same each time: that they are genuine, what they say, which call the pass is of and what
-//! the shop is told. What a token is worth is asked of the room each time.
+//! from the bytes alone comes out the same each time: that they are genuine, what they say, and what the shop is told. What a token is worth is asked of the room each time.
 //!
 //! SECURITY: remembered for the same bytes under the same keys, room and line. A connection knows of no other's tokens, and a
 //! trusted proxy's, which many share, of none, so that nobody can find out by time what somebody else has.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::room::{CallId, LineName, RoomName};
-use crate::token::{Keyring, Pass, Ticket};
+use crate::room::{LineName, RoomName};
+use crate::token::{Keyring, Pass, SignedBy, Ticket};
 
 /// One connection's: the last ticket and the last pass that came alone of their kind.
 #[derive(Default)]
@@ -18,7 +17,7 @@ pub struct Memory(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    ticket: Option<(Text, Ticket)>,
+    ticket: Option<(Text, (Ticket, SignedBy))>,
     pass: Option<Arc<KnownPass>>,
 }
 
@@ -32,8 +31,17 @@ struct Text {
 pub struct KnownPass {
     text: Text,
     pass: Pass,
-    call: OnceLock<CallId>,
+    by: SignedBy,
+    id_is_known: OnceLock<bool>,
     session: OnceLock<String>,
+}
+
+/// The genuine tokens of a request, each with the signer that made it, and what is known of the pass from requests before.
+#[derive(Default)]
+pub struct Tokens {
+    pub ticket: Option<(Ticket, SignedBy)>,
+    pub pass: Option<(Pass, SignedBy)>,
+    pub known: Option<Arc<KnownPass>>,
 }
 
 impl Memory {
@@ -44,9 +52,10 @@ impl Memory {
         place: (&RoomName, &LineName),
         tickets: impl Iterator<Item = &'t str> + Clone,
         passes: impl Iterator<Item = &'t str> + Clone,
-    ) -> (Option<Ticket>, Option<Pass>, Option<Arc<KnownPass>>) {
+    ) -> Tokens {
         let (pass, known) = self.pass(keyring, place, passes);
-        (self.ticket(keyring, place, tickets), pass, known)
+        let ticket = self.ticket(keyring, place, tickets);
+        Tokens { ticket, pass, known }
     }
 
     /// The newest genuine ticket among these values; see [`Keyring::newest_ticket`].
@@ -55,15 +64,18 @@ impl Memory {
         keyring: &Keyring,
         (room, line): (&RoomName, &LineName),
         values: impl Iterator<Item = &'t str> + Clone,
-    ) -> Option<Ticket> {
+    ) -> Option<(Ticket, SignedBy)> {
         let Some(text) = alone(values.clone()) else {
             return keyring.newest_ticket(room, line, values);
         };
-        let is_same = |kept: &&(Text, Ticket)| kept.0.is(keyring, text) && (&kept.1.room, &kept.1.line) == (room, line);
+        let is_same = |kept: &&(Text, (Ticket, SignedBy))| {
+            let (text_before, (ticket, _)) = kept;
+            text_before.is(keyring, text) && (&ticket.room, &ticket.line) == (room, line)
+        };
         if let Some((_, ticket)) = self.lock().ticket.as_ref().filter(is_same) {
             return Some(ticket.clone());
         }
-        let ticket = keyring.read_ticket(room, line, text)?;
+        let ticket = keyring.open_ticket(room, line, text)?;
         self.lock().ticket = Some((Text::new(keyring, text), ticket.clone()));
         Some(ticket)
     }
@@ -75,7 +87,7 @@ impl Memory {
         keyring: &Keyring,
         (room, line): (&RoomName, &LineName),
         values: impl Iterator<Item = &'t str> + Clone,
-    ) -> (Option<Pass>, Option<Arc<KnownPass>>) {
+    ) -> (Option<(Pass, SignedBy)>, Option<Arc<KnownPass>>) {
         let Some(text) = alone(values.clone()) else {
             return (keyring.newest_pass(room, line, values), None);
         };
@@ -84,16 +96,18 @@ impl Memory {
         };
         let kept = self.lock().pass.as_ref().filter(is_same).cloned();
         let known = kept.or_else(|| {
+            let (pass, by) = keyring.open_pass(room, line, text)?;
             let known = Arc::new(KnownPass {
                 text: Text::new(keyring, text),
-                pass: keyring.read_pass(room, line, text)?,
-                call: OnceLock::new(),
+                pass,
+                by,
+                id_is_known: OnceLock::new(),
                 session: OnceLock::new(),
             });
             self.lock().pass = Some(Arc::clone(&known));
             Some(known)
         });
-        (known.as_ref().map(|known| known.pass.clone()), known)
+        (known.as_ref().map(|known| (known.pass.clone(), known.by)), known)
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -115,24 +129,10 @@ impl Text {
 }
 
 impl KnownPass {
-    /// Whether it is of `call`. A pass is of one call at most.
+    /// Whether a key of the ring gives its id; see [`Keyring::knows_id`].
     #[must_use]
-    pub fn is_of(&self, call: CallId) -> bool {
-        if let Some(own) = self.call.get() {
-            return *own == call;
-        }
-        let Pass {
-            room,
-            line,
-            edition,
-            id,
-            ..
-        } = &self.pass;
-        let is_of = self.text.keyring.is_pass_id(room, line, *edition, call, *id);
-        if is_of {
-            let _ = self.call.set(call);
-        }
-        is_of
+    pub fn has_known_id(&self) -> bool {
+        *self.id_is_known.get_or_init(|| self.text.keyring.knows_id(&self.pass))
     }
 
     /// What the shop is told that the session of `pass` is called, if it is of the same session.
@@ -152,7 +152,7 @@ fn alone<'t>(mut values: impl Iterator<Item = &'t str>) -> Option<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Edition, Era, LaneId, Number, Wall};
+    use crate::room::{CallId, Edition, Era, LaneId, Number, Wall};
     use crate::token::{Key, KeyId, PassId, Secret, TicketPlace};
 
     fn keyring(byte: u8) -> Keyring {
@@ -166,13 +166,11 @@ mod tests {
 
     const NUMBER: Number = Number { era: Era(1), n: 7 };
 
-    fn call(count: u8) -> CallId {
-        CallId {
-            lane: LaneId(0),
-            number: NUMBER,
-            count,
-        }
-    }
+    const CALL: CallId = CallId {
+        lane: LaneId(0),
+        number: NUMBER,
+        count: 1,
+    };
 
     fn pass(keyring: &Keyring, (room, line): &(RoomName, LineName), expires_at: u64) -> Pass {
         Pass {
@@ -181,7 +179,8 @@ mod tests {
             lane: LaneId(0),
             edition: Edition(0),
             number: NUMBER,
-            id: keyring.pass_id(room, line, Edition(0), call(1)),
+            call: 1,
+            id: keyring.pass_id(room, line, Edition(0), CALL),
             expires_at: Wall(expires_at),
         }
     }
@@ -195,7 +194,10 @@ mod tests {
         let (first, known) = read();
         let (again, still) = read();
         let (known, still) = (known.unwrap(), still.unwrap());
-        assert_eq!((first.as_ref(), again), (Some(&own), first.clone()));
+        assert_eq!(
+            (first.as_ref(), again),
+            (Some(&(own.clone(), SignedBy::FIRST)), first.clone())
+        );
         assert!(Arc::ptr_eq(&known, &still));
         assert_eq!(still.session_of(&own), Some(own.session_header().as_str()));
         let renewed = Pass {
@@ -208,8 +210,7 @@ mod tests {
             ..own.clone()
         };
         assert_eq!(still.session_of(&other), None);
-        assert!(!still.is_of(call(2)) && still.is_of(call(1)) && still.is_of(call(1)));
-        assert!(!still.is_of(call(2)));
+        assert!(still.has_known_id() && still.has_known_id());
     }
 
     #[test]
@@ -235,10 +236,11 @@ mod tests {
         let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place(""));
         let texts = [5, 9].map(|until| keys.sign_pass(&pass(&keys, &(room.clone(), line.clone()), until)));
         let read = |texts: &[String]| memory.pass(&keys, (&room, &line), texts.iter().map(String::as_str)).0;
-        assert_eq!(read(&texts[..1]).unwrap().expires_at, Wall(5));
-        assert_eq!(read(&texts).unwrap().expires_at, Wall(9));
+        let read = |texts: &[String]| read(texts).unwrap().0;
+        assert_eq!(read(&texts[..1]).expires_at, Wall(5));
+        assert_eq!(read(&texts).expires_at, Wall(9));
         assert_eq!(
-            read(&texts[1..]).unwrap().expires_at,
+            read(&texts[1..]).expires_at,
             Wall(9),
             "another pass on the same connection"
         );
@@ -258,7 +260,8 @@ mod tests {
         };
         let texts = [1, 2].map(|n| keys.sign_ticket(&ticket(n)));
         let read = |keys: &Keyring, line: &LineName, texts: &[String]| {
-            memory.ticket(keys, (&room, line), texts.iter().map(String::as_str))
+            let read = memory.ticket(keys, (&room, line), texts.iter().map(String::as_str));
+            read.map(|(ticket, _)| ticket)
         };
         assert_eq!(read(&keys, &line, &texts[..1]), Some(ticket(1)));
         assert_eq!(read(&keys, &line, &texts[..1]), Some(ticket(1)));
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn id_of_no_call_is_of_none() {
+    fn an_id_by_a_key_that_is_gone_is_not_known() {
         let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place(""));
         let odd = Pass {
             id: PassId([9; 8]),
@@ -277,6 +280,6 @@ mod tests {
         };
         let text = keys.sign_pass(&odd);
         let (_, known) = memory.pass(&keys, (&room, &line), [text.as_str()].into_iter());
-        assert!(!known.unwrap().is_of(call(1)));
+        assert!(!known.unwrap().has_known_id());
     }
 }

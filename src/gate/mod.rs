@@ -17,6 +17,7 @@
 //! ```
 
 mod accounts;
+mod anew;
 mod answers;
 mod brings;
 mod cacheable;
@@ -36,6 +37,7 @@ mod in_force;
 mod inside;
 mod join;
 mod keeper;
+mod key_use;
 mod kind;
 mod known;
 mod limits;
@@ -60,7 +62,6 @@ pub mod who;
 
 use std::sync::Arc;
 
-use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body as _;
@@ -83,6 +84,7 @@ use seat::{Seat, Worth};
 use visit::Visit;
 
 pub use in_force::{Core, Cores};
+pub use key_use::Odd;
 pub use shared::{Parts as GateParts, Shared};
 
 /// A request as it goes from one step to the next. PERF: in a box of its own, since a step's future keeps what it was given beside
@@ -263,14 +265,14 @@ impl Gate {
             }
             Verdict::Wait => self.wait(&seat, visit, &worth),
             Verdict::Closed => closed(&seat, visit, &worth),
-            Verdict::SoldOut => seat.sold_out(visit, &worth),
+            Verdict::SoldOut => seat.with_ticket_anew(&worth, seat.sold_out(visit, &worth)),
             Verdict::SameSiteLink => {
                 Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite)
                     .answer(&rules.pages, visit)
             }
             Verdict::NotYours => seat.not_yours(visit),
             Verdict::SignIn => seat.sign_in(visit),
-            Verdict::NotNow => seat.not_now(visit, &worth),
+            Verdict::NotNow => seat.with_ticket_anew(&worth, seat.not_now(visit, &worth)),
         }
     }
 
@@ -307,14 +309,7 @@ impl Gate {
             fresh: false,
             ticket: &ticket.ticket,
         };
-        let mut answer = page.answer(Outcome::Waiting);
-        if let Some(tagged) = seat.tagged(&ticket.ticket) {
-            answer
-                .response
-                .headers_mut()
-                .append(SET_COOKIE, seat.set_ticket(&tagged));
-        }
-        answer
+        seat.with_ticket_anew(worth, page.answer(Outcome::Waiting))
     }
 
     /// Somebody came for the shop to a gate that has none behind it.
@@ -348,5 +343,5 @@ impl Gate {
 /// The row "navigation while closed": who has a place keeps it by being there.
 fn closed(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
     seat.note(worth.presence(), seat.ticket_visitor());
-    seat.closed(visit)
+    seat.with_ticket_anew(worth, seat.closed(visit))
 }

@@ -15,12 +15,12 @@ use crate::config::routes::{InRoom, OWN_PREFIX, Routed};
 use crate::metrics::Outcome;
 use crate::proxy::Conn;
 use crate::room::{LineName, Mode, Rehearsal, RehearsalId, RoomName};
-use crate::token::{Keyring, Mark, MarkDate, Pass, Ticket};
+use crate::token::{Keyring, Mark, MarkDate, SignedBy};
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal, json};
 use super::forward::{Admission, give};
-use super::known::KnownPass;
+use super::known::Tokens;
 use super::pages::Pages;
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
@@ -155,10 +155,13 @@ pub fn tokens<'a>(
     (room, line): (&RoomName, &LineName),
     mut tickets: impl Iterator<Item = &'a str>,
     mut passes: impl Iterator<Item = &'a str>,
-) -> (Option<Ticket>, Option<Pass>, Option<Arc<KnownPass>>) {
-    (
-        tickets.find_map(|text| keyring.read_virtual_ticket(id, room, line, text)),
-        passes.find_map(|text| keyring.read_virtual_pass(id, room, line, text)),
-        None,
-    )
+) -> Tokens {
+    let ticket = tickets.find_map(|text| keyring.read_virtual_ticket(id, room, line, text));
+    let pass = passes.find_map(|text| keyring.read_virtual_pass(id, room, line, text));
+    // A rehearsal is over long before a key is.
+    Tokens {
+        ticket: ticket.map(|ticket| (ticket, SignedBy::FIRST)),
+        pass: pass.map(|pass| (pass, SignedBy::FIRST)),
+        known: None,
+    }
 }

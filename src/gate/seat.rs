@@ -15,12 +15,13 @@ use crate::waiting::{Kept, Reload};
 
 use super::Shared;
 use super::accounts;
+use super::anew::Signed;
 use super::codes;
 use super::cookies::{Own, Policy};
 use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
 use super::kind::Kind;
-use super::known::{KnownPass, Memory};
+use super::known::{KnownPass, Memory, Tokens};
 use super::outage::OPENS_AFTER;
 use super::rehearsal;
 use super::rules::{Names, Rules};
@@ -55,6 +56,8 @@ pub struct Seat<'a> {
     pub rehearsal: Option<RehearsalId>,
     ticket: Option<Ticket>,
     pass: Option<Pass>,
+    /// By which keys they are signed.
+    pub(super) signed: Signed,
     /// What is known of the pass from requests before.
     known: Option<Arc<KnownPass>>,
     /// A code as it was shown, where the room takes any.
@@ -99,7 +102,7 @@ impl<'a> Seat<'a> {
         } else {
             visit.hop.memory()
         };
-        let (ticket, pass, known) = match rehearsal {
+        let Tokens { ticket, pass, known } = match rehearsal {
             None => memory.tokens(keyring, place, tickets, passes),
             Some(id) => rehearsal::tokens(keyring, id, place, tickets, passes),
         };
@@ -109,6 +112,8 @@ impl<'a> Seat<'a> {
         if some_pass && pass.is_none() {
             shared.metrics.passes_refused.inc();
         }
+        let signed = Signed::of(&ticket, &pass);
+        signed.note(shared, visit);
         let named = accounts::named(shared, rules, head, visit);
         let marks = own.values(&names.reload).find_map(Reload::marked);
         let reload = marks.unwrap_or_default();
@@ -126,8 +131,9 @@ impl<'a> Seat<'a> {
             claimed: named.lane,
             doubtful: named.doubtful,
             rehearsal,
-            ticket,
-            pass,
+            ticket: ticket.map(|(ticket, _)| ticket),
+            pass: pass.map(|(pass, _)| pass),
+            signed,
             known,
             code,
         }
@@ -143,6 +149,7 @@ impl<'a> Seat<'a> {
             code: self.code.clone(),
             ticket: Some(ticket),
             pass,
+            signed: Signed::NOW,
             known: None,
             ..*self
         }
@@ -269,9 +276,10 @@ impl<'a> Seat<'a> {
         known.map_or_else(|| pass.session_header(), str::to_owned)
     }
 
-    /// The request carries a genuine pass.
-    pub fn has_pass(&self) -> bool {
-        self.pass.is_some()
+    /// The genuine pass that the request carries.
+    #[must_use]
+    pub fn pass(&self) -> Option<&Pass> {
+        self.pass.as_ref()
     }
 }
 

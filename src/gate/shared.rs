@@ -16,12 +16,14 @@ use crate::metrics::{Metrics, Outcome, Requests};
 use crate::names::form;
 use crate::proxy::{Body, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Replica};
-use crate::room::{Clock, Mode, RoomName, SLACK_MS};
-use crate::token::{Keyring, RequestSigner};
+use crate::room::{Clock, Mode, RoomName, SLACK_MS, Wall};
+use crate::time;
+use crate::token::{Keyring, RequestSigner, SignedBy, SignerMark};
 use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
 
 use super::answers::{Answer, Refusal};
 use super::brings;
+use super::key_use::{KeyUse, Odd};
 use super::limits::Limits;
 use super::meter::Meter;
 use super::method;
@@ -52,6 +54,9 @@ pub struct Shared {
     named: HashMap<String, usize>,
     pub limits: Limits,
     pub keyring: Keyring,
+    /// What the ring's signers are called in `key_use`.
+    signers: Vec<SignerMark>,
+    pub key_use: Arc<KeyUse>,
     pub signer: Option<RequestSigner>,
     pub replica: Replica,
     pub metrics: Metrics,
@@ -116,6 +121,11 @@ impl Shared {
                 &parts.metrics,
                 before.map(|before| &before.limits),
             ),
+            signers: parts.keyring.marks(),
+            key_use: match before {
+                Some(before) => Arc::clone(&before.key_use),
+                None => Arc::new(KeyUse::new(&parts.keyring, time::wall())),
+            },
             keyring: parts.keyring,
             signer: parts.signer,
             replica: parts.replica,
@@ -135,6 +145,21 @@ impl Shared {
             }),
             redirect: parts.redirect,
         })
+    }
+
+    /// The keys of this configuration are in force from now on; what is odd about that.
+    pub fn take_keys(&self, now: Wall) -> Vec<Odd> {
+        let sessions = self.rules.iter().map(|rules| rules.room.settings.session_max_ms);
+        let session_max_ms = sessions.max().unwrap_or_default();
+        self.key_use.change(&self.keyring, now, session_max_ms)
+    }
+
+    /// A genuine token by this signer was shown.
+    pub fn was_shown(&self, by: SignedBy, now: Wall) {
+        // PERF: what the first signs is not looked for.
+        if let Some(mark) = self.signers.get(by.index()).filter(|_| !by.is_first()) {
+            self.key_use.shown(mark, now);
+        }
     }
 
     /// Where requests are written down, if they are.

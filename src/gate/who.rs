@@ -5,7 +5,7 @@
 
 use crate::replica::Note;
 use crate::room::{
-    CallId, Clock, Edition, Era, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall, is_reset,
+    Clock, Edition, Era, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall, is_reset,
 };
 use crate::token::{Keyring, Pass, Ticket, TicketPlace};
 
@@ -76,19 +76,32 @@ impl Reader<'_> {
             self.by_standing(&pass, standing)
         };
         PassWorth {
-            pass,
+            pass: match state {
+                PassState::Valid => self.with_known_id(pass),
+                _ => pass,
+            },
             state,
             standing,
             note,
         }
     }
 
+    /// The pass with an id that the keys know: its own, unless the key that gave it is gone.
+    fn with_known_id(&self, pass: Pass) -> Pass {
+        let judge = || self.keyring.knows_id(&pass);
+        if self.known.map_or_else(judge, KnownPass::has_known_id) {
+            return pass;
+        }
+        let id = self.keyring.pass_id(self.room, self.line, pass.edition, pass.call());
+        Pass { id, ..pass }
+    }
+
     fn by_standing(&self, pass: &Pass, standing: Standing) -> (PassState, Option<Note>) {
         match standing {
-            Standing::Inside(inside) if self.is_of(pass, inside.call) && self.alive(inside.expires) => {
+            Standing::Inside(inside) if pass.call() == inside.call && self.alive(inside.expires) => {
                 (PassState::Valid, self.used(standing, true))
             }
-            Standing::Called(called) if self.is_of(pass, called.call) && self.alive(called.deadline) => {
+            Standing::Called(called) if pass.call() == called.call && self.alive(called.deadline) => {
                 (PassState::Valid, self.used(standing, true))
             }
             // A call that the log lost.
@@ -105,14 +118,6 @@ impl Reader<'_> {
 
     fn used(&self, standing: Standing, carried: bool) -> Option<Note> {
         used(standing, carried, self.extension_ms.map_or(Some(self.now), |_| None))
-    }
-
-    fn is_of(&self, pass: &Pass, call: CallId) -> bool {
-        let judge = || {
-            self.keyring
-                .is_pass_id(self.room, self.line, pass.edition, call, pass.id)
-        };
-        self.known.map_or_else(judge, |known| known.is_of(call))
     }
 
     /// By its own date, which is the only one there is where the room has lost the call.

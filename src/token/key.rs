@@ -7,6 +7,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
+use super::audience::{Audience, MAX_AUDIENCES};
+
 /// Fewest bytes of a secret: the digest's length, below which HMAC loses strength (RFC 2104, section 3).
 pub const MIN_SECRET: usize = 32;
 
@@ -98,57 +100,109 @@ pub enum KeyError {
     Short { id: KeyId, bytes: usize },
     #[error("two keys have the id \"{0}\"")]
     Repeated(KeyId),
+    #[error("there are {0} audiences, at most {MAX_AUDIENCES} are allowed")]
+    TooManyAudiences(usize),
 }
 
-/// The keys in force. Cloning shares them.
+/// The keys in force, each for every audience. Cloning shares them.
 #[derive(Clone)]
 pub struct Keyring {
-    keys: Arc<[Signer]>,
+    signers: Arc<[Signer]>,
+}
+
+/// Which signer of a ring made a token: its index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SignedBy(usize);
+
+impl SignedBy {
+    /// The one that signs. Of tokens that are not signed again it is said too.
+    pub const FIRST: Self = Self(0);
+
+    #[must_use]
+    pub fn is_first(self) -> bool {
+        self == Self::FIRST
+    }
+
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// Tells one signer from those of other rings. Not a secret.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SignerMark {
+    /// The key's id, and its audience if it has one; for people.
+    pub name: String,
+    /// Part of a MAC: another secret under the same id is another signer.
+    print: [u8; 8],
 }
 
 impl Keyring {
-    /// The first key signs, all verify; the order of the others does not matter.
+    /// A ring of keys as they are, for no audience: the first key signs, all verify; the order of the others does not matter.
     pub fn new(keys: Vec<Key>) -> Result<Self, KeyError> {
+        Self::for_audiences(keys, &[])
+    }
+
+    /// The first key for the first audience signs, every key for every audience verifies.
+    pub fn for_audiences(keys: Vec<Key>, audiences: &[Audience]) -> Result<Self, KeyError> {
         if keys.is_empty() {
             return Err(KeyError::None);
         }
         if keys.len() > MAX_KEYS {
             return Err(KeyError::TooMany(keys.len()));
         }
-        let mut signers: Vec<Signer> = Vec::with_capacity(keys.len());
+        if audiences.len() > MAX_AUDIENCES {
+            return Err(KeyError::TooManyAudiences(audiences.len()));
+        }
+        let any = [Audience::NONE];
+        let audiences = if audiences.is_empty() { &any } else { audiences };
+        let mut signers: Vec<Signer> = Vec::with_capacity(keys.len() * audiences.len());
         for key in keys {
             if signers.iter().any(|signer| signer.id == key.id) {
                 return Err(KeyError::Repeated(key.id));
             }
-            signers.push(Signer::new(key)?);
+            for audience in audiences {
+                signers.push(Signer::for_audience(&key, audience)?);
+            }
         }
-        Ok(Self { keys: signers.into() })
+        Ok(Self {
+            signers: signers.into(),
+        })
     }
 
     /// Whether it is this ring, or a clone of it.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.keys, &other.keys)
+        Arc::ptr_eq(&self.signers, &other.signers)
     }
 
-    /// The key that signs.
+    /// What tells its signers from those of other rings, in the order of [`SignedBy::index`].
+    #[must_use]
+    pub fn marks(&self) -> Vec<SignerMark> {
+        self.signers.iter().map(Signer::mark).collect()
+    }
+
+    /// The one that signs.
     pub(super) fn first(&self) -> &Signer {
-        &self.keys[0]
+        &self.signers[0]
     }
 
-    pub(super) fn find(&self, id: &[u8]) -> Option<&Signer> {
-        self.keys.iter().find(|signer| signer.id.0.as_bytes() == id)
+    /// The signers of the key with this id: one for each audience.
+    pub(super) fn find(&self, id: &[u8]) -> impl Iterator<Item = (SignedBy, &Signer)> {
+        let all = self.signers.iter().enumerate();
+        all.filter_map(move |(at, signer)| (signer.id() == id).then_some((SignedBy(at), signer)))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Signer> {
-        self.keys.iter()
+        self.signers.iter()
     }
 }
 
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
-            .entries(self.keys.iter().map(|signer| signer.id.as_str()))
+            .entries(self.signers.iter().map(|signer| signer.id.as_str()))
             .finish()
     }
 }
@@ -156,20 +210,40 @@ impl fmt::Debug for Keyring {
 /// A key ready for use: its HMAC state after the key, which saves two of four hash blocks for every token.
 pub(super) struct Signer {
     id: KeyId,
+    audience: Audience,
     keyed: Hmac<Sha256>,
 }
 
 impl Signer {
-    pub(super) fn new(key: Key) -> Result<Self, KeyError> {
-        let bytes = key.secret.expose();
-        if bytes.len() < MIN_SECRET {
-            return Err(KeyError::Short {
-                id: key.id,
-                bytes: bytes.len(),
-            });
+    pub(super) fn new(key: &Key) -> Result<Self, KeyError> {
+        Self::for_audience(key, &Audience::NONE)
+    }
+
+    fn for_audience(key: &Key, audience: &Audience) -> Result<Self, KeyError> {
+        let bytes = key.secret.expose().len();
+        if bytes < MIN_SECRET {
+            let id = key.id.clone();
+            return Err(KeyError::Short { id, bytes });
         }
-        let keyed = Hmac::new_from_slice(bytes).expect("HMAC takes a key of any length");
-        Ok(Self { id: key.id, keyed })
+        let secret = audience.derive(&key.secret);
+        let keyed = Hmac::new_from_slice(secret.expose()).expect("HMAC takes a key of any length");
+        Ok(Self {
+            id: key.id.clone(),
+            audience: audience.clone(),
+            keyed,
+        })
+    }
+
+    fn mark(&self) -> SignerMark {
+        // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it.
+        let mac: [u8; 32] = self.mac_of(&[b"anteroom key print"]).finalize().into_bytes().into();
+        let mut print = [0; 8];
+        print.copy_from_slice(&mac[..8]);
+        let name = match self.audience.as_str() {
+            "" => self.id.to_string(),
+            audience => format!("{} for {audience}", self.id),
+        };
+        SignerMark { name, print }
     }
 
     pub(super) fn name(&self) -> &str {

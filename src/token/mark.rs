@@ -169,6 +169,7 @@ mod tests {
             lane: LaneId(0),
             edition: Edition(0),
             number: Number { era: Era(1), n: 7 },
+            call: 1,
             id: PassId([1; 8]),
             expires_at: Wall(9),
         };

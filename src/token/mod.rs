@@ -8,6 +8,7 @@
 //! Pure: no I/O, no clock, no randomness. Whether a genuine token still counts is for the room and the gate to say.
 
 mod account;
+mod audience;
 mod code;
 mod draw;
 mod key;
@@ -27,8 +28,9 @@ pub(crate) mod fuzzing;
 #[cfg(test)]
 mod tests;
 
+pub use audience::{Audience, MAX_AUDIENCES};
 pub use code::{Code, CodeDate, Grant};
-pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, Secret};
+pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, Secret, SignedBy, SignerMark};
 pub use mark::{Mark, MarkDate};
 pub use name::{VIRTUAL, code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 pub use pass::{Pass, PassId};

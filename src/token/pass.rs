@@ -3,12 +3,13 @@
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use super::key::{Keyring, Signer};
+use super::key::{Keyring, SignedBy, Signer};
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use super::{MAX_TRIES, name};
 use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RehearsalId, RoomName, Wall};
 
-/// Names one call of a number, the same on every gate; unguessable, so that only who was called can show it.
+/// What the name of a session is made of, for the shop: a MAC over the call, so that any gate with the key can tell a name that
+/// a gate gave. What a pass admits to does not rest on it: that is the pass's own signature.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PassId(pub [u8; 8]);
 
@@ -20,10 +21,24 @@ pub struct Pass {
     pub lane: LaneId,
     pub edition: Edition,
     pub number: Number,
+    /// Which call of the number it is of, from 1.
+    pub call: u8,
     pub id: PassId,
     /// Never later than the slot's own end. Whoever reads a pass asks the room first; only where the room does not know
     /// the session does this date decide.
     pub expires_at: Wall,
+}
+
+impl Pass {
+    /// The call that it is of.
+    #[must_use]
+    pub fn call(&self) -> CallId {
+        CallId {
+            lane: self.lane,
+            number: self.number,
+            count: self.call,
+        }
+    }
 }
 
 impl PassId {
@@ -45,8 +60,14 @@ impl Keyring {
     /// The pass that `token` is, if it is genuine and of this room and line; expired or not.
     #[must_use]
     pub fn read_pass(&self, room: &RoomName, line: &LineName, token: &str) -> Option<Pass> {
+        self.open_pass(room, line, token).map(|(pass, _)| pass)
+    }
+
+    /// The same, with the signer that made it.
+    #[must_use]
+    pub fn open_pass(&self, room: &RoomName, line: &LineName, token: &str) -> Option<(Pass, SignedBy)> {
         let opened = self.unseal(scope(room, line, None), token)?;
-        decode(room, line, opened.payload())
+        Some((decode(room, line, opened.payload())?, opened.by))
     }
 
     /// The pass of a rehearsal's virtual visitor: no pass anywhere else.
@@ -76,11 +97,11 @@ impl Keyring {
         room: &RoomName,
         line: &LineName,
         values: impl Iterator<Item = &'a str>,
-    ) -> Option<Pass> {
+    ) -> Option<(Pass, SignedBy)> {
         let passes = values
             .take(MAX_TRIES)
-            .filter_map(|value| self.read_pass(room, line, value));
-        passes.max_by_key(|pass| (pass.edition, pass.expires_at))
+            .filter_map(|value| self.open_pass(room, line, value));
+        passes.max_by_key(|(pass, _)| (pass.edition, pass.expires_at))
     }
 
     /// The id for the passes of `call`, by the key that signs.
@@ -92,12 +113,13 @@ impl Keyring {
         PassId::of(&tag)
     }
 
-    /// Whether `id` is the one of `call` under any key of the ring: gates may be at different steps of a key change.
+    /// Whether a key of the ring gives the id of this pass: one that was signed anew outlives the key that gave its id, and then
+    /// no gate could tell the name of its session.
     #[must_use]
-    pub fn is_pass_id(&self, room: &RoomName, line: &LineName, edition: Edition, call: CallId, id: PassId) -> bool {
+    pub fn knows_id(&self, pass: &Pass) -> bool {
         self.iter().any(|signer| {
-            call_mac(signer, room, line, edition, call)
-                .verify_truncated_left(&id.0)
+            call_mac(signer, &pass.room, &pass.line, pass.edition, pass.call())
+                .verify_truncated_left(&pass.id.0)
                 .is_ok()
         })
     }
@@ -155,13 +177,14 @@ impl Context<'_> {
     }
 }
 
-/// lane (1), edition (4), era (8), n (4), pass id (8), expires at (8); little-endian.
+/// lane (1), edition (4), era (8), n (4), call (1), pass id (8), expires at (8); little-endian.
 fn encode(pass: &Pass) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
     bytes.push(pass.lane.0);
     bytes.extend(pass.edition.0.to_le_bytes());
     bytes.extend(pass.number.era.0.to_le_bytes());
     bytes.extend(pass.number.n.to_le_bytes());
+    bytes.push(pass.call);
     bytes.extend(pass.id.0);
     bytes.extend(pass.expires_at.0.to_le_bytes());
     bytes
@@ -178,6 +201,7 @@ fn decode(room: &RoomName, line: &LineName, payload: &[u8]) -> Option<Pass> {
             era: Era(fields.u64()?),
             n: fields.u32()?,
         },
+        call: fields.u8()?,
         id: PassId(fields.take()?),
         expires_at: Wall(fields.u64()?),
     };

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use super::key::{KeyId, Keyring, Signer};
+use super::key::{KeyId, Keyring, SignedBy, Signer};
 use crate::room::{LineName, RehearsalId, RoomName};
 
 const VERSION: u8 = 1;
@@ -46,6 +46,8 @@ pub(super) struct Opened {
     bytes: [u8; MAX_BYTES],
     start: usize,
     end: usize,
+    /// Which signer of the ring made it.
+    pub(super) by: SignedBy,
 }
 
 impl Opened {
@@ -85,12 +87,14 @@ impl Keyring {
         if version != VERSION {
             return None;
         }
-        let mut mac = scope.mac(self.find(id)?);
-        mac.update(signed);
-        // SECURITY: constant time, over the whole tag, before a byte of the payload is looked at.
-        mac.verify_slice(tag).ok()?;
+        let (by, _) = self.find(id).find(|(_, signer)| {
+            let mut mac = scope.mac(signer);
+            mac.update(signed);
+            // SECURITY: constant time, over the whole tag, before a byte of the payload is looked at.
+            mac.verify_slice(tag).is_ok()
+        })?;
         let (start, end) = (2 + id.len(), signed.len());
-        Some(Opened { bytes, start, end })
+        Some(Opened { bytes, start, end, by })
     }
 }
 

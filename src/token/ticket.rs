@@ -1,6 +1,6 @@
 //! The ticket: proof of a place in line.
 
-use super::key::Keyring;
+use super::key::{Keyring, SignedBy};
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use super::{MAX_TRIES, name};
 use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RehearsalId, RoomName, Tag, Wall};
@@ -37,8 +37,14 @@ impl Keyring {
     /// The ticket that `token` is, if it is genuine and of this room and line.
     #[must_use]
     pub fn read_ticket(&self, room: &RoomName, line: &LineName, token: &str) -> Option<Ticket> {
+        self.open_ticket(room, line, token).map(|(ticket, _)| ticket)
+    }
+
+    /// The same, with the signer that made it.
+    #[must_use]
+    pub fn open_ticket(&self, room: &RoomName, line: &LineName, token: &str) -> Option<(Ticket, SignedBy)> {
         let opened = self.unseal(scope(room, line, None), token)?;
-        decode(room, line, opened.payload())
+        Some((decode(room, line, opened.payload())?, opened.by))
     }
 
     /// The ticket of a rehearsal's virtual visitor: no ticket anywhere else.
@@ -70,11 +76,11 @@ impl Keyring {
         room: &RoomName,
         line: &LineName,
         values: impl Iterator<Item = &'a str>,
-    ) -> Option<Ticket> {
+    ) -> Option<(Ticket, SignedBy)> {
         let tickets = values
             .take(MAX_TRIES)
-            .filter_map(|value| self.read_ticket(room, line, value));
-        tickets.max_by_key(|ticket| (ticket.edition, ticket.joined_at))
+            .filter_map(|value| self.open_ticket(room, line, value));
+        tickets.max_by_key(|(ticket, _)| (ticket.edition, ticket.joined_at))
     }
 }
 

@@ -34,6 +34,9 @@ const BEAT: &[u8] = b":\n\n";
 /// Within which a line hears that all is sold.
 const TELLS_WITHIN: Duration = Duration::from_secs(2);
 
+/// Within which the streams of a gate end after another key signs; looked at with each heartbeat.
+const RENEWS_WITHIN: Duration = Duration::from_secs(60);
+
 /// How soon a browser comes back when the connection breaks.
 const RETRY_MS: u64 = 3_000;
 
@@ -44,6 +47,9 @@ pub trait Link: Send + 'static {
 
     /// The visitor is there and a mark is due.
     fn present(&self);
+
+    /// Another key signs than when the stream began: the visitor's ticket is to be signed anew, on the answer to another request.
+    fn is_outdated(&self) -> bool;
 
     /// What holds all lines of this gate, which no view knows; looked at with each heartbeat at least.
     fn outage(&self) -> Option<Pause>;
@@ -116,6 +122,8 @@ struct Listener<L> {
     looks_at: Instant,
     /// When the visitor is told that all is sold.
     tells_at: Option<Instant>,
+    /// When the stream ends so that the visitor comes for another ticket.
+    renews_at: Option<Instant>,
 }
 
 /// What there is to do.
@@ -177,12 +185,16 @@ impl<L: Link> Listener<L> {
             beat_at: now + HEARTBEAT,
             looks_at: now,
             tells_at: None,
+            renews_at: None,
         }
     }
 
     fn look(&mut self, now: Instant) -> Look {
         if let Some(resting) = &self.resting {
             resting.heed_nothing();
+        }
+        if self.renews(now) {
+            return Look::Over(retry(self.visitor.number.n));
         }
         let view = self.views.borrow_and_update().clone();
         let (lane, number) = (self.visitor.lane, self.visitor.number);
@@ -234,6 +246,15 @@ impl<L: Link> Listener<L> {
 
     fn resting(&mut self) -> &Resting {
         self.resting.get_or_insert_with(|| self.feed.join(self.visitor.number))
+    }
+
+    /// Whether it is time to end for another ticket: not for all streams at once.
+    fn renews(&mut self, now: Instant) -> bool {
+        if !self.link.is_outdated() {
+            return false;
+        }
+        let spread = RENEWS_WITHIN.mul_f64(f64::from(self.jitter()) / 65_536.0);
+        *self.renews_at.get_or_insert(now + spread) <= now
     }
 
     /// All is sold: everybody is told at once, but for what keeps a whole line from asking for its pages together.

@@ -27,6 +27,7 @@ fn session(visitor: &Visitor, count: u8, edition: u32) -> String {
         lane: visitor.lane,
         edition,
         number: visitor.number,
+        call: count,
         id: keyring().pass_id(room, line, edition, call),
         expires_at: anteroom::time::wall(),
     };

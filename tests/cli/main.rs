@@ -5,6 +5,7 @@
 
 mod added;
 mod added_twice;
+mod audience;
 mod audit;
 mod bad_input;
 mod check;

@@ -133,7 +133,7 @@ impl Visitor {
         }
     }
 
-    fn keep(&mut self, answer: &Answer) {
+    pub fn keep(&mut self, answer: &Answer) {
         for cookie in answer.headers("set-cookie") {
             let (pair, attributes) = cookie.split_once(';').unwrap_or((cookie, ""));
             let (name, value) = pair.split_once('=').expect("a cookie has a name");
@@ -174,14 +174,21 @@ impl Coming {
     }
 
     /// Reads the head, of an answer that may have no end.
-    pub fn status(mut self) -> u16 {
+    pub fn head(mut self) -> Answer {
         self.reads("\r\n\r\n");
-        Answer::parse(&String::from_utf8_lossy(&self.read)).status
+        Answer::parse(&String::from_utf8_lossy(&self.read))
+    }
+
+    pub fn status(self) -> u16 {
+        self.head().status
     }
 
     /// Reads to the end.
     pub fn answer(mut self) -> Answer {
-        while self.more() {}
+        let end = anteroom::time::uptime() + 2 * PATIENCE;
+        while self.more() {
+            assert!(anteroom::time::uptime() < end, "an answer without an end");
+        }
         Answer::parse(&String::from_utf8_lossy(&self.read))
     }
 

@@ -141,6 +141,7 @@ fn names(ledger: &Ledger) -> BTreeMap<String, Number> {
                 lane,
                 edition,
                 number: *number,
+                call: call.count,
                 id,
                 expires_at,
             };

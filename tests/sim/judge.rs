@@ -59,6 +59,7 @@ impl Eyes<'_> {
             lane: rooms::LANE,
             edition: reader.edition,
             number: pass.number,
+            call: pass.call.count,
             id,
             expires_at: Wall(pass.expires_at),
         });

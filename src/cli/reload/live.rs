@@ -6,13 +6,14 @@ use std::sync::Arc;
 use crate::admin;
 use crate::cli::parts::{admin_options, server_settings};
 use crate::cli::start::StartError;
-use crate::config::Config;
-use crate::gate::Cores;
+use crate::config::{Config, StoreKind};
+use crate::gate::{Cores, Odd};
 use crate::logging::{AccessLog, Filter};
 use crate::metrics::Metrics;
 use crate::proxy::{Bounds, Origins};
 use crate::replica::{Replica, Unrecorded};
 use crate::room::{RoomName, Settings};
+use crate::time;
 use crate::tls::Tls;
 
 use super::prepared::{Access, Prepared};
@@ -91,7 +92,8 @@ impl Live {
     }
 
     /// Puts what was prepared in force: certificates first, so that no visitor is sent to a listener that cannot serve them.
-    pub(super) fn take(&mut self, config: &Config, prepared: Prepared, filter: &Filter) {
+    /// What is odd about the change of keys, if they change.
+    pub(super) fn take(&mut self, config: &Config, prepared: Prepared, filter: &Filter) -> Vec<Odd> {
         let Prepared {
             mut shared,
             keyring,
@@ -116,10 +118,14 @@ impl Live {
         if !origins.is(&self.origins) {
             origins.succeed(&self.origins);
         }
+        let mut odd = shared.take_keys(time::wall());
+        // A gate that is alone takes whatever it signs.
+        odd.retain(|odd| matches!(odd, Odd::Gone { .. }) || matches!(config.store.kind, StoreKind::Redis(_)));
         self.cores
             .replace(shared, config.upstream.is_some().then(|| origins.clone()));
         self.replica.set_keys(keyring.clone());
         self.admin.set(admin_options(config), keyring, origins.clone());
         self.origins = origins;
+        odd
     }
 }

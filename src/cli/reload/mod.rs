@@ -96,6 +96,7 @@ pub fn look_after(
         supervisor,
         patience,
         refused: None,
+        odd_keys: Vec::new(),
     };
     let body = move || {
         if begins.recv().is_ok() {
@@ -119,6 +120,8 @@ struct Reloader {
     supervisor: Arc<Supervisor>,
     patience: Patience,
     refused: Option<Refused>,
+    /// What was odd about the last change of keys, until it is told.
+    odd_keys: Vec<String>,
 }
 
 impl Reloader {
@@ -197,6 +200,10 @@ impl Reloader {
             }
             outcome
         });
+        for what in &self.odd_keys {
+            tracing::warn!(what, "a change of keys may cost visitors their places");
+        }
+        odd.append(&mut self.odd_keys);
         (outcome.map_err(few), odd)
     }
 
@@ -241,7 +248,8 @@ impl Reloader {
             made.map_err(|reason| vec![place(&reason)])?;
         }
         say(self, &config)?;
-        self.live.take(&config, prepared, &self.filter);
+        let odd = self.live.take(&config, prepared, &self.filter);
+        self.odd_keys.extend(odd.iter().map(ToString::to_string));
         if differ {
             self.runtime.block_on(self.live.keep_rooms(new));
         }

@@ -237,13 +237,23 @@ pub(super) const TOKENS: Table = Table {
     keys: &TOKENS_KEYS,
 };
 
-const TOKENS_KEYS: [Key; 1] = [key(
-    "keys",
-    "list of { id, secret }, secrets of 32 bytes or more",
-    "[]",
-    "The first key signs, all verify: to rotate, put a new one first and drop the old one after `session_max`. With none the \
-     gate makes one and keeps it in its data folder.",
-)];
+const TOKENS_KEYS: [Key; 2] = [
+    key(
+        "keys",
+        "list of { id, secret }, secrets of 32 bytes or more",
+        "[]",
+        "The first key signs, all verify. To rotate without losing anybody: the new key second on every gate, then first on every \
+         gate, and the old one out a week later: `docs/runbook.md`. With none the gate makes one and keeps it in its data folder.",
+    ),
+    key(
+        "audience",
+        "text, or list of texts, of up to 64 letters, digits and \".-_:/\"; up to 4",
+        "[]",
+        "The name of this installation, the same on all its gates. It is mixed into the keys, so that production refuses what \
+         staging signs with the same ones. Of a list the first signs and all verify, to rename as keys are rotated; \"\" stands \
+         for the keys as they are.",
+    ),
+];
 
 pub(super) const LOG: Table = Table {
     name: "log",

@@ -30,7 +30,7 @@ impl Gate {
             .unwrap_or_default();
         let to = path_on_this_host(&to);
         let any = parameter(query, "ticket").as_deref() == Some(b"any");
-        if !any && seat.ticket().is_none() && !seat.has_pass() {
+        if !any && seat.ticket().is_none() && seat.pass().is_none() {
             let id = visit.id.to_string();
             let facts = PageFacts::new(&id, visit.wall, to);
             let page = page(

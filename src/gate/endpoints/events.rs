@@ -23,6 +23,8 @@ struct Listening {
     direct: bool,
     shared: Arc<Shared>,
     visitor: Visitor,
+    /// Of the keys, when it began.
+    turn: u64,
 }
 
 impl Link for Listening {
@@ -34,6 +36,10 @@ impl Link for Listening {
         self.shared.replica.note(self.visitor.clone(), Note::Mark);
     }
 
+    fn is_outdated(&self) -> bool {
+        self.shared.key_use.turn() != self.turn
+    }
+
     fn outage(&self) -> Option<Pause> {
         self.shared.outage()
     }
@@ -42,7 +48,8 @@ impl Link for Listening {
 impl Gate {
     /// `GET events`: for a ticket with a number. Without one there is nothing to say: 204 tells a browser to stop asking.
     pub(super) fn events(&self, conn: &Arc<Conn>, seat: &Seat<'_>, visit: &Visit) -> Answer {
-        if seat.worth(visit).is_some_and(|worth| seat.is_foreign(&worth)) {
+        let worth = seat.worth(visit);
+        if worth.as_ref().is_some_and(|worth| seat.is_foreign(worth)) {
             return seat.not_yours(visit);
         }
         let Some(visitor) = seat.ticket_visitor() else {
@@ -63,6 +70,7 @@ impl Gate {
             direct: visit.direct,
             shared: Arc::clone(&self.shared),
             visitor: visitor.clone(),
+            turn: self.shared.key_use.turn(),
         };
         let views = self.shared.replica.subscribe();
         let stream = EventStream::new(visitor, views, &self.shared.feeds, link, conn.closing().clone());
@@ -76,6 +84,10 @@ impl Gate {
             HeaderValue::from_static("no"),
         );
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("stream"));
-        Answer::new(Outcome::Stream, response)
+        let answer = Answer::new(Outcome::Stream, response);
+        match worth {
+            Some(worth) => seat.with_ticket_anew(&worth, answer),
+            None => answer,
+        }
     }
 }

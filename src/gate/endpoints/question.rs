@@ -15,7 +15,7 @@ impl Gate {
     /// The limit that it is over.
     pub(super) fn count_question(&self, seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
         // PERF: a page in line asks with its ticket alone, and needs no second look at the room.
-        if !leaves && !seat.has_pass() && seat.ticket().is_some() {
+        if !leaves && seat.pass().is_none() && seat.ticket().is_some() {
             return self.count(seat, visit, None);
         }
         let worth = seat.worth(visit);

@@ -42,13 +42,15 @@ impl Gate {
         if check_in {
             return self.with_tokens(seat, visit, &worth);
         }
-        self.status_answer(seat, visit, &worth, &Self::handed(seat, visit, &worth), Outcome::Status)
+        let answer = self.status_answer(seat, visit, &worth, &Self::handed(seat, visit, &worth), Outcome::Status);
+        seat.with_ticket_anew(&worth, answer)
     }
 
     /// The status of somebody who has a place, with the pass when the turn has come or it is time for a new date: to an app
     /// in the answer, else as a cookie, which no script can read.
     pub(super) fn with_tokens(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
-        let mut answer = self.status_answer(seat, visit, worth, &Self::handed(seat, visit, worth), Outcome::Own);
+        let answer = self.status_answer(seat, visit, worth, &Self::handed(seat, visit, worth), Outcome::Own);
+        let mut answer = seat.with_ticket_anew(worth, answer);
         // Where a proxy asks, a pass has no other answer to be renewed on.
         let pass = worth.yields(seat, visit).or_else(|| worth.due(seat, visit));
         let pass = pass.filter(|_| !seat.must_sign_in(worth));
@@ -66,7 +68,9 @@ impl Gate {
         let pass = worth.yields(seat, visit).or_else(renewed);
         let pass = pass.filter(|_| !seat.must_sign_in(worth));
         Handed {
-            ticket: seat.ticket().map(|ticket| seat.sign_ticket(ticket)),
+            ticket: seat
+                .ticket()
+                .map(|own| seat.sign_ticket(seat.ticket_anew(own).as_ref().unwrap_or(own))),
             pass: pass.map(|pass| seat.sign_pass(&pass)),
             fresh: false,
         }

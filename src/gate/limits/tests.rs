@@ -110,6 +110,7 @@ fn pass(n: u8) -> Pass {
             era: Era(1),
             n: n.into(),
         },
+        call: 1,
         id: PassId([n; 8]),
         expires_at: Wall(0),
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::room::hand::Hand;
-use crate::room::{Batch, Change, Claim, Edition, End, LaneId, Number, PendingId, Root, Section, Settings, View};
+use crate::room::{
+    Batch, CallId, Change, Claim, Edition, End, LaneId, Number, PendingId, Root, Section, Settings, View,
+};
 use crate::token::{Key, KeyId, PassId, Secret};
 
 const LANE: LaneId = LaneId(0);
@@ -157,6 +159,7 @@ impl Room {
             lane: LANE,
             edition: Edition(0),
             number,
+            call: count,
             id: self.keyring.pass_id(&self.name, &LineName::ONLY, Edition(0), call),
             expires_at: Wall(self.hand.time + ms),
         }
@@ -471,12 +474,19 @@ fn a_number_unknown_to_the_room_asks_for_its_place_and_a_pending_one_for_a_numbe
 }
 
 #[test]
-fn a_pass_id_of_no_call_is_void() {
+fn a_pass_of_another_call_is_void_and_one_whose_id_no_key_knows_gets_another() {
     let mut room = Room::new();
     let number = room.join();
-    let forged = Pass {
-        id: PassId([0; 8]),
-        ..room.pass(number, 1, CLAIM_MS)
+    let genuine = room.pass(number, 1, CLAIM_MS);
+    let other = Pass {
+        call: 2,
+        ..genuine.clone()
     };
-    assert_eq!(room.by_pass(forged), VOID);
+    assert_eq!(room.by_pass(other), VOID);
+    let outlived = Pass {
+        id: PassId([0; 8]),
+        ..genuine.clone()
+    };
+    let worth = room.reader().pass(outlived);
+    assert_eq!((worth.state, worth.pass), (PassState::Valid, genuine));
 }

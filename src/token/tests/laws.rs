@@ -29,11 +29,11 @@ prop_compose! {
 
 prop_compose! {
     fn passes()(
-        (room, line) in names(), lane: u8, edition: u32, era: u64, n: u32, id: [u8; 8], expires_at: u64,
+        (room, line) in names(), lane: u8, edition: u32, era: u64, n: u32, call: u8, id: [u8; 8], expires_at: u64,
     ) -> Pass {
         let number = Number { era: Era(era), n };
         Pass {
-            room, line, lane: LaneId(lane), edition: Edition(edition), number, id: PassId(id), expires_at: Wall(expires_at),
+            room, line, lane: LaneId(lane), edition: Edition(edition), number, call, id: PassId(id), expires_at: Wall(expires_at),
         }
     }
 }

@@ -127,6 +127,7 @@ fn nth(first: Number, n: u32) -> Number {
 struct Ear {
     deaf: Arc<AtomicBool>,
     cut_off: Arc<AtomicBool>,
+    outdated: Arc<AtomicBool>,
     marks: Arc<AtomicUsize>,
     /// How often its stream has looked at the line.
     looks: Arc<AtomicUsize>,
@@ -139,6 +140,10 @@ impl Link for Ear {
 
     fn present(&self) {
         self.marks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_outdated(&self) -> bool {
+        self.outdated.load(Ordering::Relaxed)
     }
 
     fn outage(&self) -> Option<Pause> {
@@ -310,6 +315,36 @@ async fn whoever_left_in_another_tab_or_whose_room_is_gone_is_told() {
         heard_within(&mut other, 0).await.unwrap(),
         "event: called\ndata: {\"state\":\"none\"}\n\n"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_another_key_signs_every_stream_ends_within_a_minute_and_not_all_at_once() {
+    let mut line = Line::held();
+    let (first, ear) = (line.join(40), Ear::default());
+    let mut streams: Vec<_> = (0..40).map(|at| line.listen(nth(first, at), &ear)).collect();
+    for stream in &mut streams {
+        heard(stream).await.unwrap();
+    }
+    ear.outdated.store(true, Ordering::Relaxed);
+    let began = Instant::now();
+    let ends = streams.into_iter().map(|mut stream| {
+        tokio::spawn(async move {
+            let mut last = String::new();
+            while let Some(text) = heard(&mut stream).await {
+                last = text;
+            }
+            (last, began.elapsed())
+        })
+    });
+    let mut ended = Vec::new();
+    for end in ends.collect::<Vec<_>>() {
+        let (last, after) = end.await.unwrap();
+        assert!(last.starts_with("retry: "), "{last}");
+        ended.push(after);
+    }
+    let (soonest, last) = (ended.iter().min().unwrap(), ended.iter().max().unwrap());
+    assert!(*last <= Duration::from_secs(60 + 15), "{last:?}");
+    assert!(*last - *soonest >= Duration::from_secs(30), "{soonest:?} to {last:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,6 +4,7 @@
 //! being the first to ask.
 
 mod kept;
+mod keys;
 mod live;
 mod named;
 mod refused;

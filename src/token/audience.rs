@@ -1,0 +1,86 @@
+//! Whom tokens are for: the same keys in two installations make tokens of which neither takes the other's.
+//!
+//! An audience is mixed into each key by HKDF-SHA256 (RFC 5869). It is an operator's word, never a host or an address: those
+//! change, and a staging installation has the same behind some proxies.
+
+use hkdf::Hkdf;
+use sha2::Sha256;
+
+use super::key::Secret;
+
+/// Most audiences of a ring; two are enough to rename one. Each costs a MAC for a token of another.
+pub const MAX_AUDIENCES: usize = 4;
+
+/// The name of an installation: up to 64 of letters, digits and `.`, `-`, `_`, `:`, `/`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Audience(String);
+
+impl Audience {
+    pub const MAX_LEN: usize = 64;
+
+    /// None: the keys as they are.
+    pub const NONE: Self = Self(String::new());
+
+    /// The empty text is [`Audience::NONE`].
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_:/".contains(&b));
+        (text.len() <= Self::MAX_LEN && plain).then(|| Self(text.to_owned()))
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The secret that signs for this audience.
+    pub(super) fn derive(&self, secret: &Secret) -> Secret {
+        if self.0.is_empty() {
+            return secret.clone();
+        }
+        let mut derived = [0; 32];
+        Hkdf::<Sha256>::new(Some(SALT), secret.expose())
+            .expand(self.0.as_bytes(), &mut derived)
+            .expect("a digest's length is no more than HKDF gives");
+        Secret::new(derived)
+    }
+}
+
+/// Keeps these keys apart from whatever else is derived from the same secret (RFC 5869, section 3.1).
+const SALT: &[u8] = b"anteroom tokens audience 1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// HKDF-SHA256 of 32 bytes of 1, worked out with Python's `hmac`.
+    #[test]
+    fn the_form_of_a_derived_key_is_fixed() {
+        let derived = Audience::new("shop.example").unwrap().derive(&Secret::new([1; 32]));
+        let expected = [
+            100, 120, 192, 239, 57, 157, 209, 145, 65, 228, 122, 79, 107, 184, 189, 202, 163, 234, 241, 55, 61, 23,
+            185, 15, 222, 15, 211, 59, 108, 169, 200, 219,
+        ];
+        assert_eq!(derived.expose(), expected);
+    }
+
+    #[test]
+    fn without_an_audience_a_key_is_as_it_is() {
+        let secret = Secret::new([1; 40]);
+        assert_eq!(Audience::NONE.derive(&secret), secret);
+        assert_ne!(
+            Audience::new("a").unwrap().derive(&secret),
+            Audience::new("b").unwrap().derive(&secret)
+        );
+    }
+
+    #[test]
+    fn an_audience_is_a_plain_name() {
+        for good in ["", "shop", "https://shop.example:8443/x_y", &"a".repeat(64)] {
+            assert!(Audience::new(good).is_some(), "{good}");
+        }
+        for bad in [" ", "a b", "\u{e4}", "a\0", &"a".repeat(65)] {
+            assert!(Audience::new(bad).is_none(), "{bad:?}");
+        }
+    }
+}
