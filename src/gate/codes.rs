@@ -13,12 +13,13 @@ use crate::proxy::{ANTEROOM_STATUS, Body};
 use crate::replica::Note;
 use crate::room::LaneId;
 use crate::token::{Code, CodeDate, Grant};
-use crate::waiting::{PageFacts, PageKind, path_on_this_host};
+use crate::waiting::{PageFacts, PageKind};
 
 use super::answers::{Answer, Refusal, page};
 use super::decide::{TicketState, Verdict};
-use super::forward_auth::{address, no};
+use super::forward_auth::no;
 use super::kind::Kind;
+use super::location;
 use super::seat::Seat;
 use super::visit::Visit;
 
@@ -84,20 +85,19 @@ impl Seat<'_> {
             return None;
         }
         let (here, text) = without_code(visit.here())?;
-        // SECURITY: only ever a path on this host, or the whole address of one.
-        let back = address(visit, head, path_on_this_host(&here));
+        let back = location::back(visit, head, &here);
         // Where a proxy only asks whether a request may pass, no cookie can be set; it is to ask for the words.
         if !visit.aim.carries_out(Verdict::Claim) {
             return Some(no());
         }
         if text == NO_CODE {
-            return Some(Self::send_on(&back, Some(self.clear_code())));
+            return Some(Self::send_on(back, Some(self.clear_code())));
         }
         let verdict = self.judge_code(&text, visit);
         let verdict = verdict.and_then(|code| self.unspent(&text, code));
         self.tell(&verdict);
         Some(match verdict {
-            Ok(code) => self.keep_code(&back, &text, &code, visit),
+            Ok(code) => self.keep_code(back, &text, &code, visit),
             Err(fate) => self.refuse_code(&here, fate, visit),
         })
     }
@@ -115,7 +115,7 @@ impl Seat<'_> {
 
     /// On to the same address without the code. Who waits in another lane leaves it for the one of the code, at once where
     /// that is good for as many as come.
-    fn keep_code(&self, back: &str, text: &str, code: &Code, visit: &Visit) -> Answer {
+    fn keep_code(&self, back: HeaderValue, text: &str, code: &Code, visit: &Visit) -> Answer {
         if self.is_of(code) {
             return Self::send_on(back, None);
         }
@@ -133,12 +133,11 @@ impl Seat<'_> {
         answer
     }
 
-    fn send_on(back: &str, cookie: Option<HeaderValue>) -> Answer {
+    fn send_on(back: HeaderValue, cookie: Option<HeaderValue>) -> Answer {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SEE_OTHER;
         let headers = response.headers_mut();
-        let location = HeaderValue::from_str(back);
-        headers.insert(LOCATION, location.unwrap_or(HeaderValue::from_static("/")));
+        headers.insert(LOCATION, back);
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("code"));
         if let Some(cookie) = cookie {

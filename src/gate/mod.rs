@@ -42,6 +42,7 @@ mod kind;
 mod known;
 mod limits;
 mod line_page;
+mod location;
 mod meter;
 mod method;
 mod outage;

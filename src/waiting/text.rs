@@ -83,8 +83,9 @@ pub fn percent_encode(text: &str) -> String {
 #[must_use]
 pub fn path_on_this_host(target: &str) -> &str {
     let plain = target.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
-    let second = target.as_bytes().get(1..4).unwrap_or_default();
-    let doubtful = second.first() == Some(&b'/') || matches!(second, b"%2f" | b"%2F" | b"%5c" | b"%5C");
+    let rest = target.get(1..).unwrap_or_default();
+    let escaped = rest.get(..3).map(str::to_ascii_lowercase);
+    let doubtful = rest.starts_with('/') || matches!(escaped.as_deref(), Some("%2f" | "%5c"));
     if target.starts_with('/') && plain && !doubtful {
         target
     } else {
@@ -134,6 +135,11 @@ mod tests {
         }
         for hostile in [
             "",
+            "//",
+            "//0",
+            "//ab",
+            "/%2f",
+            "/%5C",
             "//evil.example",
             "/\\evil.example",
             "\\\\evil.example",

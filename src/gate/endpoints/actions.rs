@@ -2,19 +2,20 @@
 
 use http::header::{LOCATION, SET_COOKIE};
 use http::request::Parts;
-use http::{HeaderValue, Response, StatusCode};
+use http::{Response, StatusCode};
 
 use crate::metrics::Outcome;
 use crate::proxy::Body;
 use crate::replica::Note;
 use crate::room::{Mode, Standing, Visitor};
 use crate::token::TicketPlace;
-use crate::waiting::{PageFacts, PageKind, State, Status, path_on_this_host};
+use crate::waiting::{PageFacts, PageKind, State, Status};
 
 use super::super::Gate;
 use super::super::answers::{Answer, json, page, plain};
 use super::super::decide::{Door, PassState, TicketState};
 use super::super::join::{Coming, Joined};
+use super::super::location;
 use super::super::proof::{PROOF_HEADER, Proof};
 use super::super::seat::Seat;
 use super::super::visit::Visit;
@@ -104,9 +105,8 @@ impl Gate {
     pub(super) fn afresh(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
         let response = if visit.kind.is_navigation() {
             let to = parameter(head.uri.query().unwrap_or_default(), "to").and_then(|to| String::from_utf8(to).ok());
-            let to = path_on_this_host(to.as_deref().unwrap_or("/")).to_owned();
             let mut response = plain(StatusCode::SEE_OTHER, "afresh");
-            let to = HeaderValue::try_from(to).unwrap_or(HeaderValue::from_static("/"));
+            let to = location::to(to.as_deref().unwrap_or("/"));
             response.headers_mut().insert(LOCATION, to);
             response
         } else {

@@ -14,6 +14,7 @@ use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::super::Gate;
 use super::super::answers::{Answer, page};
+use super::super::location;
 use super::super::seat::Seat;
 use super::super::told;
 use super::super::visit::Visit;
@@ -43,10 +44,7 @@ impl Gate {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SEE_OTHER;
         let headers = response.headers_mut();
-        headers.insert(
-            LOCATION,
-            HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/")),
-        );
+        headers.insert(LOCATION, location::to(to));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("check"));
         let reload = &seat.names.reload;

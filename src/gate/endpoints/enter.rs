@@ -12,6 +12,7 @@ use super::super::Gate;
 use super::super::answers::Answer;
 use super::super::decide::{Door, PassState, TicketState};
 use super::super::join::{Coming, Joined};
+use super::super::location;
 use super::super::proof::Proof;
 use super::super::seat::Seat;
 use super::super::visit::Visit;
@@ -33,12 +34,12 @@ impl Gate {
         let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
         // Who has to sign in first is told so there.
         if placed || no_line || seat.is_nameless() || worth.pass() == PassState::Valid {
-            return sent_on(to, to, Vec::new());
+            return sent_on(to, Vec::new());
         }
         let coming = match seat.proof(visit, shown.as_deref()) {
             Proof::Given(id) => Coming::Proved(id),
             Proof::Waited(id) => Coming::Waited(id),
-            Proof::NotAsked | Proof::Asked(_) => return sent_on(to, to, Vec::new()),
+            Proof::NotAsked | Proof::Asked(_) => return sent_on(to, Vec::new()),
         };
         let cookies = match self.number(seat, visit, worth.edition, coming).await {
             Joined::Called(tokens, by_code) => {
@@ -55,17 +56,15 @@ impl Gate {
             Joined::Refused | Joined::CodeRefused(_) => Vec::new(),
         };
         let check = check_of(&seat.rules.room.name, &seat.line, to);
-        sent_on(check.as_deref().unwrap_or(to), to, cookies)
+        sent_on(check.as_deref().unwrap_or(to), cookies)
     }
 }
 
-/// To `there`, or to `to` if that is no field's text.
-fn sent_on(there: &str, to: &str, cookies: Vec<HeaderValue>) -> Answer {
+fn sent_on(there: &str, cookies: Vec<HeaderValue>) -> Answer {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
-    let place = HeaderValue::from_str(there).or_else(|_| HeaderValue::from_str(to));
-    headers.insert(LOCATION, place.unwrap_or(HeaderValue::from_static("/")));
+    headers.insert(LOCATION, location::to(there));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("enter"));
     for cookie in cookies {

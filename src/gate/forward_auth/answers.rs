@@ -10,8 +10,9 @@ use crate::proxy::{ANTEROOM_STATUS, Body};
 
 use super::super::answers::{Answer, plain};
 use super::super::forward::{SESSION_HEADER, Session};
+use super::super::location;
 use super::super::seat::{PASS_HEADER, TICKET_HEADER};
-use super::super::visit::{Visit, host};
+use super::super::visit::Visit;
 use super::Aim;
 
 /// Marks the one answer that lets a request pass.
@@ -116,29 +117,13 @@ fn back(visit: &Visit, head: &Parts, cookies: &[HeaderValue], check: Option<&str
     };
     let headers = response.headers_mut();
     let check = check.filter(|_| !has_form);
-    let here = address(visit, head, check.unwrap_or(visit.here()));
-    let here = HeaderValue::try_from(here).unwrap_or(HeaderValue::from_static("/"));
-    headers.insert(LOCATION, here);
+    headers.insert(LOCATION, location::back(visit, head, check.unwrap_or(visit.here())));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("called"));
     for cookie in cookies {
         headers.append(SET_COOKIE, cookie.clone());
     }
     response
-}
-
-/// A target on the host that was asked for. SECURITY: one that begins with two slashes would name another host; a dot keeps it
-/// a path.
-pub fn address(visit: &Visit, head: &Parts, target: &str) -> String {
-    if visit.aim == Aim::LeaveOrWords(Asker::Traefik) {
-        // Traefik takes a bare path for one of the gate's own.
-        let scheme = if visit.secure { "https" } else { "http" };
-        return format!("{scheme}://{}{target}", host(head));
-    }
-    match target.as_bytes().get(1) {
-        Some(b'/' | b'\\') => format!("/.{target}"),
-        _ => target.to_owned(),
-    }
 }
 
 fn once_more() -> Response<Body> {
@@ -165,12 +150,6 @@ mod tests {
             request = request.header(COOKIE, *line);
         }
         request.body(()).unwrap().into_parts().0
-    }
-
-    fn visit_at(aim: Aim, target: &'static str) -> Visit {
-        let mut visit = Visit::sample_at(Kind::Navigation, target);
-        visit.aim = aim;
-        visit
     }
 
     fn visit(kind: Kind, aim: Aim) -> Visit {
@@ -258,25 +237,5 @@ mod tests {
         assert!(caddy.headers()[COOKIE].is_empty() && caddy.headers()[SESSION_HEADER].is_empty());
         let traefik = leave(Aim::LeaveOrWords(Asker::Traefik), &head("GET", &[]), None);
         assert!(!traefik.headers().contains_key(COOKIE) && !traefik.headers().contains_key(SESSION_HEADER));
-    }
-
-    #[test]
-    fn the_way_back_stays_on_the_host() {
-        let back_to = |aim, target: &'static str| {
-            let head = Request::get(target)
-                .header("host", "shop.test")
-                .body(())
-                .unwrap()
-                .into_parts()
-                .0;
-            address(&visit_at(aim, target), &head, target)
-        };
-        let caddy = Aim::LeaveOrWords(Asker::Caddy);
-        assert_eq!(back_to(caddy, "/seats?row=7"), "/seats?row=7");
-        assert_eq!(back_to(caddy, "//evil.test/"), "/.//evil.test/");
-        assert_eq!(back_to(caddy, "/"), "/");
-        let traefik = Aim::LeaveOrWords(Asker::Traefik);
-        assert_eq!(back_to(traefik, "/seats?row=7"), "http://shop.test/seats?row=7");
-        assert_eq!(back_to(traefik, "//evil.test/"), "http://shop.test//evil.test/");
     }
 }
