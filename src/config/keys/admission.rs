@@ -21,7 +21,7 @@ const KEYS: [Key; 6] = [
         "ttl",
         "duration, 5s to 1h",
         "\"10s\"",
-        "How long figures of the shop hold. When there are none that hold, nobody is called, and page, log and metrics say so.",
+        "How long figures of the shop hold, at least 5 s. When there are none that hold, nobody is called, and page, log and metrics say so.",
     ),
     key(
         "calls",
