@@ -16,7 +16,7 @@ use crate::names;
 use crate::names::parameter::Doubtful;
 use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};
 use crate::token::{Ticket, TicketPlace};
-use crate::waiting::{PageKind, percent_encode};
+use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
 use super::decide::{PassState, TicketState};
@@ -223,12 +223,7 @@ impl Seat<'_> {
     /// 403: the place is another account's. The page has a button that puts the tokens away.
     #[must_use]
     pub fn not_yours(&self, visit: &Visit) -> Answer {
-        let path = format!("/.anteroom/rooms/{}/afresh", self.rules.room.name);
-        let to = percent_encode(visit.here());
-        let of = |line: &str| format!("&line={}", percent_encode(line));
-        let line = Some(self.line.as_str()).filter(|_| !self.line.is_only());
-        let line = line.map(of).unwrap_or_default();
-        let afresh = format!("{path}?to={to}{line}");
+        let button = self.own_url("afresh", visit.here());
         let refusal = Refusal::new(
             StatusCode::FORBIDDEN,
             "ticket_owner",
@@ -237,7 +232,7 @@ impl Seat<'_> {
         );
         Refusal {
             room: Some(self.rules.room.name.as_str()),
-            afresh: Some(&afresh),
+            button_url: Some(&button),
             ..refusal
         }
         .answer(&self.rules.pages, visit)

@@ -45,7 +45,7 @@ pub struct Refusal<'a> {
     pub room: Option<&'a str>,
     pub message: Option<&'a str>,
     /// Where tokens of another account are put away.
-    pub afresh: Option<&'a str>,
+    pub button_url: Option<&'a str>,
     pub sign_in: Option<&'a str>,
 }
 
@@ -60,7 +60,7 @@ impl Refusal<'_> {
             retry_after_secs: None,
             room: None,
             message: None,
-            afresh: None,
+            button_url: None,
             sign_in: None,
         }
     }
@@ -72,7 +72,7 @@ impl Refusal<'_> {
         let mut response = if visit.kind.is_navigation() {
             let facts = PageFacts {
                 message: self.message,
-                afresh: self.afresh,
+                button_url: self.button_url,
                 sign_in: self.sign_in,
                 retry_after_secs: self.retry_after_secs,
                 not_sent: visit.kind != Kind::Navigation,

@@ -13,20 +13,51 @@ use crate::proxy::{ANTEROOM_STATUS, Body};
 use crate::replica::Note;
 use crate::room::LaneId;
 use crate::token::{Code, CodeDate, Grant};
-use crate::waiting::{PageFacts, PageKind};
+use crate::waiting::{PageFacts, PageKind, percent_encode};
 
 use super::answers::{Answer, Refusal, page};
-use super::decide::{TicketState, Verdict};
+use super::cookies::Own;
+use super::decide::{PassState, TicketState, Verdict};
 use super::forward_auth::no;
 use super::kind::Kind;
 use super::location;
-use super::seat::Seat;
+use super::rules::Rules;
+use super::seat::{Seat, Worth};
 use super::visit::Visit;
 
 /// The query parameter of a link.
 pub const PARAMETER: &str = "anteroom_code";
 /// Apps carry their code in this instead.
 pub const HEADER: HeaderName = HeaderName::from_static("anteroom-code");
+
+/// The code that a request carries: an app's field, or the cookie that a link was exchanged for.
+#[derive(Clone)]
+pub struct ShownCode {
+    /// The code, and the mark of whoever shows it.
+    pub text: String,
+    /// It may take the place away that the visitor has: an app asks for that, a person presses a button.
+    pub confirmed: bool,
+}
+
+impl ShownCode {
+    pub fn of(rules: &Rules, cookie: &str, head: &Parts, own: &Own<'_>) -> Option<Self> {
+        // PERF: rooms without codes look for none.
+        if !rules.takes_codes() {
+            return None;
+        }
+        let field = head.headers.get(HEADER).and_then(|value| value.to_str().ok());
+        if let Some(text) = field {
+            let text = text.to_owned();
+            return Some(Self { text, confirmed: true });
+        }
+        let kept = own.values(cookie).next()?;
+        let text = kept.strip_suffix(CONFIRMED);
+        Some(Self {
+            text: text.unwrap_or(kept).to_owned(),
+            confirmed: text.is_some(),
+        })
+    }
+}
 
 impl Seat<'_> {
     /// What a code is worth before this line, now.
@@ -95,11 +126,66 @@ impl Seat<'_> {
         }
         let verdict = self.judge_code(&text, visit);
         let verdict = verdict.and_then(|code| self.unspent(&text, code));
+        // SECURITY: any site can have a visitor follow a link. A place that they have goes by a form of the gate's own alone.
+        let worth = self.worth(visit);
+        if let (Ok(code), Some(worth)) = (&verdict, &worth)
+            && self.costs_a_place(code, worth)
+        {
+            return Some(self.ask_about_code(&here, &text, worth, visit));
+        }
         self.tell(&verdict);
         Some(match verdict {
-            Ok(code) => self.keep_code(back, &text, &code, visit),
+            Ok(code) => self.keep_code(back, &text, &code, false),
             Err(fate) => self.refuse_code(&here, fate, visit),
         })
+    }
+
+    /// The code leads to a lane, and the visitor has a place in line which they would give up for it.
+    pub(super) fn costs_a_place(&self, code: &Code, worth: &Worth) -> bool {
+        let Grant::Lane(name) = &code.grant else { return false };
+        let has_place = matches!(
+            worth.ticket(),
+            TicketState::Waiting | TicketState::Unknown | TicketState::Pending(_)
+        );
+        if !has_place || worth.pass() == PassState::Valid || self.is_of(code) {
+            return false;
+        }
+        code.is_redeemed() || self.index(name) != self.ticket().map(|ticket| ticket.lane)
+    }
+
+    /// A page with a button, and a link that keeps the place.
+    fn ask_about_code(&self, here: &str, text: &str, worth: &Worth, visit: &Visit) -> Answer {
+        let ticket = worth.ticket.as_ref();
+        self.note(ticket.and_then(|ticket| ticket.note), self.ticket_visitor());
+        let button = format!("{}&code={}", self.own_url("code", here), percent_encode(text));
+        let id = visit.id.to_string();
+        let facts = PageFacts {
+            button_url: Some(&button),
+            ..PageFacts::new(&id, visit.wall, here)
+        };
+        let rendered = self.rules.pages.render(PageKind::CodeUse, &facts, visit);
+        let answer = Answer::new(Outcome::Waiting, page(StatusCode::OK, "code_use", rendered));
+        self.with_ticket_anew(worth, answer)
+    }
+
+    /// The button was pressed: the code may take the place away, and then goes on to `to`.
+    pub fn use_code(&self, text: &str, to: &str, visit: &Visit) -> Answer {
+        let verdict = self.judge_code(text, visit);
+        let verdict = verdict.and_then(|code| self.unspent(text, code));
+        self.tell(&verdict);
+        let code = match verdict {
+            Ok(code) => code,
+            Err(fate) if visit.kind.is_navigation() => return self.refuse_code(to, fate, visit),
+            Err(fate) => return self.refuse_code_to_app(fate, visit),
+        };
+        let costs = self.worth(visit).is_some_and(|worth| self.costs_a_place(&code, &worth));
+        let mut answer = self.keep_code(location::to(to), text, &code, true);
+        // One that is for one visitor takes the place when it is theirs, in the log.
+        if costs && !code.is_redeemed() {
+            self.note(Some(Note::Leave), self.ticket_visitor());
+            answer.response.headers_mut().append(SET_COOKIE, self.clear_ticket());
+        }
+        answer
     }
 
     /// Counts what became of a code, and writes it down by its id.
@@ -113,24 +199,20 @@ impl Seat<'_> {
         }
     }
 
-    /// On to the same address without the code. Who waits in another lane leaves it for the one of the code, at once where
-    /// that is good for as many as come.
-    fn keep_code(&self, back: HeaderValue, text: &str, code: &Code, visit: &Visit) -> Answer {
+    /// On to the same address without the code, which the browser keeps.
+    fn keep_code(&self, back: HeaderValue, text: &str, code: &Code, confirmed: bool) -> Answer {
         if self.is_of(code) {
             return Self::send_on(back, None);
         }
-        let kept = if code.is_redeemed() {
+        let mut kept = if code.is_redeemed() {
             self.marked(text)
         } else {
             text.to_owned()
         };
-        let cookie = self.policy.set_for_now(&self.names.code, &kept);
-        let mut answer = Self::send_on(back, Some(cookie));
-        if !code.is_redeemed() && self.waits_elsewhere(code, visit) {
-            self.note(Some(Note::Leave), self.ticket_visitor());
-            answer.response.headers_mut().append(SET_COOKIE, self.clear_ticket());
+        if confirmed {
+            kept.push_str(CONFIRMED);
         }
-        answer
+        Self::send_on(back, Some(self.policy.set_for_now(&self.names.code, &kept)))
     }
 
     fn send_on(back: HeaderValue, cookie: Option<HeaderValue>) -> Answer {
@@ -144,16 +226,6 @@ impl Seat<'_> {
             headers.append(SET_COOKIE, cookie);
         }
         Answer::new(Outcome::Redirected, response)
-    }
-
-    fn waits_elsewhere(&self, code: &Code, visit: &Visit) -> bool {
-        let Some(worth) = self.worth(visit) else { return false };
-        let lane = self.ticket().map(|ticket| ticket.lane);
-        let Grant::Lane(name) = &code.grant else { return false };
-        let other = self
-            .index(name)
-            .is_some_and(|index| lane.is_some_and(|lane| lane != index));
-        worth.ticket() == TicketState::Waiting && other
     }
 
     pub(super) fn refuse_code(&self, here: &str, fate: CodeFate, visit: &Visit) -> Answer {
@@ -231,6 +303,9 @@ pub(super) fn parted(text: &str) -> (&str, Option<&str>) {
         None => (text, None),
     }
 }
+
+/// Ends the cookie of a code that may take a place away. No mark holds a dot.
+const CONFIRMED: &str = ".confirmed";
 
 /// Stands in a link in place of a code: whoever follows it has none any more.
 pub(super) const NO_CODE: &str = "none";

@@ -38,6 +38,10 @@ impl Seat<'_> {
         if !code.is_redeemed() || self.is_of(&code) {
             return None;
         }
+        let costs = || self.worth(visit).is_some_and(|worth| self.costs_a_place(&code, &worth));
+        if !self.confirms_code() && costs() {
+            return None;
+        }
         let judged = self.judge_code(text, visit);
         Some(match mark {
             Some(mark) if !is_mark(mark) => Err(CodeFate::Unknown),

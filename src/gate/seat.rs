@@ -16,7 +16,7 @@ use crate::waiting::{Kept, Reload};
 use super::Shared;
 use super::accounts;
 use super::anew::Signed;
-use super::codes;
+use super::codes::ShownCode;
 use super::cookies::{Own, Policy};
 use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
@@ -61,7 +61,7 @@ pub struct Seat<'a> {
     /// What is known of the pass from requests before.
     known: Option<Arc<KnownPass>>,
     /// A code as it was shown, where the room takes any.
-    code: Option<String>,
+    code: Option<ShownCode>,
 }
 
 /// What a request's tokens are worth at one moment.
@@ -117,7 +117,7 @@ impl<'a> Seat<'a> {
         let named = accounts::named(shared, rules, head, visit);
         let marks = own.values(&names.reload).find_map(Reload::marked);
         let reload = marks.unwrap_or_default();
-        let code = shown_code(rules, &names.code, head, &own).filter(|_| rehearsal.is_none());
+        let code = ShownCode::of(rules, &names.code, head, &own).filter(|_| rehearsal.is_none());
         Self {
             shared,
             rules,
@@ -205,7 +205,12 @@ impl<'a> Seat<'a> {
 
     /// A code as it was shown, with the mark of whoever shows it.
     pub(super) fn code(&self) -> Option<&str> {
-        self.code.as_deref()
+        self.code.as_ref().map(|code| code.text.as_str())
+    }
+
+    /// The visitor has said that the code may take the place away that they have.
+    pub(super) fn confirms_code(&self) -> bool {
+        self.code.as_ref().is_some_and(|code| code.confirmed)
     }
 
     /// What a lane is called that is not the one of everybody else.
@@ -281,16 +286,6 @@ impl<'a> Seat<'a> {
     pub fn pass(&self) -> Option<&Pass> {
         self.pass.as_ref()
     }
-}
-
-/// The code that a request carries: an app's field, or the cookie that a link was exchanged for.
-fn shown_code(rules: &Rules, cookie: &str, head: &Parts, own: &Own<'_>) -> Option<String> {
-    // PERF: rooms without codes look for none.
-    if !rules.takes_codes() {
-        return None;
-    }
-    let field = head.headers.get(codes::HEADER).and_then(|value| value.to_str().ok());
-    field.or_else(|| own.values(cookie).next()).map(str::to_owned)
 }
 
 impl Worth {

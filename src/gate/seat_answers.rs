@@ -6,7 +6,7 @@ use crate::metrics::Outcome;
 use crate::replica::{Note, Unrecorded};
 use crate::room::{Mode, Stage, Visitor, pace};
 use crate::token::{Pass, Ticket};
-use crate::waiting::PageKind;
+use crate::waiting::{PageKind, percent_encode};
 
 use super::answers::{Answer, Refusal};
 use super::decide::TicketState;
@@ -51,6 +51,15 @@ impl Seat<'_> {
             }
             Err(Unrecorded::CutOff | Unrecorded::Full) => worth,
         }
+    }
+
+    /// Where a button of a page posts to, to come back to `here`.
+    #[must_use]
+    pub fn own_url(&self, action: &str, here: &str) -> String {
+        let (room, to) = (&self.rules.room.name, percent_encode(here));
+        let line = Some(self.line.as_str()).filter(|_| !self.line.is_only());
+        let line = line.map(|line| format!("&line={}", percent_encode(line)));
+        format!("/.anteroom/rooms/{room}/{action}?to={to}{}", line.unwrap_or_default())
     }
 
     #[must_use]

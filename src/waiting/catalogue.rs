@@ -89,6 +89,8 @@ pub(super) struct Words {
     pub check_now: String,
     pub go_on: String,
     pub afresh: String,
+    pub code_use: String,
+    pub code_keep: String,
     pub again: String,
     pub join_again: String,
     pub opens: String,
@@ -220,6 +222,7 @@ impl Catalogue {
             PageKind::SameSiteLink => Some(&self.words.go_on),
             PageKind::Left => Some(&self.words.join_again),
             PageKind::CodeRefused => Some(&self.words.code_without),
+            PageKind::CodeUse => Some(&self.words.code_keep),
             PageKind::BadRequest
             | PageKind::TooLarge
             | PageKind::UnknownLine
@@ -227,6 +230,15 @@ impl Catalogue {
             | PageKind::Proof => None,
             _ if kind.follows() => None,
             _ => Some(&self.words.again),
+        }
+    }
+
+    /// What the button of a page says that has one.
+    pub fn button(&self, kind: PageKind) -> Option<&str> {
+        match kind {
+            PageKind::TicketOwner => Some(&self.words.afresh),
+            PageKind::CodeUse => Some(&self.words.code_use),
+            _ => None,
         }
     }
 

@@ -45,8 +45,9 @@ pub(super) struct Content<'a> {
     /// No more than what changes: for who has seen the whole page and runs no script.
     bare: bool,
     leave_url: Option<String>,
-    /// Where the button of the page about another account's place posts to.
-    afresh_url: Option<&'a str>,
+    /// Where the page's button posts to, and what it says.
+    button_url: Option<&'a str>,
+    button: Option<&'static str>,
     why: Option<String>,
     /// What the draw can be checked by.
     draw_figures: Option<String>,
@@ -107,7 +108,8 @@ impl<'a> Content<'a> {
                 catalogue.link(alike.kind)
             },
             bare: alike.bare,
-            afresh_url: alike.afresh,
+            button_url: alike.button_url,
+            button: alike.button_url.and(catalogue.button(alike.kind)),
             words: shared.words.clone(),
             own,
             ..Content::default()

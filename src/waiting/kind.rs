@@ -42,6 +42,8 @@ pub enum PageKind {
     TooLarge,
     /// A code that cannot be used (403): a link goes on without it.
     CodeRefused,
+    /// A code that would take away the place that the visitor has: a button uses it, a link keeps the place.
+    CodeUse,
     /// A value of `per` that is not allowed (404).
     UnknownLine,
     /// No more lines can be made (503).
@@ -53,7 +55,7 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Waiting,
         Self::Joining,
         Self::Early,
@@ -71,6 +73,7 @@ impl PageKind {
         Self::BadRequest,
         Self::TooLarge,
         Self::CodeRefused,
+        Self::CodeUse,
         Self::UnknownLine,
         Self::TooManyLines,
         Self::BadGateway,
@@ -108,6 +111,7 @@ impl PageKind {
             Self::BadRequest => "bad_request",
             Self::TooLarge => "too_large",
             Self::CodeRefused => "code_refused",
+            Self::CodeUse => "code_use",
             Self::UnknownLine => "unknown_line",
             Self::TooManyLines => "too_many_lines",
             Self::BadGateway => "bad_gateway",
@@ -131,8 +135,8 @@ pub struct PageFacts<'a> {
     /// The operator's message, plain text.
     pub message: Option<&'a str>,
     pub retry_after_secs: Option<u32>,
-    /// Where the button posts to that puts another account's place away.
-    pub afresh: Option<&'a str>,
+    /// Where the page's button posts to.
+    pub button_url: Option<&'a str>,
     /// Where visitors sign in.
     pub sign_in: Option<&'a str>,
     /// Why a code cannot be used.
@@ -165,7 +169,7 @@ impl<'a> PageFacts<'a> {
             not_sent: false,
             message: None,
             retry_after_secs: None,
-            afresh: None,
+            button_url: None,
             sign_in: None,
             code: None,
             line: None,

@@ -48,7 +48,11 @@ fn plain(kind: PageKind) -> Case {
     let retry_after_secs = matches!(kind, PageKind::Limited | PageKind::Busy).then_some(7);
     let facts = PageFacts {
         retry_after_secs,
-        afresh: (kind == PageKind::TicketOwner).then_some("/.anteroom/rooms/shop/afresh?to=%2F"),
+        button_url: match kind {
+            PageKind::TicketOwner => Some("/.anteroom/rooms/shop/afresh?to=%2F"),
+            PageKind::CodeUse => Some("/.anteroom/rooms/shop/code?to=%2F&code=AQF"),
+            _ => None,
+        },
         sign_in: (kind == PageKind::SignIn).then_some("/login"),
         ..PageFacts::new(kind.name(), NOW, HERE)
     };

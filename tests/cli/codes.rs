@@ -59,11 +59,7 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     assert_eq!(follows(&mut second, &code).status, 303);
     second.goes_to("/sale");
     assert_eq!(second.position(), Some(2));
-    // Who waits already leaves that place for one at the lane's end.
-    assert_eq!(follows(&mut plain, &code).status, 303);
-    plain.goes_to("/sale");
-    assert_eq!((lane(&mut plain), plain.position()), ("press".into(), Some(3)));
-    assert_eq!(gate.figure("anteroom_codes_total{fate=\"code_accepted\"}"), 3);
+    assert_eq!(gate.figure("anteroom_codes_total{fate=\"code_accepted\"}"), 2);
     inside.leaves();
     crate::until("the turn of the code", || {
         (visitor.status()["state"] == "called").then_some(())
@@ -77,6 +73,69 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     let said = gate.stop();
     assert!(!said.err.contains(&code), "a code in the log");
     assert!(said.err.contains("a code was accepted"), "{said:?}");
+}
+
+/// Any site can send a visitor to a link: what they have is given up by the page's own button alone.
+#[test]
+fn a_link_takes_nobodys_place_away_and_the_button_of_its_page_does() {
+    let site = site();
+    let code = code(&site, &[]);
+    let gate = site.start();
+    let _inside = gate.insider();
+    let mut visitor = gate.waits(1);
+    let before = visitor.jar.clone();
+    for from in ["cross-site", "same-site", "same-origin", "none"] {
+        let fields = format!(
+            "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Site: {from}\r\n"
+        );
+        let asked = visitor.asks(&format!("GET /sale?a=%20&anteroom_code={code}&b"), &fields, "");
+        assert_eq!((asked.status, asked.word()), (200, "code_use"), "{from}: {asked:?}");
+        assert_eq!(visitor.jar, before, "{from}: neither place nor code");
+        visitor.goes_to("/sale");
+        assert_eq!(
+            (lane(&mut visitor), visitor.position()),
+            (Value::Null, Some(1)),
+            "{from}"
+        );
+    }
+    let asked = follows(&mut visitor, &code);
+    assert!(
+        asked.body.contains("Keep my place") && asked.body.contains("href=\"&#x2f;sale?a=%20&amp;b\""),
+        "{}",
+        asked.body
+    );
+    let action = button(&asked);
+    // Another site's form, and a link, can do no more than the first link.
+    let mut tricked = visitor.clone();
+    let form = "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Site: cross-site\r\n\
+        Content-Length: 0\r\n";
+    assert_eq!(tricked.asks(&format!("POST {action}"), form, "").status, 403);
+    assert_eq!(tricked.asks(&format!("GET {action}"), form, "").status, 405);
+    assert_eq!(tricked.jar, before);
+    assert_eq!(visitor.position(), Some(1));
+    let used = visitor.sends(&action, "");
+    assert_eq!(
+        (used.status, used.header("location")),
+        (303, "/sale?a=%20&b"),
+        "{used:?}"
+    );
+    visitor.goes_to("/sale");
+    assert_eq!((lane(&mut visitor), visitor.position()), ("press".into(), Some(1)));
+    // Of the lane that they stand in nothing is asked.
+    assert_eq!(follows(&mut visitor, &code).status, 303);
+    assert_eq!((lane(&mut visitor), visitor.position()), ("press".into(), Some(1)));
+    gate.stop();
+}
+
+/// Where the page's button posts to.
+pub fn button(page: &Answer) -> String {
+    let action = page.body.split_once("method=\"post\" action=\"").expect("a form").1;
+    action
+        .split_once('"')
+        .expect("its end")
+        .0
+        .replace("&#x2f;", "/")
+        .replace("&amp;", "&")
 }
 
 #[test]

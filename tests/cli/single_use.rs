@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::codes::button;
 use crate::gate::{Gate, Site};
 use crate::visitor::{Answer, Visitor};
 
@@ -199,9 +200,17 @@ fn whoever_waits_keeps_the_place_until_the_code_is_theirs() {
     let gate = site.start();
     let _inside = gate.insider();
     let (mut one, mut two) = (gate.waits(1), gate.waits(2));
-    assert_eq!(follows(&mut one, &codes[0]).word(), "waiting");
+    let asked = follows(&mut one, &codes[0]);
+    assert_eq!((asked.word(), one.position()), ("code_use", Some(1)), "{asked:?}");
+    assert_eq!(one.goes_to("/sale").word(), "waiting");
+    assert!(spent(&gate).is_empty(), "a link uses nothing");
+    let other = follows(&mut two, &codes[0]);
+    assert_eq!(one.sends(&button(&asked), "").status, 303);
+    assert_eq!(one.goes_to("/sale").word(), "waiting");
     assert_eq!(one.status()["lane"], "press");
     assert_eq!(two.position(), Some(1), "that place was given up");
+    // Who asked before it was used is told when the button is pressed.
+    refused(&two.sends(&button(&other), ""), 403, "code_spent", "has been used");
     refused(&follows(&mut two, &codes[0]), 403, "code_spent", "has been used");
     assert_eq!(two.position(), Some(1), "and this one was not");
     let app = joins_as_app(&mut two, &codes[1]);

@@ -216,6 +216,13 @@ async fn a_link_with_a_code_is_sent_on_to_the_same_address_without_it() {
         assert_eq!(answer.word(), "waiting", "{}", answer.head);
         let ticket = read_ticket(&jar[&ticket_name()]).unwrap();
         assert_eq!(ticket.lane, LaneId(1));
+        // Who has a place is asked first, and keeps it until they answer.
+        let mut waits = Jar::new();
+        assert_eq!(proxy.ask(&mut waits, "GET", "/seats", PAGE).await.word(), "waiting");
+        let before = waits.clone();
+        let answer = proxy.ask(&mut waits, "GET", &link, PAGE).await;
+        assert_eq!((answer.status(), answer.word()), (503, "code_use"), "{}", answer.head);
+        assert_eq!(waits, before);
         for target in ["//evil.test/x", "//0", "//"] {
             let link = format!("{target}?anteroom_code=none");
             let answer = proxy.ask(&mut jar, "GET", &link, PAGE).await;

@@ -115,6 +115,21 @@ impl Gate {
         cleared(seat, response)
     }
 
+    /// `POST code?code=CODE&to=PATH`: the button of the page that asks whether a code may take the visitor's place away.
+    pub(super) fn use_code(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
+        let worth = seat.worth(visit);
+        if worth.as_ref().is_some_and(|worth| seat.is_foreign(worth)) {
+            return seat.not_yours(visit);
+        }
+        if worth.is_some_and(|worth| seat.lacks_account(&worth)) {
+            return seat.sign_in(visit);
+        }
+        let query = head.uri.query().unwrap_or_default();
+        let text = |name| parameter(query, name).and_then(|value| String::from_utf8(value).ok());
+        let (code, to) = (text("code").unwrap_or_default(), text("to").unwrap_or_default());
+        seat.use_code(&code, &to, visit)
+    }
+
     /// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away.
     pub(super) async fn leave(&self, seat: &Seat<'_>, visit: &Visit) -> Answer {
         let worth = seat.worth(visit);

@@ -10,6 +10,7 @@
 //! POST rooms/{room}/join       for apps
 //! POST rooms/{room}/check-in   "I am here", and the status
 //! POST rooms/{room}/leave      leaves the line or ends the session
+//! POST rooms/{room}/code       uses a code in place of the place that the visitor has, and goes back
 //! POST rooms/{room}/afresh     puts another account's place away, and goes back
 //! ```
 //!
@@ -49,6 +50,7 @@ enum Endpoint {
     CheckIn,
     Leave,
     Afresh,
+    Code,
 }
 
 impl Endpoint {
@@ -62,6 +64,7 @@ impl Endpoint {
             "check-in" => Self::CheckIn,
             "leave" => Self::Leave,
             "afresh" => Self::Afresh,
+            "code" => Self::Code,
             _ => return None,
         })
     }
@@ -69,14 +72,17 @@ impl Endpoint {
     fn method(self) -> Method {
         match self {
             Self::Status | Self::Events | Self::Check | Self::Enter => Method::GET,
-            Self::Join | Self::CheckIn | Self::Leave | Self::Afresh => Method::POST,
+            Self::Join | Self::CheckIn | Self::Leave | Self::Afresh | Self::Code => Method::POST,
         }
     }
 
     /// Counts as a question of the ticket's holder. Streams have a bound of their own, a join is counted where it is known
     /// what it asks for, and a check comes before a page that is not counted either.
     fn is_counted(self) -> bool {
-        matches!(self, Self::Status | Self::CheckIn | Self::Leave | Self::Afresh)
+        matches!(
+            self,
+            Self::Status | Self::CheckIn | Self::Leave | Self::Afresh | Self::Code
+        )
     }
 }
 
@@ -136,6 +142,8 @@ impl Gate {
             Endpoint::Join => Box::pin(self.join_app(&seat, visit, head)).await,
             Endpoint::Leave => Box::pin(self.leave(&seat, visit)).await,
             Endpoint::Afresh => Self::afresh(&seat, visit, head),
+            Endpoint::Code if rules.takes_codes() => Self::use_code(&seat, visit, head),
+            Endpoint::Code => self.not_found(visit),
         }
     }
 
@@ -223,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_seven_endpoints_have_names_and_each_has_one_method() {
+    fn only_the_endpoints_have_names_and_each_has_one_method() {
         for (name, method) in [
             ("status", Method::GET),
             ("events", Method::GET),
@@ -233,6 +241,7 @@ mod tests {
             ("check-in", Method::POST),
             ("leave", Method::POST),
             ("afresh", Method::POST),
+            ("code", Method::POST),
         ] {
             assert_eq!(Endpoint::of(name).map(Endpoint::method), Some(method), "{name}");
         }
