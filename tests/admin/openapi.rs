@@ -103,6 +103,7 @@ fn the_document_is_openapi_and_real_answers_are_as_it_says() {
         ),
         ("/api/v1/rooms/{room}/call", r#"{"count": 0}"#),
         ("/api/v1/rooms/{room}/reset", r#"{"confirm": "no", "reason": "x"}"#),
+        ("/api/v1/rooms/{room}/healing/end", "{}"),
         ("/api/v1/heal", "{}"),
         ("/api/v1/skip", r#"{"position": "1-1"}"#),
         ("/api/v1/raise", r#"{"machine_version": 99}"#),
@@ -170,8 +171,8 @@ fn missing(document: &Value, heard: &BTreeSet<String>) -> Vec<String> {
     all.filter(|place| !heard.contains(place)).collect()
 }
 
-/// Those that need a fault, another process, somebody who carries out reloads, a draw, a session's name or a gate that is ready; and what is no JSON.
-const UNHEARD: [&str; 18] = [
+/// Those that need a fault, a lost log, another process, somebody who carries out reloads, a draw, a session's name or a gate that is ready; and what is no JSON.
+const UNHEARD: [&str; 19] = [
     "get /",
     "post /api/v1/heal",
     "post /api/v1/raise",
@@ -180,6 +181,7 @@ const UNHEARD: [&str; 18] = [
     "delete /api/v1/rooms/{room}",
     "get /api/v1/rooms/{room}/draw",
     "post /api/v1/rooms/{room}/draw",
+    "post /api/v1/rooms/{room}/healing/end",
     "post /api/v1/rooms/{room}/rehearsal",
     "post /api/v1/rooms/{room}/rehearsal/end",
     "post /api/v1/rooms/{room}/rehearsal/renew",
