@@ -5,7 +5,7 @@
 //! ends files a shorter range or two, and is in step from then on.
 
 use super::segment::Segment;
-use crate::room::{Clock, Entry, GateId, Position, State};
+use crate::room::{Clock, Entry, GateId, IDLE_TICK_MS, Position, State};
 
 /// Collects what the gate applies, and hands it over in pieces.
 #[derive(Debug)]
@@ -100,9 +100,6 @@ impl Cutter {
 }
 
 const MINUTE_MS: u64 = 60_000;
-
-/// A tick as slow as this means that all rooms are empty.
-const IDLE_TICK_MS: u64 = 4_000;
 
 /// Bytes of entries that fill a file.
 const FULL: u64 = 8 << 20;

@@ -158,6 +158,7 @@ impl<'a> Seat<'a> {
     /// What the tokens are worth by the newest view; `None` while the room is not in it.
     #[must_use]
     pub fn worth(&self, visit: &Visit) -> Option<Worth> {
+        self.shared.replica.attend();
         let view = self.shared.replica.load();
         let room_view = view.rooms.get(&self.rules.room.name)?;
         let silent = self.shared.replica.cut_off();

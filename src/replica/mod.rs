@@ -4,6 +4,7 @@
 //! what they saw in a bounded inbox; only a join, and what must be on record before it is answered, waits until its batch
 //! is read back. No rule of a room is here: `room` decides, `log` orders.
 
+mod attention;
 mod calls;
 mod collector;
 mod failing;

@@ -9,6 +9,7 @@ use arc_swap::{ArcSwap, Guard};
 use tokio::sync::watch;
 
 use super::CUT_OFF_AFTER;
+use super::attention::Attention;
 use super::calls::Calls;
 use super::failing::Failing;
 use crate::log::Unavailable;
@@ -48,6 +49,7 @@ pub(super) struct Shared {
     pub counts: Counts,
     pub calls: Calls,
     pub failing: Failing,
+    pub attention: Attention,
 }
 
 /// How a gate stands to its log.
@@ -168,6 +170,7 @@ impl Shared {
             counts: Counts::default(),
             calls: Calls::default(),
             failing: Failing::default(),
+            attention: Attention::default(),
         }
     }
 

@@ -94,7 +94,7 @@ pub use roster::{MAX_GATES, RosterGate};
 pub use sale::{Commitment, Drawing, DrawnLane, Made, Owed, Sale};
 pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
 pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings, WITH_SCHEDULES};
-pub use state::{MAX_ROOMS, State};
+pub use state::{IDLE_TICK_MS, MAX_ROOMS, State};
 pub use stock::{MAX_STOCK, Winner, Winners};
 pub use view::{
     Called, Estimate, Figures, Frame, Inside, LaneFigures, LineView, Lines, RoomView, Standing, View, Visitor, Waiting,

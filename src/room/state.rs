@@ -30,6 +30,9 @@ const MAX_STEP_MS: u64 = 5_000;
 /// How long a log begun from nothing calls nobody, unless it is known that nothing was lost.
 const FIRST_CALL_MS: u64 = 5_000;
 
+/// How soon an empty entry is due while all rooms are empty: sooner than the step that the clock makes at most.
+pub const IDLE_TICK_MS: u64 = 4_800;
+
 /// Most rooms of one log.
 pub const MAX_ROOMS: usize = 1_000;
 
@@ -250,15 +253,15 @@ impl State {
         Arc::clone(self.published.insert(Arc::new(view)))
     }
 
-    /// How soon an empty entry is due if nobody says anything: 250 ms with a line, 1 s with slots held only, 4 s when all
-    /// is empty.
+    /// How soon an empty entry is due if nobody says anything: 250 ms with a line, 1 s with slots held only, and
+    /// [`IDLE_TICK_MS`] when all is empty.
     #[must_use]
     pub fn tick_ms(&self) -> u64 {
         let any = |held: fn(&Room) -> u64| self.rooms.values().any(|room| held(room) > 0);
         match () {
             () if any(|room| room.crowd.waiting) => 250,
             () if any(|room| room.crowd.slots) => 1_000,
-            () => 4_000,
+            () => IDLE_TICK_MS,
         }
     }
 

@@ -137,7 +137,10 @@ impl Load {
 
     /// Questions a second that gates of several ask with nothing to say.
     fn reads(&self, exchanges: f64) -> f64 {
-        let asked = self.gates / self.tick_secs().min(READ_EVERY_SECS);
+        // Gates with empty rooms read when they speak.
+        let idle = self.waiting <= 0.0 && self.slots <= 0.0;
+        let every = if idle { SILENT_MOST_SECS } else { READ_EVERY_SECS };
+        let asked = self.gates / self.tick_secs().min(every);
         if self.gates > 1.0 {
             (asked - exchanges).max(0.0)
         } else {
@@ -150,7 +153,7 @@ impl Load {
         match () {
             () if self.waiting > 0.0 => 0.25,
             () if self.slots > 0.0 => 1.0,
-            () => 4.0,
+            () => 4.8,
         }
     }
 

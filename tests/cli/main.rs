@@ -26,6 +26,7 @@ mod gates;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod harness;
 mod healing;
+mod idle;
 mod lanes;
 mod listeners;
 mod logs;

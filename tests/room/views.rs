@@ -192,11 +192,11 @@ fn lines_that_nothing_happened_to_are_shared_between_views() {
 #[test]
 fn time_goes_on_faster_the_more_hangs_on_it() {
     let mut log = Log::new(settings(1));
-    assert_eq!(log.state.tick_ms(), 4_000);
+    assert_eq!(log.state.tick_ms(), 4_800);
     let people = log.join(2);
     assert_eq!(log.state.tick_ms(), 250);
     log.leave(people[1]);
     assert_eq!(log.state.tick_ms(), 1_000);
     log.leave(people[0]);
-    assert_eq!(log.state.tick_ms(), 4_000);
+    assert_eq!(log.state.tick_ms(), 4_800);
 }

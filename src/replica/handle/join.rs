@@ -80,6 +80,13 @@ impl Replica {
         self.shared.opened()
     }
 
+    /// A visitor asks something of the rooms: a gate that left its log alone reads it at once.
+    pub fn attend(&self) {
+        if self.shared.attention.draw() {
+            let _ = self.inbox.try_send(Message::Wake);
+        }
+    }
+
     /// Nobody is numbered just now: the gate is cut off, its log does not answer, or that has no root yet.
     #[must_use]
     pub fn numbers_nobody(&self) -> bool {

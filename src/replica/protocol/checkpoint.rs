@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Ask, Asked, Phase, Protocol, Saving, Step};
 use crate::log::{Occasion, Snapshot, Unavailable};
 use crate::replica::recover::snapshot;
-use crate::room::{Batch, Clock, Entry, State, StateHash, Vote};
+use crate::room::{Batch, Clock, Entry, IDLE_TICK_MS, State, StateHash, Vote};
 
 /// Where the gate stands with snapshots and votes.
 #[derive(Default)]
@@ -30,6 +30,8 @@ pub(super) struct Checkpoint {
     again: Option<u64>,
     /// Uptime at which the confirmation of a checkpoint was seen.
     confirmed: Option<(u64, Duration)>,
+    /// The last snapshot that a gate said it has saved, and the room's clock then.
+    kept: Option<(u64, Clock)>,
 }
 
 struct Own {
@@ -66,8 +68,11 @@ impl Checkpoint {
 
     /// An entry was applied.
     pub fn entry(&mut self, entry: &Entry, state: &State, alone: bool) {
+        let idle = entry.batch.sections.is_empty() && entry.batch.rooms.is_empty();
+        if !alone {
+            self.changed |= !idle;
+        }
         if alone {
-            let idle = entry.batch.sections.is_empty() && entry.batch.rooms.is_empty();
             self.bytes += ENTRY_BYTES + if idle { 0 } else { entry.batch.encoded_len() as u64 };
             self.changed |= !idle || state.tick_ms() < IDLE_TICK_MS;
             // An archive keeps this state: the log says that it is genuine.
@@ -130,6 +135,10 @@ impl Protocol {
         let rank = u32::try_from(state.rank(self.gate, sequence)?).unwrap_or(u32::MAX);
         let due = at + SAVE_APART.saturating_mul(rank);
         if seen != sequence || now < due || state.saved() >= Some(sequence) {
+            return None;
+        }
+        let young = |(_, at): (u64, Clock)| state.clock().since(at) < IDLE_SAVE_MS;
+        if self.is_left_alone(now) && !self.checkpoint.changed && self.checkpoint.kept.is_some_and(young) {
             return None;
         }
         let snapshot = own.snapshot.clone()?;
@@ -200,6 +209,11 @@ impl Protocol {
         if state.version() > self.options.knows {
             return self.fall_behind(state.version(), now);
         }
+        if let Some(saved) = state.saved()
+            && self.checkpoint.kept.is_none_or(|(kept, _)| kept != saved)
+        {
+            (self.checkpoint.kept, self.checkpoint.changed) = (Some((saved, state.clock())), false);
+        }
         let Some(own) = self.checkpoint.own.as_ref().filter(|_| !self.alone) else {
             return;
         };
@@ -263,8 +277,8 @@ impl Protocol {
 /// Bytes of an entry around its batch, about.
 const ENTRY_BYTES: u64 = 64;
 
-/// A tick as slow as this means that all rooms are empty.
-const IDLE_TICK_MS: u64 = 4_000;
+/// How long a gate that is left alone leaves a confirmed snapshot unsaved, where nothing but ticks came since the last.
+const IDLE_SAVE_MS: u64 = 120_000;
 
 /// How often it is said that snapshots are not saved.
 const SAY_AGAIN: Duration = Duration::from_secs(60);

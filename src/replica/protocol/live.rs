@@ -12,6 +12,7 @@ use crate::room::{Adopt, Batch, Effects, Entry, Joined, OLDEST, State};
 impl Protocol {
     /// Speaks to the log if it is time to.
     pub(super) fn live(&mut self, now: Duration) -> Step {
+        self.shared.attention.look(now);
         if let Some(step) = self.keep_snapshot(now) {
             return step;
         }
@@ -23,7 +24,8 @@ impl Protocol {
             if soonest > now {
                 return Step::Rest(soonest.min(now + REST_MOST));
             }
-            return Step::Wait(due.min(now + IDLE));
+            let asked = self.is_left_alone(now) && !self.shared.attention.sleep(now);
+            return Step::Wait(if asked { now } else { due.min(now + IDLE) });
         }
         if let Some(era) = self.foreign_era(now) {
             self.foreign_at = Some(now);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Phase, Protocol, schedules};
-use crate::room::State;
+use crate::room::{IDLE_TICK_MS, State};
 
 impl Protocol {
     /// Uptime before which the log is not spoken to, whatever anybody says.
@@ -23,7 +23,7 @@ impl Protocol {
         if self.more {
             return now;
         }
-        if self.is_urgent() || self.compare || self.foreign_era(now).is_some() {
+        if self.is_urgent(now) || self.compare || self.foreign_era(now).is_some() {
             return soonest.max(now);
         }
         let tick = Duration::from_millis(state.tick_ms());
@@ -31,7 +31,7 @@ impl Protocol {
         if let Some(departs) = self.company_departs(tick) {
             due = due.min(departs);
         }
-        if !self.alone {
+        if !self.alone && !self.is_left_alone(now) {
             due = due.min(self.exchanged + tick.min(READ_EVERY));
         }
         due.max(soonest)
@@ -46,21 +46,28 @@ impl Protocol {
         turn.min(self.spoke + SILENT_MOST)
     }
 
-    fn is_urgent(&self) -> bool {
+    /// All rooms of a shared log are empty, and for a while no visitor has asked this gate for one: the log is read when it is
+    /// this gate's turn to say something, and at once when somebody asks.
+    pub(super) fn is_left_alone(&self, now: Duration) -> bool {
+        let Phase::Live(state) = &self.phase else { return false };
+        !self.alone && state.tick_ms() >= IDLE_TICK_MS && self.shared.attention.missed(now) >= AWAKE
+    }
+
+    fn is_urgent(&self, now: Duration) -> bool {
         self.under_way.is_some()
             || self.hello
             || self.raise.is_some()
             || !self.outbox.is_empty()
             || self.collector.is_urgent()
             || self.wants_goodbye()
-            || self.checkpoint.is_urgent()
+            || (self.checkpoint.is_urgent() && !self.is_left_alone(now))
     }
 
     pub(super) fn has_something_to_say(&self, now: Duration) -> bool {
         let Phase::Live(state) = &self.phase else { return false };
         let tick = Duration::from_millis(state.tick_ms());
         let departs = self.company_departs(tick);
-        self.is_urgent() || now >= self.tick_due(state, tick) || departs.is_some_and(|departs| now >= departs)
+        self.is_urgent(now) || now >= self.tick_due(state, tick) || departs.is_some_and(|departs| now >= departs)
     }
 
     /// When marks and renewals go, if there are any; other gates' words never hold them up.
@@ -93,6 +100,9 @@ const SILENT_MOST: Duration = Duration::from_secs(5);
 
 /// Longest that a gate with nothing to say leaves the others' words unread.
 const READ_EVERY: Duration = Duration::from_millis(500);
+
+/// How long after a visitor's last question a gate with empty rooms goes on reading as often as that.
+const AWAKE: Duration = Duration::from_secs(10);
 
 /// Longest that marks and renewals wait after the last entry for company, or for the tick if that is sooner.
 // PERF: they come one by one, hundreds a second; a commit for each would wear out a disk.
