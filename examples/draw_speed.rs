@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use anteroom::draw::{Draw, Hash, Permutation};
 use anteroom::room::{
-    Batch, Change, Drawing, Edition, Entry, Era, GateId, LaneId, LineName, Number, Position, RoomChange, RoomName,
-    Schedule, Section, Settings, State, VERSION, Wall, Window,
+    Batch, Change, Drawing, Edition, Entry, Era, Forms, GateId, LaneId, LineName, Number, Position, RoomChange,
+    RoomName, Schedule, Section, Settings, State, VERSION, Wall, Window,
 };
 
 fn main() {
@@ -105,6 +105,7 @@ impl Room {
             closes: None,
             results: None,
         };
+        let forms = Forms::of(&window);
         let settings = Settings {
             capacity: 100,
             schedule: Some(Schedule {
@@ -120,6 +121,9 @@ impl Room {
             line: "",
             edition: 0,
             lane: 0,
+            begins_ms: forms.begins.0,
+            opens_ms: forms.opens.0,
+            closed_ms: 0,
             count: 0,
             secret: SECRET,
             beacon: None,
@@ -127,6 +131,7 @@ impl Room {
         let promise = Change::Commit {
             edition: Edition(0),
             beacon: None,
+            forms,
             salt: [1; 16],
             commitment: draw.commitment(),
         };

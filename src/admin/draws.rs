@@ -11,7 +11,7 @@ use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::{Named, no_line_name};
 use super::{Peer, Problem, Shared, api, gates, paging};
-use crate::draw::MAX_BEACON_VALUE;
+use crate::draw::is_beacon_value;
 use crate::logging::rfc3339;
 use crate::replica::{Unrecorded, reveal};
 use crate::room::{Commitment, LaneId, LineName, RoomName, RoomView};
@@ -50,10 +50,10 @@ pub(super) async fn make(
 ) -> Result<Response, Problem> {
     let line = line_of(which)?;
     let api::BeaconValue { beacon_value } = gates::read(&headers, body)?;
-    let value = beacon_value.trim();
-    if !(1..=MAX_BEACON_VALUE).contains(&value.len()) || value.chars().any(char::is_control) {
-        let mistake = format!("beacon_value must have 1 to {MAX_BEACON_VALUE} bytes, on one line");
-        return Err(Problem::mistakes(vec![mistake]));
+    let value = beacon_value.as_str();
+    if !is_beacon_value(value) {
+        let mistake = "beacon_value must be 64 or 128 hexadecimal digits in small letters, and nothing else";
+        return Err(Problem::mistakes(vec![mistake.to_owned()]));
     }
     let whole = shared.replica.view();
     if whole.adopting.is_some() {

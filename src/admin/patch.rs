@@ -115,7 +115,7 @@ pub fn read(body: &[u8]) -> Result<(Patch, Option<String>), Problem> {
 /// of it is checked before any is used.
 ///
 /// # Errors
-/// 422 with each mistake when a key or a value is wrong.
+/// 422 with each mistake when a key or a value is wrong, and 409 when a draw is promised for another opening.
 pub fn apply(patch: &Patch, room: &RoomView, version: u16, now: Wall) -> Result<Overrides, Problem> {
     let known = dates::Known {
         configured: room.configured.schedule.as_ref(),
@@ -124,10 +124,24 @@ pub fn apply(patch: &Patch, room: &RoomView, version: u16, now: Wall) -> Result<
     };
     let stock = winners::stock(patch, room, version);
     match (patched(patch, &room.overrides, known, now), stock) {
-        (Ok(overrides), Ok(stock)) => Ok(Overrides { stock, ..overrides }),
+        (Ok(overrides), Ok(stock)) => {
+            keeps_promise(&overrides, room, now)?;
+            Ok(Overrides { stock, ..overrides })
+        }
         (Ok(_), Err(mistake)) => Err(Problem::mistakes(vec![mistake])),
         (Err(problem), _) => Err(problem),
     }
+}
+
+/// A draw binds the opening that it was promised for.
+fn keeps_promise(overrides: &Overrides, room: &RoomView, now: Wall) -> Result<(), Problem> {
+    if overrides.schedule == room.overrides.schedule {
+        return Ok(());
+    }
+    let draw = room.configured.draw.as_ref();
+    let schedule = overrides.schedule.as_ref().or(room.configured.schedule.as_ref());
+    let allowed = room.sale.allows((draw, draw), schedule, now);
+    allowed.map_err(|why| Problem::new(StatusCode::CONFLICT, why.to_string()))
 }
 
 fn patched(patch: &Patch, in_force: &Overrides, known: dates::Known<'_>, now: Wall) -> Result<Overrides, Problem> {

@@ -21,7 +21,7 @@ pub struct DrawArgs {
     /// Which line, where the room has many
     #[arg(long)]
     line: Option<String>,
-    /// The beacon's value, as its publisher writes it: with it the draw is made
+    /// The beacon's value, 64 or 128 hexadecimal digits in small letters: with it the draw is made
     #[arg(long, value_name = "VALUE")]
     beacon_value: Option<String>,
     /// Print the figures of one lane, 0 being the first: what is to be published, and what verify-draw reads
@@ -117,9 +117,12 @@ mod tests {
             line: String::new(),
             lane: 0,
             edition: 3,
+            begins_ms: 1,
+            opens_ms: 2,
             beacon: Some("round\u{1b} 7".to_owned()),
             commitment: Hash([1; 32]),
             count: Some(9),
+            closed_ms: Some(3),
             closing: Some(Hash([2; 32])),
             beacon_value: None,
             secret: None,

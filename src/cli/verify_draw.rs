@@ -9,6 +9,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::draw::{Fault, Figures, Hash, MAX_FIGURES_BYTES, Permutation};
+use crate::logging::rfc3339;
+use crate::room::Wall;
 
 use super::say;
 use super::words::plain;
@@ -122,13 +124,17 @@ fn about(figures: &Figures) -> String {
         _ => "none".to_owned(),
     };
     let line = if of.line.is_empty() { "the only one" } else { &of.line };
+    let (opens, closed) = (of.opens_ms, figures.closed_ms());
+    let late = closed.saturating_sub(opens).div_ceil(1_000);
     format!(
-        "room        {}\nline        {}\nlane        {}\nedition     {}\ndrawn       {}\nbeacon      {beacon}\n\
-         commitment  {}\n",
+        "room        {}\nline        {}\nlane        {}\nedition     {}\nopening     {} as promised\nclosed      {}, {late} s \
+         after it\ndrawn       {}\nbeacon      {beacon}\ncommitment  {}\n",
         of.room,
         plain(line),
         of.lane,
         of.edition,
+        rfc3339(Wall(opens)),
+        rfc3339(Wall(closed)),
         figures.count(),
         of.commitment,
     )

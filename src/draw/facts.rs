@@ -9,8 +9,16 @@ use super::permutation::Permutation;
 /// Longest name of a beacon, in bytes.
 pub const MAX_BEACON_NAME: usize = 200;
 
-/// Longest value of a beacon, in bytes.
-pub const MAX_BEACON_VALUE: usize = 1_000;
+/// Digits of a beacon's value: 32 or 64 bytes, as publishers of randomness give them.
+const BEACON_DIGITS: [usize; 2] = [64, 128];
+
+/// Whether a text is spelled as a beacon's value is: 64 or 128 hexadecimal digits in small letters, and nothing else. One value
+/// has one spelling, so that nobody can choose among several.
+#[must_use]
+pub fn is_beacon_value(text: &str) -> bool {
+    let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    BEACON_DIGITS.contains(&text.len()) && text.bytes().all(digit)
+}
 
 /// A public value that nobody could know before the line was closed: its name is published with the commitment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +35,11 @@ pub struct Draw<'a> {
     pub line: &'a str,
     pub edition: u32,
     pub lane: u8,
+    /// When the line begins to form, and the opening that was promised for it: milliseconds since 1970.
+    pub begins_ms: u64,
+    pub opens_ms: u64,
+    /// When the line was closed for the draw.
+    pub closed_ms: u64,
     /// How many are drawn.
     pub count: u32,
     pub secret: Hash,
@@ -34,27 +47,36 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Published before the opening: it shows nothing of the secret, and no other secret fits it. All lines and lanes of a
-    /// room's edition have the same.
+    /// Published before the opening: it shows nothing of the secret, and no other secret fits it, nor another opening. All lines
+    /// and lanes of a room's edition have the same.
     #[must_use]
     pub fn commitment(&self) -> Hash {
         let edition = u64::from(self.edition).to_le_bytes();
+        let (begins, opens) = (self.begins_ms.to_le_bytes(), self.opens_ms.to_le_bytes());
         let fields = [
             self.room.as_bytes(),
             &edition,
+            &begins,
+            &opens,
             self.beacon_name().as_bytes(),
             &self.secret.0,
         ];
         Hash::over("anteroom draw 1 commitment", &fields)
     }
 
-    /// Published when the line is closed for the draw: over the commitment, the line, the lane and the count.
+    /// Published when the line is closed for the draw: over the commitment, the line, the lane, the count and the time.
     #[must_use]
     pub fn closing(&self, commitment: Hash) -> Hash {
         let (lane, count) = (u64::from(self.lane).to_le_bytes(), u64::from(self.count).to_le_bytes());
         Hash::over(
             "anteroom draw 1 closing",
-            &[&commitment.0, self.line.as_bytes(), &lane, &count],
+            &[
+                &commitment.0,
+                self.line.as_bytes(),
+                &lane,
+                &count,
+                &self.closed_ms.to_le_bytes(),
+            ],
         )
     }
 

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::facts::{Beacon, Draw, MAX_BEACON_NAME, MAX_BEACON_VALUE};
+use super::facts::{Beacon, Draw, MAX_BEACON_NAME, is_beacon_value};
 use super::hash::Hash;
 use super::permutation::Permutation;
 
@@ -29,12 +29,18 @@ pub struct Published {
     pub line: String,
     pub lane: u8,
     pub edition: u32,
+    /// When the line begins to form, and the opening that was promised for it: milliseconds since 1970.
+    pub begins_ms: u64,
+    pub opens_ms: u64,
     /// The beacon's name; left out where the draw has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beacon: Option<String>,
     pub commitment: Hash,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
+    /// When the line was closed for the draw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Hash>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,6 +56,7 @@ pub struct Published {
 pub struct Figures {
     published: Published,
     count: u32,
+    closed_ms: u64,
     closing: Hash,
     secret: Hash,
     seal: Hash,
@@ -68,8 +75,10 @@ pub enum FiguresError {
     Room(String),
     #[error("{0:?} cannot be the value of a line")]
     Line(String),
-    #[error("a beacon's name is 1 to {MAX_BEACON_NAME} bytes long, and its value 1 to {MAX_BEACON_VALUE}")]
+    #[error("a beacon's name is 1 to {MAX_BEACON_NAME} bytes long")]
     Beacon,
+    #[error("a beacon's value is 64 or 128 hexadecimal digits in small letters")]
+    BeaconValue,
     #[error("a beacon's value without the name of a beacon")]
     ValueAlone,
     #[error("the draw has not been made: {0} not published yet")]
@@ -80,12 +89,16 @@ pub enum FiguresError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
     #[error(
-        "the secret does not fit the commitment: the secret was changed, or the room, edition or name of the beacon that it \
-         was committed for"
+        "the secret does not fit the commitment: the secret was changed, or the room, edition, opening or name of the beacon \
+         that it was committed for"
     )]
     Secret,
-    #[error("the count does not fit the closing: the number of those drawn was changed, or the line or lane")]
+    #[error("the count does not fit the closing: the number of those drawn was changed, or the line, lane or time")]
     Count,
+    #[error(
+        "the line was closed {0} s before the opening that was promised: those who came after it were kept out of the draw"
+    )]
+    Early(u64),
     #[error("the beacon's value does not fit the seal: it was changed after the draw")]
     Beacon,
     #[error(
@@ -110,6 +123,7 @@ impl Figures {
         let missing = FiguresError::NotMade;
         Ok(Self {
             count: published.count.ok_or(missing("the count is"))?,
+            closed_ms: published.closed_ms.ok_or(missing("the time of the closing is"))?,
             closing: published.closing.ok_or(missing("the closing is"))?,
             secret: published.secret.ok_or(missing("the secret is"))?,
             seal: published.seal.ok_or(missing("the seal is"))?,
@@ -121,10 +135,12 @@ impl Figures {
     #[must_use]
     pub fn faults(&self) -> Vec<Fault> {
         let draw = self.draw();
+        let early_ms = draw.opens_ms.saturating_sub(self.closed_ms);
         let found = [
             (draw.commitment() != self.published.commitment, Fault::Secret),
             (draw.closing(self.published.commitment) != self.closing, Fault::Count),
             (draw.seal(self.closing) != self.seal, Fault::Beacon),
+            (self.closed_ms < draw.opens_ms, Fault::Early(early_ms.div_ceil(1_000))),
         ];
         found
             .into_iter()
@@ -157,6 +173,12 @@ impl Figures {
         self.count
     }
 
+    /// When the line was closed, in milliseconds since 1970.
+    #[must_use]
+    pub fn closed_ms(&self) -> u64 {
+        self.closed_ms
+    }
+
     fn draw(&self) -> Draw<'_> {
         let figures = &self.published;
         Draw {
@@ -164,6 +186,9 @@ impl Figures {
             line: &figures.line,
             edition: figures.edition,
             lane: figures.lane,
+            begins_ms: figures.begins_ms,
+            opens_ms: figures.opens_ms,
+            closed_ms: self.closed_ms,
             count: self.count,
             secret: self.secret,
             beacon: figures.beacon.as_deref().map(|name| Beacon {
@@ -189,12 +214,9 @@ impl Published {
             (None, None) => Ok(()),
             (None, Some(_)) => Err(FiguresError::ValueAlone),
             (Some(_), None) if self.secret.is_some() => Err(FiguresError::NotMade("the beacon's value is")),
-            (Some(name), value) => {
-                let fits = |text: &str, most: usize| (1..=most).contains(&text.len());
-                let value = value.as_deref().is_none_or(|value| fits(value, MAX_BEACON_VALUE));
-                let good = fits(name, MAX_BEACON_NAME) && value;
-                good.then_some(()).ok_or(FiguresError::Beacon)
-            }
+            (Some(name), _) if !(1..=MAX_BEACON_NAME).contains(&name.len()) => Err(FiguresError::Beacon),
+            (Some(_), Some(value)) if !is_beacon_value(value) => Err(FiguresError::BeaconValue),
+            (Some(_), _) => Ok(()),
         }
     }
 }

@@ -154,23 +154,26 @@ fn parsed(figures: &Value) -> Result<Figures, FiguresError> {
 /// A draw of fourteen, as `tests/draw/draw.py` makes it.
 fn fourteen() -> Value {
     json!({
-        "draw": 1, "room": "drop", "line": "été", "lane": 1, "edition": 0,
-        "commitment": "406d5da8a650a1abc5a4cdc3a7f367a6ec9270b34d7ed7c7ae78dd0b991cabdc",
-        "count": 14,
-        "closing": "694796185c336327dea8b70821a2463b444906da8c726d5cca799dc350be9cdd",
+        "draw": 1, "room": "drop", "line": "été", "lane": 1, "edition": 0, "begins_ms": 5, "opens_ms": 7,
+        "commitment": "31930dfc8d9dce639254385d7e78147d8d6c6abf7ba4421549d7039df7c9a348",
+        "count": 14, "closed_ms": 9,
+        "closing": "23edf26a955afc8bd48ecc7255842ad4213c4abb098ef97c911ad2eb3789f55b",
         "secret": "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
-        "seal": "75939e4076e58a9115a86bd0be633b858240bcb4774e82e15041a0a9be6ddd81",
+        "seal": "909ccb1f982c674d9174b6c61749b097eb679aa2a3e624c7097eebfda8ecb7a8",
     })
 }
 
 /// Figures of a draw with a beacon.
 fn with_beacon() -> Value {
-    let value = "cafe";
+    let value = &"cafe".repeat(16);
     let draw = Draw {
         room: "drop",
         line: "",
         edition: 3,
         lane: 0,
+        begins_ms: 10,
+        opens_ms: 20,
+        closed_ms: 30,
         count: 1_000,
         secret: Hash([7; 32]),
         beacon: Some(Beacon {
@@ -185,11 +188,14 @@ fn with_beacon() -> Value {
         line: String::new(),
         lane: 0,
         edition: 3,
+        begins_ms: 10,
+        opens_ms: 20,
         beacon: Some("drand round 5".to_owned()),
         commitment: draw.commitment(),
         count: Some(1_000),
+        closed_ms: Some(30),
         closing: Some(closing),
-        beacon_value: Some(value.to_owned()),
+        beacon_value: Some(value.clone()),
         secret: Some(draw.secret),
         seal: Some(draw.seal(closing)),
     };
@@ -216,7 +222,11 @@ fn each_change_is_told_by_what_was_changed() {
         ("beacon", json!("drand round 6"), vec![Fault::Secret]),
         ("count", json!(1_001), vec![Fault::Count]),
         ("lane", json!(1), vec![Fault::Count]),
-        ("beacon_value", json!("caff"), vec![Fault::Beacon]),
+        ("beacon_value", json!("caff".repeat(16)), vec![Fault::Beacon]),
+        ("begins_ms", json!(11), vec![Fault::Secret]),
+        ("opens_ms", json!(21), vec![Fault::Secret]),
+        ("opens_ms", json!(31), vec![Fault::Secret, Fault::Early(1)]),
+        ("closed_ms", json!(31), vec![Fault::Count]),
         ("seal", json!(other), vec![Fault::Beacon]),
         ("closing", json!(other), vec![Fault::Count, Fault::Beacon]),
         ("commitment", json!(other), vec![Fault::Secret, Fault::Count]),
@@ -236,6 +246,9 @@ fn every_fact_makes_another_order() {
         line: "b",
         edition: 1,
         lane: 1,
+        begins_ms: 1,
+        opens_ms: 2,
+        closed_ms: 3,
         count: 9,
         secret: Hash([1; 32]),
         beacon: Some(Beacon { name: "n", value: "v" }),
@@ -324,13 +337,14 @@ fn what_is_no_draw_is_refused_with_its_reason() {
         (with("room", json!("")), "\"\" cannot be the name of a room"),
         (with("line", json!("a\nb")), "\"a\\nb\" cannot be the value of a line"),
         (with("lane", json!(256)), "not the figures of a draw: invalid value"),
+        (with("beacon", json!("")), "a beacon's name is 1 to 200 bytes long"),
         (
-            with("beacon", json!("")),
-            "a beacon's name is 1 to 200 bytes long, and its value 1 to 1000",
+            with("beacon_value", json!("cafe".repeat(17))),
+            "a beacon's value is 64 or 128 hexadecimal digits in small letters",
         ),
         (
-            with("beacon_value", json!("v".repeat(1_001))),
-            "a beacon's name is 1 to 200 bytes long, and its value 1 to 1000",
+            with("beacon_value", json!("CAFE".repeat(16))),
+            "a beacon's value is 64 or 128 hexadecimal digits in small letters",
         ),
         (
             with("count", json!(4_294_967_296_u64)),

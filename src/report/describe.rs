@@ -26,10 +26,18 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
             let each = windows.iter().map(|window| format!("opens {}", rfc3339(window.opens)));
             format!("the next of its schedule: {}", each.collect::<Vec<_>>().join(", "))
         }
-        Change::Commit { beacon, commitment, .. } => match beacon {
-            Some(beacon) => format!("promises a draw: commitment {commitment}, beacon {beacon:?}"),
-            None => format!("promises a draw: commitment {commitment}, no beacon"),
-        },
+        Change::Commit {
+            beacon,
+            forms,
+            commitment,
+            ..
+        } => {
+            let beacon = beacon
+                .as_ref()
+                .map_or_else(|| "no beacon".to_owned(), |name| format!("beacon {name:?}"));
+            let opens = rfc3339(forms.opens);
+            format!("promises a draw at the opening of {opens}: commitment {commitment}, {beacon}")
+        }
         Change::Draw { secret, value, .. } => match value {
             Some(value) => format!("draws: secret {secret}, the beacon's value {value:?}"),
             None => format!("draws: secret {secret}"),

@@ -10,7 +10,7 @@ use super::ids::{Edition, Era, GateId, LaneId, LineName, Number, Position, RoomN
 use super::load::{Outside, Reported};
 use super::orders::{CallOrder, Who};
 use super::rehearsal::{RehearsalId, RehearsalOrder};
-use super::sale::{DrawnLane, Sale};
+use super::sale::{DrawnLane, Forms, Sale};
 use super::schedule::Window;
 use super::settings::{Overrides, Settings, WITH_SCHEDULES};
 use crate::draw::Hash;
@@ -143,6 +143,7 @@ pub enum Change {
     Commit {
         edition: Edition,
         beacon: Option<String>,
+        forms: Forms,
         salt: [u8; 16],
         commitment: Hash,
     },

@@ -13,7 +13,7 @@ use super::ids::{Era, GateId, Position, Wall};
 use super::load::Outside;
 use super::orders::{CallOrder, Who};
 use super::rehearsal::{RehearsalId, RehearsalOrder};
-use super::sale::{DrawnLane, Sale};
+use super::sale::{DrawnLane, Forms, Sale};
 use super::schedule::{read_windows, write_windows};
 use super::section_codec::{read_count, read_section, write_section};
 use super::settings::WITH_SCHEDULES;
@@ -229,12 +229,14 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
         Change::Commit {
             edition,
             beacon,
+            forms,
             salt,
             commitment,
         } => {
             w.u8(6);
             w.u32(edition.0);
             w.option(beacon.as_deref(), Writer::text);
+            forms.write(w);
             w.raw(salt);
             w.raw(&commitment.0);
         }
@@ -299,6 +301,7 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         6 if r.has(WITH_SCHEDULES) => Change::Commit {
             edition: r.edition()?,
             beacon: read_text(r)?,
+            forms: Forms::read(r)?,
             salt: r.array()?,
             commitment: Hash(r.array()?),
         },

@@ -6,7 +6,8 @@
 use super::codec::{Read, Reader, Writer};
 use super::ids::{Edition, Era, LaneId, LineName, Wall};
 use super::schedule::{Phase, Stage};
-use crate::draw::{Beacon, Draw, Hash, MAX_BEACON_NAME, MAX_BEACON_VALUE};
+use super::schedule::{Schedule, Window};
+use crate::draw::{Beacon, Draw, Hash, MAX_BEACON_NAME, is_beacon_value};
 
 /// The line is drawn at the opening.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -33,11 +34,34 @@ pub struct DrawnLane {
     pub runs: Vec<(Era, u32, u32)>,
 }
 
+/// When the line that is to be drawn forms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Forms {
+    pub begins: Wall,
+    pub opens: Wall,
+}
+
+/// Why a room's draw does not allow what is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BreaksDraw {
+    #[error(
+        "the room's line is closed for a draw that is not made yet, so how it calls and by which beacon stay: give the beacon's \
+         value, or reset the room, which begins another edition and stands in the report"
+    )]
+    Closed,
+    #[error(
+        "the room's draw is promised for another opening: it can be moved to at least {} s from now, so that a promise for it \
+         can be published before",
+        PROMISE_MS / 1_000
+    )]
+    Opening,
+}
+
 /// What an edition's draw waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owed<'a> {
-    /// A promise, for this beacon or none.
-    Promise(Edition, Option<&'a str>),
+    /// A promise, for this beacon or none, and for this opening.
+    Promise(Edition, Option<&'a str>, Forms),
     /// The secret of this promise, and its beacon's value if it has one.
     Secret(Edition, &'a Commitment),
 }
@@ -47,6 +71,8 @@ pub enum Owed<'a> {
 pub struct Commitment {
     /// As it was named when the promise was made.
     pub beacon: Option<String>,
+    /// As it was set when the promise was made.
+    pub forms: Forms,
     /// What makes the secret another for each promise; says nothing without the gates' key.
     pub salt: [u8; 16],
     pub hash: Hash,
@@ -108,6 +134,39 @@ impl Sale {
         self.made.is_none() && (self.closed.is_some() || forms())
     }
 
+    /// Whether a room that draws by `before` may be set to draw by `after`, and to go by this schedule from now on.
+    ///
+    /// # Errors
+    /// When the line is closed for a draw that is to come, or a promise would be broken that no other could replace in time.
+    pub fn allows(
+        &self,
+        (before, after): (Option<&Drawing>, Option<&Drawing>),
+        schedule: Option<&Schedule>,
+        now: Wall,
+    ) -> Result<(), BreaksDraw> {
+        if self.is_awaited() && before != after {
+            return Err(BreaksDraw::Closed);
+        }
+        let Some(promised) = self
+            .commitment
+            .as_ref()
+            .filter(|_| self.closed.is_none() && after.is_some())
+        else {
+            return Ok(());
+        };
+        let stage = schedule.and_then(|schedule| schedule.stage(now));
+        let soonest = Wall(now.0.saturating_add(PROMISE_MS));
+        let fits = |stage: &Stage| {
+            let kept = Forms::of(&stage.window) == promised.forms;
+            stage.phase != Phase::Open && (kept || stage.window.opens >= soonest)
+        };
+        // An opening that is due is the promised one.
+        let due = promised.forms.opens <= now;
+        (due || stage.as_ref().is_some_and(fits))
+            .then_some(())
+            .ok_or(BreaksDraw::Opening)
+    }
+
     /// How far it has come: 0 for nothing, 1 promised, 2 closed, 3 made.
     #[must_use]
     pub fn stage(&self) -> u8 {
@@ -134,6 +193,7 @@ impl Sale {
     pub(super) fn write(&self, w: &mut Writer) {
         w.option(self.commitment.as_ref(), |w, commitment| {
             w.option(commitment.beacon.as_deref(), Writer::text);
+            commitment.forms.write(w);
             w.raw(&commitment.salt);
             w.raw(&commitment.hash.0);
             w.wall(commitment.at);
@@ -151,6 +211,7 @@ impl Sale {
             commitment: r.option(|r| {
                 Ok(Commitment {
                     beacon: r.option(|r| r.text().map(str::to_owned))?,
+                    forms: Forms::read(r)?,
                     salt: r.array()?,
                     hash: Hash(r.array()?),
                     at: r.wall()?,
@@ -168,21 +229,46 @@ impl Sale {
     }
 }
 
+impl Forms {
+    #[must_use]
+    pub fn of(window: &Window) -> Self {
+        Self {
+            begins: window.begins,
+            opens: window.opens,
+        }
+    }
+
+    pub(super) fn write(self, w: &mut Writer) {
+        w.wall(self.begins);
+        w.wall(self.opens);
+    }
+
+    pub(super) fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            begins: r.wall()?,
+            opens: r.wall()?,
+        })
+    }
+}
+
 impl Commitment {
     /// Whether a secret, and the value that is said to be the beacon's, are what was promised for this edition of a room.
     #[must_use]
     pub fn fits(&self, (room, edition): (&str, u32), secret: Hash, value: Option<&str>) -> bool {
-        let size = value.is_none_or(|value| (1..=MAX_BEACON_VALUE).contains(&value.len()));
+        let spelled = value.is_none_or(is_beacon_value);
         let draw = Draw {
             room,
             line: "",
             edition,
             lane: 0,
+            begins_ms: self.forms.begins.0,
+            opens_ms: self.forms.opens.0,
+            closed_ms: 0,
             count: 0,
             secret,
             beacon: self.beacon(value),
         };
-        size && value.is_some() == self.beacon.is_some() && draw.commitment() == self.hash
+        spelled && value.is_some() == self.beacon.is_some() && draw.commitment() == self.hash
     }
 
     pub(super) fn beacon<'a>(&'a self, value: Option<&'a str>) -> Option<Beacon<'a>> {
@@ -193,3 +279,6 @@ impl Commitment {
         })
     }
 }
+
+/// How long before an opening that is moved a promise for it can be published: a few batches.
+const PROMISE_MS: u64 = 5_000;

@@ -1,7 +1,9 @@
 //! A sale over HTTP: its dates as an operator moves them, and its draw.
 
 use anteroom::draw::Figures;
+use anteroom::logging::rfc3339;
 use anteroom::room::{Drawing, Phase, Schedule, Settings, Standing, Wall, Window};
+use anteroom::time;
 use serde_json::{Value, json};
 
 use crate::support::{Gate, room_name};
@@ -114,7 +116,8 @@ fn dates_that_cannot_be_are_refused_and_change_nothing() {
 fn a_draw_is_promised_then_made_by_the_beacons_value_once_the_line_is_closed() {
     let gate = forming(Some(draw("drand quicknet round 7")));
     let path = "/api/v1/rooms/main/draw";
-    let value = r#"{"beacon_value": "0badcafe"}"#;
+    let digits = "0badcafe".repeat(8);
+    let value = &json!({ "beacon_value": digits }).to_string();
     gate.until("the promise", || {
         gate.replica.view().rooms[&room_name("main")].sale.commitment.is_some()
     });
@@ -126,7 +129,16 @@ fn a_draw_is_promised_then_made_by_the_beacons_value_once_the_line_is_closed() {
     for _ in 0..5 {
         gate.join("main", "");
     }
-    gate.patch("main", r#"{"opens_at": "now"}"#).ok();
+    // At once would be sooner than a promise for it can be published.
+    let sooner = gate.patch("main", r#"{"opens_at": "now"}"#).refused(409);
+    assert!(sooner.contains("promised for another opening"), "{sooner}");
+    let soon = rfc3339(time::wall().plus(6_000));
+    gate.patch("main", &json!({ "opens_at": soon }).to_string()).ok();
+    gate.until("a promise for it", || {
+        let sale = &gate.replica.view().rooms[&room_name("main")].sale;
+        let hash = sale.commitment.as_ref().map(|commitment| commitment.hash.to_string());
+        hash.as_deref() != promised["figures"][0]["commitment"].as_str()
+    });
     gate.until("the closing", || {
         gate.replica.view().rooms[&room_name("main")].sale.closed.is_some()
     });
@@ -137,12 +149,14 @@ fn a_draw_is_promised_then_made_by_the_beacons_value_once_the_line_is_closed() {
         ("{}", 400),
         (r#"{"beacon_value": ""}"#, 422),
         ("{\"beacon_value\": \"two\\nlines\"}", 422),
+        (&json!({ "beacon_value": digits.to_uppercase() }).to_string(), 422),
+        (&json!({ "beacon_value": format!("{digits} ") }).to_string(), 422),
         (r#"{"beacon_value": "x", "secret": "mine"}"#, 400),
     ] {
         gate.post(path, body).refused(status);
     }
-    let long = json!({"beacon_value": "x".repeat(1_001)}).to_string();
-    assert!(gate.post(path, &long).refused(422).contains("1000"));
+    let long = json!({ "beacon_value": digits.repeat(3) }).to_string();
+    assert!(gate.post(path, &long).refused(422).contains("small letters"));
     assert_eq!(gate.get(path).ok()["state"], "closed");
 
     let made = gate.post(path, value).ok();
@@ -164,14 +178,11 @@ fn a_draw_without_a_beacon_takes_nobodys_word_and_a_room_without_draws_has_none(
     gate.until("the promise", || {
         gate.replica.view().rooms[&room_name("main")].sale.commitment.is_some()
     });
-    let detail = gate.post(path, r#"{"beacon_value": "mine"}"#).refused(409);
+    let mine = json!({ "beacon_value": "5e".repeat(32) }).to_string();
+    let detail = gate.post(path, &mine).refused(409);
     assert!(detail.contains("no beacon"), "{detail}");
     let fifo = forming(None);
     assert!(fifo.get(path).refused(404).contains("queueing_method"));
-    assert!(
-        fifo.post(path, r#"{"beacon_value": "mine"}"#)
-            .refused(404)
-            .contains("queueing_method")
-    );
+    assert!(fifo.post(path, &mine).refused(404).contains("queueing_method"));
     assert_eq!(gate.get("/api/v1/rooms/nowhere/draw").status, 404);
 }

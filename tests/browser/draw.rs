@@ -89,12 +89,12 @@ async fn every_place_of_a_small_draw_without_a_beacon_is_the_programs() {
     })
     .await;
     let figures = json!({
-        "draw": 1, "room": "drop", "line": "été", "lane": 1, "edition": 0,
-        "commitment": "406d5da8a650a1abc5a4cdc3a7f367a6ec9270b34d7ed7c7ae78dd0b991cabdc",
-        "count": 14,
-        "closing": "694796185c336327dea8b70821a2463b444906da8c726d5cca799dc350be9cdd",
+        "draw": 1, "room": "drop", "line": "été", "lane": 1, "edition": 0, "begins_ms": 5, "opens_ms": 7,
+        "commitment": "31930dfc8d9dce639254385d7e78147d8d6c6abf7ba4421549d7039df7c9a348",
+        "count": 14, "closed_ms": 9,
+        "closing": "23edf26a955afc8bd48ecc7255842ad4213c4abb098ef97c911ad2eb3789f55b",
         "secret": "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
-        "seal": "75939e4076e58a9115a86bd0be633b858240bcb4774e82e15041a0a9be6ddd81",
+        "seal": "909ccb1f982c674d9174b6c61749b097eb679aa2a3e624c7097eebfda8ecb7a8",
     });
     for (number, place) in (1..).zip([1, 2, 12, 8, 6, 13, 14, 7, 9, 3, 11, 10, 4, 5]) {
         let wanted = format!("Number {number} of 14 stands at place {place}.");
@@ -115,7 +115,7 @@ async fn the_page_tells_each_change_in_a_sentence() {
         ("count", json!(999_999), "The count does not fit the closing"),
         (
             "beacon_value",
-            json!("7d1f"),
+            json!("7d".repeat(32)),
             "The beacon's value does not fit the seal",
         ),
     ] {

@@ -16,6 +16,7 @@ mod commands;
 mod crawlers;
 mod demo;
 mod drain;
+mod draw;
 mod failing;
 mod folder;
 mod foreign;

@@ -37,11 +37,23 @@ fn python(figures: &Path, arguments: &[&str]) -> Ended {
 
 /// Figures of a draw of `count`, with a beacon or without.
 fn figures(line: &str, lane: u8, count: u32, beacon: Option<Beacon<'_>>) -> String {
+    closed_at(61_000, line, lane, (count, beacon))
+}
+
+/// Figures of a line that was closed a minute before the opening that was promised for it.
+fn early() -> String {
+    closed_at(1_000, "", 0, (12, None))
+}
+
+fn closed_at(closed_ms: u64, line: &str, lane: u8, (count, beacon): (u32, Option<Beacon<'_>>)) -> String {
     let draw = Draw {
         room: "spring-2",
         line,
         edition: 9,
         lane,
+        begins_ms: 1_000,
+        opens_ms: 61_000,
+        closed_ms,
         count,
         secret: Hash([0xa5; 32]),
         beacon,
@@ -53,9 +65,12 @@ fn figures(line: &str, lane: u8, count: u32, beacon: Option<Beacon<'_>>) -> Stri
         line: line.to_owned(),
         lane,
         edition: draw.edition,
+        begins_ms: draw.begins_ms,
+        opens_ms: draw.opens_ms,
         beacon: beacon.map(|beacon| beacon.name.to_owned()),
         commitment,
         count: Some(count),
+        closed_ms: Some(closed_ms),
         closing: Some(closing),
         beacon_value: beacon.map(|beacon| beacon.value.to_owned()),
         secret: Some(draw.secret),
@@ -92,7 +107,7 @@ fn python_agrees_on_odd_counts_lanes_lines_and_beacons() {
     let file = folder.path().join("figures.json");
     let beacon = Some(Beacon {
         name: "로또 1200회",
-        value: "3 14 15 92 6 5",
+        value: &"3e".repeat(64),
     });
     for (line, lane, count, beacon) in [
         ("", 0, 1, None),
@@ -123,7 +138,14 @@ fn python_sees_each_change_too() {
     for (name, value, told) in [
         ("secret", Value::from("00".repeat(32)), "the secret was changed"),
         ("count", Value::from(999_999), "the count was changed"),
-        ("beacon_value", Value::from("7d1f"), "the beacon's value was changed"),
+        (
+            "beacon_value",
+            Value::from("7d".repeat(32)),
+            "the beacon's value was changed",
+        ),
+        ("beacon_value", Value::from("7D".repeat(32)), "is not spelled as one"),
+        ("opens_ms", Value::from(7), "the secret was changed"),
+        ("closed_ms", Value::from(1_896_098_400_000_u64), "the count was changed"),
     ] {
         std::fs::write(&file, changed(name, value)).unwrap();
         let ended = python(&file, &["1"]);
@@ -133,6 +155,13 @@ fn python_sees_each_change_too() {
             ended.err
         );
     }
+    std::fs::write(&file, early()).unwrap();
+    let ended = python(&file, &["1"]);
+    assert!(
+        ended.code == Some(1) && ended.err.contains("before the opening"),
+        "{}",
+        ended.err
+    );
 }
 
 #[test]
@@ -149,6 +178,9 @@ fn the_documentation_shows_the_places_that_its_figures_give() {
         line: "",
         edition: 3,
         lane: 0,
+        begins_ms: 0,
+        opens_ms: 0,
+        closed_ms: 0,
         count: 1_000_003,
         secret: field("secret"),
         beacon: Some(Beacon {

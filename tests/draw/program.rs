@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::{changed, example, figures};
+use crate::{changed, early, example, figures};
 
 /// What a program that has ended left.
 #[derive(Debug)]
@@ -69,6 +69,8 @@ fn places_are_worked_out_from_a_file_and_from_standard_input() {
         "number 4711: place 947521\n",
         "number 1000003: place 469559\n",
         "number 1000004: place 1000004, as it came: it joined behind those who were drawn\n",
+        "opening     2026-12-01T04:00:00.000Z as promised\n",
+        "closed      2026-12-01T04:00:00.212Z, 1 s after it\n",
         "drawn       1000003\n",
         "beacon      drand quicknet round 22000000 = 7d1f",
         "all fits: the secret was fixed before the opening",
@@ -104,8 +106,18 @@ fn each_change_is_told_in_a_sentence_of_its_own() {
         ),
         (
             "beacon_value",
-            serde_json::json!("7d1f"),
+            serde_json::json!("7d".repeat(32)),
             "the beacon's value does not fit the seal",
+        ),
+        (
+            "opens_ms",
+            serde_json::json!(1_796_097_600_001_u64),
+            "the secret does not fit the commitment: the secret was changed, or the room, edition, opening",
+        ),
+        (
+            "closed_ms",
+            serde_json::json!(1_796_098_000_000_u64),
+            "the count does not fit the closing",
         ),
     ] {
         let figures = changed(name, value);
@@ -129,7 +141,7 @@ fn each_change_is_told_in_a_sentence_of_its_own() {
 
 #[test]
 fn a_place_that_was_shown_and_a_fingerprint_that_was_kept_are_held_against_it() {
-    let commitment = "4518011264d2adb49e54a7c889d5d3def9e7f31539803fafad89ccdfb2208d2b";
+    let commitment = "d0a3f641d499eceac778741e5cbe98d4ebe89d74c56aac4ea1958f5b230b8c30";
     let good = verify(&["4711", "--place", "947521", "--expect", commitment], &example());
     assert_eq!(good.code, Some(0), "{good:?}");
     let place = verify(&["4711", "--place", "947522"], &example());
@@ -193,7 +205,7 @@ fn what_cannot_be_checked_says_why_and_by_its_exit_code() {
 
 #[test]
 fn what_figures_say_cannot_command_a_terminal() {
-    let ended = verify(&[], &changed("beacon_value", "\u{1b}[2J"));
+    let ended = verify(&[], &changed("beacon", "\u{1b}[2J"));
     assert!(!ended.out.contains('\u{1b}') && ended.code == Some(1), "{ended:?}");
 }
 
@@ -208,4 +220,28 @@ fn the_help_holds_examples_and_exit_codes() {
     ] {
         assert!(ended.out.contains(part), "{part:?} is not in {}", ended.out);
     }
+}
+
+/// A value has one spelling, and a line that was closed before its opening left somebody out.
+#[test]
+fn another_spelling_of_the_value_and_an_early_closing_are_refused() {
+    let value = "7d1f2c0a8a5be4cb1c5d1c4d9b6f0d2e33a1b8f0a4f7b6c9e2d1f0a3b4c5d6e7";
+    let upper = value.to_uppercase();
+    for spelled in [&*upper, &format!(" {value}"), &value[1..], &format!("0x{value}"), ""] {
+        let ended = verify(&[], &changed("beacon_value", spelled));
+        assert_eq!(ended.code, Some(65), "{spelled:?}: {ended:?}");
+        assert!(
+            ended.err.contains("64 or 128 hexadecimal digits in small letters"),
+            "{ended:?}"
+        );
+    }
+    let early = verify(&["1"], &early());
+    assert_eq!(early.code, Some(1), "{early:?}");
+    assert!(
+        early
+            .out
+            .contains("WRONG       the line was closed 60 s before the opening that was promised"),
+        "{early:?}"
+    );
+    assert_eq!(early.out.matches("WRONG").count(), 1, "all fingerprints fit: {early:?}");
 }

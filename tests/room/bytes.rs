@@ -3,10 +3,10 @@
 use anteroom::draw::Hash;
 use anteroom::room::{
     Addition, Admission, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId,
-    Commitment, Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, GateId, LaneId, LineName, Linear,
-    Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem, RehearsalId, RehearsalOrder,
-    Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent, Spoke, State, Tag, Tagged,
-    Times, VERSION, Vote, Wall, Who, Window,
+    Commitment, Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Forms, GateId, LaneId, LineName,
+    Linear, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem, RehearsalId,
+    RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent, Spoke, State,
+    Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -116,11 +116,11 @@ prop_compose! {
 prop_compose! {
     fn sale()(
         beacon in option::of("\\PC{1,20}"), salt in any::<[u8; 16]>(), hash in any::<[u8; 32]>(), at in any::<u64>(),
-        closed in any::<Option<u64>>(), secret in any::<Option<[u8; 32]>>(),
+        closed in any::<Option<u64>>(), [begins, opens] in any::<[u64; 2]>(), secret in any::<Option<[u8; 32]>>(),
     ) -> Sale {
         let value = beacon.clone();
         Sale {
-            commitment: Some(Commitment { beacon, salt, hash: Hash(hash), at: Wall(at) }),
+            commitment: Some(Commitment { beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
             closed: closed.map(Wall),
             made: secret.map(|secret| Made { secret: Hash(secret), value, at: Wall(at) }),
         }
@@ -154,8 +154,9 @@ prop_compose! {
             Change::Add(Box::new(Addition { text, settings, at: at.map(Wall) }))
         }),
         any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
-        (any::<u32>(), option::of("\\PC{0,20}"), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, beacon, salt, hash)| {
-            Change::Commit { edition: Edition(edition), beacon, salt, commitment: Hash(hash) }
+        (any::<u32>(), option::of("\\PC{0,20}"), any::<[u64; 2]>(), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, beacon, [begins, opens], salt, hash)| {
+            let forms = Forms { begins: Wall(begins), opens: Wall(opens) };
+            Change::Commit { edition: Edition(edition), beacon, forms, salt, commitment: Hash(hash) }
         }),
         (any::<u32>(), any::<[u8; 32]>(), option::of("\\PC{0,20}")).prop_map(|(edition, secret, value)| {
             Change::Draw { edition: Edition(edition), secret: Hash(secret), value }

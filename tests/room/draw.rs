@@ -2,14 +2,17 @@
 
 use anteroom::draw::{Beacon, Draw, Figures, Hash};
 use anteroom::room::{
-    Change, Changed, Drawing, Edition, LineName, Number, RoomView, Root, Schedule, Settings, Standing, State, Wall,
-    Window,
+    Change, Changed, Drawing, Edition, Forms, LineName, Number, RoomView, Root, Schedule, Settings, Standing, State,
+    Wall, Window,
 };
 
 use super::support::{INCARNATION, LANE, Log, room, settings};
 
 pub const START: u64 = 1_000_000;
 pub const SECRET: Hash = Hash([0x5a; 32]);
+
+/// Of a beacon, in its one spelling.
+pub const VALUE: &str = "1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f";
 
 /// Sales that open 20 s after they begin, a hundred seconds apart.
 pub fn drawing(capacity: u32, beacon: Option<&str>) -> Settings {
@@ -37,12 +40,28 @@ pub fn until(log: &mut Log, ms: u64) {
     log.pass(left);
 }
 
+/// When the line of an edition of [`drawing`] forms.
+pub fn forms(edition: u32) -> Forms {
+    let begins = START + 10_000 + 100_000 * u64::from(edition.saturating_sub(1));
+    Forms {
+        begins: Wall(begins),
+        opens: Wall(begins + 20_000),
+    }
+}
+
 pub fn promise(edition: u32, beacon: Option<&str>) -> Change {
+    promise_of(edition, beacon, forms(edition))
+}
+
+pub fn promise_of(edition: u32, beacon: Option<&str>, forms: Forms) -> Change {
     let draw = Draw {
         room: "shop",
         line: "",
         edition,
         lane: 0,
+        begins_ms: forms.begins.0,
+        opens_ms: forms.opens.0,
+        closed_ms: 0,
         count: 0,
         secret: SECRET,
         beacon: beacon.map(|name| Beacon { name, value: "" }),
@@ -50,6 +69,7 @@ pub fn promise(edition: u32, beacon: Option<&str>) -> Change {
     Change::Commit {
         edition: Edition(edition),
         beacon: beacon.map(str::to_owned),
+        forms,
         salt: [1; 16],
         commitment: draw.commitment(),
     }
@@ -234,7 +254,7 @@ fn with_a_beacon_nobody_is_called_before_its_value_is_there() {
     );
     let people = crowd(&mut log, 20);
     assert_eq!(
-        says(&mut log, reveal(1, SECRET, Some("1f"))),
+        says(&mut log, reveal(1, SECRET, Some(VALUE))),
         Changed::Refused,
         "not closed yet"
     );
@@ -244,20 +264,26 @@ fn with_a_beacon_nobody_is_called_before_its_value_is_there() {
     }
     assert!(!people.iter().any(|person| log.is_called(*person)));
     assert_eq!(says(&mut log, reveal(1, SECRET, None)), Changed::Refused);
-    assert_eq!(says(&mut log, reveal(1, Hash([1; 32]), Some("1f"))), Changed::Refused);
-    assert_eq!(says(&mut log, reveal(2, SECRET, Some("1f"))), Changed::Refused);
-    assert_eq!(says(&mut log, reveal(1, SECRET, Some(""))), Changed::Refused);
+    assert_eq!(says(&mut log, reveal(1, Hash([1; 32]), Some(VALUE))), Changed::Refused);
+    assert_eq!(says(&mut log, reveal(2, SECRET, Some(VALUE))), Changed::Refused);
+    for spelled in ["", &VALUE.to_uppercase(), &VALUE[1..], &format!("{VALUE}0")] {
+        assert_eq!(
+            says(&mut log, reveal(1, SECRET, Some(spelled))),
+            Changed::Refused,
+            "{spelled:?}"
+        );
+    }
     assert_eq!(says(&mut log, promise(1, Some("round 7"))), Changed::Refused);
-    assert_eq!(says(&mut log, reveal(1, SECRET, Some("1f"))), Changed::Taken);
+    assert_eq!(says(&mut log, reveal(1, SECRET, Some(VALUE))), Changed::Taken);
     assert_eq!(
-        says(&mut log, reveal(1, SECRET, Some("20"))),
+        says(&mut log, reveal(1, SECRET, Some(&"20".repeat(32)))),
         Changed::Refused,
         "there is one draw"
     );
     let figures = Figures::parse(figures(&mut log).as_bytes()).unwrap();
     assert_eq!(
         (figures.faults(), figures.published().beacon_value.as_deref()),
-        (vec![], Some("1f"))
+        (vec![], Some(VALUE))
     );
     let first = figures.order().number(0).unwrap();
     assert!(log.is_called(people[usize::try_from(first).unwrap()]));
@@ -279,28 +305,10 @@ fn another_beacon_takes_another_promise_until_the_line_is_closed() {
         "too late to choose another"
     );
     assert_eq!(
-        says(&mut log, reveal(1, SECRET, Some("1f"))),
+        says(&mut log, reveal(1, SECRET, Some(VALUE))),
         Changed::Taken,
         "the one that was promised counts"
     );
-}
-
-#[test]
-fn a_room_that_draws_no_more_calls_in_order_of_arrival() {
-    let mut log = Log::new(drawing(1, Some("round 7")));
-    until(&mut log, 10_000);
-    log.change(promise(1, Some("round 7")));
-    let people = crowd(&mut log, 20);
-    until(&mut log, 31_000);
-    let fifo = Settings {
-        draw: None,
-        ..drawing(1, None)
-    };
-    log.change(Change::Configure(fifo));
-    same_elsewhere(&mut log);
-    assert!(log.is_called(people[0]));
-    assert_eq!(entry(&mut log, people[0]), None);
-    assert_eq!(says(&mut log, reveal(1, SECRET, Some("1f"))), Changed::Refused);
 }
 
 #[test]

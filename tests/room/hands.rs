@@ -7,7 +7,7 @@ use anteroom::room::{
     RoomChange, Section, Setting, Settings, State, Who,
 };
 
-use super::draw::{SECRET, drawing, promise, reveal, says, until};
+use super::draw::{SECRET, VALUE, drawing, promise, reveal, says, until};
 use super::support::{LANE, Log, only, room, settings};
 
 fn call(count: u32, beyond: bool) -> CallOrder {
@@ -184,7 +184,7 @@ fn nobody_is_called_out_of_an_order_that_is_not_drawn_yet() {
     assert!(waits.is_undrawn() && waits.stage.is_some_and(|stage| stage.phase == Phase::Open));
     assert_eq!(order(&mut log, Change::Call(call(1, true))), Changed::Refused);
     assert_eq!(log.figures().calls, 0);
-    assert_eq!(says(&mut log, reveal(1, SECRET, Some("7d1f"))), Changed::Taken);
+    assert_eq!(says(&mut log, reveal(1, SECRET, Some(VALUE))), Changed::Taken);
     assert_eq!(order(&mut log, Change::Call(call(1, true))), Changed::Taken);
 }
 

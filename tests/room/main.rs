@@ -15,6 +15,7 @@ mod code_worlds;
 mod codes;
 mod draw;
 mod draw_later;
+mod draw_promise;
 mod editions;
 mod eras;
 mod fork;

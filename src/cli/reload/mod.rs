@@ -5,6 +5,7 @@
 //! anew beside what is there, and only then puts it in force. A mistake anywhere leaves everything as it was.
 
 mod command;
+mod draws;
 mod file;
 mod followed;
 mod live;
@@ -244,6 +245,10 @@ impl Reloader {
         let (old, new) = (parts::rooms(&self.config), parts::rooms(&config));
         let differ = old != new;
         if differ {
+            let broken = draws::broken(&self.live.replica.view(), &new, time::wall());
+            if !broken.is_empty() {
+                return Err(broken.iter().map(|why| place(why)).collect());
+            }
             let made = self.runtime.block_on(self.live.make_rooms(old, new.clone()));
             made.map_err(|reason| vec![place(&reason)])?;
         }

@@ -14,6 +14,7 @@ impl Protocol {
         let only_lacking = self.joined || self.charge == Charge::Before;
         if !self.joined {
             self.warn_of_schedules(state);
+            self.warn_of_draws(state);
         }
         let mut changes = rooms::changes(state, &self.rooms, |_| self.alone);
         changes.retain(|(room, _)| !only_lacking || lacking(room));
@@ -31,6 +32,20 @@ impl Protocol {
         let lacks = self.live_state().is_none_or(|state| self.lacks_a_room(state));
         if self.joined && (said || !lacks) && !self.shared.opened() {
             self.shared.open();
+        }
+    }
+
+    /// Rooms whose line is closed for a draw keep it, whatever this gate is configured with.
+    fn warn_of_draws(&self, state: &State) {
+        for (room, settings) in &self.rooms {
+            let other = state.configured(room).is_some_and(|known| known.draw != settings.draw);
+            if other && state.awaits_draw(room) {
+                tracing::warn!(
+                    %room,
+                    "the room's line is closed for a draw: how it calls and by which beacon stay as they were promised until it is \
+                     made; what is configured here counts with the first reload after that"
+                );
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Protocol;
 use crate::draw::{Beacon, Draw};
-use crate::room::{Change, Commitment, Edition, Owed, RoomName};
+use crate::room::{Change, Commitment, Edition, Forms, Owed, RoomName};
 use crate::token::Keyring;
 
 impl Protocol {
@@ -40,12 +40,12 @@ impl Protocol {
 
     fn word_on_draw(&mut self, keyring: &Keyring, room: &RoomName, owed: Awaited) -> Option<Change> {
         match owed {
-            Awaited::Promise(edition, beacon) => {
+            Awaited::Promise(edition, beacon, forms) => {
                 let mut salt = [0; 16];
                 for half in salt.chunks_mut(8) {
                     half.copy_from_slice(&(self.random)().to_le_bytes());
                 }
-                promise(keyring, room, edition, beacon, salt)
+                promise(keyring, room, edition, (beacon, forms), salt)
             }
             Awaited::Secret(_, commitment) if commitment.beacon.is_some() => None,
             Awaited::Secret(edition, commitment) => match reveal(keyring, room, edition, &commitment, None) {
@@ -62,13 +62,13 @@ impl Protocol {
 
 /// As [`Owed`], to keep.
 enum Awaited {
-    Promise(Edition, Option<String>),
+    Promise(Edition, Option<String>, Forms),
     Secret(Edition, Commitment),
 }
 
 fn owned(owed: Owed<'_>) -> Awaited {
     match owed {
-        Owed::Promise(edition, beacon) => Awaited::Promise(edition, beacon.map(str::to_owned)),
+        Owed::Promise(edition, beacon, forms) => Awaited::Promise(edition, beacon.map(str::to_owned), forms),
         Owed::Secret(edition, commitment) => Awaited::Secret(edition, commitment.clone()),
     }
 }
@@ -77,7 +77,7 @@ fn promise(
     keyring: &Keyring,
     room: &RoomName,
     edition: Edition,
-    beacon: Option<String>,
+    (beacon, forms): (Option<String>, Forms),
     salt: [u8; 16],
 ) -> Option<Change> {
     let secret = keyring.draw_secrets(room, edition, &salt).next()?;
@@ -86,6 +86,9 @@ fn promise(
         line: "",
         edition: edition.0,
         lane: 0,
+        begins_ms: forms.begins.0,
+        opens_ms: forms.opens.0,
+        closed_ms: 0,
         count: 0,
         secret,
         beacon: beacon.as_deref().map(|name| Beacon { name, value: "" }),
@@ -94,6 +97,7 @@ fn promise(
     Some(Change::Commit {
         edition,
         beacon,
+        forms,
         salt,
         commitment,
     })

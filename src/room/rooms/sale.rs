@@ -8,7 +8,7 @@ use crate::room::entry::Change;
 use crate::room::ids::RoomName;
 use crate::room::line::Line;
 use crate::room::moment::Moment;
-use crate::room::sale::{Commitment, Made, Owed, Sale};
+use crate::room::sale::{Commitment, Forms, Made, Owed, Sale};
 use crate::room::schedule::Phase;
 
 impl Room {
@@ -18,10 +18,12 @@ impl Room {
             Change::Commit {
                 edition,
                 beacon,
+                forms,
                 salt,
                 commitment,
             } if *edition == self.edition => self.commit(Commitment {
                 beacon: beacon.clone(),
+                forms: *forms,
                 salt: *salt,
                 hash: *commitment,
                 at: m.time,
@@ -33,10 +35,11 @@ impl Room {
         }
     }
 
-    /// The first promise for a beacon stands; another beacon takes another promise, until the line is closed. Where it was
+    /// The first promise for a beacon and an opening stands; another takes another promise, until the line is closed. Where it was
     /// closed without one, one is still taken, and its time tells.
     fn commit(&mut self, commitment: Commitment) -> bool {
-        let wanted = self.owed() == Some(Owed::Promise(self.edition, commitment.beacon.as_deref()));
+        let promised = (commitment.beacon.as_deref(), commitment.forms);
+        let wanted = self.owed() == Some(Owed::Promise(self.edition, promised.0, promised.1));
         if wanted {
             Arc::make_mut(&mut self.sale).commitment = Some(commitment);
             self.picture = None;
@@ -48,12 +51,16 @@ impl Room {
     pub fn owed(&self) -> Option<Owed<'_>> {
         let beacon = self.configured.draw.as_ref()?.beacon.as_deref();
         let sale = &self.sale;
-        let begun = || self.stage().is_some_and(|stage| stage.phase == Phase::Prequeue);
+        let stage = self.stage();
+        let begun = stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
+        // Where there is no window any more the line was closed when that went.
+        let now = sale.closed.map(|at| Forms { begins: at, opens: at });
+        let forms = stage.map(|stage| Forms::of(&stage.window)).or(now)?;
         match &sale.commitment {
             _ if sale.made.is_some() => None,
             Some(commitment) if sale.closed.is_some() => Some(Owed::Secret(self.edition, commitment)),
-            Some(commitment) if commitment.beacon.as_deref() == beacon => None,
-            _ if sale.closed.is_some() || begun() => Some(Owed::Promise(self.edition, beacon)),
+            Some(commitment) if commitment.beacon.as_deref() == beacon && commitment.forms == forms => None,
+            _ if sale.closed.is_some() || begun => Some(Owed::Promise(self.edition, beacon, forms)),
             _ => None,
         }
     }
@@ -85,7 +92,13 @@ impl Room {
         true
     }
 
-    /// A room that does not draw any more calls in order of arrival, unless the order is there already.
+    /// The line is closed for a draw that is not made yet.
+    pub fn awaits_draw(&self) -> bool {
+        self.sale.is_awaited()
+    }
+
+    /// A room that does not draw any more calls in order of arrival, unless the line is closed for the draw ([`Self::configure`])
+    /// or the order is there already.
     pub(super) fn give_up_draw(&mut self) {
         if self.configured.draw.is_none() && self.sale.made.is_none() {
             self.forget_sale();

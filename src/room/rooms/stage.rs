@@ -15,6 +15,10 @@ impl Room {
     /// What the configuration says now.
     pub fn configure(&mut self, mut settings: Settings, m: &mut Moment) {
         settings.schedule = joined(self.configured.schedule.as_ref(), settings.schedule);
+        // The line is closed for the draw: whoever is in it was promised to be drawn, and by this beacon.
+        if self.sale.is_awaited() {
+            settings.draw.clone_from(&self.configured.draw);
+        }
         self.place_lanes(&mut settings, m);
         self.go_by(m, |room| {
             room.configured = Arc::new(settings);

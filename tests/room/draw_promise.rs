@@ -1,0 +1,92 @@
+//! What a promised draw binds: how the room calls once its line is closed, and the opening.
+
+use anteroom::draw::{Fault, Figures};
+use anteroom::room::{Change, Changed, Forms, Overrides, Schedule, Settings, Wall, Window};
+
+use super::draw::{
+    SECRET, START, VALUE, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,
+    until, view,
+};
+use super::support::Log;
+
+#[test]
+fn a_room_may_be_called_in_order_of_arrival_until_its_line_is_closed_for_the_draw() {
+    let fifo = || Settings {
+        draw: None,
+        ..drawing(1, None)
+    };
+    let promised = |ms: u64| {
+        let mut log = Log::new(drawing(1, Some("round 7")));
+        until(&mut log, 10_000);
+        log.change(promise(1, Some("round 7")));
+        let people = crowd(&mut log, 20);
+        until(&mut log, ms);
+        log.change(Change::Configure(fifo()));
+        same_elsewhere(&mut log);
+        (log, people)
+    };
+    let (mut log, people) = promised(20_000);
+    until(&mut log, 31_000);
+    assert!(log.is_called(people[0]));
+    assert_eq!(entry(&mut log, people[0]), None);
+
+    let (mut log, people) = promised(31_000);
+    assert!(!people.iter().any(|person| log.is_called(*person)), "the draw stands");
+    assert!(view(&mut log).sale.is_awaited() && view(&mut log).settings.draw.is_some());
+    assert_eq!(says(&mut log, reveal(1, SECRET, Some(VALUE))), Changed::Taken);
+    let figures = Figures::parse(figures(&mut log).as_bytes()).unwrap();
+    let first = figures.order().number(0).unwrap();
+    assert!(log.is_called(people[usize::try_from(first).unwrap()]));
+    // The next edition may be called in order of arrival.
+    log.change(Change::Configure(fifo()));
+    assert!(view(&mut log).configured.draw.is_none());
+}
+
+#[test]
+fn another_opening_takes_another_promise_and_an_early_closing_shows() {
+    let moved = |opens: u64| {
+        let window = Window {
+            opens: Wall(START + opens),
+            closes: None,
+            results: None,
+            begins: Wall(START + 10_000),
+        };
+        let schedule = Schedule {
+            rule: format!("opens {opens}"),
+            windows: vec![window],
+        };
+        Change::Override(Overrides {
+            schedule: Some(schedule),
+            ..Overrides::default()
+        })
+    };
+    let mut log = Log::new(drawing(1, None));
+    until(&mut log, 10_000);
+    assert_eq!(says(&mut log, promise(1, None)), Changed::Taken);
+    let first = view(&mut log).sale.commitment.clone().unwrap();
+    log.change(moved(40_000));
+    assert_eq!(
+        says(&mut log, promise(1, None)),
+        Changed::Refused,
+        "for the opening before"
+    );
+    let later = Forms {
+        opens: Wall(START + 40_000),
+        ..forms(1)
+    };
+    assert_eq!(says(&mut log, promise_of(1, None, later)), Changed::Taken);
+    let second = view(&mut log).sale.commitment.clone().unwrap();
+    assert_ne!(first.hash, second.hash, "everybody can see that it was moved");
+    crowd(&mut log, 20);
+    // Without a promise for it: nobody could know.
+    let now = log.time - START;
+    log.change(moved(now));
+    assert!(view(&mut log).sale.is_awaited());
+    assert_eq!(says(&mut log, reveal(1, SECRET, None)), Changed::Taken);
+    let figures = Figures::parse(figures(&mut log).as_bytes()).unwrap();
+    assert!(
+        matches!(figures.faults()[..], [Fault::Early(_)]),
+        "{:?}",
+        figures.faults()
+    );
+}
