@@ -36,6 +36,10 @@ pub fn shown(order: &Order) -> api::Change {
             keys: vec![changed("edition", before.0, after.0)],
             ..told
         },
+        Deed::Evicted => api::Change {
+            what: "evict".to_owned(),
+            ..told
+        },
         Deed::Added => api::Change {
             what: "add".to_owned(),
             ..told

@@ -10,9 +10,8 @@ use serde::Deserialize;
 use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::{Named, no_line_name, parameter};
-use super::{Peer, Problem, Shared, paging, shape};
-use crate::replica::Note;
-use crate::room::{Clock, LineName, LineView, Number, RoomName, RoomView, Standing, Visitor};
+use super::{Peer, Problem, Shared, hands, paging, shape};
+use crate::room::{Change, Clock, Eviction, LineName, LineView, Number, RoomName, RoomView, Standing, Visitor};
 use crate::token::Reference;
 
 /// Which line of a room with many.
@@ -119,9 +118,16 @@ pub(super) async fn end(
 ) -> Result<Response, Problem> {
     let before = shape::visitor(&found.visitor, found.standing, found.now);
     if !matches!(found.standing, Standing::Late | Standing::Ended) {
-        let leave = shared.replica.record(found.visitor.clone(), Note::Leave);
-        leave.await.map_err(Problem::unrecorded)?;
-        shared.metrics.admin_changes.inc();
+        hands::may_say(&shared.replica.view())?;
+        let Visitor {
+            room,
+            line,
+            lane,
+            number,
+            ..
+        } = found.visitor.clone();
+        let eviction = Eviction { line, lane, number };
+        hands::say(&shared, &room, Change::Evict(eviction), operator.with(None)).await?;
     }
     let after = now(&shared, &found.visitor);
     let Visitor { room, line, .. } = &found.visitor;

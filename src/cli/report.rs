@@ -23,7 +23,7 @@ Examples:
   anteroom report archive --expect 5f1c…      the hash that a gate or an earlier report showed
   anteroom report archive --from 9ab0…        older files were thrown away: the hash before the first that is left
 
-Exit codes: 0 whole and fair, 1 something is wrong (the last line says what), 64 usage, 66 nothing to read")]
+Exit codes: 0 whole and fair, 1 something is wrong (the last line says what) or with --strict was done by hand, 64 usage, 66 nothing to read")]
 pub struct ReportArgs {
     /// Folders of one log
     #[arg(required = true, value_name = "FOLDER")]
@@ -42,6 +42,9 @@ pub struct ReportArgs {
     /// The hash before the first entry that is there, where older files were thrown away: in an earlier report's history
     #[arg(long, value_name = "HASH")]
     from: Option<String>,
+    /// Exit with 1 too where something was done by hand: evictions, calls beyond the capacity, visitors let past, …
+    #[arg(long)]
+    strict: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -70,7 +73,8 @@ pub fn run(args: &ReportArgs) -> ExitCode {
     if let Err(error) = put(args, &findings) {
         return failed(&error, EXIT_CANNOT_CREATE);
     }
-    if findings.verdict.whole && findings.verdict.fair {
+    let by_hand = args.strict && !findings.verdict.interventions.is_empty();
+    if findings.verdict.whole && findings.verdict.fair && !by_hand {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

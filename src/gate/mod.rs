@@ -179,14 +179,21 @@ impl Gate {
             return (room, over.answer(pages, visit));
         }
         let holds_back = |place: &InRoom| !shared.lets_all_in(place.index, visit.client);
-        match routed.room.filter(holds_back) {
-            Some(_) if visit.kind == Kind::Preflight => (room, Box::pin(self.preflight(visit, request)).await),
-            Some(place) => (room, self.in_room(visit, request, place).await),
-            None => (
-                room,
-                self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
-                    .await,
-            ),
+        match routed.room {
+            Some(place) if holds_back(&place) && visit.kind == Kind::Preflight => {
+                (room, Box::pin(self.preflight(visit, request)).await)
+            }
+            Some(place) if holds_back(&place) => (room, self.in_room(visit, request, place).await),
+            place => {
+                if let Some(place) = &place {
+                    shared.note_network(place, visit);
+                }
+                (
+                    room,
+                    self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
+                        .await,
+                )
+            }
         }
     }
 

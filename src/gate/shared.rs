@@ -8,14 +8,14 @@ use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use ipnet::IpNet;
 
-use crate::config::routes::{Brings, PerSource, Routed, Router, Target};
+use crate::config::routes::{Brings, InRoom, LineOf, PerSource, Routed, Router, Target};
 use crate::config::{Asker, Config};
 use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::names::form;
 use crate::proxy::{Body, is_trusted};
-use crate::replica::{Condition, MAX_PENDING_JOINS, Replica};
+use crate::replica::{Condition, MAX_PENDING_JOINS, Past, Replica};
 use crate::room::{Clock, Mode, RoomName, SLACK_MS, Wall};
 use crate::time;
 use crate::token::{Keyring, RequestSigner, SignedBy, SignerMark};
@@ -211,6 +211,17 @@ impl Shared {
     pub fn lets_all_in(&self, room: usize, client: IpAddr) -> bool {
         let room = &self.rules[room].room;
         self.is_off(&room.name) || is_trusted(client, &room.bypass_networks)
+    }
+
+    /// Counts a page that is let past a line because of its client's network, for the log.
+    pub fn note_network(&self, place: &InRoom, visit: &Visit) {
+        let room = &self.rules[place.index].room.name;
+        if let LineOf::Line(line) = &place.line
+            && visit.kind.is_navigation()
+            && !self.is_off(room)
+        {
+            self.let_past.count(room, line, Past::Network);
+        }
     }
 
     /// The room has no line at present.

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::CUT_OFF_AFTER;
 use super::calls::Calls;
 use super::failing::Failure;
-use super::inbox::{INBOX, Message, NoEnd, Note, Noted, Unrecorded};
+use super::inbox::{INBOX, Message, NoEnd, Note, Noted, Past, Unrecorded};
 use super::options::Options;
 use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
@@ -208,10 +208,10 @@ impl Replica {
     }
 
     /// Leaves word of visitors who were let past a line, and does not wait; when too much is waiting they are not counted.
-    pub fn bypassed(&self, room: RoomName, line: LineName, count: u32) {
+    pub fn bypassed(&self, room: RoomName, line: LineName, why: Past, count: u32) {
         if self
             .inbox
-            .try_send(Message::Bypassed(Box::new((room, line, count))))
+            .try_send(Message::Bypassed(Box::new((room, line, why, count))))
             .is_err()
         {
             self.shared.counts.notes_dropped.fetch_add(1, Ordering::Relaxed);

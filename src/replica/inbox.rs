@@ -15,6 +15,15 @@ use crate::room::{
 };
 use crate::token::Keyring;
 
+/// Why visitors were let past a line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Past {
+    /// The gate was cut off, and the room is open then.
+    Outage,
+    /// Their network never waits.
+    Network,
+}
+
 /// What a gate saw a visitor do. The room takes each as it finds the visitor; a word that came too late does nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
@@ -155,8 +164,8 @@ pub(super) enum Message {
     Keys(Keyring),
     /// A genuine token was of this edition of a room.
     Edition(Box<(RoomName, Edition)>),
-    /// Visitors let past a line.
-    Bypassed(Box<(RoomName, LineName, u32)>),
+    /// Visitors let past a line, and why.
+    Bypassed(Box<(RoomName, LineName, Past, u32)>),
     /// What the gate saw of its upstream.
     Load(Vec<Reported>),
     /// An operator's word: an entry to be passed over, a machine version, or the end of a wait for silent gates.

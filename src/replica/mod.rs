@@ -22,7 +22,7 @@ mod worker;
 pub use calls::Calls;
 pub use failing::Failure;
 pub use handle::{Replica, ReplicaThread, StartError};
-pub use inbox::{Arrival, Granted, JoinOutcome, NoEnd, Note, Redemption, Unrecorded};
+pub use inbox::{Arrival, Granted, JoinOutcome, NoEnd, Note, Past, Redemption, Unrecorded};
 pub use options::{Charge, Options};
 pub use protocol::reveal;
 pub use publish::{Condition, Stats, ViewGuard};

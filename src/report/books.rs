@@ -9,7 +9,8 @@ use super::histogram::Histogram;
 use super::ledger::{COHORTS, Happened, Ledger};
 use super::visits::Now;
 use crate::room::{
-    Clock, Effects, Entry, LineName, Lines, Redeem, Redeemed, RoomName, RoomView, Section, Settings, View,
+    Change, Changed, Clock, Effects, Entry, LaneId, LineName, Lines, Number, Redeem, Redeemed, RoomName, RoomView,
+    Section, Settings, View,
 };
 
 /// See the module.
@@ -80,6 +81,7 @@ impl Books {
                     now: now(view, of),
                     before: clock,
                     sections: sections(entry, effects, room, line),
+                    evicted: evicted(entry, effects, room, line),
                     joined: joined(effects, room, line),
                     redeemed: redeemed(entry, effects, room, line),
                     edition: of.edition,
@@ -161,6 +163,17 @@ fn sections<'a>(entry: &'a Entry, effects: &Effects, room: &RoomName, line: &Lin
     sections
         .filter(|section| section.room == *room && section.line == *line)
         .collect()
+}
+
+/// Whom operators took out of the line.
+fn evicted(entry: &Entry, effects: &Effects, room: &RoomName, line: &LineName) -> Vec<(LaneId, Number)> {
+    let changes = entry.batch.rooms.iter().zip(&effects.changed);
+    let taken = changes.filter(|(change, changed)| **changed == Changed::Taken && change.room == *room);
+    let evictions = taken.filter_map(|(change, _)| match &change.change {
+        Change::Evict(eviction) if eviction.line == *line => Some((eviction.lane, eviction.number)),
+        _ => None,
+    });
+    evictions.collect()
 }
 
 fn joined<'a>(effects: &'a Effects, room: &RoomName, line: &LineName) -> Vec<&'a crate::room::Joined> {

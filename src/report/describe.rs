@@ -50,6 +50,10 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
             (None, _) => "goes on with a draw".to_owned(),
         },
         Change::Call(order) => called(order),
+        Change::Evict(eviction) => format!(
+            "takes out number {}/{} of lane {}",
+            eviction.number.era.0, eviction.number.n, eviction.lane.0
+        ),
         Change::Add(addition) => format!("adds the room: {}", configured(&addition.settings, None)),
         Change::Rehearse(order) => {
             let forward = if order.forward { ", forwarded to the shop" } else { "" };
@@ -303,8 +307,13 @@ fn items(section: &Section) -> Vec<String> {
         .filter(|(_, who)| !who.is_empty())
         .map(|(what, who)| format!("{what} {}", numbers(who)))
         .collect();
-    if section.bypasses > 0 {
-        said.push(format!("{} let past", section.bypasses));
+    for (count, why) in [
+        (section.bypasses, "in an outage"),
+        (section.networks, "by their network"),
+    ] {
+        if count > 0 {
+            said.push(format!("{count} let past {why}"));
+        }
     }
     for (lane, count) in &section.joins {
         said.push(format!("{count} join{}", of_lane(*lane)));
@@ -353,55 +362,4 @@ fn short(hash: &[u8; 32]) -> String {
 const SHOWN: usize = 5;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::structured;
-    use crate::room::{Adopt, Entry, Era, GateId, LineName, Position, RoomName, Wall};
-
-    #[test]
-    fn what_an_era_that_comes_back_says_is_told_whole() {
-        let number = |n| (LaneId(0), Number { era: Era(7), n });
-        let mut section = Section::new(RoomName::new("shop").unwrap(), LineName::new("").unwrap());
-        section.spent = vec![number(3)];
-        section.voids = vec![number(9)];
-        let adopt = Adopt {
-            era: Era(7),
-            sequence: 40,
-            floor: 2,
-            whole: true,
-            done: false,
-        };
-        let said = Batch {
-            adopt: Some(adopt),
-            sections: vec![section],
-            ..Batch::default()
-        };
-        assert_eq!(
-            batch(&said, None),
-            [
-                "brings back era 7 up to 40, all of it",
-                "shop: called in vain 3, passed by below 9"
-            ]
-        );
-        let entry = Entry {
-            position: Position::default(),
-            gate: GateId(1),
-            serial: 1,
-            previous: [0; 8],
-            nonce: [0; 8],
-            time: Wall(0),
-            version: 1,
-            batch: said,
-        };
-        let stored = crate::archive::Stored {
-            entry,
-            passed_over: false,
-            chain: Chain::default(),
-        };
-        let json = structured::entry(&stored, None);
-        assert_eq!(json["gates"]["adopt"]["whole"], true);
-        assert_eq!(json["gates"]["adopt"]["floor"], 2);
-        assert_eq!(json["lines"][0]["spent"][0][1], "7/3");
-        assert_eq!(json["lines"][0]["voids"][0][1], "7/9");
-    }
-}
+mod tests;

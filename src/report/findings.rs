@@ -35,6 +35,7 @@ pub struct NotListed {
     pub gates: u64,
     pub changes: u64,
     pub interruptions: u64,
+    pub interventions: u64,
     pub votes_against: u64,
     /// Lines that were not followed; counted to a hundred thousand.
     pub lines: u64,
@@ -50,8 +51,30 @@ pub struct Verdict {
     pub first_wrong: Option<String>,
     /// Everything that is wrong beside the faults; at most 1,000.
     pub wrong: Vec<String>,
+    /// What was done by hand and touches who comes when, with who did it; at most 10,000.
+    pub interventions: Vec<Intervention>,
     /// The hash that was asked for: whether it is in this history, and how many entries follow it.
     pub expected: Option<Expected>,
+}
+
+/// An act of an operator or of a configuration file, or visitors who were let past a line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Intervention {
+    /// `eviction`, `call beyond the capacity`, `bypass code`, `bypass network`, `open in an outage`, `mode off`,
+    /// `shorter presence`, `reset`, `room removed`, `healing ended` or `entry passed over`.
+    pub kind: &'static str,
+    /// Of the first, where `count` is of many.
+    pub at: Stamp,
+    pub room: String,
+    /// The gate that wrote it down.
+    pub gate: String,
+    /// The operator by the name of their token, the configuration file, or the code.
+    pub by: String,
+    /// What the operator said to it.
+    pub reason: Option<String>,
+    pub what: String,
+    /// Visitors, where it is of some; otherwise 1.
+    pub count: u64,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -194,7 +217,9 @@ pub struct Tally {
     pub waiting_at_end: u64,
     /// Marks of visitors whose turn was too long ago.
     pub late_marks: u64,
-    /// Let past the line by code or network.
+    /// Taken out by an operator.
+    pub evicted: u64,
+    /// Let past the line by code or network, or in an outage.
     pub bypasses: u64,
     /// Sessions beyond what the room gave out, and those of them whose number was never called.
     pub excess: u64,
@@ -274,6 +299,7 @@ impl NotListed {
             (self.gates, "gates"),
             (self.changes, "changes"),
             (self.interruptions, "pauses"),
+            (self.interventions, "interventions"),
             (self.votes_against, "votes against"),
             (self.lines, "lines"),
         ];

@@ -38,6 +38,8 @@ pub(super) struct Happened<'a> {
     /// The clock before the entry.
     pub before: Clock,
     pub sections: Vec<&'a Section>,
+    /// Whom operators took out.
+    pub evicted: Vec<Who>,
     /// What the entry's newcomers were given.
     pub joined: Vec<&'a Joined>,
     /// What became of the codes that were shown.
@@ -119,6 +121,10 @@ impl Ledger {
         for who in happened.view.sent_off_since(happened.was) {
             self.leave(who, happened);
         }
+        for who in &happened.evicted {
+            self.tally.evicted += 1;
+            self.leave(*who, happened);
+        }
         for section in &happened.sections {
             self.section(section, happened);
         }
@@ -145,7 +151,7 @@ impl Ledger {
 
     fn section(&mut self, section: &Section, happened: &Happened<'_>) {
         let now = happened.now;
-        self.tally.bypasses += u64::from(section.bypasses);
+        self.tally.bypasses += u64::from(section.bypasses) + u64::from(section.networks);
         for (lane, number) in &section.leaves {
             self.leave((*lane, *number), happened);
         }

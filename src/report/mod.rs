@@ -10,6 +10,7 @@ mod codes;
 pub mod describe;
 mod findings;
 mod histogram;
+mod interventions;
 mod ledger;
 mod numbers;
 mod order;
@@ -17,6 +18,7 @@ mod page;
 mod pieces;
 mod plot;
 mod replay;
+mod sentence;
 mod series;
 mod source;
 mod start;
@@ -34,10 +36,11 @@ pub(crate) use histogram::Histogram;
 pub use histogram::Spread;
 pub use page::html;
 pub(crate) use plot::{BOTTOM, HIGH, LEFT, WIDE, grid, label};
+pub use sentence::verdict;
 pub use series::{Moment, Point, Points, Series};
 pub use source::{OpenError, Source};
 pub(crate) use text::said;
-pub use text::{text, verdict};
+pub use text::text;
 
 use crate::room::{Chain, RoomName};
 

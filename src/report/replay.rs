@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::books::Books;
 use super::describe;
 use super::findings::{Checks, Covers, Dissent, Expected, Findings, Log, NotListed, Stamp};
+use super::interventions::Interventions;
 use super::start::{Start, beginning, is_proved};
 use super::trail::{Trail, Was};
 use super::verdict::Grounds;
@@ -22,6 +23,7 @@ pub(super) struct Replay<'a> {
     state: Option<State>,
     books: Books,
     trail: Trail,
+    interventions: Interventions,
     covers: Covers,
     checks: Checks,
     faults: Vec<String>,
@@ -51,6 +53,7 @@ impl<'a> Replay<'a> {
             state: None,
             books: Books::new(options.room.clone()),
             trail: Trail::default(),
+            interventions: Interventions::new(options.room.clone()),
             covers: Covers::default(),
             checks: Checks::default(),
             faults: Vec::new(),
@@ -172,6 +175,7 @@ impl<'a> Replay<'a> {
                     self.hashes.insert(sequence, State::hash_of(bytes));
                 }
                 let view = state.view();
+                self.interventions.resume(&view);
                 match link {
                     Some(Link::Whole) => self.books.begin(&view),
                     _ => self.books.resume(&view),
@@ -203,6 +207,7 @@ impl<'a> Replay<'a> {
         }
         if *passed_over {
             state.pass_over(entry);
+            self.interventions.passed_over(entry);
             return self.replayed(state);
         }
         let was = was(&state, entry);
@@ -292,6 +297,7 @@ impl<'a> Replay<'a> {
         let view = state.view();
         self.checks.items_passed_over += u64::from(effects.skipped);
         self.trail.entry(entry, effects, &view, was);
+        self.interventions.entry(entry, effects, &view, was);
         self.books.entry(entry, effects, &view);
     }
 
@@ -312,11 +318,13 @@ impl<'a> Replay<'a> {
         if let Some((_, _, before)) = self.begins {
             self.covers.hash_before = before.to_string();
         }
+        let unmade = self.interventions.unmade();
         let not_listed = NotListed {
             lines: self.books.not_followed(),
             gates: self.trail.more.gates,
             changes: self.trail.more.changes,
             interruptions: self.trail.more.interruptions,
+            interventions: self.interventions.more,
             ..self.more
         };
         let grounds = Grounds {
@@ -326,6 +334,8 @@ impl<'a> Replay<'a> {
             expected,
             not_listed,
             lines: &lines,
+            interventions: self.interventions.all(),
+            unmade,
         };
         let verdict = grounds.verdict();
         Findings {

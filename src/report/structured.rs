@@ -97,6 +97,7 @@ fn line(section: &Section) -> Value {
         "tagged_joins": section.tagged.len(),
         "bound": section.bound.len(),
         "bypasses": section.bypasses,
+        "bypasses_by_network": section.networks,
         "leaves": numbers(&section.leaves),
         "completions": numbers(&completions),
         "ends": numbers(&ends),

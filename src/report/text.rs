@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::advice::in_words;
 use super::findings::{Change, Findings, Line, Stamp, Tally};
 use super::histogram::Spread;
+use super::sentence::verdict;
 
 /// The whole report as plain text, at most 120 columns wide but for names.
 #[must_use]
@@ -20,20 +21,6 @@ pub fn text(findings: &Findings) -> String {
     text += verdict(findings).as_str();
     text += "\n";
     text
-}
-
-/// One sentence: what is to be thought of it.
-#[must_use]
-pub fn verdict(findings: &Findings) -> String {
-    let verdict = &findings.verdict;
-    match &verdict.first_wrong {
-        None => "whole and fair: nothing is missing or altered, and nobody was called before somebody with a lower \
-                 number who was there"
-            .to_owned(),
-        Some(wrong) if verdict.fair => format!("NOT WHOLE: {wrong}"),
-        Some(wrong) if verdict.whole => format!("NOT FAIR: {wrong}"),
-        Some(wrong) => format!("NEITHER WHOLE NOR FAIR: {wrong}"),
-    }
 }
 
 fn head(text: &mut String, findings: &Findings) {
@@ -87,6 +74,22 @@ fn head(text: &mut String, findings: &Findings) {
     for wrong in &findings.verdict.wrong {
         row(text, "wrong", wrong);
     }
+    for act in &findings.verdict.interventions {
+        let room = if act.room.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", act.room)
+        };
+        let reason = act
+            .reason
+            .as_ref()
+            .map_or_else(String::new, |reason| format!(" ({reason})"));
+        let said = format!(
+            "{} {room}{}, by {}{reason}, gate {}",
+            act.at.time, act.what, act.by, act.gate
+        );
+        row(text, "by hand", &said);
+    }
 }
 
 fn of_line(text: &mut String, line: &Line) {
@@ -105,6 +108,7 @@ fn of_line(text: &mut String, line: &Line) {
         no_shows,
         places_spent,
         left,
+        evicted,
         gave_up,
         waiting_at_end,
         late_marks,
@@ -132,7 +136,9 @@ fn of_line(text: &mut String, line: &Line) {
     row(
         text,
         "  went",
-        &format!("{left} left, {gave_up} gave up, {waiting_at_end} wait at the end"),
+        &format!(
+            "{left} left, {evicted} of them taken out by an operator, {gave_up} gave up, {waiting_at_end} wait at the end"
+        ),
     );
     row(
         text,
@@ -342,12 +348,12 @@ pub(crate) fn said(secs: f64) -> String {
     in_words(super::advice::whole(secs))
 }
 
-/// The operator, and why.
+/// The operator, and why; or the file.
 fn said_by(change: &Change) -> String {
-    let mut said = String::new();
-    if let Some(who) = &change.who {
-        let _ = write!(said, "{} ", printable(who));
-    }
+    let mut said = match &change.who {
+        Some(who) => format!("{} ", printable(who)),
+        None => "the file of ".to_owned(),
+    };
     if let Some(reason) = change.reason.as_deref().filter(|reason| !reason.is_empty()) {
         let _ = write!(said, "({}) ", printable(reason));
     }
@@ -355,6 +361,6 @@ fn said_by(change: &Change) -> String {
 }
 
 /// What somebody wrote, on one line.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).collect()
 }

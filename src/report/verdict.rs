@@ -1,6 +1,6 @@
 //! What it all comes to: every reason why a history is not whole, and why a line was not fair.
 
-use super::findings::{Covers, Expected, Line, Log, NotListed, Verdict};
+use super::findings::{Covers, Expected, Intervention, Line, Log, NotListed, Verdict};
 
 /// What a verdict rests on.
 pub(super) struct Grounds<'a> {
@@ -11,12 +11,16 @@ pub(super) struct Grounds<'a> {
     pub expected: Option<Expected>,
     pub not_listed: NotListed,
     pub lines: &'a [Line],
+    pub interventions: Vec<Intervention>,
+    /// Draws that were closed and not made.
+    pub unmade: Vec<String>,
 }
 
 impl Grounds<'_> {
     pub fn verdict(self) -> Verdict {
         let missing = self.missing();
-        let unfair: Vec<String> = self.lines.iter().filter_map(unfair).collect();
+        let unfair = self.lines.iter().filter_map(unfair);
+        let unfair: Vec<String> = unfair.chain(self.unmade.iter().cloned()).collect();
         let first_fault = self.faults.first().cloned();
         let (whole, fair) = (first_fault.is_none() && missing.is_empty(), unfair.is_empty());
         let wrong: Vec<String> = missing.into_iter().chain(unfair).take(MOST_REASONS).collect();
@@ -25,6 +29,7 @@ impl Grounds<'_> {
             fair,
             first_wrong: first_fault.or_else(|| wrong.first().cloned()),
             wrong,
+            interventions: self.interventions,
             expected: self.expected,
         }
     }

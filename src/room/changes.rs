@@ -82,6 +82,11 @@ impl State {
                     return Changed::Refused;
                 }
             }
+            (Some(room), Change::Evict(eviction)) => {
+                if version < WITH_SCHEDULES || !room.order_eviction(eviction) {
+                    return Changed::Refused;
+                }
+            }
             (Some(_), Change::Add(addition)) => {
                 // Only what another history knew of it: whoever adds a room wants one of that name and no other.
                 let lacks = self.additions.get(&change.room).is_none() && self.additions.takes(addition);
@@ -178,6 +183,7 @@ fn deed(change: &RoomChange, before: &Before, room: &Room) -> Option<Deed> {
             before: before.edition,
             after: room.edition(),
         }),
+        Change::Evict(_) => Some(Deed::Evicted),
         Change::Draw { .. } => Some(Deed::Drawn),
         Change::EndHealing => Some(Deed::HealingEnded),
         Change::Rehearse(order) => Some(Deed::Rehearsal {

@@ -6,6 +6,7 @@
 use super::accounts::{Bound, Tagged};
 use super::additions::Addition;
 use super::codes::{BroughtCodes, Redeem};
+use super::eviction::Eviction;
 use super::ids::{Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Tag, Wall};
 use super::load::{Outside, Reported};
 use super::orders::{CallOrder, Who};
@@ -162,6 +163,8 @@ pub enum Change {
     },
     /// Calls so many now, above the rate. From version 3 on.
     Call(CallOrder),
+    /// Ends a session, or takes a visitor from the line. From version 3 on.
+    Evict(Eviction),
     /// Makes a room that is in no file. From version 3 on.
     Add(Box<Addition>),
     /// Virtual visitors may come. From version 3 on, as the next two.
@@ -207,8 +210,10 @@ pub struct Section {
     pub voids: Vec<(LaneId, Number)>,
     /// Numbers that genuine tickets and passes say are an account's. From version 3 on.
     pub bound: Vec<Bound>,
-    /// Visitors let past the line since the last batch; only counted.
+    /// Visitors let past the line in an outage since the last batch; only counted.
     pub bypasses: u32,
+    /// Visitors let past it because of their network since then; only counted. From version 3 on.
+    pub networks: u32,
     /// Visitors who joined without a pending id, counted per lane.
     pub joins: Vec<(LaneId, u32)>,
     /// Visitors who carry a pending ticket: the same id is answered with the place it already has.
@@ -271,6 +276,7 @@ impl Section {
             voids: Vec::new(),
             bound: Vec::new(),
             bypasses: 0,
+            networks: 0,
             joins: Vec::new(),
             pending_joins: Vec::new(),
             tagged: Vec::new(),

@@ -9,6 +9,7 @@ use super::additions::Addition;
 use super::batch_fields::{read_fields, write_fields};
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
 use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Spoke, VERSION, Vote};
+use super::eviction::Eviction;
 use super::ids::{Era, GateId, Position, Wall};
 use super::load::Outside;
 use super::orders::{CallOrder, Who};
@@ -250,6 +251,10 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.u8(30);
             order.write(w);
         }
+        Change::Evict(eviction) => {
+            w.u8(31);
+            eviction.write(w);
+        }
         Change::Add(addition) => {
             w.u8(32);
             addition.write(w);
@@ -322,6 +327,7 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         },
         27 if r.has(WITH_SCHEDULES) => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
         30 if r.has(WITH_SCHEDULES) => Change::Call(CallOrder::read(r)?),
+        31 if r.has(WITH_SCHEDULES) => Change::Evict(Eviction::read(r)?),
         32 if r.has(WITH_SCHEDULES) => Change::Add(Box::new(Addition::read(r)?)),
         40 if r.has(WITH_SCHEDULES) => Change::EndHealing,
         50 if r.has(WITH_SCHEDULES) => Change::Load(Some(Outside::read(r)?)),

@@ -27,6 +27,7 @@ mod effects;
 mod entry;
 mod entry_codec;
 mod era;
+mod eviction;
 mod figures;
 #[cfg(test)]
 pub(crate) mod hand;
@@ -81,6 +82,7 @@ pub use entry::{
     Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange, Section,
     Spoke, StateHash, VERSION, Vote,
 };
+pub use eviction::Eviction;
 pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Tag, Wall};
 pub use load::{
     Admission, Bounds, Circuit, Controller, Linear, LoadView, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside, Report,

@@ -44,6 +44,8 @@ pub enum Deed {
         before: Edition,
         after: Edition,
     },
+    /// A visitor was taken out.
+    Evicted,
     /// The value of a draw's beacon.
     Drawn,
     /// The room is there from then on.
@@ -248,6 +250,7 @@ impl Deed {
             Self::Drawn => w.u8(3),
             Self::Added => w.u8(4),
             Self::HealingEnded => w.u8(40),
+            Self::Evicted => w.u8(5),
             Self::Rehearsal { size, began } => {
                 w.u8(25);
                 w.u32(*size);
@@ -271,6 +274,7 @@ impl Deed {
             3 => Ok(Self::Drawn),
             4 => Ok(Self::Added),
             40 => Ok(Self::HealingEnded),
+            5 => Ok(Self::Evicted),
             25 => Ok(Self::Rehearsal {
                 size: r.u32()?,
                 began: r.flag()?,

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use super::codes::Codes;
 use super::effects::Effects;
 use super::entry::Section;
+use super::eviction::Eviction;
 use super::healing::Healing;
 use super::ids::{Clock, Edition, Era, LineName, Number, Wall};
 use super::line::{Crowd, Line};
@@ -70,6 +71,8 @@ pub(super) struct Room {
     pub settings: Arc<Settings>,
     /// When lines are due; a line may be due later than it stands here, never earlier.
     dues: BTreeSet<(Clock, LineName)>,
+    /// Whom operators take out with the entry under way.
+    evicting: Vec<Eviction>,
     /// Lines that the entry under way touches.
     active: BTreeSet<LineName>,
     pub crowd: Crowd,
@@ -101,6 +104,7 @@ impl Room {
             pending: Pending::default(),
             codes: Codes::default(),
             dues: BTreeSet::new(),
+            evicting: Vec::new(),
             active: BTreeSet::new(),
             crowd: Crowd::default(),
             painted: Lines::default(),
@@ -198,6 +202,11 @@ impl Room {
                 line.advance(&self.settings, m);
             }
         }
+        for Eviction { line, lane, number } in std::mem::take(&mut self.evicting) {
+            if let Some(line) = self.lines.get_mut(&line) {
+                line.leave(lane, number, &self.settings, m);
+            }
+        }
     }
 
     pub fn apply(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
@@ -218,7 +227,7 @@ impl Room {
         if m.adopts.is_none() {
             self.pending.heard(section);
         }
-        if section.bypasses > 0 {
+        if section.bypasses > 0 || section.networks > 0 {
             self.bypass(section, m);
         }
         self.know_virtuals(section);
@@ -289,7 +298,7 @@ impl Room {
             self.make(&section.line, m);
         }
         if let Some(line) = self.lines.get_mut(&section.line) {
-            line.figures.bypasses += u64::from(section.bypasses);
+            line.figures.bypasses += u64::from(section.bypasses) + u64::from(section.networks);
         }
     }
 

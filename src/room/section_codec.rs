@@ -56,6 +56,7 @@ pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
         marks: marks_codec::read(r)?,
         voids: marks_codec::read(r)?,
         bypasses: read_count(r)?,
+        networks: 0,
         joins: r.list(2, read_join)?,
         pending_joins: r.list(13, |r| Ok((r.lane()?, PendingId(r.array()?))))?,
         bound: Vec::new(),
@@ -65,6 +66,11 @@ pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
         COMPLETIONS => {
             section.completions = read_completions(field)?;
             Ok(())
+        }
+        NETWORKS => {
+            section.networks = read_count(field)?;
+            // Nothing is never written.
+            if section.networks == 0 { field.wrong() } else { Ok(()) }
         }
         TAGGED => read_accounts(field, &mut section),
         _ => field.wrong(),
@@ -79,7 +85,8 @@ fn later(section: &Section) -> Fields {
     let completions = &section.completions;
     let field = || Writer::field(|w| w.list(completions, write_completion));
     let completions = (!completions.is_empty()).then(|| (COMPLETIONS, field()));
-    completions.into_iter().chain(accounts).collect()
+    let networks = (section.networks > 0).then(|| (NETWORKS, Writer::field(|w| w.var(u64::from(section.networks)))));
+    completions.into_iter().chain(accounts).chain(networks).collect()
 }
 
 /// The numbers go in bulk, and behind them whose each is.
@@ -199,3 +206,4 @@ fn read_claim(r: &mut Reader) -> Read<Claim> {
 
 /// Tags of a section's fields.
 const COMPLETIONS: u8 = 1;
+const NETWORKS: u8 = 3;

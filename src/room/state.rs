@@ -217,12 +217,6 @@ impl State {
         })
     }
 
-    /// The room's line is closed for a draw that is not made yet.
-    #[must_use]
-    pub fn awaits_draw(&self, room: &RoomName) -> bool {
-        self.rooms.get(room).is_some_and(Room::awaits_draw)
-    }
-
     /// The names of all rooms.
     pub fn room_names(&self) -> impl Iterator<Item = &RoomName> {
         self.rooms.keys()

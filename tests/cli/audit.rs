@@ -10,6 +10,7 @@ use crate::gate::Site;
 use crate::harness::redis::{Options, Server};
 use crate::program::Program;
 use crate::until;
+use crate::visitor::Visitor;
 
 /// The files of an archive, in order.
 fn files(site: &Site, folder: &str) -> Vec<PathBuf> {
@@ -172,6 +173,61 @@ fn an_altered_archive_is_told_and_by_ten_lines_of_python_too() {
         assert_eq!(ended.code, Some(code), "{args:?}: {ended:?}");
     }
 }
+
+/// An operator with a name takes somebody out, a network is let past, and the store is wiped while the archive stays.
+#[test]
+fn what_was_done_by_hand_and_a_wiped_store_are_in_the_verdict() {
+    let site = Site::new("", "");
+    site.set_store("archive = \"archive\"");
+    site.edit(
+        "threads = 1",
+        &format!("threads = 1\nadmin_tokens = [{{ name = \"anna\", token = \"{TOKEN}\", may = \"change\" }}]"),
+    );
+    let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
+    let gate = site.start();
+    gate.insider();
+    let status = gate.visitor().joins_as_app().json();
+    let reference = status["reference"].as_str().unwrap_or_else(|| panic!("{status}"));
+    let gone = format!("DELETE /api/v1/rooms/shop/visitors/{reference}");
+    let ended = Visitor::new(gate.admin).asks(&gone, &bearer, "");
+    assert_eq!(ended.json()["state"], "ended");
+    assert_eq!(gate.stop().code, Some(0));
+
+    site.edit(
+        "total_active_users = 1",
+        "total_active_users = 1\nbypass_networks = [\"127.0.0.0/8\"]",
+    );
+    let gate = site.start();
+    assert!(gate.visitor().goes_to("/").is_the_shops());
+    let room = || {
+        Visitor::new(gate.admin)
+            .asks("GET /api/v1/rooms/shop", &bearer, "")
+            .json()
+    };
+    until("the log to know of it", || (room()["bypasses"] == 1).then_some(()));
+    assert_eq!(gate.stop().code, Some(0));
+    let told = site.run(&["report", "archive"]);
+    let last = told.out.lines().last().unwrap();
+    assert!(
+        told.code == Some(0)
+            && last.contains("eviction by anna: 1")
+            && last.contains("bypass network by bypass_networks"),
+        "{told:?}"
+    );
+    assert_eq!(site.run(&["report", "archive", "--strict"]).code, Some(1));
+
+    fs::remove_dir_all(site.path("data")).unwrap();
+    assert_eq!(site.start().stop().code, Some(0));
+    let wiped = site.run(&["report", "archive"]);
+    assert_eq!(wiped.code, Some(1), "{wiped:?}");
+    let last = wiped.out.lines().last().unwrap();
+    assert!(
+        last.starts_with("NOT WHOLE: ") && last.contains("begins from nothing"),
+        "{last}"
+    );
+}
+
+const TOKEN: &str = "annas-token-0123456789abcdef";
 
 #[test]
 fn gates_that_share_a_store_and_a_folder_file_one_history_also_when_one_dies() {

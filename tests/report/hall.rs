@@ -102,7 +102,7 @@ impl Hall {
     pub fn change(&mut self, gate: u64, change: Change) {
         self.revision += 1;
         // A file has no name.
-        let who = matches!(change, Change::Override(_)).then(|| Who {
+        let who = (!matches!(change, Change::Configure(_))).then(|| Who {
             name: "anna".to_owned(),
             reason: "fire drill".to_owned(),
         });

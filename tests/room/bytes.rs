@@ -3,8 +3,8 @@
 use anteroom::draw::Hash;
 use anteroom::room::{
     Addition, Admission, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId,
-    Commitment, Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Forms, GateId, LaneId, LineName,
-    Linear, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem, RehearsalId,
+    Commitment, Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Eviction, Forms, GateId, LaneId,
+    LineName, Linear, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem, RehearsalId,
     RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent, Spoke, State,
     Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
 };
@@ -148,6 +148,7 @@ prop_compose! {
         (line_name(), any::<Option<u8>>(), any::<u32>(), any::<bool>()).prop_map(|(line, lane, count, beyond)| {
             Change::Call(CallOrder { line, lane: lane.map(LaneId), count, beyond })
         }),
+        (line_name(), named()).prop_map(|(line, (lane, number))| Change::Evict(Eviction { line, lane, number })),
         option::of(outside()).prop_map(Change::Load),
         Just(Change::Remove),
         ("\\PC{0,40}", any_settings(), any::<Option<u64>>()).prop_map(|(text, settings, at)| {
@@ -183,14 +184,14 @@ prop_compose! {
         room in room_name(), line in line_name(), leaves in vec(named(), 0..5),
         ends in vec((named(), any::<u64>()), 0..5), completions in vec((named(), any::<(u32, u64, Option<u64>, Option<[u8; 8]>)>()), 0..5), claims in vec((named(), any::<bool>()), 0..5),
         reopens in vec(named(), 0..5), renewals in vec(named(), 0..5), marks in vec(named(), 0..200),
-        brought in [vec(named(), 0..200), vec(named(), 0..5), vec(named(), 0..5)], bypasses in any::<u32>(),
+        brought in [vec(named(), 0..200), vec(named(), 0..5), vec(named(), 0..5)], [bypasses, networks] in any::<[u32; 2]>(),
         joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
         tagged in vec((any::<u8>(), vec(any::<[u8; 8]>(), 0..3), option::of(any::<[u8; 12]>())), 0..5),
         bound in vec((named(), vec(any::<[u8; 8]>(), 0..3)), 0..20), rehearsal in option::of(any::<[u8; 8]>()),
     ) -> Section {
         let [taken, spent, voids] = brought;
         Section {
-            room, line, rehearsal: rehearsal.map(RehearsalId), leaves, reopens, renewals, marks, taken, spent, voids, bypasses,
+            room, line, rehearsal: rehearsal.map(RehearsalId), leaves, reopens, renewals, marks, taken, spent, voids, bypasses, networks,
             ends: ends.into_iter().map(|((lane, number), after_ms)| End { lane, number, after_ms }).collect(),
             completions: completions.into_iter().map(|((lane, number), (edition, after_ms, at, tag))| {
                 Completion { lane, number, edition: Edition(edition), after_ms, at: at.map(Wall), tag: tag.map(Tag) }

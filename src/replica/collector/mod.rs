@@ -15,7 +15,7 @@ use std::ops::Bound;
 use self::reports::Reports;
 use self::sizes::{CHANGE_BYTES, HEAD_BYTES, ITEM_BYTES, REDEEM_BYTES, SECTION_BYTES, TAG_BYTES, change_bytes};
 use self::work::{Kind, Whose, Word, Work};
-use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Redeeming, Unrecorded};
+use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Past, Redeeming, Unrecorded};
 use crate::replica::waiters::{Newcomer, Waiters};
 use crate::room::{
     Batch, Change, Edition, Joined, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, Reported, RoomChange,
@@ -178,10 +178,14 @@ impl Collector {
     }
 
     /// Only counted, so a count that there is no room for is let go.
-    pub fn bypassed(&mut self, (room, line, count): (RoomName, LineName, u32)) {
+    pub fn bypassed(&mut self, (room, line, why, count): (RoomName, LineName, Past, u32)) {
         if count > 0 && self.lines.len() < MAX_NOTES {
             let work = self.lines.entry((room, line, None)).or_default();
-            work.bypasses = work.bypasses.saturating_add(count);
+            let counted = match why {
+                Past::Outage => &mut work.bypasses,
+                Past::Network => &mut work.networks,
+            };
+            *counted = counted.saturating_add(count);
         }
     }
 

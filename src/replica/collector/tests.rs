@@ -124,7 +124,7 @@ fn a_batch_keeps_under_the_limit_whatever_is_in_it_and_nothing_is_lost() {
 fn visitors_let_past_are_summed_by_line_and_told_once() {
     let mut collector = Collector::default();
     for (at, count) in [(1, 2), (2, 7), (1, 3), (3, 0)] {
-        collector.bypassed((name("main"), line(at), count));
+        collector.bypassed((name("main"), line(at), Past::Outage, count));
     }
     assert!(!collector.is_urgent() && !collector.is_empty());
     let (batch, _) = collector.cut(|_| 0);

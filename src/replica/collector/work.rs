@@ -20,6 +20,8 @@ pub(super) struct Work {
     pub bound: BTreeMap<Seat, Whose>,
     pub joiners: Joiners,
     pub bypasses: u32,
+    /// Of them not, but let past because of their network.
+    pub networks: u32,
 }
 
 /// What a note is about, in the order in which a batch too full for all takes them.
@@ -71,7 +73,7 @@ impl Work {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.notes() == 0 && self.joiners.is_empty() && self.bypasses == 0
+        self.notes() == 0 && self.joiners.is_empty() && self.bypasses == 0 && self.networks == 0
     }
 
     /// This line's section, as far as there is room; `None` when it would be empty.
@@ -82,6 +84,7 @@ impl Work {
         };
         let empty = section.clone();
         section.bypasses = std::mem::take(&mut self.bypasses);
+        section.networks = std::mem::take(&mut self.networks);
         self.joiners.cut_new(&mut section, room, waiters);
         self.cut_notes(&mut section, room, waiters);
         self.cut_bound(&mut section, room, waiters);

@@ -3,12 +3,23 @@
 use std::sync::Arc;
 
 use super::Room;
+use crate::room::eviction::Eviction;
 use crate::room::ids::Wall;
 use crate::room::orders::{CallOrder, Deed, MAX_CALL, Order, Told, Who};
 use crate::room::schedule::Phase;
 use crate::room::settings::Mode;
 
 impl Room {
+    /// Takes a visitor out with the entry under way; false where there is no such line.
+    pub fn order_eviction(&mut self, eviction: &Eviction) -> bool {
+        let known = self.lines.contains_key(&eviction.line);
+        if known {
+            self.active.insert(eviction.line.clone());
+            self.evicting.push(eviction.clone());
+        }
+        known
+    }
+
     /// As it is before or after a change.
     pub fn told(&self) -> Told {
         let rule = self.schedule().map(|schedule| schedule.rule.as_str());

@@ -10,6 +10,7 @@ use crate::room::line::Line;
 use crate::room::moment::Moment;
 use crate::room::sale::{Commitment, Forms, Made, Owed, Sale};
 use crate::room::schedule::Phase;
+use crate::room::state::State;
 
 impl Room {
     /// A promise, or the secret that was promised; false if it is not for this room as it is now.
@@ -92,11 +93,6 @@ impl Room {
         true
     }
 
-    /// The line is closed for a draw that is not made yet.
-    pub fn awaits_draw(&self) -> bool {
-        self.sale.is_awaited()
-    }
-
     /// A room that does not draw any more calls in order of arrival, unless the line is closed for the draw ([`Self::configure`])
     /// or the order is there already.
     pub(super) fn give_up_draw(&mut self) {
@@ -115,5 +111,13 @@ impl Room {
             line.lanes.iter_mut().for_each(|lane| lane.eras.draws.give_up());
         }
         self.picture = None;
+    }
+}
+
+impl State {
+    /// The room's line is closed for a draw that is not made yet.
+    #[must_use]
+    pub fn awaits_draw(&self, room: &RoomName) -> bool {
+        self.rooms.get(room).is_some_and(|room| room.sale.is_awaited())
     }
 }

@@ -420,6 +420,7 @@ impl Model {
                 | Change::Rehearse(_)
                 | Change::Renew { .. }
                 | Change::EndRehearsal(_)
+                | Change::Evict(_)
                 | Change::Load(_),
             ) => {
                 return false;

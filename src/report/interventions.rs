@@ -1,0 +1,322 @@
+//! What was done by hand and touches who comes when: by which operator, or by the configuration file of which gate.
+//!
+//! None of it is against the rules of a room, so none makes a history unfair; but whoever reads the verdict has to know of it.
+//! A draw that was closed and then not made is another matter: that is unfair ([`Interventions::undrawn`]).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::describe;
+use super::findings::{Intervention, Stamp};
+use super::trail::Was;
+use crate::logging::rfc3339;
+use crate::room::{
+    Change, Changed, Deed, Edition, Effects, Entry, Eviction, GateId, Mode, RoomChange, RoomName, RoomView, Settings,
+    Standing, View, Wall,
+};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Interventions {
+    /// Only this room's, if one is named.
+    only: Option<RoomName>,
+    listed: Vec<Intervention>,
+    /// Visitors let past, by room, by what let them past, and by gate.
+    past: BTreeMap<(RoomName, Past, GateId), (Stamp, u64)>,
+    /// What was too much.
+    pub more: u64,
+    undrawn: Vec<String>,
+    seen: Option<Arc<View>>,
+}
+
+/// What let visitors past a line.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Past {
+    Code(String),
+    Network,
+    Outage,
+}
+
+/// Where and when an entry is.
+struct Here<'a> {
+    entry: &'a Entry,
+    stamp: Stamp,
+}
+
+impl Interventions {
+    pub fn new(only: Option<RoomName>) -> Self {
+        Self {
+            only,
+            ..Self::default()
+        }
+    }
+
+    /// Goes on from a state that the entries at hand do not lead to.
+    pub fn resume(&mut self, view: &Arc<View>) {
+        self.seen = Some(Arc::clone(view));
+    }
+
+    /// An operator had the entry passed over.
+    pub fn passed_over(&mut self, entry: &Entry) {
+        let act = Intervention {
+            kind: "entry passed over",
+            by: "an operator whom the log does not name".to_owned(),
+            what: format!(
+                "entry {} of gate {} was passed over",
+                entry.position,
+                describe::gate(entry.gate)
+            ),
+            ..Here::of(entry).act()
+        };
+        self.list(act);
+    }
+
+    /// An entry was applied, which made `view`; `was` are the settings of the rooms that it changes, as they were.
+    pub fn entry(&mut self, entry: &Entry, effects: &Effects, view: &Arc<View>, was: &Was) {
+        let here = Here::of(entry);
+        let before = self.seen.replace(Arc::clone(view));
+        for (at, change) in entry.batch.rooms.iter().enumerate() {
+            let taken = effects.changed.get(at) == Some(&Changed::Taken);
+            if taken && self.follows(&change.room) {
+                self.change(&here, change, before.as_deref(), (view, was));
+            }
+        }
+        if !effects.ignored {
+            self.let_past(&here, effects);
+        }
+        let Some(before) = before else { return };
+        for (name, room) in &before.rooms {
+            let after = view.rooms.get(name);
+            if !after.is_some_and(|after| Arc::ptr_eq(room, after)) && self.follows(name) {
+                self.room(&here, name, (room, after.map(|after| &**after)));
+            }
+        }
+    }
+
+    fn change(&mut self, here: &Here<'_>, change: &RoomChange, before: Option<&View>, (view, was): (&View, &Was)) {
+        let room = before.and_then(|before| before.rooms.get(&change.room));
+        let (kind, what, count) = match &change.change {
+            Change::Evict(eviction) => ("eviction", evicted(eviction, before, room.map(|room| &**room)), 1),
+            Change::Call(order) if order.beyond => {
+                let called = called(view, change).unwrap_or(0);
+                let what = format!("{called} of {} called beyond the capacity", order.count);
+                ("call beyond the capacity", what, u64::from(called))
+            }
+            Change::Reset => ("reset", "reset: a new edition, every session ends".to_owned(), 1),
+            Change::Remove => ("room removed", "the room was taken out".to_owned(), 1),
+            Change::EndHealing => ("healing ended", describe::change(&change.change, None), 1),
+            Change::Configure(settings) => {
+                let waiting = room.map_or(0, |room| waiting(room));
+                match was.get(&change.room).and_then(|was| shortened(was, settings)) {
+                    Some(what) if waiting > 0 => {
+                        ("shorter presence", format!("{what}, while {waiting} waited"), waiting)
+                    }
+                    _ => return,
+                }
+            }
+            _ => return,
+        };
+        self.list(Intervention {
+            kind,
+            room: change.room.to_string(),
+            by: by(change),
+            reason: change
+                .who
+                .as_ref()
+                .map(|who| who.reason.clone())
+                .filter(|reason| !reason.is_empty()),
+            what,
+            count,
+            ..here.act()
+        });
+    }
+
+    /// What became of a room with the entry: no line any more, or no draw.
+    fn room(&mut self, here: &Here<'_>, name: &RoomName, (before, after): (&RoomView, Option<&RoomView>)) {
+        let is_off = |room: &RoomView| room.settings.mode == Mode::Off;
+        let of_room = |change: &&RoomChange| change.room == *name;
+        let cause = here.entry.batch.rooms.iter().find(of_room);
+        if after.is_some_and(is_off) && !is_off(before) {
+            self.list(Intervention {
+                kind: "mode off",
+                room: name.to_string(),
+                by: cause.map_or_else(|| "the schedule".to_owned(), by),
+                what: "mode off: everybody is let past the line".to_owned(),
+                count: 1,
+                ..here.act()
+            });
+        }
+        let goes_on = |after: &RoomView| after.edition == before.edition && after.sale.closed.is_some();
+        if before.sale.is_awaited() && !after.is_some_and(goes_on) {
+            let cause = cause.map_or_else(
+                || "the next sale began".to_owned(),
+                |change| format!("by {}: {}", by(change), describe::change(&change.change, None)),
+            );
+            self.undrawn(
+                name,
+                (before.edition, before.sale.closed),
+                &format!("{} ({cause})", here.stamp.time),
+            );
+        }
+    }
+
+    /// Visitors who were let past the line.
+    fn let_past(&mut self, here: &Here<'_>, effects: &Effects) {
+        for section in &here.entry.batch.sections {
+            self.past(here, &section.room, Past::Outage, section.bypasses.into());
+            self.past(here, &section.room, Past::Network, section.networks.into());
+        }
+        for (redeem, redeemed) in here.entry.batch.redeems.iter().zip(&effects.redeemed) {
+            let count = u64::from(redeemed.past && redeemed.new);
+            self.past(here, &redeem.room, Past::Code(redeem.code.to_string()), count);
+        }
+    }
+
+    fn past(&mut self, here: &Here<'_>, room: &RoomName, past: Past, count: u64) {
+        if count == 0 || !self.follows(room) {
+            return;
+        }
+        let key = (room.clone(), past, here.entry.gate);
+        if self.past.len() >= MOST && !self.past.contains_key(&key) {
+            self.more += 1;
+            return;
+        }
+        let (_, counted) = self.past.entry(key).or_insert_with(|| (here.stamp.clone(), 0));
+        *counted += count;
+    }
+
+    fn undrawn(&mut self, room: &RoomName, (edition, closed): (Edition, Option<Wall>), why: &str) {
+        if self.undrawn.len() < MOST {
+            let closed = closed.map_or_else(String::new, rfc3339);
+            let edition = edition.0;
+            self.undrawn.push(format!(
+                "{room}: the line of edition {edition} was closed for its draw at {closed}, and the draw was not made: {why}"
+            ));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Draws that were closed and not made, each with what came instead; at the end of the history.
+    pub fn unmade(&mut self) -> Vec<String> {
+        let seen = self.seen.take();
+        let awaited = seen.iter().flat_map(|view| &view.rooms);
+        for (name, room) in awaited.filter(|(_, room)| room.sale.is_awaited()) {
+            if self.follows(name) {
+                self.undrawn(name, (room.edition, room.sale.closed), "the history ends before it");
+            }
+        }
+        std::mem::take(&mut self.undrawn)
+    }
+
+    /// All of them: what was done once in its order, then who was let past.
+    pub fn all(&self) -> Vec<Intervention> {
+        let past = self.past.iter().map(|((room, past, gate), (since, count))| {
+            let (kind, by) = match past {
+                Past::Code(code) => ("bypass code", format!("code {code}")),
+                Past::Network => ("bypass network", "bypass_networks of the configuration file".to_owned()),
+                Past::Outage => ("open in an outage", "on_outage of the configuration file".to_owned()),
+            };
+            Intervention {
+                kind,
+                at: since.clone(),
+                room: room.to_string(),
+                gate: describe::gate(*gate),
+                by,
+                reason: None,
+                what: format!("{count} let past the line"),
+                count: *count,
+            }
+        });
+        self.listed.iter().cloned().chain(past).collect()
+    }
+
+    fn follows(&self, room: &RoomName) -> bool {
+        self.only.as_ref().is_none_or(|only| only == room)
+    }
+
+    fn list(&mut self, act: Intervention) {
+        if self.listed.len() < MOST {
+            self.listed.push(act);
+        } else {
+            self.more += 1;
+        }
+    }
+}
+
+impl<'a> Here<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        Self {
+            entry,
+            stamp: Stamp::new(entry.position, entry.time),
+        }
+    }
+
+    /// One of this entry, to be filled.
+    fn act(&self) -> Intervention {
+        Intervention {
+            kind: "",
+            at: self.stamp.clone(),
+            room: String::new(),
+            gate: describe::gate(self.entry.gate),
+            by: String::new(),
+            reason: None,
+            what: String::new(),
+            count: 1,
+        }
+    }
+}
+
+/// The operator by the name of their token, or the file.
+fn by(change: &RoomChange) -> String {
+    let who = change.who.as_ref().map(|who| who.name.clone());
+    who.unwrap_or_else(|| "the configuration file".to_owned())
+}
+
+fn evicted(eviction: &Eviction, view: Option<&View>, room: Option<&RoomView>) -> String {
+    let (lane, number) = (eviction.lane, eviction.number);
+    let line = room.and_then(|room| room.line(&eviction.line));
+    let stood = line
+        .zip(view)
+        .map(|(line, view)| line.standing(lane, number, view.clock));
+    let stood = match stood {
+        Some(Standing::Waiting(_)) => "waiting",
+        Some(Standing::Called(_)) => "called",
+        Some(Standing::Inside(_)) => "inside",
+        _ => "not in line",
+    };
+    format!(
+        "number {}/{} of lane {} taken out, who was {stood}",
+        number.era.0, number.n, lane.0
+    )
+}
+
+/// How many a call came to.
+fn called(view: &View, change: &RoomChange) -> Option<u32> {
+    let room = view.rooms.get(&change.room)?;
+    match room.orders.of(change.revision)?.deed {
+        Deed::Call { called, .. } => Some(called),
+        _ => None,
+    }
+}
+
+fn waiting(room: &RoomView) -> u64 {
+    room.lines.iter().map(|(_, line)| line.figures.waiting).sum()
+}
+
+/// What makes visitors who wait count as gone sooner.
+fn shortened(was: &Settings, is: &Settings) -> Option<String> {
+    let keys = [
+        ("grace", was.grace_ms, is.grace_ms),
+        ("firm_within", was.firm_within_ms, is.firm_within_ms),
+        ("late_window", was.late_window_ms, is.late_window_ms),
+    ];
+    let shorter = keys.iter().filter(|(_, was, is)| is < was);
+    let said: Vec<String> = shorter
+        .map(|(key, was, is)| format!("{key} shortened from {was} ms to {is} ms"))
+        .collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+/// Most of them that are told one by one.
+const MOST: usize = 10_000;
