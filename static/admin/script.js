@@ -221,8 +221,10 @@ function card(name) {
 
 function slowed({ calls_milli, why, since, shop }) {
   const p95 = shop && shop.p95_ms !== null ? `, 95 of 100 within ${shop.p95_ms} ms` : '';
-  const figures = shop ? `; ${shop.requests_per_second} requests a second${p95}, ${shop.errors_permille} of 1000 fail` : '';
-  return `${calls_milli ? 'fewer called' : 'NOBODY CALLED'} since ${new Date(since).toLocaleTimeString()}: ${why}${figures}`;
+  const hang = shop && shop.hanging ? `, requests of ${shop.hanging} visitors hang` : '';
+  const figures = shop ? `; ${shop.requests_per_second} requests a second${p95}, ${shop.errors_permille} of 1000 fail${hang}` : '';
+  const calls = calls_milli ? `admission slowed to ${calls_milli / 1000} a step` : 'ADMISSION STOPPED';
+  return `${calls} since ${new Date(since).toLocaleTimeString()}: ${why}${figures}`;
 }
 
 function notes(room) {

@@ -20,4 +20,5 @@ mod operator;
 mod outage;
 mod proof;
 mod secure;
+mod slowed;
 mod stock;
