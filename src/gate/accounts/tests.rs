@@ -1,0 +1,103 @@
+//! Places of accounts, by the rows of the contract.
+
+use super::*;
+use crate::gate::decide::{Account, Door, Facts, Verdict, Void, decide};
+use crate::gate::kind::Kind;
+use crate::room::{Mode, PendingId};
+
+const FACTS: Facts = Facts {
+    kind: Kind::Navigation,
+    returning: false,
+    mode: Mode::Auto,
+    sold_out: false,
+    door: Door::Line,
+    held_back: false,
+    account: Account::Fits,
+    pass: PassState::None,
+    ticket: TicketState::None,
+};
+
+#[test]
+fn anothers_place_is_refused_on_every_route_but_a_return() {
+    for (pass, ticket) in [
+        (PassState::Valid, TicketState::None),
+        (PassState::None, TicketState::Called),
+    ] {
+        for kind in [Kind::Navigation, Kind::Post, Kind::Passive, Kind::Api] {
+            let facts = Facts {
+                kind,
+                pass,
+                ticket,
+                account: Account::Other,
+                ..FACTS
+            };
+            assert_eq!(decide(&facts), Verdict::NotYours);
+            assert_eq!(
+                decide(&Facts {
+                    returning: true,
+                    ..facts
+                }),
+                Verdict::ForwardReturn
+            );
+        }
+    }
+    assert!(!Verdict::NotYours.passes() && !Verdict::SignIn.passes());
+}
+
+#[test]
+fn without_an_account_nobody_joins_and_nobody_loses_a_place() {
+    let nameless = |ticket| {
+        decide(&Facts {
+            ticket,
+            account: Account::Nobody,
+            ..FACTS
+        })
+    };
+    let id = PendingId([1; 12]);
+    for ticket in [
+        TicketState::None,
+        TicketState::Pending(id),
+        TicketState::Void(Void::Ended),
+    ] {
+        assert_eq!(nameless(ticket), Verdict::SignIn, "{ticket:?}");
+    }
+    assert_eq!(nameless(TicketState::Waiting), Verdict::Wait);
+    assert_eq!(nameless(TicketState::Called), Verdict::Claim);
+}
+
+#[test]
+fn a_place_that_lets_in_without_its_account_leads_to_the_sign_in() {
+    for kind in [Kind::Navigation, Kind::Post, Kind::Passive, Kind::Api] {
+        for (pass, ticket) in [
+            (PassState::Valid, TicketState::None),
+            (PassState::None, TicketState::Called),
+            (PassState::None, TicketState::Pending(PendingId([1; 12]))),
+        ] {
+            for door in [Door::Line, Door::Open] {
+                let facts = Facts {
+                    kind,
+                    door,
+                    pass,
+                    ticket,
+                    account: Account::Missing,
+                    ..FACTS
+                };
+                assert_eq!(decide(&facts), Verdict::SignIn);
+                let returning = Facts {
+                    returning: true,
+                    ..facts
+                };
+                assert_eq!(decide(&returning), Verdict::ForwardReturn);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bearers_token_is_told_by_its_scheme() {
+    assert_eq!(bearer("Bearer a.b.c"), Some("a.b.c"));
+    assert_eq!(bearer("bearer  a.b.c "), Some("a.b.c"));
+    for other in ["Basic a", "Bearer", "", "a.b.c"] {
+        assert_eq!(bearer(other), None, "{other}");
+    }
+}
