@@ -31,7 +31,8 @@ core.register_action("ask_anteroom", { "http-req" }, function(txn, address)
     if answer == nil or answer.status ~= 200 then
         return
     end
-    for name, variable in pairs { ["anteroom-session"] = "txn.anteroom_session", ["cookie"] = "txn.shop_cookie" } do
+    for name, variable in pairs { ["anteroom-session"] = "txn.anteroom_session", ["cookie"] = "txn.shop_cookie",
+                                ["anteroom-bound"] = "txn.anteroom_bound" } do
         local values = answer.headers[name]
         if values ~= nil and values[0] ~= nil and values[0] ~= "" then
             txn:set_var(variable, values[0])

@@ -37,6 +37,7 @@ mod stock;
 mod store;
 mod suggest;
 mod tls;
+mod unadmitted;
 mod uploads;
 mod upstream;
 mod value;
@@ -68,6 +69,7 @@ pub use room::{EndsOn, OnOutage, Room};
 pub use shop_tls::Tls as UpstreamTls;
 pub use store::{CaFile, Store, StoreKind};
 pub use tls::Tls;
+pub use unadmitted::Unadmitted;
 pub use upstream::Upstream;
 
 /// Milliseconds of a duration as the configuration's keys take them; for arguments.

@@ -16,7 +16,7 @@ use super::reader::{Node, Read, Reader, Section};
 use super::shop_http2::http2;
 use super::uploads::{self, Uploads};
 use super::value::{number, text, wrong, yes_or_no};
-use super::{secret, shop_tls};
+use super::{secret, shop_tls, unadmitted};
 use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopHttp2, ShopServer};
 use crate::token::Key;
 
@@ -48,6 +48,7 @@ pub struct Upstream {
     pub tls: shop_tls::Tls,
     pub http2: ShopHttp2,
     pub uploads: Uploads,
+    pub unadmitted: unadmitted::Unadmitted,
 }
 
 const DAY: u64 = 86_400_000;
@@ -70,6 +71,7 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
         tunnel_timeout: duration(&section, "tunnel_timeout", 7 * DAY),
         keep_alive: duration(&section, "keep_alive", DAY),
         signature_key: section.get("signature_key", |node| secret::key(reader, node)),
+        unadmitted: unadmitted::read(&section, shop_takes),
         bound,
         uploads: uploads::read(&section, shop_takes, waits),
         retries: section.need("retries", |node| number(node, 0..=2)),

@@ -13,10 +13,10 @@ use crate::metrics::Outcome;
 use crate::proxy::Conn;
 
 use super::answers::Answer;
-use super::forward::Admission;
 use super::forward_auth::Aim;
 use super::kind::Kind;
 use super::seat::{Seat, Worth};
+use super::unadmitted::Sort;
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
 
@@ -55,7 +55,7 @@ impl Gate {
         };
         let pages = &seat.rules.pages;
         let mut answer = self
-            .forward(visit, request, pages, Outcome::Crawler, Admission::Free)
+            .unadmitted(visit, request, (Sort::Read, Outcome::Crawler), pages)
             .await;
         answer.response = answer.response.map(|body| body.hold(hold));
         answer

@@ -85,6 +85,7 @@ impl Cores {
         let mut state = self.lock();
         let shared = Arc::new(shared);
         shared.limits.take_force();
+        shared.unadmitted.take_force();
         for (runtime, core) in &state.cores {
             let before = core.gate();
             let _entered = runtime.enter();

@@ -58,6 +58,7 @@ mod seat_answers;
 mod shared;
 mod sharing;
 mod told;
+mod unadmitted;
 mod visit;
 pub mod who;
 
@@ -82,6 +83,7 @@ use join::Newcomer;
 use kind::Kind;
 use line_page::LinePage;
 use seat::{Seat, Worth};
+use unadmitted::Sort;
 use visit::Visit;
 
 pub use in_force::{Core, Cores};
@@ -178,23 +180,24 @@ impl Gate {
         {
             return (room, over.answer(pages, visit));
         }
-        let holds_back = |place: &InRoom| !shared.lets_all_in(place.index, visit.client);
-        match routed.room {
-            Some(place) if holds_back(&place) && visit.kind == Kind::Preflight => {
-                (room, Box::pin(self.preflight(visit, request)).await)
+        let holds_back = |room: usize| !shared.lets_all_in(room, visit.client);
+        let answer = match (routed.room, routed.outside) {
+            (Some(place), _) if holds_back(place.index) => match visit.kind {
+                Kind::Preflight => Box::pin(self.preflight(visit, request)).await,
+                _ => self.in_room(visit, request, place).await,
+            },
+            (None, Some(outside)) if holds_back(outside.room) => {
+                Box::pin(self.outside(visit, request, outside, pages)).await
             }
-            Some(place) if holds_back(&place) => (room, self.in_room(visit, request, place).await),
-            place => {
+            (place, _) => {
                 if let Some(place) = &place {
                     shared.note_network(place, visit);
                 }
-                (
-                    room,
-                    self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
-                        .await,
-                )
+                self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
+                    .await
             }
-        }
+        };
+        (room, answer)
     }
 
     /// A request to a protected route: reads its tokens, decides, carries out.
@@ -331,7 +334,7 @@ impl Gate {
         let pages = &self.shared.pages;
         match self.shared.limits.preflight(visit.client) {
             Ok(()) => {
-                self.forward(visit, request, pages, Outcome::Preflight, Admission::Free)
+                self.unadmitted(visit, request, (Sort::Read, Outcome::Preflight), pages)
                     .await
             }
             Err(over) => over.answer(pages, visit),
@@ -343,7 +346,7 @@ impl Gate {
             return over.answer(&rules.pages, visit);
         }
         request.body.limit(self.shared.limits.return_body);
-        self.forward(visit, request, &rules.pages, Outcome::Returned, Admission::Free)
+        self.unadmitted(visit, request, (Sort::Post, Outcome::Returned), &rules.pages)
             .await
     }
 }

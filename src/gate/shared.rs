@@ -30,6 +30,7 @@ use super::method;
 use super::outage::LetPast;
 use super::pages::Pages;
 use super::rules::Rules;
+use super::unadmitted::Unadmitted;
 use super::visit::{self, Visit};
 
 /// What a gate is made of, besides its configuration.
@@ -53,6 +54,7 @@ pub struct Shared {
     /// Where in `rules` each room is.
     named: HashMap<String, usize>,
     pub limits: Limits,
+    pub unadmitted: Unadmitted,
     pub keyring: Keyring,
     /// What the ring's signers are called in `key_use`.
     signers: Vec<SignerMark>,
@@ -126,6 +128,15 @@ impl Shared {
                 Some(before) => Arc::clone(&before.key_use),
                 None => Arc::new(KeyUse::new(&parts.keyring, time::wall())),
             },
+            unadmitted: Unadmitted::new(
+                config
+                    .upstream
+                    .as_ref()
+                    .map(|upstream| upstream.unadmitted)
+                    .unwrap_or_default(),
+                &parts.metrics,
+                before.map(|before| &before.unadmitted),
+            ),
             keyring: parts.keyring,
             signer: parts.signer,
             replica: parts.replica,
@@ -204,6 +215,14 @@ impl Shared {
             .as_ref()
             .is_none_or(|room| !by_query(room.index) || is_plain());
         fits.then_some(routed)
+    }
+
+    /// The room that would have a request if it left nothing outside.
+    #[must_use]
+    pub fn room_behind(&self, head: &Head) -> Option<InRoom> {
+        let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        let target = Target::parse(visit::host(head), target).ok()?;
+        self.router.route(&head.method, &target, Brings::Everything).ok()?.room
     }
 
     /// The room holds nobody back: it is off, or the client never waits in it.

@@ -16,6 +16,7 @@ mod kept;
 mod kills;
 mod load;
 mod marks;
+mod unadmitted;
 mod upstreams;
 
 use crowd::{gate, guest, house, http, shop};

@@ -16,6 +16,7 @@ mod crowd;
 #[path = "../harness/certificates.rs"]
 mod certificates;
 
+mod bounds;
 mod caddy;
 mod fields;
 mod haproxy;

@@ -12,7 +12,7 @@ pub(super) const UPSTREAM: Table = Table {
 /// What a server's address looks like.
 pub(in crate::config) const URL: &str = "URL such as \"http://127.0.0.1:3000\"";
 
-const KEYS: [Key; 37] = [
+const KEYS: [Key; 39] = [
     optional(
         "url",
         URL,
@@ -134,6 +134,20 @@ const KEYS: [Key; 37] = [
         "duration",
         "\"5s\"",
         "How long a request waits for a server, and a body to be streamed; then 503 with Retry-After.",
+    ),
+    optional(
+        "max_unadmitted_reads",
+        "number",
+        "a quarter of `max_connections` for each server, or 64 where that is not set",
+        "Most requests at once that pass a line without a session to read something: preflights, `except`, paths that never wait, \
+         crawlers. Further ones get 503 with Retry-After. One client may have half of them.",
+    ),
+    optional(
+        "max_unadmitted_posts",
+        "number",
+        "a quarter of `max_connections` for each server, or 64 where that is not set",
+        "The same of requests to send something: `return_routes`, and other methods in `except`, such as a payment provider's \
+         callback.",
     ),
     key(
         "retries",

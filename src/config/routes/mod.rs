@@ -10,6 +10,7 @@ mod by_host;
 mod cover;
 mod host;
 mod line;
+mod outside;
 mod queries;
 mod readings;
 mod route;
@@ -24,8 +25,9 @@ mod shops;
 
 pub use host::{HostError, HostPattern, normal as normal_host};
 pub use line::{LineOf, Per, PerSource};
+pub use outside::{Brings, Outside};
 pub use route::{Route, RouteError};
-pub use router::{Brings, Doubtful, Hits, InRoom, Outside, RoomRoutes, Routed, Router};
+pub use router::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router};
 pub use target::{BadTarget, Target};
 
 /// The gate's own paths, on every host; never forwarded.

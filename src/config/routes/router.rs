@@ -7,6 +7,7 @@ use http::Method;
 use super::by_host::ByHost;
 use super::host::HostPattern;
 use super::line::{LineOf, Per, PerSource};
+use super::outside::{Brings, Outside};
 use super::route::Route;
 use super::target::Target;
 use super::tree::{Compare, Tree, trimmed};
@@ -47,25 +48,6 @@ pub struct InRoom {
     pub ends_on: u32,
     /// Its body says who joins.
     pub names: bool,
-}
-
-/// What a request brings along, as far as it decides on the paths that a room leaves outside.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Brings {
-    Nothing,
-    /// `Cookie`, `Authorization` or `Upgrade`.
-    Credentials,
-    /// A body, or the name of another method.
-    More,
-}
-
-/// A path of a room that is left outside.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outside {
-    /// The room that would have it otherwise.
-    pub room: usize,
-    /// By an entry of `except` that names the method: the request may bring anything along.
-    pub named: bool,
 }
 
 /// Where a request belongs.
@@ -115,6 +97,7 @@ impl Rule {
         match (self.owner, self.route.queries()) {
             (Owner::Never, _) => is_read(method) && query.is_none() && brings == Brings::Nothing,
             (Owner::Except(_), Some(queries)) => brings <= Brings::Credentials && queries.take(query),
+            (Owner::Except(_), None) => brings < Brings::Everything,
             _ => true,
         }
     }

@@ -35,6 +35,16 @@ pub fn go_on(visit: &Visit, head: &Parts, outcome: Outcome, session: Option<Sess
     }
 }
 
+/// Leave to pass for what has no session, with the bound that it counts against: the proxy alone sees how long it is under way.
+#[must_use]
+pub fn bounded(mut answer: Answer, aim: Aim, bound: &'static str) -> Answer {
+    if is_leave(&answer) && aim != Aim::Shop {
+        let bound = HeaderValue::from_static(bound);
+        answer.response.headers_mut().insert(BOUND, bound);
+    }
+    answer
+}
+
 /// No, to a proxy that will ask for the words.
 #[must_use]
 pub fn no() -> Answer {
@@ -134,6 +144,8 @@ fn once_more() -> Response<Body> {
     response
 }
 
+/// Which of its bounds a proxy should keep a request within.
+const BOUND: HeaderName = HeaderName::from_static("anteroom-bound");
 /// What Envoy takes out of the request before it sends it on.
 const TO_REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
 

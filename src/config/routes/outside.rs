@@ -1,0 +1,22 @@
+//! What decides on the paths that a room leaves outside.
+
+/// What a request brings along, as far as it decides on the paths that a room leaves outside.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Brings {
+    Nothing,
+    /// `Cookie`, `Authorization` or `Upgrade`.
+    Credentials,
+    /// A body, or the name of another method.
+    More,
+    /// What nobody leaves outside: to be told the room behind.
+    Everything,
+}
+
+/// A path of a room that is left outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outside {
+    /// The room that would have it otherwise.
+    pub room: usize,
+    /// By an entry of `except` that names the method: the request may bring anything along.
+    pub named: bool,
+}

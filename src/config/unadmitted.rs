@@ -1,0 +1,35 @@
+//! Bounds on what passes the lines of all rooms without a session, at one gate.
+
+use super::reader::Section;
+use super::value::number;
+
+/// Most such requests under way at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unadmitted {
+    pub reads: usize,
+    pub posts: usize,
+}
+
+impl Default for Unadmitted {
+    fn default() -> Self {
+        let [reads, posts] = [UNADMITTED; 2].map(whole);
+        Self { reads, posts }
+    }
+}
+
+/// Each a quarter of what the shop's servers take together, where that is bounded.
+pub(super) fn read(section: &Section<'_>, shop_takes: Option<u32>) -> Unadmitted {
+    let preset = shop_takes.map_or(UNADMITTED, |all| (all / 4).max(1));
+    let most = |name| section.get(name, |node| number(node, 1..=1_000_000)).unwrap_or(preset);
+    Unadmitted {
+        reads: whole(most("max_unadmitted_reads")),
+        posts: whole(most("max_unadmitted_posts")),
+    }
+}
+
+fn whole(most: u32) -> usize {
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+/// Where the shop's connections have no bound.
+const UNADMITTED: u32 = 64;

@@ -1,0 +1,205 @@
+//! Bounds on what passes a line without a session: preflights, what a room leaves outside, crawlers, returns from a payment.
+//!
+//! Limits per client do not bound many clients. What is read has one bound over all cores and what is sent another, so that no flood
+//! of reads keeps a payment provider's callback from the shop. Over a bound the answer is 503 with `Retry-After`; nothing waits.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::header::COOKIE;
+use http::request::Parts;
+use http::{Method, StatusCode};
+use prometheus_client::metrics::counter::Counter;
+
+use crate::config;
+use crate::config::routes::{InRoom, LineOf, Outside};
+use crate::limit::{self, ClientKey, Held};
+use crate::metrics::{Metrics, Outcome};
+use crate::waiting::PageKind;
+
+use super::answers::{Answer, Refusal};
+use super::decide::{Verdict, decide};
+use super::forward::Admission;
+use super::forward_auth;
+use super::pages::Pages;
+use super::seat::{PASS_HEADER, Seat};
+use super::visit::Visit;
+use super::{Gate, Halves};
+
+/// Both bounds.
+pub struct Unadmitted {
+    reads: Bound,
+    posts: Bound,
+}
+
+struct Bound {
+    most: usize,
+    all: Arc<Held<()>>,
+    clients: Arc<Held<ClientKey>>,
+    refused: Counter,
+}
+
+/// Counts until it drops.
+pub type Hold = (limit::Hold<()>, limit::Hold<ClientKey>);
+
+/// Which bound a request counts against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sort {
+    Read,
+    Post,
+}
+
+impl Sort {
+    /// As a proxy that asks is told it.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Post => "posts",
+        }
+    }
+}
+
+impl Unadmitted {
+    /// What is under way under the bounds `before` goes on being counted.
+    #[must_use]
+    pub fn new(bounds: config::Unadmitted, metrics: &Metrics, before: Option<&Self>) -> Self {
+        let bound = |name, most, before: Option<&Bound>| Bound {
+            most,
+            all: before.map_or_else(|| Held::new(most), |old| Arc::clone(&old.all)),
+            clients: before.map_or_else(|| Held::new(share(most)), |old| Arc::clone(&old.clients)),
+            refused: metrics.limited(name),
+        };
+        Self {
+            reads: bound("unadmitted-reads", bounds.reads, before.map(|old| &old.reads)),
+            posts: bound("unadmitted-posts", bounds.posts, before.map(|old| &old.posts)),
+        }
+    }
+
+    /// Sets the bounds of what was taken over from those before.
+    pub fn take_force(&self) {
+        for bound in [&self.reads, &self.posts] {
+            bound.all.allow(bound.most);
+            bound.clients.allow(share(bound.most));
+        }
+    }
+
+    /// One more under way; `None` when there are as many as may be.
+    #[must_use]
+    pub fn take(&self, sort: Sort, client: IpAddr) -> Option<Hold> {
+        let bound = match sort {
+            Sort::Read => &self.reads,
+            Sort::Post => &self.posts,
+        };
+        let taken = bound.clients.take(client.into());
+        let taken = taken.and_then(|client| Some((bound.all.take(())?, client)));
+        if taken.is_none() {
+            bound.refused.inc();
+        }
+        taken
+    }
+}
+
+/// Of one client.
+fn share(most: usize) -> usize {
+    most.div_ceil(2)
+}
+
+impl Gate {
+    /// A request that its room leaves outside. One with a session of the room counts against no bound.
+    pub(super) async fn outside(&self, visit: &Visit, request: Box<Halves>, outside: Outside, pages: &Pages) -> Answer {
+        let is_read = matches!(request.head.method, Method::GET | Method::HEAD | Method::OPTIONS);
+        let sort = if is_read { Sort::Read } else { Sort::Post };
+        if self.is_inside(visit, &request.head, outside.room) {
+            return self
+                .forward(visit, request, pages, Outcome::Outside, Admission::Free)
+                .await;
+        }
+        self.unadmitted(visit, request, (sort, Outcome::Outside), pages).await
+    }
+
+    /// Forwards what has no session, within its bound. A proxy that asks carries the request itself, and is told which bound to keep.
+    pub(super) async fn unadmitted(
+        &self,
+        visit: &Visit,
+        request: Box<Halves>,
+        (sort, outcome): (Sort, Outcome),
+        pages: &Pages,
+    ) -> Answer {
+        let right = Admission::Bounded(sort);
+        let answer = self.forward(visit, request, pages, outcome, right).await;
+        forward_auth::bounded(answer, visit.aim, sort.as_str())
+    }
+
+    fn is_inside(&self, visit: &Visit, head: &Parts, room: usize) -> bool {
+        // PERF: most of what is left outside is asked for without a token.
+        if !head.headers.contains_key(COOKIE) && !head.headers.contains_key(PASS_HEADER) {
+            return false;
+        }
+        let Some(InRoom {
+            index,
+            line: LineOf::Line(line),
+            ..
+        }) = self.shared.room_behind(head)
+        else {
+            return false;
+        };
+        let seat = Seat::of(&self.shared, &self.shared.rules[index], line, head, visit);
+        let worth = seat.worth(visit);
+        index == room && worth.is_some_and(|worth| decide(&worth.facts(visit, &seat, false)) == Verdict::ForwardInside)
+    }
+}
+
+/// As many are under way as may be.
+pub fn over(pages: &Pages, visit: &Visit) -> Answer {
+    let refusal = Refusal::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "exhausted",
+        PageKind::Unavailable,
+        Outcome::Limited,
+    );
+    Refusal {
+        retry_after_secs: Some(RETRY_SECS),
+        ..refusal
+    }
+    .answer(pages, visit)
+}
+
+/// When to try again.
+const RETRY_SECS: u32 = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sort_has_a_bound_of_its_own_and_a_client_half_of_it() {
+        let bounds = config::Unadmitted { reads: 4, posts: 2 };
+        let unadmitted = Unadmitted::new(bounds, &Metrics::new(), None);
+        let take = |sort, last| unadmitted.take(sort, IpAddr::from([192, 0, 2, last]));
+        let mine = [take(Sort::Read, 1), take(Sort::Read, 1)];
+        assert!(
+            mine.iter().all(Option::is_some) && take(Sort::Read, 1).is_none(),
+            "a client's share"
+        );
+        let theirs = [take(Sort::Read, 2), take(Sort::Read, 3)];
+        assert!(
+            theirs.iter().all(Option::is_some) && take(Sort::Read, 4).is_none(),
+            "all of it"
+        );
+        assert!(take(Sort::Post, 4).is_some(), "the other bound");
+        drop(mine);
+        assert!(take(Sort::Read, 4).is_some());
+        let less = Unadmitted::new(
+            config::Unadmitted { reads: 1, posts: 1 },
+            &Metrics::new(),
+            Some(&unadmitted),
+        );
+        less.take_force();
+        assert!(
+            less.take(Sort::Read, IpAddr::from([192, 0, 2, 9])).is_none(),
+            "two are under way"
+        );
+        drop(theirs);
+        assert!(less.take(Sort::Read, IpAddr::from([192, 0, 2, 9])).is_some());
+    }
+}

@@ -1,0 +1,243 @@
+//! What passes a line without a session, from more addresses than limits per client bound.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpSocket;
+use tokio::task::JoinSet;
+
+use crate::gate::Gate;
+use crate::guest::{Guest, SCRIPT};
+use crate::http::{Message, Pool, Wire};
+use crate::shop::{Reply, Seen, Shop};
+
+const READS: usize = 8;
+const POSTS: usize = 4;
+const ADDRESSES: u32 = 2_000;
+
+/// A shop that takes its time.
+const REPLIES: &[Reply] = &[
+    Reply {
+        after: Duration::from_secs(4),
+        ..reply("/static/held")
+    },
+    Reply {
+        after: Duration::from_millis(100),
+        ..reply("/")
+    },
+];
+
+const fn reply(target: &'static str) -> Reply {
+    Reply::new(
+        target,
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nContent-Type: text/html\r\n",
+        "come in",
+    )
+}
+
+/// A shop behind a gate with bounds that a test reaches.
+async fn site(room: &str) -> (Shop, Gate) {
+    let shop = Shop::open(REPLIES).await;
+    let way = format!(
+        "[upstream]\nurl = \"http://{}\"\nmax_unadmitted_reads = {READS}\nmax_unadmitted_posts = {POSTS}",
+        shop.address
+    );
+    let room =
+        format!("{room}\nexcept = [\"/static/*\", \"POST /payment/callback\"]\nreturn_routes = [\"/payment/return\"]");
+    let mut gate = Gate::configured("embedded:data", &way, &room, "");
+    gate.amend("[server]\n", "[server]\nh2c = true\n");
+    gate.start();
+    gate.ready().await;
+    (shop, gate)
+}
+
+const CLOSED: &str = "mode = \"closed\"";
+
+/// From an address of its own, as a trusted proxy says.
+fn request(start: &str, index: u32, fields: &str, body: &str) -> String {
+    let [_, a, b, c] = index.to_be_bytes();
+    format!(
+        "{start} HTTP/1.1\r\nHost: shop.test\r\nX-Forwarded-For: 10.{a}.{b}.{c}\r\n{fields}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn read(index: u32) -> String {
+    let preflight = "Origin: https://app.test\r\nAccess-Control-Request-Method: PUT\r\n";
+    match index % 3 {
+        0 => request("GET /robots.txt", index, "", ""),
+        1 => request("GET /static/app.js?v=1", index, "", ""),
+        _ => request("OPTIONS /api", index, preflight, ""),
+    }
+}
+
+fn callback(index: u32) -> String {
+    request("POST /payment/callback", index, "", "paid=1")
+}
+
+async fn flood(gate: &Gate, request: fn(u32) -> String, addresses: u32) -> Vec<Message> {
+    let pool = Arc::new(Pool::new(gate.address));
+    let mut asked = JoinSet::new();
+    for index in 0..addresses {
+        let pool = Arc::clone(&pool);
+        asked.spawn(async move { pool.ask(request(index).as_bytes()).await.unwrap() });
+    }
+    asked.join_all().await
+}
+
+/// Shows that some passed, and that the others were told when to come again.
+fn assert_bounded(answers: &[Message]) {
+    let (passed, refused): (Vec<&Message>, Vec<&Message>) = answers.iter().partition(|answer| answer.is_the_shops());
+    assert!(
+        !passed.is_empty() && !refused.is_empty(),
+        "{} of {}",
+        passed.len(),
+        answers.len()
+    );
+    for answer in refused {
+        assert_eq!((answer.status(), answer.word()), (503, "exhausted"), "{}", answer.head);
+        assert!(answer.field("retry-after").is_some(), "{}", answer.head);
+    }
+}
+
+/// Shows that the shop had several of these requests at once, and never more than the bound.
+fn assert_within(seen: &[Seen], bound: usize) {
+    let at = |moment: Duration| {
+        seen.iter()
+            .filter(|seen| seen.from <= moment && moment < seen.to)
+            .count()
+    };
+    let most = seen.iter().map(|seen| at(seen.from)).max().unwrap_or_default();
+    assert!((2..=bound).contains(&most), "{most} at once, of {}", seen.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_reads_from_two_thousand_addresses_is_bounded_and_holds_up_no_payment() {
+    let (shop, gate) = site(CLOSED).await;
+    let payments = async {
+        let pool = Pool::new(gate.address);
+        for index in 0..8 {
+            let answer = pool.ask(callback(5_000 + index).as_bytes()).await.unwrap();
+            assert!(answer.is_the_shops(), "{}", answer.head);
+            let back = request("POST /payment/return", 6_000 + index, "", "paid=1");
+            let answer = pool.ask(back.as_bytes()).await.unwrap();
+            assert!(answer.is_the_shops(), "{}", answer.head);
+        }
+    };
+    let (answers, ()) = tokio::join!(flood(&gate, read, ADDRESSES), payments);
+    assert_bounded(&answers);
+    let reads: Vec<Seen> = shop
+        .seen()
+        .into_iter()
+        .filter(|seen| !seen.line().contains("/payment/"))
+        .collect();
+    assert_within(&reads, READS);
+    // What is over is counted no longer.
+    let pool = Pool::new(gate.address);
+    for index in 0..20 {
+        let answer = pool.ask(read(index).as_bytes()).await.unwrap();
+        assert!(answer.is_the_shops(), "{}", answer.head);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_payments_has_a_bound_of_its_own_and_holds_up_no_read() {
+    let (shop, gate) = site(CLOSED).await;
+    let reads = async {
+        let pool = Pool::new(gate.address);
+        for index in 0..8 {
+            let answer = pool.ask(read(7_000 + index).as_bytes()).await.unwrap();
+            assert!(answer.is_the_shops(), "{}", answer.head);
+        }
+    };
+    let (answers, ()) = tokio::join!(flood(&gate, callback, 300), reads);
+    assert_bounded(&answers);
+    assert_within(&shop.seen_of("/payment/callback"), POSTS);
+}
+
+#[tokio::test]
+async fn payments_whose_bodies_do_not_come_take_no_place() {
+    let (shop, gate) = site(CLOSED).await;
+    let mut stuck = Vec::new();
+    for index in 0..20 {
+        let mut wire = Wire::open(gate.address).await.unwrap();
+        let whole = callback(index);
+        wire.send(&whole.as_bytes()[..whole.len() - 1]).await.unwrap();
+        stuck.push(wire);
+    }
+    let pool = Pool::new(gate.address);
+    for index in 100..110 {
+        let answer = pool.ask(callback(index).as_bytes()).await.unwrap();
+        assert!(answer.is_the_shops(), "{}", answer.head);
+    }
+    assert_eq!(shop.seen_of("/payment/callback").len(), 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_inside_counts_against_no_bound() {
+    let (_shop, gate) = site("total_active_users = 1").await;
+    let pool = Arc::new(Pool::new(gate.address));
+    let mut inside = Guest::new(&pool, 1);
+    for _ in 0..2 {
+        assert!(inside.page("/").await.is_the_shops());
+    }
+    let mut held = JoinSet::new();
+    // The question whether all is taken takes a place itself, so one more is held with each.
+    for index in 0..200 {
+        let pool_of_one = Arc::clone(&pool);
+        let hold = request("GET /static/held", index, "", "");
+        held.spawn(async move { pool_of_one.ask(hold.as_bytes()).await.unwrap() });
+        if pool.ask(read(9_000).as_bytes()).await.unwrap().word() == "exhausted" {
+            break;
+        }
+    }
+    assert!(held.len() < 200, "there is no bound");
+    for target in ["/static/app.js", "/static/logo.svg?v=2"] {
+        let answer = inside.send("GET", target, SCRIPT, "").await.unwrap();
+        assert!(answer.is_the_shops(), "{}", answer.head);
+    }
+    assert!(held.join_all().await.iter().any(Message::is_the_shops));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_http2_the_bound_is_the_same_over_all_connections() {
+    let (shop, gate) = site(CLOSED).await;
+    let mut asked = JoinSet::new();
+    for client in 1..=20 {
+        asked.spawn(ask_often(IpAddr::from([127, 60, 0, client]), gate.address));
+    }
+    let statuses: Vec<u16> = asked.join_all().await.concat();
+    assert!(statuses.contains(&200) && statuses.contains(&503), "{statuses:?}");
+    assert!(
+        statuses.iter().all(|status| [200, 503].contains(status)),
+        "{statuses:?}"
+    );
+    assert_within(&shop.seen(), READS);
+}
+
+/// Twenty reads side by side on one connection.
+async fn ask_often(from: IpAddr, gate: std::net::SocketAddr) -> Vec<u16> {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    let (sender, connection) = h2::client::handshake(socket.connect(gate).await.unwrap())
+        .await
+        .unwrap();
+    let driven = tokio::spawn(connection);
+    let mut answers = Vec::new();
+    for _ in 0..20 {
+        let mut sender = sender.clone().ready().await.unwrap();
+        let request = http::Request::get("http://shop.test/robots.txt").body(()).unwrap();
+        answers.push(sender.send_request(request, true).unwrap().0);
+    }
+    let mut statuses = Vec::new();
+    for answer in answers {
+        let mut answer = answer.await.unwrap();
+        while let Some(data) = answer.body_mut().data().await {
+            let _ = answer.body_mut().flow_control().release_capacity(data.unwrap().len());
+        }
+        statuses.push(answer.status().as_u16());
+    }
+    driven.abort();
+    statuses
+}
