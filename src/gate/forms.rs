@@ -47,7 +47,7 @@ pub async fn account(
     }
     let body = &mut request.body;
     body.receive(MAX_BODY, ration).await?;
-    if !body.is_complete() {
+    if !body.is_complete() || body.buffered().len() > MAX_BODY {
         return Err(Refused::TooLong);
     }
     let identity = field_of(&kind, body.buffered(), name)?;

@@ -172,7 +172,7 @@ impl Gate {
         }
         let room = routed.room.as_ref().map(|place| place.index);
         let pages = room.map_or(&shared.pages, |at| &shared.rules[at].pages);
-        if routed.streamed {
+        if routed.streamed.0 {
             request.body.stream();
         }
         if visit.aim.counts_first()

@@ -64,7 +64,17 @@ pub struct Routed {
     /// The limits it counts against, in a room or not.
     pub limits: Hits,
     /// Its body is streamed to the shop from the first byte.
-    pub streamed: bool,
+    pub streamed: Streamed,
+}
+
+/// Whether a body is streamed. Requests that differ in this alone are treated alike.
+#[derive(Clone, Copy, Debug, Default, Eq)]
+pub struct Streamed(pub bool);
+
+impl PartialEq for Streamed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +224,8 @@ impl Router {
         let id = self.rules.len();
         let fresh = route.methods().iter().filter(|method| !self.methods.contains(method));
         // An entry without a method takes nothing that a form could change.
-        let fresh: Vec<Method> = fresh.filter(|_| route.queries().is_none()).cloned().collect();
+        let differs = route.queries().is_none() && !matches!(owner, Owner::Streamed);
+        let fresh: Vec<Method> = fresh.filter(|_| differs).cloned().collect();
         self.methods.extend(fresh);
         self.rules.push(Rule {
             owner,
@@ -255,7 +266,7 @@ impl Router {
             outside: found.outside.filter(|_| room.is_none()),
             room,
             limits: found.limits,
-            streamed: found.streamed,
+            streamed: Streamed(found.streamed),
             ..Routed::default()
         })
     }
