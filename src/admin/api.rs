@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::codes::{SpentCode, SpentCodes};
+pub use super::probes::Probe;
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};

@@ -25,6 +25,7 @@ mod orders;
 mod page;
 mod paging;
 mod patch;
+mod probes;
 mod problem;
 mod readiness;
 mod rehearsals;

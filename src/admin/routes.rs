@@ -3,8 +3,8 @@
 use axum::routing::{MethodRouter, get, post};
 
 use super::{
-    Shared, additions, codes, draws, gates, hands, health, history, load, openapi, page, rehearsals, reloads, rooms,
-    upgrade, upstreams, verify, visitors, winners,
+    Shared, additions, codes, draws, gates, hands, health, history, load, openapi, page, probes, rehearsals, reloads,
+    rooms, upgrade, upstreams, verify, visitors, winners,
 };
 
 /// Paths and what each takes.
@@ -24,6 +24,7 @@ pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/api/v1/rooms/{room}/rehearsal", post(rehearsals::begin)),
         ("/api/v1/rooms/{room}/rehearsal/renew", post(rehearsals::renew)),
         ("/api/v1/rooms/{room}/rehearsal/end", post(rehearsals::end)),
+        ("/api/v1/rooms/{room}/probe", get(probes::show)),
         ("/api/v1/rooms/{room}/load", post(load::give).delete(load::give_back)),
         ("/api/v1/rooms/{room}/changes", get(hands::changes)),
         ("/api/v1/rooms/{room}/history", get(history::show)),

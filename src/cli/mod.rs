@@ -11,6 +11,7 @@ mod log;
 mod own_key;
 mod page;
 mod parts;
+mod probe;
 mod rehearse;
 mod reload;
 mod remote;
@@ -92,6 +93,8 @@ enum Command {
     Winners(winners::WinnersArgs),
     /// Work a draw out again from its published figures
     VerifyDraw(verify_draw::VerifyDrawArgs),
+    /// Try known ways round the line on your own deployment
+    Probe(probe::ProbeArgs),
     /// Make codes that lead to a lane, and say what one is worth
     Code(code::CodeArgs),
     /// Show every page that visitors can see, before they do
@@ -122,6 +125,7 @@ pub fn main() -> ExitCode {
         Command::Draw(args) => draw::run(&args),
         Command::Winners(args) => winners::run(&args),
         Command::VerifyDraw(args) => verify_draw::run(&args),
+        Command::Probe(args) => probe::run(&args),
         Command::Code(args) => code::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),

@@ -32,6 +32,7 @@ mod lanes;
 mod listeners;
 mod logs;
 mod outage;
+mod probe;
 mod program;
 mod proofs;
 mod rehearse;

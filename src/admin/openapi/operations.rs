@@ -56,6 +56,11 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
             s.gives::<api::Additions>(),
         ),
         get(ROOM, "One room", s.gives::<api::Room>()),
+        get(
+            "/api/v1/rooms/{room}/probe",
+            "A nonce by which a gate proves to have the same keys",
+            s.gives::<api::Probe>(),
+        ),
         Operation {
             method: "delete",
             takes: Some(s.takes::<api::RemoveRoom>()),

@@ -8,7 +8,7 @@ mod known;
 mod lease;
 mod options;
 pub(super) mod persona;
-mod place;
+pub(super) mod place;
 mod pool;
 pub(super) mod profile;
 mod show;

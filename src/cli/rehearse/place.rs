@@ -41,7 +41,7 @@ impl Aim {
     /// What `--url` says, or the first address of the configuration that could be reached, one in the clear before others.
     pub fn of(args: &RehearseArgs, config: &Config) -> Result<Self, Failure> {
         if let Some(url) = &args.url {
-            return named(url);
+            return Self::named(url);
         }
         let clear = config.server.listen.iter();
         let secured = config.tls.listen.iter();
@@ -58,6 +58,27 @@ impl Aim {
             address,
             tls,
             authority: address.to_string(),
+        })
+    }
+
+    /// What a URL names: `https://shop.example`, `http://127.0.0.1:8080`, or an address in the clear.
+    pub fn named(url: &str) -> Result<Self, Failure> {
+        let wrong = |why: &str| Failure::Local(format!("{url}: {why}; a URL looks like http://127.0.0.1:8080"));
+        let (rest, tls) = match url.strip_prefix("https://") {
+            Some(rest) => (rest, true),
+            None => (url.strip_prefix("http://").unwrap_or(url), false),
+        };
+        let authority = rest.trim_end_matches('/');
+        let parsed: Authority = authority.parse().map_err(|_| wrong("that is no address"))?;
+        let port = parsed.port_u16().unwrap_or(if tls { HTTPS_PORT } else { HTTP_PORT });
+        let host = parsed.host().trim_start_matches('[').trim_end_matches(']');
+        let mut found = (host, port)
+            .to_socket_addrs()
+            .map_err(|error| wrong(&error.to_string()))?;
+        Ok(Self {
+            address: found.next().ok_or_else(|| wrong("the name has no address"))?,
+            tls,
+            authority: authority.to_owned(),
         })
     }
 
@@ -123,26 +144,6 @@ impl fmt::Debug for Place {
     }
 }
 
-fn named(url: &str) -> Result<Aim, Failure> {
-    let wrong = |why: &str| Failure::Local(format!("--url {url}: {why}; it looks like http://127.0.0.1:8080"));
-    let (rest, tls) = match url.strip_prefix("https://") {
-        Some(rest) => (rest, true),
-        None => (url.strip_prefix("http://").unwrap_or(url), false),
-    };
-    let authority = rest.trim_end_matches('/');
-    let parsed: Authority = authority.parse().map_err(|_| wrong("that is no address"))?;
-    let port = parsed.port_u16().unwrap_or(if tls { HTTPS_PORT } else { HTTP_PORT });
-    let host = parsed.host().trim_start_matches('[').trim_end_matches(']');
-    let mut found = (host, port)
-        .to_socket_addrs()
-        .map_err(|error| wrong(&error.to_string()))?;
-    Ok(Aim {
-        address: found.next().ok_or_else(|| wrong("the name has no address"))?,
-        tls,
-        authority: authority.to_owned(),
-    })
-}
-
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -169,17 +170,17 @@ mod tests {
             ("127.0.0.1", "http://127.0.0.1:80"),
         ] {
             assert_eq!(
-                named(url).ok().map(|aim| aim.to_string()).as_deref(),
+                Aim::named(url).ok().map(|aim| aim.to_string()).as_deref(),
                 Some(aim),
                 "{url}"
             );
         }
-        assert!(named("http://a b").is_err());
+        assert!(Aim::named("http://a b").is_err());
     }
 
     #[test]
     fn a_redirect_leads_to_the_same_machine() {
-        let aim = named("http://127.0.0.1:8080").unwrap_or_else(|failure| panic!("{failure}"));
+        let aim = Aim::named("http://127.0.0.1:8080").unwrap_or_else(|failure| panic!("{failure}"));
         let to = |location| aim.redirected(location).map(|aim| aim.to_string());
         assert_eq!(to("https://shop.example/a").as_deref(), Some("https://127.0.0.1:443"));
         assert_eq!(

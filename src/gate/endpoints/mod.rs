@@ -6,6 +6,7 @@
 //! GET  rooms/{room}/status     where a visitor stands, as JSON
 //! GET  rooms/{room}/events     the same as an event stream
 //! GET  rooms/{room}/check      the page's way of finding out whether the browser kept its ticket
+//! GET  rooms/{room}/probe      whether a nonce of `anteroom probe` is genuine
 //! GET  rooms/{room}/enter      where one joins who has waited in place of a proof of work
 //! POST rooms/{room}/join       for apps
 //! POST rooms/{room}/check-in   "I am here", and the status
@@ -20,6 +21,7 @@ mod actions;
 mod check;
 mod enter;
 mod events;
+mod probe;
 mod question;
 mod status;
 
@@ -94,6 +96,10 @@ impl Gate {
         match [(); 4].map(|()| parts.next()) {
             [Some("health"), None, ..] => (None, Self::health()),
             [Some("proof.js"), None, ..] => (None, Self::worker()),
+            [Some("rooms"), Some(room), Some("probe"), None] => {
+                let named = self.shared.room_named(room);
+                (named, self.probe(visit, head, named))
+            }
             [Some("rooms"), Some(room), Some(endpoint), None] => {
                 let named = self.shared.room_named(room);
                 match (named, Endpoint::of(endpoint)) {

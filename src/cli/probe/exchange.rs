@@ -1,0 +1,103 @@
+//! One request on a connection of its own, as bytes, and the head of its answer.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::timeout;
+
+use crate::cli::rehearse::place::Place;
+
+/// What came back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    Head(Head),
+    /// The connection ended without one.
+    Closed,
+    /// There is no connection, or nothing came in time.
+    Silent(String),
+}
+
+/// The head of an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Head {
+    pub status: u16,
+    /// What the gate says of an answer that it made itself. Nobody else can say it: the gate takes it off the shop's answers.
+    pub word: Option<String>,
+    pub location: Option<String>,
+}
+
+/// Sends `request` and reads the head of the answer.
+pub async fn exchange(place: &Place, request: &[u8]) -> Answer {
+    let exchange = async {
+        let mut stream = place.connect().await.map_err(|error| error.to_string())?;
+        // A gate may answer and close before it has read everything.
+        let _ = stream.write_all(request).await;
+        let _ = stream.flush().await;
+        let mut text = Vec::new();
+        while text.len() < MOST && !text.windows(4).any(|four| four == b"\r\n\r\n") {
+            match stream.read_buf(&mut text).await {
+                Ok(0) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        Ok(text)
+    };
+    match timeout(WITHIN, exchange).await {
+        Ok(Ok(text)) => Head::read(&text).map_or(Answer::Closed, Answer::Head),
+        Ok(Err(why)) => Answer::Silent(why),
+        Err(_) => Answer::Silent(format!("no answer within {} s", WITHIN.as_secs())),
+    }
+}
+
+impl Head {
+    fn read(text: &[u8]) -> Option<Self> {
+        let text = String::from_utf8_lossy(text);
+        let mut lines = text.split("\r\n");
+        let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+        let mut head = Self {
+            status,
+            word: None,
+            location: None,
+        };
+        for (name, value) in lines
+            .take_while(|line| !line.is_empty())
+            .filter_map(|line| line.split_once(':'))
+        {
+            let value = value.trim().to_owned();
+            if name.eq_ignore_ascii_case("anteroom-status") {
+                head.word = Some(value);
+            } else if name.eq_ignore_ascii_case("location") {
+                head.location = Some(value);
+            }
+        }
+        Some(head)
+    }
+}
+
+/// How long an answer may take.
+const WITHIN: Duration = Duration::from_secs(20);
+
+/// Most bytes of an answer's head.
+const MOST: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_of_an_answer_is_read() {
+        let read = |text: &str| Head::read(text.as_bytes());
+        assert_eq!(
+            read("HTTP/1.1 503 Service Unavailable\r\nAnteroom-Status: waiting\r\n\r\nLocation: /x"),
+            Some(Head {
+                status: 503,
+                word: Some("waiting".to_owned()),
+                location: None
+            })
+        );
+        let moved = read("HTTP/1.1 303 See Other\r\nlocation: /a\r\n\r\n").expect("a head");
+        assert_eq!((moved.word, moved.location.as_deref()), (None, Some("/a")));
+        assert_eq!(read(""), None);
+        assert_eq!(read("nonsense"), None);
+    }
+}

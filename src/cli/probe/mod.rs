@@ -1,0 +1,194 @@
+//! `anteroom probe`: tries known ways round the line on the operator's own deployment, and says what reached the shop.
+//!
+//! An answer that the gate made bears `Anteroom-Status`, which the gate takes off every answer of the shop: what comes without
+//! was answered behind the gate, or before it. So the room must be held or closed, or ordinary requests reach the shop too.
+//! Exit codes: 0 nothing reached the shop, 1 something did or the probe could not run, 2 wrong usage.
+
+mod attacks;
+mod exchange;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::rehearse::place::{Aim, Place};
+use super::remote::{self, AdminArgs, Failure, encoded, parsed};
+use super::say;
+use super::words::plain;
+use crate::admin::api;
+use attacks::{Attack, Expect, Site, all};
+use exchange::{Answer, Head, exchange};
+
+/// Arguments of `anteroom probe`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ProbeArgs {
+    /// Where visitors reach the gate
+    url: String,
+    #[command(flatten)]
+    admin: AdminArgs,
+    /// The room that is tried; it must be held or closed
+    #[arg(long)]
+    room: String,
+    /// A protected page of the room
+    #[arg(long, value_name = "PATH", default_value = "/")]
+    path: String,
+    /// The host that is asked for, where the URL names an address
+    #[arg(long)]
+    host: Option<String>,
+    /// A path of the room's `except`; repeat it for several
+    #[arg(long, value_name = "PATH")]
+    outside: Vec<String>,
+    /// The query parameter that chooses a line, in a room with `per`
+    #[arg(long, value_name = "NAME")]
+    parameter: Option<String>,
+    /// The shop's own address, which must not answer, or must refuse
+    #[arg(long, value_name = "URL")]
+    back_door: Option<String>,
+    /// Certificates that sign the gate's, where the system does not know them
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  anteroom rooms set sale --mode hold
+  anteroom probe https://shop.example --room sale --path /product/7
+  anteroom probe https://shop.example --room sale --outside /static/app.css --back-door http://10.0.0.9:3000
+  anteroom probe http://127.0.0.1:8080 --host shop.example --room seats --path /buy --parameter id
+
+It sends some forty requests, one after the other, and only to a gate that proves to have the keys of the admin listener.";
+
+/// Runs `anteroom probe`.
+#[must_use]
+pub fn run(args: &ProbeArgs) -> ExitCode {
+    remote::run_to_code("probe", execute(args))
+}
+
+async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
+    let aim = Aim::named(&args.url)?;
+    let host = args.host.clone().unwrap_or_else(|| aim.authority.clone());
+    let place = aim.place(&host, authorities(args)?.as_deref())?;
+    prove(args, &place, &host).await?;
+    let mut site = Site {
+        host: &host,
+        room: &args.room,
+        path: &args.path,
+        is_whole: false,
+        outside: &args.outside,
+        parameter: args.parameter.as_deref(),
+    };
+    let control = exchange(&place, &site.request("GET", site.path, "", "")).await;
+    let Answer::Head(Head { word: Some(word), .. }) = &control else {
+        return Err(Failure::Local(format!(
+            "{} reaches the shop without any trick ({}): hold the room first (anteroom rooms set {} --mode hold), or name a protected \
+             page with --path; nothing else was sent",
+            args.path,
+            told(&control),
+            args.room
+        )));
+    };
+    say(&format!("kept     {}: {}\n", args.path, plain(word)));
+    // A path that no shop has: it waits where the room covers the whole site.
+    let anywhere = exchange(&place, &site.request("GET", "/anteroom-probe", "", "")).await;
+    site.is_whole = matches!(anywhere, Answer::Head(Head { word: Some(_), .. }));
+    let mut reached = 0;
+    for attack in all(&site) {
+        let answer = exchange(&place, &attack.bytes).await;
+        let holds = holds(attack.expect, &answer);
+        reached += usize::from(!holds);
+        say(&line(holds, &attack, &answer));
+    }
+    if let Some(url) = &args.back_door {
+        reached += usize::from(!back_door(url, &site).await?);
+    }
+    say(&format!(
+        "{reached} found. Not tried from outside: what needs a session, two gates or a lost store (docs/testing.md).\n"
+    ));
+    Ok(if reached == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Nothing is tried before the address has proved to be a gate with the keys of the admin listener.
+async fn prove(args: &ProbeArgs, place: &Place, host: &str) -> Result<(), Failure> {
+    let room = encoded(&args.room);
+    let begun = args.admin.client()?.get(&format!("/api/v1/rooms/{room}/probe")).await?;
+    let probe: api::Probe = parsed(&begun)?;
+    let target = format!("/.anteroom/rooms/{room}/probe?nonce={}", encoded(&probe.nonce));
+    let ask = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    match exchange(place, ask.as_bytes()).await {
+        Answer::Head(Head {
+            status: 200,
+            word: Some(word),
+            ..
+        }) if word == "probe" => Ok(()),
+        other => Err(Failure::Local(format!(
+            "what answers at {} is no gate with the keys of this admin listener and a room {} ({}); nothing else was sent. Only your \
+             own deployment is probed",
+            args.url,
+            args.room,
+            told(&other)
+        ))),
+    }
+}
+
+fn holds(expect: Expect, answer: &Answer) -> bool {
+    match (expect, answer) {
+        (_, Answer::Closed) => true,
+        (_, Answer::Silent(_)) => false,
+        (Expect::Kept, Answer::Head(head)) => head.word.is_some(),
+        (Expect::Refused, Answer::Head(head)) => head.word.is_some() && head.status == 400,
+        (Expect::OwnPath, Answer::Head(head)) => {
+            let own = |to: &str| to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/\\");
+            head.word.is_some() && head.location.as_deref().is_none_or(own)
+        }
+    }
+}
+
+fn line(holds: bool, attack: &Attack, answer: &Answer) -> String {
+    let verdict = match (holds, attack.expect, answer) {
+        (true, ..) => "kept    ",
+        (false, _, Answer::Silent(_)) => "UNKNOWN ",
+        (false, Expect::Kept, _) => "REACHED ",
+        (false, ..) => "WRONG   ",
+    };
+    format!("{verdict} {}: {}\n", plain(&attack.name), told(answer))
+}
+
+fn told(answer: &Answer) -> String {
+    match answer {
+        Answer::Head(Head {
+            status,
+            word: Some(word),
+            ..
+        }) => format!("{status}, {}", plain(word)),
+        Answer::Head(Head { status, .. }) => format!("{status}, not from the gate"),
+        Answer::Closed => "closed without an answer".to_owned(),
+        Answer::Silent(why) => plain(why),
+    }
+}
+
+/// The shop's own address: no connection, or a refusal.
+async fn back_door(url: &str, site: &Site<'_>) -> Result<bool, Failure> {
+    let aim = Aim::named(url)?;
+    let place = aim.place(site.host, None)?;
+    let answer = exchange(&place, &site.request("GET", site.path, "", "")).await;
+    let shut = match &answer {
+        Answer::Silent(_) | Answer::Closed => true,
+        Answer::Head(head) => matches!(head.status, 401 | 403 | 421),
+    };
+    let verdict = if shut { "kept    " } else { "REACHED " };
+    say(&format!("{verdict} the back door {}: {}\n", plain(url), told(&answer)));
+    Ok(shut)
+}
+
+fn authorities(args: &ProbeArgs) -> Result<Option<Vec<u8>>, Failure> {
+    let Some(file) = &args.ca_file else { return Ok(None) };
+    let read = std::fs::read(file);
+    let wrong = |error| Failure::Local(format!("--ca-file {} cannot be read: {error}", file.display()));
+    read.map(Some).map_err(wrong)
+}

@@ -1,0 +1,94 @@
+//! `anteroom probe` against a real gate before a real shop: what it says reached the shop is what reached it.
+
+use crate::gate::{Gate, Site};
+use crate::program::Ended;
+
+fn probe(site: &Site, gate: &Gate, more: &[&str]) -> Ended {
+    let (url, admin) = (format!("http://{}", gate.address), format!("http://{}", gate.admin));
+    let base = ["probe", &url, "--admin", &admin, "--room", "shop"];
+    site.run(&[&base, more].concat())
+}
+
+#[test]
+fn nothing_reaches_the_shop_of_a_room_that_is_held() {
+    let site = Site::new("mode = \"hold\"\nexcept = [\"/static/*\"]", "");
+    let gate = site.start();
+    gate.lives();
+    let ended = probe(&site, &gate, &["--path", "/product/7", "--outside", "/static/app.css"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+    assert!(ended.out.contains("\n0 found."), "{}", ended.out);
+    for tried in [
+        "a CORS preflight with a cookie",
+        "GET /robots.txt?add-to-cart=7",
+        "POST /static/app.css?wc-ajax=checkout",
+        "a way back to //0",
+        "the path as //product/7",
+    ] {
+        assert!(
+            ended.out.contains(&format!("kept     {tried}")),
+            "{tried}:\n{}",
+            ended.out
+        );
+    }
+    for path in [
+        "/robots.txt?add-to-cart=7",
+        "/product/7",
+        "/static/app.css?wc-ajax=checkout",
+    ] {
+        assert_eq!(site.shop.asked(path), 0, "{path}");
+    }
+}
+
+#[test]
+fn a_wide_exception_and_a_back_door_are_found() {
+    let site = Site::new("mode = \"hold\"\nexcept = [\"/static/*?*\"]", "");
+    let gate = site.start();
+    gate.lives();
+    let shop = site.shop.url();
+    let ended = probe(
+        &site,
+        &gate,
+        &[
+            "--path",
+            "/product/7",
+            "--outside",
+            "/static/app.css",
+            "--back-door",
+            &shop,
+        ],
+    );
+    assert_eq!(ended.code, Some(1), "{}{}", ended.out, ended.err);
+    assert!(
+        ended
+            .out
+            .contains("REACHED  GET /static/app.css?add-to-cart=7: 200, not from the gate"),
+        "{}",
+        ended.out
+    );
+    assert!(ended.out.contains("REACHED  the back door"), "{}", ended.out);
+    assert_eq!(site.shop.asked("/static/app.css?add-to-cart=7"), 1);
+}
+
+#[test]
+fn nothing_is_sent_to_what_is_not_the_operators_gate_nor_to_a_room_that_is_open() {
+    let (held, open) = (Site::new("mode = \"hold\"", ""), Site::new("", ""));
+    let (own, other) = (held.start(), open.start());
+    own.lives();
+    other.lives();
+    let (url, admin) = (format!("http://{}", other.address), format!("http://{}", own.admin));
+    let ended = held.run(&["probe", &url, "--admin", &admin, "--room", "shop"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.err.contains("is no gate with the keys of this admin listener"),
+        "{}",
+        ended.err
+    );
+    let shop = open.shop.url();
+    let ended = held.run(&["probe", &shop, "--admin", &admin, "--room", "shop"]);
+    assert!(ended.err.contains("nothing else was sent"), "{}", ended.err);
+    assert_eq!(open.shop.asked("/"), 0);
+    let ended = probe(&open, &other, &[]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.err.contains("hold the room first"), "{}", ended.err);
+    assert!(ended.out.is_empty(), "{}", ended.out);
+}
