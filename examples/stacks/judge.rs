@@ -1,0 +1,37 @@
+//! Where a stack reads another value than the gate did.
+
+use super::case::{Answer, Case};
+use super::gate::{Gate, Outcome};
+
+/// What the disagreement is; none where the gate refused the request, or the stack did, or both read the same.
+pub fn disagreement(gate: &Gate, case: &Case, outcome: &Outcome, answer: &Answer) -> Option<String> {
+    let (Outcome::Forwarded { line, account, .. }, Answer::Read(readings)) = (outcome, answer) else {
+        return None;
+    };
+    let own: Vec<_> = readings.iter().filter(|reading| reading.thing == case.thing).collect();
+    let chose = match line {
+        _ if case.thing.is_account() => account.is_some(),
+        Some(line) => !line.is_empty(),
+        // Outside the room: nothing was chosen, and nothing may be read.
+        None => false,
+    };
+    if own.is_empty() {
+        return (chose && !case.other_case).then(|| "the gate chose, the stack reads nothing".to_owned());
+    }
+    let other = own.iter().find(|reading| {
+        let text = String::from_utf8_lossy(&reading.value);
+        if case.thing.is_account() {
+            // A name that is empty names nobody, to gate and shop.
+            gate.tag(case.thing, &text) != *account
+        } else {
+            line.as_deref() != Some(text.to_lowercase().as_str())
+        }
+    })?;
+    let text = String::from_utf8_lossy(&other.value);
+    let chosen = match line {
+        _ if case.thing.is_account() => if account.is_some() { "another account" } else { "nobody" }.to_owned(),
+        Some(line) => format!("{line:?}"),
+        None => "no line".to_owned(),
+    };
+    Some(format!("{} reads {text:?}, the gate {chosen}", other.by))
+}
