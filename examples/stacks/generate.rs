@@ -74,6 +74,7 @@ impl Maker<'_> {
             "%23",
         ]);
         let root = self.one(&["/event", "/event", "/event", "/event", "/Event", "/%65vent", "/event;a"]);
+        self.other_case = root == "/Event";
         let target = [before.as_bytes(), root.as_bytes(), b"/", &value, behind.as_bytes()].concat();
         Self::get(&target, b"")
     }
@@ -289,6 +290,10 @@ impl Maker<'_> {
             "%61nn",
             "ann%00",
             "a+b",
+            "a%20b",
+            "a%2Bb",
+            "s%3Aann.x",
+            "s%3aann.x",
             "17",
             "j\u{f6}rg",
         ])
@@ -490,7 +495,6 @@ impl Maker<'_> {
             "emails",
             "\\u212Aemail",
         ]);
-        self.other_case = name.eq_ignore_ascii_case("email") && name != "email";
         let other = self.one(&[
             "",
             "",
@@ -502,6 +506,8 @@ impl Maker<'_> {
             ",\"\\u0065mail\":\"bob\"",
             ",\"email[]\":\"bob\"",
         ]);
+        let is_other = |name: &str| name.eq_ignore_ascii_case("email") && name != "email";
+        self.other_case = is_other(name) || other.contains("\"Email\"");
         let object = format!("{{\"{name}\":{value}{other}}}");
         let body = match self.rng.u8(..12) {
             0 => format!("\u{feff}{object}"),

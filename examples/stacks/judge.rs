@@ -1,6 +1,6 @@
 //! Where a stack reads another value than the gate did.
 
-use super::case::{Answer, Case};
+use super::case::{Answer, Case, Thing, unhex};
 use super::gate::{Gate, Outcome};
 
 /// What the disagreement is; none where the gate refused the request, or the stack did, or both read the same.
@@ -22,7 +22,9 @@ pub fn disagreement(gate: &Gate, case: &Case, outcome: &Outcome, answer: &Answer
         let text = String::from_utf8_lossy(&reading.value);
         if case.thing.is_account() {
             // A name that is empty names nobody, to gate and shop.
-            gate.tag(case.thing, &text) != *account
+            !spellings(case.thing, &text)
+                .iter()
+                .any(|text| gate.tag(case.thing, text) == *account)
         } else {
             line.as_deref() != Some(text.to_lowercase().as_str())
         }
@@ -34,4 +36,35 @@ pub fn disagreement(gate: &Gate, case: &Case, outcome: &Outcome, answer: &Answer
         None => "no line".to_owned(),
     };
     Some(format!("{} reads {text:?}, the gate {chosen}", other.by))
+}
+
+/// A value as other stacks hand it on. Each differs from the others for every account alike, so none makes two of one account or one of
+/// two: bytes read as Latin-1, as WSGI, Node.js and servlets read fields; a cookie's escapes decoded or not, for the gate takes one
+/// spelling alone; and a cookie's `+` read as a space, which has no other spelling.
+fn spellings(thing: Thing, text: &str) -> Vec<String> {
+    let mut all = vec![text.to_owned()];
+    let latin = text
+        .chars()
+        .map(|letter| u8::try_from(u32::from(letter)).ok())
+        .collect::<Option<Vec<u8>>>();
+    all.extend(latin.and_then(|bytes| String::from_utf8(bytes).ok()));
+    if thing == Thing::Sid {
+        all.push(text.replace(' ', "+"));
+        all.extend(decoded(text));
+    }
+    all
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = text.bytes();
+    let mut out = Vec::new();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let digits = [bytes.next()?, bytes.next()?];
+            out.extend(unhex(std::str::from_utf8(&digits).ok()?)?);
+        } else {
+            out.push(byte);
+        }
+    }
+    String::from_utf8(out).ok()
 }

@@ -24,5 +24,10 @@ def view(request, event=None, rest=None):
     return HttpResponse(said, content_type="text/plain")
 
 
-urlpatterns = [path("event/<str:event>", view), path("event/<str:event>/<path:rest>", view), re_path("", view)]
+urlpatterns = [
+    path("event/<str:event>", view),
+    path("event/<str:event>/", view),
+    path("event/<str:event>/<path:rest>", view),
+    re_path("", view),
+]
 application = get_wsgi_application()

@@ -1,7 +1,7 @@
 """How Werkzeug, and so Flask, reads a request. Served by gunicorn: `gunicorn werkzeug_app:application`."""
 
 from werkzeug.exceptions import HTTPException
-from werkzeug.routing import Map, Rule
+from werkzeug.routing import Map, RequestRedirect, Rule
 from werkzeug.wrappers import Request, Response
 
 from readings import lines, of_json
@@ -18,6 +18,8 @@ def application(request):
     try:
         _, values = ROUTES.bind_to_environ(request.environ).match()
         said += lines("event", "route", values.get("event"))
+    except RequestRedirect as elsewhere:
+        return elsewhere
     except HTTPException:
         pass
     body = request.get_data(cache=True)
