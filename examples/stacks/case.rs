@@ -55,7 +55,7 @@ impl Thing {
 pub struct Case {
     pub thing: Thing,
     /// The name was written in another letter case: a stack that does not know it so reads nothing.
-    pub other_case: bool,
+    pub name_differs: bool,
     /// Without `Connection`, which is added where it is sent.
     pub bytes: Vec<u8>,
 }

@@ -126,12 +126,10 @@ impl Gate {
         let (room, line) = (RoomName::new(thing.room())?, LineName::new(line)?);
         let name = format!("{}=", ticket_cookie(&room, &line));
         let head = String::from_utf8_lossy(answer);
-        let set = head
+        let mut set = head
             .lines()
             .filter_map(|line| line.split_once(": ").map(|(_, value)| value));
-        let token = set
-            .filter_map(|value| value.strip_prefix(&name)?.split(';').next())
-            .next()?;
+        let token = set.find_map(|value| value.strip_prefix(&name)?.split(';').next())?;
         self.keyring.read_ticket(&room, &line, token)?.identity
     }
 }
@@ -163,10 +161,15 @@ fn config(shop: SocketAddr) -> String {
             "routes = [\"/enter\"]\n[room.identity]\nfrom = \"field\"\nname = \"email\"\non = \"POST /enter\"",
         ),
     ] {
-        text.push_str(&format!(
-            "[[room]]\nname = \"{}\"\ntotal_active_users = 1000000\n{rest}\n",
-            thing.room()
-        ));
+        let room = thing.room();
+        text += &[
+            "[[room]]\nname = \"",
+            room,
+            "\"\ntotal_active_users = 1000000\n",
+            rest,
+            "\n",
+        ]
+        .concat();
     }
     text
 }

@@ -13,7 +13,10 @@ const MANY: usize = 1_100;
 
 /// The next request for `thing`.
 pub fn case(rng: &mut Rng, thing: Thing) -> Case {
-    let mut maker = Maker { rng, other_case: false };
+    let mut maker = Maker {
+        rng,
+        name_differs: false,
+    };
     let bytes = match thing {
         Thing::Event => maker.path(),
         Thing::Id => maker.query("/buy", "id"),
@@ -24,14 +27,14 @@ pub fn case(rng: &mut Rng, thing: Thing) -> Case {
     };
     Case {
         thing,
-        other_case: maker.other_case,
+        name_differs: maker.name_differs,
         bytes,
     }
 }
 
 struct Maker<'r> {
     rng: &'r mut Rng,
-    other_case: bool,
+    name_differs: bool,
 }
 
 impl Maker<'_> {
@@ -74,7 +77,7 @@ impl Maker<'_> {
             "%23",
         ]);
         let root = self.one(&["/event", "/event", "/event", "/event", "/Event", "/%65vent", "/event;a"]);
-        self.other_case = root == "/Event";
+        self.name_differs = root == "/Event";
         let target = [before.as_bytes(), root.as_bytes(), b"/", &value, behind.as_bytes()].concat();
         Self::get(&target, b"")
     }
@@ -187,7 +190,7 @@ impl Maker<'_> {
             0 => [self.one(&BEFORE).as_bytes(), name].concat(),
             1 | 2 => [name, self.one(&BEHIND).as_bytes()].concat(),
             3 => {
-                self.other_case = true;
+                self.name_differs = true;
                 let at = self.rng.usize(..name.len());
                 let turned = |(here, byte): (usize, &u8)| if here == at { byte ^ 0x20 } else { *byte };
                 // Only letters have another case.
@@ -389,7 +392,7 @@ impl Maker<'_> {
                 "\u{a0}sid",
             ]);
             if name == "SID" {
-                self.other_case = true;
+                self.name_differs = true;
             }
             let joined = self.one(&["=", "=", "=", "=", " = ", "==", ""]);
             let value = self.account();
@@ -507,7 +510,7 @@ impl Maker<'_> {
             ",\"email[]\":\"bob\"",
         ]);
         let is_other = |name: &str| name.eq_ignore_ascii_case("email") && name != "email";
-        self.other_case = is_other(name) || other.contains("\"Email\"");
+        self.name_differs = is_other(name) || other.contains("\"Email\"");
         let object = format!("{{\"{name}\":{value}{other}}}");
         let body = match self.rng.u8(..12) {
             0 => format!("\u{feff}{object}"),
@@ -567,7 +570,7 @@ impl Maker<'_> {
                 "Content-Type: text/plain; charset=utf-16\r\n",
                 "Content-Transfer-Encoding: base64\r\n",
             ]);
-            body.push_str(&format!("--cut{line}{field}: {named}{line}{more}{line}{value}{line}"));
+            body += &["--cut", line, field, ": ", &named, line, more, line, value, line].concat();
         }
         body.push_str(self.one(&["--cut--\r\n", "--cut--\r\n", "--cut--", "--cut-", ""]));
         body.into_bytes()

@@ -43,7 +43,7 @@ impl Kept {
             let _ = write!(
                 text,
                 "{thing}\t{}\t{request}\t{}",
-                u8::from(row.case.other_case),
+                u8::from(row.case.name_differs),
                 row.forwarded
             );
             for answer in &row.answers {
@@ -76,7 +76,7 @@ fn row<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Option<Row> {
     let thing = Thing::of(parts.next()?)?;
     let case = Case {
         thing,
-        other_case: parts.next()? == "1",
+        name_differs: parts.next()? == "1",
         bytes: unescape(parts.next()?)?,
     };
     let forwarded = parts.next()?.to_owned();

@@ -1,5 +1,6 @@
 //! The key that a single gate makes for itself when none is configured, kept in its data folder.
 
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -88,7 +89,10 @@ fn write(folder: &Path, path: &Path, secret: &[u8]) -> io::Result<()> {
         .truncate(true)
         .mode(0o600)
         .open(&fresh)?;
-    let digits: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut digits = String::new();
+    for byte in secret {
+        let _ = write!(digits, "{byte:02x}");
+    }
     file.write_all(sealed(&digits).as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&fresh, path)?;

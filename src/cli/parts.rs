@@ -38,7 +38,7 @@ pub fn signer(config: &Config) -> Result<Option<RequestSigner>, KeyError> {
         .upstream
         .as_ref()
         .and_then(|upstream| upstream.signature_key.clone());
-    key.map(RequestSigner::new).transpose()
+    key.as_ref().map(RequestSigner::new).transpose()
 }
 
 /// What bounds visitors' connections.

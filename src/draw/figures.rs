@@ -211,12 +211,11 @@ impl Published {
             return Err(FiguresError::Line(self.line.clone()));
         }
         match (&self.beacon, &self.beacon_value) {
-            (None, None) => Ok(()),
             (None, Some(_)) => Err(FiguresError::ValueAlone),
             (Some(_), None) if self.secret.is_some() => Err(FiguresError::NotMade("the beacon's value is")),
             (Some(name), _) if !(1..=MAX_BEACON_NAME).contains(&name.len()) => Err(FiguresError::Beacon),
             (Some(_), Some(value)) if !is_beacon_value(value) => Err(FiguresError::BeaconValue),
-            (Some(_), _) => Ok(()),
+            _ => Ok(()),
         }
     }
 }

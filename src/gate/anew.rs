@@ -27,10 +27,10 @@ impl Signed {
     };
 
     #[must_use]
-    pub fn of(ticket: &Option<(Ticket, SignedBy)>, pass: &Option<(Pass, SignedBy)>) -> Self {
+    pub fn of(ticket: Option<&(Ticket, SignedBy)>, pass: Option<&(Pass, SignedBy)>) -> Self {
         Self {
-            ticket: ticket.as_ref().map_or(SignedBy::FIRST, |(_, by)| *by),
-            pass: pass.as_ref().map_or(SignedBy::FIRST, |(_, by)| *by),
+            ticket: ticket.map_or(SignedBy::FIRST, |(_, by)| *by),
+            pass: pass.map_or(SignedBy::FIRST, |(_, by)| *by),
         }
     }
 

@@ -60,12 +60,11 @@ impl Gate {
             // The view has moved on since the tokens were judged.
             return self.wait(seat, visit, worth);
         };
-        let (outcome, cookies) = match named.carried {
-            true => (
-                Outcome::Inside,
-                seat.ticket().filter(|_| !seat.app).map(|_| seat.clear_ticket()),
-            ),
-            false => (Outcome::Claimed, None),
+        let (outcome, cookies) = if named.carried {
+            let used = seat.ticket().filter(|_| !seat.app);
+            (Outcome::Inside, used.map(|_| seat.clear_ticket()))
+        } else {
+            (Outcome::Claimed, None)
         };
         let entry = Entry {
             outcome,

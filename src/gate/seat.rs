@@ -112,7 +112,7 @@ impl<'a> Seat<'a> {
         if some_pass && pass.is_none() {
             shared.metrics.passes_refused.inc();
         }
-        let signed = Signed::of(&ticket, &pass);
+        let signed = Signed::of(ticket.as_ref(), pass.as_ref());
         signed.note(shared, visit);
         let named = accounts::named(shared, rules, head, visit);
         let marks = own.values(&names.reload).find_map(Reload::marked);

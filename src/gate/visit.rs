@@ -22,6 +22,7 @@ use super::rehearsal::{self, Rehearsed};
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// What is known of a request before anything is decided.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Visit {
     pub id: RequestId,
     pub started: Duration,

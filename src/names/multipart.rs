@@ -207,6 +207,8 @@ const MAX_HEAD: usize = 4 * 1024;
 mod tests {
     use proptest::prelude::*;
 
+    use std::fmt::Write as _;
+
     use super::*;
 
     proptest! {
@@ -217,7 +219,7 @@ mod tests {
             let mut body = String::new();
             for (name, value, is_file) in &written {
                 let file = if *is_file { "; filename=\"C:\\a.png\"" } else { "" };
-                body += &format!("--b0und\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{value}\r\n");
+                let _ = write!(body, "--b0und\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{value}\r\n");
             }
             body += "--b0und--\r\n";
             let read: Vec<_> = parts(body.as_bytes(), b"b0und").map(|part| part.map(|part| (part.name, part.value, part.is_file))).collect();

@@ -12,6 +12,7 @@ use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 
 impl State {
+    #[expect(clippy::too_many_lines, reason = "one arm for each change")]
     pub(super) fn change(&mut self, change: &RoomChange) -> Changed {
         let version = self.versions.current();
         let before = self.before(change);

@@ -289,9 +289,10 @@ impl LineView {
             ends_by: session.ends_by,
             since: session.since,
             carried: session.carried,
-            renews_from: match stretches {
-                true => session.renewed.plus(self.settings.renewal_ms()),
-                false => Clock(u64::MAX),
+            renews_from: if stretches {
+                session.renewed.plus(self.settings.renewal_ms())
+            } else {
+                Clock(u64::MAX)
             },
             ending: session.ending,
         }

@@ -17,8 +17,8 @@ pub struct RequestSigner(Signer);
 impl RequestSigner {
     /// # Errors
     /// When the secret is too short.
-    pub fn new(key: Key) -> Result<Self, KeyError> {
-        Signer::new(&key).map(Self)
+    pub fn new(key: &Key) -> Result<Self, KeyError> {
+        Signer::new(key).map(Self)
     }
 
     /// The header's value: `v1;k=KEY ID;t=SECONDS;h=64 hexadecimal digits`. Costs one HMAC of three to five blocks.

@@ -153,15 +153,16 @@ pub fn http1(start: &str, fields: &[(String, String)], body: Body) -> String {
     }
     match body {
         Body::None => text.push_str("\r\n"),
-        Body::Told(body) => text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len())),
+        Body::Told(body) => text += &["Content-Length: ", &body.len().to_string(), "\r\n\r\n", body].concat(),
         Body::Untold(_) | Body::Trailed(..) => {
             let (body, trailers) = (body.text(), body.trailers());
             let lines = trailers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
-            text.push_str(&format!(
-                "Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n{}\r\n",
-                body.len(),
-                lines.collect::<String>()
-            ));
+            let lines: String = lines.collect();
+            let framed = format!(
+                "Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n{lines}\r\n",
+                body.len()
+            );
+            text.push_str(&framed);
         }
     }
     text

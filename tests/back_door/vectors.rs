@@ -45,7 +45,7 @@ fn the_gate_signs_as_the_known_answers_have_it() {
     let mut count = 0;
     for (_, case, why) in vectors().into_iter().filter(|(right, ..)| *right) {
         let (id, secret) = if case.signature.contains("k=old;") { OLD } else { KEY };
-        let signer = RequestSigner::new(Key {
+        let signer = RequestSigner::new(&Key {
             id: KeyId::new(id).unwrap(),
             secret: Secret::new(secret.as_bytes()),
         });

@@ -97,9 +97,8 @@ impl Sale {
                 yield_now().await;
             }
         };
-        if timeout(PATIENCE, looking).await.is_err() {
-            panic!("waited in vain: {what}: {}", self.admission().await);
-        }
+        let met = timeout(PATIENCE, looking).await.is_ok();
+        assert!(met, "waited in vain: {what}: {}", self.admission().await);
         (most, least)
     }
 

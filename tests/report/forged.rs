@@ -29,7 +29,7 @@ pub fn program(folders: &[&Path], args: &[&str]) -> (i32, String) {
 fn refused(what: &str, folders: &[&Path], args: &[&str], says: &str) {
     let (code, said) = program(folders, args);
     let last = said.lines().last().unwrap_or_default();
-    assert!(code == 1 && last.starts_with("N"), "{what}: exit {code}, {last}");
+    assert!(code == 1 && last.starts_with('N'), "{what}: exit {code}, {last}");
     assert!(said.contains(says), "{what}: {says:?} is not in\n{said}");
 }
 

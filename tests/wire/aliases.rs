@@ -49,7 +49,7 @@ fn gate(shop: &Shop, trusted: &[&str]) -> Gate {
 fn aliases_never_reach_the_shop() {
     for trusted in TRUSTED {
         let shop = Shop::answering(OK);
-        let lines: String = ALIASES.iter().map(|name| format!("{name}: forged\r\n")).collect();
+        let lines: String = ALIASES.iter().flat_map(|name| [name, ": forged\r\n"]).collect();
         let request = format!("GET / HTTP/1.1\r\nHost: a\r\n{lines}My_App: kept\r\n\r\n");
         assert_eq!(gate(&shop, trusted).client().ask(&request).status, 200);
         let seen = shop.seen();
@@ -63,7 +63,7 @@ fn nor_do_those_in_trailers_nor_an_account_that_is_said_there() {
     for trusted in TRUSTED {
         let shop = Shop::answering(OK);
         let names = ALIASES.iter().chain(&["X-User", "X-Forwarded-User", "Authorization"]);
-        let lines: String = names.map(|name| format!("{name}: forged\r\n")).collect();
+        let lines: String = names.flat_map(|name| [name, ": forged\r\n"]).collect();
         let request = format!(
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n1\r\na\r\n0\r\n{lines}X-Sum: 7\r\n\r\n"
         );
@@ -125,7 +125,7 @@ fn connection_cannot_name_away_what_is_decided_by() {
     let shop = Shop::answering(OK);
     let lines: String = fields
         .iter()
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .flat_map(|(name, value)| [name, ": ", value, "\r\n"])
         .collect();
     let named = fields.map(|(name, _)| name).join(", ");
     let request = format!("GET / HTTP/1.1\r\nHost: a\r\nConnection: {named}\r\n{lines}\r\n");

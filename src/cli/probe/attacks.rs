@@ -61,7 +61,7 @@ impl Site<'_> {
             .into_bytes()
     }
 
-    fn joined(&self, target: &str, query: &str) -> String {
+    fn joined(target: &str, query: &str) -> String {
         let sign = if target.contains('?') { '&' } else { '?' };
         format!("{target}{sign}{query}")
     }
@@ -194,12 +194,12 @@ fn never_waiting(site: &Site<'_>) -> Vec<Attack> {
 fn outside(site: &Site<'_>) -> Vec<Attack> {
     let mut all = Vec::new();
     for path in site.outside {
-        let target = site.joined(path, "wc-ajax=checkout");
+        let target = Site::joined(path, "wc-ajax=checkout");
         all.push(attack(
             format!("POST {target}"),
             site.request("POST", &target, "Content-Length: 0\r\n", ""),
         ));
-        let target = site.joined(path, "add-to-cart=7");
+        let target = Site::joined(path, "add-to-cart=7");
         all.push(attack(format!("GET {target}"), site.request("GET", &target, "", "")));
         all.push(attack(
             format!("GET {path} with a body"),
@@ -225,7 +225,7 @@ fn lines(site: &Site<'_>) -> Vec<Attack> {
             expect: Expect::Refused,
             ..attack(
                 format!("the line by ?{query}"),
-                site.request("GET", &site.joined(site.path, &query), "", ""),
+                site.request("GET", &Site::joined(site.path, &query), "", ""),
             )
         })
         .collect()

@@ -237,7 +237,7 @@ impl Router {
                 self.protecting.insert(route, hosts, id);
             }
             Owner::Except(_) | Owner::Return(_) | Owner::Never | Owner::Streamed => {
-                self.outside.insert(route, hosts, id)
+                self.outside.insert(route, hosts, id);
             }
         }
     }

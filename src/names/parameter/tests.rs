@@ -11,9 +11,8 @@ mod stacks {
         let mut out = Vec::new();
         for (at, byte) in name[start..].iter().enumerate() {
             match byte {
-                b' ' | b'.' => out.push(b'_'),
                 b'[' if name[start + at..].contains(&b']') => break,
-                b'[' => out.push(b'_'),
+                b' ' | b'.' | b'[' => out.push(b'_'),
                 byte => out.push(*byte),
             }
         }
@@ -26,7 +25,7 @@ mod stacks {
         for (at, byte) in name.iter().enumerate() {
             match (byte, open) {
                 (b'[', _) => open = Some(at),
-                (b']', Some(start)) if start == 0 => return name[1..at].to_vec(),
+                (b']', Some(0)) => return name[1..at].to_vec(),
                 (b']', Some(start)) => return name[..start].to_vec(),
                 _ => {}
             }
@@ -42,7 +41,9 @@ mod stacks {
         name[..name.iter().position(bracket).unwrap_or(name.len())].to_vec()
     }
 
-    pub const ALL: [fn(&[u8]) -> Vec<u8>; 4] = [|name| name.to_vec(), php, qs, rack];
+    type Model = fn(&[u8]) -> Vec<u8>;
+
+    pub const ALL: [Model; 4] = [|name| name.to_vec(), php, qs, rack];
 }
 
 #[test]

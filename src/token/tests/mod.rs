@@ -452,7 +452,7 @@ fn a_gate_knows_the_names_it_gave_and_no_other() {
 
 #[test]
 fn a_signature_names_its_key_and_never_shows_it() {
-    let signer = RequestSigner::new(key("2026-11", 7)).expect("long enough");
+    let signer = RequestSigner::new(&key("2026-11", 7)).expect("long enough");
     let signature = signer.sign("GET", "/a?b=c", "", Wall(1_790_000_000_999));
     assert!(signature.starts_with("v1;k=2026-11;t=1790000000;h="), "{signature}");
     assert_eq!(
@@ -468,5 +468,5 @@ fn a_signature_names_its_key_and_never_shows_it() {
         id: KeyId::new("a").expect("a key id"),
         secret: Secret::new([7; 31]),
     };
-    assert!(RequestSigner::new(short).is_err());
+    assert!(RequestSigner::new(&short).is_err());
 }

@@ -52,7 +52,7 @@ async fn nobody_is_called_into_the_slot_of_somebody_who_reads() {
     let read = anteroom::time::uptime();
     let mut waiting = house.in_line().await;
     // Past the claim deadline, and more.
-    while anteroom::time::uptime() - read < Duration::from_secs(8) {
+    while anteroom::time::uptime().saturating_sub(read) < Duration::from_secs(8) {
         assert_eq!(waiting.own("GET", "status").await.json()["state"], "waiting");
         tokio::time::sleep(Duration::from_millis(600)).await;
     }
@@ -137,9 +137,10 @@ async fn whatever_lets_a_called_visitors_request_through_makes_them_inside() {
         let mut app = house.guest();
         app.own("POST", "join").await;
         app.jar.remove(&crate::gate::pass_name());
-        let answer = match script {
-            true => app.script("GET", target).await,
-            false => app.page(target).await,
+        let answer = if script {
+            app.script("GET", target).await
+        } else {
+            app.page(target).await
         };
         assert!(answer.is_the_shops(), "{target}: {}", answer.head);
         let room = house.gate.room().await;
@@ -192,7 +193,7 @@ fn most_sessions(seen: &[Seen]) -> usize {
             let to = last.entry(session).or_default();
             *to = seen.to.min(moment).max(*to);
         }
-        last.values().filter(|to| moment - **to < SESSION).count()
+        last.values().filter(|to| moment.saturating_sub(**to) < SESSION).count()
     };
     seen.iter().map(|seen| at(seen.from)).max().unwrap_or_default()
 }

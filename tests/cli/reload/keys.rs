@@ -67,12 +67,12 @@ impl Waiting {
         match self.way {
             Way::Page => {
                 let answer = self.visitor.goes_to("/");
-                return answer.word() == "waiting";
+                answer.word() == "waiting"
             }
             Way::Stream => {
                 let answer = self.visitor.listens().head();
                 self.visitor.keep(&answer);
-                return answer.word() == "stream";
+                answer.word() == "stream"
             }
             Way::Status => ask("GET", "status").json()["state"] == "waiting",
             Way::CheckIn => ask("POST", "check-in").json()["state"] == "waiting",
@@ -102,14 +102,14 @@ fn config(site: &Site, from: &[&str], to: &[&str]) {
 fn three_gates_change_their_keys_and_nobody_inside_or_in_line_is_lost() {
     let store = Server::start(&Options::default());
     let sites: Vec<_> = (0..3).map(|_| Site::shared(&store.url(), ROOM)).collect();
-    sites
-        .iter()
-        .for_each(|site| site.edit("total_active_users = 1", "total_active_users = 3"));
+    for site in &sites {
+        site.edit("total_active_users = 1", "total_active_users = 3");
+    }
     let gates: Vec<_> = sites.iter().map(Site::start).collect();
     gates.iter().for_each(Gate::lives);
     let mut line = Vec::new();
     let began = anteroom::time::uptime();
-    let may_end = || anteroom::time::uptime() - began >= SESSION_MAX;
+    let may_end = || anteroom::time::uptime().saturating_sub(began) >= SESSION_MAX;
     let mut inside: Vec<_> = gates.iter().map(Gate::insider).collect();
     for (at, way) in WAYS.iter().cycle().take(LINE).enumerate() {
         line.push(Waiting::join(&gates[at % 3], *way));
@@ -158,7 +158,7 @@ fn three_gates_change_their_keys_and_nobody_inside_or_in_line_is_lost() {
     assert!(inside.is_empty());
     // Those who are called now are inside when the old key goes.
     let began = anteroom::time::uptime();
-    let may_end = || anteroom::time::uptime() - began >= SESSION_MAX;
+    let may_end = || anteroom::time::uptime().saturating_sub(began) >= SESSION_MAX;
     hold("auto");
     let mut called = Vec::new();
     for _ in 0..3 {

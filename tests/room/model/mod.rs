@@ -482,8 +482,7 @@ impl Model {
         if let Some(room) = &mut self.room {
             room.revision = revision;
         }
-        let of = |value: fn(&Settings) -> u64| self.room.as_ref().map_or(0, |room| value(&room.settings));
-        self.lore.session_max = of(|s| s.session_max_ms);
+        self.lore.session_max = self.room.as_ref().map_or(0, |room| room.settings.session_max_ms);
         true
     }
 

@@ -48,9 +48,10 @@ impl Line {
                 ends_by: Clock(ends_by),
                 since: Wall(since),
                 carried,
-                renews_from: match !ending && expires < ends_by {
-                    true => Clock(renewed + settings.session_ms / 10),
-                    false => Clock(u64::MAX),
+                renews_from: if !ending && expires < ends_by {
+                    Clock(renewed + settings.session_ms / 10)
+                } else {
+                    Clock(u64::MAX)
                 },
                 ending,
             }),

@@ -162,9 +162,9 @@ fn a_request_is_late_once_while_it_is_under_way_or_at_its_end() {
 fn one_visitor_who_hangs_is_believed_only_until_others_have_been_answered_since() {
     let meter = Arc::new(RoomMeter::new(1_500_000));
     let answered = |visitors: std::ops::Range<u32>| {
-        sent(&meter, visitors)
-            .into_iter()
-            .for_each(|watched| watched.over(Some(false)));
+        for watched in sent(&meter, visitors) {
+            watched.over(Some(false));
+        }
     };
     answered(10..40);
     let hanging = sent(&meter, 1..2);
@@ -187,9 +187,9 @@ fn three_visitors_who_hang_are_believed_whoever_is_answered_and_however_many_req
     for (visitors, believed) in [(1..2, 0), (1..3, 0), (1..4, 3), (1..11, 10)] {
         let meter = Arc::new(RoomMeter::new(1_500_000));
         let hanging: Vec<Watched> = (0..4).flat_map(|_| sent(&meter, visitors.clone())).collect();
-        sent(&meter, 100..150)
-            .into_iter()
-            .for_each(|watched| watched.over(Some(false)));
+        for watched in sent(&meter, 100..150) {
+            watched.over(Some(false));
+        }
         let report = take_in(&meter, 2_000);
         assert_eq!((report.hanging, report.answered), (believed, 50));
         // 50 are read off as answered in time; late ones count where they are believed.
