@@ -6,6 +6,7 @@ mod harness;
 
 mod accounts;
 mod browsers;
+mod codes;
 mod demo;
 mod draw;
 mod hall;
