@@ -37,6 +37,8 @@ struct Maker<'r> {
     name_differs: bool,
 }
 
+// Lists of spellings stay together, several a line.
+#[rustfmt::skip]
 impl Maker<'_> {
     fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.rng.usize(..of.len())]
@@ -54,27 +56,8 @@ impl Maker<'_> {
         }
         let before = self.one(&["", "", "", "/.", "/x/..", "/", "//", "/%2e", "/;a=b", "/%2f"]);
         let behind = self.one(&[
-            "",
-            "",
-            "",
-            "/seats",
-            "/",
-            "//",
-            "/..",
-            "/.",
-            "/%2e%2e/6",
-            "%2f6",
-            ";id=6",
-            "%3bid=6",
-            "%00",
-            "%20",
-            ".",
-            "?id=6",
-            "%3fid=6",
-            "%5c6",
-            "\\6",
-            "#6",
-            "%23",
+            "", "", "", "/seats", "/", "//", "/..", "/.", "/%2e%2e/6", "%2f6", ";id=6", "%3bid=6", "%00", "%20", ".",
+            "?id=6", "%3fid=6", "%5c6", "\\6", "#6", "%23",
         ]);
         let root = self.one(&["/event", "/event", "/event", "/event", "/Event", "/%65vent", "/event;a"]);
         self.name_differs = root == "/Event";
@@ -120,15 +103,7 @@ impl Maker<'_> {
         if self.once_in(6) {
             return self
                 .one(&[
-                    "x=1",
-                    "color=red",
-                    "q=%C3%A9",
-                    "ids=6",
-                    "an_id=6",
-                    "filter[price]=1",
-                    "idx=2",
-                    "=6",
-                    "x",
+                    "x=1", "color=red", "q=%C3%A9", "ids=6", "an_id=6", "filter[price]=1", "idx=2", "=6", "x",
                 ])
                 .into();
         }
@@ -149,42 +124,11 @@ impl Maker<'_> {
 
     fn mutated(&mut self, name: &[u8]) -> Vec<u8> {
         const BEFORE: [&str; 12] = [
-            "+",
-            "%20",
-            "%09",
-            "%0a",
-            "%00",
-            "%EF%BB%BF",
-            "%c2%a0",
-            "[",
-            ".",
-            "_",
-            "?",
-            "%2B",
+            "+", "%20", "%09", "%0a", "%00", "%EF%BB%BF", "%c2%a0", "[", ".", "_", "?", "%2B",
         ];
         const BEHIND: [&str; 22] = [
-            "[]",
-            "[0]",
-            "[x]",
-            "[",
-            "]",
-            "%5B%5D",
-            "%5b0%5D",
-            "%00",
-            "%00x",
-            "%00[]",
-            "+",
-            "%20",
-            ".",
-            ".x",
-            "%5B",
-            "[][]",
-            "[a][b]",
-            "%255B%255D",
-            "%C0%80",
-            "#",
-            "%0d%0a",
-            "%26",
+            "[]", "[0]", "[x]", "[", "]", "%5B%5D", "%5b0%5D", "%00", "%00x", "%00[]", "+", "%20", ".", ".x", "%5B",
+            "[][]", "[a][b]", "%255B%255D", "%C0%80", "#", "%0d%0a", "%26",
         ];
         match self.rng.u8(..9) {
             0 => [self.one(&BEFORE).as_bytes(), name].concat(),
@@ -242,63 +186,16 @@ impl Maker<'_> {
 
     fn value(&mut self) -> Vec<u8> {
         const VALUES: [&str; 30] = [
-            "5",
-            "5",
-            "5",
-            "5",
-            "7",
-            "7",
-            "a42",
-            "spring",
-            "05",
-            "5+",
-            "+5",
-            "%205",
-            "5%20",
-            "5%00",
-            "5%00x",
-            "%35",
-            "%2535",
-            "5;id=7",
-            "5,7",
-            "",
-            "5.0",
-            "5-",
-            "%EF%BC%95",
-            "%C3%A9",
-            "%E9",
-            "%",
-            "%zz",
-            "5%26id=7",
-            "5#7",
-            "5%",
+            "5", "5", "5", "5", "7", "7", "a42", "spring", "05", "5+", "+5", "%205", "5%20", "5%00", "5%00x", "%35",
+            "%2535", "5;id=7", "5,7", "", "5.0", "5-", "%EF%BC%95", "%C3%A9", "%E9", "%", "%zz", "5%26id=7", "5#7", "5%",
         ];
         self.one(&VALUES).into()
     }
 
     fn account(&mut self) -> &'static str {
         self.one(&[
-            "ann",
-            "ann",
-            "ann",
-            "bob",
-            "ann@shop.example",
-            "Ann",
-            " ann",
-            "ann ",
-            "\"ann\"",
-            "",
-            "ann,bob",
-            "a=b",
-            "%61nn",
-            "ann%00",
-            "a+b",
-            "a%20b",
-            "a%2Bb",
-            "s%3Aann.x",
-            "s%3aann.x",
-            "17",
-            "j\u{f6}rg",
+            "ann", "ann", "ann", "bob", "ann@shop.example", "Ann", " ann", "ann ", "\"ann\"", "", "ann,bob", "a=b",
+            "%61nn", "ann%00", "a+b", "a%20b", "a%2Bb", "s%3Aann.x", "s%3aann.x", "17", "j\u{f6}rg",
         ])
     }
 
@@ -306,29 +203,9 @@ impl Maker<'_> {
         let mut fields = Vec::new();
         for _ in 0..=self.one(&[0, 0, 1, 1, 2]) {
             let name = self.one(&[
-                "X-User",
-                "X-User",
-                "X-User",
-                "x-user",
-                "X_User",
-                "X.User",
-                "X~User",
-                "X*User",
-                "X!User",
-                "X-User_",
-                "X--User",
-                "X'User",
-                "X`User",
-                "X|User",
-                "X^User",
-                "HTTP_X_USER",
-                "X+User",
-                "x_user",
-                "X-Users",
-                "X$User",
-                "X&User",
-                "X%User",
-                "X#User",
+                "X-User", "X-User", "X-User", "x-user", "X_User", "X.User", "X~User", "X*User", "X!User", "X-User_",
+                "X--User", "X'User", "X`User", "X|User", "X^User", "HTTP_X_USER", "X+User", "x_user", "X-Users", "X$User",
+                "X&User", "X%User", "X#User",
             ]);
             fields.extend_from_slice(format!("{name}: ").as_bytes());
             let value = self.account();
@@ -337,13 +214,7 @@ impl Maker<'_> {
         }
         if self.once_in(6) {
             let name = self.one(&[
-                "X-User",
-                "x-user",
-                "X_User",
-                "close, X-User",
-                "Host",
-                "Content-Length",
-                "Cookie",
+                "X-User", "x-user", "X_User", "close, X-User", "Host", "Content-Length", "Cookie",
             ]);
             fields.extend_from_slice(format!("Connection: {name}\r\n").as_bytes());
         }
@@ -368,28 +239,8 @@ impl Maker<'_> {
                 fields.extend_from_slice(self.one(&["; ", "; ", ";", ", ", ";;", "\r\nCookie: ", " "]).as_bytes());
             }
             let name = self.one(&[
-                "sid",
-                "sid",
-                "sid",
-                "sid",
-                "SID",
-                "sid ",
-                " sid",
-                "s%69d",
-                "sid[]",
-                "sid[0]",
-                "sid.x",
-                "$sid",
-                "sid\t",
-                "\"sid\"",
-                "a=b; sid",
-                "sid%00",
-                "=sid",
-                "sids",
-                "__Host-sid",
-                "$Version=1; sid",
-                "sid%5B%5D",
-                "\u{a0}sid",
+                "sid", "sid", "sid", "sid", "SID", "sid ", " sid", "s%69d", "sid[]", "sid[0]", "sid.x", "$sid", "sid\t",
+                "\"sid\"", "a=b; sid", "sid%00", "=sid", "sids", "__Host-sid", "$Version=1; sid", "sid%5B%5D", "\u{a0}sid",
             ]);
             if name == "SID" {
                 self.name_differs = true;
@@ -409,15 +260,10 @@ impl Maker<'_> {
             _ => {
                 let body = self.multipart("email");
                 let kind = self.one(&[
-                    "multipart/form-data; boundary=cut",
-                    "multipart/form-data; boundary=cut",
-                    "multipart/form-data; boundary=\"cut\"",
-                    "Multipart/Form-Data; Boundary=cut",
-                    "multipart/form-data; boundary=cut; boundary=other",
-                    "multipart/form-data; charset=utf-8; boundary=cut",
-                    "multipart/mixed; boundary=cut",
-                    "multipart/form-data; boundary=cut\\",
-                    "multipart/form-data",
+                    "multipart/form-data; boundary=cut", "multipart/form-data; boundary=cut",
+                    "multipart/form-data; boundary=\"cut\"", "Multipart/Form-Data; Boundary=cut",
+                    "multipart/form-data; boundary=cut; boundary=other", "multipart/form-data; charset=utf-8; boundary=cut",
+                    "multipart/mixed; boundary=cut", "multipart/form-data; boundary=cut\\", "multipart/form-data",
                 ]);
                 Self::sent(b"/enter", &format!("Content-Type: {kind}\r\n"), &body)
             }
@@ -440,17 +286,11 @@ impl Maker<'_> {
             form.extend_from_slice(account.replace(' ', "+").as_bytes());
         }
         let kind = self.one(&[
-            "application/x-www-form-urlencoded",
-            "application/x-www-form-urlencoded",
-            "application/x-www-form-urlencoded",
-            "application/x-www-form-urlencoded; charset=utf-8",
-            "application/x-www-form-urlencoded;charset=utf-16",
-            "application/x-www-form-urlencoded; charset=iso-8859-1",
-            "Application/X-WWW-Form-URLencoded",
+            "application/x-www-form-urlencoded", "application/x-www-form-urlencoded", "application/x-www-form-urlencoded",
+            "application/x-www-form-urlencoded; charset=utf-8", "application/x-www-form-urlencoded;charset=utf-16",
+            "application/x-www-form-urlencoded; charset=iso-8859-1", "Application/X-WWW-Form-URLencoded",
             "application/x-www-form-urlencoded, text/plain",
-            "application/x-www-form-urlencoded\r\nContent-Type: text/plain",
-            "text/plain",
-            "",
+            "application/x-www-form-urlencoded\r\nContent-Type: text/plain", "text/plain", "",
         ]);
         if kind.is_empty() {
             return Self::sent(b"/enter", "", &form);
@@ -471,43 +311,17 @@ impl Maker<'_> {
             12 => "null".into(),
             _ => self
                 .one(&[
-                    "true",
-                    "'ann'",
-                    "\"\\ud800\"",
-                    "-0",
-                    "NaN",
-                    "\"a\\u006en\"",
-                    "\"ann\\u0000\"",
-                    "12345678901234567890",
+                    "true", "'ann'", "\"\\ud800\"", "-0", "NaN", "\"a\\u006en\"", "\"ann\\u0000\"", "12345678901234567890",
                 ])
                 .into(),
         };
         let name = self.one(&[
-            "email",
-            "email",
-            "email",
-            "email",
-            "Email",
-            "EMAIL",
-            "\\u0065mail",
-            "ema\\u0131l",
-            "email ",
-            " email",
-            "email\\u0000",
-            "e-mail",
-            "emails",
-            "\\u212Aemail",
+            "email", "email", "email", "email", "Email", "EMAIL", "\\u0065mail", "ema\\u0131l", "email ", " email",
+            "email\\u0000", "e-mail", "emails", "\\u212Aemail",
         ]);
         let other = self.one(&[
-            "",
-            "",
-            ",\"seat\":7",
-            ",\"email\":\"bob\"",
-            ",\"Email\":\"bob\"",
-            ",\"x\":{\"email\":\"bob\"}",
-            ",",
-            ",\"\\u0065mail\":\"bob\"",
-            ",\"email[]\":\"bob\"",
+            "", "", ",\"seat\":7", ",\"email\":\"bob\"", ",\"Email\":\"bob\"", ",\"x\":{\"email\":\"bob\"}", ",",
+            ",\"\\u0065mail\":\"bob\"", ",\"email[]\":\"bob\"",
         ]);
         let is_other = |name: &str| name.eq_ignore_ascii_case("email") && name != "email";
         self.name_differs = is_other(name) || other.contains("\"Email\"");
@@ -522,17 +336,9 @@ impl Maker<'_> {
             _ => object,
         };
         let kind = self.one(&[
-            "application/json",
-            "application/json",
-            "application/json",
-            "application/json; charset=utf-8",
-            "application/json;charset=utf-16",
-            "application/vnd.api+json",
-            "text/json",
-            "Application/JSON",
-            "application/json, text/plain",
-            "application/jsonp",
-            "text/plain; application/json",
+            "application/json", "application/json", "application/json", "application/json; charset=utf-8",
+            "application/json;charset=utf-16", "application/vnd.api+json", "text/json", "Application/JSON",
+            "application/json, text/plain", "application/jsonp", "text/plain; application/json",
         ]);
         Self::sent(b"/enter", &format!("Content-Type: {kind}\r\n"), body.as_bytes())
     }
@@ -558,17 +364,10 @@ impl Maker<'_> {
                 _ => format!("form-data; name=\" {name}\""),
             };
             let field = self.one(&[
-                "Content-Disposition",
-                "Content-Disposition",
-                "content-disposition",
-                "Content-disposition ",
+                "Content-Disposition", "Content-Disposition", "content-disposition", "Content-disposition ",
             ]);
             let more = self.one(&[
-                "",
-                "",
-                "",
-                "Content-Type: text/plain; charset=utf-16\r\n",
-                "Content-Transfer-Encoding: base64\r\n",
+                "", "", "", "Content-Type: text/plain; charset=utf-16\r\n", "Content-Transfer-Encoding: base64\r\n",
             ]);
             body += &["--cut", line, field, ": ", &named, line, more, line, value, line].concat();
         }
