@@ -123,9 +123,7 @@ impl Maker<'_> {
     }
 
     fn mutated(&mut self, name: &[u8]) -> Vec<u8> {
-        const BEFORE: [&str; 12] = [
-            "+", "%20", "%09", "%0a", "%00", "%EF%BB%BF", "%c2%a0", "[", ".", "_", "?", "%2B",
-        ];
+        const BEFORE: [&str; 12] = ["+", "%20", "%09", "%0a", "%00", "%EF%BB%BF", "%c2%a0", "[", ".", "_", "?", "%2B"];
         const BEHIND: [&str; 22] = [
             "[]", "[0]", "[x]", "[", "]", "%5B%5D", "%5b0%5D", "%00", "%00x", "%00[]", "+", "%20", ".", ".x", "%5B",
             "[][]", "[a][b]", "%255B%255D", "%C0%80", "#", "%0d%0a", "%26",
@@ -213,9 +211,7 @@ impl Maker<'_> {
             fields.extend_from_slice(b"\r\n");
         }
         if self.once_in(6) {
-            let name = self.one(&[
-                "X-User", "x-user", "X_User", "close, X-User", "Host", "Content-Length", "Cookie",
-            ]);
+            let name = self.one(&["X-User", "x-user", "X_User", "close, X-User", "Host", "Content-Length", "Cookie"]);
             fields.extend_from_slice(format!("Connection: {name}\r\n").as_bytes());
         }
         if self.once_in(6) {
@@ -310,9 +306,7 @@ impl Maker<'_> {
             11 => format!("{{\"email\":{text}}}"),
             12 => "null".into(),
             _ => self
-                .one(&[
-                    "true", "'ann'", "\"\\ud800\"", "-0", "NaN", "\"a\\u006en\"", "\"ann\\u0000\"", "12345678901234567890",
-                ])
+                .one(&["true", "'ann'", "\"\\ud800\"", "-0", "NaN", "\"a\\u006en\"", "\"ann\\u0000\"", "12345678901234567890"])
                 .into(),
         };
         let name = self.one(&[
@@ -363,12 +357,8 @@ impl Maker<'_> {
                 11 => format!("Form-Data; NAME=\"{name}\""),
                 _ => format!("form-data; name=\" {name}\""),
             };
-            let field = self.one(&[
-                "Content-Disposition", "Content-Disposition", "content-disposition", "Content-disposition ",
-            ]);
-            let more = self.one(&[
-                "", "", "", "Content-Type: text/plain; charset=utf-16\r\n", "Content-Transfer-Encoding: base64\r\n",
-            ]);
+            let field = self.one(&["Content-Disposition", "Content-Disposition", "content-disposition", "Content-disposition "]);
+            let more = self.one(&["", "", "", "Content-Type: text/plain; charset=utf-16\r\n", "Content-Transfer-Encoding: base64\r\n"]);
             body += &["--cut", line, field, ": ", &named, line, more, line, value, line].concat();
         }
         body.push_str(self.one(&["--cut--\r\n", "--cut--\r\n", "--cut--", "--cut-", ""]));

@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 pub use super::codes::{SpentCode, SpentCodes};
 pub use super::probes::Probe;
 pub use super::sales::{BeaconValue, Draw, Winner, Winners};
-
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
 pub use hands::{Call, Called, Change, Changed, Changes, EndHealing, History, LaneOf, Messages, Raise, Reset, Skip};
 pub use load::{Admission, Load, Shop};
