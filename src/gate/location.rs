@@ -32,10 +32,10 @@ pub fn back(visit: &Visit, head: &Parts, target: &str) -> HeaderValue {
     value(target.into_owned())
 }
 
-/// To the same target of this host over TLS.
+/// To the same target of this host over TLS. Behind a host that is named a target can only be a path, so it stays as it came.
 #[must_use]
 pub fn secure(host: &str, port: u16, target: &str) -> HeaderValue {
-    let target = as_path(target);
+    let target = if target.starts_with('/') { target } else { "/" };
     value(match port {
         HTTPS_PORT => format!("https://{host}{target}"),
         port => format!("https://{host}:{port}{target}"),

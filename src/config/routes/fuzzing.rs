@@ -38,7 +38,7 @@ fn seen_by_shops(target: &Target<'_>, routed: &Routed) {
     }
 }
 
-/// Each reading, sent as it is, belongs where the path belongs.
+/// Each reading, sent as it is with the same query, belongs where the path belongs.
 fn as_read(router: &Router, target: &Target<'_>, routed: &Routed) {
     for reading in target.readings() {
         let Ok(text) = std::str::from_utf8(reading) else {
@@ -47,7 +47,9 @@ fn as_read(router: &Router, target: &Target<'_>, routed: &Routed) {
         if text.contains(['?', '#']) {
             continue;
         }
-        let Ok(again) = Target::parse("shop.example", text) else {
+        let query = target.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let sent = format!("{text}{query}");
+        let Ok(again) = Target::parse("shop.example", &sent) else {
             continue;
         };
         if !again.has_readings() {
