@@ -1,6 +1,7 @@
 //! The design's contract with the outside, a test for each row, in rooms that are empty or full.
 
 mod admitted;
+mod behind_one_address;
 mod bodies;
 mod bots;
 mod by_ticket;

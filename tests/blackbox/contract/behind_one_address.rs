@@ -1,0 +1,101 @@
+//! Many people behind one address: each is told what is so, and each leaves at once.
+
+use crate::guest::Guest;
+
+use super::limits::assert_limited;
+use super::{House, ONE};
+
+/// A thousand people behind one address, each an app without a token, all within one window of the limit.
+async fn a_thousand_are_told(house: &House, state: &str) {
+    let mut app = house.guest();
+    app.keeps = false;
+    for asked in 0..1_000 {
+        let (method, endpoint) = if asked % 2 == 0 {
+            ("POST", "join")
+        } else {
+            ("GET", "status")
+        };
+        let answer = app.own(method, endpoint).await;
+        assert_eq!(answer.status(), 200, "{asked}: {}", answer.head);
+        assert_eq!(answer.json()["state"], state, "{asked}");
+    }
+}
+
+/// As few questions as a configuration may allow.
+const STRICT: &str = "[limits]\nstatus = { requests = 60, window = \"60s\" }\n\
+    status_network = { requests = 60, window = \"60s\" }";
+
+/// Asks until the limit says no.
+async fn asks_until_limited(guest: &mut Guest, method: &str, endpoint: &str) {
+    for _ in 0..10_000 {
+        let answer = guest.own(method, endpoint).await;
+        if answer.status() == 429 {
+            return assert_limited(&answer, "status");
+        }
+    }
+    panic!("never limited");
+}
+
+#[tokio::test]
+async fn a_thousand_behind_one_address_are_told_that_the_room_is_closed_or_early() {
+    let closed = House::open("mode = \"closed\"", STRICT).await;
+    a_thousand_are_told(&closed, "closed").await;
+    let early = House::open(
+        "opens_at = \"2999-01-01T00:00:00Z\"\nprequeue_from = \"2998-01-01T00:00:00Z\"",
+        STRICT,
+    )
+    .await;
+    a_thousand_are_told(&early, "early").await;
+}
+
+#[tokio::test]
+async fn a_thousand_behind_one_address_are_told_that_all_is_sold() {
+    let selling = "stock = 1\nend_grace = \"0s\"\ncompletes_on = [{ route = \"/receipt/*\", status = 200 }]";
+    let house = House::open(selling, STRICT).await;
+    let mut buyer = house.inside().await;
+    assert!(buyer.page("/receipt/7").await.is_the_shops());
+    house.until("completed", 1).await;
+    a_thousand_are_told(&house, "sold_out").await;
+}
+
+#[tokio::test]
+async fn a_question_of_nobody_in_an_open_sale_is_counted_by_the_address() {
+    let house = House::open(ONE, STRICT).await;
+    let mut app = house.guest();
+    assert_eq!(app.own("GET", "status").await.json()["state"], "none");
+    asks_until_limited(&mut app, "GET", "status").await;
+}
+
+#[tokio::test]
+async fn each_of_many_behind_one_address_leaves_at_once_and_their_slots_are_free() {
+    let joins = format!("{STRICT}\njoin = {{ requests = 100, window = \"1 min\" }}");
+    let house = House::open("total_active_users = 100", &joins).await;
+    let mut people = Vec::new();
+    for _ in 0..100 {
+        let mut guest = house.guest_at("127.7.1.1");
+        assert!(guest.page("/").await.is_the_shops());
+        // The pass alone, as an app keeps it.
+        guest.jar.retain(|name, _| name.contains("pass"));
+        assert_eq!(guest.jar.len(), 1);
+        people.push(guest);
+    }
+    for guest in &mut people {
+        let pass = guest.jar.clone();
+        assert_eq!(guest.own("GET", "status").await.json()["state"], "inside");
+        guest.jar = pass;
+        let answer = guest.own("POST", "leave").await;
+        assert_eq!(answer.status(), 200, "{}", answer.head);
+    }
+    house.until("sessions", 0).await;
+}
+
+#[tokio::test]
+async fn to_leave_a_place_is_not_limited_and_to_leave_without_one_is() {
+    let house = House::open(ONE, STRICT).await;
+    let _inside = house.inside().await;
+    let mut waiting = house.in_line().await;
+    asks_until_limited(&mut waiting, "GET", "status").await;
+    assert_eq!(waiting.own("POST", "leave").await.status(), 200);
+    let mut nobody = house.guest_at("127.9.1.1");
+    asks_until_limited(&mut nobody, "POST", "leave").await;
+}
