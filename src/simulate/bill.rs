@@ -220,7 +220,7 @@ mod tests {
                 ..quiet
             },
         );
-        for (load, alone) in [(quiet, 0.25), (inside, 1.0), (line, 4.0)] {
+        for (load, alone) in [(quiet, 1.0 / 4.8), (inside, 1.0), (line, 4.0)] {
             assert!((each(1.0, load) - alone).abs() < 1e-9, "{load:?}");
             assert!((each(100.0, load) - 0.2).abs() < 1e-9, "{load:?}");
         }
