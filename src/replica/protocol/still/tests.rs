@@ -53,7 +53,8 @@ impl Gate {
     fn frozen() -> (Self, Position) {
         let mut gate = Self::new(true);
         gate.until(Condition::Live);
-        while !gate.protocol.view().rooms.contains_key(&main()) {
+        // Before the log has them, rooms are shown that stand in.
+        while gate.protocol.view().position.incarnation == 0 || !gate.protocol.view().rooms.contains_key(&main()) {
             gate.step();
         }
         drop(gate.protocol.change(main(), poison()));
