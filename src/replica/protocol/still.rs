@@ -11,7 +11,11 @@ use crate::replica::collector::Collector;
 use crate::room::{Position, State};
 
 impl Protocol {
-    pub(super) fn freeze(&mut self, at: Position, old: Option<Box<State>>, now: Duration) {
+    pub(super) fn freeze(&mut self, at: Position, mut old: Option<Box<State>>, now: Duration) {
+        // A gate that has just begun may have shown nothing of the log yet.
+        if let Some(state) = old.as_mut().filter(|_| self.shared.load().position.incarnation == 0) {
+            self.shared.publish(state.view(), now);
+        }
         tracing::error!(position = ?at, "an entry cannot be applied: the rooms stand still before it; see `anteroom skip`");
         let unsaid = false;
         self.stand_still(Phase::Frozen { at, old, unsaid }, now);
