@@ -250,8 +250,8 @@ fn judge(seed: u64, mut world: World) -> Outcome {
     }
 }
 
-/// A minute, and what a checkpoint, its votes and its saving may take besides.
-const TRIMMED_MS: u64 = 120_000;
+/// A minute that entries are kept, two that gates with empty rooms leave a snapshot unsaved, and what a checkpoint and its votes take.
+const TRIMMED_MS: u64 = 240_000;
 
 fn some_fault(chance: &mut Chance, gates: usize) -> Fault {
     let slot = usize::try_from(chance.next()).unwrap_or(0) % gates;

@@ -35,7 +35,7 @@ fn phase(world: &World) -> Option<Phase> {
     room(world).stage.map(|stage| stage.phase)
 }
 
-/// An empty room's time goes on every four seconds.
+/// An empty room's time goes on every five seconds.
 #[test]
 fn a_turn_is_in_the_log_at_once_though_nobody_is_there() {
     for seed in 0..8 {
@@ -54,7 +54,7 @@ fn windows_are_added_before_they_run_out() {
     let first = room(&world).edition.0;
     for day in 1..=12 {
         world.strike(Fault::Step(DAY_MS));
-        world.run_until(world.now + 15 * SECOND);
+        world.run_until(world.now + 30 * SECOND);
         let room = room(&world);
         let now = world.servers[0].wall(world.now);
         let windows = &room.configured.schedule.as_ref().expect("a schedule").windows;
@@ -69,7 +69,7 @@ fn a_gate_that_starts_later_has_nothing_to_say_of_a_rule_that_is_known() {
     let mut world = world(2, Sale::Recurring(DAILY));
     for _ in 0..5 {
         world.strike(Fault::Step(DAY_MS));
-        world.run_until(world.now + 15 * SECOND);
+        world.run_until(world.now + 30 * SECOND);
     }
     let before = room(&world);
     for slot in 0..3 {

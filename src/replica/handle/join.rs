@@ -28,40 +28,32 @@ impl Replica {
         }
         let came = time::uptime();
         let mut again = arrival.again || self.cut_off().is_some();
-        // Until the answer is there nobody has a new id: if the visitor gives up meanwhile, nobody ever comes with it.
+        let place = (room, line, lane);
         let mut unheard = Unheard {
             replica: self,
-            place: (room, line, lane),
-            id: (!arrival.again && arrival.rehearsal.is_none()).then_some(arrival.id),
+            place,
+            id: None,
         };
-        let outcome = self.try_twice((room, line, lane), &arrival, came, &mut again).await;
-        unheard.id = None;
-        outcome
-    }
-
-    async fn try_twice(
-        &self,
-        (room, line, lane): (&RoomName, &LineName, LaneId),
-        arrival: &Arrival,
-        came: Duration,
-        again: &mut bool,
-    ) -> JoinOutcome {
-        loop {
+        let outcome = loop {
+            // Who stands in the queue by a new id is told of it with the answer: if they give up before, nobody ever comes with it.
+            unheard.id = (again && !arrival.again && arrival.rehearsal.is_none()).then_some(arrival.id);
             let arrival = Arrival {
-                again: *again,
+                again,
                 ..arrival.clone()
             };
-            let outcome = match self.queue((room, line, lane), arrival, came) {
+            let outcome = match self.queue(place, arrival, came) {
                 Some(outcome) if self.cut_off().is_none() => self.hear(outcome, came).await,
                 _ => None,
             };
             match outcome {
-                Some(outcome) if outcome != JoinOutcome::Later => return outcome,
-                _ if *again => return JoinOutcome::Later,
+                Some(outcome) if outcome != JoinOutcome::Later => break outcome,
+                _ if again => break JoinOutcome::Later,
                 // Stands in the queue by its id from now on, where it came.
-                _ => *again = true,
+                _ => again = true,
             }
-        }
+        };
+        unheard.id = None;
+        outcome
     }
 
     /// A visitor with a pending ticket leaves; resolves once the id has its number, which the next batch leaves, or within
@@ -179,7 +171,7 @@ impl Replica {
     }
 }
 
-/// A newcomer's id that is not answered yet.
+/// A newcomer who has not been answered yet, and the id by which they stand in the queue, if they do.
 struct Unheard<'a> {
     replica: &'a Replica,
     place: (&'a RoomName, &'a LineName, LaneId),

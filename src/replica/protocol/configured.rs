@@ -1,7 +1,7 @@
 //! What is said of the configured rooms, and when: at the start of a life, when others are configured, and when this gate takes
 //! over from the one before it.
 
-use super::Protocol;
+use super::{Protocol, UnderWay};
 use crate::replica::options::Charge;
 use crate::replica::rooms;
 use crate::room::{Change, RoomName, Settings, State};
@@ -26,11 +26,12 @@ impl Protocol {
         self.rooms.iter().any(|(room, _)| state.configured(room).is_none())
     }
 
-    /// The gate is on the roster, and the log has its rooms, or takes no more of them: visitors are numbered from here on.
+    /// The gate is on the roster, and what it is configured with was said and read back, whether or not the log took it:
+    /// visitors are numbered from here on.
     pub(super) fn open_up(&mut self) {
-        let said = self.under_way.is_none() && !self.collector.says_of_file();
-        let lacks = self.live_state().is_none_or(|state| self.lacks_a_room(state));
-        if self.joined && (said || !lacks) && !self.shared.opened() {
+        let says = |sent: &UnderWay| !sent.append.batch.rooms.is_empty();
+        let unsaid = self.collector.says_of_file() || self.under_way.as_ref().is_some_and(says);
+        if self.joined && !unsaid && !self.shared.opened() {
             self.shared.open();
         }
     }
