@@ -131,7 +131,10 @@ impl World {
                 self.after(time, Event::Fault(Fault::Fair));
             }
             Fault::Fair => self.weather(&Weather::default()),
-            Fault::Step(ms) => self.master().clock_ms += ms,
+            Fault::Step(ms) => {
+                self.master().clock_ms += ms;
+                self.forgets_whom_the_shop_counts();
+            }
             Fault::Restart { lost } | Fault::Up { lost } => self.restarts(lost),
             Fault::Down { lost, time } => {
                 self.master().down = true;

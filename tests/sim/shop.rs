@@ -88,6 +88,11 @@ impl World {
         }
     }
 
+    /// The store's clock has jumped: by as much as an entry may move the rooms' clock, sessions end sooner than the shop counts.
+    pub fn forgets_whom_the_shop_counts(&mut self) {
+        self.people.iter_mut().for_each(|person| person.asked = None);
+    }
+
     /// The shop never counts more visitors than slots are held; and whoever had a page is inside for a session from then on, less
     /// what a gate may be behind.
     pub fn nobody_is_forgotten(&mut self, line: &LineView, clock: anteroom::room::Clock) {
@@ -101,8 +106,13 @@ impl World {
         self.tally.most_sessions = self.tally.most_sessions.max(sessions.len() as u64);
         let slots = u64::from(line.figures.called + line.figures.inside);
         if sessions.len() as u64 > slots {
+            let without = asked.iter().find(|(.., number)| {
+                let standing = line.standing(rooms::LANE, *number, clock);
+                !matches!(standing, Standing::Called(_) | Standing::Inside(_))
+            });
+            let without = without.map(|(id, at, number)| (id, at / MILLI, number, line.standing(rooms::LANE, *number, clock)));
             return self.fault(format_args!(
-                "the shop counts {} visitors on {slots} slots",
+                "the shop counts {} visitors on {slots} slots, such as {without:?}",
                 sessions.len()
             ));
         }

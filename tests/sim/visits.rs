@@ -452,7 +452,8 @@ impl World {
     fn is_numbered(&mut self, id: usize, slot: usize, number: Number) {
         self.note(format_args!("{id} is {}-{} at {slot}", number.era.0, number.n));
         self.tally.joined += 1;
-        let others = self.given.insert(number, id).is_some_and(|other| !share(id, other));
+        let before = self.given.insert(number, id);
+        let others = before.is_some_and(|other| !share(id, other));
         if others && !self.excuse.numbers {
             self.fault(format_args!("{number:?} was given to somebody else before {id}"));
         }
@@ -460,7 +461,10 @@ impl World {
         let now = self.now;
         let person = &mut self.people[id];
         person.ticket = Some(Ticket::Numbered(number));
-        person.longest_absence = 0;
+        // An account that comes again just as its last turn is over is given the number that it has until then.
+        if before != Some(id) {
+            person.longest_absence = 0;
+        }
         (person.is, person.seen, person.pass) = (Is::Waiting, now, None);
         match pass {
             // An app is handed the pass; a browser's request goes on to the shop.

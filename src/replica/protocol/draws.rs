@@ -21,7 +21,7 @@ impl Protocol {
         let Some(state) = self.live_state().filter(|_| !recently) else {
             return;
         };
-        let on_turn = self.is_on_turn(state);
+        let on_turn = self.is_on_turn(state, now);
         let Some(keyring) = self.options.keyring.clone().filter(|_| on_turn) else {
             return;
         };

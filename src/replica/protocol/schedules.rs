@@ -21,7 +21,7 @@ impl Protocol {
     pub(super) fn plan_ahead(&mut self, now: Duration) {
         let Some(state) = self.live_state() else { return };
         let recently = self.planned.is_some_and(|last| now < last + PLAN_AGAIN);
-        let Some(time) = state.time().filter(|_| self.is_on_turn(state) && !recently) else {
+        let Some(time) = state.time().filter(|_| self.is_on_turn(state, now) && !recently) else {
             return;
         };
         let lacking = state.schedules().filter(|(_, schedule)| runs_out(schedule, time));

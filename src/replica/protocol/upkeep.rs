@@ -12,9 +12,10 @@ impl Protocol {
         self.plan_ahead(now);
     }
 
-    /// The next entry is this gate's to make, if nobody has anything to say.
-    pub(super) fn is_on_turn(&self, state: &State) -> bool {
-        state.rank(self.gate, state.position().sequence + 1) == Some(0)
+    /// The next entry is this gate's to make, if nobody has anything to say. Gates that are left alone know of the others' entries
+    /// only when they speak: each of them is on turn then.
+    pub(super) fn is_on_turn(&self, state: &State, now: Duration) -> bool {
+        self.is_left_alone(now) || state.rank(self.gate, state.position().sequence + 1) == Some(0)
     }
 
     /// Another gate's word in between is as good: these are not said again.

@@ -147,8 +147,13 @@ impl Book {
     }
 
     pub fn held(&self) -> usize {
-        let held = |person: &&Person| matches!(person.is, Is::Called { .. } | Is::Inside { .. });
-        self.people.values().filter(held).count()
+        self.holders().count()
+    }
+
+    /// Who holds a slot.
+    pub fn holders(&self) -> impl Iterator<Item = (&Number, &Person)> {
+        let held = |person: &Person| matches!(person.is, Is::Called { .. } | Is::Inside { .. });
+        self.people.iter().filter(move |(_, person)| held(person))
     }
 
     /// Joined or marked so lately that the room must count on them.
@@ -175,11 +180,11 @@ impl Book {
     }
 
     pub fn end(&mut self, end: &End) {
-        self.claim(&Claim {
-            lane: end.lane,
-            number: end.number,
-            carried: true,
-        });
+        if let Some(person) = self.people.get(&end.number).copied()
+            && matches!(person.is, Is::Called { .. })
+        {
+            self.open(end.number, person);
+        }
         if let Some(person) = self.people.get(&end.number).copied()
             && let Is::Inside { expires, ends_by, .. } = person.is
         {

@@ -383,7 +383,15 @@ impl Ledger {
         let (slots, capacity) = (figures.called + figures.inside, figures.capacity);
         let held = book.held();
         if held != slots as usize {
-            self.fault(&format!("{at:?}: {slots} slots are held, and {held} by the entries"));
+            let other = book.holders().find(|(number, _)| {
+                let standing = line.standing(LANE, **number, line.clock);
+                !matches!(standing, Standing::Called(_) | Standing::Inside(_))
+            });
+            let other = other.map(|(number, person)| (number, person.is, line.standing(LANE, *number, line.clock)));
+            let clock = book.clock;
+            self.fault(&format!(
+                "{at:?}: {slots} slots are held, and {held} by the entries, such as {other:?} at {clock}"
+            ));
         }
         let (ordered, beyond) = self.ordered(entry, effects);
         let able = was_rooted && !view.alarm && !book::is_quiet(view, &rooms::room());
