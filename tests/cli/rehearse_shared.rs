@@ -90,7 +90,7 @@ fn of_a_room_with_lines_the_one_of_the_path_is_rehearsed() {
 fn all_are_gone_but(gate: &Gate, people: u64) {
     until("the end of the rehearsal", || {
         let room = room(gate);
-        let there = ["waiting", "called"].map(|key| room[key].as_u64().unwrap());
+        let there = ["waiting", "called", "sessions"].map(|key| room[key].as_u64().unwrap());
         (room["rehearsal"].is_null() && there.iter().sum::<u64>() == people).then_some(())
     });
 }

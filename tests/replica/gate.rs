@@ -156,7 +156,9 @@ impl Gate {
             tokio::task::yield_now().await;
         });
         let joins = |append: &Append| append.batch.sections.iter().any(|section| !section.joins.is_empty());
-        self.until("a batch with the join", |_| self.faults.sent.lock().unwrap().iter().any(joins));
+        self.until("a batch with the join", |_| {
+            self.faults.sent.lock().unwrap().iter().any(joins)
+        });
         let task = task.unwrap();
         task.abort();
         assert!(self.wait(task).unwrap_err().is_cancelled(), "it has an answer");

@@ -110,7 +110,8 @@ impl World {
                 let standing = line.standing(rooms::LANE, *number, clock);
                 !matches!(standing, Standing::Called(_) | Standing::Inside(_))
             });
-            let without = without.map(|(id, at, number)| (id, at / MILLI, number, line.standing(rooms::LANE, *number, clock)));
+            let without =
+                without.map(|(id, at, number)| (id, at / MILLI, number, line.standing(rooms::LANE, *number, clock)));
             return self.fault(format_args!(
                 "the shop counts {} visitors on {slots} slots, such as {without:?}",
                 sessions.len()

@@ -13,7 +13,9 @@ impl World {
     /// Slots bound what gates let in: nobody whom a gate would let in is without one.
     pub fn nobody_goes_on_too_long(&mut self, slot: usize) {
         // A gate that leaves may have gone with what it was told last.
-        let Some(gate) = self.slots[slot].gate.as_ref() else { return };
+        let Some(gate) = self.slots[slot].gate.as_ref() else {
+            return;
+        };
         let line = gate
             .view
             .rooms

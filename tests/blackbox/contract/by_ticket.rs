@@ -1,16 +1,17 @@
-//! What the shop answers to a request that shows the ticket alone ends the session, over HTTP/1.1 and HTTP/2.
+//! A request that shows the ticket alone is of the session that its pass is of, and what the shop answers ends that, over HTTP/1.1 and
+//! HTTP/2. Where a proxy asks, the ticket is worth nothing once the pass has been shown.
 
 use bytes::Bytes;
 use http::Request;
 use tokio::net::TcpStream;
 
-use crate::gate::{Gate, pass_name};
+use crate::gate::{Gate, pass_name, ticket_name};
 use crate::guest::{Guest, PAGE};
 use crate::house::{Direct, Way};
 use crate::http::{Message, Pool};
 use crate::shop::{Reply, Shop};
 
-use super::{OFTEN, eventually};
+use super::{House, OFTEN, ONE, eventually};
 
 const ENDING: &[Reply] = &[
     Reply::new(
@@ -149,4 +150,27 @@ async fn the_ticket_is_refused_where_its_pass_is() {
         assert_eq!((refused.status(), refused.word()), (403, "pass_shared"), "{speaks:?}");
         assert_eq!(site.shop.seen().len(), 2, "{speaks:?}");
     }
+}
+
+#[tokio::test]
+async fn the_shop_is_told_the_same_session_by_either_token() {
+    let house = House::open(ONE, OFTEN).await;
+    let mut guest = house.guest();
+    assert!(guest.page("/first").await.is_the_shops());
+    let ticket = guest.jar[&ticket_name()].clone();
+    guest.jar.remove(&pass_name());
+    let second = guest.page("/second").await;
+    assert!(second.is_the_shops(), "{}", second.head);
+    guest.jar.insert(ticket_name(), ticket);
+    assert!(guest.page("/third").await.is_the_shops());
+    let seen = house.shop.seen();
+    let sessions: Vec<_> = seen.iter().map(|seen| seen.session().unwrap()).collect();
+    assert_eq!(sessions.len(), 3);
+    assert!(sessions.iter().all(|session| *session == sessions[0]), "{sessions:?}");
+    let asked = format!(
+        "GET /api/v1/verify HTTP/1.1\r\nHost: localhost\r\nAnteroom-Session: {}\r\n\r\n",
+        sessions[1]
+    );
+    let verified = house.gate.admin.ask(asked.as_bytes()).await.unwrap();
+    assert_eq!(verified.json()["state"], "inside", "{}", verified.text());
 }
