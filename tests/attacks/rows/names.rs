@@ -15,7 +15,7 @@ const fn cleaned(name: &'static str, fields: &'static [(&'static str, &'static s
     attack(name, "GET", "/account").fields(fields).inside().not_over(ASKED)
 }
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 6] = [
     cleaned(
         "Anteroom's word in other spellings",
         &[("Anteroom_Session", "me"), ("Anteroom.Session", "me")],
@@ -31,6 +31,28 @@ const CASES: [Case; 5] = [
     .fate(Fate::Passes {
         with: &[],
         without: &["X_Forwarded_For", "X~Forwarded*For"],
+    }),
+    cleaned(
+        "a word on another address, host or proxy",
+        &[
+            ("Forwarded", "for=192.0.2.9"),
+            ("Proxy", "http://192.0.2.9:8080"),
+            ("X-Real-IP", "192.0.2.9"),
+            ("X-Host", "192.0.2.9"),
+            ("X-HTTP-Host-Override", "192.0.2.9"),
+            ("X-Forwarded-Prefix", "/192.0.2.9"),
+        ],
+    )
+    .fate(Fate::Passes {
+        with: &[],
+        without: &[
+            "Forwarded",
+            "Proxy",
+            "X-Real-IP",
+            "X-Host",
+            "X-HTTP-Host-Override",
+            "X-Forwarded-Prefix",
+        ],
     }),
     cleaned(
         "Anteroom's word named away",
