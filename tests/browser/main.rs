@@ -20,6 +20,7 @@ mod opening;
 mod operator;
 mod outage;
 mod proof;
+mod reading;
 mod secure;
 mod slowed;
 mod stock;

@@ -41,6 +41,18 @@ impl Guest {
         self.ask("GET", path, "Accept: text/html\r\n").await
     }
 
+    /// Joins a room as an app does, and sends its shop nothing.
+    pub async fn join(&mut self, room: &str) {
+        let answer = self
+            .ask(
+                "POST",
+                &format!("/.anteroom/rooms/{room}/join"),
+                "Accept: application/json\r\n",
+            )
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+
     /// Asks how this visitor stands in a room.
     pub async fn status(&mut self, room: &str) -> Value {
         let answer = self
