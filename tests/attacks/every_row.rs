@@ -1,7 +1,7 @@
 //! A test for each row of the table, over one way.
 
-use crate::rows::{accounts, exceptions, names, never_waiting, preflights};
-use crate::site::judge;
+use crate::rows::{accounts, exceptions, names, never_waiting, parameters, preflights};
+use crate::site::{judge, judge_in};
 
 use super::Here;
 
@@ -13,6 +13,11 @@ async fn row_1_what_only_looks_like_a_preflight() {
 #[tokio::test]
 async fn row_2_paths_that_never_wait() {
     judge::<Here>(&never_waiting::ROW).await;
+}
+
+#[tokio::test]
+async fn row_3_parameters_that_shops_read_otherwise() {
+    judge_in::<Here>(&parameters::ROW, "?line=a", "/claim?event_id=a").await;
 }
 
 #[tokio::test]

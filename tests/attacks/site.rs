@@ -23,7 +23,12 @@ pub trait Way: Sized {
 
 /// Sends every case of a row and tells all that went wrong.
 pub async fn judge<W: Way>(row: &Row) {
-    let site = Site::<W>::open(row).await;
+    judge_in::<W>(row, "", "/claim").await;
+}
+
+/// As [`judge`], where the visitor inside has joined by this query and loaded this page.
+pub async fn judge_in<W: Way>(row: &Row, line: &str, page: &'static str) {
+    let site = Site::<W>::open(row, line, page).await;
     let mut wrong = Vec::new();
     for case in row.cases.iter().filter(|case| !case.not_over.contains(&W::NAME)) {
         if let Err(what) = site.judge(case).await {
@@ -42,7 +47,7 @@ struct Site<W> {
 }
 
 impl<W: Way> Site<W> {
-    async fn open(row: &Row) -> Self {
+    async fn open(row: &Row, line: &str, page: &'static str) -> Self {
         let shop = Shop::open(&[]).await;
         let room = format!("total_active_users = 1\n{}", row.room);
         let mut gate = Gate::configured("embedded:data", &W::tables(shop.address), &room, row.tables);
@@ -50,9 +55,9 @@ impl<W: Way> Site<W> {
         gate.start();
         gate.ready().await;
         let way = W::open(&gate, shop.address).await;
-        let pass = join(&gate).await;
+        let pass = join(&gate, line).await;
         let site = Self { shop, way, pass, gate };
-        let claim = super::case::ordinary("the visitor inside", "GET", "/claim").inside();
+        let claim = super::case::ordinary("the visitor inside", "GET", page).inside();
         site.judge(&claim).await.unwrap();
         site.gate.set("{\"mode\": \"closed\"}").await;
         site
@@ -116,14 +121,15 @@ fn is_leave(answer: &Message) -> bool {
 }
 
 /// Takes the one slot of an empty room, as an app does.
-async fn join(gate: &Gate) -> String {
+async fn join(gate: &Gate, line: &str) -> String {
     let pool = Pool::new(gate.address);
-    let join = "POST /.anteroom/rooms/shop/join HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 0\r\n\r\n";
+    let join =
+        format!("POST /.anteroom/rooms/shop/join{line} HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 0\r\n\r\n");
     let joined = pool.ask(join.as_bytes()).await.unwrap();
     let ticket = joined.json()["ticket"].as_str().unwrap().to_owned();
     let asked = async || {
         let status = format!(
-            "GET /.anteroom/rooms/shop/status HTTP/1.1\r\nHost: shop.test\r\nAnteroom-Ticket: {ticket}\r\n\r\n"
+            "GET /.anteroom/rooms/shop/status{line} HTTP/1.1\r\nHost: shop.test\r\nAnteroom-Ticket: {ticket}\r\n\r\n"
         );
         let answer = pool.ask(status.as_bytes()).await.unwrap();
         Some(answer.json()["pass"].as_str()?.to_owned())

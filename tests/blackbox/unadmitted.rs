@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::gate::Gate;
 use crate::guest::{Guest, SCRIPT};
+use crate::house::eventually;
 use crate::http::{Message, Pool, Wire};
 use crate::shop::{Reply, Seen, Shop};
 
@@ -38,9 +39,14 @@ const fn reply(target: &'static str) -> Reply {
 
 /// A shop behind a gate with bounds that a test reaches.
 async fn site(room: &str) -> (Shop, Gate) {
-    let shop = Shop::open(REPLIES).await;
+    site_of(REPLIES, READS, room).await
+}
+
+/// As [`site`], with another shop and so many reads.
+async fn site_of(replies: &'static [Reply], reads: usize, room: &str) -> (Shop, Gate) {
+    let shop = Shop::open(replies).await;
     let way = format!(
-        "[upstream]\nurl = \"http://{}\"\nmax_unadmitted_reads = {READS}\nmax_unadmitted_posts = {POSTS}",
+        "[upstream]\nurl = \"http://{}\"\nmax_unadmitted_reads = {reads}\nmax_unadmitted_posts = {POSTS}",
         shop.address
     );
     let room =
@@ -198,6 +204,33 @@ async fn who_is_inside_counts_against_no_bound() {
         assert!(answer.is_the_shops(), "{}", answer.head);
     }
     assert!(held.join_all().await.iter().any(Message::is_the_shops));
+}
+
+/// More than the sockets on the way take.
+const MUCH: usize = 32 << 20;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_counts_until_the_end_of_its_answer() {
+    let much: &str = Box::leak("x".repeat(MUCH).into_boxed_str());
+    let large = Reply::new("/static/large", "HTTP/1.1 200 OK\r\nX-Shop: 1\r\n", much);
+    let (_shop, gate) = site_of(Box::leak(Box::new([large])), 2, CLOSED).await;
+    let mut readers = Vec::new();
+    for index in 1..=2 {
+        let mut wire = Wire::open(gate.address).await.unwrap();
+        let large = request("GET /static/large", index, "", "");
+        wire.send(large.as_bytes()).await.unwrap();
+        let head = wire.head().await.unwrap();
+        assert!(Message::of(head.clone()).is_the_shops(), "{head}");
+        readers.push(wire);
+    }
+    let pool = Pool::new(gate.address);
+    assert_eq!(pool.ask(read(9_000).as_bytes()).await.unwrap().word(), "exhausted");
+    drop(readers.pop());
+    eventually("a place", async || {
+        let answer = pool.ask(read(9_000).as_bytes()).await.unwrap();
+        answer.is_the_shops().then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

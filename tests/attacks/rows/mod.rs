@@ -4,4 +4,5 @@ pub mod accounts;
 pub mod exceptions;
 pub mod names;
 pub mod never_waiting;
+pub mod parameters;
 pub mod preflights;

@@ -1,0 +1,85 @@
+//! The parameter by which lines are told apart, spelled or placed so that a shop reads another value: whoever is inside one line
+//! would be served the other's page.
+
+use crate::case::{Body, Case, Fate, Row, attack, ordinary};
+
+pub const ROW: Row = Row {
+    room: "routes = [\"/event\", \"/claim\"]\nper = \"?event_id\"",
+    tables: "",
+    cases: &CASES,
+};
+
+/// Where a proxy asks, the gate hears of no body.
+const ASKED: &[&str] = &["nginx", "haproxy", "caddy", "traefik", "envoy"];
+
+/// By the visitor inside the line `a`.
+const fn other(name: &'static str, target: &'static str) -> Case {
+    attack(name, "GET", target).inside().fate(Fate::Refused(400))
+}
+
+/// By a form that names the line `a` in its query.
+const fn form(name: &'static str, kind: &'static [(&'static str, &'static str)], body: &'static str) -> Case {
+    attack(name, "POST", "/event?event_id=a")
+        .fields(kind)
+        .body(Body::Told(body))
+        .inside()
+        .fate(Fate::Refused(400))
+        .not_over(ASKED)
+}
+
+const FORM: &[(&str, &str)] = &[("Content-Type", "application/x-www-form-urlencoded")];
+const PARTS: &[(&str, &str)] = &[("Content-Type", "multipart/form-data; boundary=b")];
+
+const CASES: [Case; 23] = [
+    other("a second value", "/event?event_id=a&event_id=b"),
+    other("a second value behind a semicolon", "/event?event_id=a&x=1;event_id=b"),
+    other("a name that PHP trims", "/event?event_id=a&%20event_id=b"),
+    other("a name that PHP trims, alone", "/event?%20event_id=a"),
+    other("a name that a NUL ends", "/event?event_id=a&event_id%00x=b"),
+    other("a dot that is an underscore to PHP", "/event?event_id=a&event.id=b"),
+    other("a list", "/event?event_id=a&event_id%5B%5D=b"),
+    other("a name in brackets", "/event?event_id=a&%5Bevent_id%5D=b"),
+    other("a name that is encoded twice", "/event?event_id=a&%2565vent_id=b"),
+    other("a wide letter", "/event?event_id=a&%EF%BD%85vent_id=b"),
+    other("an over-long byte", "/event?event_id=a&%C1%A5vent_id=b"),
+    other("a value that qs parts elsewhere", "/event?event_id=a[x]=b"),
+    other(
+        "a charset in which it reads otherwise",
+        "/event?event_id=a&+AGUAdgBlAG4AdABfAGkAZA-=b",
+    )
+    .fields(&[("Content-Type", "text/plain; charset=utf-7")]),
+    form("another value in the form", FORM, "event_id=b"),
+    form("another spelling in the form", FORM, "event_id=a&%20event_id=b"),
+    form(
+        "another value in a part",
+        PARTS,
+        "--b\r\nContent-Disposition: form-data; name=\"event_id\"\r\n\r\nb\r\n--b--\r\n",
+    ),
+    form(
+        "another spelling in a part",
+        PARTS,
+        "--b\r\nContent-Disposition: form-data; name=\"event_id[]\"\r\n\r\nb\r\n--b--\r\n",
+    ),
+    form(
+        "a packed form",
+        &[
+            ("Content-Type", "application/x-www-form-urlencoded"),
+            ("Content-Encoding", "gzip"),
+        ],
+        "event_id=b",
+    ),
+    form("a form without a type", &[], "event_id=b"),
+    ordinary("another letter case", "GET", "/event?EVENT_ID=a").inside(),
+    ordinary("an escaped letter", "GET", "/event?%65vent_id=a").inside(),
+    ordinary(
+        "names that only look alike",
+        "GET",
+        "/event?event_id=a&id=b&x[event_id]=c&eventid=d",
+    )
+    .inside(),
+    ordinary("a form that says the same", "POST", "/event?event_id=a")
+        .fields(FORM)
+        .body(Body::Told("event_id=a&seat=7"))
+        .inside()
+        .not_over(ASKED),
+];
