@@ -1,7 +1,7 @@
 //! What the room does with virtual visitors.
 
 use anteroom::room::{Mode, NamedLane, Overrides, Schedule, Settings, Wall, Window};
-use anteroom::simulate::{Arrive, Crowd, Plan, text};
+use anteroom::simulate::{Arrive, Crowd, Doing, Plan, Scripted, Stays, text};
 
 use super::{plan, run};
 
@@ -112,6 +112,71 @@ fn who_waits_in_two_browsers_comes_with_the_one_that_is_called_first() {
     assert!((300..330).contains(&outcome.claims), "{words}");
     assert_eq!(outcome.claims + outcome.no_shows, 600, "{words}");
     assert_eq!(outcome.waits.count, 300, "{words}");
+}
+
+/// Pages that are read for longer than a call waits, and less long than a session lasts.
+const PAGE_MS: u64 = 30_000;
+
+fn readers() -> Settings {
+    Settings {
+        claim_deadline_ms: 10_000,
+        session_ms: 60_000,
+        session_max_ms: 86_400_000,
+        ..slots(10)
+    }
+}
+
+#[test]
+fn who_reads_a_page_past_the_claim_deadline_keeps_the_slot() {
+    for pages in [1, 2, 20] {
+        let reader = |index: u64| Scripted {
+            arrives_ms: index * 500,
+            stay_ms: u64::from(pages) * PAGE_MS,
+            pages,
+            does: Doing::Nothing,
+        };
+        let outcome = run(&Plan {
+            script: (0..50).map(reader).collect(),
+            ..plan(50, readers())
+        });
+        let words = text(&outcome);
+        assert_eq!((outcome.joins, outcome.calls, outcome.claims), (50, 50, 50), "{words}");
+        assert_eq!(
+            (outcome.no_shows, outcome.late, outcome.thrown_out),
+            (0, 0, 0),
+            "{words}"
+        );
+        assert_eq!(outcome.requests, 50 * u64::from(pages), "{words}");
+        assert_eq!(outcome.most_sessions, 10, "{words}");
+    }
+}
+
+/// Nobody says goodbye: each slot is its visitor's until the session has run out.
+#[test]
+fn the_shop_counts_no_more_visitors_than_slots() {
+    for pages in [1, 2, 20] {
+        let crowd = Crowd {
+            finish: 0,
+            ..Crowd::PATIENT
+        };
+        let stays = Stays {
+            mean_ms: vec![(0, u64::from(pages) * PAGE_MS)],
+            pages,
+        };
+        let outcome = run(&Plan {
+            crowd,
+            stays,
+            over_ms: 30_000,
+            ..plan(100, readers())
+        });
+        let words = text(&outcome);
+        assert_eq!(
+            (outcome.claims, outcome.no_shows, outcome.thrown_out),
+            (100, 0, 0),
+            "{words}"
+        );
+        assert_eq!(outcome.most_sessions, 10, "{words}");
+    }
 }
 
 #[test]
