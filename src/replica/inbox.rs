@@ -250,7 +250,11 @@ impl Changing {
     /// Twice said, it is done twice.
     pub fn is_once(&self) -> bool {
         let is_removed = self.change == Change::Remove && self.answer.is_some();
-        is_removed || matches!(self.change, Change::Call(_) | Change::Reset | Change::Add(_))
+        is_removed
+            || matches!(
+                self.change,
+                Change::Call(_) | Change::Evict(_) | Change::Reset | Change::Add(_)
+            )
     }
 
     /// To be done once, or to last for seconds, and whoever wanted it was told that it has not come to pass: long after, it is

@@ -5,8 +5,8 @@ use crate::replica::collector::Collector;
 use crate::replica::inbox::{Arrival, Join, Permit};
 use crate::replica::publish::Shared;
 use crate::room::{
-    Batch, CallOrder, Change, Entry, GateId, LaneId, LineName, Mode, Overrides, Position, RoomChange, RoomName,
-    Settings, State, VERSION, Wall,
+    Batch, CallOrder, Change, Entry, Era, Eviction, GateId, LaneId, LineName, Mode, Number, Overrides, Position,
+    RoomChange, RoomName, Settings, State, VERSION, Wall,
 };
 
 const MINE: GateId = GateId(1);
@@ -198,9 +198,17 @@ fn call() -> Change {
     })
 }
 
+fn evict() -> Change {
+    Change::Evict(Eviction {
+        line: LineName::ONLY,
+        lane: LaneId(0),
+        number: Number { era: Era(1), n: 3 },
+    })
+}
+
 #[test]
 fn what_would_be_done_twice_is_not_said_again_where_it_may_be_done() {
-    for once in [call(), Change::Reset] {
+    for once in [call(), evict(), Change::Reset] {
         let mut collector = Collector::default();
         let (said, mut told) = operator(once, None);
         collector.change(said);
