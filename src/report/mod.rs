@@ -28,6 +28,7 @@ mod trail;
 mod usage;
 mod verdict;
 mod visits;
+mod votes;
 
 use std::path::PathBuf;
 

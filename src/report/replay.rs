@@ -1,18 +1,17 @@
 //! Runs a history through the rooms again and keeps the books: what is not as it was filed, and what it came to.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::books::Books;
-use super::describe;
-use super::findings::{Checks, Covers, Dissent, Expected, Findings, Log, NotListed, Stamp};
+use super::findings::{Checks, Covers, Expected, Findings, Log, NotListed, Stamp};
 use super::interventions::Interventions;
 use super::start::{Start, beginning, is_proved};
 use super::trail::{Trail, Was};
 use super::verdict::Grounds;
+use super::votes::Votes;
 use super::{Options, Progress};
 use crate::archive::{Link, Step, Stored};
-use crate::room::{Chain, Effects, Entry, Position, State, StateHash, Wall};
+use crate::room::{Chain, Effects, Entry, Position, State, Wall};
 
 /// See the module.
 pub(super) struct Replay<'a> {
@@ -34,9 +33,7 @@ pub(super) struct Replay<'a> {
     start: Option<Start>,
     /// Where the log before ended, for the first state of the next.
     before: Option<State>,
-    /// Own hashes at the last checkpoints, for the gates' words on them.
-    hashes: BTreeMap<u64, StateHash>,
-    confirmed: Option<u64>,
+    votes: Votes,
     /// What the last log goes on from, until its first state comes.
     link: Option<Link>,
     found: Option<(Position, u64)>,
@@ -61,8 +58,7 @@ impl<'a> Replay<'a> {
             begins: None,
             start: None,
             before: None,
-            hashes: BTreeMap::new(),
-            confirmed: None,
+            votes: Votes::default(),
             link: None,
             found: None,
             last: None,
@@ -122,8 +118,7 @@ impl<'a> Replay<'a> {
         self.begins.get_or_insert((link, first, before));
         self.before = self.state.take();
         self.link = Some(link);
-        self.hashes.clear();
-        self.confirmed = None;
+        self.votes.begin();
         let (goes_on_from, entries_lost) = match link {
             Link::First => ("first", 0),
             Link::Whole => ("whole", 0),
@@ -171,9 +166,7 @@ impl<'a> Replay<'a> {
                         "{file}: a log that begins from nothing has rooms before its first entry"
                     ));
                 }
-                if let Some(sequence) = state.checkpoint() {
-                    self.hashes.insert(sequence, State::hash_of(bytes));
-                }
+                self.votes.know(position, State::hash_of(bytes));
                 let view = state.view();
                 self.interventions.resume(&view);
                 match link {
@@ -210,6 +203,8 @@ impl<'a> Replay<'a> {
             self.interventions.passed_over(entry);
             return self.replayed(state);
         }
+        // The rooms would leave it alone, and go on to its position all the same.
+        let (version, not_run) = (state.version(), entry.version > state.version());
         let was = was(&state, entry);
         let applied = catch_unwind(AssertUnwindSafe(|| state.apply(entry)));
         let Ok(effects) = applied else {
@@ -219,6 +214,12 @@ impl<'a> Replay<'a> {
             return self.fault(format!(
                 "{file}: entry {} is of a version that this one does not know",
                 entry.position
+            ));
+        }
+        if not_run {
+            return self.fault(format!(
+                "{file}: entry {} is of version {}, and the rooms before it run version {version}",
+                entry.position, entry.version
             ));
         }
         self.check(file, &state, entry);
@@ -256,40 +257,14 @@ impl<'a> Replay<'a> {
 
     /// The replay's own hash against what the gates said of theirs.
     fn check(&mut self, file: &str, state: &State, entry: &Entry) {
-        if let Some(vote) = entry.batch.vote
-            && let Some(own) = self.hashes.get(&vote.sequence)
-        {
-            if *own == vote.hash {
-                self.checks.votes_matched += 1;
-            } else if self.checks.votes_against.len() >= MOST_FAULTS {
-                self.more.votes_against += 1;
-            } else {
-                self.checks.votes_against.push(Dissent {
-                    gate: describe::gate(entry.gate),
-                    position: Position {
-                        sequence: vote.sequence,
-                        ..entry.position
-                    }
-                    .to_string(),
-                });
-            }
+        self.votes.vote(entry);
+        if let Some(sequence) = self.votes.confirmed_another(state) {
+            self.fault(format!(
+                "{file}: most gates confirmed another state at {sequence} than the entries lead to"
+            ));
         }
-        if let Some((sequence, hash)) = state
-            .confirmed()
-            .filter(|(sequence, _)| Some(*sequence) != self.confirmed)
-        {
-            self.confirmed = Some(sequence);
-            if self.hashes.get(&sequence).is_some_and(|own| *own != hash) {
-                self.fault(format!(
-                    "{file}: most gates confirmed another state at {sequence} than the entries lead to"
-                ));
-            }
-        }
-        if let Some(sequence) = state.checkpoint() {
-            self.hashes.insert(sequence, state.hash());
-            while self.hashes.len() > MOST_HASHES {
-                self.hashes.pop_first();
-            }
+        if state.checkpoint().is_some() {
+            self.votes.know(state.position(), state.hash());
         }
     }
 
@@ -319,18 +294,23 @@ impl<'a> Replay<'a> {
             self.covers.hash_before = before.to_string();
         }
         let unmade = self.interventions.unmade();
+        let disowned = self.votes.fault();
+        self.checks.votes_matched = self.votes.matched;
+        self.checks.votes_against = self.votes.against;
         let not_listed = NotListed {
             lines: self.books.not_followed(),
             gates: self.trail.more.gates,
             changes: self.trail.more.changes,
             interruptions: self.trail.more.interruptions,
             interventions: self.interventions.more,
+            votes_against: self.votes.more,
             ..self.more
         };
         let grounds = Grounds {
             faults: &self.faults,
             covers: &self.covers,
             beginning: beginning(self.begins, self.from),
+            disowned,
             expected,
             not_listed,
             lines: &lines,
@@ -364,11 +344,8 @@ fn was(state: &State, entry: &Entry) -> Was {
 /// Version of the findings' form.
 const FORMAT: u32 = 1;
 
-const MOST_FAULTS: usize = 1_000;
+pub(super) const MOST_FAULTS: usize = 1_000;
 const MOST_LOGS: usize = 10_000;
-
-/// Checkpoints whose hashes are remembered: votes come within seconds.
-const MOST_HASHES: usize = 64;
 
 /// Entries between words on the progress.
 const TELL_EVERY: u64 = 10_000;

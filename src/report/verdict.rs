@@ -8,6 +8,8 @@ pub(super) struct Grounds<'a> {
     pub covers: &'a Covers,
     /// What is wrong with where the history begins.
     pub beginning: Option<String>,
+    /// What is wrong with states that gates voted against.
+    pub disowned: Option<String>,
     pub expected: Option<Expected>,
     pub not_listed: NotListed,
     pub lines: &'a [Line],
@@ -56,7 +58,8 @@ impl Grounds<'_> {
             .not_listed
             .said()
             .map(|what| format!("there is more than a report lists: {what}"));
-        let first = [cut, nothing, self.beginning.clone()].into_iter().flatten();
+        let first = [cut, nothing, self.beginning.clone(), self.disowned.clone()];
+        let first = first.into_iter().flatten();
         first.chain(logs).chain(unrun).chain(capped).collect()
     }
 }

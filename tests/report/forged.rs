@@ -26,36 +26,36 @@ pub fn program(folders: &[&Path], args: &[&str]) -> (i32, String) {
 }
 
 /// Fails unless the program ends with exit code 1 and says this.
-fn refused(what: &str, folders: &[&Path], args: &[&str], says: &str) {
+pub fn refused(what: &str, folders: &[&Path], args: &[&str], says: &str) {
     let (code, said) = program(folders, args);
     let last = said.lines().last().unwrap_or_default();
     assert!(code == 1 && last.starts_with('N'), "{what}: exit {code}, {last}");
     assert!(said.contains(says), "{what}: {says:?} is not in\n{said}");
 }
 
-fn sound(what: &str, folders: &[&Path], args: &[&str]) {
+pub fn sound(what: &str, folders: &[&Path], args: &[&str]) {
     let (code, said) = program(folders, args);
     assert_eq!(code, 0, "{what}:\n{said}");
 }
 
 /// One file, taken apart.
 #[derive(Clone)]
-struct Piece {
+pub struct Piece {
     before: Chain,
-    base: Option<Vec<u8>>,
+    pub base: Option<Vec<u8>>,
     entries: Vec<(Entry, bool)>,
 }
 
 /// How much a forger works out anew.
 #[derive(Clone, Copy, PartialEq)]
-enum Anew {
+pub enum Anew {
     /// Chain and checksum of each file, from what it says was before.
     Files,
     /// Everything to the end: positions, the nonces that name each other, chains, names.
     All,
 }
 
-fn pieces(folder: &Path) -> Vec<Piece> {
+pub fn pieces(folder: &Path) -> Vec<Piece> {
     let names = Folder::new(folder).names().unwrap();
     let read = |name: &Name| Folder::new(folder).read(*name).unwrap().unwrap();
     let piece = |segment: Segment| Piece {
@@ -71,7 +71,7 @@ fn pieces(folder: &Path) -> Vec<Piece> {
 }
 
 /// Files of the pieces in a folder of their own.
-fn forge(mut pieces: Vec<Piece>, anew: Anew) -> TempDir {
+pub fn forge(mut pieces: Vec<Piece>, anew: Anew) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     if anew == Anew::All {
         let mut last: Option<(Position, [u8; 8])> = None;

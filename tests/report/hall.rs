@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anteroom::archive::{Archiver, Options};
 use anteroom::room::{
-    Batch, Change, Effects, Entry, Figures, GateId, LineName, Position, RoomChange, RoomName, Root, Section, Settings,
-    Spoke, State, VERSION, Vote, Wall, Who,
+    Batch, Change, Effects, Entry, Figures, GateId, LineName, OLDEST, Position, RoomChange, RoomName, Root, Section,
+    Settings, Spoke, State, VERSION, Vote, Wall, Who,
 };
 
 pub struct Hall {
@@ -16,7 +16,7 @@ pub struct Hall {
     pub time: u64,
     gates: BTreeMap<GateId, Gate>,
     revision: u64,
-    /// The last checkpoint's sequence and hash, for votes.
+    /// Sequence and hash of the first state or the last checkpoint, for votes.
     checkpoint: Option<(u64, [u8; 32])>,
 }
 
@@ -24,7 +24,9 @@ pub struct Hall {
 struct Gate {
     serial: u64,
     archiver: Option<Archiver>,
-    voted: u64,
+    voted: Option<u64>,
+    /// It knows the oldest machine version alone.
+    old: bool,
 }
 
 pub fn room() -> RoomName {
@@ -37,13 +39,23 @@ pub fn section() -> Section {
 
 impl Hall {
     pub fn new() -> Self {
+        Self::of(State::empty(INCARNATION, true))
+    }
+
+    /// A log that begins from this state.
+    pub fn of(state: State) -> Self {
         Self {
-            state: State::empty(INCARNATION, true),
             time: 1_800_000_000_000,
             gates: BTreeMap::new(),
             revision: 0,
-            checkpoint: None,
+            checkpoint: Some((0, state.hash())),
+            state,
         }
+    }
+
+    /// A gate of the oldest machine version comes.
+    pub fn comes_old(&mut self, gate: u64) {
+        self.gates.entry(GateId(gate)).or_default().old = true;
     }
 
     /// A gate with an archive in `folder` comes.
@@ -131,7 +143,7 @@ impl Hall {
         self.checkpoint = None;
         let gates: Vec<GateId> = self.gates.keys().copied().collect();
         for gate in self.gates.values_mut() {
-            gate.voted = 0;
+            gate.voted = None;
             if let Some(archiver) = &mut gate.archiver {
                 archiver.begin(&self.state);
             }
@@ -176,9 +188,8 @@ impl Hall {
     /// The store and every gate were lost at once: a log begun from nothing, at the same time of day.
     pub fn after_a_wiped_store(&self) -> Self {
         Self {
-            state: State::empty(self.state.position().incarnation + 1_000, false),
             time: self.time,
-            ..Self::new()
+            ..Self::of(State::empty(self.state.position().incarnation + 1_000, false))
         }
     }
 
@@ -196,8 +207,9 @@ impl Hall {
         gate.serial += 1;
         let at = self.state.position();
         let sequence = at.sequence + 1;
-        let vote = self.checkpoint.filter(|(sequence, _)| *sequence > gate.voted);
-        gate.voted = vote.map_or(gate.voted, |(sequence, _)| sequence);
+        let vote = self.checkpoint.filter(|(sequence, _)| Some(*sequence) > gate.voted);
+        gate.voted = vote.map_or(gate.voted, |(sequence, _)| Some(sequence));
+        let knows = if gate.old { OLDEST } else { VERSION };
         Entry {
             position: Position { sequence, ..at },
             gate: GateId(id),
@@ -205,10 +217,10 @@ impl Hall {
             previous: self.state.nonce(),
             nonce: (sequence ^ 0x5a5a).to_le_bytes(),
             time: Wall(self.time),
-            version: VERSION,
+            version: self.state.version(),
             batch: Batch {
                 hello: gate.serial == 1,
-                knows: VERSION,
+                knows,
                 vote: vote.map(|(sequence, hash)| Vote {
                     sequence,
                     hash,

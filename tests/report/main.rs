@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
 mod acts;
+mod begins;
 mod crowd;
 mod fair;
 mod forged;
