@@ -1,11 +1,13 @@
 //! What was done by hand and touches who comes when: by which operator, or by the configuration file of which gate.
 //!
 //! None of it is against the rules of a room, so none makes a history unfair; but whoever reads the verdict has to know of it.
-//! A draw that was closed and then not made is another matter: that is unfair ([`Interventions::undrawn`]).
+//! Of draws it says what is unfair: a line that was closed without a promise or before the opening that was promised
+//! (`closings`), and one that was closed and not drawn.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::closings::Closings;
 use super::describe;
 use super::findings::{Intervention, Stamp};
 use super::trail::Was;
@@ -25,7 +27,9 @@ pub(super) struct Interventions {
     past: BTreeMap<(RoomName, Past, GateId), (Stamp, u64)>,
     /// What was too much.
     pub more: u64,
-    undrawn: Vec<String>,
+    closings: Closings,
+    /// What was done about draws that is not fair.
+    unfair: Vec<String>,
     seen: Option<Arc<View>>,
 }
 
@@ -158,6 +162,10 @@ impl Interventions {
                 &format!("{} ({cause})", here.stamp.time),
             );
         }
+        let acted = (cause.map(by), here.entry.gate, &here.stamp);
+        if let Some(unfair) = self.closings.follow(name, (before, after), acted) {
+            self.unfair(unfair);
+        }
     }
 
     /// Visitors who were let past the line.
@@ -186,19 +194,23 @@ impl Interventions {
     }
 
     fn undrawn(&mut self, room: &RoomName, (edition, closed): (Edition, Option<Wall>), why: &str) {
-        if self.undrawn.len() < MOST {
-            let closed = closed.map_or_else(String::new, rfc3339);
-            let edition = edition.0;
-            self.undrawn.push(format!(
-                "{room}: the line of edition {edition} was closed for its draw at {closed}, and the draw was not made: {why}"
-            ));
+        let closed = closed.map_or_else(String::new, rfc3339);
+        let edition = edition.0;
+        self.unfair(format!(
+            "{room}: the line of edition {edition} was closed for its draw at {closed}, and the draw was not made: {why}"
+        ));
+    }
+
+    fn unfair(&mut self, what: String) {
+        if self.unfair.len() < MOST {
+            self.unfair.push(what);
         } else {
             self.more += 1;
         }
     }
 
-    /// Draws that were closed and not made, each with what came instead; at the end of the history.
-    pub fn unmade(&mut self) -> Vec<String> {
+    /// What was unfair about draws, each with who did it where that is known; at the end of the history.
+    pub fn unfair_draws(&mut self) -> Vec<String> {
         let seen = self.seen.take();
         let awaited = seen.iter().flat_map(|view| &view.rooms);
         for (name, room) in awaited.filter(|(_, room)| room.sale.is_awaited()) {
@@ -206,7 +218,7 @@ impl Interventions {
                 self.undrawn(name, (room.edition, room.sale.closed), "the history ends before it");
             }
         }
-        std::mem::take(&mut self.undrawn)
+        std::mem::take(&mut self.unfair)
     }
 
     /// All of them: what was done once in its order, then who was let past.

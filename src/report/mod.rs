@@ -6,6 +6,7 @@
 
 mod advice;
 mod books;
+mod closings;
 mod codes;
 pub mod describe;
 mod findings;

@@ -293,7 +293,7 @@ impl<'a> Replay<'a> {
         if let Some((_, _, before)) = self.begins {
             self.covers.hash_before = before.to_string();
         }
-        let unmade = self.interventions.unmade();
+        let unfair_draws = self.interventions.unfair_draws();
         let disowned = self.votes.fault();
         self.checks.votes_matched = self.votes.matched;
         self.checks.votes_against = self.votes.against;
@@ -315,7 +315,7 @@ impl<'a> Replay<'a> {
             not_listed,
             lines: &lines,
             interventions: self.interventions.all(),
-            unmade,
+            unfair_draws,
         };
         let verdict = grounds.verdict();
         Findings {

@@ -14,15 +14,15 @@ pub(super) struct Grounds<'a> {
     pub not_listed: NotListed,
     pub lines: &'a [Line],
     pub interventions: Vec<Intervention>,
-    /// Draws that were closed and not made.
-    pub unmade: Vec<String>,
+    /// What was unfair about draws.
+    pub unfair_draws: Vec<String>,
 }
 
 impl Grounds<'_> {
     pub fn verdict(self) -> Verdict {
         let missing = self.missing();
         let unfair = self.lines.iter().filter_map(unfair);
-        let unfair: Vec<String> = unfair.chain(self.unmade.iter().cloned()).collect();
+        let unfair: Vec<String> = unfair.chain(self.unfair_draws.iter().cloned()).collect();
         let first_fault = self.faults.first().cloned();
         let (whole, fair) = (first_fault.is_none() && missing.is_empty(), unfair.is_empty());
         let wrong: Vec<String> = missing.into_iter().chain(unfair).take(MOST_REASONS).collect();

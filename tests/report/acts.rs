@@ -1,11 +1,13 @@
 //! What was done by hand is in the verdict, with who did it.
 
+use anteroom::draw::{Beacon, Draw, Hash};
 use anteroom::room::{
-    Batch, CallOrder, Change, Drawing, Eviction, LaneId, LineName, Number, Schedule, Section, Settings, Wall, Window,
+    Batch, CallOrder, Change, Drawing, Edition, Eviction, Forms, LaneId, LineName, Number, Overrides, Schedule,
+    Section, Settings, Wall, Window,
 };
 
 use super::forged::program;
-use super::hall::{Hall, section};
+use super::hall::{Hall, room, section};
 
 const LANE: LaneId = LaneId(0);
 
@@ -113,24 +115,157 @@ fn what_operators_and_files_did_to_a_line_is_in_the_verdict_by_their_names() {
     );
 }
 
-/// A room whose line forms, and is drawn ten seconds after by the value of a beacon.
-fn drawn(hall: &Hall) -> Settings {
-    let window = Window {
-        begins: Wall(hall.time + 1_000),
-        opens: Wall(hall.time + 11_000),
-        closes: None,
-        results: None,
-    };
+/// A room whose line forms from a second after `from`, and is drawn at this opening by the value of a beacon.
+fn drawn(from: u64, opens: u64) -> Settings {
     Settings {
-        schedule: Some(Schedule {
-            rule: "the rule".to_owned(),
-            windows: vec![window],
-        }),
+        schedule: Some(schedule(from, opens)),
         draw: Some(Drawing {
             beacon: Some("round 7".to_owned()),
         }),
         ..two_slots()
     }
+}
+
+fn schedule(from: u64, opens: u64) -> Schedule {
+    let window = Window {
+        begins: Wall(from + 1_000),
+        opens: Wall(opens),
+        closes: None,
+        results: None,
+    };
+    Schedule {
+        rule: format!("the rule of {opens}"),
+        windows: vec![window],
+    }
+}
+
+const SECRET: Hash = Hash([7; 32]);
+
+/// What a gate promises for this opening.
+fn promise(from: u64, opens: u64) -> Change {
+    let forms = Forms {
+        begins: Wall(from + 1_000),
+        opens: Wall(opens),
+    };
+    let draw = Draw {
+        room: "shop",
+        line: "",
+        edition: 1,
+        lane: 0,
+        begins_ms: forms.begins.0,
+        opens_ms: forms.opens.0,
+        closed_ms: 0,
+        count: 0,
+        secret: SECRET,
+        beacon: Some(Beacon {
+            name: "round 7",
+            value: "",
+        }),
+    };
+    Change::Commit {
+        edition: Edition(1),
+        beacon: Some("round 7".to_owned()),
+        forms,
+        salt: [1; 16],
+        commitment: draw.commitment(),
+    }
+}
+
+fn seconds(hall: &mut Hall, count: u64) {
+    for _ in 0..count {
+        hall.say(1, 1_000, Batch::default());
+    }
+}
+
+/// Ten join a line that is to be drawn eleven seconds after the room began; `promised` in time. Then `meanwhile`, and the draw
+/// is made. Says how the program ends, and what it prints.
+fn sale(promised: bool, meanwhile: impl FnOnce(&mut Hall, u64)) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hall = Hall::new();
+    hall.archive(1, folder.path());
+    let from = hall.time;
+    hall.configure(1, drawn(from, from + 11_000));
+    seconds(&mut hall, 3);
+    if promised {
+        hall.change(1, promise(from, from + 11_000));
+    }
+    joins(&mut hall, 10);
+    meanwhile(&mut hall, from);
+    seconds(&mut hall, 10);
+    if !promised {
+        hall.change(1, promise(from, from + 11_000));
+    }
+    let draw = Change::Draw {
+        edition: Edition(1),
+        secret: SECRET,
+        value: Some("1f".repeat(32)),
+    };
+    hall.change(1, draw);
+    assert!(hall.state.view().rooms[&room()].sale.made.is_some());
+    hall.leave(1);
+    program(&[folder.path()], &[])
+}
+
+#[test]
+fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unfair_with_who_moved_it() {
+    let (code, said) = sale(true, |_, _| {});
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = sale(true, |hall, from| {
+        hall.configure(1, drawn(from, from + 11_000));
+        hall.configure(
+            1,
+            Settings {
+                capacity: 5,
+                ..drawn(from, from + 11_000)
+            },
+        );
+    });
+    assert_eq!(code, 0, "a file that says the same of the opening: {said}");
+    let file = |hall: &mut Hall, from| hall.configure(1, drawn(from, from + 6_000));
+    let by_hand = |hall: &mut Hall, from| {
+        let overrides = Overrides {
+            schedule: Some(schedule(from, from + 6_000)),
+            ..Overrides::default()
+        };
+        hall.change(1, Change::Override(overrides));
+    };
+    let none = |hall: &mut Hall, from| {
+        let settings = Settings {
+            schedule: None,
+            ..drawn(from, from)
+        };
+        hall.configure(1, settings);
+    };
+    let at_once = |hall: &mut Hall, from| hall.configure(1, drawn(from, from + 2_000));
+    let acts: [(&str, fn(&mut Hall, u64), &str); 4] = [
+        (
+            "another file",
+            file,
+            "moved by the configuration file at gate 0000000000000001",
+        ),
+        ("an operator", by_hand, "moved by anna at gate 0000000000000001"),
+        (
+            "no schedule",
+            none,
+            "moved by the configuration file at gate 0000000000000001",
+        ),
+        (
+            "an opening that is over",
+            at_once,
+            "moved by the configuration file at gate",
+        ),
+    ];
+    for (what, act, by) in acts {
+        let (code, said) = sale(true, act);
+        let last = said.lines().last().unwrap();
+        let says = "NOT FAIR: shop: the line of edition 1 was closed for its draw at ";
+        assert!(code == 1 && last.starts_with(says), "{what}: {said}");
+        assert!(last.contains("before the opening promised for "), "{what}: {last}");
+        assert!(last.contains(by), "{what}: {last}");
+    }
+    let (code, said) = sale(false, |_, _| {});
+    let last = said.lines().last().unwrap();
+    assert!(code == 1 && last.contains("without a promise of its draw"), "{said}");
 }
 
 #[test]
@@ -139,15 +274,12 @@ fn a_draw_that_was_closed_and_not_made_is_unfair_with_who_did_it() {
         let folder = tempfile::tempdir().unwrap();
         let mut hall = Hall::new();
         hall.archive(1, folder.path());
-        let settings = drawn(&hall);
-        hall.configure(1, settings);
-        for _ in 0..3 {
-            hall.say(1, 1_000, Batch::default());
-        }
+        let from = hall.time;
+        hall.configure(1, drawn(from, from + 11_000));
+        seconds(&mut hall, 3);
+        hall.change(1, promise(from, from + 11_000));
         joins(&mut hall, 10);
-        for _ in 0..10 {
-            hall.say(1, 1_000, Batch::default());
-        }
+        seconds(&mut hall, 10);
         if reset {
             hall.change(1, Change::Reset);
         }
