@@ -20,11 +20,24 @@ pub struct Findings {
     pub gates: Vec<Gate>,
     /// Who changed what and when; at most 10,000.
     pub changes: Vec<Change>,
+    pub routine: Routine,
     /// When nobody was called, or nothing was said; at most 1,000.
     pub interruptions: Vec<Interruption>,
     pub lines: Vec<Line>,
     /// What was too much to be listed here; with any of it the history does not count as whole.
     pub not_listed: NotListed,
+}
+
+/// What gates and programs say of rooms again and again: counted, those that came too late to count among them, and not
+/// listed as changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Routine {
+    /// Of the shop, from elsewhere.
+    pub load_figures: u64,
+    pub rehearsal_renewals: u64,
+    /// The next windows of schedules, as gates work them out.
+    pub schedule_windows: u64,
+    pub draw_promises: u64,
 }
 
 /// How much of each kind was too much.
@@ -289,27 +302,44 @@ impl Line {
     }
 }
 
+impl Routine {
+    /// In words; `None` where there was nothing of it.
+    #[must_use]
+    pub fn said(&self) -> Option<String> {
+        counts(&[
+            (self.load_figures, "load figures"),
+            (self.rehearsal_renewals, "renewals of rehearsals"),
+            (self.schedule_windows, "windows of schedules"),
+            (self.draw_promises, "promises of draws"),
+        ])
+    }
+}
+
 impl NotListed {
     /// In words; `None` where everything is listed.
     #[must_use]
     pub fn said(&self) -> Option<String> {
-        let kinds = [
-            (self.faults, "faults"),
-            (self.logs, "logs"),
-            (self.gates, "gates"),
-            (self.changes, "changes"),
-            (self.interruptions, "pauses"),
-            (self.interventions, "interventions"),
-            (self.votes_against, "votes against"),
-            (self.lines, "lines"),
-        ];
-        let parts: Vec<String> = kinds
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} more {what}"))
-            .collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
+        counts(&[
+            (self.faults, "more faults"),
+            (self.logs, "more logs"),
+            (self.gates, "more gates"),
+            (self.changes, "more changes"),
+            (self.interruptions, "more pauses"),
+            (self.interventions, "more interventions"),
+            (self.votes_against, "more votes against"),
+            (self.lines, "more lines"),
+        ])
     }
+}
+
+/// Those of the counts that are not 0, in words.
+fn counts(kinds: &[(u64, &str)]) -> Option<String> {
+    let parts: Vec<String> = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 impl Stamp {

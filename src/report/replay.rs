@@ -324,6 +324,7 @@ impl<'a> Replay<'a> {
             gates: self.trail.gates(),
             interruptions: self.trail.interruptions(),
             changes: self.trail.changes,
+            routine: self.trail.routine,
             covers: self.covers,
             faults: self.faults,
             checks: self.checks,

@@ -298,6 +298,9 @@ fn trail(text: &mut String, findings: &Findings) {
             ),
         );
     }
+    if let Some(said) = findings.routine.said() {
+        row(text, "routine", &format!("{said}: counted, not listed"));
+    }
     for gate in &findings.gates {
         let end = if gate.said_goodbye {
             "said goodbye"

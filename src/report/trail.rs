@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::describe;
-use super::findings::{Change, Gate, Interruption, NotListed, Stamp};
+use super::findings::{Change, Gate, Interruption, NotListed, Routine, Stamp};
 use super::histogram::Histogram;
-use crate::room::{Changed, Effects, Entry, GateId, Settings, View, Wall};
+use crate::room::{self, Changed, Effects, Entry, GateId, Settings, View, Wall};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
     gates: BTreeMap<GateId, Gate>,
     pub changes: Vec<Change>,
+    pub routine: Routine,
     interruptions: Vec<Interruption>,
     /// What was too much.
     pub more: NotListed,
@@ -29,6 +30,9 @@ impl Trail {
         self.silence(entry.time, &stamp);
         self.stands(after, &stamp);
         for (at, change) in entry.batch.rooms.iter().enumerate() {
+            if self.routine.counts(&change.change) {
+                continue;
+            }
             if self.changes.len() >= MOST_CHANGES {
                 self.more.changes += 1;
                 continue;
@@ -132,6 +136,22 @@ impl Trail {
                 secs: 0.0,
             });
         }
+    }
+}
+
+impl Routine {
+    /// Counts what gates and programs say again and again; false for everything else. There is no end to these in an honest
+    /// history.
+    fn counts(&mut self, change: &room::Change) -> bool {
+        let count = match change {
+            room::Change::Load(_) => &mut self.load_figures,
+            room::Change::Renew { .. } => &mut self.rehearsal_renewals,
+            room::Change::Windows { .. } => &mut self.schedule_windows,
+            room::Change::Commit { .. } => &mut self.draw_promises,
+            _ => return false,
+        };
+        *count += 1;
+        true
     }
 }
 

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anteroom::archive::{Folder, Name, Segment};
-use anteroom::room::{Batch, Chain, Change, Entry, Overrides, Position, State};
+use anteroom::draw::Hash;
+use anteroom::room::{
+    Batch, Chain, Change, Edition, Entry, Forms, Overrides, Position, RehearsalId, RoomChange, State,
+};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use super::crowd::{Crowd, settings};
-use super::hall::Hall;
+use super::hall::{Hall, room};
 
 /// Exit code of `anteroom report`, and what it printed.
 pub fn program(folders: &[&Path], args: &[&str]) -> (i32, String) {
@@ -424,4 +427,56 @@ fn more_messages_than_a_report_lists_are_counted_and_no_verdict_is_given_for_the
         page.contains("9000 more are in the JSON form") && page.contains("3 more changes"),
         "the page"
     );
+}
+
+/// Three days of a script that says the shop's load every five seconds, and of a rehearsal that is kept up.
+#[test]
+fn what_is_said_again_and_again_is_counted_and_does_not_fill_the_list_of_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hall = Hall::new();
+    hall.archive(1, folder.path());
+    hall.configure(1, settings());
+    let said = |revision, change| RoomChange {
+        room: room(),
+        revision,
+        change,
+        who: None,
+    };
+    let periodic = [
+        Change::Load(None),
+        Change::Renew {
+            id: RehearsalId([1; 8]),
+            lease_ms: 1_000,
+        },
+        Change::Windows {
+            rule: "another".to_owned(),
+            windows: Vec::new(),
+        },
+        Change::Commit {
+            edition: Edition(9),
+            beacon: None,
+            forms: Forms::default(),
+            salt: [0; 16],
+            commitment: Hash([0; 32]),
+        },
+    ];
+    for _ in 0..52 {
+        let rooms = periodic.iter().flat_map(|change| {
+            // One of them comes too late to count.
+            (0..1_000 / periodic.len() as u64).map(|turn| said(turn % 2 * 1_000, change.clone()))
+        });
+        let batch = Batch {
+            rooms: rooms.collect(),
+            ..Batch::default()
+        };
+        hall.say(1, 1_000, batch);
+    }
+    hall.leave(1);
+    let end = hall.state.chain().to_string();
+    sound("what is periodic", &[folder.path()], &["--expect", &end]);
+    let text = program(&[folder.path()], &[]).1;
+    let says = "13000 load figures, 13000 renewals of rehearsals, 13000 windows of schedules, 13000 promises of draws";
+    assert!(text.contains(says), "{text}");
+    let json = program(&[folder.path()], &["--format", "json"]).1;
+    assert!(json.contains("\"load_figures\": 13000"), "{}", &json[..2_000]);
 }
