@@ -223,14 +223,14 @@ pub struct Tally {
     /// Calls that nobody came for, and those of them that cost the place.
     pub no_shows: u64,
     pub places_spent: u64,
-    /// Left the line, or their turn, by the button.
+    /// Left the line, or their turn, by the button or taken out.
     pub left: u64,
     /// Numbers never called, without a word, and not in line at the end.
     pub gave_up: u64,
     pub waiting_at_end: u64,
     /// Marks of visitors whose turn was too long ago.
     pub late_marks: u64,
-    /// Taken out by an operator.
+    /// Evictions by an operator, also of visitors inside and of nobody.
     pub evicted: u64,
     /// Let past the line by code or network, or in an outage.
     pub bypasses: u64,

@@ -137,7 +137,7 @@ fn of_line(text: &mut String, line: &Line) {
         text,
         "  went",
         &format!(
-            "{left} left, {evicted} of them taken out by an operator, {gave_up} gave up, {waiting_at_end} wait at the end"
+            "{left} left, {gave_up} gave up, {waiting_at_end} wait at the end; {evicted} evictions by an operator"
         ),
     );
     row(

@@ -89,7 +89,7 @@ fn what_operators_and_files_did_to_a_line_is_in_the_verdict_by_their_names() {
         "/3 of lane 0 taken out, who was waiting, by anna (fire drill), gate 0000000000000001",
         "/0 of lane 0 taken out, who was called, by anna",
         "grace shortened from 240000 ms to 20000 ms, while ",
-        "2 of them taken out by an operator",
+        "wait at the end; 2 evictions by an operator",
     ] {
         assert!(said.contains(told), "{told:?} is not in\n{said}");
     }
