@@ -40,6 +40,34 @@ fn nothing_reaches_the_shop_of_a_room_that_is_held() {
 }
 
 #[test]
+fn a_page_of_no_room_or_line_proves_nothing_and_is_told() {
+    let site = Site::new(
+        "mode = \"hold\"\nhosts = [\"shop.example\"]\nroutes = [\"/buy\"]\nper = \"?id\"",
+        "",
+    );
+    let gate = site.start();
+    gate.lives();
+    let more = ["--host", "shop.example", "--parameter", "id", "--path"];
+    for path in ["/buy", "/buy?id=%FF"] {
+        let ended = probe(&site, &gate, &[&more[..], &[path]].concat());
+        assert_eq!(ended.code, Some(1), "{}{}", ended.out, ended.err);
+        assert!(ended.err.contains("nothing would be proved"), "{}", ended.err);
+        assert!(ended.out.is_empty(), "{}", ended.out);
+    }
+    let ended = probe(&site, &gate, &[&more[..], &["/buy?id=7"]].concat());
+    assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+    assert!(
+        ended.out.contains("kept     the line by ?id=5&%20id=7"),
+        "{}",
+        ended.out
+    );
+    // A path in no Latin letters is tried as well.
+    let korean = probe(&site, &gate, &["--host", "shop.example", "--path", "/\u{c0c1}\u{d488}"]);
+    assert_ne!(korean.code, None, "{}", korean.err);
+    assert!(!korean.err.contains("panicked"), "{}", korean.err);
+}
+
+#[test]
 fn a_wide_exception_and_a_back_door_are_found() {
     let site = Site::new("mode = \"hold\"\nexcept = [\"/static/*?*\"]", "");
     let gate = site.start();

@@ -101,7 +101,7 @@ fn preflights(site: &Site<'_>) -> Vec<Attack> {
 fn spellings(site: &Site<'_>) -> Vec<Attack> {
     let path = site.path;
     let rest = path.trim_start_matches('/');
-    let first = rest.bytes().next();
+    let first = rest.bytes().next().filter(u8::is_ascii);
     let escaped = first.map(|byte| format!("/%{byte:02x}{}", &rest[1..]));
     let twice = first.map(|byte| format!("/%25{byte:02x}{}", &rest[1..]));
     let spelt = [
@@ -115,8 +115,8 @@ fn spellings(site: &Site<'_>) -> Vec<Attack> {
         Some(path.to_ascii_uppercase()),
         Some(path.replacen('/', "/\\", 1)),
         Some(format!("{path}%00")),
-        escaped.filter(|_| rest.is_ascii()),
-        twice.filter(|_| rest.is_ascii()),
+        escaped,
+        twice,
     ];
     let spelt = spelt.into_iter().flatten();
     spelt

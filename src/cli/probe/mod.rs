@@ -56,7 +56,7 @@ Examples:
   anteroom rooms set sale --mode hold
   anteroom probe https://shop.example --room sale --path /product/7
   anteroom probe https://shop.example --room sale --outside /static/app.css --back-door http://10.0.0.9:3000
-  anteroom probe http://127.0.0.1:8080 --host shop.example --room seats --path /buy --parameter id
+  anteroom probe http://127.0.0.1:8080 --host shop.example --room seats --path '/buy?id=7' --parameter id
 
 It sends some forty requests, one after the other, and only to a gate that proves to have the keys of the admin listener.";
 
@@ -89,6 +89,14 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
             args.room
         )));
     };
+    if ELSEWHERE.contains(&word.as_str()) {
+        return Err(Failure::Local(format!(
+            "{} is not held by a room of {host} ({}), so nothing would be proved: name a protected page with --path, with its query where \
+             that chooses a line, and the site's name with --host; nothing else was sent",
+            args.path,
+            told(&control),
+        )));
+    }
     say(&format!("kept     {}: {}\n", args.path, plain(word)));
     // A path that no shop has: it waits where the room covers the whole site.
     let anywhere = exchange(&place, &site.request("GET", "/anteroom-probe", "", "")).await;
@@ -112,6 +120,9 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
         ExitCode::FAILURE
     })
 }
+
+/// What the gate says to requests of no room or line.
+const ELSEWHERE: [&str; 4] = ["unknown_host", "unknown_line", "malformed", "not_found"];
 
 /// Nothing is tried before the address has proved to be a gate with the keys of the admin listener.
 async fn prove(args: &ProbeArgs, place: &Place, host: &str) -> Result<(), Failure> {
