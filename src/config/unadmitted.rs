@@ -8,22 +8,26 @@ use super::value::number;
 pub struct Unadmitted {
     pub reads: usize,
     pub posts: usize,
+    /// Of requests with a body that is streamed.
+    pub streams: usize,
 }
 
 impl Default for Unadmitted {
     fn default() -> Self {
         let [reads, posts] = [UNADMITTED; 2].map(whole);
-        Self { reads, posts }
+        let streams = posts / 2;
+        Self { reads, posts, streams }
     }
 }
 
-/// Each a quarter of what the shop's servers take together, where that is bounded.
-pub(super) fn read(section: &Section<'_>, shop_takes: Option<u32>) -> Unadmitted {
+/// Each a quarter of what the shop's servers take together, where that is bounded; half of the bodies that are streamed at once.
+pub(super) fn read(section: &Section<'_>, shop_takes: Option<u32>, streaming: u32) -> Unadmitted {
     let preset = shop_takes.map_or(UNADMITTED, |all| (all / 4).max(1));
     let most = |name| section.get(name, |node| number(node, 1..=1_000_000)).unwrap_or(preset);
     Unadmitted {
         reads: whole(most("max_unadmitted_reads")),
         posts: whole(most("max_unadmitted_posts")),
+        streams: whole(streaming.div_ceil(2)),
     }
 }
 

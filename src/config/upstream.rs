@@ -60,6 +60,7 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
     let (bound, waits) = bound(&section);
     let many = u32::try_from(servers.len()).unwrap_or(u32::MAX);
     let shop_takes = bound.map(|bound| bound.connections.saturating_mul(many));
+    let uploads = uploads::read(&section, shop_takes, waits);
     let upstream = Upstream {
         resolve_every: duration(&section, "resolve_every", DAY),
         host: section.need("host", sent_host),
@@ -71,9 +72,9 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
         tunnel_timeout: duration(&section, "tunnel_timeout", 7 * DAY),
         keep_alive: duration(&section, "keep_alive", DAY),
         signature_key: section.get("signature_key", |node| secret::key(reader, node)),
-        unadmitted: unadmitted::read(&section, shop_takes),
+        unadmitted: unadmitted::read(&section, shop_takes, uploads.streaming.connections),
         bound,
-        uploads: uploads::read(&section, shop_takes, waits),
+        uploads,
         retries: section.need("retries", |node| number(node, 0..=2)),
         retry_budget: section.need("retry_budget", |node| number(node, 0..=100)),
         failures: failures(&section),

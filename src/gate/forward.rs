@@ -155,9 +155,10 @@ impl Gate {
         } else {
             (Duration::ZERO, visit.wall)
         };
-        // SECURITY: a place is taken when the body is here, so that one which does not come holds none.
+        // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
+        // is received ahead holds one while it comes: it counts against a bound of its own.
         let place = match right {
-            Admission::Bounded(sort) => match self.shared.unadmitted.take(sort, visit.client) {
+            Admission::Bounded(sort) => match self.shared.unadmitted.take(sort.of(&body), visit.client) {
                 Some(place) => Some(place),
                 None => return unadmitted::over(pages, visit),
             },
@@ -211,7 +212,7 @@ impl Gate {
         self.shared.meter.as_ref()?.sent();
         let session = session?;
         let meter = session.rules.meter.as_ref()?;
-        meter.watch(&session.visitor, body.is_here())
+        meter.watch(&session.visitor, body.is_complete())
     }
 
     /// What a session's answer is given, and what it does to the session.

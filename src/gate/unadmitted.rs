@@ -1,7 +1,8 @@
 //! Bounds on what passes a line without a session: preflights, what a room leaves outside, crawlers, returns from a payment.
 //!
 //! Limits per client do not bound many clients. What is read has one bound over all cores and what is sent another, so that no flood
-//! of reads keeps a payment provider's callback from the shop. Over a bound the answer is 503 with `Retry-After`; nothing waits.
+//! of reads keeps a payment provider's callback from the shop. A body that is longer than `request_buffer` may come as slowly as its client
+//! likes: these have a third bound, half of `max_streaming_bodies`. Over a bound the answer is 503 with `Retry-After`; nothing waits.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,21 +16,23 @@ use crate::config;
 use crate::config::routes::{InRoom, LineOf, Outside};
 use crate::limit::{self, ClientKey, Held};
 use crate::metrics::{Metrics, Outcome};
+use crate::proxy::RequestBody;
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
-use super::decide::{Verdict, decide};
+use super::decide::{TicketState, Verdict, decide};
 use super::forward::Admission;
 use super::forward_auth;
 use super::pages::Pages;
-use super::seat::{PASS_HEADER, Seat};
+use super::seat::{PASS_HEADER, Seat, Worth};
 use super::visit::Visit;
 use super::{Gate, Halves};
 
-/// Both bounds.
+/// The bounds.
 pub struct Unadmitted {
     reads: Bound,
     posts: Bound,
+    streams: Bound,
 }
 
 struct Bound {
@@ -47,14 +50,21 @@ pub type Hold = (limit::Hold<()>, limit::Hold<ClientKey>);
 pub enum Sort {
     Read,
     Post,
+    /// Its body is streamed to the shop as it comes.
+    Stream,
 }
 
 impl Sort {
+    /// A request whose body has not all been received is a stream.
+    pub(super) fn of(self, body: &RequestBody) -> Self {
+        if body.is_complete() { self } else { Self::Stream }
+    }
+
     /// As a proxy that asks is told it.
     fn as_str(self) -> &'static str {
         match self {
             Self::Read => "reads",
-            Self::Post => "posts",
+            Self::Post | Self::Stream => "posts",
         }
     }
 }
@@ -72,12 +82,13 @@ impl Unadmitted {
         Self {
             reads: bound("unadmitted-reads", bounds.reads, before.map(|old| &old.reads)),
             posts: bound("unadmitted-posts", bounds.posts, before.map(|old| &old.posts)),
+            streams: bound("unadmitted-streams", bounds.streams, before.map(|old| &old.streams)),
         }
     }
 
     /// Sets the bounds of what was taken over from those before.
     pub fn take_force(&self) {
-        for bound in [&self.reads, &self.posts] {
+        for bound in [&self.reads, &self.posts, &self.streams] {
             bound.all.allow(bound.most);
             bound.clients.allow(share(bound.most));
         }
@@ -89,6 +100,7 @@ impl Unadmitted {
         let bound = match sort {
             Sort::Read => &self.reads,
             Sort::Post => &self.posts,
+            Sort::Stream => &self.streams,
         };
         let taken = bound.clients.take(client.into());
         let taken = taken.and_then(|client| Some((bound.all.take(())?, client)));
@@ -145,7 +157,12 @@ impl Gate {
         };
         let seat = Seat::of(&self.shared, &self.shared.rules[index], line, head, visit);
         let worth = seat.worth(visit);
-        index == room && worth.is_some_and(|worth| decide(&worth.facts(visit, &seat, false)) == Verdict::ForwardInside)
+        let is_inside = |worth: Worth| match decide(&worth.facts(visit, &seat, false)) {
+            Verdict::ForwardInside => true,
+            Verdict::Claim => worth.ticket() == TicketState::Inside,
+            _ => false,
+        };
+        index == room && worth.is_some_and(is_inside)
     }
 }
 
@@ -173,7 +190,11 @@ mod tests {
 
     #[test]
     fn each_sort_has_a_bound_of_its_own_and_a_client_half_of_it() {
-        let bounds = config::Unadmitted { reads: 4, posts: 2 };
+        let bounds = config::Unadmitted {
+            reads: 4,
+            posts: 2,
+            streams: 1,
+        };
         let unadmitted = Unadmitted::new(bounds, &Metrics::new(), None);
         let take = |sort, last| unadmitted.take(sort, IpAddr::from([192, 0, 2, last]));
         let mine = [take(Sort::Read, 1), take(Sort::Read, 1)];
@@ -186,11 +207,17 @@ mod tests {
             theirs.iter().all(Option::is_some) && take(Sort::Read, 4).is_none(),
             "all of it"
         );
-        assert!(take(Sort::Post, 4).is_some(), "the other bound");
+        let stream = take(Sort::Stream, 4);
+        assert!(take(Sort::Post, 4).is_some() && stream.is_some(), "the other bounds");
+        assert!(take(Sort::Stream, 5).is_none());
         drop(mine);
         assert!(take(Sort::Read, 4).is_some());
         let less = Unadmitted::new(
-            config::Unadmitted { reads: 1, posts: 1 },
+            config::Unadmitted {
+                reads: 1,
+                posts: 1,
+                streams: 1,
+            },
             &Metrics::new(),
             Some(&unadmitted),
         );

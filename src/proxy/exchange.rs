@@ -4,6 +4,7 @@
 //! with an idempotent method and before any byte of an answer (RFC 9110, section 9.2.2): to another server within the
 //! retries and their budget, or over a new connection when a kept one had died.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +30,7 @@ pub(super) struct Exchange<'a> {
     settings: &'a UpstreamSettings,
     stats: &'a Arc<Stats>,
     progress: Option<&'a Progress>,
+    client: IpAddr,
     deadline: Option<Instant>,
     /// Servers that are not tried again.
     tried: Vec<Arc<Origin>>,
@@ -65,7 +67,7 @@ impl<'a> Exchange<'a> {
         pool: &'a Arc<Pool>,
         settings: &'a UpstreamSettings,
         stats: &'a Arc<Stats>,
-        progress: Option<&'a Progress>,
+        (progress, client): (Option<&'a Progress>, IpAddr),
         is_tunnel: bool,
     ) -> Self {
         pool.budget().earn();
@@ -74,6 +76,7 @@ impl<'a> Exchange<'a> {
             settings,
             stats,
             progress,
+            client,
             deadline: settings.total.map(|total| Instant::now() + total),
             tried: Vec::new(),
             spare: None,
@@ -107,7 +110,7 @@ impl<'a> Exchange<'a> {
         if !body.is_complete() {
             // PERF: rare, and its state is large.
             let uploads = self.pool.origins().uploads();
-            body.hold(Box::pin(uploads.stream(self.deadline, self.stats)).await?);
+            body.hold(Box::pin(uploads.stream(self.client, self.deadline, self.stats)).await?);
         }
         frame(&mut head.headers, &mut body, self.settings.http2 != ShopHttp2::Off);
         let expects = head.headers.contains_key(EXPECT);

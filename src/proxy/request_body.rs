@@ -180,13 +180,6 @@ impl RequestBody {
         self.size_hint().lower() > self.limit
     }
 
-    /// Whether its client has nothing more to send of it.
-    #[must_use]
-    pub fn is_here(&self) -> bool {
-        let is_whole = |progress: &Arc<Progress>| progress.outcome() == Outcome::Whole;
-        self.progress.as_ref().is_none_or(is_whole)
-    }
-
     pub(super) fn progress(&self) -> Option<Arc<Progress>> {
         self.progress.clone()
     }

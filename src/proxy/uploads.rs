@@ -8,6 +8,8 @@ use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use tokio::time::{Instant, timeout_at};
 
+use crate::limit::{ClientKey, Held, Hold};
+
 use super::error::Kind;
 use super::memory::{Memory, Ration};
 use super::origins::{Bound, Permit};
@@ -21,11 +23,14 @@ pub(super) struct Uploads {
     buffer: usize,
     memory: Arc<Memory>,
     streaming: Bound,
+    /// A client's share of them is half.
+    clients: Arc<Held<ClientKey>>,
 }
 
 /// The right to stream a body, until it drops.
 pub(super) struct Streaming {
     _permit: Permit,
+    _share: Hold<ClientKey>,
     stats: Arc<Stats>,
 }
 
@@ -46,6 +51,7 @@ impl Uploads {
                 |before| Arc::clone(&before.memory),
             ),
             streaming: Bound::new(settings.streaming, before.map(|before| &before.streaming)),
+            clients: shares(settings.streaming.connections, before.map(|before| &before.clients)),
         }
     }
 
@@ -66,8 +72,14 @@ impl Uploads {
         Ok(())
     }
 
-    /// The right to stream a body, first come, first served.
-    pub(super) async fn stream(&self, deadline: Option<Instant>, stats: &Arc<Stats>) -> Result<Streaming, Kind> {
+    /// The right to stream a body, first come, first served. A client that has its share gets no more, and does not wait.
+    pub(super) async fn stream(
+        &self,
+        client: IpAddr,
+        deadline: Option<Instant>,
+        stats: &Arc<Stats>,
+    ) -> Result<Streaming, Kind> {
+        let share = self.clients.take(client.into()).ok_or(Kind::Exhausted)?;
         let permit = match self.streaming.enter() {
             Some(permit) => permit,
             None => self.turn(deadline).await?,
@@ -75,6 +87,7 @@ impl Uploads {
         up(&stats.streaming);
         Ok(Streaming {
             _permit: permit,
+            _share: share,
             stats: Arc::clone(stats),
         })
     }
@@ -90,6 +103,18 @@ impl Uploads {
             .await
             .map_err(|_| late)?
             .ok_or(Kind::Exhausted)
+    }
+}
+
+/// What clients hold under the bound before goes on being counted.
+fn shares(most: u32, before: Option<&Arc<Held<ClientKey>>>) -> Arc<Held<ClientKey>> {
+    let share = usize::try_from(most.div_ceil(2)).unwrap_or(usize::MAX);
+    match before {
+        Some(before) => {
+            before.allow(share);
+            Arc::clone(before)
+        }
+        None => Held::new(share),
     }
 }
 

@@ -142,7 +142,8 @@ impl Upstream {
         }
         let progress = request.body().progress();
         let is_tunnel = upgrade.is_some();
-        let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, progress.as_deref(), is_tunnel);
+        let sent = (progress.as_deref(), forward.client);
+        let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, sent, is_tunnel);
         let (mut answer, mut lease) = exchange.run(request).await?;
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
             let asked = upgrade

@@ -63,6 +63,19 @@ impl Sale {
         }
     }
 
+    /// The first `count` guests send a form that is not answered.
+    fn post(&self, page: &'static str, count: usize) -> JoinSet<()> {
+        let mut asking = JoinSet::new();
+        for mut guest in self.guests.iter().take(count).cloned() {
+            asking.spawn(async move {
+                loop {
+                    let _ = guest.script("POST", page).await;
+                }
+            });
+        }
+        asking
+    }
+
     /// The first `count` guests but for the first `left_out` ask for this page again and again.
     fn ask(&self, page: &'static str, left_out: usize, count: usize) -> JoinSet<()> {
         let mut asking = JoinSet::new();
@@ -148,6 +161,19 @@ async fn a_shop_that_hangs_with_three_requests_under_way_is_called_fewer() {
 #[tokio::test]
 async fn a_shop_that_hangs_with_ten_requests_under_way_is_called_fewer() {
     calls_fall_with(10).await;
+}
+
+#[tokio::test]
+async fn a_shop_that_hangs_with_forms_under_way_is_called_fewer() {
+    let sale = Sale::open(10, LINEAR).await;
+    let busy = sale.ask("/seats", 0, 6);
+    let before = sale.settled().await;
+    drop(busy);
+    let hangs = sale.post("/hangs", 3);
+    sale.calls_until("fewer", |calls| calls * 2 <= before).await;
+    let admission = sale.admission().await;
+    assert_eq!(admission["shop"]["hanging"], 3, "{admission}");
+    drop(hangs);
 }
 
 #[tokio::test]
