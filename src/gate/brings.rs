@@ -26,9 +26,10 @@ pub fn has_credentials(headers: &HeaderMap) -> bool {
 /// As far as it decides on the paths that a room leaves outside.
 #[must_use]
 pub fn of(head: &Parts, has_body: bool) -> Brings {
-    if has_body || method::is_claimed(head) {
+    // SECURITY: what may become a tunnel is no reading.
+    if has_body || method::is_claimed(head) || head.headers.contains_key(UPGRADE) {
         Brings::More
-    } else if has_credentials(&head.headers) || head.headers.contains_key(UPGRADE) {
+    } else if has_credentials(&head.headers) {
         Brings::Credentials
     } else {
         Brings::Nothing

@@ -191,7 +191,7 @@ impl Shared {
         let target = Target::parse(visit::host(head), target).ok()?;
         let mut routed = self.router.route(&head.method, &target, Brings::Nothing).ok()?;
         // PERF: what a request brings along is looked for only where it matters.
-        if routed.outside.is_some_and(|outside| !outside.named) {
+        if routed.outside.is_some() {
             routed = self
                 .router
                 .route(&head.method, &target, brings::of(head, has_body))

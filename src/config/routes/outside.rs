@@ -17,6 +17,4 @@ pub enum Brings {
 pub struct Outside {
     /// The room that would have it otherwise.
     pub room: usize,
-    /// By an entry of `except` that names the method: the request may bring anything along.
-    pub named: bool,
 }

@@ -307,8 +307,6 @@ impl Router {
 struct Found {
     never: bool,
     except: Hits,
-    /// Of `except`, the rooms whose entry names the method.
-    named: Hits,
     returns: Hits,
     names: Hits,
     /// The first room in the configuration's order, and its rule.
@@ -327,9 +325,6 @@ impl Found {
             Owner::Streamed => self.streamed = true,
             Owner::Except(room) => {
                 self.except.add(room);
-                if rule.route.queries().is_none() {
-                    self.named.add(room);
-                }
             }
             Owner::Return(room) => self.returns.add(room),
             Owner::Names(room) => self.names.add(room),
@@ -347,10 +342,9 @@ impl Found {
 
     /// Of several rooms that leave the path outside, the first in the configuration's order counts.
     fn leave_outside(&mut self, room: u16) {
-        let named = self.named.contains(room);
         let room = usize::from(room);
         if self.outside.is_none_or(|first| room < first.room) {
-            self.outside = Some(Outside { room, named });
+            self.outside = Some(Outside { room });
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::case::{Body, Case, Fate, Row, attack, ordinary};
 
 pub const ROW: Row = Row {
-    room: "except = [\"/static/*\", \"/api/stock?*\", \"POST /payment/callback\"]",
+    room: "except = [\"/static/*\", \"/api/stock?*\", \"POST /payment/callback\"]\nreturn_routes = [\"/payment/return\"]",
     tables: "",
     cases: &CASES,
 };
@@ -13,13 +13,26 @@ const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded")
 /// Where a proxy asks, the gate hears of no body.
 const ASKED: &[&str] = &["nginx", "haproxy", "caddy", "traefik", "envoy"];
 
-const CASES: [Case; 26] = [
+const SOCKET: &[(&str, &str)] = &[
+    ("Upgrade", "websocket"),
+    ("Connection", "upgrade"),
+    ("Sec-WebSocket-Version", "13"),
+    ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+];
+
+const CASES: [Case; 28] = [
     attack("POST", "POST", "/static/x?wc-ajax=checkout")
         .fields(&[FORM])
         .body(Body::Told("a=1")),
     attack("POST without a body", "POST", "/static/x"),
     attack("PUT", "PUT", "/static/x").body(Body::Told("a=1")),
     attack("OPTIONS", "OPTIONS", "/static/x"),
+    attack("a WebSocket", "GET", "/static/x")
+        .fields(SOCKET)
+        .not_over(&["http2"]),
+    attack("a WebSocket where a payment returns", "GET", "/payment/return")
+        .fields(SOCKET)
+        .not_over(&["http2"]),
     attack("a query", "GET", "/static/x?add-to-cart=7"),
     attack("a query behind a name of caches", "GET", "/static/x?v=1&add-to-cart=7"),
     attack("a query behind a semicolon", "GET", "/static/x?v=1;add-to-cart=7"),
