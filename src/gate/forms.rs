@@ -37,6 +37,11 @@ pub async fn account(
     let Some(Source::Field { name, .. }) = rules.room.identity.as_ref().map(|identities| &identities.source) else {
         return Ok(Vec::new());
     };
+    // SECURITY: a stack that merges query and form may read the query's.
+    let query = request.head.uri.query().unwrap_or_default();
+    if parameter::value_of(query.as_bytes(), name)?.is_some() {
+        return Err(NoField::Malformed.into());
+    }
     // What is packed would have to be unpacked, within bounds of its own.
     if request.head.headers.contains_key(CONTENT_ENCODING) {
         return Err(NoField::Type.into());
@@ -143,6 +148,10 @@ impl Shared {
             body.receive(MAX_FORM, ration).await?;
             (body.buffered(), body.is_complete())
         };
+        // SECURITY: whatever follows is not read. Files are long, and fields are not.
+        if !whole && matches!(kind, Kind::Urlencoded | Kind::Untyped) && seen.len() > MAX_FORM {
+            return Err(Refused::TooLong);
+        }
         let said = |name: &str| form::value_of(&kind, seen, whole, name);
         if let Some(room) = told.line
             && let Some(PerSource::Query(name)) = self.rules[room].room.per.as_ref().map(|per| &per.source)

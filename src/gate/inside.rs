@@ -136,7 +136,10 @@ impl Gate {
                     replica.foreign_era(number.era);
                     replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
                 }
-                seat.note(note, Some(visitor));
+                match note {
+                    Some(Note::Reopen) => replica.insist(visitor, Note::Reopen),
+                    note => seat.note(note, Some(visitor)),
+                }
                 true
             }
         }

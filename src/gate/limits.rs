@@ -218,6 +218,12 @@ impl Limits {
         self.status_network.check(ClientKey::network(client))
     }
 
+    /// Counts somebody who leaves with a ticket that may hold nothing, by the ticket alone.
+    pub fn leave(&self, ticket: &Ticket, client: IpAddr) -> Result<(), Over> {
+        let key = (&ticket.room, &ticket.line, ticket.lane, ticket.place);
+        self.status.check(ClientKey::named(&key, client))
+    }
+
     pub fn preflight(&self, client: IpAddr) -> Result<(), Over> {
         self.preflight.check(client.into())
     }

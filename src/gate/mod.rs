@@ -64,11 +64,13 @@ pub mod who;
 
 use std::sync::Arc;
 
+use http::header::UPGRADE;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body as _;
 
 use crate::config::routes::{InRoom, LineOf, Routed};
+use crate::identity::NoField;
 use crate::metrics::Outcome;
 use crate::proxy::{self, Body, Conn, ForwardError, Ration, RequestBody, Upstream};
 use crate::time;
@@ -216,6 +218,10 @@ impl Gate {
         if seat.doubtful {
             return forms::Refused::Otherwise.answer(&rules.pages, visit);
         }
+        if place.names && visit.aim != Aim::Shop {
+            // SECURITY: of a body that a proxy sends along the gate may see a part, or none.
+            return forms::Refused::Field(NoField::Type).answer(&rules.pages, visit);
+        }
         if place.names && visit.rehearsed.is_none() {
             let (begun, ration) = (time::uptime(), self.ration(visit));
             let account = Box::pin(forms::account(&self.shared, rules, &mut request, ration)).await;
@@ -225,24 +231,26 @@ impl Gate {
                 Err(refused) => return refused.answer(&rules.pages, visit),
             }
         }
+        // SECURITY: a return ends with its answer; a tunnel would not.
+        let returning = place.returning && !request.head.headers.contains_key(UPGRADE);
         if let Some(answer) = seat.take_code(visit, &request.head) {
             return answer;
         }
         let Some(worth) = seat.worth(visit) else {
             return self.shared.unavailable(&rules.pages, visit);
         };
-        let mut verdict = decide(&worth.facts(visit, &seat, place.returning));
+        let mut verdict = decide(&worth.facts(visit, &seat, returning));
         if !visit.aim.carries_out(verdict) {
             return forward_auth::no();
         }
         let mut worth = worth;
         if verdict != Verdict::NotYours && !seat.tags.is_empty() {
             worth = Box::pin(seat.own(visit, worth)).await;
-            verdict = decide(&worth.facts(visit, &seat, place.returning));
+            verdict = decide(&worth.facts(visit, &seat, returning));
         }
         if verdict == Verdict::Wait && worth.ticket() == TicketState::Unknown {
             worth = Box::pin(seat.give_back(visit, worth)).await;
-            verdict = decide(&worth.facts(visit, &seat, place.returning));
+            verdict = decide(&worth.facts(visit, &seat, returning));
         }
         if verdict.awaits_body() && visit.aim == Aim::Shop && !request.body.is_complete() {
             if let (Verdict::ForwardInside, Some(shown)) = (verdict, &worth.pass) {
@@ -255,7 +263,7 @@ impl Gate {
                 return self.shared.unavailable(&rules.pages, visit);
             };
             worth = now;
-            verdict = decide(&worth.facts(visit, &seat, place.returning));
+            verdict = decide(&worth.facts(visit, &seat, returning));
         }
         match seat.or_by_code(verdict, &worth, visit) {
             Verdict::Forward => {

@@ -166,7 +166,10 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
                 }
                 (value, next)
             }
-            None => split(value, b';'),
+            None => {
+                let (value, behind) = split(value, b';');
+                (token(value)?, behind)
+            }
         };
         match key.as_slice() {
             b"name" if name.is_none() && !value.contains(&b'\\') && !value.contains(&b'"') => name = Some(value),
@@ -178,6 +181,12 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
         rest = behind;
     }
     name.map(|name| (name, file != 0))
+}
+
+/// A value without quotes. PHP takes single ones for quotes too.
+fn token(value: &[u8]) -> Option<&[u8]> {
+    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&*+-.^_|~".contains(byte);
+    (!value.is_empty() && value.iter().all(fits)).then_some(value)
 }
 
 fn is_utf8_text(kind: &[u8]) -> bool {

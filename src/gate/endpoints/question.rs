@@ -19,8 +19,14 @@ impl Gate {
             return self.count(seat, visit, None);
         }
         let worth = seat.worth(visit);
-        if leaves && worth.as_ref().is_some_and(frees) {
-            return Ok(());
+        if leaves && let Some(worth) = &worth {
+            if frees(worth) {
+                return Ok(());
+            }
+            // It may free a place, and stays as it is afterwards: only the ticket itself counts.
+            if let (TicketState::Pending(_) | TicketState::Unknown, Some(ticket)) = (worth.ticket(), seat.ticket()) {
+                return self.shared.limits.leave(ticket, visit.client);
+            }
         }
         self.count(seat, visit, worth.as_ref())
     }
@@ -44,7 +50,11 @@ impl Gate {
 
 /// The tokens hold a place or a slot.
 fn frees(worth: &Worth) -> bool {
-    worth.pass() == PassState::Valid || !matches!(worth.ticket(), TicketState::None | TicketState::Void(_))
+    worth.pass() == PassState::Valid
+        || matches!(
+            worth.ticket(),
+            TicketState::Waiting | TicketState::Called | TicketState::Inside
+        )
 }
 
 /// A newcomer is told that all is sold, or that the room is closed or not open yet.

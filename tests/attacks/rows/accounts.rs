@@ -25,7 +25,7 @@ const fn sent(name: &'static str, fields: Fields, body: &'static str, status: u1
         .not_over(ASKED)
 }
 
-const CASES: [Case; 16] = [
+const CASES: [Case; 19] = [
     sent("a name that PHP trims", FORM, "email=a&%20email=b", 400),
     sent("a name that a NUL ends", FORM, "email=a&email%00x=b", 400),
     sent("a list", FORM, "email=a&email[]=b", 400),
@@ -33,6 +33,20 @@ const CASES: [Case; 16] = [
     sent("a doubled name", FORM, "email=a&email=a", 400),
     sent("a doubled name behind a semicolon", FORM, "email=a;email=b", 400),
     sent("no name", FORM, "seat=7", 400),
+    Case {
+        target: "/enter?email=b",
+        ..sent("the name in the query beside the form", FORM, "email=a", 400)
+    },
+    Case {
+        target: "/enter?x=1&%65mail=b",
+        ..sent("the name in the query beside an object", JSON, "{\"email\":\"a\"}", 400)
+    },
+    sent(
+        "a part that PHP reads without its single quotes",
+        PARTS,
+        "--b\r\nContent-Disposition: form-data; name=\"email\"\r\n\r\na\r\n--b\r\nContent-Disposition: form-data; name='email'\r\n\r\nb\r\n--b--\r\n",
+        400,
+    ),
     sent("a doubled member", JSON, "{\"email\":\"a\",\"email\":\"b\"}", 400),
     sent(
         "a member in another letter case",

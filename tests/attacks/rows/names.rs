@@ -70,12 +70,13 @@ const CASES: [Case; 6] = [
                 ("anteroom-session", "me"),
                 ("x-forwarded-for", "10.0.0.1"),
                 ("cookie", "a=1"),
+                ("x-http-method-override", "DELETE"),
             ],
         ))
         .inside()
         .fate(Fate::Passes {
             with: &["Anteroom-Session"],
-            without: &["x-forwarded-for: 10", "cookie"],
+            without: &["x-forwarded-for: 10", "cookie", "x-http-method-override"],
         })
         .not_over(&["traefik", "envoy", "haproxy"]),
     attack(
