@@ -25,7 +25,22 @@ const fn sent(name: &'static str, fields: Fields, body: &'static str, status: u1
         .not_over(ASKED)
 }
 
-const CASES: [Case; 19] = [
+/// A form that is longer than what is read of one.
+static PADDED: [u8; 20_000] = {
+    let (start, mut form) = (b"email=a&rest=", [b'x'; 20_000]);
+    let (field, _) = form.split_at_mut(start.len());
+    field.copy_from_slice(start);
+    form
+};
+
+const fn padded() -> &'static str {
+    match std::str::from_utf8(&PADDED) {
+        Ok(form) => form,
+        Err(_) => panic!("it is ASCII"),
+    }
+}
+
+const CASES: [Case; 20] = [
     sent("a name that PHP trims", FORM, "email=a&%20email=b", 400),
     sent("a name that a NUL ends", FORM, "email=a&email%00x=b", 400),
     sent("a list", FORM, "email=a&email[]=b", 400),
@@ -82,6 +97,7 @@ const CASES: [Case; 19] = [
         "email=a",
         415,
     ),
+    sent("padding", FORM, padded(), 413),
     sent("no type", &[], "email=a", 415),
     sent("a body of unknown length without a name", FORM, "seat=7", 400).body(Body::Untold("seat=7")),
 ];

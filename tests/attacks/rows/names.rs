@@ -15,7 +15,7 @@ const fn cleaned(name: &'static str, fields: &'static [(&'static str, &'static s
     attack(name, "GET", "/account").fields(fields).inside().not_over(ASKED)
 }
 
-const CASES: [Case; 6] = [
+const CASES: [Case; 9] = [
     cleaned(
         "Anteroom's word in other spellings",
         &[("Anteroom_Session", "me"), ("Anteroom.Session", "me")],
@@ -63,7 +63,41 @@ const CASES: [Case; 6] = [
         without: &[],
     })
     .not_over(&["http2", "traefik", "envoy", "haproxy"]),
+    ordinary("fields by which the gate decides named away", "GET", "/account")
+        .fields(&[
+            ("Authorization", "Bearer x"),
+            ("Origin", "https://shop.test"),
+            ("Connection", "Authorization, Origin"),
+        ])
+        .inside()
+        .fate(Fate::Passes {
+            with: &["Authorization", "Origin"],
+            without: &[],
+        })
+        .not_over(&["http2", "traefik", "envoy"]),
+    attack("other spellings, where they cannot be taken out", "GET", "/account")
+        .fields(&[("X_Forwarded_For", "10.0.0.1")])
+        .inside()
+        .fate(Fate::Refused(400))
+        .not_over(&["http1", "http2", "nginx", "haproxy", "caddy"]),
+    ordinary("a form with fields in other spellings behind it", "POST", "/account")
+        .fields(&[("Trailer", "anteroom_session, x.forwarded.for")])
+        .body(Body::Trailed(
+            "a=1",
+            &[("anteroom_session", "me"), ("x.forwarded.for", "10.0.0.1")],
+        ))
+        .inside()
+        .fate(Fate::Passes {
+            with: &["Anteroom-Session"],
+            without: &["anteroom_session", "x.forwarded.for"],
+        })
+        .not_over(&["traefik", "envoy", "haproxy"]),
     ordinary("a form of unknown length with fields behind it", "POST", "/account")
+        // What is not announced is not sent on in any case.
+        .fields(&[(
+            "Trailer",
+            "anteroom-session, x-forwarded-for, cookie, x-http-method-override",
+        )])
         .body(Body::Trailed(
             "a=1",
             &[
