@@ -38,9 +38,15 @@ impl Closings {
         let moved = moved.map_or_else(String::new, |moved| format!(": {moved}"));
         let edition = after.edition.0;
         let at = rfc3339(closed);
-        // One that comes with the entry that closes the line may be made with the line in sight.
-        let promised = before.sale.commitment.as_ref();
-        match promised.filter(|_| before.edition == after.edition) {
+        // One that comes with the entry that closes the line may be made with the line in sight; one that a gate brings back
+        // with a closing is older than it.
+        let kept = before
+            .sale
+            .commitment
+            .as_ref()
+            .filter(|_| before.edition == after.edition);
+        let brought = || after.sale.commitment.as_ref().filter(|promise| promise.at < closed);
+        match kept.or_else(brought) {
             Some(promised) if closed < promised.forms.opens => Some(format!(
                 "{name}: the line of edition {edition} was closed for its draw at {at}, before the opening promised for {}{moved}",
                 rfc3339(promised.forms.opens)

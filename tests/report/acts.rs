@@ -177,6 +177,9 @@ fn seconds(hall: &mut Hall, count: u64) {
     }
 }
 
+/// What is done to a room that began at this time.
+type Act = fn(&mut Hall, u64);
+
 /// Ten join a line that is to be drawn eleven seconds after the room began; `promised` in time. Then `meanwhile`, and the draw
 /// is made. Says how the program ends, and what it prints.
 fn sale(promised: bool, meanwhile: impl FnOnce(&mut Hall, u64)) -> (i32, String) {
@@ -237,7 +240,7 @@ fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unf
         hall.configure(1, settings);
     };
     let at_once = |hall: &mut Hall, from| hall.configure(1, drawn(from, from + 2_000));
-    let acts: [(&str, fn(&mut Hall, u64), &str); 4] = [
+    let acts: [(&str, Act, &str); 4] = [
         (
             "another file",
             file,
