@@ -157,19 +157,19 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
         let (key, value) = split(parameters, b'=');
         let key = key.trim_ascii().to_ascii_lowercase();
         let value = value?.trim_ascii_start();
-        let (value, behind) = match value.strip_prefix(b"\"") {
-            Some(quoted) => {
-                let (value, behind) = split(quoted, b'"');
-                let (gap, next) = split(behind?, b';');
-                if !gap.trim_ascii().is_empty() {
-                    return None;
-                }
-                (value, next)
+        let (value, behind) = if let Some(quoted) = value.strip_prefix(b"\"") {
+            let (value, behind) = split(quoted, b'"');
+            let (gap, next) = split(behind?, b';');
+            if !gap.trim_ascii().is_empty() {
+                return None;
             }
-            None => {
-                let (value, behind) = split(value, b';');
-                (token(value)?, behind)
+            (value, next)
+        } else {
+            let (value, behind) = split(value, b';');
+            if !is_token(value) && !(key == b"filename*" && is_extended(value)) {
+                return None;
             }
+            (value, behind)
         };
         match key.as_slice() {
             b"name" if name.is_none() && !value.contains(&b'\\') && !value.contains(&b'"') => name = Some(value),
@@ -184,9 +184,15 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
 }
 
 /// A value without quotes. PHP takes single ones for quotes too.
-fn token(value: &[u8]) -> Option<&[u8]> {
+fn is_token(value: &[u8]) -> bool {
     let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&*+-.^_|~".contains(byte);
-    (!value.is_empty() && value.iter().all(fits)).then_some(value)
+    !value.is_empty() && value.iter().all(fits)
+}
+
+/// RFC 8187, without a language: `UTF-8''name`.
+fn is_extended(value: &[u8]) -> bool {
+    let parted = position(value, b"''").map(|at| (&value[..at], &value[at + 2..]));
+    parted.is_some_and(|(charset, name)| is_token(charset) && is_token(name))
 }
 
 fn is_utf8_text(kind: &[u8]) -> bool {

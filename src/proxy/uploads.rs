@@ -2,10 +2,12 @@
 //! may take, and how many longer bodies are streamed at once.
 
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use crate::limit::{ClientKey, Held, Hold};
@@ -25,18 +27,23 @@ pub(super) struct Uploads {
     streaming: Bound,
     /// A client's share of them is half.
     clients: Arc<Held<ClientKey>>,
+    /// A share was given back.
+    freed: Arc<Notify>,
 }
 
 /// The right to stream a body, until it drops.
 pub(super) struct Streaming {
     _permit: Permit,
-    _share: Hold<ClientKey>,
+    share: Option<Hold<ClientKey>>,
+    freed: Arc<Notify>,
     stats: Arc<Stats>,
 }
 
 impl Drop for Streaming {
     fn drop(&mut self) {
         down(&self.stats.streaming);
+        self.share = None;
+        self.freed.notify_waiters();
     }
 }
 
@@ -52,6 +59,7 @@ impl Uploads {
             ),
             streaming: Bound::new(settings.streaming, before.map(|before| &before.streaming)),
             clients: shares(settings.streaming.connections, before.map(|before| &before.clients)),
+            freed: before.map_or_else(Arc::default, |before| Arc::clone(&before.freed)),
         }
     }
 
@@ -72,37 +80,52 @@ impl Uploads {
         Ok(())
     }
 
-    /// The right to stream a body, first come, first served. A client that has its share gets no more, and does not wait.
+    /// The right to stream a body, in order of arrival; a client that has its share waits for one of its own to end.
     pub(super) async fn stream(
         &self,
         client: IpAddr,
         deadline: Option<Instant>,
         stats: &Arc<Stats>,
     ) -> Result<Streaming, Kind> {
-        let share = self.clients.take(client.into()).ok_or(Kind::Exhausted)?;
-        let permit = match self.streaming.enter() {
-            Some(permit) => permit,
-            None => self.turn(deadline).await?,
+        let share = self.clients.take(client.into());
+        let at_once = share.and_then(|share| Some((self.streaming.enter()?, share)));
+        let (permit, share) = match at_once {
+            Some(right) => right,
+            None => self.turn(client, deadline).await?,
         };
         up(&stats.streaming);
         Ok(Streaming {
             _permit: permit,
-            _share: share,
+            share: Some(share),
+            freed: Arc::clone(&self.freed),
             stats: Arc::clone(stats),
         })
     }
 
-    async fn turn(&self, deadline: Option<Instant>) -> Result<Permit, Kind> {
+    async fn turn(&self, client: IpAddr, deadline: Option<Instant>) -> Result<(Permit, Hold<ClientKey>), Kind> {
         let place = self.streaming.place().ok_or(Kind::Exhausted)?;
         let end = Instant::now() + self.streaming.patience();
         let (end, late) = match deadline {
             Some(deadline) if deadline < end => (deadline, Kind::TotalTimeout),
             _ => (end, Kind::Exhausted),
         };
-        timeout_at(end, place.turn())
-            .await
-            .map_err(|_| late)?
-            .ok_or(Kind::Exhausted)
+        let waits = async {
+            let share = self.share(client).await;
+            Some((place.turn().await?, share))
+        };
+        timeout_at(end, waits).await.map_err(|_| late)?.ok_or(Kind::Exhausted)
+    }
+
+    async fn share(&self, client: IpAddr) -> Hold<ClientKey> {
+        loop {
+            let mut freed = pin!(self.freed.notified());
+            // What ends from here on is heard of.
+            freed.as_mut().enable();
+            if let Some(share) = self.clients.take(client.into()) {
+                return share;
+            }
+            freed.await;
+        }
     }
 }
 

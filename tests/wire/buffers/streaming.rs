@@ -60,6 +60,28 @@ fn longer_bodies_wait_for_their_turn_unread() {
 }
 
 #[test]
+fn client_with_half_of_the_places_waits_for_its_own_and_another_does_not() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::with(shop.address, |setup| {
+        one_at_a_time(&mut setup.upstream, LONG);
+        setup.upstream.streaming.connections = 2;
+    });
+    let mut first = streaming(&gate, &shop);
+    let mut second = uploader(&gate, "second");
+    until_held(&gate, 1);
+    let mut other = gate.client_from("127.0.0.9");
+    other.send(&post(6, "other"));
+    shop.until(|seen| seen.contains("other"));
+    assert!(!shop.seen().contains("second"));
+    first.send(".");
+    assert_eq!(first.answer().status, 200);
+    shop.until(|seen| seen.contains("second"));
+    second.send(".");
+    other.send(".");
+    assert_eq!((second.answer().status, other.answer().status), (200, 200));
+}
+
+#[test]
 fn wait_to_be_streamed_has_an_end() {
     let shop = Shop::answering(OK);
     let gate = gate(&shop, SHORT);
