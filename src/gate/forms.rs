@@ -148,10 +148,6 @@ impl Shared {
             body.receive(MAX_FORM, ration).await?;
             (body.buffered(), body.is_complete())
         };
-        // SECURITY: whatever follows is not read. Files are long, and fields are not.
-        if !whole && matches!(kind, Kind::Urlencoded | Kind::Untyped) && seen.len() > MAX_FORM {
-            return Err(Refused::TooLong);
-        }
         let said = |name: &str| form::value_of(&kind, seen, whole, name);
         if let Some(room) = told.line
             && let Some(PerSource::Query(name)) = self.rules[room].room.per.as_ref().map(|per| &per.source)
