@@ -10,7 +10,7 @@ use http::HeaderValue;
 
 use crate::metrics::Outcome;
 use crate::replica::{Note, Unrecorded};
-use crate::room::{Clock, Edition, Inside, LaneId, Number, Standing, Wall};
+use crate::room::{Clock, Edition, Inside, LaneId, Number, Standing, Visitor, Wall};
 use crate::token::{Pass, Ticket};
 
 use super::accounts::account;
@@ -118,28 +118,35 @@ impl Gate {
     async fn opened(&self, seat: &Seat<'_>, named: &Named<'_>) -> bool {
         let replica = &self.shared.replica;
         let (lane, number) = (named.pass.lane, named.pass.number);
-        let visitor = seat.visitor(lane, number);
-        match (named.standing, named.note) {
-            (Standing::Called(_), Some(note @ Note::Claim { .. })) => match replica.record(visitor.clone(), note).await
-            {
-                Ok(()) | Err(Unrecorded::Refused | Unrecorded::Stale) => {
-                    let view = replica.load();
-                    matches!(view.standing(&visitor, view.clock), Standing::Inside(_))
-                }
-                Err(Unrecorded::CutOff | Unrecorded::Full) => {
-                    replica.insist(visitor, Note::Reopen);
-                    true
-                }
-            },
-            (standing, note) => {
-                if standing == Standing::Unknown {
-                    replica.foreign_era(number.era);
-                    replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
-                }
-                match note {
-                    Some(Note::Reopen) => replica.insist(visitor, Note::Reopen),
-                    note => seat.note(note, Some(visitor)),
-                }
+        if let (Standing::Called(_), Some(note @ Note::Claim { .. })) = (named.standing, named.note) {
+            // PERF: once for each session.
+            return Box::pin(self.claimed(seat.visitor(lane, number), note)).await;
+        }
+        if named.standing == Standing::Unknown {
+            replica.foreign_era(number.era);
+            replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
+        }
+        // PERF: most requests have nothing to tell.
+        if let Some(note) = named.note {
+            let visitor = seat.visitor(lane, number);
+            match note {
+                Note::Reopen => replica.insist(visitor, note),
+                note => seat.note(Some(note), Some(visitor)),
+            }
+        }
+        true
+    }
+
+    /// Claims a call; false where its turn is over.
+    async fn claimed(&self, visitor: Visitor, note: Note) -> bool {
+        let replica = &self.shared.replica;
+        match replica.record(visitor.clone(), note).await {
+            Ok(()) | Err(Unrecorded::Refused | Unrecorded::Stale) => {
+                let view = replica.load();
+                matches!(view.standing(&visitor, view.clock), Standing::Inside(_))
+            }
+            Err(Unrecorded::CutOff | Unrecorded::Full) => {
+                replica.insist(visitor, Note::Reopen);
                 true
             }
         }

@@ -192,10 +192,10 @@ impl Shared {
         let mut routed = self.router.route(&head.method, &target, Brings::Nothing).ok()?;
         // PERF: what a request brings along is looked for only where it matters.
         if routed.outside.is_some() {
-            routed = self
-                .router
-                .route(&head.method, &target, brings::of(head, has_body))
-                .ok()?;
+            let brings = brings::of(head, has_body);
+            if brings != Brings::Nothing {
+                routed = self.router.route(&head.method, &target, brings).ok()?;
+            }
         }
         // SECURITY: a shop may take the request for one with the method that such a field names.
         if self.router.tells_methods_apart() {

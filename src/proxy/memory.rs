@@ -4,6 +4,7 @@
 //! arrival; the bytes stay in the client's socket meanwhile.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -73,7 +74,8 @@ impl Memory {
 
     fn share(self: &Arc<Self>, client: ClientKey) -> Arc<Share> {
         let mut clients = self.clients();
-        if let Some(share) = clients.get(&client).and_then(Weak::upgrade) {
+        let known = clients.entry(client).or_default();
+        if let Some(share) = known.upgrade() {
             return share;
         }
         let share = Arc::new(Share {
@@ -81,7 +83,7 @@ impl Memory {
             client,
             memory: Arc::clone(self),
         });
-        clients.insert(client, Arc::downgrade(&share));
+        *known = Arc::downgrade(&share);
         share
     }
 
@@ -94,8 +96,10 @@ impl Drop for Share {
     fn drop(&mut self) {
         let mut clients = self.memory.clients();
         // Another body of the client's may have come just now, and have a new one.
-        if clients.get(&self.client).is_some_and(|share| share.strong_count() == 0) {
-            clients.remove(&self.client);
+        if let Entry::Occupied(share) = clients.entry(self.client)
+            && share.get().strong_count() == 0
+        {
+            share.remove();
         }
     }
 }
@@ -103,20 +107,40 @@ impl Drop for Share {
 impl Ration {
     /// Waits until it covers `bytes`, or all that the client may have.
     pub(super) async fn grow(&mut self, bytes: usize) {
-        let want = bytes.div_ceil(1024).min(self.memory.share);
-        let lacks = want.saturating_sub(self.kib());
-        let Some(lacks) = u32::try_from(lacks).ok().filter(|lacks| *lacks > 0) else {
+        let Some((lacks, share, all)) = self.lacks(bytes) else {
             return;
         };
-        let (memory, client) = (&self.memory, self.client);
-        let share = self.share.get_or_insert_with(|| memory.share(client));
-        let (share, all) = (Arc::clone(&share.free), Arc::clone(&memory.free));
         let Ok(of_share) = share.acquire_many_owned(lacks).await else {
             return;
         };
         let Ok(of_all) = all.acquire_many_owned(lacks).await else {
             return;
         };
+        self.hold(lacks, of_share, of_all);
+    }
+
+    /// As [`grow`](Self::grow), where nobody has to wait; else false.
+    pub(super) fn grow_at_once(&mut self, bytes: usize) -> bool {
+        let Some((lacks, share, all)) = self.lacks(bytes) else {
+            return true;
+        };
+        let of_share = share.try_acquire_many_owned(lacks);
+        let both = of_share.and_then(|of_share| Ok((of_share, all.try_acquire_many_owned(lacks)?)));
+        both.map(|(of_share, of_all)| self.hold(lacks, of_share, of_all))
+            .is_ok()
+    }
+
+    /// How many KiB it lacks to cover `bytes`, and where they come from; `None` where it lacks none.
+    fn lacks(&mut self, bytes: usize) -> Option<(u32, Arc<Semaphore>, Arc<Semaphore>)> {
+        let want = bytes.div_ceil(1024).min(self.memory.share);
+        let lacks = want.saturating_sub(self.kib());
+        let lacks = u32::try_from(lacks).ok().filter(|lacks| *lacks > 0)?;
+        let (memory, client) = (&self.memory, self.client);
+        let share = self.share.get_or_insert_with(|| memory.share(client));
+        Some((lacks, Arc::clone(&share.free), Arc::clone(&memory.free)))
+    }
+
+    fn hold(&mut self, kib: u32, of_share: OwnedSemaphorePermit, of_all: OwnedSemaphorePermit) {
         match &mut self.held {
             None => self.held = Some((of_share, of_all)),
             Some((share, all)) => {
@@ -124,7 +148,7 @@ impl Ration {
                 all.merge(of_all);
             }
         }
-        self.stats.buffered_kib.fetch_add(u64::from(lacks), Ordering::Relaxed);
+        self.stats.buffered_kib.fetch_add(u64::from(kib), Ordering::Relaxed);
     }
 
     fn kib(&self) -> usize {

@@ -165,6 +165,10 @@ impl RequestBody {
     /// Waits for the memory of what is here, and of so many bytes more.
     async fn charge(&mut self, more: usize) -> Result<(), BodyError> {
         let Some(buffer) = &mut self.buffer else { return Ok(()) };
+        // PERF: there nearly always is, and a timer costs more than the rest.
+        if buffer.charge_at_once(more) {
+            return Ok(());
+        }
         let charged = timeout(self.patience.idle, buffer.charge(more)).await;
         charged.map_err(|_| self.fail(BodyError::NoMemory))
     }

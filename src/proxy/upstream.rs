@@ -109,6 +109,16 @@ impl Upstream {
         Ok(())
     }
 
+    async fn received(
+        &self,
+        request: Request<RequestBody>,
+        client: IpAddr,
+    ) -> Result<Request<RequestBody>, ForwardError> {
+        let (head, mut body) = request.into_parts();
+        self.receive(&head.headers, &mut body, client).await?;
+        Ok(Request::from_parts(head, body))
+    }
+
     /// Forwards a request and returns the answer once its head is here; its body streams behind it. Of the request's body as
     /// much is [received](Self::receive) first as the settings say.
     ///
@@ -117,15 +127,16 @@ impl Upstream {
     /// said in `exchange`. Dropping the future or the answer's body cancels the request at the shop.
     pub async fn forward(
         &self,
-        request: Request<RequestBody>,
+        mut request: Request<RequestBody>,
         forward: &Forward<'_>,
     ) -> Result<Response<Body>, ForwardError> {
         if hygiene::is_loop(request.headers()) {
             return Err(Kind::Loop.into());
         }
-        let (head, mut body) = request.into_parts();
-        self.receive(&head.headers, &mut body, forward.client).await?;
-        let mut request = Request::from_parts(head, body);
+        // PERF: most are received by now, and a request is large.
+        if !request.body().is_complete() {
+            request = Box::pin(self.received(request, forward.client)).await?;
+        }
         let upgrade = tunnel::asked(&mut request);
         let version = request.version();
         if version == Version::HTTP_10 {

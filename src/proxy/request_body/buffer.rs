@@ -51,6 +51,12 @@ impl Buffer {
         self.trailers.as_mut()
     }
 
+    /// Charges what is here, and room for so many bytes more, where that needs no wait; else false.
+    pub(super) fn charge_at_once(&mut self, more: usize) -> bool {
+        let capacity = self.capacity(more);
+        self.ration.as_mut().is_none_or(|ration| ration.grow_at_once(capacity))
+    }
+
     /// Waits until what is here is charged, and room for so many bytes more.
     pub(super) async fn charge(&mut self, more: usize) {
         let capacity = self.capacity(more);
