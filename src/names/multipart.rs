@@ -166,7 +166,8 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
             (value, next)
         } else {
             let (value, behind) = split(value, b';');
-            if !is_token(value) && !(key == b"filename*" && is_extended(value)) {
+            let is_named = key == b"filename*" && is_extended(value);
+            if !is_named && !is_token(value) {
                 return None;
             }
             (value, behind)
