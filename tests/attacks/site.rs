@@ -84,7 +84,7 @@ impl<W: Way> Site<W> {
             _ if passed => Err("it reaches the shop".to_owned()),
             // HAProxy and nginx ask twice, and so a gate that refuses cannot tell everything.
             Fate::Refused(status) if answer.status() != status && !matches!(answer.status(), 401 | 403) => Err(told()),
-            Fate::Waits if !matches!(answer.word(), "closed" | "waiting") && !is_chunked_at_haproxy(case, &answer) => {
+            Fate::Waits if !matches!(answer.word(), "closed" | "waiting") && !is_in_chunks(case, &answer) => {
                 Err(told())
             }
             _ => Ok(()),
@@ -110,8 +110,8 @@ fn check_fields(request: &Message, with: &[&str], without: &[&str]) -> Result<()
     }
 }
 
-/// The example turns chunks away by itself, as it could not take trailers out.
-fn is_chunked_at_haproxy(case: &Case, answer: &Message) -> bool {
+/// The examples for HAProxy and Caddy turn chunks away by themselves, as they could not take trailers out.
+fn is_in_chunks(case: &Case, answer: &Message) -> bool {
     answer.status() == 411 && matches!(case.body, Body::Untold(_) | Body::Trailed(..))
 }
 

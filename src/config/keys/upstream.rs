@@ -107,7 +107,8 @@ const KEYS: [Key; 39] = [
         "max_streaming_bodies",
         "number",
         "a quarter of `max_connections` for each server, or 64 where that is not set",
-        "Most bodies that are streamed to the shop at once, over all servers; further ones wait as for `max_connections`.",
+        "Most bodies that are streamed to the shop at once, over all servers; further ones wait as for `max_connections`. \
+         One client may have half of them; so may all requests without a session together, that pass a room by `return_routes` or `except`.",
     ),
     key(
         "stream_routes",
