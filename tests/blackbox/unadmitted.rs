@@ -118,6 +118,30 @@ fn assert_within(seen: &[Seen], bound: usize) {
     assert!((2..=bound).contains(&most), "{most} at once, of {}", seen.len());
 }
 
+/// Longer than what is received ahead, so that they are streamed, and without an end: they have a bound of their own.
+#[tokio::test]
+async fn payments_whose_long_bodies_do_not_end_hold_up_no_other() {
+    let (shop, gate) = site(CLOSED).await;
+    let mut stuck = Vec::new();
+    for index in 0..20 {
+        let mut wire = Wire::open(gate.address).await.unwrap();
+        let whole = request("POST /payment/callback", index, "", &"x".repeat(70_000));
+        wire.send(&whole.as_bytes()[..whole.len() - 1]).await.unwrap();
+        stuck.push(wire);
+    }
+    eventually("all of them are streamed", async || {
+        let metrics = gate.admin_ask("GET", "/metrics", "").await.text();
+        metrics.contains("\nanteroom_streaming_bodies 20\n").then_some(())
+    })
+    .await;
+    let pool = Pool::new(gate.address);
+    for index in 100..110 {
+        let answer = pool.ask(callback(index).as_bytes()).await.unwrap();
+        assert!(answer.is_the_shops(), "{}", answer.head);
+    }
+    assert_eq!(shop.seen_of("/payment/callback").len(), 10);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_reads_from_two_thousand_addresses_is_bounded_and_holds_up_no_payment() {
     let (shop, gate) = site(CLOSED).await;

@@ -68,3 +68,27 @@ async fn a_request_with_an_alias_of_a_field_or_a_connection_that_names_one_away_
         }
     }
 }
+
+/// Envoy sends the beginning of a body along, and the gate must not take it for the whole.
+#[tokio::test]
+async fn a_form_that_names_the_account_is_refused_unread() {
+    let way = format!("[forward_auth]\nproxies = {ASKERS:?}");
+    let form = "[room.identity]\nfrom = \"field\"\nname = \"email\"\non = \"POST /enter\"";
+    let mut gate = Gate::configured("embedded:data", &way, &format!("{ONE}\n{form}"), "");
+    gate.start();
+    gate.ready().await;
+    let body = "email=ann";
+    let question = format!(
+        "POST /.anteroom/forward/envoy/enter HTTP/1.1\r\nHost: shop.test\r\nX-Forwarded-For: 203.0.113.9\r\n\
+         X-Forwarded-Proto: http\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n{PAGE}\r\n{body}",
+        body.len()
+    );
+    let answer = Pool::new(gate.address).ask(question.as_bytes()).await.unwrap();
+    assert_eq!(
+        (answer.status(), answer.word()),
+        (415, "unsupported"),
+        "{}",
+        answer.head
+    );
+    assert_eq!(gate.room().await["joins"], 0);
+}
