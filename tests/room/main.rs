@@ -23,7 +23,6 @@ mod gates;
 mod hands;
 mod history;
 mod house;
-mod inside;
 mod known;
 mod lanes;
 mod laws;

@@ -19,6 +19,7 @@ mod faults;
 mod flood;
 mod gate;
 mod hands;
+mod inside;
 mod judge;
 mod lanes;
 mod ledger;
@@ -34,6 +35,9 @@ mod shop;
 mod slots;
 mod stock;
 mod store;
+#[allow(dead_code, reason = "each test binary uses a part of it")]
+#[path = "../room/support.rs"]
+mod support;
 mod trace;
 mod visits;
 mod wild;
