@@ -110,7 +110,7 @@ fn check_fields(request: &Message, with: &[&str], without: &[&str]) -> Result<()
     }
 }
 
-/// The examples for HAProxy and Caddy turn chunks away by themselves, as they could not take trailers out.
+/// The examples for `HAProxy` and Caddy turn chunks away by themselves, as they could not take trailers out.
 fn is_in_chunks(case: &Case, answer: &Message) -> bool {
     answer.status() == 411 && matches!(case.body, Body::Untold(_) | Body::Trailed(..))
 }
