@@ -1,21 +1,12 @@
 //! What a request brings along beside its method and target: only one that brings nothing may pass a line without a session.
 
+use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, UPGRADE};
 use http::request::Parts;
-use http::{HeaderMap, Version};
-use http_body::Body as _;
 
 use crate::config::routes::Brings;
-use crate::proxy::RequestBody;
 
 use super::method;
-
-/// Whether a body comes; one of unknown length counts. Over HTTP/2 a WebSocket is a stream without an end, and no body.
-#[must_use]
-pub fn has_body(head: &Parts, body: &RequestBody) -> bool {
-    let is_socket = head.version == Version::HTTP_2 && head.headers.contains_key(UPGRADE);
-    !is_socket && !body.is_end_stream()
-}
 
 /// Who sends it says who they are.
 #[must_use]

@@ -211,4 +211,4 @@ fn by_ticket(facts: &Facts) -> Verdict {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -7,7 +7,7 @@ use http::header::CONTENT_ENCODING;
 use http::request::Parts;
 
 use crate::config::Source;
-use crate::config::routes::{Brings, PerSource, Routed, Target};
+use crate::config::routes::{Brings, PerSource, Routed};
 use crate::identity::{MAX_BODY, NoField, field_of};
 use crate::metrics::Outcome;
 use crate::names::form::{self, Kind};
@@ -125,7 +125,7 @@ impl Shared {
     }
 
     fn differs_by_method(&self, head: &Parts, routed: &Routed) -> bool {
-        let Some(target) = target(head) else { return true };
+        let Some(target) = visit::target(head) else { return true };
         let mut methods = self.router.methods();
         methods.any(|method| self.router.route(method, &target, Brings::More).as_ref() != Ok(routed))
     }
@@ -162,7 +162,7 @@ impl Shared {
             for name in method::PARAMETERS {
                 if let Some(value) = said(name)? {
                     let other = method::named(&value.bytes).map_err(|_| Refused::Otherwise)?;
-                    let target = target(head).ok_or(Refused::Otherwise)?;
+                    let target = visit::target(head).ok_or(Refused::Otherwise)?;
                     if self.router.route(&other, &target, Brings::More).as_ref() != Ok(routed) {
                         return Err(Refused::Otherwise);
                     }
@@ -185,11 +185,6 @@ impl From<Doubtful> for Refused {
     fn from(_: Doubtful) -> Self {
         Self::Otherwise
     }
-}
-
-fn target(head: &Parts) -> Option<Target<'_>> {
-    let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-    Target::parse(visit::host(head), target).ok()
 }
 
 /// Bytes of a form that are looked through.

@@ -78,6 +78,15 @@ impl<'t> Asker<'t> {
     pub fn of(ticket: Option<&'t Ticket>) -> Self {
         ticket.map_or(Self::Nobody, Self::Ticket)
     }
+
+    /// By what it is counted.
+    fn key(&self, client: IpAddr) -> ClientKey {
+        match self {
+            Self::Session(pass) => ClientKey::named(&(&pass.room, &pass.line, pass.lane, pass.id), client),
+            Self::Ticket(ticket) => ClientKey::named(&(&ticket.room, &ticket.line, ticket.lane, ticket.place), client),
+            Self::Nobody => client.into(),
+        }
+    }
 }
 
 /// Over a limit: what to say.
@@ -206,12 +215,7 @@ impl Limits {
     /// Counts a question. A session and a ticket are counted from whatever address they come. Only a session is not counted with its
     /// network too: there are never more sessions than slots, and a stranger can make tickets without end.
     pub fn status(&self, asker: Asker<'_>, client: IpAddr) -> Result<(), Over> {
-        let key = match asker {
-            Asker::Session(pass) => ClientKey::named(&(&pass.room, &pass.line, pass.lane, pass.id), client),
-            Asker::Ticket(ticket) => ClientKey::named(&(&ticket.room, &ticket.line, ticket.lane, ticket.place), client),
-            Asker::Nobody => client.into(),
-        };
-        self.status.check(key)?;
+        self.status.check(asker.key(client))?;
         if matches!(asker, Asker::Session(_)) {
             return Ok(());
         }
@@ -220,8 +224,7 @@ impl Limits {
 
     /// Counts somebody who leaves with a ticket that may hold nothing, by the ticket alone.
     pub fn leave(&self, ticket: &Ticket, client: IpAddr) -> Result<(), Over> {
-        let key = (&ticket.room, &ticket.line, ticket.lane, ticket.place);
-        self.status.check(ClientKey::named(&key, client))
+        self.status.check(Asker::Ticket(ticket).key(client))
     }
 
     pub fn preflight(&self, client: IpAddr) -> Result<(), Over> {

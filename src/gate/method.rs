@@ -42,14 +42,11 @@ pub fn is_claimed(head: &Parts) -> bool {
 pub struct Unclear;
 
 fn is_override(name: &str) -> bool {
-    NAMES.iter().any(|own| names::field::is_same(own, name))
+    names::field::METHODS.iter().any(|own| names::field::is_same(own, name))
 }
 
 /// Parameters of a query or form that name a method: Rack, Symfony, Laravel, Spring, Express; ASP.NET.
 pub const PARAMETERS: [&str; 2] = ["_method", "x-http-method-override"];
-
-/// Symfony, Laravel, Rails and Express; ASP.NET; Spring and others.
-const NAMES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
 
 #[cfg(test)]
 mod tests {

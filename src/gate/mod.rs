@@ -125,7 +125,7 @@ impl Gate {
         if let Some(question) = self.shared.question(&request.head) {
             return Box::pin(self.judge(&conn, question, request)).await;
         }
-        let has_body = brings::has_body(&request.head, &request.body);
+        let has_body = !request.body.is_end_stream();
         let mut visit = self.shared.visit(&conn, &request.head, has_body);
         let record = self.shared.record(&request.head);
         let (room, answer) = self.route(&conn, &mut visit, request).await;

@@ -8,7 +8,7 @@ use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use ipnet::IpNet;
 
-use crate::config::routes::{Brings, InRoom, LineOf, PerSource, Routed, Router, Target};
+use crate::config::routes::{Brings, InRoom, LineOf, PerSource, Routed, Router};
 use crate::config::{Asker, Config};
 use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
@@ -187,8 +187,7 @@ impl Shared {
     /// matters.
     #[must_use]
     pub fn route(&self, head: &Head, has_body: bool) -> Option<Routed> {
-        let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        let target = Target::parse(visit::host(head), target).ok()?;
+        let target = visit::target(head)?;
         let mut routed = self.router.route(&head.method, &target, Brings::Nothing).ok()?;
         // PERF: what a request brings along is looked for only where it matters.
         if routed.outside.is_some() {
@@ -220,8 +219,7 @@ impl Shared {
     /// The room that would have a request if it left nothing outside.
     #[must_use]
     pub fn room_behind(&self, head: &Head) -> Option<InRoom> {
-        let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        let target = Target::parse(visit::host(head), target).ok()?;
+        let target = visit::target(head)?;
         self.router.route(&head.method, &target, Brings::Everything).ok()?.room
     }
 

@@ -10,6 +10,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 
+use crate::config::routes::Target;
 use crate::logging::RequestId;
 use crate::proxy::{Conn, Hop, Proto, client_address, is_trusted};
 use crate::room::Wall;
@@ -170,6 +171,12 @@ pub fn host(head: &Parts) -> &str {
         .get(HOST)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default()
+}
+
+/// What a request asks for; `None` for a malformed target.
+pub fn target(head: &Parts) -> Option<Target<'_>> {
+    let target = head.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    Target::parse(host(head), target).ok()
 }
 
 /// What the access log says about the sender's program.

@@ -4,6 +4,10 @@
 //! The widest rule is Apache's (`util_script.c`, `http2env`): letters in one case, every sign an underscore. PHP maps dots
 //! (`php_variables.c`), Rack and WSGI dashes alone, so all that they confuse is confused here.
 
+/// Fields by which a client asks that its request be taken for one with another method: Symfony, Laravel, Rails and Express;
+/// ASP.NET; Spring and others.
+pub const METHODS: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+
 /// Two names that become one variable.
 #[must_use]
 pub fn is_same(one: &str, other: &str) -> bool {

@@ -60,7 +60,8 @@ pub(super) fn clean_trailers(trailers: &mut HeaderMap) {
             || is_alias(name, &[])
             || is_said_of_client(name)
             || HEAD_ALONE.contains(name)
-            || METHODS.contains(&name.as_str())
+            // Decided by where it stands in the head.
+            || names::field::METHODS.contains(&name.as_str())
     });
 }
 
@@ -251,8 +252,6 @@ const TARGETS: [&str; 4] = ["x-original-url", "x-original-uri", "x-rewrite-url",
 const OVERRIDES: [&str; 2] = ["x-real-ip", "proxy"];
 /// Fields that some shops take as another host than the request's; load balancers set them too.
 const HOSTS: [&str; 3] = ["x-host", "x-original-host", "x-http-host-override"];
-/// Fields that some shops take as another method than the request's: decided by where they stand in the head.
-const METHODS: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
 /// Fields that have their meaning in a head alone.
 const HEAD_ALONE: [HeaderName; 11] = [
     HOST,

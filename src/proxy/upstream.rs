@@ -133,8 +133,8 @@ impl Upstream {
         if hygiene::is_loop(request.headers()) {
             return Err(Kind::Loop.into());
         }
-        // PERF: most are received by now, and a request is large.
-        if !request.body().is_complete() {
+        // PERF: most bodies are complete here, and to take a request apart copies it.
+        if !request.body().is_complete() || request.body().is_too_large() {
             request = Box::pin(self.received(request, forward.client)).await?;
         }
         let upgrade = tunnel::asked(&mut request);

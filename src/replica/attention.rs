@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(attention.missed(secs(8)), secs(3));
         assert!(attention.sleep(secs(20)));
         assert!(attention.draw());
-        assert!(!attention.draw(), "it is awake by now");
+        assert!(!attention.draw(), "the thread is awake");
         assert!(!attention.sleep(secs(30)), "somebody asked");
         assert_eq!(attention.missed(secs(30)), secs(0));
         assert!(attention.sleep(secs(40)) && attention.draw());

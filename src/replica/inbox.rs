@@ -97,6 +97,14 @@ impl Arrival {
         }
     }
 
+    /// The id by which nobody ever comes if the visitor gives up before the answer tells it. An account comes again by its tags,
+    /// and the number may be that of another browser of it.
+    #[must_use]
+    pub fn unheard(&self) -> Option<PendingId> {
+        let is_new = !self.again && self.tags.is_empty() && self.rehearsal.is_none();
+        is_new.then_some(self.id)
+    }
+
     /// The same, of an account.
     #[must_use]
     pub fn of(self, tags: Vec<Tag>) -> Self {

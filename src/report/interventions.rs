@@ -1,6 +1,6 @@
 //! What was done by hand and touches who comes when: by which operator, or by the configuration file of which gate.
 //!
-//! None of it is against the rules of a room, so none makes a history unfair; but whoever reads the verdict has to know of it.
+//! None of it is against the rules of a room, so none makes a history unfair; but a reader of the verdict has to know of it.
 //! Of draws it says what is unfair: a line that was closed without a promise or before the opening that was promised
 //! (`closings`), and one that was closed and not drawn.
 

@@ -26,6 +26,9 @@
 //!
 //! `examples/crowd` measures the unit costs, and holds what the formula says to runs of one and of several gates.
 
+use super::float;
+use crate::room::IDLE_TICK_MS;
+
 /// What happens in a second, all gates together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Load {
@@ -153,7 +156,7 @@ impl Load {
         match () {
             () if self.waiting > 0.0 => 0.25,
             () if self.slots > 0.0 => 1.0,
-            () => 4.8,
+            () => float(IDLE_TICK_MS) / 1_000.0,
         }
     }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::net::TcpSocket;
 use tokio::task::JoinSet;
 
-use crate::gate::Gate;
-use crate::guest::{Guest, SCRIPT};
+use crate::gate::{Gate, pass_name};
+use crate::guest::{Guest, PAGE, SCRIPT};
 use crate::house::eventually;
 use crate::http::{Message, Pool, Wire};
 use crate::shop::{Reply, Seen, Shop};
@@ -92,6 +92,27 @@ async fn flood(gate: &Gate, request: fn(u32) -> String, addresses: u32) -> Vec<M
     asked.join_all().await
 }
 
+/// Payments from twenty addresses, each without the last byte of this body.
+async fn stuck(gate: &Gate, body: &str) -> Vec<Wire> {
+    let mut stuck = Vec::new();
+    for index in 0..20 {
+        let mut wire = Wire::open(gate.address).await.unwrap();
+        let whole = request("POST /payment/callback", index, "", body);
+        wire.send(&whole.as_bytes()[..whole.len() - 1]).await.unwrap();
+        stuck.push(wire);
+    }
+    stuck
+}
+
+async fn assert_callbacks_pass(gate: &Gate, shop: &Shop) {
+    let pool = Pool::new(gate.address);
+    for index in 100..110 {
+        let answer = pool.ask(callback(index).as_bytes()).await.unwrap();
+        assert!(answer.is_the_shops(), "{}", answer.head);
+    }
+    assert_eq!(shop.seen_of("/payment/callback").len(), 10);
+}
+
 /// Shows that some passed, and that the others were told when to come again.
 fn assert_bounded(answers: &[Message]) {
     let (passed, refused): (Vec<&Message>, Vec<&Message>) = answers.iter().partition(|answer| answer.is_the_shops());
@@ -122,24 +143,13 @@ fn assert_within(seen: &[Seen], bound: usize) {
 #[tokio::test]
 async fn payments_whose_long_bodies_do_not_end_hold_up_no_other() {
     let (shop, gate) = site(CLOSED).await;
-    let mut stuck = Vec::new();
-    for index in 0..20 {
-        let mut wire = Wire::open(gate.address).await.unwrap();
-        let whole = request("POST /payment/callback", index, "", &"x".repeat(70_000));
-        wire.send(&whole.as_bytes()[..whole.len() - 1]).await.unwrap();
-        stuck.push(wire);
-    }
+    let _stuck = stuck(&gate, &"x".repeat(70_000)).await;
     eventually("all of them are streamed", async || {
         let metrics = gate.admin_ask("GET", "/metrics", "").await.text();
         metrics.contains("\nanteroom_streaming_bodies 20\n").then_some(())
     })
     .await;
-    let pool = Pool::new(gate.address);
-    for index in 100..110 {
-        let answer = pool.ask(callback(index).as_bytes()).await.unwrap();
-        assert!(answer.is_the_shops(), "{}", answer.head);
-    }
-    assert_eq!(shop.seen_of("/payment/callback").len(), 10);
+    assert_callbacks_pass(&gate, &shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -189,29 +199,21 @@ async fn a_flood_of_payments_has_a_bound_of_its_own_and_holds_up_no_read() {
 #[tokio::test]
 async fn payments_whose_bodies_do_not_come_take_no_place() {
     let (shop, gate) = site(CLOSED).await;
-    let mut stuck = Vec::new();
-    for index in 0..20 {
-        let mut wire = Wire::open(gate.address).await.unwrap();
-        let whole = callback(index);
-        wire.send(&whole.as_bytes()[..whole.len() - 1]).await.unwrap();
-        stuck.push(wire);
-    }
-    let pool = Pool::new(gate.address);
-    for index in 100..110 {
-        let answer = pool.ask(callback(index).as_bytes()).await.unwrap();
-        assert!(answer.is_the_shops(), "{}", answer.head);
-    }
-    assert_eq!(shop.seen_of("/payment/callback").len(), 10);
+    let _stuck = stuck(&gate, "paid=1").await;
+    assert_callbacks_pass(&gate, &shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_inside_counts_against_no_bound() {
-    let (_shop, gate) = site("total_active_users = 1").await;
+    let (_shop, gate) = site("total_active_users = 2").await;
     let pool = Arc::new(Pool::new(gate.address));
     let mut inside = Guest::new(&pool, 1);
     for _ in 0..2 {
         assert!(inside.page("/").await.is_the_shops());
     }
+    let mut by_ticket = Guest::new(&pool, 2);
+    assert!(by_ticket.page("/").await.is_the_shops());
+    assert!(by_ticket.jar.remove(&pass_name()).is_some());
     let mut held = JoinSet::new();
     // The question whether all is taken takes a place itself, so one more is held with each.
     for index in 0..200 {
@@ -226,6 +228,8 @@ async fn who_is_inside_counts_against_no_bound() {
     for target in ["/static/app.js", "/static/logo.svg?v=2"] {
         let answer = inside.send("GET", target, SCRIPT, "").await.unwrap();
         assert!(answer.is_the_shops(), "{}", answer.head);
+        let answer = by_ticket.once("GET", target, PAGE, "").await.unwrap();
+        assert!(answer.is_the_shops(), "by the ticket: {}", answer.head);
     }
     assert!(held.join_all().await.iter().any(Message::is_the_shops));
 }

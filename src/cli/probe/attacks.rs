@@ -67,6 +67,7 @@ impl Site<'_> {
     }
 }
 
+const SOCKET: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 const PREFLIGHT: &str = "Origin: https://example.com\r\nAccess-Control-Request-Method: POST\r\n";
 
 /// Row by row: what makes an OPTIONS request no preflight.
@@ -99,7 +100,7 @@ fn preflights(site: &Site<'_>) -> Vec<Attack> {
 
 /// Other spellings of the protected path.
 fn spellings(site: &Site<'_>) -> Vec<Attack> {
-    let path = site.path;
+    let (path, query) = site.path.split_once('?').unwrap_or((site.path, ""));
     let rest = path.trim_start_matches('/');
     let first = rest.bytes().next().filter(u8::is_ascii);
     let escaped = first.map(|byte| format!("/%{byte:02x}{}", &rest[1..]));
@@ -120,7 +121,14 @@ fn spellings(site: &Site<'_>) -> Vec<Attack> {
     ];
     let spelt = spelt.into_iter().flatten();
     spelt
-        .map(|target| attack(format!("the path as {target}"), site.request("GET", &target, "", "")))
+        .map(|target| {
+            let sent = if query.is_empty() {
+                target.clone()
+            } else {
+                Site::joined(&target, query)
+            };
+            attack(format!("the path as {target}"), site.request("GET", &sent, "", ""))
+        })
         .collect()
 }
 
@@ -204,6 +212,10 @@ fn outside(site: &Site<'_>) -> Vec<Attack> {
         all.push(attack(
             format!("GET {path} with a body"),
             site.request("GET", path, "Content-Length: 1\r\n", "x"),
+        ));
+        all.push(attack(
+            format!("GET {path} as a WebSocket"),
+            site.request("GET", path, SOCKET, ""),
         ));
     }
     all

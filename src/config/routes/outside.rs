@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Brings {
     Nothing,
-    /// `Cookie`, `Authorization` or `Upgrade`.
+    /// `Cookie` or `Authorization`.
     Credentials,
-    /// A body, or the name of another method.
+    /// A body, an upgrade, or the name of another method.
     More,
     /// What nobody leaves outside: to be told the room behind.
     Everything,

@@ -1,21 +1,10 @@
 //! Places of accounts, by the rows of the contract.
 
 use super::*;
+use crate::gate::decide::tests::FACTS;
 use crate::gate::decide::{Account, Door, Facts, Verdict, Void, decide};
 use crate::gate::kind::Kind;
-use crate::room::{Mode, PendingId};
-
-const FACTS: Facts = Facts {
-    kind: Kind::Navigation,
-    returning: false,
-    mode: Mode::Auto,
-    sold_out: false,
-    door: Door::Line,
-    held_back: false,
-    account: Account::Fits,
-    pass: PassState::None,
-    ticket: TicketState::None,
-};
+use crate::room::PendingId;
 
 #[test]
 fn anothers_place_is_refused_on_every_route_but_a_return() {

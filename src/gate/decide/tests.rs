@@ -2,7 +2,8 @@
 
 use super::*;
 
-const FACTS: Facts = Facts {
+/// A newcomer's navigation to an ordinary room.
+pub(in crate::gate) const FACTS: Facts = Facts {
     kind: Kind::Navigation,
     returning: false,
     mode: Mode::Auto,

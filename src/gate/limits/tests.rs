@@ -92,6 +92,21 @@ fn a_ticket_is_counted_wherever_it_comes_from_and_its_network_with_it() {
 }
 
 #[test]
+fn who_leaves_with_a_ticket_that_may_hold_nothing_is_counted_by_it_alone() {
+    let limits = limits();
+    let home = IpAddr::from([192, 0, 2, 1]);
+    assert!(
+        (1..=50).all(|n| limits.leave(&ticket(n), home).is_ok()),
+        "fifty tickets behind one address"
+    );
+    assert!(limits.leave(&ticket(1), home).is_err(), "one ticket again");
+    assert!(
+        limits.status(Asker::Ticket(&ticket(2)), home).is_err(),
+        "it is the same count"
+    );
+}
+
+#[test]
 fn a_session_is_counted_by_itself_and_never_with_its_network() {
     let limits = limits();
     let home = IpAddr::from([192, 0, 2, 1]);

@@ -35,10 +35,7 @@ impl Replica {
             id: None,
         };
         let outcome = loop {
-            // Who stands in the queue by a new id is told of it with the answer: if they give up before, nobody ever comes with it.
-            // An account comes again by its tags, and the number may be that of another browser of it.
-            let is_new = !arrival.again && arrival.tags.is_empty() && arrival.rehearsal.is_none();
-            unheard.id = (again && is_new).then_some(arrival.id);
+            unheard.id = arrival.unheard().filter(|_| again);
             let arrival = Arrival {
                 again,
                 ..arrival.clone()

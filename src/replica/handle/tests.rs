@@ -120,3 +120,18 @@ async fn an_entry_that_cannot_be_applied_freezes_the_replica_then_and_at_every_s
     ));
     thread.stop();
 }
+
+#[test]
+fn nobody_comes_by_an_id_that_a_newcomer_was_not_told() {
+    let first = Arrival::first();
+    assert_eq!(first.unheard(), Some(first.id));
+    assert_eq!(Arrival::again(first.id).unheard(), None, "the ticket names it");
+    let of_account = first.clone().of(vec![crate::room::Tag([1; 8])]);
+    assert_eq!(
+        of_account.unheard(),
+        None,
+        "the account's number may be another browser's"
+    );
+    let virtual_one = first.within(Some(crate::room::RehearsalId([1; 8])));
+    assert_eq!(virtual_one.unheard(), None);
+}

@@ -69,12 +69,10 @@ impl Checkpoint {
     /// An entry was applied.
     pub fn entry(&mut self, entry: &Entry, state: &State, alone: bool) {
         let idle = entry.batch.sections.is_empty() && entry.batch.rooms.is_empty();
-        if !alone {
-            self.changed |= !idle;
-        }
+        self.changed |= !idle;
         if alone {
             self.bytes += ENTRY_BYTES + if idle { 0 } else { entry.batch.encoded_len() as u64 };
-            self.changed |= !idle || state.tick_ms() < IDLE_TICK_MS;
+            self.changed |= state.tick_ms() < IDLE_TICK_MS;
             // An archive keeps this state: the log says that it is genuine.
             if let Some(sequence) = state.checkpoint().filter(|_| state.landmark()) {
                 self.vote = Some(Vote {
