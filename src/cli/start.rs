@@ -349,10 +349,7 @@ fn serve(
     let count = config.server.threads.map_or_else(processors, NonZeroUsize::get);
     proxy::serve(listeners, count, settings, stats, move |index| {
         let core = cores.join(index);
-        move |conn, request| {
-            let gate = core.gate();
-            async move { gate.handle(conn, request).await }
-        }
+        move |conn, request| core.gate().handle(conn, request)
     })
 }
 

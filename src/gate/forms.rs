@@ -117,7 +117,8 @@ impl Shared {
         };
         let line = routed.room.as_ref().map(|room| room.index).filter(by_query);
         // Frameworks hear of another method in a form that was posted.
-        let differs = head.method == Method::POST && self.differs_by_method(head, routed);
+        let differs =
+            head.method == Method::POST && self.router.tells_methods_apart() && self.differs_by_method(head, routed);
         Told {
             line,
             routed: differs.then(|| Box::new(routed.clone())),

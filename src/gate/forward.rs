@@ -111,42 +111,38 @@ impl Gate {
     pub async fn forward(
         &self,
         visit: &Visit,
-        request: Box<Halves>,
+        mut request: Box<Halves>,
         pages: &Pages,
         outcome: Outcome,
         right: Admission<'_>,
     ) -> Answer {
-        let Halves {
-            mut head,
-            mut body,
-            told,
-        } = *request;
         if let Some(rehearsed) = visit.rehearsed {
             if !rehearsed.forward {
-                return Self::stand_in(&head, outcome, right);
+                return Self::stand_in(&request.head, outcome, right);
             }
-            head.headers.remove(rehearsal::HEADER);
+            request.head.headers.remove(rehearsal::HEADER);
         }
-        let stripped = cookies::strip(&mut head.headers);
+        let stripped = cookies::strip(&mut request.head.headers);
         // SECURITY: the mark was lost on the way.
         if stripped.of_rehearsal && visit.rehearsed.is_none() {
             return rehearsal::unmarked(pages, visit);
         }
         if visit.aim != Aim::Shop {
-            return forward_auth::go_on(visit, &head, outcome, right.session());
+            return forward_auth::go_on(visit, &request.head, outcome, right.session());
         }
         let Some(upstream) = &self.upstream else {
             return self.no_shop(visit);
         };
+        let Halves { head, body, told } = &mut *request;
         let (begun, waits) = (time::uptime(), !body.is_complete());
-        if waits && let Err(error) = Box::pin(upstream.receive(&head.headers, &mut body, visit.client)).await {
+        if waits && let Err(error) = Box::pin(upstream.receive(&head.headers, body, visit.client)).await {
             let mut answer = self.failed(error, pages, visit);
             answer.upstream = Some(time::uptime().saturating_sub(begun));
             return answer;
         }
         let ration = || Some(upstream.ration(visit.client));
         if !told.is_all()
-            && let Err(refused) = Box::pin(self.shared.agrees(&told, &head, &mut body, ration())).await
+            && let Err(refused) = Box::pin(self.shared.agrees(told, head, body, ration())).await
         {
             return refused.answer(pages, visit);
         }
@@ -158,20 +154,20 @@ impl Gate {
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
         let place = match right {
-            Admission::Bounded(sort) => match self.shared.unadmitted.take(sort.of(&body), visit.client) {
+            Admission::Bounded(sort) => match self.shared.unadmitted.take(sort.of(body), visit.client) {
                 Some(place) => Some(place),
                 None => return unadmitted::over(pages, visit),
             },
             _ => None,
         };
         let method = head.method.clone();
-        let held = right.held(&head).map(|by| (by, CancellationToken::new()));
+        let held = right.held(head).map(|by| (by, CancellationToken::new()));
         let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
         let guard = held.map(|(by, cancel)| self.in_flight.raise(by, cancel));
         let session = right.session();
         let name = session.as_ref().map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();
-        let ours = Fields::of(name, &head, signer, wall);
+        let ours = Fields::of(name, head, signer, wall);
         let forward = Forward {
             hop: &visit.hop,
             client: visit.client,
@@ -180,13 +176,15 @@ impl Gate {
             headers: ours.as_slice(),
             cancel,
         };
-        let watched = self.watch(session.as_ref(), &body);
+        let watched = self.watch(session.as_ref(), body);
         let asked = time::uptime();
         self.shared
             .metrics
             .gate
             .observe(visit.own_time().saturating_sub(waited));
-        let result = upstream.forward(Request::from_parts(head, body), &forward).await;
+        let Halves { head, body, .. } = *request;
+        let request = Box::new(Request::from_parts(head, body));
+        let result = upstream.forward(request, &forward).await;
         let took = time::uptime().saturating_sub(asked);
         if let Some(watched) = watched {
             watched.over(failed_by_shop(&result));

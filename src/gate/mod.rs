@@ -120,16 +120,22 @@ pub struct Gate {
 impl Gate {
     /// Answers one request. PERF: its future is made anew for each, and as large as the largest of its ways: those that few
     /// requests go have rooms of their own (`Box::pin`).
-    pub async fn handle(&self, conn: Arc<Conn>, request: Request<RequestBody>) -> Response<Body> {
+    pub fn handle(
+        self: Arc<Self>,
+        conn: Arc<Conn>,
+        request: Request<RequestBody>,
+    ) -> impl Future<Output = Response<Body>> + Send + use<> {
         let request = Halves::of(request);
-        if let Some(question) = self.shared.question(&request.head) {
-            return Box::pin(self.judge(&conn, question, request)).await;
+        async move {
+            if let Some(question) = self.shared.question(&request.head) {
+                return Box::pin(self.judge(&conn, question, request)).await;
+            }
+            let has_body = !request.body.is_end_stream();
+            let mut visit = self.shared.visit(&conn, &request.head, has_body);
+            let record = self.shared.record(&request.head);
+            let (room, answer) = self.route(&conn, &mut visit, request).await;
+            self.shared.finish(&visit, record, room, answer)
         }
-        let has_body = !request.body.is_end_stream();
-        let mut visit = self.shared.visit(&conn, &request.head, has_body);
-        let record = self.shared.record(&request.head);
-        let (room, answer) = self.route(&conn, &mut visit, request).await;
-        self.shared.finish(&visit, record, room, answer)
     }
 
     /// Finds where a request belongs; what belongs nowhere in particular is answered here.
@@ -236,14 +242,13 @@ impl Gate {
         if let Some(answer) = seat.take_code(visit, &request.head) {
             return answer;
         }
-        let Some(worth) = seat.worth(visit) else {
+        let Some(mut worth) = seat.worth(visit) else {
             return self.shared.unavailable(&rules.pages, visit);
         };
         let mut verdict = decide(&worth.facts(visit, &seat, returning));
         if !visit.aim.carries_out(verdict) {
             return forward_auth::no();
         }
-        let mut worth = worth;
         if verdict != Verdict::NotYours && !seat.tags.is_empty() {
             worth = Box::pin(seat.own(visit, worth)).await;
             verdict = decide(&worth.facts(visit, &seat, returning));

@@ -89,7 +89,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// The head of an answer, and the connection its body will come over.
-    pub(super) async fn run(mut self, request: Request<RequestBody>) -> Result<(Response<Incoming>, Lease), Kind> {
+    pub(super) async fn run(mut self, request: Box<Request<RequestBody>>) -> Result<(Response<Incoming>, Lease), Kind> {
         let mut request = self.outgoing(request).await?;
         loop {
             let lease = self.lease().await?;
@@ -101,7 +101,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    async fn outgoing(&self, request: Request<RequestBody>) -> Result<Request<Sent>, Kind> {
+    async fn outgoing(&self, request: Box<Request<RequestBody>>) -> Result<Request<Sent>, Kind> {
         let (mut head, mut body) = request.into_parts();
         if self.progress.is_none() {
             head.headers.remove(EXPECT);

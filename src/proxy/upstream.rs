@@ -111,12 +111,12 @@ impl Upstream {
 
     async fn received(
         &self,
-        request: Request<RequestBody>,
+        request: Box<Request<RequestBody>>,
         client: IpAddr,
-    ) -> Result<Request<RequestBody>, ForwardError> {
+    ) -> Result<Box<Request<RequestBody>>, ForwardError> {
         let (head, mut body) = request.into_parts();
         self.receive(&head.headers, &mut body, client).await?;
-        Ok(Request::from_parts(head, body))
+        Ok(Box::new(Request::from_parts(head, body)))
     }
 
     /// Forwards a request and returns the answer once its head is here; its body streams behind it. Of the request's body as
@@ -127,7 +127,7 @@ impl Upstream {
     /// said in `exchange`. Dropping the future or the answer's body cancels the request at the shop.
     pub async fn forward(
         &self,
-        mut request: Request<RequestBody>,
+        mut request: Box<Request<RequestBody>>,
         forward: &Forward<'_>,
     ) -> Result<Response<Body>, ForwardError> {
         if hygiene::is_loop(request.headers()) {

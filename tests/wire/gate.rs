@@ -162,7 +162,7 @@ async fn respond(
     forward.said_by_proxies = &setup.said;
     forward.headers = &session;
     forward.cancel = Some(setup.cancel.clone());
-    match upstream.forward(request, &forward).await {
+    match upstream.forward(Box::new(request), &forward).await {
         Ok(mut response) => {
             if let Some(SessionWord(word)) = response.extensions_mut().remove::<SessionWord>() {
                 response.headers_mut().insert("x-heard", word);
