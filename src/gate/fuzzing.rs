@@ -54,13 +54,13 @@ fn is_ours(key: &str) -> bool {
     bare.unwrap_or(key).starts_with("anteroom-")
 }
 
-/// As the crate for cookies reads them, line by line; it reads no bytes beyond UTF-8.
+/// As the crate for cookies reads them, one by one; it reads no bytes beyond UTF-8.
 fn parsed(headers: &HeaderMap) -> Vec<(String, String)> {
-    let lines = headers.get_all(COOKIE).iter();
-    let texts = lines.filter_map(|line| std::str::from_utf8(line.as_bytes()).ok());
-    let cookies = texts.flat_map(|line| cookie::Cookie::split_parse(line.to_owned()));
-    cookies
-        .flatten()
+    let lines = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes);
+    let pairs = lines.flat_map(|line| line.split(|byte| *byte == b';'));
+    let texts = pairs.filter_map(|pair| std::str::from_utf8(pair).ok());
+    texts
+        .filter_map(|pair| cookie::Cookie::parse(pair).ok())
         .map(|cookie| (cookie.name().to_owned(), cookie.value().to_owned()))
         .collect()
 }
