@@ -87,12 +87,17 @@ pub trait Both: Read + Write + Send {}
 
 impl<T: Read + Write + Send> Both for T {}
 
-/// Connects from an address of its own.
-pub fn connect((own, address): (IpAddr, SocketAddr), tls: Option<&Arc<ClientConfig>>) -> io::Result<Box<dyn Both>> {
+/// Connects from this address of the machine's own.
+pub fn connect_from(own: IpAddr, address: SocketAddr) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     socket.bind(&SocketAddr::new(own, 0).into())?;
     socket.connect_timeout(&address.into(), PATIENCE)?;
-    let stream = TcpStream::from(socket);
+    Ok(TcpStream::from(socket))
+}
+
+/// Connects from an address of its own, over TLS where there is a configuration for it.
+pub fn connect((own, address): (IpAddr, SocketAddr), tls: Option<&Arc<ClientConfig>>) -> io::Result<Box<dyn Both>> {
+    let stream = connect_from(own, address)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;

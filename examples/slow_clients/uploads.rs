@@ -1,36 +1,47 @@
 //! Visitors who are inside and send a body that never ends: how many connections of the shop's they hold.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
+use crate::good::connect_from;
 use crate::house::House;
 
 /// A body of which so many bytes come, and one never does.
 pub struct Upload {
     pub name: &'static str,
     bytes: usize,
+    /// From how many addresses the visitors come.
+    addresses: usize,
     /// Most connections of the shop's that all of them may hold.
     most: usize,
 }
 
-/// The gate's defaults: `request_buffer` is 64 KiB, `max_streaming_bodies` 64.
-pub const UPLOADS: [Upload; 4] = [
-    Upload::new("slow bodies of 100 bytes", 100, 0),
-    Upload::new("slow bodies of 64 KiB", BUFFER, 0),
-    Upload::new("slow bodies of 64 KiB and a byte", BUFFER + 1, STREAMED),
-    Upload::new("slow bodies of 100 KB", 100_000, STREAMED),
+/// The gate's defaults: `request_buffer` is 64 KiB, `max_streaming_bodies` 64, of which one address has half.
+pub const UPLOADS: [Upload; 5] = [
+    Upload::new("slow bodies of 100 bytes", 100, 4, 0),
+    Upload::new("slow bodies of 64 KiB", BUFFER, 4, 0),
+    Upload::new("slow bodies of 64 KiB and a byte", BUFFER + 1, 4, STREAMED),
+    Upload::new("slow bodies of 100 KB", 100_000, 4, STREAMED),
+    Upload::new("slow bodies of 100 KB from one address", 100_000, 1, STREAMED / 2),
 ];
 
 impl Upload {
-    const fn new(name: &'static str, bytes: usize, most: usize) -> Self {
-        Self { name, bytes, most }
+    const fn new(name: &'static str, bytes: usize, addresses: usize, most: usize) -> Self {
+        Self {
+            name,
+            bytes,
+            addresses,
+            most,
+        }
     }
 
     /// Its row of the table, and what is wrong with it.
     pub fn measure(&self, house: &House) -> (String, Vec<String>) {
-        let mut visitors: Vec<TcpStream> = (0..VISITORS).map(|_| enter(house).unwrap()).collect();
+        let mut visitors: Vec<TcpStream> = (0..VISITORS)
+            .map(|at| enter(house, address(at % self.addresses)).unwrap())
+            .collect();
         // The connections by which they came in are closed.
         let before = least(house);
         for stream in &mut visitors {
@@ -50,9 +61,14 @@ impl Upload {
     }
 }
 
-/// Comes in, and sends the head of an order with the pass.
-fn enter(house: &House) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::connect(house.clear)?;
+/// One of the machine's own addresses.
+fn address(at: usize) -> IpAddr {
+    Ipv4Addr::new(127, 0, 2, 1 + u8::try_from(at).unwrap()).into()
+}
+
+/// Comes in from this address, and sends the head of an order with the pass.
+fn enter(house: &House, own: IpAddr) -> io::Result<TcpStream> {
+    let mut stream = connect_from(own, house.clear)?;
     stream.write_all(
         b"GET /checkout/ HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n\r\n",
     )?;
