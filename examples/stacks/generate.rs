@@ -255,12 +255,13 @@ impl Maker<'_> {
             3 | 4 => self.json(),
             _ => {
                 let body = self.multipart("email");
-                let kind = self.one(&[
-                    "multipart/form-data; boundary=cut", "multipart/form-data; boundary=cut",
-                    "multipart/form-data; boundary=\"cut\"", "Multipart/Form-Data; Boundary=cut",
-                    "multipart/form-data; boundary=cut; boundary=other", "multipart/form-data; charset=utf-8; boundary=cut",
-                    "multipart/mixed; boundary=cut", "multipart/form-data; boundary=cut\\", "multipart/form-data",
+                let kind = self.one(&["form-data", "form-data", "form-data", "Form-Data", "mixed"]);
+                let parameters = self.one(&[
+                    "; boundary=cut", "; boundary=cut", "; boundary=\"cut\"", "; Boundary=cut", "; charset=utf-8; boundary=cut", "",
+                    "; boundary=cut; boundary=other", "; boundary=cut\\", "; boundary=cut,x", "; boundary=\"cut,x\"", "; boundary=cut(x",
+                    "; boundary= cut", "; boundary=x; aboundary=cut", "; aboundary=cut; boundary=x",
                 ]);
+                let kind = format!("multipart/{kind}{parameters}");
                 Self::sent(b"/enter", &format!("Content-Type: {kind}\r\n"), &body)
             }
         }

@@ -40,7 +40,7 @@ const fn padded() -> &'static str {
     }
 }
 
-const CASES: [Case; 20] = [
+const CASES: [Case; 21] = [
     sent("a name that PHP trims", FORM, "email=a&%20email=b", 400),
     sent("a name that a NUL ends", FORM, "email=a&email%00x=b", 400),
     sent("a list", FORM, "email=a&email[]=b", 400),
@@ -81,6 +81,12 @@ const CASES: [Case; 20] = [
         PARTS,
         "--b\nContent-Disposition: form-data; name=\"email\"\n\na\n--b--\n",
         400,
+    ),
+    sent(
+        "a boundary that some cut at its comma",
+        &[("Content-Type", "multipart/form-data; boundary=b,c")],
+        "--b,c\r\nContent-Disposition: form-data; name=\"email\"\r\n\r\na\r\n--b,c\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"email\"\r\n\r\nb\r\n--b--\r\n--b,c--\r\n",
+        415,
     ),
     sent(
         "a packed form",

@@ -30,7 +30,7 @@ const fn form(name: &'static str, kind: &'static [(&'static str, &'static str)],
 const FORM: &[(&str, &str)] = &[("Content-Type", "application/x-www-form-urlencoded")];
 const PARTS: &[(&str, &str)] = &[("Content-Type", "multipart/form-data; boundary=b")];
 
-const CASES: [Case; 23] = [
+const CASES: [Case; 25] = [
     other("a second value", "/event?event_id=a&event_id=b"),
     other("a second value behind a semicolon", "/event?event_id=a&x=1;event_id=b"),
     other("a name that PHP trims", "/event?event_id=a&%20event_id=b"),
@@ -59,6 +59,16 @@ const CASES: [Case; 23] = [
         "another spelling in a part",
         PARTS,
         "--b\r\nContent-Disposition: form-data; name=\"event_id[]\"\r\n\r\nb\r\n--b--\r\n",
+    ),
+    form(
+        "a boundary that some cut at its comma",
+        &[("Content-Type", "multipart/form-data; boundary=b,c")],
+        "--b,c\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; name=\"event_id\"\r\n\r\nb\r\n--b--\r\n--b,c--\r\n",
+    ),
+    form(
+        "a boundary in another parameter's name",
+        &[("Content-Type", "multipart/form-data; xboundary=b; boundary=c")],
+        "--c\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--b\r\nContent-Disposition: form-data; name=\"event_id\"\r\n\r\nb\r\n--b--\r\n--c--\r\n",
     ),
     form(
         "a packed form",
