@@ -4,9 +4,12 @@
 //! Of draws it says what is unfair: a line that was closed without a promise or before the opening that was promised
 //! (`closings`), and one that was closed and not drawn.
 
+mod moved;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use self::moved::InForce;
 use super::closings::Closings;
 use super::describe;
 use super::findings::{Intervention, Stamp};
@@ -89,6 +92,7 @@ impl Interventions {
             self.let_past(&here, effects);
         }
         let Some(before) = before else { return };
+        self.moved(&here, effects, &before);
         for (name, room) in &before.rooms {
             let after = view.rooms.get(name);
             if !after.is_some_and(|after| Arc::ptr_eq(room, after)) && self.follows(name) {
@@ -120,19 +124,29 @@ impl Interventions {
             }
             _ => return,
         };
-        self.list(Intervention {
-            kind,
-            room: change.room.to_string(),
-            by: by(change),
-            reason: change
-                .who
-                .as_ref()
-                .map(|who| who.reason.clone())
-                .filter(|reason| !reason.is_empty()),
-            what,
-            count,
-            ..here.act()
-        });
+        self.list(here.act_of(change, (kind, what, count)));
+    }
+
+    /// What was moved under the lines that there were before the entry.
+    fn moved(&mut self, here: &Here<'_>, effects: &Effects, before: &View) {
+        let mut rooms: BTreeMap<&RoomName, Option<InForce<'_>>> = BTreeMap::new();
+        for (change, changed) in here.entry.batch.rooms.iter().zip(&effects.changed) {
+            if *changed != Changed::Taken || !self.follows(&change.room) {
+                continue;
+            }
+            let in_force = rooms.entry(&change.room).or_insert_with(|| {
+                let room = before.rooms.get(&change.room)?;
+                Some(InForce::of(room, before, here.entry.time))
+            });
+            // Whoever waited does so no more, and what comes next is of another line.
+            if matches!(change.change, Change::Reset | Change::Remove) {
+                *in_force = None;
+            }
+            let moved = in_force.as_mut().map(|in_force| in_force.take(&change.change));
+            for moved in moved.unwrap_or_default() {
+                self.list(here.act_of(change, (moved.kind, moved.what, moved.count)));
+            }
+        }
     }
 
     /// What became of a room with the entry: no line any more, or no draw.
@@ -275,6 +289,20 @@ impl<'a> Here<'a> {
             reason: None,
             what: String::new(),
             count: 1,
+        }
+    }
+
+    /// One that the change is: its kind, what it was, and of how many.
+    fn act_of(&self, change: &RoomChange, (kind, what, count): (&'static str, String, u64)) -> Intervention {
+        let reason = change.who.as_ref().map(|who| who.reason.clone());
+        Intervention {
+            kind,
+            room: change.room.to_string(),
+            by: by(change),
+            reason: reason.filter(|reason| !reason.is_empty()),
+            what,
+            count,
+            ..self.act()
         }
     }
 }

@@ -6,6 +6,8 @@ use anteroom::room::{
     Section, Settings, Wall, Window,
 };
 
+mod moved;
+
 use super::forged::program;
 use super::hall::{Hall, room, section};
 
