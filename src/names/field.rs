@@ -26,8 +26,18 @@ pub fn begins_with(name: &str, prefix: &str) -> bool {
 /// Every program reads the name alike: letters, digits and dashes.
 #[must_use]
 pub fn is_plain(name: &str) -> bool {
-    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    name.bytes().all(|byte| PLAIN[usize::from(byte)])
 }
+
+/// PERF: each name of each request is looked at; a look into a table is a third of the comparisons.
+static PLAIN: [bool; 256] = {
+    let (mut plain, mut byte) = ([false; 256], 0_u8);
+    while byte.is_ascii() {
+        plain[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'-';
+        byte += 1;
+    }
+    plain
+};
 
 fn folded(byte: u8) -> u8 {
     if byte.is_ascii_alphanumeric() {
