@@ -216,7 +216,7 @@ const ROOM_KEYS: [Key; 38] = [
         "cookie_domain",
         "domain",
         "the host of the request only",
-        "Shares the room's cookies with all hosts below this domain.",
+        "Shares the room's cookies with all hosts below this domain. Each of these can replace a visitor's cookies, so trust them all.",
     ),
     optional(
         "message",
