@@ -1,5 +1,6 @@
 //! Carrying a request to the shop, and what the gate adds to the answer on its way back.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::{Outcome, UpstreamFault};
-use crate::proxy::{self, Body, Fault, Forward, ForwardError, RequestBody, SessionWord};
+use crate::proxy::{self, Body, BodyOf, Fault, Forward, ForwardError, RequestBody, SessionWord};
 use crate::replica::Note;
 use crate::room::{Edition, Visitor};
 use crate::time;
@@ -97,6 +98,14 @@ impl<'a> Admission<'a> {
         }
     }
 
+    /// Whose memory the body takes.
+    fn body_of(&self, client: IpAddr) -> BodyOf {
+        match self {
+            Self::Bounded(_) => BodyOf::Stranger(client),
+            _ => BodyOf::Inside(client),
+        }
+    }
+
     pub fn session(self) -> Option<Session<'a>> {
         match self {
             Self::Session(session) => Some(session),
@@ -135,12 +144,13 @@ impl Gate {
         };
         let Halves { head, body, told } = &mut *request;
         let (begun, waits) = (time::uptime(), !body.is_complete());
-        if waits && let Err(error) = Box::pin(upstream.receive(&head.headers, body, visit.client)).await {
+        if waits && let Err(error) = Box::pin(upstream.receive(&head.headers, body, right.body_of(visit.client))).await
+        {
             let mut answer = self.failed(error, pages, visit);
             answer.upstream = Some(time::uptime().saturating_sub(begun));
             return answer;
         }
-        let ration = || Some(upstream.ration(visit.client));
+        let ration = || Some(upstream.ration(right.body_of(visit.client)));
         if !told.is_all()
             && let Err(refused) = Box::pin(self.shared.agrees(told, head, body, ration())).await
         {
@@ -175,6 +185,7 @@ impl Gate {
             said_by_proxies: &self.shared.said_by_proxies,
             headers: ours.as_slice(),
             cancel,
+            takes_over: place.is_some(),
         };
         let watched = self.watch(session.as_ref(), body);
         let asked = time::uptime();
@@ -194,7 +205,9 @@ impl Gate {
             (Ok(response), None) => Answer::new(outcome, response),
             (Err(error), _) => self.failed(error, pages, visit),
         };
-        if let Some(place) = place {
+        if let Some(place) = place
+            && !answer.response.body().is_whole()
+        {
             answer.response = answer.response.map(|body| body.hold(place));
         }
         answer.upstream = Some(took);

@@ -72,7 +72,7 @@ use http_body::Body as _;
 use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::identity::NoField;
 use crate::metrics::Outcome;
-use crate::proxy::{self, Body, Conn, ForwardError, Ration, RequestBody, Upstream};
+use crate::proxy::{self, Body, BodyOf, Conn, ForwardError, Ration, RequestBody, Upstream};
 use crate::time;
 use crate::waiting::PageKind;
 
@@ -229,7 +229,7 @@ impl Gate {
             return forms::Refused::Field(NoField::Type).answer(&rules.pages, visit);
         }
         if place.names && visit.rehearsed.is_none() {
-            let (begun, ration) = (time::uptime(), self.ration(visit));
+            let (begun, ration) = (time::uptime(), self.ration(BodyOf::Stranger(visit.client)));
             let account = Box::pin(forms::account(&self.shared, rules, &mut request, ration)).await;
             visit.has_waited(begun);
             match account {
@@ -300,15 +300,16 @@ impl Gate {
         }
     }
 
-    /// Receives what is received of a request's body before it is forwarded. SECURITY: that may take as long as the client
+    /// Receives what is received of the body of somebody let in, before it is forwarded. SECURITY: that may take as long as the client
     /// likes, so what the request shows is judged anew afterwards.
     async fn receive(&self, visit: &mut Visit, request: &mut Halves) -> Result<(), ForwardError> {
         let Some(upstream) = &self.upstream else { return Ok(()) };
         let begun = time::uptime();
         let Halves { head, body, told } = request;
-        let mut received = upstream.receive(&head.headers, body, visit.client).await;
+        let whose = BodyOf::Inside(visit.client);
+        let mut received = upstream.receive(&head.headers, body, whose).await;
         if received.is_ok() && !told.is_all() {
-            let read = body.receive(forms::MAX_FORM, self.ration(visit)).await;
+            let read = body.receive(forms::MAX_FORM, self.ration(whose)).await;
             received = read.map_err(|error| proxy::Kind::from(error).into());
         }
         visit.has_waited(begun);
@@ -316,8 +317,8 @@ impl Gate {
     }
 
     /// The memory for the request's body.
-    fn ration(&self, visit: &Visit) -> Option<Ration> {
-        Some(self.upstream.as_ref()?.ration(visit.client))
+    fn ration(&self, whose: BodyOf) -> Option<Ration> {
+        Some(self.upstream.as_ref()?.ration(whose))
     }
 
     /// The row "navigation, waiting ticket": the page, and the word that the visitor is there.

@@ -74,6 +74,16 @@ impl Body {
         }
     }
 
+    /// All of an answer's body is here.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        match &self.content {
+            Content::Full(_) => true,
+            Content::Shop(body) => body.is_whole(),
+            Content::Stream(_) | Content::Tunnel(_) => false,
+        }
+    }
+
     /// Of [`Body::stream`], and of no length that is known.
     pub(super) fn is_stream(&self) -> bool {
         matches!(&self.content, Content::Stream(body) if body.size_hint().exact().is_none())

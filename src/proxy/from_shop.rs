@@ -1,6 +1,7 @@
 //! An answer's body on its way from the shop to the client.
 
-use std::future::Future;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -9,11 +10,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
 use super::body::BoxError;
 use super::error::{ForwardError, Kind};
 use super::hygiene;
+use super::memory::Ration;
 use super::pool::Lease;
 use super::request_body::{Outcome, Progress};
 
@@ -25,6 +27,22 @@ pub(super) struct FromShop {
     upload: Option<Arc<Progress>>,
     idle: Duration,
     timer: Option<Pin<Box<Sleep>>>,
+    /// What was taken over. PERF: rare.
+    ahead: Option<Box<Ahead>>,
+}
+
+/// What was read before the client asked for it.
+struct Ahead {
+    frames: VecDeque<Result<Frame<Bytes>, BoxError>>,
+    /// The memory for it.
+    _ration: Ration,
+}
+
+impl Ahead {
+    fn bytes(&self) -> usize {
+        let data = self.frames.iter().flatten().filter_map(Frame::data_ref);
+        data.map(Bytes::len).sum()
+    }
 }
 
 impl FromShop {
@@ -35,7 +53,37 @@ impl FromShop {
             upload,
             idle,
             timer: None,
+            ahead: None,
         }
+    }
+
+    /// Reads a short answer whose end comes soon, where there is memory for it, and gives its connection back. SECURITY: a client
+    /// that does not read holds the answer, and not a place at the shop that others wait for.
+    pub(super) async fn take_over(&mut self, mut ration: Ration) {
+        if self.incoming.size_hint().lower() > SHORT as u64 || !ration.grow_at_once(SHORT) {
+            return;
+        }
+        let mut ahead = Ahead {
+            frames: VecDeque::new(),
+            _ration: ration,
+        };
+        let soon = Instant::now() + SOON;
+        while self.lease.is_some() && ahead.bytes() < SHORT {
+            let next = poll_fn(|cx| self.poll_shop(cx));
+            let Ok(Some(frame)) = timeout_at(soon, next).await else {
+                break;
+            };
+            ahead.frames.push_back(frame);
+            if self.incoming.is_end_stream() {
+                self.end();
+            }
+        }
+        self.ahead = Some(Box::new(ahead));
+    }
+
+    /// All of it is here: the shop has nothing to do with it any more.
+    pub(super) fn is_whole(&self) -> bool {
+        self.lease.is_none()
     }
 
     fn end(&mut self) {
@@ -67,14 +115,9 @@ impl FromShop {
             .get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + idle)));
         timer.as_mut().poll(cx).is_ready()
     }
-}
 
-impl http_body::Body for FromShop {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let this = &mut *self;
+    fn poll_shop(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = self;
         match Pin::new(&mut this.incoming).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
                 this.timer = None;
@@ -107,13 +150,33 @@ impl http_body::Body for FromShop {
             Poll::Pending => Poll::Pending,
         }
     }
+}
+
+impl http_body::Body for FromShop {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match self.ahead.as_mut().and_then(|ahead| ahead.frames.pop_front()) {
+            Some(frame) => Poll::Ready(Some(frame)),
+            None => self.poll_shop(cx),
+        }
+    }
 
     fn is_end_stream(&self) -> bool {
-        self.incoming.is_end_stream()
+        self.ahead.as_ref().is_none_or(|ahead| ahead.frames.is_empty()) && self.incoming.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
+        let left = self.incoming.size_hint();
+        let Some(ahead) = &self.ahead else { return left };
+        let ahead = ahead.bytes() as u64;
+        let mut hint = SizeHint::new();
+        hint.set_lower(left.lower() + ahead);
+        if let Some(upper) = left.upper() {
+            hint.set_upper(upper + ahead);
+        }
+        hint
     }
 }
 
@@ -125,3 +188,8 @@ impl Drop for FromShop {
         }
     }
 }
+
+/// Longest answer that is taken over, but for its last frame.
+const SHORT: usize = 16 * 1024;
+/// How soon its end must come.
+const SOON: Duration = Duration::from_millis(50);

@@ -95,6 +95,7 @@ fn request(before: &HeaderMap, old: bool, trusted: bool) {
         said_by_proxies: &[],
         headers: &ours,
         cancel: None,
+        takes_over: false,
     };
     let version = if old { Version::HTTP_10 } else { Version::HTTP_11 };
     let mut after = before.clone();

@@ -60,7 +60,7 @@ pub use hop::Hop;
 pub use hygiene::SessionWord;
 pub(crate) use hygiene::{connection_reaches_too_far, is_alias, is_said_of_client, is_taken, names_another_target};
 pub use listener::{Endpoint, Listener};
-pub use memory::{Ration, SHARES as MEMORY_SHARES};
+pub use memory::{BodyOf, Ration, SHARES as MEMORY_SHARES};
 pub use origins::{
     NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
 };

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::limit::{ClientKey, Held, Hold};
 
 use super::error::Kind;
-use super::memory::{Memory, Ration};
+use super::memory::{BodyOf, Memory, Ration};
 use super::origins::{Bound, Permit};
 use super::request_body::RequestBody;
 use super::settings::UpstreamSettings;
@@ -63,8 +63,8 @@ impl Uploads {
         }
     }
 
-    pub(super) fn ration(&self, client: IpAddr, stats: &Arc<Stats>) -> Ration {
-        self.memory.ration(client, stats)
+    pub(super) fn ration(&self, whose: BodyOf, stats: &Arc<Stats>) -> Ration {
+        self.memory.ration(whose, stats)
     }
 
     /// Reads what is read of a body before a connection to the shop is taken.
@@ -72,10 +72,10 @@ impl Uploads {
         &self,
         headers: &HeaderMap,
         body: &mut RequestBody,
-        (client, stats): (IpAddr, &Arc<Stats>),
+        (whose, stats): (BodyOf, &Arc<Stats>),
     ) -> Result<(), Kind> {
         if self.buffer > 0 && !is_grpc(headers) {
-            body.receive(self.buffer, Some(self.ration(client, stats))).await?;
+            body.receive(self.buffer, Some(self.ration(whose, stats))).await?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use super::error::{ForwardError, Kind};
 use super::exchange::Exchange;
 use super::from_shop::FromShop;
 use super::hop::Hop;
-use super::memory::Ration;
+use super::memory::{BodyOf, Ration};
 use super::origins::{Origins, Outlook};
 use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
@@ -47,6 +47,9 @@ pub struct Forward<'a> {
     pub headers: &'a [(HeaderName, HeaderValue)],
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
     pub cancel: Option<CancellationToken>,
+    /// A short answer is taken over from the shop, so that a client that does not read it holds no place. So it is for any request
+    /// where most connections of its server are taken.
+    pub takes_over: bool,
 }
 
 impl<'a> Forward<'a> {
@@ -60,6 +63,7 @@ impl<'a> Forward<'a> {
             said_by_proxies: &[],
             headers: &[],
             cancel: None,
+            takes_over: false,
         }
     }
 }
@@ -79,10 +83,10 @@ impl Upstream {
         self.pool.origins().outlook()
     }
 
-    /// The memory for a body of this client's.
+    /// The memory for a body.
     #[must_use]
-    pub fn ration(&self, client: IpAddr) -> Ration {
-        self.pool.origins().uploads().ration(client, &self.stats)
+    pub fn ration(&self, whose: BodyOf) -> Ration {
+        self.pool.origins().uploads().ration(whose, &self.stats)
     }
 
     /// Reads what is read of a body before a connection to the shop is taken, and asks a client for it that waits for
@@ -91,7 +95,7 @@ impl Upstream {
         &self,
         headers: &HeaderMap,
         body: &mut RequestBody,
-        client: IpAddr,
+        whose: BodyOf,
     ) -> Result<(), ForwardError> {
         if body.is_too_large() {
             return Err(Kind::BodyTooLarge.into());
@@ -102,7 +106,7 @@ impl Upstream {
                 self.pool
                     .origins()
                     .uploads()
-                    .receive(headers, body, (client, &self.stats)),
+                    .receive(headers, body, (whose, &self.stats)),
             )
             .await?;
         }
@@ -115,7 +119,8 @@ impl Upstream {
         client: IpAddr,
     ) -> Result<Box<Request<RequestBody>>, ForwardError> {
         let (head, mut body) = request.into_parts();
-        self.receive(&head.headers, &mut body, client).await?;
+        let whose = BodyOf::Inside(client);
+        self.receive(&head.headers, &mut body, whose).await?;
         Ok(Box::new(Request::from_parts(head, body)))
     }
 
@@ -175,10 +180,23 @@ impl Upstream {
                 .headers_mut()
                 .insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        Ok(self.stream(answer, lease, progress))
+        let takes_over = (forward.takes_over || lease.origin().is_crowded()) && !is_event_stream(&answer);
+        let whose = if forward.takes_over {
+            BodyOf::Stranger
+        } else {
+            BodyOf::Inside
+        };
+        let ration = takes_over.then(|| self.ration(whose(forward.client)));
+        Ok(self.stream(answer, lease, progress, ration).await)
     }
 
-    fn stream(&self, answer: Response<Incoming>, lease: Lease, upload: Option<Arc<Progress>>) -> Response<Body> {
+    async fn stream(
+        &self,
+        answer: Response<Incoming>,
+        lease: Lease,
+        upload: Option<Arc<Progress>>,
+        ration: Option<Ration>,
+    ) -> Response<Body> {
         let (mut head, incoming) = answer.into_parts();
         head.version = Version::HTTP_11;
         let is_whole = upload.as_ref().is_none_or(|upload| upload.outcome() == Outcome::Whole);
@@ -186,7 +204,11 @@ impl Upstream {
             lease.give_back();
             return Response::from_parts(head, Body::empty());
         }
-        let body = FromShop::new(incoming, lease, self.settings.body_idle, upload);
+        let mut body = FromShop::new(incoming, lease, self.settings.body_idle, upload);
+        if let Some(ration) = ration {
+            // PERF: rare, and its state is large.
+            Box::pin(body.take_over(ration)).await;
+        }
         Response::from_parts(head, Body::shop(body))
     }
 

@@ -100,8 +100,10 @@ const KEYS: [Key; 39] = [
         "buffer_memory",
         "size",
         "\"256 MiB\"",
-        "The memory for what is received of bodies, of which each client may have an eighth. Without memory a body waits in the \
-         client's socket, for the `body_timeout` of `[server]`; then 503.",
+        "The memory for what is received of bodies, of which each client may have an eighth, and all requests without a session \
+         together half, that pass a room by `return_routes` or `except`. Without memory a body waits in the client's socket, for the \
+         `body_timeout` of `[server]`; then 503. The first 4 KiB of each body count in its client's eighth alone, so that small ones do \
+         not wait for others.",
     ),
     optional(
         "max_streaming_bodies",

@@ -53,6 +53,11 @@ impl Bound {
         self.count.places.available_permits() == 0
     }
 
+    /// Fewer than half are free.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.count.places.available_permits() < size(self.rules.connections) / 2
+    }
+
     pub(super) fn waiting(&self) -> u32 {
         self.count.waiting.load(Ordering::Relaxed)
     }

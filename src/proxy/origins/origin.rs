@@ -136,6 +136,11 @@ impl Origin {
         self.bound.as_ref().is_some_and(Bound::is_full)
     }
 
+    /// Most of its connections are taken.
+    pub(in crate::proxy) fn is_crowded(&self) -> bool {
+        self.bound.as_ref().is_some_and(Bound::is_crowded)
+    }
+
     /// It is configured no more, or its name has another address: nothing of it is kept.
     pub(in crate::proxy) fn leave(&self) {
         self.gone.store(true, Ordering::Relaxed);

@@ -1,7 +1,10 @@
 //! Requests whose body takes long: nothing is read before the visitor is let in, and who is let in is asked anew when it is
 //! here.
 
+use std::time::Duration;
+
 use anteroom::time;
+use tokio::time::{sleep, timeout};
 
 use crate::guest::{Guest, PAGE, SCRIPT};
 use crate::http::{Message, Wire};
@@ -139,4 +142,56 @@ async fn the_signature_is_of_when_the_body_is_here() {
         .find_map(|part| part.trim().strip_prefix("t="))
         .unwrap();
     assert!(signed.parse::<u64>().unwrap() >= ended, "{signature}");
+}
+
+/// KiB of all bodies.
+async fn held(house: &House) -> u64 {
+    let metrics = metrics(house).await;
+    let mut lines = metrics.lines();
+    let held = lines.find_map(|line| line.strip_prefix("anteroom_request_buffer_kib "));
+    held.unwrap().parse().unwrap()
+}
+
+/// Bodies that pause, from ten addresses, as many as the smallest `buffer_memory` has room for and more.
+async fn fill(house: &House) -> Vec<Slow> {
+    let body = "x".repeat(64 * 1024);
+    let mut strangers = Vec::new();
+    for index in 0..20 {
+        let stranger = house.guest_at(&format!("127.66.0.{}", index % 10 + 1));
+        let callback = stranger.request("POST", "/payment/callback", SCRIPT, &body);
+        strangers.push(Slow::begin(house, &callback).await);
+    }
+    eventually("they hold all that they can get", async || {
+        let before = held(house).await;
+        sleep(Duration::from_millis(200)).await;
+        (before >= 480 && before == held(house).await).then_some(())
+    })
+    .await;
+    strangers
+}
+
+#[tokio::test]
+async fn strangers_whose_bodies_pause_take_the_memory_of_nobody_else() {
+    let room = "total_active_users = 1\nexcept = [\"POST /payment/callback\"]\nbypass_networks = [\"127.77.0.0/16\"]";
+    let house = House::configured("buffer_memory = \"1 MiB\"", room).await;
+    let mut inside = house.inside().await;
+    let strangers = fill(&house).await;
+    let (small, large) = ("x".repeat(100), "x".repeat(40_000));
+    // Shorter than what a body that pauses is waited for: its memory is free then.
+    let soon = Duration::from_secs(15);
+    for (address, target, body) in [
+        ("inside", "/order", &small),
+        ("inside", "/order", &large),
+        ("127.66.0.99", "/payment/callback", &small),
+        ("127.77.0.1", "/payment/callback", &small),
+        ("127.77.0.1", "/payment/callback", &large),
+    ] {
+        let mut other = house.guest_at(address);
+        let who = if target == "/order" { &mut inside } else { &mut other };
+        let answer = timeout(soon, who.send("POST", target, SCRIPT, body)).await;
+        let answer = answer.unwrap_or_else(|_| panic!("{address} {target}, {} bytes: no answer", body.len()));
+        assert!(answer.unwrap().is_the_shops(), "{address} {target}");
+    }
+    assert_eq!(house.shop.seen_of("POST ").len(), 5);
+    drop(strangers);
 }

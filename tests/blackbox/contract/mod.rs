@@ -22,6 +22,7 @@ mod slots;
 mod sockets;
 mod stock;
 mod tokens;
+mod unread;
 mod visitors;
 
 use crate::house::Direct;

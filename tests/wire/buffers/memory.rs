@@ -1,8 +1,6 @@
 //! The memory that bodies take: it grows with what comes, under a bound for all and a share for each client.
 
-use std::sync::atomic::Ordering::Relaxed;
-
-use super::{LONG, SHORT, is_silent, post, until_held};
+use super::{CHUNKED, LONG, SHORT, is_silent, post, until_held};
 use crate::client::Client;
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
@@ -54,27 +52,34 @@ fn body_without_memory_waits_unread_for_those_of_its_client() {
     until_held(&gate, 0);
 }
 
+/// The first 4 KiB of each are not counted, so a small one waits for none of them.
 #[test]
 fn all_bodies_together_have_a_bound() {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {
-        setup.upstream.request_buffer = 1024;
-        setup.upstream.buffer_memory = 8 * 1024;
+        setup.upstream.request_buffer = 8 * 1024;
+        setup.upstream.buffer_memory = 64 * 1024;
+        setup.server.body_idle = LONG;
     });
+    let much = "x".repeat(8000);
     let mut clients: Vec<Client> = Vec::new();
-    for count in 1..=8 {
+    for count in 1..=16 {
         let mut client = gate.client_from(&format!("127.0.0.{count}"));
-        client.send(&post(2, "x"));
-        until_held(&gate, count);
+        client.send(&post(8001, &much));
+        until_held(&gate, 8 * count);
         clients.push(client);
     }
-    let mut late = gate.client_from("127.0.0.9");
-    late.send(&post(1, "x"));
+    let mut late = gate.client_from("127.0.0.17");
+    late.send(&post(8000, &much));
     assert_eq!(gate.client().ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status, 200);
+    let chunked = format!("{CHUNKED}\r\n1\r\nx\r\n0\r\n\r\n");
+    for small in [post(1, "x"), post(4096, &much[..4096]), chunked] {
+        assert_eq!(gate.client_from("127.0.0.18").ask(&small).status, 200);
+    }
     assert!(is_silent(&late));
-    assert_eq!(gate.stats.buffered_kib.load(Relaxed), 8);
     clients[0].send("x");
     assert_eq!((clients[0].answer().status, late.answer().status), (200, 200));
+    until_held(&gate, 8 * 15);
 }
 
 #[test]
