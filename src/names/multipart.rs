@@ -108,8 +108,13 @@ impl<'b> Fields<'b> {
             if name.is_empty() || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
                 return None;
             }
-            let seen = match name.to_ascii_lowercase().as_slice() {
-                b"content-disposition" => disposition.replace(value),
+            let lower = line.to_ascii_lowercase();
+            // Rack finds the words in the middle of a line.
+            if position(&lower[1..], DISPOSITION).is_some() {
+                return None;
+            }
+            let seen = match &lower[..colon] {
+                DISPOSITION => disposition.replace(value),
                 b"content-type" => kind.replace(value),
                 b"content-transfer-encoding" => coding.replace(value),
                 _ => None,
@@ -146,7 +151,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The name of a part, and whether it has a file's.
+/// The name of a part, and whether it has a file's. Tomcat decodes a name that is an encoded word (RFC 2047).
 fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
     let (kind, mut rest) = split(disposition, b';');
     if !kind.trim_ascii().eq_ignore_ascii_case(b"form-data") {
@@ -172,7 +177,11 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
             }
             (value, behind)
         };
+        if names_another(value) {
+            return None;
+        }
         match key.as_slice() {
+            b"name" if name.is_none() && position(value, b"=?").is_some() => return None,
             b"name" if name.is_none() && !value.contains(&b'\\') && !value.contains(&b'"') => name = Some(value),
             // A quote behind a backslash ends the text for some, and not for others.
             b"filename" if file & 1 == 0 && !value.ends_with(b"\\") => file |= 1,
@@ -182,6 +191,12 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
         rest = behind;
     }
     name.map(|name| (name, file != 0))
+}
+
+/// What Rack takes for the part's name, though it stands within quotes.
+fn names_another(value: &[u8]) -> bool {
+    let mut behind = value.split(|byte| *byte == b';').skip(1);
+    behind.any(|text| text.trim_ascii_start().to_ascii_lowercase().starts_with(b"name="))
 }
 
 /// A value without quotes. PHP takes single ones for quotes too.
@@ -217,6 +232,7 @@ fn position(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 }
 
 /// Longest head of a part.
+const DISPOSITION: &[u8] = b"content-disposition";
 const MAX_HEAD: usize = 4 * 1024;
 
 #[cfg(test)]

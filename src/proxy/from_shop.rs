@@ -33,14 +33,14 @@ pub(super) struct FromShop {
 
 /// What was read before the client asked for it.
 struct Ahead {
-    frames: VecDeque<Result<Frame<Bytes>, BoxError>>,
+    frames: VecDeque<Frame<Bytes>>,
     /// The memory for it.
     _ration: Ration,
 }
 
 impl Ahead {
     fn bytes(&self) -> usize {
-        let data = self.frames.iter().flatten().filter_map(Frame::data_ref);
+        let data = self.frames.iter().filter_map(Frame::data_ref);
         data.map(Bytes::len).sum()
     }
 }
@@ -59,9 +59,10 @@ impl FromShop {
 
     /// Reads a short answer whose end comes soon, where there is memory for it, and gives its connection back. SECURITY: a client
     /// that does not read holds the answer, and not a place at the shop that others wait for.
-    pub(super) async fn take_over(&mut self, mut ration: Ration) {
+    /// An answer that breaks meanwhile is none.
+    pub(super) async fn take_over(&mut self, mut ration: Ration) -> Result<(), Kind> {
         if self.incoming.size_hint().lower() > SHORT as u64 || !ration.grow_at_once(SHORT) {
-            return;
+            return Ok(());
         }
         let mut ahead = Ahead {
             frames: VecDeque::new(),
@@ -73,12 +74,13 @@ impl FromShop {
             let Ok(Some(frame)) = timeout_at(soon, next).await else {
                 break;
             };
-            ahead.frames.push_back(frame);
+            ahead.frames.push_back(frame.map_err(|_| Kind::Broken)?);
             if self.incoming.is_end_stream() {
                 self.end();
             }
         }
         self.ahead = Some(Box::new(ahead));
+        Ok(())
     }
 
     /// All of it is here: the shop has nothing to do with it any more.
@@ -158,7 +160,7 @@ impl http_body::Body for FromShop {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match self.ahead.as_mut().and_then(|ahead| ahead.frames.pop_front()) {
-            Some(frame) => Poll::Ready(Some(frame)),
+            Some(frame) => Poll::Ready(Some(Ok(frame))),
             None => self.poll_shop(cx),
         }
     }

@@ -187,7 +187,7 @@ impl Upstream {
             BodyOf::Inside
         };
         let ration = takes_over.then(|| self.ration(whose(forward.client)));
-        Ok(self.stream(answer, lease, progress, ration).await)
+        Ok(self.stream(answer, lease, progress, ration).await?)
     }
 
     async fn stream(
@@ -196,20 +196,20 @@ impl Upstream {
         lease: Lease,
         upload: Option<Arc<Progress>>,
         ration: Option<Ration>,
-    ) -> Response<Body> {
+    ) -> Result<Response<Body>, Kind> {
         let (mut head, incoming) = answer.into_parts();
         head.version = Version::HTTP_11;
         let is_whole = upload.as_ref().is_none_or(|upload| upload.outcome() == Outcome::Whole);
         if incoming.is_end_stream() && is_whole {
             lease.give_back();
-            return Response::from_parts(head, Body::empty());
+            return Ok(Response::from_parts(head, Body::empty()));
         }
         let mut body = FromShop::new(incoming, lease, self.settings.body_idle, upload);
         if let Some(ration) = ration {
             // PERF: rare, and its state is large.
-            Box::pin(body.take_over(ration)).await;
+            Box::pin(body.take_over(ration)).await?;
         }
-        Response::from_parts(head, Body::shop(body))
+        Ok(Response::from_parts(head, Body::shop(body)))
     }
 
     fn switch(

@@ -40,7 +40,7 @@ const fn padded() -> &'static str {
     }
 }
 
-const CASES: [Case; 21] = [
+const CASES: [Case; 22] = [
     sent("a name that PHP trims", FORM, "email=a&%20email=b", 400),
     sent("a name that a NUL ends", FORM, "email=a&email%00x=b", 400),
     sent("a list", FORM, "email=a&email[]=b", 400),
@@ -80,6 +80,12 @@ const CASES: [Case; 21] = [
         "parts by line feeds",
         PARTS,
         "--b\nContent-Disposition: form-data; name=\"email\"\n\na\n--b--\n",
+        400,
+    ),
+    sent(
+        "a name that is an encoded word",
+        PARTS,
+        "--b\r\nContent-Disposition: form-data; name=\"=?utf-8?Q?email?=\"\r\n\r\nb\r\n--b\r\nContent-Disposition: form-data; name=\"email\"\r\n\r\na\r\n--b--\r\n",
         400,
     ),
     sent(

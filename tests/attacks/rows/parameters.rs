@@ -30,7 +30,7 @@ const fn form(name: &'static str, kind: &'static [(&'static str, &'static str)],
 const FORM: &[(&str, &str)] = &[("Content-Type", "application/x-www-form-urlencoded")];
 const PARTS: &[(&str, &str)] = &[("Content-Type", "multipart/form-data; boundary=b")];
 
-const CASES: [Case; 25] = [
+const CASES: [Case; 29] = [
     other("a second value", "/event?event_id=a&event_id=b"),
     other("a second value behind a semicolon", "/event?event_id=a&x=1;event_id=b"),
     other("a name that PHP trims", "/event?event_id=a&%20event_id=b"),
@@ -59,6 +59,26 @@ const CASES: [Case; 25] = [
         "another spelling in a part",
         PARTS,
         "--b\r\nContent-Disposition: form-data; name=\"event_id[]\"\r\n\r\nb\r\n--b--\r\n",
+    ),
+    form(
+        "a name within a part's name",
+        PARTS,
+        "--b\r\nContent-Disposition: form-data; name=\"a; name=event_id\"\r\n\r\nb\r\n--b--\r\n",
+    ),
+    form(
+        "a name within a file's name",
+        PARTS,
+        "--b\r\nContent-Disposition: form-data; name=\"a\"; filename=\"x;NAME=event_id\"\r\n\r\nb\r\n--b--\r\n",
+    ),
+    form(
+        "a field of a part whose name ends like the right one",
+        PARTS,
+        "--b\r\nX-Content-Disposition: form-data; name=\"event_id\"\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--b--\r\n",
+    ),
+    form(
+        "a field of a part within another's value",
+        PARTS,
+        "--b\r\nX: Content-Disposition: form-data; name=\"event_id\"\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--b--\r\n",
     ),
     form(
         "a boundary that some cut at its comma",

@@ -1,14 +1,15 @@
 //! A client that does not read the answers it has: short ones hold neither the shop's connections nor the places of what passes
 //! the line without a session.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::client::SendRequest;
 use http::Request;
-use tokio::net::TcpSocket;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::gate::Gate;
 use crate::guest::{Guest, PAGE};
@@ -55,12 +56,17 @@ impl Unread {
 
 async fn open(upstream: &str, room: &str) -> (Shop, Gate) {
     let shop = Shop::open(&[]).await;
-    let way = format!("{}\nwait_timeout = \"1s\"\n{upstream}", Direct::tables(shop.address));
+    let gate = before(shop.address, upstream, room).await;
+    (shop, gate)
+}
+
+async fn before(shop: SocketAddr, upstream: &str, room: &str) -> Gate {
+    let way = format!("{}\nwait_timeout = \"1s\"\n{upstream}", Direct::tables(shop));
     let mut gate = Gate::configured("embedded:data", &way, room, "");
     gate.amend("[server]\n", "[server]\nh2c = true\n");
     gate.start();
     gate.ready().await;
-    (shop, gate)
+    gate
 }
 
 #[tokio::test]
@@ -86,4 +92,23 @@ async fn unread_answers_of_what_has_no_session_hold_no_place() {
             assert_eq!(unread.ask(method, target).await, 200, "{method} {at}");
         }
     }
+}
+
+/// Before its head has gone out, so nothing of it is sent.
+#[tokio::test]
+async fn an_answer_that_is_cut_while_it_is_taken_over_is_502() {
+    let shop = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let room = "mode = \"closed\"\nexcept = [\"/static/*\"]";
+    let gate = before(shop.local_addr().unwrap(), "", room).await;
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = shop.accept().await {
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 105\r\n\r\ncut")
+                .await;
+        }
+    });
+    let mut guest = Guest::at(&Arc::new(Pool::new(gate.address)), "127.9.2.1", 1);
+    let answer = guest.once("GET", "/static/a", PAGE, "").await.unwrap();
+    assert_eq!(answer.status(), 502, "{}", answer.head);
 }
