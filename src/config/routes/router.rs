@@ -8,6 +8,7 @@ use super::by_host::ByHost;
 use super::host::HostPattern;
 use super::line::{LineOf, Per, PerSource};
 use super::outside::{Brings, Outside};
+use super::queries::Queries;
 use super::route::Route;
 use super::target::Target;
 use super::tree::{Compare, Tree, trimmed};
@@ -100,14 +101,17 @@ struct Rule {
 impl Rule {
     /// Whether it takes a request on its path. SECURITY: what is left outside reaches the shop without a session, and a front
     /// controller obeys query and body on any path.
-    fn takes(&self, method: &Method, query: Option<&str>, brings: Brings) -> bool {
+    fn takes(&self, method: &Method, target: &Target<'_>, brings: Brings) -> bool {
         if !self.route.takes_method(method) {
             return false;
         }
+        let (query, is_bare) = (target.query(), !may_hold_a_query(target.raw_path()));
         match (self.owner, self.route.queries()) {
-            (Owner::Never, _) => is_read(method) && query.is_none() && brings == Brings::Nothing,
-            (Owner::Except(_), Some(queries)) => brings <= Brings::Credentials && queries.take(query),
-            (Owner::Except(_), None) => brings < Brings::Everything,
+            (Owner::Never, _) => is_read(method) && query.is_none() && is_bare && brings == Brings::Nothing,
+            (Owner::Except(_), Some(queries)) => {
+                brings <= Brings::Credentials && queries.take(query) && (is_bare || queries == Queries::Any)
+            }
+            (Owner::Except(_), None) => is_bare && brings < Brings::Everything,
             _ => true,
         }
     }
@@ -252,7 +256,7 @@ impl Router {
         let mut found = Found::default();
         let mut hit = |id: usize| {
             let rule = &self.rules[id];
-            if rule.takes(method, target.query(), brings) {
+            if rule.takes(method, target, brings) {
                 found.note(rule, id);
             }
         };
@@ -347,6 +351,15 @@ impl Found {
             self.outside = Some(Outside { room });
         }
     }
+}
+
+/// A front controller by the usual rewrite (`^(.*)$ index.php?url=$1`) takes what stands behind such a sign for parameters.
+fn may_hold_a_query(path: &str) -> bool {
+    path.contains('&')
+        || path
+            .match_indices('%')
+            .filter_map(|(at, _)| path.get(at + 1..at + 3))
+            .any(|escape| escape == "26" || escape.eq_ignore_ascii_case("3f"))
 }
 
 fn is_read(method: &Method) -> bool {

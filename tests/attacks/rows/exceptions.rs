@@ -20,7 +20,7 @@ const SOCKET: &[(&str, &str)] = &[
     ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
 ];
 
-const CASES: [Case; 28] = [
+const CASES: [Case; 31] = [
     attack("POST", "POST", "/static/x?wc-ajax=checkout")
         .fields(&[FORM])
         .body(Body::Told("a=1")),
@@ -34,6 +34,9 @@ const CASES: [Case; 28] = [
         .fields(SOCKET)
         .not_over(&["http2"]),
     attack("a query", "GET", "/static/x?add-to-cart=7"),
+    attack("a parameter to a rewrite", "GET", "/static/x&url=cart"),
+    attack("an escaped parameter to a rewrite", "GET", "/static/x%26url=cart"),
+    attack("an escaped query", "GET", "/static/x%3Fadd=7"),
     attack("a query behind a name of caches", "GET", "/static/x?v=1&add-to-cart=7"),
     attack("a query behind a semicolon", "GET", "/static/x?v=1;add-to-cart=7"),
     attack("a list under a name of caches", "GET", "/static/x?v[]=1"),

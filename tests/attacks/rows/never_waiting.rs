@@ -8,9 +8,12 @@ pub const ROW: Row = Row {
     cases: &CASES,
 };
 
-const CASES: [Case; 19] = [
+const CASES: [Case; 22] = [
     attack("a query", "GET", "/robots.txt?add-to-cart=7"),
     attack("a query that caches use", "GET", "/robots.txt?v=7"),
+    attack("a parameter to a rewrite", "GET", "/.well-known/x&url=cart"),
+    attack("an escaped parameter to a rewrite", "GET", "/.well-known/x%26url=cart"),
+    attack("an escaped query", "GET", "/.well-known/x%3Fadd=7"),
     attack("POST with a query", "POST", "/favicon.ico?wc-ajax=checkout").body(Body::Told("a=1")),
     attack("POST", "POST", "/favicon.ico").body(Body::Told("a=1")),
     attack("POST without a body", "POST", "/.well-known/x"),
