@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::Path;
 use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
 
 use super::{Heir, Old};
 use crate::gate::{Site, line_with};
@@ -112,12 +114,20 @@ fn a_supervisor_hears_of_the_next_process_and_sockets_that_it_opened_are_handed_
     let unix = UnixListener::bind(site.path("passed.sock")).unwrap();
     let (address, path) = (tcp.local_addr().unwrap(), site.path("passed.sock"));
     let ear = UnixDatagram::bind(site.path("notify")).unwrap();
-    ear.set_read_timeout(Some(PATIENCE)).unwrap();
+    // Read at once, as a supervisor does: the kernel keeps ten words, and what comes behind them is lost.
+    let (told, heard) = mpsc::channel();
+    thread::spawn(move || {
+        let mut words = [0; 256];
+        while let Ok(count) = ear.recv(&mut words) {
+            let word = String::from_utf8_lossy(&words[..count]).into_owned();
+            if told.send(word).is_err() {
+                break;
+            }
+        }
+    });
     let hears = |wanted: &str| {
         until(wanted, || {
-            let mut words = [0; 256];
-            let count = ear.recv(&mut words).expect("it says something");
-            let word = String::from_utf8_lossy(&words[..count]).into_owned();
+            let word = heard.recv_timeout(PATIENCE).expect("it says something");
             word.starts_with(wanted).then_some(word)
         })
     };
@@ -135,10 +145,11 @@ fn a_supervisor_hears_of_the_next_process_and_sockets_that_it_opened_are_handed_
     // Two processes speak, each in its own time.
     let hears_of = |heir: &Heir| {
         let mut left = vec![format!("MAINPID={}", heir.pid.as_raw_nonzero()), "READY=1".to_owned()];
-        while !left.is_empty() {
+        until("word of the next process", || {
             let word = hears("");
             left.retain(|wanted| *wanted != word);
-        }
+            left.is_empty().then_some(())
+        });
     };
     let heir = Heir::of(&site, address, admin);
     hears_of(&heir);
