@@ -143,16 +143,15 @@ impl Gate {
             return self.no_shop(visit);
         };
         let Halves { head, body, told } = &mut *request;
+        let whose = right.body_of(visit.client);
         let (begun, waits) = (time::uptime(), !body.is_complete());
-        if waits && let Err(error) = Box::pin(upstream.receive(&head.headers, body, right.body_of(visit.client))).await
-        {
+        if waits && let Err(error) = Box::pin(upstream.receive(&head.headers, body, whose)).await {
             let mut answer = self.failed(error, pages, visit);
             answer.upstream = Some(time::uptime().saturating_sub(begun));
             return answer;
         }
-        let ration = || Some(upstream.ration(right.body_of(visit.client)));
         if !told.is_all()
-            && let Err(refused) = Box::pin(self.shared.agrees(told, head, body, ration())).await
+            && let Err(refused) = Box::pin(self.shared.agrees(told, head, body, Some(upstream.ration(whose)))).await
         {
             return refused.answer(pages, visit);
         }
@@ -180,12 +179,11 @@ impl Gate {
         let ours = Fields::of(name, head, signer, wall);
         let forward = Forward {
             hop: &visit.hop,
-            client: visit.client,
+            whose,
             peer_trusted: visit.peer_trusted,
             said_by_proxies: &self.shared.said_by_proxies,
             headers: ours.as_slice(),
             cancel,
-            takes_over: place.is_some(),
         };
         let watched = self.watch(session.as_ref(), body);
         let asked = time::uptime();

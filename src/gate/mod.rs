@@ -119,7 +119,7 @@ pub struct Gate {
 
 impl Gate {
     /// Answers one request. PERF: its future is made anew for each, and as large as the largest of its ways: those that few
-    /// requests go have rooms of their own (`Box::pin`).
+    /// requests go have rooms of their own (`Box::pin`), and the request is in its box before the future begins.
     pub fn handle(
         self: Arc<Self>,
         conn: Arc<Conn>,

@@ -151,7 +151,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The name of a part, and whether it has a file's. Tomcat decodes a name that is an encoded word (RFC 2047).
+/// The name of a part, and whether it has a file's.
 fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
     let (kind, mut rest) = split(disposition, b';');
     if !kind.trim_ascii().eq_ignore_ascii_case(b"form-data") {
@@ -181,8 +181,7 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
             return None;
         }
         match key.as_slice() {
-            b"name" if name.is_none() && position(value, b"=?").is_some() => return None,
-            b"name" if name.is_none() && !value.contains(&b'\\') && !value.contains(&b'"') => name = Some(value),
+            b"name" if name.is_none() && is_read_alike(value) => name = Some(value),
             // A quote behind a backslash ends the text for some, and not for others.
             b"filename" if file & 1 == 0 && !value.ends_with(b"\\") => file |= 1,
             b"filename*" if file & 2 == 0 => file |= 2,
@@ -191,6 +190,11 @@ fn named(disposition: &[u8]) -> Option<(&[u8], bool)> {
         rest = behind;
     }
     name.map(|name| (name, file != 0))
+}
+
+/// Stacks differ about escapes, and Tomcat decodes a name that is an encoded word (RFC 2047).
+fn is_read_alike(name: &[u8]) -> bool {
+    !name.iter().any(|byte| b"\\\"".contains(byte)) && position(name, b"=?").is_none()
 }
 
 /// What Rack takes for the part's name, though it stands within quotes.
@@ -231,8 +235,8 @@ fn position(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     memchr::memmem::find(bytes, wanted)
 }
 
-/// Longest head of a part.
 const DISPOSITION: &[u8] = b"content-disposition";
+/// Longest head of a part.
 const MAX_HEAD: usize = 4 * 1024;
 
 #[cfg(test)]

@@ -119,13 +119,12 @@ impl FromShop {
     }
 
     fn poll_shop(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let this = self;
-        match Pin::new(&mut this.incoming).poll_frame(cx) {
+        match Pin::new(&mut self.incoming).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
-                this.timer = None;
+                self.timer = None;
                 match frame.into_trailers() {
                     Ok(mut trailers) => {
-                        this.end();
+                        self.end();
                         hygiene::clean_trailers(&mut trailers);
                         Poll::Ready(Some(Ok(Frame::trailers(trailers))))
                     }
@@ -133,20 +132,20 @@ impl FromShop {
                 }
             }
             Poll::Ready(Some(Err(error))) => {
-                this.fail(Kind::Broken);
+                self.fail(Kind::Broken);
                 Poll::Ready(Some(Err(error.into())))
             }
             // hyper takes a stream that was reset for no reason, or called off, for one that ended.
-            Poll::Ready(None) if this.is_reset() => {
-                this.fail(Kind::Broken);
+            Poll::Ready(None) if self.is_reset() => {
+                self.fail(Kind::Broken);
                 Poll::Ready(Some(Err(Box::new(ForwardError::from(Kind::Broken)))))
             }
             Poll::Ready(None) => {
-                this.end();
+                self.end();
                 Poll::Ready(None)
             }
-            Poll::Pending if this.is_silent(cx) => {
-                this.fail(Kind::ResponseTimeout);
+            Poll::Pending if self.is_silent(cx) => {
+                self.fail(Kind::ResponseTimeout);
                 Poll::Ready(Some(Err(Box::new(ForwardError::from(Kind::ResponseTimeout)))))
             }
             Poll::Pending => Poll::Pending,

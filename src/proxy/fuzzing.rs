@@ -10,6 +10,7 @@ use super::conn::Proto;
 use super::guard::split_matters;
 use super::hop::Hop;
 use super::hygiene::{clean_request, clean_response, clean_trailers};
+use super::memory::BodyOf;
 use super::proxy_protocol::{Ends, parse};
 use super::upstream::Forward;
 
@@ -89,13 +90,12 @@ fn fields(lines: &[u8]) -> HeaderMap {
 fn request(before: &HeaderMap, old: bool, trusted: bool) {
     let ours = [(OURS, HeaderValue::from_static("the gate's own"))];
     let forward = Forward {
-        client: std::net::IpAddr::from([192, 0, 2, 1]),
+        whose: BodyOf::Inside([192, 0, 2, 1].into()),
         hop: &Hop::of(([192, 0, 2, 7], 4711).into(), ([192, 0, 2, 1], 80).into(), Proto::Http),
         peer_trusted: trusted,
         said_by_proxies: &[],
         headers: &ours,
         cancel: None,
-        takes_over: false,
     };
     let version = if old { Version::HTTP_10 } else { Version::HTTP_11 };
     let mut after = before.clone();

@@ -2,7 +2,7 @@
 //!
 //! A body is charged for the memory that holds its bytes, and asks for more before it reads on. Who finds none waits in order of
 //! arrival; the bytes stay in the client's socket meanwhile. Bodies of requests that pass a line without a session have half of it
-//! together, so that who sends those without end leaves the other half to all others. The first [`FIRST`] KiB of any body are
+//! together: however many of them come, the other half is left to all others. The first [`FIRST`] KiB of any body are
 //! charged to its client alone: a small one goes on whatever others hold.
 
 use std::collections::HashMap;
@@ -23,6 +23,18 @@ pub enum BodyOf {
     Stranger(IpAddr),
     /// Of any other.
     Inside(IpAddr),
+}
+
+impl BodyOf {
+    pub(super) fn client(self) -> IpAddr {
+        match self {
+            Self::Stranger(client) | Self::Inside(client) => client,
+        }
+    }
+
+    pub(super) fn is_strangers(self) -> bool {
+        matches!(self, Self::Stranger(_))
+    }
 }
 
 /// The memory for request bodies, shared by all cores.
@@ -78,15 +90,11 @@ impl Memory {
 
     /// An empty ration for this body.
     pub(super) fn ration(self: &Arc<Self>, body: BodyOf, stats: &Arc<Stats>) -> Ration {
-        let (client, is_strangers) = match body {
-            BodyOf::Stranger(client) => (client, true),
-            BodyOf::Inside(client) => (client, false),
-        };
         Ration {
             memory: Arc::clone(self),
             stats: Arc::clone(stats),
-            client: ClientKey::from(client),
-            is_strangers,
+            client: ClientKey::from(body.client()),
+            is_strangers: body.is_strangers(),
             share: None,
             kib: 0,
         }

@@ -1,6 +1,5 @@
 //! One request to the shop and its answer back, streamed both ways.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HOST};
@@ -37,8 +36,9 @@ pub struct Upstream {
 pub struct Forward<'a> {
     /// How the client reached us; the socket's other end joins `X-Forwarded-For`.
     pub hop: &'a Hop,
-    /// The visitor, whose share of the memory for bodies its body takes.
-    pub client: IpAddr,
+    /// The visitor, whose share of the memory for bodies it takes. A short answer to a stranger is taken over from the shop, so
+    /// that a client that does not read it holds no place. So it is for anybody where most connections of the server are taken.
+    pub whose: BodyOf,
     /// Whether the peer is a trusted proxy: then what it says in `X-Forwarded-*` stands.
     pub peer_trusted: bool,
     /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
@@ -47,9 +47,6 @@ pub struct Forward<'a> {
     pub headers: &'a [(HeaderName, HeaderValue)],
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
     pub cancel: Option<CancellationToken>,
-    /// A short answer is taken over from the shop, so that a client that does not read it holds no place. So it is for any request
-    /// where most connections of its server are taken.
-    pub takes_over: bool,
 }
 
 impl<'a> Forward<'a> {
@@ -58,12 +55,11 @@ impl<'a> Forward<'a> {
     pub fn over(conn: &'a Conn, trusted: &[ipnet::IpNet]) -> Self {
         Self {
             hop: conn.hop(),
-            client: conn.peer().ip(),
+            whose: BodyOf::Inside(conn.peer().ip()),
             peer_trusted: is_trusted(conn.peer().ip(), trusted),
             said_by_proxies: &[],
             headers: &[],
             cancel: None,
-            takes_over: false,
         }
     }
 }
@@ -116,10 +112,9 @@ impl Upstream {
     async fn received(
         &self,
         request: Box<Request<RequestBody>>,
-        client: IpAddr,
+        whose: BodyOf,
     ) -> Result<Box<Request<RequestBody>>, ForwardError> {
         let (head, mut body) = request.into_parts();
-        let whose = BodyOf::Inside(client);
         self.receive(&head.headers, &mut body, whose).await?;
         Ok(Box::new(Request::from_parts(head, body)))
     }
@@ -140,7 +135,7 @@ impl Upstream {
         }
         // PERF: most bodies are complete here, and to take a request apart copies it.
         if !request.body().is_complete() || request.body().is_too_large() {
-            request = Box::pin(self.received(request, forward.client)).await?;
+            request = Box::pin(self.received(request, forward.whose)).await?;
         }
         let upgrade = tunnel::asked(&mut request);
         let version = request.version();
@@ -158,7 +153,7 @@ impl Upstream {
         }
         let progress = request.body().progress();
         let is_tunnel = upgrade.is_some();
-        let sent = (progress.as_deref(), forward.client);
+        let sent = (progress.as_deref(), forward.whose.client());
         let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, sent, is_tunnel);
         let (mut answer, mut lease) = exchange.run(request).await?;
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
@@ -180,13 +175,8 @@ impl Upstream {
                 .headers_mut()
                 .insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        let takes_over = (forward.takes_over || lease.origin().is_crowded()) && !is_event_stream(&answer);
-        let whose = if forward.takes_over {
-            BodyOf::Stranger
-        } else {
-            BodyOf::Inside
-        };
-        let ration = takes_over.then(|| self.ration(whose(forward.client)));
+        let is_crowded = forward.whose.is_strangers() || lease.origin().is_crowded();
+        let ration = (is_crowded && !is_event_stream(&answer)).then(|| self.ration(forward.whose));
         Ok(self.stream(answer, lease, progress, ration).await?)
     }
 

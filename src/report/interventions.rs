@@ -138,7 +138,7 @@ impl Interventions {
                 let room = before.rooms.get(&change.room)?;
                 Some(InForce::of(room, before, here.entry.time))
             });
-            // Whoever waited does so no more, and what comes next is of another line.
+            // The line is gone, and what comes next is of another.
             if matches!(change.change, Change::Reset | Change::Remove) {
                 *in_force = None;
             }

@@ -38,7 +38,7 @@ pub(super) struct InForce<'a> {
 struct Dates {
     begins: Wall,
     opens: Wall,
-    /// When it closes, or the next sale begins: whoever still waits then is nobody.
+    /// When it closes, or the next sale begins: the line is gone then.
     ends: Option<Wall>,
 }
 
