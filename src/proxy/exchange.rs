@@ -173,9 +173,9 @@ impl<'a> Exchange<'a> {
         let origins = self.pool.origins();
         // PERF: as with a new connection.
         if stays {
-            return Box::pin(origins.free_at(full, self.deadline)).await;
+            return Box::pin(origins.free_at(full, self.client, self.deadline)).await;
         }
-        Box::pin(origins.free(full, &self.tried, self.deadline)).await
+        Box::pin(origins.free(full, &self.tried, self.client, self.deadline)).await
     }
 
     async fn next(&mut self) -> Option<Arc<Origin>> {

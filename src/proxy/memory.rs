@@ -4,6 +4,10 @@
 //! arrival; the bytes stay in the client's socket meanwhile. Bodies of requests that pass a line without a session have half of it
 //! together: however many of them come, the other half is left to all others. The first [`FIRST`] KiB of any body are
 //! charged to its client alone: a small one goes on whatever others hold.
+//!
+//! Bodies that hold a part and wait for the rest could wait for each other. So the first of a client's that has to wait may
+//! overdraw the client's share, one body of strangers and one of all others the memory for all. Who may, does not wait
+//! any more, ends, and gives back what the next ones go on with.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -44,15 +48,31 @@ pub(super) struct Memory {
     free: Semaphore,
     /// Of that, what strangers may take yet.
     strangers: Semaphore,
+    /// How many may overdraw them: one body of a stranger's, and one of all others.
+    overdraws: Overdrafts,
     share: usize,
     clients: Mutex<HashMap<ClientKey, Weak<Share>>>,
     bytes: u64,
+}
+
+#[derive(Debug)]
+struct Overdrafts {
+    strangers: Semaphore,
+    others: Semaphore,
+}
+
+impl Overdrafts {
+    fn of(&self, is_strangers: bool) -> &Semaphore {
+        if is_strangers { &self.strangers } else { &self.others }
+    }
 }
 
 /// What one client may have of it. It is forgotten with its last body.
 #[derive(Debug)]
 struct Share {
     free: Semaphore,
+    /// How many of its bodies may overdraw it: one.
+    overdraws: Semaphore,
     client: ClientKey,
     memory: Arc<Memory>,
 }
@@ -67,6 +87,19 @@ pub struct Ration {
     /// From the first KiB on.
     share: Option<Arc<Share>>,
     kib: usize,
+    /// How much of that is charged to each source; less where it overdraws.
+    charged: [usize; SOURCES],
+    overdraws: Overdraws,
+}
+
+/// What a body may overdraw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Overdraws {
+    Nothing,
+    /// Its client's share.
+    Share,
+    /// And the memory for all.
+    All,
 }
 
 impl Memory {
@@ -78,6 +111,10 @@ impl Memory {
         Arc::new(Self {
             free: Semaphore::new(kib),
             strangers: Semaphore::new(kib / 2),
+            overdraws: Overdrafts {
+                strangers: Semaphore::new(1),
+                others: Semaphore::new(1),
+            },
             share: (kib / SHARES).max(1),
             clients: Mutex::default(),
             bytes,
@@ -97,6 +134,8 @@ impl Memory {
             is_strangers: body.is_strangers(),
             share: None,
             kib: 0,
+            charged: [0; SOURCES],
+            overdraws: Overdraws::Nothing,
         }
     }
 
@@ -108,6 +147,7 @@ impl Memory {
         }
         let share = Arc::new(Share {
             free: Semaphore::new(self.share),
+            overdraws: Semaphore::new(1),
             client,
             memory: Arc::clone(self),
         });
@@ -135,56 +175,99 @@ impl Drop for Share {
 impl Ration {
     /// Waits until it covers `bytes`, or all that the client may have.
     pub(super) async fn grow(&mut self, bytes: usize) {
-        let Some((want, lacks)) = self.lacks(bytes) else { return };
-        let mut taken = [const { None }; SOURCES];
-        for (taken, (source, kib)) in taken.iter_mut().zip(lacks) {
-            if kib > 0 {
-                *taken = source.acquire_many(kib).await.ok();
-            }
+        if !self.grow_at_once(bytes) {
+            // PERF: rare, and its state is large.
+            Box::pin(self.wait(self.want(bytes))).await;
         }
-        taken.into_iter().flatten().for_each(SemaphorePermit::forget);
-        self.cover(want);
     }
 
     /// As [`grow`](Self::grow), where nobody has to wait; else false.
     pub(super) fn grow_at_once(&mut self, bytes: usize) -> bool {
-        let Some((want, lacks)) = self.lacks(bytes) else {
+        let want = self.want(bytes);
+        if want <= self.kib {
             return true;
-        };
+        }
+        let lacks = self.lacks(want);
+        let (memory, client) = (&self.memory, self.client);
+        let share = self.share.get_or_insert_with(|| memory.share(client));
         let mut taken = [const { None }; SOURCES];
-        for (taken, (source, kib)) in taken.iter_mut().zip(lacks) {
+        for ((taken, source), lacks) in taken.iter_mut().zip(sources(memory, share)).zip(lacks) {
             // PERF: a small body touches nothing that all clients share.
-            if kib > 0 {
-                let Ok(permit) = source.try_acquire_many(kib) else {
+            if lacks > 0 {
+                let Ok(permit) = source.try_acquire_many(permits(lacks)) else {
                     return false;
                 };
                 *taken = Some(permit);
             }
         }
-        taken.into_iter().flatten().for_each(SemaphorePermit::forget);
-        self.cover(want);
+        forget(taken);
+        self.cover(want, lacks);
         true
     }
 
-    /// How many KiB are to be held for `bytes`, and what it lacks of each source; `None` where it lacks nothing.
-    fn lacks(&mut self, bytes: usize) -> Option<(usize, [(&Semaphore, u32); SOURCES])> {
-        let want = bytes.div_ceil(1024).min(self.memory.share);
-        let lacks = want.checked_sub(self.kib).filter(|lacks| *lacks > 0)?;
-        let beyond = beyond(want) - beyond(self.kib);
-        let of_strangers = if self.is_strangers { beyond } else { 0 };
-        let (memory, client) = (&self.memory, self.client);
-        let share = self.share.get_or_insert_with(|| memory.share(client));
-        let sources = [
-            (&share.free, permits(lacks)),
-            (&memory.strangers, permits(of_strangers)),
-            (&memory.free, permits(beyond)),
-        ];
-        Some((want, sources))
+    /// Waits for its client's share, then for the memory for all; or until it may overdraw them.
+    async fn wait(&mut self, want: usize) {
+        let (memory, client, is_strangers) = (Arc::clone(&self.memory), self.client, self.is_strangers);
+        let share = Arc::clone(self.share.get_or_insert_with(|| memory.share(client)));
+        let [lacks, ..] = self.lacks(want);
+        tokio::select! {
+            biased;
+            permit = hold(&share.free, lacks) => {
+                forget([permit]);
+                self.charged[0] += lacks;
+            }
+            permit = hold(&share.overdraws, 1) => {
+                forget([permit]);
+                self.overdraws = Overdraws::Share;
+            }
+        }
+        let [_, of_strangers, of_all] = self.lacks(want);
+        let granted = async {
+            let strangers = hold(&memory.strangers, of_strangers).await;
+            forget([strangers, hold(&memory.free, of_all).await]);
+        };
+        // Who overdraws the memory for all overdraws its share too: it never waits for a body of the same client that waits for it.
+        let lacks_share = usize::from(self.overdraws == Overdraws::Nothing);
+        let overdraws = async {
+            let share = hold(&share.overdraws, lacks_share).await;
+            forget([share, hold(memory.overdraws.of(is_strangers), 1).await]);
+        };
+        let charged = tokio::select! {
+            biased;
+            () = granted => [0, of_strangers, of_all],
+            () = overdraws => {
+                self.overdraws = Overdraws::All;
+                [0; SOURCES]
+            }
+        };
+        self.cover(want, charged);
     }
 
-    fn cover(&mut self, kib: usize) {
+    /// How many KiB it takes to cover so many bytes.
+    fn want(&self, bytes: usize) -> usize {
+        bytes.div_ceil(1024).min(self.memory.share)
+    }
+
+    /// What it lacks of each source to hold so many KiB.
+    fn lacks(&self, want: usize) -> [usize; SOURCES] {
+        let beyond = beyond(want);
+        let of_strangers = if self.is_strangers { beyond } else { 0 };
+        let [share, strangers, all] = self.charged;
+        let share = want.saturating_sub(share);
+        let (strangers, all) = (of_strangers.saturating_sub(strangers), beyond.saturating_sub(all));
+        match self.overdraws {
+            Overdraws::Nothing => [share, strangers, all],
+            Overdraws::Share => [0, strangers, all],
+            Overdraws::All => [0; SOURCES],
+        }
+    }
+
+    fn cover(&mut self, kib: usize, charged: [usize; SOURCES]) {
         let more = (kib - self.kib) as u64;
         self.kib = kib;
+        for (all, more) in self.charged.iter_mut().zip(charged) {
+            *all += more;
+        }
         self.stats.buffered_kib.fetch_add(more, Ordering::Relaxed);
     }
 }
@@ -192,14 +275,36 @@ impl Ration {
 impl Drop for Ration {
     fn drop(&mut self) {
         let Some(share) = &self.share else { return };
-        share.free.add_permits(self.kib);
-        let beyond = beyond(self.kib);
-        if self.is_strangers {
-            self.memory.strangers.add_permits(beyond);
+        for (source, charged) in sources(&self.memory, share).into_iter().zip(self.charged) {
+            if charged > 0 {
+                source.add_permits(charged);
+            }
         }
-        self.memory.free.add_permits(beyond);
+        if self.overdraws != Overdraws::Nothing {
+            share.overdraws.add_permits(1);
+        }
+        if self.overdraws == Overdraws::All {
+            self.memory.overdraws.of(self.is_strangers).add_permits(1);
+        }
         self.stats.buffered_kib.fetch_sub(self.kib as u64, Ordering::Relaxed);
     }
+}
+
+/// What is charged: the client's share, the strangers' half, all.
+fn sources<'a>(memory: &'a Memory, share: &'a Share) -> [&'a Semaphore; SOURCES] {
+    [&share.free, &memory.strangers, &memory.free]
+}
+
+async fn hold(source: &Semaphore, lacks: usize) -> Option<SemaphorePermit<'_>> {
+    // Where it lacks nothing it waits behind nobody.
+    if lacks == 0 {
+        return None;
+    }
+    source.acquire_many(permits(lacks)).await.ok()
+}
+
+fn forget<const N: usize>(permits: [Option<SemaphorePermit<'_>>; N]) {
+    permits.into_iter().flatten().for_each(SemaphorePermit::forget);
 }
 
 /// What so many KiB of one body take of what is for all.
@@ -222,99 +327,4 @@ const FIRST: usize = 4;
 const SOURCES: usize = 3;
 
 #[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-
-    use futures_util::FutureExt;
-
-    use super::*;
-
-    fn client(last: u8) -> IpAddr {
-        Ipv4Addr::new(192, 0, 2, last).into()
-    }
-
-    /// Room for 64 KiB, of which each client has eight.
-    fn memory() -> (Arc<Memory>, Arc<Stats>) {
-        (Memory::new(64 * KIB), Arc::default())
-    }
-
-    const SHARE: usize = 8 * 1024;
-
-    fn inside(memory: &Arc<Memory>, last: u8, stats: &Arc<Stats>) -> Ration {
-        memory.ration(BodyOf::Inside(client(last)), stats)
-    }
-
-    fn stranger(memory: &Arc<Memory>, last: u8, stats: &Arc<Stats>) -> Ration {
-        memory.ration(BodyOf::Stranger(client(last)), stats)
-    }
-
-    /// Whether it grew without a wait; if so the other way says the same.
-    fn grows(ration: &mut Ration, bytes: usize) -> bool {
-        let at_once = ration.grow_at_once(bytes);
-        assert_eq!(ration.grow(bytes).now_or_never().is_some(), at_once);
-        at_once
-    }
-
-    #[test]
-    fn a_client_waits_for_its_own_bodies_and_nobody_else_does() {
-        let (memory, stats) = memory();
-        let [mut first, mut second] = [0; 2].map(|_| inside(&memory, 1, &stats));
-        assert!(grows(&mut first, SHARE));
-        assert!(!grows(&mut second, 1));
-        let mut other = inside(&memory, 2, &stats);
-        assert!(grows(&mut other, 1024));
-        assert_eq!(stats.buffered_kib.load(Ordering::Relaxed), 9);
-        drop(first);
-        assert!(grows(&mut second, 1));
-        drop((second, other));
-        assert_eq!(stats.buffered_kib.load(Ordering::Relaxed), 0);
-        assert!(memory.clients().is_empty(), "who holds nothing is forgotten");
-    }
-
-    #[test]
-    fn all_together_have_no_more_than_there_is_beyond_the_first_of_each() {
-        let (memory, stats) = memory();
-        let mut rations: Vec<_> = (0..17).map(|last| inside(&memory, last, &stats)).collect();
-        let mut last = rations.pop().unwrap();
-        for ration in &mut rations {
-            assert!(grows(ration, SHARE));
-        }
-        assert!(!grows(&mut last, FIRST * 1024 + 1));
-        assert!(grows(&mut last, FIRST * 1024), "a small body takes nothing of it");
-        rations.pop();
-        assert!(grows(&mut last, SHARE));
-        drop((rations, last));
-        assert_eq!(memory.free.available_permits(), 64, "all is given back");
-    }
-
-    #[test]
-    fn strangers_together_have_half() {
-        let (memory, stats) = memory();
-        let mut strangers: Vec<_> = (0..9).map(|last| stranger(&memory, last, &stats)).collect();
-        let mut late = strangers.pop().unwrap();
-        for ration in &mut strangers {
-            assert!(grows(ration, SHARE));
-        }
-        assert!(!grows(&mut late, SHARE), "who waits takes nothing of the other half");
-        let mut others: Vec<_> = (100..108).map(|last| inside(&memory, last, &stats)).collect();
-        for ration in &mut others {
-            assert!(grows(ration, SHARE));
-        }
-        assert!(!grows(&mut inside(&memory, 108, &stats), SHARE));
-        drop(others);
-        assert!(!grows(&mut late, SHARE));
-        strangers.pop();
-        assert!(grows(&mut late, SHARE));
-        drop((strangers, late));
-        assert_eq!(memory.strangers.available_permits(), 32, "all is given back");
-    }
-
-    #[test]
-    fn a_body_is_never_charged_more_than_its_client_may_have() {
-        let (memory, stats) = memory();
-        let mut ration = inside(&memory, 1, &stats);
-        assert!(grows(&mut ration, 1 << 20));
-        assert_eq!(ration.kib, 8);
-        assert!(grows(&mut ration, 1 << 20), "it has all it may have");
-    }
-}
+mod tests;

@@ -103,7 +103,7 @@ impl Uploads {
     }
 
     async fn turn(&self, client: IpAddr, deadline: Option<Instant>) -> Result<(Permit, Hold<ClientKey>), Kind> {
-        let place = self.streaming.place().ok_or(Kind::Exhausted)?;
+        let place = self.streaming.place(client).ok_or(Kind::Exhausted)?;
         let end = Instant::now() + self.streaming.patience();
         let (end, late) = match deadline {
             Some(deadline) if deadline < end => (deadline, Kind::TotalTimeout),

@@ -49,7 +49,7 @@ fn requests_wait_for_a_connection_in_order_and_who_goes_leaves_the_line() {
     let gate = bounded(shop.address, 3, LONG);
     let mut clients = Vec::new();
     for at in 0..4 {
-        let mut client = gate.client();
+        let mut client = gate.client_from(&format!("127.0.0.{}", at + 1));
         client.send(&format!("GET /{at} HTTP/1.1\r\nHost: a\r\n\r\n"));
         shop.until(|seen| seen.contains("GET /0"));
         until_waiting(&gate, at);
@@ -69,6 +69,28 @@ fn requests_wait_for_a_connection_in_order_and_who_goes_leaves_the_line() {
         .to_vec();
     assert!(order.is_sorted() && !seen.contains("GET /2"), "{seen}");
     assert_eq!(shop.connections(), 1);
+}
+
+#[test]
+fn one_client_has_half_of_the_line() {
+    let (shop, release) = held();
+    let gate = bounded(shop.address, 4, LONG);
+    let mut first = gate.client();
+    first.send(GET);
+    shop.until(|seen| seen.contains("GET"));
+    let waits = |at: u32, own: &str| {
+        let mut client = gate.client_from(own);
+        client.send(GET);
+        until_waiting(&gate, at);
+        client
+    };
+    let mut clients = vec![waits(1, "127.0.0.1"), waits(2, "127.0.0.1")];
+    let refused = gate.client_from("127.0.0.1").ask(GET);
+    assert_eq!((refused.status, refused.body.as_str()), (503, "Ours Exhausted"));
+    clients.extend([waits(3, "127.0.0.2"), waits(4, "127.0.0.3")]);
+    clients.push(first);
+    clients.iter().for_each(|_| release.send(()).unwrap());
+    assert!(clients.iter_mut().all(|client| client.answer().status == 200));
 }
 
 #[test]
@@ -151,7 +173,7 @@ fn request_goes_to_whichever_server_is_free_first_and_in_its_turn() {
         let Full { gate, servers, holders } = full(WAITING);
         let mut clients = Vec::new();
         for at in 0..WAITING {
-            let mut client = gate.client();
+            let mut client = gate.client_from(&format!("127.0.0.{}", at + 1));
             client.send(&format!("GET /{at} HTTP/1.1\r\nHost: a\r\n\r\n"));
             gate.until("it is in both lines", |gate| {
                 gate.origins.standing().iter().all(|server| server.waiting == at + 1)

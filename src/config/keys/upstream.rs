@@ -103,7 +103,7 @@ const KEYS: [Key; 39] = [
         "The memory for what is received of bodies, of which each client may have an eighth, and all requests without a session \
          together half, that pass a room by `return_routes` or `except`. Without memory a body waits in the client's socket, for the \
          `body_timeout` of `[server]`; then 503. The first 4 KiB of each body count in its client's eighth alone, so that small ones do \
-         not wait for others.",
+         not wait for others. One body of each client may have more than is left of its eighth, and two of all bodies more than is          left of all, so that bodies that hold a part do not wait for each other.",
     ),
     optional(
         "max_streaming_bodies",
@@ -130,7 +130,7 @@ const KEYS: [Key; 39] = [
         "number",
         "1000",
         "Most requests that wait for a server; one that would go to any stands in the line of each; and most bodies that \
-         wait to be streamed. Then 503 with Retry-After.",
+         wait to be streamed. One client may have half of these places. Then 503 with Retry-After.",
     ),
     key(
         "wait_timeout",

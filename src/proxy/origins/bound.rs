@@ -1,5 +1,6 @@
-//! The bound on requests at one server: so many at once over all cores, and a line of those that wait.
+//! The bound on requests at one server: so many at once over all cores, and a line of those that wait, half of it for each client.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::held;
+use crate::limit::{ClientKey, Held, Hold};
 use crate::proxy::pool::Stash;
 use crate::proxy::settings::ConnectionBound;
 
@@ -25,6 +27,8 @@ struct Count {
     /// Places that are taken and no more once they are left: there are fewer than there were.
     surplus: AtomicU32,
     waiting: AtomicU32,
+    /// Whose they are that wait.
+    clients: Arc<Held<ClientKey>>,
 }
 
 /// The right to a connection, until it drops.
@@ -38,6 +42,7 @@ impl Bound {
     pub(in crate::proxy) fn new(rules: ConnectionBound, before: Option<&Self>) -> Self {
         let count = before.map_or_else(Arc::default, |before| Arc::clone(&before.count));
         count.resize(rules.connections);
+        count.clients.allow(size(rules.waiting.div_ceil(2)));
         Self {
             rules,
             count,
@@ -73,13 +78,19 @@ impl Bound {
         self.rules.wait
     }
 
-    /// A place in the line, if there is one left.
-    pub(in crate::proxy) fn place(&self) -> Option<Place<'_>> {
+    /// A place in the line, if there is one left, and the client has no half of the line yet.
+    pub(in crate::proxy) fn place(&self, client: IpAddr) -> Option<Place<'_>> {
         if self.count.waiting.fetch_add(1, Ordering::Relaxed) >= self.rules.waiting {
             self.count.waiting.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
-        Some(Place(self))
+        // From here on the place is given back.
+        let mut place = Place {
+            bound: self,
+            client: None,
+        };
+        place.client = Some(self.count.clients.take(client.into())?);
+        Some(place)
     }
 
     fn permit(&self, place: OwnedSemaphorePermit) -> Permit {
@@ -97,6 +108,7 @@ impl Default for Count {
             most: Mutex::default(),
             surplus: AtomicU32::new(0),
             waiting: AtomicU32::new(0),
+            clients: Held::new(0),
         }
     }
 }
@@ -145,19 +157,22 @@ impl Drop for Permit {
 }
 
 /// A place in a server's line, until it drops.
-pub(in crate::proxy) struct Place<'b>(&'b Bound);
+pub(in crate::proxy) struct Place<'b> {
+    bound: &'b Bound,
+    client: Option<Hold<ClientKey>>,
+}
 
 impl Place<'_> {
     /// The right to a connection, first come, first served from when this is first polled.
     pub(in crate::proxy) async fn turn(&self) -> Option<Permit> {
-        let place = Arc::clone(&self.0.count.places).acquire_owned().await.ok()?;
-        Some(self.0.permit(place))
+        let place = Arc::clone(&self.bound.count.places).acquire_owned().await.ok()?;
+        Some(self.bound.permit(place))
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.count.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.bound.count.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -166,12 +181,34 @@ mod tests {
     use super::*;
 
     fn bound(connections: u32, before: Option<&Bound>) -> Bound {
+        with_line(connections, 1, before)
+    }
+
+    fn with_line(connections: u32, waiting: u32, before: Option<&Bound>) -> Bound {
         let rules = ConnectionBound {
             connections,
-            waiting: 1,
+            waiting,
             wait: Duration::ZERO,
         };
         Bound::new(rules, before)
+    }
+
+    #[test]
+    fn one_client_has_half_of_the_line() {
+        let [one, other] = [1, 2].map(|last| IpAddr::from([192, 0, 2, last]));
+        let bound = with_line(1, 4, None);
+        let places: Vec<_> = (0..4).filter_map(|_| bound.place(one)).collect();
+        assert_eq!((places.len(), bound.waiting()), (2, 2), "a refusal takes no place");
+        let others: Vec<_> = (0..4).filter_map(|_| bound.place(other)).collect();
+        assert_eq!((others.len(), bound.waiting()), (2, 4));
+        drop(places);
+        let third = bound.place(one).unwrap();
+        let shorter = with_line(1, 2, Some(&bound));
+        drop(others);
+        assert!(shorter.place(one).is_none(), "who waits counts under another bound");
+        drop(third);
+        assert!(shorter.place(one).is_some());
+        assert!(with_line(1, 1, None).place(one).is_some(), "a line of one is anybody's");
     }
 
     #[test]

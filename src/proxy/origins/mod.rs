@@ -19,6 +19,7 @@ mod weights;
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -248,18 +249,24 @@ impl Origins {
         &self,
         full: Arc<Origin>,
         tried: &[Arc<Origin>],
+        client: IpAddr,
         deadline: Option<Instant>,
     ) -> Result<Option<Busy>, Kind> {
         let mut origins = choice::all_well(&self.0.targets.load(), tried, now_ms());
         if !origins.iter().any(|origin| Arc::ptr_eq(origin, &full)) {
             origins.push(full);
         }
-        wait::first_free(&origins, |origin| self.0.lists(origin), deadline).await
+        wait::first_free(&origins, client, |origin| self.0.lists(origin), deadline).await
     }
 
     /// The same for `full` alone.
-    pub(super) async fn free_at(&self, full: Arc<Origin>, deadline: Option<Instant>) -> Result<Option<Busy>, Kind> {
-        wait::first_free(&[full], |origin| self.0.lists(origin), deadline).await
+    pub(super) async fn free_at(
+        &self,
+        full: Arc<Origin>,
+        client: IpAddr,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Busy>, Kind> {
+        wait::first_free(&[full], client, |origin| self.0.lists(origin), deadline).await
     }
 
     /// Waits for names to be looked up where none has an address yet; whether there is one now.

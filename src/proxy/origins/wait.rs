@@ -1,6 +1,7 @@
 //! Waiting for a connection where all are taken: a request stands in the line of every server that may have it, and goes to
 //! the first that is free.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use futures_util::future::select_all;
@@ -15,10 +16,11 @@ use crate::proxy::error::Kind;
 /// served. `None` where all of them were drained meanwhile, or are listed no more. Dropped, it leaves all the lines.
 pub(super) async fn first_free(
     origins: &[Arc<Origin>],
+    client: IpAddr,
     is_listed: impl Fn(&Arc<Origin>) -> bool,
     deadline: Option<Instant>,
 ) -> Result<Option<Busy>, Kind> {
-    let places: Vec<_> = origins.iter().filter_map(place).collect();
+    let places: Vec<_> = origins.iter().filter_map(|origin| place(origin, client)).collect();
     let mut turns: Vec<_> = places
         .iter()
         .map(|(origin, place)| Box::pin(async { (*origin, place.turn().await) }))
@@ -46,8 +48,8 @@ pub(super) async fn first_free(
     }
 }
 
-fn place(origin: &Arc<Origin>) -> Option<(&Arc<Origin>, Place<'_>)> {
-    Some((origin, origin.bound()?.place()?))
+fn place(origin: &Arc<Origin>, client: IpAddr) -> Option<(&Arc<Origin>, Place<'_>)> {
+    Some((origin, origin.bound()?.place(client)?))
 }
 
 /// It may have been drained or put out since the wait began. One that is out is still better than none.
