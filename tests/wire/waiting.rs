@@ -89,7 +89,9 @@ fn one_client_has_half_of_the_line() {
     assert_eq!((refused.status, refused.body.as_str()), (503, "Ours Exhausted"));
     clients.extend([waits(3, "127.0.0.2"), waits(4, "127.0.0.3")]);
     clients.push(first);
-    clients.iter().for_each(|_| release.send(()).unwrap());
+    for _ in &clients {
+        release.send(()).unwrap();
+    }
     assert!(clients.iter_mut().all(|client| client.answer().status == 200));
 }
 

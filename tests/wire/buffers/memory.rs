@@ -93,15 +93,18 @@ fn bodies_of_many_clients_that_hold_a_part_do_not_wait_for_each_other() {
         setup.server.body_idle = LONG;
     });
     let mut clients: Vec<Client> = (1..=16).map(|at| gate.client_from(&format!("127.0.0.{at}"))).collect();
-    clients
-        .iter_mut()
-        .for_each(|client| client.send(&post(16_000, &"x".repeat(3000))));
+    let mut each_sends = |text: &str| {
+        for client in &mut clients {
+            client.send(text);
+        }
+    };
+    each_sends(&post(16_000, &"x".repeat(3000)));
     until_held(&gate, 3 * 16);
-    clients.iter_mut().for_each(|client| client.send(&"x".repeat(3000)));
+    each_sends(&"x".repeat(3000));
     until_held(&gate, 6 * 16);
-    clients.iter_mut().for_each(|client| client.send(&"x".repeat(6000)));
+    each_sends(&"x".repeat(6000));
     until_held(&gate, 12 * 16);
-    clients.iter_mut().for_each(|client| client.send(&"x".repeat(4000)));
+    each_sends(&"x".repeat(4000));
     assert!(clients.iter_mut().all(|client| client.answer().status == 200));
     until_held(&gate, 0);
 }
@@ -154,7 +157,9 @@ fn wait_for_memory_has_an_end() {
     let mut late = gate.client();
     late.send(&post(1, "x"));
     gate.until("it waited long enough", |_| {
-        holders.iter_mut().for_each(|holder| holder.send("x"));
+        for holder in &mut holders {
+            holder.send("x");
+        }
         !is_silent(&late)
     });
     let answer = late.answer();
