@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use cookie::{Cookie, SameSite};
-use http::header::COOKIE;
+use http::header::{COOKIE, Entry};
 use http::{HeaderMap, HeaderValue};
 use memchr::{memchr, memmem};
 
@@ -89,7 +89,8 @@ pub struct Own<'a>(Vec<(&'a [u8], &'a [u8])>);
 impl<'a> Own<'a> {
     #[must_use]
     pub fn of(headers: &'a HeaderMap) -> Self {
-        Self(pairs(headers).filter(|(name, _)| is_ours(name)).collect())
+        let lines = headers.get_all(COOKIE).into_iter();
+        Self(lines.flat_map(pairs).filter(|(name, _)| is_ours(name)).collect())
     }
 
     /// The values of every cookie called `name`, a few at most: a planted one must not hide the genuine one. Bytes beyond
@@ -103,9 +104,8 @@ impl<'a> Own<'a> {
     }
 }
 
-fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let lines = headers.get_all(COOKIE).into_iter().map(HeaderValue::as_bytes);
-    lines.flat_map(split).filter_map(|pair| {
+fn pairs(line: &HeaderValue) -> impl Iterator<Item = (&[u8], &[u8])> {
+    split(line.as_bytes()).filter_map(|pair| {
         let at = memchr(b'=', pair)?;
         Some((pair[..at].trim_ascii(), pair[at + 1..].trim_ascii()))
     })
@@ -134,14 +134,24 @@ pub fn strip(headers: &mut HeaderMap) -> Stripped {
     // PERF: made once, since it costs more than a search.
     static FINDER: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(OURS));
     let ours = |line: &HeaderValue| FINDER.find(line.as_bytes()).is_some();
-    if !headers.get_all(COOKIE).iter().any(ours) {
+    let Entry::Occupied(mut lines) = headers.entry(COOKIE) else {
+        return Stripped::default();
+    };
+    if !lines.iter().any(ours) {
         return Stripped::default();
     }
-    let of_rehearsal = pairs(headers).any(|(name, _)| bare(name).starts_with(VIRTUAL.as_bytes()));
-    let lines: Vec<HeaderValue> = headers.get_all(COOKIE).iter().filter_map(without_ours).collect();
-    headers.remove(COOKIE);
-    for line in lines {
-        headers.append(COOKIE, line);
+    let is_virtual = |(name, _): (&[u8], _)| bare(name).starts_with(VIRTUAL.as_bytes());
+    let of_rehearsal = lines.iter().flat_map(pairs).any(is_virtual);
+    let kept: Vec<HeaderValue> = lines.iter().filter_map(without_ours).collect();
+    let mut kept = kept.into_iter();
+    match kept.next() {
+        Some(first) => {
+            lines.insert(first);
+            kept.for_each(|line| lines.append(line));
+        }
+        None => {
+            lines.remove();
+        }
     }
     Stripped { of_rehearsal }
 }

@@ -144,8 +144,10 @@ impl Gate {
         };
         let Halves { head, body, told } = &mut *request;
         let whose = right.body_of(visit.client);
-        let (begun, waits) = (time::uptime(), !body.is_complete());
-        if waits && let Err(error) = Box::pin(upstream.receive(&head.headers, body, whose)).await {
+        let begun = (!body.is_complete()).then(time::uptime);
+        if let Some(begun) = begun
+            && let Err(error) = Box::pin(upstream.receive(&head.headers, body, whose)).await
+        {
             let mut answer = self.failed(error, pages, visit);
             answer.upstream = Some(time::uptime().saturating_sub(begun));
             return answer;
@@ -155,10 +157,9 @@ impl Gate {
         {
             return refused.answer(pages, visit);
         }
-        let (waited, wall) = if waits {
-            (time::uptime().saturating_sub(begun), time::wall())
-        } else {
-            (Duration::ZERO, visit.wall)
+        let (waited, wall) = match begun {
+            Some(begun) => (time::uptime().saturating_sub(begun), time::wall()),
+            None => (Duration::ZERO, visit.wall),
         };
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
@@ -187,10 +188,8 @@ impl Gate {
         };
         let watched = self.watch(session.as_ref(), body);
         let asked = time::uptime();
-        self.shared
-            .metrics
-            .gate
-            .observe(visit.own_time().saturating_sub(waited));
+        let own_time = asked.saturating_sub(visit.judged() + waited);
+        self.shared.metrics.gate.observe(own_time);
         let Halves { head, body, .. } = *request;
         let request = Box::new(Request::from_parts(head, body));
         let result = upstream.forward(request, &forward).await;

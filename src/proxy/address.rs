@@ -22,15 +22,19 @@ pub fn client_address(conn: &Conn, headers: &HeaderMap, trusted: &[IpNet]) -> Ip
 }
 
 fn behind(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let mut client = peer;
+    // PERF: most gates have no proxy before them, and need not look for what one says.
+    if !is_trusted(peer, trusted) {
+        return peer;
+    }
     // A list may be spread over several lines: together they are one list, in their order.
     let lines = headers.get_all(&FORWARDED_FOR).iter().rev();
-    for entry in lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b',')) {
-        if !is_trusted(client, trusted) {
-            return client;
-        }
-        let Some(address) = parse(entry) else { return client };
-        client = address;
+    let mut entries = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
+    let mut client = peer;
+    while is_trusted(client, trusted) {
+        let Some(before) = entries.next().and_then(parse) else {
+            break;
+        };
+        client = before;
     }
     client
 }

@@ -6,7 +6,7 @@
 
 use http::header::{
     ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONNECTION, CONTENT_ENCODING,
-    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, FORWARDED, HOST, ORIGIN, PROXY_AUTHENTICATE,
+    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, Entry, FORWARDED, HOST, ORIGIN, PROXY_AUTHENTICATE,
     PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
@@ -189,20 +189,16 @@ fn accepts_trailers(headers: &HeaderMap) -> bool {
 /// The peer joins the list of addresses; what a trusted peer says of scheme, host and port stands.
 fn append_forwarded(headers: &mut HeaderMap, forward: &Forward<'_>) {
     let hop = forward.hop;
-    let before: Vec<&str> = headers
-        .get_all(&FORWARDED_FOR)
-        .iter()
-        .filter_map(|line| line.to_str().ok())
-        .collect();
-    let list = match &before[..] {
-        [] => hop.peer.clone(),
-        _ => text(format!(
-            "{}, {}",
-            before.join(", "),
-            hop.peer.to_str().unwrap_or_default()
-        )),
-    };
-    headers.insert(FORWARDED_FOR, list);
+    match headers.entry(FORWARDED_FOR) {
+        Entry::Vacant(lines) => {
+            lines.insert(hop.peer.clone());
+        }
+        Entry::Occupied(mut lines) => {
+            let hops = lines.iter().chain([&hop.peer]).filter_map(|line| line.to_str().ok());
+            let list = hops.collect::<Vec<&str>>().join(", ");
+            lines.insert(text(list));
+        }
+    }
     let proto = || HeaderValue::from_static(hop.proto.as_str());
     headers.entry(FORWARDED_PROTO).or_insert_with(proto);
     headers.entry(FORWARDED_PORT).or_insert_with(|| hop.port.clone());
@@ -218,16 +214,18 @@ fn append_via(headers: &mut HeaderMap, version: Version) {
         Version::HTTP_2 => "2.0 anteroom",
         _ => "1.1 anteroom",
     };
-    let mut lines = headers.get_all(VIA).iter();
-    // Further lines, and one with bytes beyond ASCII, stand as they are.
-    match (lines.next().map(HeaderValue::to_str), lines.next()) {
-        (Some(Ok(before)), None) => {
-            let list = text(format!("{before}, {hop}"));
-            headers.insert(VIA, list);
+    match headers.entry(VIA) {
+        Entry::Vacant(lines) => {
+            lines.insert(HeaderValue::from_static(hop));
         }
-        _ => {
-            headers.append(VIA, HeaderValue::from_static(hop));
-        }
+        Entry::Occupied(mut lines) => match (lines.get().to_str(), lines.iter().count()) {
+            (Ok(before), 1) => {
+                let list = text(format!("{before}, {hop}"));
+                lines.insert(list);
+            }
+            // Further lines, and one with bytes beyond ASCII, stand as they are.
+            _ => lines.append(HeaderValue::from_static(hop)),
+        },
     }
 }
 
