@@ -33,15 +33,20 @@ pub fn named(value: &[u8]) -> Result<Method, Unclear> {
 
 /// Whether a request names another method, in a field or in its query, as some shops read it there too.
 pub fn is_claimed(head: &Parts) -> bool {
-    let by_query = |query| in_query(query).next().is_some();
-    claimed(&head.headers).next().is_some() || head.uri.query().is_some_and(by_query)
+    claimed(&head.headers).next().is_some() || head.uri.query().is_some_and(is_in_query)
+}
+
+/// Whether a query names a method.
+pub fn is_in_query(query: &str) -> bool {
+    in_query(query).next().is_some()
 }
 
 /// A value that a shop may read as any method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unclear;
 
-fn is_override(name: &str) -> bool {
+/// A field by which a method is named, however its name is spelled.
+pub fn is_override(name: &str) -> bool {
     names::field::METHODS.iter().any(|own| names::field::is_same(own, name))
 }
 

@@ -37,13 +37,12 @@ pub struct Unadmitted {
 
 struct Bound {
     most: usize,
-    all: Arc<Held<()>>,
-    clients: Arc<Held<ClientKey>>,
+    held: Arc<Held<ClientKey>>,
     refused: Counter,
 }
 
 /// Counts until it drops.
-pub type Hold = (limit::Hold<()>, limit::Hold<ClientKey>);
+pub type Hold = limit::Hold<ClientKey>;
 
 /// Which bound a request counts against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +74,7 @@ impl Unadmitted {
     pub fn new(bounds: config::Unadmitted, metrics: &Metrics, before: Option<&Self>) -> Self {
         let bound = |name, most, before: Option<&Bound>| Bound {
             most,
-            all: before.map_or_else(|| Held::new(most), |old| Arc::clone(&old.all)),
-            clients: before.map_or_else(|| Held::new(share(most)), |old| Arc::clone(&old.clients)),
+            held: before.map_or_else(|| Held::within(most, share(most)), |old| Arc::clone(&old.held)),
             refused: metrics.limited(name),
         };
         Self {
@@ -89,8 +87,7 @@ impl Unadmitted {
     /// Sets the bounds of what was taken over from those before.
     pub fn take_force(&self) {
         for bound in [&self.reads, &self.posts, &self.streams] {
-            bound.all.allow(bound.most);
-            bound.clients.allow(share(bound.most));
+            bound.held.allow_within(bound.most, share(bound.most));
         }
     }
 
@@ -102,8 +99,7 @@ impl Unadmitted {
             Sort::Post => &self.posts,
             Sort::Stream => &self.streams,
         };
-        let taken = bound.clients.take(client.into());
-        let taken = taken.and_then(|client| Some((bound.all.take(())?, client)));
+        let taken = bound.held.take(client.into());
         if taken.is_none() {
             bound.refused.inc();
         }

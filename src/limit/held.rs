@@ -1,20 +1,30 @@
 //! How many of a thing somebody has at once: connections, event streams.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is held now, by whom; as large as there are holders, so whatever is held needs a bound in all besides.
+/// What is held now, by whom; as large as there are holders, so whatever is held needs a bound in all.
 #[derive(Debug)]
-pub struct Held<K: Eq + Hash> {
-    most: AtomicUsize,
-    now: Mutex<HashMap<K, usize>>,
+pub struct Held<K: Eq + Hash + Clone>(Mutex<Counts<K>>);
+
+#[derive(Debug)]
+struct Counts<K> {
+    most: Most,
+    in_all: usize,
+    each: HashMap<K, usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Most {
+    in_all: usize,
+    each: usize,
 }
 
 /// One thing held; given back when dropped.
 #[derive(Debug)]
-pub struct Hold<K: Eq + Hash> {
+pub struct Hold<K: Eq + Hash + Clone> {
     held: Arc<Held<K>>,
     key: K,
 }
@@ -23,38 +33,62 @@ impl<K: Eq + Hash + Clone> Held<K> {
     /// At most `most` for each key.
     #[must_use]
     pub fn new(most: usize) -> Arc<Self> {
-        let (most, now) = (AtomicUsize::new(most), Mutex::default());
-        Arc::new(Self { most, now })
+        Self::within(usize::MAX, most)
     }
 
-    /// At most `most` from now on; who holds more gives nothing back.
+    /// At most `in_all`, and `each` for each key.
+    #[must_use]
+    pub fn within(in_all: usize, each: usize) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Counts {
+            most: Most { in_all, each },
+            in_all: 0,
+            each: HashMap::new(),
+        })))
+    }
+
+    /// At most `most` for each key from now on; who holds more gives nothing back.
     pub fn allow(&self, most: usize) {
-        self.most.store(most, Ordering::Relaxed);
+        self.counts().most.each = most;
     }
 
-    /// One more; `None` when `key` has as many as it may.
+    /// As [`allow`](Self::allow), with the bound in all.
+    pub fn allow_within(&self, in_all: usize, each: usize) {
+        self.counts().most = Most { in_all, each };
+    }
+
+    /// One more; `None` when `key` has as many as it may, or all together have.
     #[must_use]
     pub fn take(self: &Arc<Self>, key: K) -> Option<Hold<K>> {
-        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = now.get(&key).copied().unwrap_or(0);
-        if count >= self.most.load(Ordering::Relaxed) {
+        let mut counts = self.counts();
+        if counts.in_all >= counts.most.in_all {
             return None;
         }
-        now.insert(key.clone(), count + 1);
+        let most = counts.most.each;
+        match counts.each.entry(key.clone()) {
+            Entry::Occupied(count) if *count.get() >= most => return None,
+            Entry::Occupied(mut count) => *count.get_mut() += 1,
+            Entry::Vacant(_) if most == 0 => return None,
+            Entry::Vacant(count) => {
+                count.insert(1);
+            }
+        }
+        counts.in_all += 1;
         let held = Arc::clone(self);
         Some(Hold { held, key })
     }
-}
 
-impl<K: Eq + Hash> Held<K> {
     /// How many hold something.
     #[must_use]
     pub fn holders(&self) -> usize {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.counts().each.len()
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts<K>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<K: Eq + Hash> Hold<K> {
+impl<K: Eq + Hash + Clone> Hold<K> {
     /// Who holds it.
     #[must_use]
     pub fn key(&self) -> &K {
@@ -62,14 +96,17 @@ impl<K: Eq + Hash> Hold<K> {
     }
 }
 
-impl<K: Eq + Hash> Drop for Hold<K> {
+impl<K: Eq + Hash + Clone> Drop for Hold<K> {
     fn drop(&mut self) {
-        let mut now = self.held.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(count) = now.get_mut(&self.key) else { return };
-        *count -= 1;
-        if *count == 0 {
-            now.remove(&self.key);
+        let mut counts = self.held.counts();
+        let Entry::Occupied(mut count) = counts.each.entry(self.key.clone()) else {
+            return;
+        };
+        *count.get_mut() -= 1;
+        if *count.get() == 0 {
+            count.remove();
         }
+        counts.in_all -= 1;
     }
 }
 
@@ -91,6 +128,21 @@ mod tests {
         assert!(held.take("a").is_none());
         drop(third);
         assert!(held.take("a").is_some());
+    }
+
+    #[test]
+    fn all_together_have_a_bound_besides() {
+        let held = Held::within(3, 2);
+        let both = [held.take("a").unwrap(), held.take("a").unwrap()];
+        let third = held.take("b").unwrap();
+        assert!(held.take("c").is_none() && held.take("b").is_none());
+        held.allow_within(4, 1);
+        assert!(held.take("b").is_none());
+        let fourth = held.take("c").unwrap();
+        drop((both, third));
+        assert!(held.take("c").is_none() && held.take("a").is_some());
+        drop(fourth);
+        assert!(held.take("c").is_some());
     }
 
     #[test]

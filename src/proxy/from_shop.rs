@@ -35,13 +35,19 @@ pub(super) struct FromShop {
 struct Ahead {
     frames: VecDeque<Frame<Bytes>>,
     /// The memory for it.
-    _ration: Ration,
+    ration: Ration,
 }
 
 impl Ahead {
     fn bytes(&self) -> usize {
         let data = self.frames.iter().filter_map(Frame::data_ref);
         data.map(Bytes::len).sum()
+    }
+
+    /// There is memory for what is here. PERF: a small answer takes nothing of what all clients share.
+    fn is_charged(&mut self) -> bool {
+        let bytes = self.bytes();
+        self.ration.grow_at_once(bytes)
     }
 }
 
@@ -61,12 +67,12 @@ impl FromShop {
     /// that does not read holds the answer, and not a place at the shop that others wait for.
     /// An answer that breaks meanwhile is none.
     pub(super) async fn take_over(&mut self, mut ration: Ration) -> Result<(), Kind> {
-        if self.incoming.size_hint().lower() > SHORT as u64 || !ration.grow_at_once(SHORT) {
+        if self.incoming.size_hint().lower() > SHORT as u64 || !ration.grow_at_once(1) {
             return Ok(());
         }
         let mut ahead = Ahead {
             frames: VecDeque::new(),
-            _ration: ration,
+            ration,
         };
         let soon = Instant::now() + SOON;
         while self.lease.is_some() && ahead.bytes() < SHORT {
@@ -75,6 +81,10 @@ impl FromShop {
                 break;
             };
             ahead.frames.push_back(frame.map_err(|_| Kind::Broken)?);
+            // Without memory for what came it keeps its place.
+            if !ahead.is_charged() {
+                break;
+            }
             if self.incoming.is_end_stream() {
                 self.end();
             }
