@@ -13,7 +13,7 @@ use crate::config::{Identities, Missing, Source};
 use crate::identity::{Identity, MAX_IDENTITY};
 use crate::metrics::Outcome;
 use crate::names;
-use crate::names::parameter::Doubtful;
+use crate::names::spelling::Doubtful;
 use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};
 use crate::token::{Ticket, TicketPlace};
 use crate::waiting::PageKind;

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::names::parameter::{Spelling, json_spelling};
+use crate::names::spelling::{Spelling, json_spelling};
 
 /// The members of an object by name. Depth is bounded by the parser, at 128; size by whoever reads. Their
 /// names are printed, their values never: one of them says who somebody is.

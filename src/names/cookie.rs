@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use super::parameter::{Doubtful, Finder, Spelling};
 use super::percent;
+use super::spelling::{Doubtful, Finder, Spelling};
 
 /// The value that every stack reads under `name` in the `Cookie` lines of a request, with its escapes decoded, so that an account is
 /// the same to stacks that decode and to those that do not; `None` where no stack reads any, letter case apart.

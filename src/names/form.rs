@@ -7,7 +7,8 @@ use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 
 use super::multipart::{self, Broken};
-use super::parameter::{self, Doubtful, Spelling, Value, spelling};
+use super::parameter::{self, Value};
+use super::spelling::{Doubtful, Finder, Spelling};
 
 /// What the body of a request is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -141,6 +142,7 @@ fn read(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Option<Valu
 
 fn of_parts(boundary: &str, body: &[u8], whole: bool, name: &str) -> Result<Option<Value>, Doubtful> {
     let mut found: Option<Value> = None;
+    let mut finder = Finder::new(name);
     for part in multipart::parts(body, boundary.as_bytes()) {
         let part = match part {
             Ok(part) => part,
@@ -158,7 +160,7 @@ fn of_parts(boundary: &str, body: &[u8], whole: bool, name: &str) -> Result<Opti
                 bytes: part.value.to_vec(),
                 times,
             });
-        } else if spelling(part.name, name) != Spelling::Other {
+        } else if finder.spelling(part.name)? != Spelling::Other {
             return Err(Doubtful);
         }
     }

@@ -13,3 +13,4 @@ pub mod look_alikes;
 mod multipart;
 pub mod parameter;
 pub mod percent;
+pub mod spelling;

@@ -1,6 +1,6 @@
 //! Which queries a path that a room leaves outside may carry.
 
-use crate::names::parameter::{Spelling, spelling};
+use crate::names::spelling::is_own;
 
 /// What the query of a read may hold, where an entry of `except` names no method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -13,11 +13,7 @@ pub(super) enum Queries {
 
 impl Queries {
     pub(super) fn take(self, query: Option<&str>) -> bool {
-        let of_caches = |key: &str| {
-            CACHE_NAMES
-                .iter()
-                .any(|name| spelling(key.as_bytes(), name) == Spelling::Own)
-        };
+        let of_caches = |key: &str| CACHE_NAMES.iter().any(|name| is_own(key.as_bytes(), name));
         self == Self::Any || keys(query.unwrap_or_default()).all(of_caches)
     }
 }
