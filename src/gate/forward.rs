@@ -10,7 +10,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::{Outcome, UpstreamFault};
-use crate::proxy::{self, Body, BodyOf, Fault, Forward, ForwardError, RequestBody, SessionWord};
+use crate::proxy::{self, Body, BodyOf, Fault, Forward, ForwardError, Outliving, RequestBody, SessionWord, Upstream};
 use crate::replica::Note;
 use crate::room::{Edition, Visitor};
 use crate::time;
@@ -30,7 +30,7 @@ use super::rules::{Ending, Rules};
 use super::seat::Seat;
 use super::unadmitted::{self, Sort};
 use super::visit::Visit;
-use super::{Gate, Halves};
+use super::{Gate, Halves, Shared};
 
 pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
 
@@ -106,10 +106,22 @@ impl<'a> Admission<'a> {
         }
     }
 
-    pub fn session(self) -> Option<Session<'a>> {
+    pub fn session(&self) -> Option<&Session<'a>> {
         match self {
             Self::Session(session) => Some(session),
             Self::Open(_) | Self::LetPast(_) | Self::Bounded(_) | Self::Free => None,
+        }
+    }
+
+    /// It has ended since the request was judged.
+    fn is_over(&self, shared: &Shared) -> bool {
+        match self {
+            Self::Session(session) => shared.is_over(&session.visitor, session.edition),
+            Self::Open(seat) => shared.is_shut(&seat.rules.room.name, &seat.line),
+            Self::LetPast(seat) => {
+                shared.replica.cut_off().is_none() && shared.is_shut(&seat.rules.room.name, &seat.line)
+            }
+            Self::Bounded(_) | Self::Free => false,
         }
     }
 }
@@ -127,7 +139,7 @@ impl Gate {
     ) -> Answer {
         if let Some(rehearsed) = visit.rehearsed {
             if !rehearsed.forward {
-                return Self::stand_in(&request.head, outcome, right);
+                return Self::stand_in(&request.head, outcome, &right);
             }
             request.head.headers.remove(rehearsal::HEADER);
         }
@@ -163,7 +175,7 @@ impl Gate {
         };
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
-        let place = match right {
+        let place = match &right {
             Admission::Bounded(sort) => match self.shared.unadmitted.take(sort.of(body), visit.client) {
                 Some(place) => Some(place),
                 None => return unadmitted::over(pages, visit),
@@ -175,24 +187,33 @@ impl Gate {
         let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
         let guard = held.map(|(by, cancel)| self.in_flight.raise(by, cancel));
         let session = right.session();
-        let name = session.as_ref().map(|session| session.name.as_str());
+        let name = session.map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();
         let ours = Fields::of(name, head, signer, wall);
-        let forward = Forward {
-            hop: &visit.hop,
-            whose,
-            peer_trusted: visit.peer_trusted,
-            said_by_proxies: &self.shared.said_by_proxies,
-            headers: ours.as_slice(),
-            cancel,
-        };
-        let watched = self.watch(session.as_ref(), body);
+        let watched = self.watch(session, body);
         let asked = time::uptime();
         let own_time = asked.saturating_sub(visit.judged() + waited);
         self.shared.metrics.gate.observe(own_time);
         let Halves { head, body, .. } = *request;
         let request = Box::new(Request::from_parts(head, body));
-        let result = upstream.forward(request, &forward).await;
+        let (result, place) = match place {
+            Some(place) => {
+                self.forward_bounded(visit, upstream, request, (whose, ours), place)
+                    .await
+            }
+            None => {
+                let forward = Forward {
+                    hop: &visit.hop,
+                    whose,
+                    peer_trusted: visit.peer_trusted,
+                    said_by_proxies: &self.shared.said_by_proxies,
+                    headers: ours.as_slice(),
+                    still: &|| !right.is_over(&self.shared),
+                    cancel,
+                };
+                (upstream.forward(request, &forward).await, None)
+            }
+        };
         let took = time::uptime().saturating_sub(asked);
         if let Some(watched) = watched {
             watched.over(failed_by_shop(&result));
@@ -210,9 +231,36 @@ impl Gate {
         answer.upstream = Some(took);
         self.shared.metrics.upstream.observe(took);
         if let Some(session) = session {
-            self.close_step(&session, &method, &mut answer.response);
+            self.close_step(session, &method, &mut answer.response);
         }
         answer
+    }
+
+    /// Forwards what holds a place in a bound. SECURITY: shops work on where nobody waits for the answer, so a client that hangs up
+    /// leaves its place when the answer begins, or has not come in time.
+    fn forward_bounded(
+        &self,
+        visit: &Visit,
+        upstream: &Upstream,
+        request: Box<Request<RequestBody>>,
+        (whose, ours): (BodyOf, Fields),
+        place: unadmitted::Hold,
+    ) -> Outliving<impl Future<Output = (Result<Response<Body>, ForwardError>, Option<unadmitted::Hold>)> + Send + use<>>
+    {
+        let (shared, upstream, hop) = (Arc::clone(&self.shared), upstream.clone(), Arc::clone(&visit.hop));
+        let peer_trusted = visit.peer_trusted;
+        Outliving::new(async move {
+            let forward = Forward {
+                hop: &hop,
+                whose,
+                peer_trusted,
+                said_by_proxies: &shared.said_by_proxies,
+                headers: ours.as_slice(),
+                still: &|| true,
+                cancel: None,
+            };
+            (upstream.forward(request, &forward).await, Some(place))
+        })
     }
 
     /// Notes that a request is sent; what becomes of it is watched where it is a session's.
@@ -249,7 +297,9 @@ impl Gate {
                 "upstream_timeout",
                 PageKind::GatewayTimeout,
             ),
-            proxy::Kind::Exhausted => (StatusCode::SERVICE_UNAVAILABLE, "exhausted", PageKind::Unavailable),
+            proxy::Kind::Exhausted | proxy::Kind::Withdrawn => {
+                (StatusCode::SERVICE_UNAVAILABLE, "exhausted", PageKind::Unavailable)
+            }
             _ => (StatusCode::BAD_GATEWAY, "upstream_unreachable", PageKind::BadGateway),
         };
         let outcome = match error.fault {
@@ -257,12 +307,13 @@ impl Gate {
             Fault::Upstream => Outcome::Upstream,
             Fault::Ours => Outcome::Failed,
         };
-        if error.fault != Fault::Client {
+        if error.fault != Fault::Client && error.kind != proxy::Kind::Withdrawn {
             self.shared.metrics.upstream_fault(fault(error.kind));
             tracing::warn!(request_id = %visit.id, %error, "not forwarded");
         }
         let mut refusal = Refusal::new(status, word, page, outcome);
-        refusal.retry_after_secs = (error.kind == proxy::Kind::Exhausted).then_some(EXHAUSTED_RETRY_SECS);
+        let is_full = matches!(error.kind, proxy::Kind::Exhausted | proxy::Kind::Withdrawn);
+        refusal.retry_after_secs = is_full.then_some(EXHAUSTED_RETRY_SECS);
         refusal.answer(pages, visit)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crate::replica::Note;
-use crate::room::Standing;
+use crate::room::{Edition, LineName, RoomName, Standing, Visitor, is_reset};
 use crate::waiting::LOOKS_WITHIN;
 
 use super::in_flight::{Held, Right};
@@ -55,23 +55,46 @@ fn look_after(shared: &Shared, held: &Held) {
     let view = shared.replica.load();
     match &held.by {
         Right::Session(visitor) => match view.standing(visitor, view.clock) {
-            // While cut off, those inside go on: only what the log says ends a session, or too long an outage.
-            Standing::Inside(inside) if shared.outlived(&visitor.room, inside.expires) => held.cancel.cancel(),
+            standing if shared.ends(visitor, standing) => held.cancel.cancel(),
             Standing::Inside(_) if shared.replica.cut_off().is_some() => {
                 shared.replica.note((**visitor).clone(), Note::Reopen);
             }
             Standing::Inside(inside) if inside.renewal_due(view.now()) => {
                 shared.replica.note((**visitor).clone(), Note::Renew);
             }
-            Standing::Ended | Standing::Late => held.cancel.cancel(),
             _ => {}
         },
-        Right::Open(room, line) if !view.stays_open(room, line, view.now()) => held.cancel.cancel(),
-        Right::LetPast(room, line)
-            if shared.replica.cut_off().is_none() && !view.stays_open(room, line, view.now()) =>
-        {
+        Right::Open(room, line) if shared.is_shut(room, line) => held.cancel.cancel(),
+        Right::LetPast(room, line) if shared.replica.cut_off().is_none() && shared.is_shut(room, line) => {
             held.cancel.cancel();
         }
         Right::Open(..) | Right::LetPast(..) => {}
+    }
+}
+
+impl Shared {
+    /// A session of this edition is over.
+    #[must_use]
+    pub fn is_over(&self, visitor: &Visitor, edition: Edition) -> bool {
+        let view = self.replica.load();
+        let room = view.rooms.get(&visitor.room);
+        let is_void = room.is_some_and(|room| is_reset(edition, visitor.number, room.voided, room.spared));
+        is_void || self.ends(visitor, view.standing(visitor, view.clock))
+    }
+
+    /// While cut off, those inside go on: only what the log says ends a session, or too long an outage.
+    fn ends(&self, visitor: &Visitor, standing: Standing) -> bool {
+        match standing {
+            Standing::Inside(inside) => self.outlived(&visitor.room, inside.expires),
+            Standing::Ended | Standing::Late => true,
+            _ => false,
+        }
+    }
+
+    /// The line is not open, or not any more.
+    #[must_use]
+    pub fn is_shut(&self, room: &RoomName, line: &LineName) -> bool {
+        let view = self.replica.load();
+        !view.stays_open(room, line, view.now())
     }
 }

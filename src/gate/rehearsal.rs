@@ -77,7 +77,7 @@ impl Gate {
     }
 
     /// What a virtual visitor is given in place of the shop's answer.
-    pub fn stand_in(head: &Parts, outcome: Outcome, right: Admission<'_>) -> Answer {
+    pub fn stand_in(head: &Parts, outcome: Outcome, right: &Admission<'_>) -> Answer {
         let body = "{\"state\":\"inside\",\"virtual\":true}".to_owned();
         let mut response = json(StatusCode::OK, "rehearsed", "application/json", body);
         if let Some(session) = right.session() {

@@ -58,6 +58,9 @@ pub enum Kind {
     /// This process has no socket, port or memory left, or all connections that the shop may have are taken.
     #[error("no resources to reach the upstream")]
     Exhausted,
+    /// The right to be forwarded ended while the request waited for a server.
+    #[error("the right to be forwarded ended meanwhile")]
+    Withdrawn,
 }
 
 /// A request that could not be forwarded. The client has been sent nothing.
@@ -74,7 +77,7 @@ impl From<Kind> for ForwardError {
     fn from(kind: Kind) -> Self {
         let fault = match kind {
             Kind::BodyTooLarge | Kind::BodyTimeout | Kind::BodyBroken | Kind::Loop => Fault::Client,
-            Kind::Exhausted => Fault::Ours,
+            Kind::Exhausted | Kind::Withdrawn => Fault::Ours,
             _ => Fault::Upstream,
         };
         Self { fault, kind }
@@ -97,7 +100,7 @@ impl Kind {
             | Self::Ambiguous
             | Self::UnaskedSwitch
             | Self::NoTunnel => StatusCode::BAD_GATEWAY,
-            Self::Exhausted => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Exhausted | Self::Withdrawn => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }

@@ -24,13 +24,21 @@ use super::settings::{ShopHttp2, UpstreamSettings};
 use super::shop_http2::{Fate, Unopened};
 use super::stats::{Stats, up};
 
+/// Whose request it is.
+pub(super) struct Sender<'a> {
+    /// How far the client has come with the body; `None` where there is none.
+    pub progress: Option<&'a Progress>,
+    pub client: IpAddr,
+    /// Whether it may be forwarded still.
+    pub still: &'a (dyn Fn() -> bool + Sync),
+}
+
 /// One request's way to an answer.
 pub(super) struct Exchange<'a> {
     pool: &'a Arc<Pool>,
     settings: &'a UpstreamSettings,
     stats: &'a Arc<Stats>,
-    progress: Option<&'a Progress>,
-    client: IpAddr,
+    sender: Sender<'a>,
     deadline: Option<Instant>,
     /// Servers that are not tried again.
     tried: Vec<Arc<Origin>>,
@@ -45,6 +53,8 @@ pub(super) struct Exchange<'a> {
     last: Kind,
     /// It asks for a tunnel.
     is_tunnel: bool,
+    /// It did not get a kept connection at once.
+    waited: bool,
 }
 
 /// The request as it would be sent again.
@@ -67,7 +77,7 @@ impl<'a> Exchange<'a> {
         pool: &'a Arc<Pool>,
         settings: &'a UpstreamSettings,
         stats: &'a Arc<Stats>,
-        (progress, client): (Option<&'a Progress>, IpAddr),
+        sender: Sender<'a>,
         is_tunnel: bool,
     ) -> Self {
         pool.budget().earn();
@@ -75,8 +85,7 @@ impl<'a> Exchange<'a> {
             pool,
             settings,
             stats,
-            progress,
-            client,
+            sender,
             deadline: settings.total.map(|total| Instant::now() + total),
             tried: Vec::new(),
             spare: None,
@@ -85,6 +94,7 @@ impl<'a> Exchange<'a> {
             resent: 0,
             last: Kind::Unreachable,
             is_tunnel,
+            waited: false,
         }
     }
 
@@ -93,24 +103,32 @@ impl<'a> Exchange<'a> {
         let mut request = self.outgoing(request).await?;
         loop {
             let lease = self.lease().await?;
+            // SECURITY: it may have waited, and the right to it may be over.
+            if self.waited && !(self.sender.still)() {
+                return Err(Kind::Withdrawn);
+            }
             let copy = self.copy(&mut request, &lease);
             match self.send(lease, request).await {
                 Ok(answered) => return Ok(answered),
-                Err(failed) => request = self.again(failed, copy)?,
+                Err(failed) => {
+                    request = self.again(failed, copy)?;
+                    self.waited = true;
+                }
             }
         }
     }
 
-    async fn outgoing(&self, request: Box<Request<RequestBody>>) -> Result<Request<Sent>, Kind> {
+    async fn outgoing(&mut self, request: Box<Request<RequestBody>>) -> Result<Request<Sent>, Kind> {
         let (mut head, mut body) = request.into_parts();
-        if self.progress.is_none() {
+        if self.sender.progress.is_none() {
             head.headers.remove(EXPECT);
             return Ok(with_head(head, Sent::nothing()));
         }
         if !body.is_complete() {
             // PERF: rare, and its state is large.
             let uploads = self.pool.origins().uploads();
-            body.hold(Box::pin(uploads.stream(self.client, self.deadline, self.stats)).await?);
+            self.waited = true;
+            body.hold(Box::pin(uploads.stream(self.sender.client, self.deadline, self.stats)).await?);
         }
         frame(&mut head.headers, &mut body, self.settings.http2 != ShopHttp2::Off);
         let expects = head.headers.contains_key(EXPECT);
@@ -123,7 +141,7 @@ impl<'a> Exchange<'a> {
 
     /// The request as it would be sent again, where that may be asked for. Over HTTP/2 any may be that was not processed.
     fn copy(&self, request: &mut Request<Sent>, lease: &Lease) -> Option<Copy> {
-        let is_safe = self.progress.is_none()
+        let is_safe = self.sender.progress.is_none()
             && request.method().is_idempotent()
             && self.resent < self.settings.retries
             && (lease.is_reused() || self.pool.origins().are_many());
@@ -160,6 +178,7 @@ impl<'a> Exchange<'a> {
                     Err(back) => busy = back,
                 }
             }
+            self.waited = true;
             // PERF: rare, and its state is large.
             match Box::pin(self.pool.fresh(busy, self.is_tunnel, self.deadline)).await {
                 Ok(lease) => return Ok(lease),
@@ -169,13 +188,14 @@ impl<'a> Exchange<'a> {
     }
 
     /// Waits where all connections are taken; `stays` where no other server will do.
-    async fn turn(&self, full: Arc<Origin>, stays: bool) -> Result<Option<Busy>, Kind> {
+    async fn turn(&mut self, full: Arc<Origin>, stays: bool) -> Result<Option<Busy>, Kind> {
+        self.waited = true;
         let origins = self.pool.origins();
         // PERF: as with a new connection.
         if stays {
-            return Box::pin(origins.free_at(full, self.client, self.deadline)).await;
+            return Box::pin(origins.free_at(full, self.sender.client, self.deadline)).await;
         }
-        Box::pin(origins.free(full, &self.tried, self.client, self.deadline)).await
+        Box::pin(origins.free(full, &self.tried, self.sender.client, self.deadline)).await
     }
 
     async fn next(&mut self) -> Option<Arc<Origin>> {
@@ -225,7 +245,7 @@ impl<'a> Exchange<'a> {
         let answer = lease.send(request);
         let answer = tokio::select! {
             answer = answer => answer,
-            kind = too_late(self.progress, begun, self.settings.response, self.deadline) => {
+            kind = too_late(self.sender.progress, begun, self.settings.response, self.deadline) => {
                 let had_its_time = self.had_its_time(begun);
                 if kind == Kind::TotalTimeout && had_its_time {
                     lease.origin().failed_with(kind);
@@ -240,7 +260,7 @@ impl<'a> Exchange<'a> {
         let answer = match answer {
             Ok(answer) => answer,
             Err(kind) => {
-                let kind = match self.progress.map(Progress::outcome) {
+                let kind = match self.sender.progress.map(Progress::outcome) {
                     Some(Outcome::Failed(error)) => error.into(),
                     _ => kind,
                 };
@@ -249,9 +269,8 @@ impl<'a> Exchange<'a> {
             }
         };
         lease.is_headed();
-        let is_whole = self
-            .progress
-            .is_none_or(|progress| progress.outcome() == Outcome::Whole);
+        let progress = self.sender.progress;
+        let is_whole = progress.is_none_or(|progress| progress.outcome() == Outcome::Whole);
         // After an early answer the rest of the request is still under way; an HTTP/1.0 peer would make hyper speak 1.0
         // from now on, and drop chunked bodies.
         if is_whole && answer.version() == Version::HTTP_11 {
@@ -263,7 +282,7 @@ impl<'a> Exchange<'a> {
     /// Whether a server that the total deadline met has itself to blame: it had the whole request for half of the total.
     /// SECURITY: else clients that upload slowly could have servers passed over.
     fn had_its_time(&self, begun: Instant) -> bool {
-        let since = match self.progress {
+        let since = match self.sender.progress {
             None => begun,
             Some(progress) if progress.outcome() == Outcome::Whole => progress.last_moved().max(begun),
             Some(_) => return false,

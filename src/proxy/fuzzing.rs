@@ -94,6 +94,7 @@ fn request(before: &HeaderMap, old: bool, trusted: bool) {
         hop: &Hop::of(([192, 0, 2, 7], 4711).into(), ([192, 0, 2, 1], 80).into(), Proto::Http),
         peer_trusted: trusted,
         said_by_proxies: &[],
+        still: &|| true,
         headers: &ours,
         cancel: None,
     };

@@ -29,6 +29,7 @@ mod listener;
 mod looked;
 mod memory;
 mod origins;
+mod outlive;
 mod pace;
 mod pool;
 pub mod proxy_protocol;
@@ -64,6 +65,7 @@ pub use memory::{BodyOf, Ration, SHARES as MEMORY_SHARES};
 pub use origins::{
     NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
 };
+pub use outlive::Outliving;
 pub use request_body::{BodyError, RequestBody};
 pub use serve::{Bounds, Drained, Server, raise_descriptor_limit, serve};
 pub use settings::{

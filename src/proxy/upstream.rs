@@ -12,7 +12,7 @@ use super::address::is_trusted;
 use super::body::Body;
 use super::conn::Conn;
 use super::error::{ForwardError, Kind};
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Sender};
 use super::from_shop::FromShop;
 use super::hop::Hop;
 use super::memory::{BodyOf, Ration};
@@ -32,7 +32,6 @@ pub struct Upstream {
 }
 
 /// What the shop is told about a request besides the request itself.
-#[derive(Debug)]
 pub struct Forward<'a> {
     /// How the client reached us; the socket's other end joins `X-Forwarded-For`.
     pub hop: &'a Hop,
@@ -45,6 +44,8 @@ pub struct Forward<'a> {
     pub said_by_proxies: &'a [HeaderName],
     /// Fields of ours to set, such as `Anteroom-Session`.
     pub headers: &'a [(HeaderName, HeaderValue)],
+    /// Whether the right to be forwarded holds still: asked where the request had to wait for a server, or is sent once more.
+    pub still: &'a (dyn Fn() -> bool + Sync),
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
     pub cancel: Option<CancellationToken>,
 }
@@ -59,6 +60,7 @@ impl<'a> Forward<'a> {
             peer_trusted: is_trusted(conn.peer().ip(), trusted),
             said_by_proxies: &[],
             headers: &[],
+            still: &|| true,
             cancel: None,
         }
     }
@@ -153,7 +155,11 @@ impl Upstream {
         }
         let progress = request.body().progress();
         let is_tunnel = upgrade.is_some();
-        let sent = (progress.as_deref(), forward.whose.client());
+        let sent = Sender {
+            progress: progress.as_deref(),
+            client: forward.whose.client(),
+            still: forward.still,
+        };
         let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, sent, is_tunnel);
         let (mut answer, mut lease) = exchange.run(request).await?;
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::net::TcpSocket;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::gate::{Gate, pass_name};
 use crate::guest::{Guest, PAGE, SCRIPT};
@@ -232,6 +233,27 @@ async fn who_is_inside_counts_against_no_bound() {
         assert!(answer.is_the_shops(), "by the ticket: {}", answer.head);
     }
     assert!(held.join_all().await.iter().any(Message::is_the_shops));
+}
+
+/// The shop works on, as shops do that do not notice.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_hangs_up_keeps_the_place_until_the_shop_has_answered() {
+    let (shop, gate) = site(CLOSED).await;
+    for index in 0..5 * READS {
+        let mut wire = Wire::open(gate.address).await.unwrap();
+        let held = request("GET /static/held", u32::try_from(index).unwrap(), "", "");
+        wire.send(held.as_bytes()).await.unwrap();
+        let _ = timeout(Duration::from_millis(30), wire.head()).await;
+    }
+    let pool = Pool::new(gate.address);
+    eventually("nothing under way", async || {
+        let servers = gate.admin_ask("GET", "/api/v1/upstreams", "").await.json();
+        (servers["upstreams"][0]["in_flight"] == 0).then_some(())
+    })
+    .await;
+    assert_within(&shop.seen_of("/static/held"), READS);
+    let answer = pool.ask(read(9_000).as_bytes()).await.unwrap();
+    assert!(answer.is_the_shops(), "{}", answer.head);
 }
 
 /// More than the sockets on the way take.

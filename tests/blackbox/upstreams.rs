@@ -9,7 +9,9 @@ use tokio::runtime;
 use tokio::task::JoinSet;
 
 use crate::gate::Gate;
-use crate::http::Wire;
+use crate::guest::{Guest, SCRIPT};
+use crate::house::eventually;
+use crate::http::{Pool, Wire};
 use crate::shop::{PLAIN, Reply, Shop};
 
 /// Slow enough that some requests are always under way.
@@ -110,6 +112,49 @@ async fn who_finds_the_shop_full_is_told_when_to_come_back() {
     assert_eq!(refused.field("anteroom-status"), Some("exhausted"));
     drop(first);
     gate.stop();
+}
+
+/// Whoever leaves, is evicted or finds the room emptied while all connections are taken has no session when one is free.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_ends_while_its_request_waits_is_sent_nowhere() {
+    const SLOW: &[Reply] = &[Reply {
+        target: "/slow",
+        after: Duration::from_secs(3),
+        ..PLAIN
+    }];
+    let shop = Shop::open(SLOW).await;
+    let way = format!(
+        "[upstream]\nurl = \"http://{}\"\nmax_connections = 1\nwait_timeout = \"60s\"",
+        shop.address
+    );
+    let mut gate = Gate::configured("embedded:data", &way, "total_active_users = 3", "");
+    gate.start();
+    gate.ready().await;
+    let pool = Arc::new(Pool::new(gate.address));
+    let mut guests: Vec<Guest> = (1..=3).map(|index| Guest::new(&pool, index)).collect();
+    for guest in &mut guests {
+        assert!(guest.page("/").await.is_the_shops());
+        assert!(guest.page("/").await.is_the_shops());
+    }
+    let mut asked = JoinSet::new();
+    let paths = ["/slow", "/left", "/stays"];
+    for (at, (path, guest)) in paths.into_iter().zip(&guests).enumerate() {
+        let mut guest = guest.clone();
+        asked.spawn(async move { (path, guest.send("POST", path, SCRIPT, "{}").await.unwrap()) });
+        eventually("its place", async || {
+            let server = gate.admin_ask("GET", "/api/v1/upstreams", "").await.json()["upstreams"][0].clone();
+            (server["in_flight"] == 1 && server["waiting"] == at).then_some(())
+        })
+        .await;
+    }
+    assert_eq!(guests[1].own("POST", "leave").await.status(), 200);
+    for (path, answer) in asked.join_all().await {
+        match path {
+            "/left" => assert_eq!((answer.status(), answer.word()), (503, "exhausted"), "{}", answer.head),
+            _ => assert!(answer.is_the_shops(), "{path}: {}", answer.head),
+        }
+    }
+    assert!(shop.seen_of("/left").is_empty());
 }
 
 #[tokio::test]

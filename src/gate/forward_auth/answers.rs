@@ -22,7 +22,7 @@ struct Leave;
 /// The request may go on to the shop, as this session's or as nobody's. Where the visitor must be given a cookie for it, the
 /// browser is sent back to the same address with the cookie first, since none can be set on a yes.
 #[must_use]
-pub fn go_on(visit: &Visit, head: &Parts, outcome: Outcome, session: Option<Session<'_>>) -> Answer {
+pub fn go_on(visit: &Visit, head: &Parts, outcome: Outcome, session: Option<&Session<'_>>) -> Answer {
     match (visit.aim, session) {
         (_, Some(session)) if session.must_set => {
             let check = session.check.as_deref();
@@ -31,7 +31,7 @@ pub fn go_on(visit: &Visit, head: &Parts, outcome: Outcome, session: Option<Sess
         // It was no when the proxy asked, and would be yes now: it has to ask again.
         (Aim::Words(_), _) if visit.kind.is_navigation() => Answer::new(outcome, back(visit, head, &[], None)),
         (Aim::Words(_), _) => Answer::new(Outcome::TurnedAway, once_more()),
-        (aim, session) => Answer::new(outcome, leave(aim, head, session.as_ref())),
+        (aim, session) => Answer::new(outcome, leave(aim, head, session)),
     }
 }
 
