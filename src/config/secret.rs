@@ -99,7 +99,9 @@ pub(super) fn key(reader: &Reader<'_>, node: &Node<'_>) -> Read<Key> {
 fn key_id(node: &Node<'_>) -> Read<KeyId> {
     let right = "1 to 16 of a-z, 0-9 and \"-\"";
     let text = text(node, right)?;
-    KeyId::new(text).map_or_else(|| wrong(node, format!("\"{text}\" is no key id"), right), Ok)
+    // SECURITY: it may be the secret in the wrong place, and is not repeated.
+    let said = "what stands there is no key id";
+    KeyId::new(text).map_or_else(|| wrong(node, said.to_owned(), right), Ok)
 }
 
 /// SECURITY: no message shows any part of the secret.
