@@ -94,12 +94,19 @@ fn settings(patience: Duration) -> ServerSettings {
         body_bytes: u64::MAX,
         connections: MAX_CONNECTIONS,
         connections_per_listener: MAX_CONNECTIONS,
+        connections_per_client: CLIENT_CONNECTIONS,
+        loopback_connections: Some(MAX_CONNECTIONS - CLIENT_CONNECTIONS),
         ..ServerSettings::default()
     }
 }
 
 /// Most connections at once.
 const MAX_CONNECTIONS: usize = 256;
+
+/// Most of them of one client. SECURITY: whoever reaches the listener needs no token to hold a connection, and with all of them
+/// would keep health checks and operators out. Programs on this machine may have all but as many, so that a tunnel or a proxy
+/// that brings many operators has room.
+const CLIENT_CONNECTIONS: usize = MAX_CONNECTIONS / 8;
 
 /// How long the end waits for answers under way.
 const CLOSE_WITHIN: Duration = Duration::from_secs(1);

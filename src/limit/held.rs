@@ -59,11 +59,17 @@ impl<K: Eq + Hash + Clone> Held<K> {
     /// One more; `None` when `key` has as many as it may, or all together have.
     #[must_use]
     pub fn take(self: &Arc<Self>, key: K) -> Option<Hold<K>> {
+        self.take_as(key, None)
+    }
+
+    /// As [`take`](Self::take), for a key that may have `most` rather than what each may.
+    #[must_use]
+    pub fn take_as(self: &Arc<Self>, key: K, most: Option<usize>) -> Option<Hold<K>> {
         let mut counts = self.counts();
         if counts.in_all >= counts.most.in_all {
             return None;
         }
-        let most = counts.most.each;
+        let most = most.unwrap_or(counts.most.each);
         match counts.each.entry(key.clone()) {
             Entry::Occupied(count) if *count.get() >= most => return None,
             Entry::Occupied(mut count) => *count.get_mut() += 1,
@@ -143,6 +149,17 @@ mod tests {
         assert!(held.take("c").is_none() && held.take("a").is_some());
         drop(fourth);
         assert!(held.take("c").is_some());
+    }
+
+    #[test]
+    fn a_key_with_a_bound_of_its_own_has_that_many_within_the_bound_in_all() {
+        let held = Held::within(3, 1);
+        let both = [held.take_as("a", Some(2)).unwrap(), held.take_as("a", Some(2)).unwrap()];
+        assert!(held.take_as("a", Some(2)).is_none() && held.take("a").is_none());
+        let third = held.take("b").unwrap();
+        assert!(held.take_as("c", Some(2)).is_none());
+        drop((both, third));
+        assert_eq!(held.holders(), 0);
     }
 
     #[test]

@@ -165,11 +165,17 @@ impl Load {
 
     /// One more connection of a client; none is counted for a trusted proxy.
     fn client(&self, peer: IpAddr) -> Result<Option<Hold<ClientKey>>, TooMany> {
-        if is_trusted(peer.to_canonical(), &self.settings.load().trusted) {
+        let settings = self.settings.load();
+        if is_trusted(peer.to_canonical(), &settings.trusted) {
             return Ok(None);
         }
-        self.clients.take(peer.into()).map(Some).ok_or(TooMany)
+        let most = settings.loopback_connections.filter(|_| is_loopback(peer));
+        self.clients.take_as(peer.into(), most).map(Some).ok_or(TooMany)
     }
+}
+
+fn is_loopback(peer: IpAddr) -> bool {
+    peer.to_canonical().is_loopback()
 }
 
 /// A client has as many connections and requests under way as it may.
@@ -251,3 +257,34 @@ impl fmt::Debug for Permit {
 
 /// How long accepting rests when descriptors or memory have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(settings: &ServerSettings) -> Arc<Load> {
+        Arc::new(Load::new(1, 1, settings, Arc::default()))
+    }
+
+    fn taken(load: &Load, peer: &str, tries: usize) -> Vec<Hold<ClientKey>> {
+        let peer = peer.parse().expect("an address");
+        (0..tries).filter_map(|_| load.client(peer).ok().flatten()).collect()
+    }
+
+    #[test]
+    fn a_client_on_loopback_has_a_share_of_its_own_where_one_is_set() {
+        let mut settings = ServerSettings {
+            connections_per_client: 2,
+            ..ServerSettings::default()
+        };
+        assert_eq!(taken(&load(&settings), "127.0.0.1", 9).len(), 2);
+        settings.loopback_connections = Some(5);
+        let load = load(&settings);
+        for peer in ["127.0.0.1", "::1", "::ffff:127.0.0.2"] {
+            assert_eq!(taken(&load, peer, 9).len(), 5, "{peer}");
+        }
+        for peer in ["192.0.2.1", "2001:db8::1", "::ffff:192.0.2.2"] {
+            assert_eq!(taken(&load, peer, 9).len(), 2, "{peer}");
+        }
+    }
+}

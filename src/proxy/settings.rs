@@ -41,6 +41,8 @@ pub struct ServerSettings {
     pub connections_per_listener: usize,
     /// Most connections per client address (an IPv6 /64), but for peers in `trusted`.
     pub connections_per_client: usize,
+    /// Most connections of a client on loopback, where that is another number.
+    pub loopback_connections: Option<usize>,
     /// Proxies in front, which bring many clients.
     pub trusted: Vec<IpNet>,
     /// Peers whose connections begin with a PROXY header, and must; from others it is never looked for.
@@ -67,6 +69,7 @@ impl Default for ServerSettings {
             connections: 100_000,
             connections_per_listener: 100_000,
             connections_per_client: 2_000,
+            loopback_connections: None,
             trusted: Vec::new(),
             announced: Vec::new(),
             h2c: false,

@@ -1,7 +1,7 @@
 //! Who is let in, over sockets.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -111,4 +111,35 @@ fn a_connection_that_says_nothing_or_half_a_head_is_closed() {
             String::from_utf8_lossy(&answer)
         );
     }
+}
+
+/// A client without a token that holds as many connections as it gets.
+fn connect_from(source: [u8; 4], gate: &Gate) -> TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+    socket
+        .bind(&SocketAddr::from((source, 0)).into())
+        .expect("an address of this machine");
+    socket.connect(&gate.address.into()).expect("connects");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    let mut stream = TcpStream::from(socket);
+    // Where it is refused the other end is closed already.
+    let _ = stream.write_all(b"GET / HTTP/1.1\r\nX: ");
+    stream
+}
+
+#[test]
+fn one_client_cannot_take_all_connections_of_the_listener() {
+    let gate = Gate::with(with_token());
+    gate.readiness.serving();
+    let _held: Vec<TcpStream> = (0..300).map(|_| connect_from([127, 0, 0, 7], &gate)).collect();
+    for target in ["/livez", "/readyz"] {
+        assert_eq!(gate.get(target).status, 200, "{target}");
+    }
+    let fields = [("host", "localhost"), ("authorization", "Bearer correct horse battery")];
+    assert_eq!(gate.ask("GET", "/api/v1/rooms", &fields, "").status, 200);
+    let mut late = connect_from([127, 0, 0, 7], &gate);
+    assert!(
+        !matches!(late.read(&mut [0; 1]), Ok(1)),
+        "it has its share, and no more"
+    );
 }
