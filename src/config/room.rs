@@ -313,7 +313,8 @@ fn query(node: &Node<'_>, name: &str) -> Read<PerSource> {
 
 fn cookies(section: &Section<'_>, room: &Room) {
     if room.same_site == SameSite::Strict {
-        let wrong = "who comes by a link from a mail or another site would not be known and would wait again";
+        let wrong = "who comes by a link from a mail or another site, newcomers too, is shown a page between, since browsers hold \
+                     their place back; one that sends no Sec-Fetch-Site loses the place";
         section.warning("same_site", wrong, "\"lax\"");
     }
     let Some(domain) = &room.cookie_domain else { return };

@@ -75,7 +75,7 @@ pub struct Facts {
     /// All of the line's stock is sold.
     pub sold_out: bool,
     pub door: Door,
-    /// A form or frame of another site, from where the browser sends none of the room's cookies, or keeps none.
+    /// A form, frame or link of another site, from where the browser sends none of the room's cookies, or keeps none.
     pub held_back: bool,
     pub account: Account,
     pub pass: PassState,

@@ -172,6 +172,11 @@ pub fn is_cross_site(headers: &HeaderMap) -> bool {
         .is_none_or(|(_, theirs)| !theirs.eq_ignore_ascii_case(host))
 }
 
+/// A navigation that a link of another site led to. Without Fetch Metadata none is told: browsers send no Origin with a GET.
+pub fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
+    text(headers.get(SEC_FETCH_SITE)) == Some("cross-site")
+}
+
 /// Crawlers that say so. They get a 503 with `Retry-After` instead of a place nobody would use.
 fn is_crawler(headers: &HeaderMap) -> bool {
     const NAMES: [&str; 9] = [
@@ -280,6 +285,19 @@ mod tests {
             ("host", "shop.example"),
         ];
         assert_eq!(kind("POST", &own), Kind::Post);
+    }
+
+    fn from_site(site: Option<&str>) -> HeaderMap {
+        let site = site.map(|site| (SEC_FETCH_SITE, site.parse().unwrap()));
+        site.into_iter().collect()
+    }
+
+    #[test]
+    fn a_link_of_another_site_is_told_by_fetch_metadata_alone() {
+        assert!(is_link_from_elsewhere(&from_site(Some("cross-site"))));
+        for site in [Some("same-site"), Some("same-origin"), Some("none"), None] {
+            assert!(!is_link_from_elsewhere(&from_site(site)), "{site:?}");
+        }
     }
 
     #[test]

@@ -290,10 +290,7 @@ impl Gate {
             Verdict::Wait => self.wait(&seat, visit, &worth),
             Verdict::Closed => closed(&seat, visit, &worth),
             Verdict::SoldOut => seat.with_ticket_anew(&worth, seat.sold_out(visit, &worth)),
-            Verdict::SameSiteLink => {
-                Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite)
-                    .answer(&rules.pages, visit)
-            }
+            Verdict::SameSiteLink => seat.same_site_link(visit),
             Verdict::NotYours => seat.not_yours(visit),
             Verdict::SignIn => seat.sign_in(visit),
             Verdict::NotNow => seat.with_ticket_anew(&worth, seat.not_now(visit, &worth)),

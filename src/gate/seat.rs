@@ -20,7 +20,7 @@ use super::codes::ShownCode;
 use super::cookies::{Own, Policy};
 use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
 use super::join::number_of;
-use super::kind::Kind;
+use super::kind::{Kind, is_link_from_elsewhere};
 use super::known::{KnownPass, Memory, Tokens};
 use super::outage::OPENS_AFTER;
 use super::rehearsal;
@@ -52,6 +52,8 @@ pub struct Seat<'a> {
     pub(super) claimed: Option<usize>,
     /// The shop may read another account in the request than the gate.
     pub doubtful: bool,
+    /// A link of another site leads here, from where browsers hold strict cookies back.
+    stripped: bool,
     /// The visitor is a virtual one of this rehearsal.
     pub rehearsal: Option<RehearsalId>,
     ticket: Option<Ticket>,
@@ -125,6 +127,7 @@ impl<'a> Seat<'a> {
             told: told::read(&names, reload, &own),
             names,
             policy,
+            stripped: policy.same_site == cookie::SameSite::Strict && is_link_from_elsewhere(&head.headers),
             app,
             reload,
             tags: named.tags,
@@ -300,7 +303,8 @@ impl Worth {
             sold_out: self.sold_out,
             door: self.door,
             held_back: match visit.kind {
-                Kind::CrossSitePost => self.ticket.is_none() && self.pass.is_none(),
+                Kind::CrossSitePost => self.is_empty_handed(),
+                Kind::Navigation => seat.stripped && self.is_empty_handed(),
                 Kind::CrossSiteFrame => seat.policy.same_site != cookie::SameSite::None,
                 _ => false,
             },
@@ -313,6 +317,10 @@ impl Worth {
             pass: self.pass(),
             ticket: self.ticket(),
         }
+    }
+
+    fn is_empty_handed(&self) -> bool {
+        self.ticket.is_none() && self.pass.is_none()
     }
 
     #[must_use]

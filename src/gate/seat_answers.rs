@@ -1,5 +1,6 @@
 //! What a seat gives: words to the log, cookies to the visitor, and the refusals that need nothing else.
 
+use http::header::REFRESH;
 use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
@@ -10,6 +11,7 @@ use crate::waiting::{PageKind, percent_encode};
 
 use super::answers::{Answer, Refusal};
 use super::decide::TicketState;
+use super::kind::Kind;
 use super::line_page::{self, CLOSED_RETRY_SECS, jitter};
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
@@ -60,6 +62,20 @@ impl Seat<'_> {
         let line = Some(self.line.as_str()).filter(|_| !self.line.is_only());
         let line = line.map(|line| format!("&line={}", percent_encode(line)));
         format!("/.anteroom/rooms/{room}/{action}?to={to}{}", line.unwrap_or_default())
+    }
+
+    /// A page whose link leads to the same address, and brings the cookies that were held back. That of a plain link goes on by
+    /// itself: the gate's own page leads there then, so what comes is of the same origin. A form is never sent again, and
+    /// in a frame cookies would be held back from the next request too.
+    #[must_use]
+    pub fn same_site_link(&self, visit: &Visit) -> Answer {
+        let refusal = Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite);
+        let mut answer = refusal.answer(&self.rules.pages, visit);
+        if visit.kind == Kind::Navigation {
+            let secs = HeaderValue::from(GO_ON_SECS);
+            answer.response.headers_mut().insert(REFRESH, secs);
+        }
+        answer
     }
 
     #[must_use]
@@ -205,3 +221,7 @@ fn early_secs(stage: &Stage, visit: &Visit) -> u32 {
 /// When a program that was turned away should ask again, spread so that they do not all come at once.
 const RETRY_SECS: u32 = 10;
 const RETRY_SPREAD_SECS: u16 = 10;
+
+/// When the page of a link from another site goes on by itself. Browsers keep no such page in their history, and one that named
+/// another site again would not ask without a pause.
+const GO_ON_SECS: u32 = 1;

@@ -23,7 +23,7 @@ pub enum PageKind {
     Left,
     /// The browser does not keep the ticket.
     CookiesRefused,
-    /// A cross-site POST navigation without cookies: a link to the same path, never a re-post.
+    /// A cross-site navigation without cookies: a link to the same path, never a re-post.
     SameSiteLink,
     /// The place that was shown is another account's (403): a button puts it away.
     TicketOwner,

@@ -256,6 +256,11 @@ async fn a_closed_room_and_the_gates_own_path_are_never_a_yes() {
         let cross = format!("Origin: https://pay.test\r\nSec-Fetch-Site: cross-site\r\n{PAGE}");
         let answer = proxy.ask(&mut Jar::new(), "POST", "/", &cross).await;
         assert_eq!((answer.status(), answer.word()), (503, "same_site"));
+        let strict = Asking::open(asker, &format!("{ONE}\nsame_site = \"strict\""), "").await;
+        let link = format!("Sec-Fetch-Site: cross-site\r\n{PAGE}");
+        let answer = strict.ask(&mut Jar::new(), "GET", "/", &link).await;
+        assert_eq!((answer.status(), answer.word()), (503, "same_site"));
+        assert_eq!((answer.field("refresh"), answer.field("set-cookie")), (Some("1"), None));
         for own in [
             "/.anteroom/health",
             "/.anteroom/rooms/shop/status",

@@ -110,6 +110,25 @@ fn a_form_from_another_site_without_cookies_gets_a_link_and_never_a_place() {
 }
 
 #[test]
+fn a_link_of_another_site_whose_cookies_were_held_back_gets_a_link_and_never_a_place() {
+    let facts = Facts {
+        held_back: true,
+        ..FACTS
+    };
+    for door in [Door::Line, Door::Open] {
+        assert_eq!(decide(&Facts { door, ..facts }), Verdict::SameSiteLink);
+    }
+    for mode in [Mode::Hold, Mode::Closed] {
+        assert_eq!(decide(&Facts { mode, ..facts }), Verdict::SameSiteLink);
+    }
+    let returning = Facts {
+        returning: true,
+        ..facts
+    };
+    assert_eq!(decide(&returning), Verdict::ForwardReturn);
+}
+
+#[test]
 fn a_frame_in_another_sites_page_gets_a_link_unless_its_cookies_are_kept() {
     let facts = Facts {
         kind: Kind::CrossSiteFrame,

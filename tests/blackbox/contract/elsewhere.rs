@@ -10,6 +10,10 @@ fn form() -> String {
     format!("Origin: https://pay.test\r\nSec-Fetch-Site: cross-site\r\n{PAGE}")
 }
 
+/// What a browser sends when a person follows a link of another site.
+const LINK: &str =
+    "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Site: cross-site\r\nAccept: text/html\r\n";
+
 /// Shows that the visitor got the link, and nothing else.
 fn assert_link(guest: &Guest, answer: &Message) {
     assert_eq!(
@@ -110,4 +114,51 @@ async fn a_neighbouring_sub_domain_cannot_act_for_a_visitor_and_the_shops_own_pa
     }
     let room = house.gate.room().await;
     assert_eq!((&room["joins"], &room["left"]), (&2.into(), &1.into()));
+}
+
+/// Browsers hold strict cookies back from such a link: whoever is taken for somebody new would lose the place.
+#[tokio::test]
+async fn a_link_of_another_site_costs_nobody_the_place_where_cookies_are_strict() {
+    let house = House::open(&format!("{ONE}\nsame_site = \"strict\""), "").await;
+    let (mut inside, mut waiting) = (house.inside().await, house.in_line().await);
+    let place = number_of(&waiting.ticket().unwrap());
+    let kept = std::mem::take(&mut waiting.jar);
+    let answer = waiting.send("GET", "/seats?a=1&b", LINK, "").await.unwrap();
+    assert_link(&waiting, &answer);
+    assert!(
+        answer.text().contains("href=\"&#x2f;seats?a=1&amp;b\""),
+        "{}",
+        answer.text()
+    );
+    assert_eq!(answer.field("refresh"), Some("1"), "it goes on by itself");
+    assert_eq!(house.gate.room().await["joins"], 2);
+    waiting.jar = kept;
+    let own = LINK.replace("cross-site", "same-origin");
+    let answer = waiting.send("GET", "/seats?a=1&b", &own, "").await.unwrap();
+    assert_eq!((answer.word(), answer.field("refresh")), ("waiting", None));
+    assert_eq!(number_of(&waiting.ticket().unwrap()), place);
+    // Where the cookies come along all the same, they count.
+    assert_eq!(waiting.send("GET", "/", LINK, "").await.unwrap().word(), "waiting");
+    assert!(inside.send("GET", "/", LINK, "").await.unwrap().is_the_shops());
+    let mut newcomer = house.guest();
+    let answer = newcomer.send("GET", "/", LINK, "").await.unwrap();
+    assert_link(&newcomer, &answer);
+    let answer = newcomer.send("GET", "/", &own, "").await.unwrap();
+    assert_eq!(
+        (answer.word(), house.gate.room().await["joins"].clone()),
+        ("waiting", 3.into())
+    );
+    for (method, fields) in [("POST", form()), ("GET", FRAME.to_owned())] {
+        let mut stripped = house.guest();
+        let answer = stripped.send(method, "/", &fields, "").await.unwrap();
+        assert_link(&stripped, &answer);
+        assert_eq!(answer.field("refresh"), None, "{method}: a person goes on");
+    }
+}
+
+#[tokio::test]
+async fn a_link_of_another_site_joins_at_once_where_cookies_are_lax() {
+    let (house, _inside) = House::full().await;
+    let answer = house.guest().send("GET", "/", LINK, "").await.unwrap();
+    assert_eq!((answer.word(), answer.field("refresh")), ("waiting", None));
 }
