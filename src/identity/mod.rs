@@ -26,7 +26,7 @@ impl Identity {
     /// Without the white space around it. `None` when nothing is left, or too much.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim_ascii();
+        let text = bare(text);
         (1..=MAX_IDENTITY).contains(&text.len()).then(|| Self(text.to_owned()))
     }
 
@@ -35,6 +35,11 @@ impl Identity {
     pub fn expose(&self) -> &[u8] {
         self.0.as_bytes()
     }
+}
+
+/// A name without what stacks take off around it: Unicode's white space, and U+FEFF, which JavaScript counts as such.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
 }
 
 impl fmt::Debug for Identity {
@@ -55,6 +60,24 @@ mod tests {
         }
         assert!(Identity::new(&"x".repeat(MAX_IDENTITY)).is_some());
         assert_ne!(Identity::new("Ann"), Identity::new("ann"));
+    }
+
+    #[test]
+    fn space_of_any_script_around_an_identity_makes_no_other_one() {
+        let spaces = " \t\u{85}\u{A0}\u{1680}\u{2003}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
+        for space in spaces.chars() {
+            for text in [
+                format!("ann{space}"),
+                format!("{space}ann"),
+                format!(" {space}ann{space} "),
+            ] {
+                assert_eq!(Identity::new(&text), Identity::new("ann"), "{text:?}");
+            }
+            assert_eq!(Identity::new(&space.to_string()), None, "{space:?}");
+            let within = format!("a{space}n");
+            assert_eq!(Identity::new(&within).expect("an account").expose(), within.as_bytes());
+        }
+        assert_eq!(Identity::new(spaces), None);
     }
 
     #[test]

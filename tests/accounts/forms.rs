@@ -42,6 +42,29 @@ async fn a_form_and_an_object_name_the_same_account_and_pages_need_neither_then(
     assert_not_yours(&enters(&mut bob, FORM, "email=bob").await);
 }
 
+/// Many stacks trim by Unicode: to the shop these are one account.
+#[tokio::test]
+async fn space_around_a_name_makes_no_second_account() {
+    let (house, _inside) = by_form().await;
+    let mut first = house.guest();
+    let answer = enters(&mut first, JSON, r#"{"email":"7"}"#).await;
+    assert_eq!(answer.word(), "waiting", "{}", answer.head);
+    let place = number(&first);
+    for (kind, body) in [
+        (JSON, r#"{"email":7}"#),
+        (JSON, r#"{"email":"7\u00a0"}"#),
+        (JSON, r#"{"email":"\u30007"}"#),
+        (JSON, r#"{"email":"7\u2003"}"#),
+        (JSON, r#"{"email":"7\u2028 "}"#),
+        (JSON, r#"{"email":"\ufeff7"}"#),
+        (FORM, "email=%C2%A07"),
+    ] {
+        let mut again = house.guest();
+        let answer = enters(&mut again, kind, body).await;
+        assert_eq!((answer.word(), number(&again)), ("waiting", place), "{body}");
+    }
+}
+
 /// A body that some stack reads one account in, and another stack another or none.
 #[tokio::test]
 async fn a_body_that_does_not_name_one_account_is_refused_and_never_reaches_the_shop() {
