@@ -19,7 +19,7 @@ use super::answers::{Answer, Refusal, page};
 use super::cookies::Own;
 use super::decide::{PassState, TicketState, Verdict};
 use super::forward_auth::no;
-use super::kind::Kind;
+use super::kind::{Kind, is_by_own_hand};
 use super::location;
 use super::rules::Rules;
 use super::seat::{Seat, Worth};
@@ -122,7 +122,9 @@ impl Seat<'_> {
             return Some(no());
         }
         if text == NO_CODE {
-            return Some(Self::send_on(back, Some(self.clear_code())));
+            // SECURITY: any site can have a visitor follow a link; only the gate's own page, or the visitor, puts a code away.
+            let cleared = is_by_own_hand(&head.headers).then(|| self.clear_code());
+            return Some(Self::send_on(back, cleared));
         }
         let verdict = self.judge_code(&text, visit);
         let verdict = verdict.and_then(|code| self.unspent(&text, code));

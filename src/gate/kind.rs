@@ -177,6 +177,14 @@ pub fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
     text(headers.get(SEC_FETCH_SITE)) == Some("cross-site")
 }
 
+/// A page of this very origin leads here, or the visitor's own hand. Without Fetch Metadata, no other site's Origin says otherwise.
+pub fn is_by_own_hand(headers: &HeaderMap) -> bool {
+    match text(headers.get(SEC_FETCH_SITE)) {
+        Some(site) => matches!(site, "same-origin" | "none"),
+        None => !is_cross_site(headers),
+    }
+}
+
 /// Crawlers that say so. They get a 503 with `Retry-After` instead of a place nobody would use.
 fn is_crawler(headers: &HeaderMap) -> bool {
     const NAMES: [&str; 9] = [
@@ -297,6 +305,16 @@ mod tests {
         assert!(is_link_from_elsewhere(&from_site(Some("cross-site"))));
         for site in [Some("same-site"), Some("same-origin"), Some("none"), None] {
             assert!(!is_link_from_elsewhere(&from_site(site)), "{site:?}");
+        }
+    }
+
+    #[test]
+    fn another_origins_link_is_no_own_hand() {
+        for site in ["cross-site", "same-site"] {
+            assert!(!is_by_own_hand(&from_site(Some(site))), "{site}");
+        }
+        for site in [Some("same-origin"), Some("none"), None] {
+            assert!(is_by_own_hand(&from_site(site)), "{site:?}");
         }
     }
 

@@ -162,3 +162,31 @@ async fn a_link_of_another_site_joins_at_once_where_cookies_are_lax() {
     let answer = house.guest().send("GET", "/", LINK, "").await.unwrap();
     assert_eq!((answer.word(), answer.field("refresh")), ("waiting", None));
 }
+
+/// The page that refuses a code has such a link; anybody else's takes nothing away.
+#[tokio::test]
+async fn only_a_link_of_the_room_puts_a_code_away() {
+    let room = format!("{ONE}\n[[room.lane]]\nname = \"all\"\n[[room.lane]]\nname = \"press\"\ncode = true\n");
+    let house = House::open(&room, "").await;
+    let kept = crate::gate::ticket_name().replace("ticket", "code");
+    for (site, cleared) in [
+        ("cross-site", false),
+        ("same-site", false),
+        ("same-origin", true),
+        ("none", true),
+    ] {
+        let mut guest = house.guest();
+        guest.jar.insert(kept.clone(), "a-code".into());
+        let fields = LINK.replace("cross-site", site);
+        let answer = guest
+            .send("GET", "/?a=1&anteroom_code=none", &fields, "")
+            .await
+            .unwrap();
+        assert_eq!(
+            (answer.status(), answer.field("location")),
+            (303, Some("/?a=1")),
+            "{site}"
+        );
+        assert_eq!(guest.jar.contains_key(&kept), !cleared, "{site}: {}", answer.head);
+    }
+}
