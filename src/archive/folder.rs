@@ -5,9 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use super::segment::{Damaged, Segment};
 use crate::room::GateId;
@@ -57,11 +59,13 @@ impl Folder {
 
     /// Reads one file whole.
     pub fn read(&self, name: Name) -> io::Result<Result<Segment, Damaged>> {
-        let path = self.path.join(name.file());
-        if fs::metadata(&path)?.len() > MOST_BYTES {
+        let mut file = open_regular(&self.path.join(name.file()))?;
+        if file.metadata()?.len() > MOST_BYTES {
             return Ok(Err(Damaged::Form));
         }
-        let segment = Segment::read(&fs::read(path)?);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let segment = Segment::read(&bytes);
         Ok(segment.and_then(|segment| {
             if Name::of(&segment) == name {
                 Ok(segment)
@@ -174,6 +178,17 @@ fn write(part: &Path, segment: &Segment) -> io::Result<()> {
     buffered.get_ref().sync_all()
 }
 
+/// Opens a regular file to read, and nothing else: a pipe of that name would never come to an end.
+fn open_regular(path: &Path) -> io::Result<File> {
+    // Without waiting for who writes into a pipe.
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is no regular file"));
+    }
+    Ok(file)
+}
+
 fn found(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -228,6 +243,27 @@ mod tests {
         folder.prepare().unwrap();
         assert!(!left.exists());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_pipe_or_a_folder_by_the_name_of_a_file_is_refused_at_once() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path());
+        let (pipe, inner) = (Name::of(&segment(1, 3)), Name::of(&segment(4, 5)));
+        mknodat(
+            CWD,
+            dir.path().join(pipe.file()),
+            FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        fs::create_dir(dir.path().join(inner.file())).unwrap();
+        for name in [pipe, inner] {
+            let refused = folder.read(name).unwrap_err();
+            assert_eq!(refused.to_string(), "this is no regular file");
+        }
     }
 
     #[test]

@@ -85,6 +85,28 @@ fn fewer_bypasses(entry: &mut Entry) {
     }
 }
 
+/// Reading it would wait for ever.
+#[test]
+fn a_pipe_in_place_of_a_file_is_told() {
+    let (folder, _) = archived();
+    let path = path(folder.path(), 1);
+    fs::remove_file(&path).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &path,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
+    let findings = expecting(&[&folder], None);
+    assert!(
+        wrong(&findings).contains("this is no regular file"),
+        "{}",
+        wrong(&findings)
+    );
+}
+
 #[test]
 fn an_edited_byte_is_found() {
     let (folder, _) = archived();
