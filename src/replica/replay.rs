@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::recover::{follows, guarded};
 use crate::log::{Damage, Kept, KeptPart, ReadError, Snapshot};
-use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, Root, State, StateHash, Wall};
+use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, State, StateHash, Wall};
 use crate::time;
 
 /// What a replay found. Everything proved means [`Report::proved`].
@@ -173,7 +173,7 @@ impl Run<'_> {
         let reached = reached.map(|mut state| {
             let before = state.position();
             if !same_life {
-                state.begin(position.incarnation, Root::Own);
+                state.go_on(position.incarnation, base.hash());
             }
             (before, state)
         });

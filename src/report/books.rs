@@ -52,10 +52,9 @@ impl Books {
         }
     }
 
-    /// A new log begins from where the one before ended.
+    /// A new log begins from where the one before ended: whoever was present there is present in it, for as long.
     pub fn begin(&mut self, view: &Arc<View>) {
         self.seen = Some(Arc::clone(view));
-        self.lines.values_mut().for_each(|kept| kept.ledger.begin());
     }
 
     /// An entry was applied, which made `view`.

@@ -89,11 +89,6 @@ impl Ledger {
         }
     }
 
-    /// A new log begins: whoever is older must check in again.
-    pub fn begin(&mut self) {
-        self.orders.iter_mut().for_each(Order::forget);
-    }
-
     /// The line is no more, and one of its name begins afresh.
     pub fn close(&mut self, clock: Clock) {
         self.visits.clear(clock);

@@ -57,7 +57,7 @@ impl Order {
         }
     }
 
-    /// Nobody is surely present any more, as at the beginning of a new log.
+    /// Nobody is surely present any more, as in a log that does not go on from the whole of the one before.
     pub fn forget(&mut self) {
         self.eras.values_mut().for_each(|span| span.numbers.forget());
     }
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn older_eras_come_first_and_a_new_log_wants_marks() {
+    fn older_eras_come_first_and_who_is_forgotten_wants_a_mark() {
         let mut order = order(2);
         order.join(number(2, 0), 1, Clock(100), Wall(50_100));
         assert_eq!(order.call(number(2, 0), 10_000, Clock(200)), Some(number(1, 0)));

@@ -159,7 +159,8 @@ impl<'a> Replay<'a> {
             Ok(mut state) => {
                 self.judge_start();
                 let link = self.link.take();
-                let proved = is_proved(&state, bytes, link, self.before.take().as_ref());
+                let before = self.before.take();
+                let proved = is_proved(&state, bytes, link, before.as_ref());
                 self.start = (!proved).then(|| Start::new(file, position, bytes));
                 if link == Some(Link::Nothing) && state.room_names().next().is_some() {
                     self.fault(format!(
@@ -169,8 +170,9 @@ impl<'a> Replay<'a> {
                 self.votes.know(position, State::hash_of(bytes));
                 let view = state.view();
                 self.interventions.resume(&view);
-                match link {
-                    Some(Link::Whole) => self.books.begin(&view),
+                match (link, before) {
+                    (Some(Link::Whole), Some(_)) => self.books.begin(&view),
+                    // What the books have may be of long before.
                     _ => self.books.resume(&view),
                 }
                 self.state = Some(state);

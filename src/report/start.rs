@@ -60,13 +60,20 @@ pub(super) fn is_proved(state: &State, bytes: &[u8], link: Option<Link>, before:
         // The loss is in the verdict, and the state that was gone on from is not here.
         (Some(Link::Lost { .. }), _) => true,
         (Some(Link::Whole), Some(before)) => {
-            let begun = |root: Root| {
-                let mut begun = State::decode(&before.encode()).ok()?;
+            let begun = |from: &State, root: Root| {
+                let mut begun = State::decode(&from.encode()).ok()?;
                 begun.begin(state.position().incarnation, root);
                 Some(begun.encode())
             };
-            let roots = [Root::Hash(before.hash()), Root::Own];
-            state.position().sequence == 0 && roots.into_iter().any(|root| begun(root).as_deref() == Some(bytes))
+            let leads = |from: &State| {
+                let roots = [Root::Hash(from.hash()), Root::Own];
+                roots
+                    .into_iter()
+                    .any(|root| begun(from, root).as_deref() == Some(bytes))
+            };
+            // Gates of earlier builds left out whoever had just joined.
+            let marked = || before.with_newcomers_marked();
+            state.position().sequence == 0 && (leads(before) || marked().as_ref().is_some_and(leads))
         }
         _ => false,
     }

@@ -54,6 +54,39 @@ impl State {
         self.published = None;
     }
 
+    /// Whoever is present only for having joined within `firm_within` is so by a mark from now on, for as long again at
+    /// least. It is done to the rooms that a new log is to begin with, before [`State::begin`], which counts nobody as
+    /// having just joined. Not a rule of the machine, so that gates of all builds agree: what counts is the root's bytes.
+    pub fn mark_newcomers(&mut self) {
+        let now = self.moment.clock;
+        self.rooms.values_mut().for_each(|room| room.mark_newcomers(now));
+        self.published = None;
+    }
+
+    /// The same state apart from this one, with its newcomers marked; `None` where its bytes cannot be read again.
+    #[must_use]
+    pub fn with_newcomers_marked(&self) -> Option<Self> {
+        let mut marked = Self::decode(&self.encode()).ok()?;
+        marked.mark_newcomers();
+        Some(marked)
+    }
+
+    /// Begins the log of one gate that has the `root` of this hash as it came about: from these rooms with their newcomers
+    /// marked, or as they are, which is how gates of earlier builds begin. As they are if neither leads to that root.
+    pub fn go_on(&mut self, incarnation: u64, root: StateHash) {
+        if incarnation <= self.position.incarnation {
+            return;
+        }
+        if let Some(mut marked) = self.with_newcomers_marked() {
+            marked.begin(incarnation, Root::Own);
+            if marked.hash() == root {
+                *self = marked;
+                return;
+            }
+        }
+        self.begin(incarnation, Root::Own);
+    }
+
     /// A log's first start: before its first entry, and nothing but empty, as [`State::empty`] makes it and as gates that share
     /// a store begin from it.
     #[must_use]
@@ -82,8 +115,8 @@ impl State {
 
     /// An embedded log names its root in its first entry, so that a state of the log before can go on into it.
     pub(super) fn meet(&mut self, entry: &Entry) {
-        if entry.batch.root.is_some() && entry.position.sequence == 1 {
-            self.begin(entry.position.incarnation, Root::Own);
+        if let Some(root) = entry.batch.root.filter(|_| entry.position.sequence == 1) {
+            self.go_on(entry.position.incarnation, root);
         }
     }
 

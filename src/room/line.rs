@@ -205,6 +205,21 @@ impl Line {
         self.index();
     }
 
+    /// Whoever has just joined is present by a mark from now on, for `firm_within` at least and for half of `grace` more at most.
+    pub fn mark_newcomers(&mut self, settings: &Settings, now: Clock) {
+        if self.lanes.iter().all(|lane| lane.presence.newcomers().next().is_none()) {
+            return;
+        }
+        // As in `advance`: a generation begins with its first mark.
+        if !self.has_marks() {
+            self.generation = now;
+        }
+        let long = self.generation.plus(settings.grace_ms / 2) >= now.plus(settings.firm_within_ms);
+        self.lanes
+            .iter_mut()
+            .for_each(|lane| lane.presence.mark_newcomers(long));
+    }
+
     /// A new log begins.
     pub fn begin(&mut self, era: Era, now: Clock) {
         self.note_busy(now);

@@ -146,6 +146,23 @@ impl Presence {
         }
     }
 
+    /// Whoever is present for having just joined, and was not marked in this generation.
+    pub fn newcomers(&self) -> impl Iterator<Item = Place> {
+        let fresh = self.present.ones(self.fresh, Place(u64::MAX));
+        fresh.filter(|place| !self.marked.get(*place))
+    }
+
+    /// Newcomers are present by a mark from now on: until this generation ends if it is `long` enough, else until the next.
+    pub fn mark_newcomers(&mut self, long: bool) {
+        for place in self.newcomers().collect::<Vec<_>>() {
+            if long {
+                self.marked_before.set(place);
+            } else {
+                self.marked.set(place);
+            }
+        }
+    }
+
     pub fn fresh(&self) -> Place {
         self.fresh
     }

@@ -170,6 +170,13 @@ impl Room {
         &self.overrides
     }
 
+    /// See [`State::mark_newcomers`](super::state::State::mark_newcomers).
+    pub fn mark_newcomers(&mut self, now: Clock) {
+        for line in self.lines.values_mut() {
+            line.mark_newcomers(&self.settings, now);
+        }
+    }
+
     /// A new log begins; `last` is the era of the one before.
     pub fn begin(&mut self, era: Era, last: Era, m: &Moment) {
         self.healing.begin(last);

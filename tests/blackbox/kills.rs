@@ -1,4 +1,4 @@
-//! kill -9 at a hundred random moments, while the crowd comes and goes.
+//! kill -9 at a hundred random moments, while the crowd comes and goes; and once, right behind newcomers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +10,12 @@ use crate::crowd::gathering::Crowd;
 use crate::crowd::people::{FIFTY, LIMITS, REPLIES, World};
 use crate::crowd::seed;
 use crate::gate::Gate;
+use crate::house::{Direct, OFTEN, ONE};
 use crate::http::Pool;
 use crate::load::{BOUND, MACHINE, judge, people};
 use crate::shop::Shop;
+
+type House = crate::house::House<Direct>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_many() {
@@ -43,4 +46,31 @@ async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_man
         "the crowd was gone before the killing ended"
     );
     assert!(ledger.lives > kills / 2, "only {} lives left entries", ledger.lives);
+}
+
+/// Nobody but the last asks: the others would come at the pace that their pages were told.
+#[tokio::test]
+async fn who_joined_a_moment_before_a_kill_is_called_before_the_one_who_asks_first() {
+    let mut house = House::open(ONE, OFTEN).await;
+    let mut inside = house.inside().await;
+    let mut line = [
+        house.in_line().await,
+        house.in_line().await,
+        house.in_line().await,
+        house.in_line().await,
+    ];
+    house.gate.kill();
+    house.gate.start();
+    house.gate.ready().await;
+    house.until("waiting", 4).await;
+    assert_eq!(line[3].own("GET", "status").await.json()["position"], 4);
+    inside.own("POST", "leave").await;
+    house.until("called", 1).await;
+    let [first, .., last] = &mut line;
+    assert_eq!(last.own("GET", "status").await.json()["position"], 3);
+    assert!(first.page("/").await.is_the_shops(), "the first has the turn");
+    house.gate.stop();
+    let report = house.gate.command(&["report", "data", "--strict"]);
+    let text = String::from_utf8_lossy(&report.stdout).into_owned();
+    assert!(report.status.success() && text.contains("whole and fair"), "{text}");
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::gate::{Gate, Site};
+use crate::harness::redis::{Options, Server};
 use crate::program::Ended;
 use crate::until;
 use crate::visitor::Visitor;
@@ -95,4 +96,44 @@ fn an_operator_ends_what_old_tickets_stopped_and_nothing_stops_the_room_again() 
     assert!(again.code == Some(1) && again.err.contains("not healing"), "{again:?}");
     let changes = rooms(&site, &gate, &["changes", "shop"]);
     assert!(changes.out.contains("healing ended (an old cookie)"), "{changes:?}");
+}
+
+/// Two gates share a store that forgets everything, a moment after four joined. Nobody but the last asks.
+#[test]
+fn who_joined_a_moment_before_the_store_was_lost_is_called_before_the_one_who_asks_first() {
+    let mut store = Server::start(&Options::default());
+    let site = Site::shared(&store.url(), "");
+    site.set_store("archive = \"archive\"");
+    let gates = [site.start(), site.start()];
+    gates.iter().for_each(Gate::lives);
+    let mut inside = gates[0].insider();
+    let mut line: Vec<Visitor> = (0..4).map(|i| gates[i % 2].visitor()).collect();
+    for visitor in &mut line {
+        assert_eq!(visitor.goes_to("/").word(), "waiting");
+    }
+    let log = |gate: &Gate| {
+        let position = gate.asks_admin("/api/v1/gates").json()["log"]["position"].clone();
+        let position = position.as_str().expect("a position").to_owned();
+        position.split('-').next().unwrap().to_owned()
+    };
+    let before = log(&gates[0]);
+    store.restart();
+    until("a new log", || {
+        gates.iter().all(|gate| log(gate) != before).then_some(())
+    });
+    gates.iter().for_each(Gate::lives);
+    assert_eq!(room(&gates[0], "shop")["waiting"], 4);
+    assert_eq!(line[3].position(), Some(4));
+    assert_eq!(inside.leaves().status, 200);
+    until("the call", || (room(&gates[0], "shop")["called"] == 1).then_some(()));
+    assert_eq!(line[3].position(), Some(3));
+    assert!(line[0].goes_to("/").is_the_shops(), "the first has the turn");
+    for gate in gates {
+        assert_eq!(gate.stop().code, Some(0));
+    }
+    let report = site.run(&["report", "archive", "--strict"]);
+    assert!(
+        report.code == Some(0) && report.out.contains("whole and fair"),
+        "{report:?}"
+    );
 }

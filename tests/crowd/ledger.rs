@@ -4,7 +4,7 @@
 //! bytes; what the room *did* (whom it called, who holds a slot) is read off the replica's view after each entry, as the
 //! gate itself read it. Between the two stands a reckoning in plain maps that shares nothing with `room`: its own clock,
 //! and for each number when it was last heard of. From these it follows, whatever the room believes, who was
-//! **surely present**: joined less than `firm_within` ago in this life of the log, or marked less than `grace`/2 ago and
+//! **surely present**: joined less than `firm_within` ago, or marked less than `grace`/2 ago and
 //! not absent from a turn since. The room may count more people as present (a mark is good for up to two generations), never
 //! fewer. So whoever was surely present and still waits after an entry that called a later number was passed over: an
 //! inversion, exactly, and with no room for timing. That the log is what the gate acted on is shown by `anteroom replay`, by the
@@ -152,7 +152,7 @@ impl Ledger {
         let view = state.view();
         self.clock = view.clock.0;
         for heard in self.waiting.values_mut() {
-            heard.joined = None;
+            heard.joined = heard.joined.filter(|_| !lost);
             heard.marked = heard.marked.filter(|_| !lost);
         }
         let Some(line) = view
@@ -204,8 +204,6 @@ impl Ledger {
             );
         }
         self.clock = view.clock.0;
-        // Who has only just joined must check in once before the room counts on them again.
-        self.waiting.values_mut().for_each(|heard| heard.joined = None);
         let Some(line) = view
             .rooms
             .get(&room())

@@ -137,6 +137,16 @@ impl Hall {
     /// The store is lost, and with it what was said after `kept`: a new log begins from there, and the gates speak.
     pub fn lose_store(&mut self, kept: &[u8]) {
         let mut state = State::decode(kept).unwrap();
+        state.mark_newcomers();
+        self.begin_from(state);
+    }
+
+    /// As [`Self::lose_store`], where a gate of an earlier build says what the new log begins from.
+    pub fn lose_store_to_an_earlier_build(&mut self, kept: &[u8]) {
+        self.begin_from(State::decode(kept).unwrap());
+    }
+
+    fn begin_from(&mut self, mut state: State) {
         let (position, nonce, hash) = (state.position(), state.nonce(), state.hash());
         state.begin(self.state.position().incarnation + 1_000, Root::Hash(hash));
         self.state = state;

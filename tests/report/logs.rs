@@ -1,10 +1,11 @@
 //! Logs that end and begin: each goes on from the one before, and what was lost in between is told.
 
-use anteroom::room::{Batch, LaneId, Section, Settings};
+use anteroom::report::Findings;
+use anteroom::room::{Batch, Era, LaneId, LineName, Number, Section, Settings};
 
 use super::crowd::{Crowd, settings};
 use super::fair::report;
-use super::hall::{Hall, section};
+use super::hall::{Hall, INCARNATION, room, section};
 
 /// Three lives of the log: the second goes on from the whole of the first, the third without the end of the second.
 #[test]
@@ -62,9 +63,9 @@ fn a_sale_over_a_lost_store_is_fair_and_not_whole_and_says_what_was_lost() {
     }
 }
 
-/// Whoever had not checked in before the loss must do so first, and is passed by until then: that is no inversion.
-#[test]
-fn who_has_not_checked_in_since_the_loss_is_passed_by_nobody() {
+/// Three joined a moment before the store was lost, and have not checked in; the first is inside and leaves. Says who was
+/// called then, and what the report says of it.
+fn lost_behind_newcomers(lose: fn(&mut Hall, &[u8])) -> (Number, Findings) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();
     hall.archive(1, folder.path());
@@ -80,21 +81,39 @@ fn who_has_not_checked_in_since_the_loss_is_passed_by_nobody() {
     let joined = hall.hear(1, 100, join(3));
     let first = joined.joined[0].first.unwrap();
     let whole = hall.state.encode();
-    hall.lose_store(&whole);
+    lose(&mut hall, &whole);
     let leaves = Section {
         leaves: vec![(LaneId(0), first)],
+        joins: vec![(LaneId(0), 1)],
         ..section()
     };
     hall.hear(1, 100, leaves);
-    hall.hear(1, 100, join(1));
-    assert_eq!(
-        hall.figures().calls,
-        2,
-        "the newcomer is called before those who are not seen"
-    );
+    let view = hall.state.view();
+    let line = &view.rooms[&room()].lines[&LineName::ONLY];
+    let called = line.seated_since(None).first().unwrap().number;
     hall.leave(1);
-    let findings = report(&folder);
-    assert_eq!(findings.verdict.first_wrong, None);
+    (called, report(&folder))
+}
+
+#[test]
+fn who_has_just_joined_is_called_first_in_a_new_log_too() {
+    let (called, findings) = lost_behind_newcomers(Hall::lose_store);
+    assert_eq!((called.era, called.n), (Era(INCARNATION), 1));
+    assert_eq!(findings.verdict.first_wrong, None, "{findings:#?}");
+    assert!(findings.verdict.whole && findings.verdict.fair);
+}
+
+/// Gates of earlier builds began a log in which whoever had just joined had to check in first.
+#[test]
+fn who_had_just_joined_and_is_passed_by_in_a_new_log_is_an_inversion() {
+    let (called, findings) = lost_behind_newcomers(Hall::lose_store_to_an_earlier_build);
+    assert!(called.era > Era(INCARNATION));
+    assert!(findings.verdict.whole && !findings.verdict.fair);
+    let inversion = &findings.lines[0].inversions[0];
+    assert!(
+        inversion.before.ends_with("/1") && inversion.number.ends_with("/0"),
+        "{inversion:?}"
+    );
 }
 
 const SEEDS: std::ops::Range<u64> = 1..4;

@@ -1,8 +1,8 @@
 //! New logs and lost ones: what the tickets bring back.
 
 use anteroom::room::{
-    Batch, CallOrder, Change, Changed, Clock, Entry, Era, GateId, LineName, Number, Position, RoomChange, RoomName,
-    Root, Section, Settings, Standing, State, VERSION,
+    Batch, CallOrder, Change, Changed, Clock, Entry, Era, GateId, LineName, Mode, Number, Position, RoomChange,
+    RoomName, Root, Section, Settings, Standing, State, VERSION,
 };
 
 use super::support::{INCARNATION, LANE, Log, room, settings};
@@ -25,7 +25,10 @@ fn a_new_log_keeps_places_sessions_and_order_and_numbers_anew_behind() {
     log.mark(old[2]);
     begin(&mut log, INCARNATION + 1);
     assert!(log.is_inside(old[0]));
-    assert!(!log.is_present(old[1]), "nobody older is present without a mark");
+    assert!(
+        !log.is_present(old[1]),
+        "the machine counts on nobody older without a mark"
+    );
     let new = log.join(1)[0];
     assert_eq!((new, log.ahead(new)), (of(INCARNATION + 1, 0), Some(1)));
     log.mark(old[1]);
@@ -33,6 +36,97 @@ fn a_new_log_keeps_places_sessions_and_order_and_numbers_anew_behind() {
         [old[1], old[2], new].map(|number| log.ahead(number)),
         [Some(0), Some(1), Some(2)]
     );
+}
+
+/// The log ends, and a new one begins as gates do it.
+fn begin_marked(log: &mut Log, incarnation: u64) {
+    log.state.mark_newcomers();
+    begin(log, incarnation);
+}
+
+#[test]
+fn whoever_has_just_joined_is_present_in_a_new_log_for_as_long_again_and_not_for_ever() {
+    // Where the generation under way ends long after they would be gone, just then, a moment before, and at once.
+    for (what, age) in [("none", 0), ("young", 5_000), ("old", 16_500), ("over", 19_500)] {
+        let mut log = Log::new(Settings {
+            mode: Mode::Hold,
+            ..settings(1)
+        });
+        if age > 0 {
+            let regular = log.join(1)[0];
+            log.mark(regular);
+            log.pass(age);
+            log.leave(regular);
+        }
+        let gone = log.join(2);
+        log.pass(1_500);
+        let new = log.join(2);
+        log.leave(gone[0]);
+        let before = log.state.encode();
+        begin_marked(&mut log, INCARNATION + 1);
+        assert_eq!(log.ahead(new[1]), Some(2), "{what}: whoever left stays gone");
+        let later = log.join(1)[0];
+        for _ in 0..7 {
+            log.pass(500);
+            log.mark(later);
+            let ahead = [gone[1], new[0], new[1], later].map(|number| log.ahead(number));
+            assert_eq!(ahead, [Some(0), Some(1), Some(2), Some(3)], "{what}");
+        }
+        log.pass(21_500);
+        log.mark(later);
+        assert_eq!(
+            log.ahead(later),
+            Some(0),
+            "{what}: gone after half of grace at most and as long again"
+        );
+        // The same without the mark of a new log.
+        let mut log = Log::bare(State::decode(&before).unwrap());
+        begin(&mut log, INCARNATION + 1);
+        assert!(!log.is_present(new[0]));
+    }
+}
+
+#[test]
+fn a_new_log_with_nobody_who_has_just_joined_begins_as_it_ended() {
+    let mut log = Log::new(settings(1));
+    let numbers = log.join(3);
+    log.claim(numbers[0], true);
+    log.mark(numbers[1]);
+    log.pass(4_500);
+    let before = log.state.encode();
+    log.state.mark_newcomers();
+    assert_eq!(log.state.encode(), before);
+    let mut again = log.fork();
+    again.join(1);
+    again.state.mark_newcomers();
+    let once = again.state.encode();
+    again.state.mark_newcomers();
+    assert_eq!(again.state.encode(), once, "marked once");
+}
+
+#[test]
+fn a_history_goes_on_into_a_log_that_began_either_way() {
+    for marked in [true, false] {
+        let mut log = Log::new(settings(1));
+        log.join(3);
+        let mut replayed = log.fork();
+        if marked {
+            log.state.mark_newcomers();
+        }
+        begin(&mut log, INCARNATION + 1);
+        let root = Some(log.state.hash());
+        let entry = log.entry(
+            100,
+            Batch {
+                root,
+                ..Batch::default()
+            },
+        );
+        for state in [&mut log.state, &mut replayed.state] {
+            state.apply(&entry);
+        }
+        assert_eq!(replayed.state.encode(), log.state.encode(), "marked {marked}");
+    }
 }
 
 #[test]

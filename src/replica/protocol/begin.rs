@@ -63,10 +63,12 @@ impl Protocol {
         let goes_on = matches!(from, From::Rooms(_));
         let state = match from {
             From::Rooms(mut state) => {
+                state.mark_newcomers();
                 state.begin(incarnation, Root::Own);
                 state
             }
             From::Torn(mut state) => {
+                state.mark_newcomers();
                 state.begin(incarnation, Root::Own);
                 state.doubt_codes(self.time);
                 state

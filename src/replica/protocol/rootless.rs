@@ -153,7 +153,11 @@ impl Protocol {
             State::empty(0, false).with_version(version)
         };
         let snapshot = match &healing.old {
-            Some(state) => snapshot(state, self.time),
+            // The others only read what this is: those who have just joined stay present in the new log by what it says.
+            Some(state) => match state.with_newcomers_marked() {
+                Some(marked) => snapshot(&marked, self.time),
+                None => snapshot(state, self.time),
+            },
             None => snapshot(&nothing(), self.time),
         };
         let saving = Saving::Root(snapshot.hash());

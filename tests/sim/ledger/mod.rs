@@ -150,7 +150,7 @@ impl Ledger {
             self.blind = true;
             return;
         }
-        let mut book = match root {
+        let book = match root {
             Some(at) if at != Position::default() => match self.histories.get(&at.incarnation) {
                 Some(history) if history.sequence >= at.sequence => history.book.back_at(at.sequence),
                 _ if self.rooms != Rooms::Right => {
@@ -161,8 +161,6 @@ impl Ledger {
             },
             _ => Book::default(),
         };
-        // Who joined the old log last may never have been answered: a mark shows whether they are there.
-        book.people.values_mut().for_each(|person| person.joined = None);
         let history = History {
             book,
             root,
