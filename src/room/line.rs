@@ -207,17 +207,15 @@ impl Line {
 
     /// Whoever has just joined is present by a mark from now on, for `firm_within` at least and for half of `grace` more at most.
     pub fn mark_newcomers(&mut self, settings: &Settings, now: Clock) {
-        if self.lanes.iter().all(|lane| lane.presence.newcomers().next().is_none()) {
-            return;
-        }
+        let any = self.lanes.iter().any(|lane| lane.presence.newcomers().next().is_some());
         // As in `advance`: a generation begins with its first mark.
-        if !self.has_marks() {
+        if any && !self.has_marks() {
             self.generation = now;
         }
         let long = self.generation.plus(settings.grace_ms / 2) >= now.plus(settings.firm_within_ms);
-        self.lanes
-            .iter_mut()
-            .for_each(|lane| lane.presence.mark_newcomers(long));
+        for lane in &mut self.lanes {
+            lane.presence.mark_newcomers(long);
+        }
     }
 
     /// A new log begins.
