@@ -113,6 +113,15 @@ impl<'a> Admission<'a> {
         }
     }
 
+    /// The answer to what came into an open room that closed while the request waited: as if it came now.
+    fn refused(&self, error: ForwardError, visit: &Visit) -> Option<Answer> {
+        let (Self::Open(seat) | Self::LetPast(seat), proxy::Kind::Withdrawn) = (self, error.kind) else {
+            return None;
+        };
+        let worth = seat.worth(visit)?;
+        Some(seat.not_now(visit, &worth))
+    }
+
     /// It has ended since the request was judged.
     fn is_over(&self, shared: &Shared) -> bool {
         match self {
@@ -221,7 +230,9 @@ impl Gate {
         let mut answer = match (result, guard) {
             (Ok(response), Some(guard)) => Answer::new(outcome, response.map(|body| body.hold(guard))),
             (Ok(response), None) => Answer::new(outcome, response),
-            (Err(error), _) => self.failed(error, pages, visit),
+            (Err(error), _) => right
+                .refused(error, visit)
+                .unwrap_or_else(|| self.failed(error, pages, visit)),
         };
         if let Some(place) = place
             && !answer.response.body().is_whole()

@@ -127,17 +127,18 @@ async fn a_session_that_ends_while_its_request_waits_is_sent_nowhere() {
         "[upstream]\nurl = \"http://{}\"\nmax_connections = 1\nwait_timeout = \"60s\"",
         shop.address
     );
-    let mut gate = Gate::configured("embedded:data", &way, "total_active_users = 3", "");
+    let mut gate = Gate::configured("embedded:data", &way, "total_active_users = 5", "");
     gate.start();
     gate.ready().await;
     let pool = Arc::new(Pool::new(gate.address));
-    let mut guests: Vec<Guest> = (1..=3).map(|index| Guest::new(&pool, index)).collect();
-    for guest in &mut guests {
+    let mut guests: Vec<Guest> = (1..=4).map(|index| Guest::new(&pool, index)).collect();
+    for guest in &mut guests[..3] {
         assert!(guest.page("/").await.is_the_shops());
         assert!(guest.page("/").await.is_the_shops());
     }
     let mut asked = JoinSet::new();
-    let paths = ["/slow", "/left", "/stays"];
+    // The last has no session: the room is open, and closes.
+    let paths = ["/slow", "/left", "/stays", "/open"];
     for (at, (path, guest)) in paths.into_iter().zip(&guests).enumerate() {
         let mut guest = guest.clone();
         asked.spawn(async move { (path, guest.send("POST", path, SCRIPT, "{}").await.unwrap()) });
@@ -148,13 +149,15 @@ async fn a_session_that_ends_while_its_request_waits_is_sent_nowhere() {
         .await;
     }
     assert_eq!(guests[1].own("POST", "leave").await.status(), 200);
+    gate.set("{\"mode\": \"closed\"}").await;
     for (path, answer) in asked.join_all().await {
         match path {
             "/left" => assert_eq!((answer.status(), answer.word()), (503, "exhausted"), "{}", answer.head),
+            "/open" => assert_eq!((answer.status(), answer.word()), (503, "closed"), "{}", answer.head),
             _ => assert!(answer.is_the_shops(), "{path}: {}", answer.head),
         }
     }
-    assert!(shop.seen_of("/left").is_empty());
+    assert!(shop.seen_of("/left").is_empty() && shop.seen_of("/open").is_empty());
 }
 
 #[tokio::test]
