@@ -53,6 +53,9 @@ pub struct Session<'a> {
     pub named: Option<u32>,
 }
 
+/// What became of a request that holds a place in a bound, and the place.
+type Bounded = (Result<Response<Body>, ForwardError>, Option<unadmitted::Hold>);
+
 impl<'a> Session<'a> {
     /// The session of a pass, with cookies to set if the answer allows it.
     #[must_use]
@@ -205,23 +208,20 @@ impl Gate {
         self.shared.metrics.gate.observe(own_time);
         let Halves { head, body, .. } = *request;
         let request = Box::new(Request::from_parts(head, body));
-        let (result, place) = match place {
-            Some(place) => {
-                self.forward_bounded(visit, upstream, request, (whose, ours), place)
-                    .await
-            }
-            None => {
-                let forward = Forward {
-                    hop: &visit.hop,
-                    whose,
-                    peer_trusted: visit.peer_trusted,
-                    said_by_proxies: &self.shared.said_by_proxies,
-                    headers: ours.as_slice(),
-                    still: &|| !right.is_over(&self.shared),
-                    cancel,
-                };
-                (upstream.forward(request, &forward).await, None)
-            }
+        let (result, place) = if let Some(place) = place {
+            self.forward_bounded(visit, upstream, request, (whose, ours), place)
+                .await
+        } else {
+            let forward = Forward {
+                hop: &visit.hop,
+                whose,
+                peer_trusted: visit.peer_trusted,
+                said_by_proxies: &self.shared.said_by_proxies,
+                headers: ours.as_slice(),
+                still: &|| !right.is_over(&self.shared),
+                cancel,
+            };
+            (upstream.forward(request, &forward).await, None)
         };
         let took = time::uptime().saturating_sub(asked);
         if let Some(watched) = watched {
@@ -256,8 +256,7 @@ impl Gate {
         request: Box<Request<RequestBody>>,
         (whose, ours): (BodyOf, Fields),
         place: unadmitted::Hold,
-    ) -> Outliving<impl Future<Output = (Result<Response<Body>, ForwardError>, Option<unadmitted::Hold>)> + Send + use<>>
-    {
+    ) -> Outliving<impl Future<Output = Bounded> + Send + use<>> {
         let (shared, upstream, hop) = (Arc::clone(&self.shared), upstream.clone(), Arc::clone(&visit.hop));
         let peer_trusted = visit.peer_trusted;
         Outliving::new(async move {

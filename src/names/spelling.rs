@@ -179,7 +179,10 @@ pub fn json_spelling(name: &str, wanted: &str) -> Spelling {
     }
     let alike = |name: &str| letters::alike(&look_alikes::fold(name.as_bytes()));
     let wanted = alike(wanted);
-    let beginning = &kept[..kept.floor_char_boundary(MAX_JSON)];
+    let end = (0..=kept.len().min(MAX_JSON))
+        .rev()
+        .find(|at| kept.is_char_boundary(*at));
+    let beginning = &kept[..end.unwrap_or_default()];
     let folded = alike(beginning);
     if folded == wanted || (beginning.len() < kept.len() && wanted.starts_with(&folded)) {
         return Spelling::Alias;

@@ -29,6 +29,8 @@ pub(super) struct Sender<'a> {
     /// How far the client has come with the body; `None` where there is none.
     pub progress: Option<&'a Progress>,
     pub client: IpAddr,
+    /// It asks for a tunnel.
+    pub is_tunnel: bool,
     /// Whether it may be forwarded still.
     pub still: &'a (dyn Fn() -> bool + Sync),
 }
@@ -51,8 +53,6 @@ pub(super) struct Exchange<'a> {
     resent: u32,
     /// What the last try that was sent failed of.
     last: Kind,
-    /// It asks for a tunnel.
-    is_tunnel: bool,
     /// It did not get a kept connection at once.
     waited: bool,
 }
@@ -78,7 +78,6 @@ impl<'a> Exchange<'a> {
         settings: &'a UpstreamSettings,
         stats: &'a Arc<Stats>,
         sender: Sender<'a>,
-        is_tunnel: bool,
     ) -> Self {
         pool.budget().earn();
         Self {
@@ -93,7 +92,6 @@ impl<'a> Exchange<'a> {
             only_fresh: false,
             resent: 0,
             last: Kind::Unreachable,
-            is_tunnel,
             waited: false,
         }
     }
@@ -173,14 +171,14 @@ impl<'a> Exchange<'a> {
                 },
             };
             if !self.only_fresh {
-                match self.pool.kept(busy, self.is_tunnel).await {
+                match self.pool.kept(busy, self.sender.is_tunnel).await {
                     Ok(lease) => return Ok(lease),
                     Err(back) => busy = back,
                 }
             }
             self.waited = true;
             // PERF: rare, and its state is large.
-            match Box::pin(self.pool.fresh(busy, self.is_tunnel, self.deadline)).await {
+            match Box::pin(self.pool.fresh(busy, self.sender.is_tunnel, self.deadline)).await {
                 Ok(lease) => return Ok(lease),
                 Err((unopened, busy)) => self.missed(&unopened, busy.origin())?,
             }

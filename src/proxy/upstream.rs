@@ -154,13 +154,13 @@ impl Upstream {
             upgrade.ask(request.headers_mut());
         }
         let progress = request.body().progress();
-        let is_tunnel = upgrade.is_some();
         let sent = Sender {
             progress: progress.as_deref(),
             client: forward.whose.client(),
+            is_tunnel: upgrade.is_some(),
             still: forward.still,
         };
-        let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, sent, is_tunnel);
+        let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, sent);
         let (mut answer, mut lease) = exchange.run(request).await?;
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
             let asked = upgrade
