@@ -9,11 +9,22 @@ use crate::room::Mode;
 
 impl Gate {
     /// Counts a question of whom the tokens name. Two are free: to leave, while that frees a place or a slot, and to be turned
-    /// away, since many people behind one address would otherwise be told to ask less often instead of the reason.
+    /// away, since many people behind one address would otherwise be told to ask less often instead of the reason. A visitor in line is
+    /// there, whatever neighbours have used up of the limit: that is noted of a question that is too many, too.
     ///
     /// # Errors
     /// The limit that it is over.
     pub(super) fn count_question(&self, seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
+        let counted = self.counted(seat, visit, leaves);
+        if counted.is_err()
+            && let Some(worth) = seat.worth(visit)
+        {
+            seat.note(worth.presence(), seat.ticket_visitor());
+        }
+        counted
+    }
+
+    fn counted(&self, seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
         // PERF: a page in line asks with its ticket alone, and needs no second look at the room.
         if !leaves && seat.pass().is_none() && seat.ticket().is_some() {
             return self.count(seat, visit, None);

@@ -1,5 +1,9 @@
 //! Many people behind one address: each is told what is so, and each leaves at once.
 
+use std::time::Duration;
+
+use tokio::time::sleep;
+
 use crate::guest::Guest;
 
 use super::limits::assert_limited;
@@ -64,6 +68,24 @@ async fn a_question_of_nobody_in_an_open_sale_is_counted_by_the_address() {
     let mut app = house.guest();
     assert_eq!(app.own("GET", "status").await.json()["state"], "none");
     asks_until_limited(&mut app, "GET", "status").await;
+}
+
+/// Neighbours have used up the limit; whoever waits asks, is told to ask less often, and stays in line.
+#[tokio::test]
+async fn who_is_told_to_ask_less_often_is_there_all_the_same() {
+    let short = format!("{ONE}\nclaim_deadline = \"4s\"\nfirm_within = \"4s\"\ngrace = \"8s\"");
+    let house = House::open(&short, STRICT).await;
+    let _inside = house.inside().await;
+    let mut waiting = house.in_line().await;
+    let mut neighbour = house.guest_at(&waiting.address);
+    let mut refused = 0;
+    for _ in 0..40 {
+        asks_until_limited(&mut neighbour, "GET", "status").await;
+        refused += u32::from(waiting.own("POST", "check-in").await.status() == 429);
+        sleep(Duration::from_millis(500)).await;
+    }
+    assert!(refused > 30, "{refused}");
+    house.until("waiting", 1).await;
 }
 
 #[tokio::test]
