@@ -4,7 +4,7 @@ use crate::gate::{pass_name, ticket_name};
 use crate::guest::{Guest, PAGE, SCRIPT, number_of};
 use crate::http::Wire;
 use crate::proxies::Program as _;
-use crate::shop::Reply;
+use crate::shop::{Reply, Seen};
 
 use super::{House, ONE, Program, assert_turned_away, eventually};
 
@@ -226,6 +226,31 @@ async fn no_spelling_of_a_path_gets_past_the_room() {
         assert!(answer.status() >= 400, "{target}: {}", answer.head);
     }
     assert_eq!(house.shop.seen().len(), before);
+}
+
+/// Stacks read a target with a host, or with an empty one, in more than one way.
+#[tokio::test]
+async fn a_target_with_a_host_reaches_the_shop_as_a_path_or_not_at_all() {
+    let (house, _inside) = House::full().await;
+    for target in [
+        "http://shop.test/static/a.js",
+        "http:///static/a.js",
+        "http:///x/static/a.js",
+        "http:///static/event",
+        "foo://a.b/static/a.js",
+        "http://a.b@shop.test/static/a.js",
+    ] {
+        let mut wire = Wire::open_from("127.7.7.8".parse().unwrap(), house.entrance)
+            .await
+            .unwrap();
+        let request = format!("GET {target} HTTP/1.1\r\nHost: shop.test\r\n{SCRIPT}\r\n");
+        // Some proxies close without an answer.
+        let _ = wire.ask(request.as_bytes()).await;
+    }
+    let seen = house.shop.seen();
+    let is_path = |line: &str| line.split(' ').nth(1).is_some_and(|target| target.starts_with('/'));
+    let odd: Vec<&str> = seen.iter().map(Seen::line).filter(|line| !is_path(line)).collect();
+    assert!(odd.is_empty(), "{odd:?}");
 }
 
 #[tokio::test]
