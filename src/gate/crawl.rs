@@ -4,15 +4,17 @@
 //! which nothing is known yet, since a crawler that got the waiting page would take it for the shop's. One that is
 //! refuted is anybody's, and stands in line.
 
-use http::header::{UPGRADE, USER_AGENT};
+use http::Method;
+use http::header::USER_AGENT;
 use http::request::Parts;
-use http::{HeaderMap, Method};
 
+use crate::config::routes::Brings;
 use crate::crawlers::Standing;
 use crate::metrics::Outcome;
 use crate::proxy::Conn;
 
 use super::answers::Answer;
+use super::brings;
 use super::forward_auth::Aim;
 use super::kind::Kind;
 use super::seat::{Seat, Worth};
@@ -28,16 +30,17 @@ impl Shared {
         let agent = head.headers.get(USER_AGENT);
         let standing = agent.and_then(|agent| self.crawlers.judge(agent.as_bytes(), visit.client, visit.started));
         if let Some(standing) = standing.filter(|_| visit.kind != Kind::Preflight) {
-            visit.kind = met(standing, &head.method, &head.headers);
+            visit.kind = met(standing, head, has_body);
         }
         visit
     }
 }
 
 /// What kind of request it is.
-fn met(standing: Standing, method: &Method, headers: &HeaderMap) -> Kind {
-    let kind = Kind::of_no_crawler(method, headers);
-    let reads = matches!(*method, Method::GET | Method::HEAD) && !headers.contains_key(UPGRADE);
+fn met(standing: Standing, head: &Parts, has_body: bool) -> Kind {
+    let kind = Kind::of_no_crawler(&head.method, &head.headers);
+    // SECURITY: what brings a body, or the name of another method, may be a form to the shop.
+    let reads = matches!(head.method, Method::GET | Method::HEAD) && brings::of(head, has_body) != Brings::More;
     match standing {
         Standing::Verified if reads => Kind::Crawler,
         Standing::Unknown if reads && kind.is_navigation() => Kind::Passive,
@@ -64,17 +67,21 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderName;
+    use http::Request;
 
     use super::*;
 
-    fn request(standing: Standing, method: &str, fields: &[(&str, &str)]) -> Kind {
-        let mut headers = HeaderMap::new();
+    fn head(method: &str, target: &str, fields: &[(&str, &str)]) -> Parts {
+        let mut request = Request::builder().method(method).uri(target);
         for (name, value) in fields {
-            headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+            request = request.header(*name, *value);
         }
-        headers.append(USER_AGENT, "Googlebot/2.1".parse().unwrap());
-        met(standing, &method.parse().unwrap(), &headers)
+        request = request.header(USER_AGENT, "Googlebot/2.1");
+        request.body(()).unwrap().into_parts().0
+    }
+
+    fn request(standing: Standing, method: &str, fields: &[(&str, &str)]) -> Kind {
+        met(standing, &head(method, "/", fields), false)
     }
 
     const PAGE: [(&str, &str); 1] = [("accept", "text/html")];
@@ -95,5 +102,10 @@ mod tests {
         }
         let socket = [PAGE[0], ("upgrade", "websocket")];
         assert_eq!(kinds("GET", &socket), [Kind::Api; 3]);
+        let others = [Kind::Navigation; 3];
+        assert_eq!(kinds("GET", &[PAGE[0], ("x-http-method-override", "POST")]), others);
+        let by = |head: Parts, has_body| STANDINGS.map(|standing| met(standing, &head, has_body));
+        assert_eq!(by(head("GET", "/", &PAGE), true), others, "a body");
+        assert_eq!(by(head("GET", "/?_method=POST", &PAGE), false), others);
     }
 }
