@@ -27,6 +27,7 @@ pub mod replica;
 pub mod report;
 pub mod room;
 pub mod simulate;
+pub mod terminal;
 pub mod time;
 pub mod tls;
 pub mod token;

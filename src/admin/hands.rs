@@ -19,6 +19,7 @@ use crate::room::{
     CallOrder, Change, Deed, LaneId, LineName, MAX_CALL, MAX_REASON, Mode, Overrides, Phase, RoomName, RoomView, View,
     WITH_SCHEDULES, Who,
 };
+use crate::terminal::may_be_shown;
 
 impl FromRequestParts<Shared> for Operator {
     type Rejection = Infallible;
@@ -52,8 +53,8 @@ pub(super) fn reason(text: Option<String>) -> Result<Option<String>, String> {
     if text.len() > MAX_REASON {
         return Err(format!("reason must be at most {MAX_REASON} bytes, not {}", text.len()));
     }
-    if text.chars().any(char::is_control) {
-        return Err("reason must be on one line, without control characters".to_owned());
+    if !text.chars().all(may_be_shown) {
+        return Err("reason must be on one line, without control characters and marks of direction".to_owned());
     }
     Ok(Some(text))
 }

@@ -13,6 +13,7 @@ use crate::archive::{History, Step, Stored};
 use crate::logging::rfc3339;
 use crate::report::{Source, describe, structured};
 use crate::room::{Position, RoomName};
+use crate::terminal::plain;
 
 use super::say;
 
@@ -171,11 +172,7 @@ impl Show {
             () if said.is_empty() => "-".to_owned(),
             () => said.join("; "),
         };
-        // What is in the log may not command a terminal.
-        let plain: String = says
-            .chars()
-            .map(|character| if character.is_control() { ' ' } else { character })
-            .collect();
+        let plain = plain(&says);
         say(&format!(
             "{}  {}  {}  {plain}\n",
             rfc3339(entry.time),

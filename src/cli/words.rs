@@ -2,12 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// `text` without what could command a terminal.
-pub fn plain(text: &str) -> String {
-    text.chars()
-        .map(|character| if character.is_control() { ' ' } else { character })
-        .collect()
-}
+pub use crate::terminal::plain;
 
 /// A field of CSV, as RFC 4180 has it. SECURITY: a line's name is a stranger's word; one that a spreadsheet would take for a formula is led by
 /// an apostrophe.

@@ -6,6 +6,7 @@ use super::advice::in_words;
 use super::findings::{Change, Findings, Line, Stamp, Tally};
 use super::histogram::Spread;
 use super::sentence::verdict;
+use crate::terminal::{may_be_shown, plain};
 
 /// The whole report as plain text, at most 120 columns wide but for names.
 #[must_use]
@@ -323,12 +324,7 @@ fn trail(text: &mut String, findings: &Findings) {
 }
 
 fn row(text: &mut String, name: &str, value: &str) {
-    // What is in the log may not command a terminal.
-    let plain: String = value
-        .chars()
-        .map(|character| if character.is_control() { ' ' } else { character })
-        .collect();
-    let _ = writeln!(text, "{name:<18}{plain}");
+    let _ = writeln!(text, "{name:<18}{}", plain(value));
 }
 
 fn files(count: u64) -> String {
@@ -365,5 +361,5 @@ fn said_by(change: &Change) -> String {
 
 /// What somebody wrote, on one line.
 pub(super) fn printable(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control()).collect()
+    text.chars().filter(|character| may_be_shown(*character)).collect()
 }
