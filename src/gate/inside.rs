@@ -171,7 +171,7 @@ impl<'a> Seat<'a> {
 
     /// The pass is in use from as many networks as the room allows, and this is none of them.
     #[must_use]
-    fn is_shared_out(&self, pass: &Pass, visit: &Visit) -> bool {
+    pub(super) fn is_shared_out(&self, pass: &Pass, visit: &Visit) -> bool {
         let allowed = self.rules.room.pass_networks;
         // PERF: nothing is counted where any number is allowed.
         self.rehearsal.is_none() && !self.shared.limits.pass(pass, visit.client, allowed)

@@ -132,12 +132,18 @@ impl Gate {
 
     /// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away.
     pub(super) async fn leave(&self, seat: &Seat<'_>, visit: &Visit) -> Answer {
-        let worth = seat.worth(visit);
-        if worth.as_ref().is_some_and(|worth| seat.is_foreign(worth)) {
-            return seat.not_yours(visit);
-        }
-        if worth.is_some_and(|worth| seat.lacks_account(&worth)) {
-            return seat.sign_in(visit);
+        if let Some(worth) = seat.worth(visit) {
+            if seat.is_foreign(&worth) {
+                return seat.not_yours(visit);
+            }
+            if seat.lacks_account(&worth) {
+                return seat.sign_in(visit);
+            }
+            // SECURITY: a copy that may not use the session may not end it.
+            let named = worth.named(seat, visit);
+            if named.is_some_and(|named| seat.is_shared_out(&named.pass, visit)) {
+                return seat.shared_out(visit);
+            }
         }
         // Not in time: the cookies go all the same, and the room notices the absence.
         tokio::join!(

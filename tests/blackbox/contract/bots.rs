@@ -240,6 +240,7 @@ async fn a_pass_that_is_handed_round_is_refused_where_it_comes_last_and_goes_on_
     assert_eq!(refused.field("set-cookie"), None);
     let app = third.script("GET", "/api/x").await;
     assert_eq!((app.status(), &app.json()["reason"]), (403, &"pass_shared".into()));
+    assert_eq!(third.own("POST", "leave").await.status(), 403);
     for _ in 0..3 {
         assert!(guest.page("/").await.is_the_shops() && second.page("/").await.is_the_shops());
     }
