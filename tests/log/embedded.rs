@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use anteroom::log::{Beginning, Embedded, Log, Occasion, Options, Snapshot};
+use anteroom::log::{Beginning, Embedded, Log, Occasion, OpenError, Options, Snapshot};
 use anteroom::room::Wall;
 use tempfile::TempDir;
 
@@ -44,8 +44,15 @@ impl Folder {
         }
     }
 
+    /// A process that another test starts holds every lock of this one for a moment, until it runs its own program.
     pub fn embedded(&self) -> Embedded {
-        Embedded::open(&self.path(), self.options()).unwrap()
+        for _ in 0..500 {
+            match Embedded::open(&self.path(), self.options()) {
+                Err(OpenError::InUse { .. }) => std::thread::sleep(Duration::from_millis(20)),
+                opened => return opened.unwrap(),
+            }
+        }
+        panic!("the folder stays in use");
     }
 }
 
