@@ -46,13 +46,13 @@ impl Folder {
 
     /// A process that another test starts holds every lock of this one for a moment, until it runs its own program.
     pub fn embedded(&self) -> Embedded {
-        for _ in 0..500 {
+        let end = anteroom::time::uptime() + PATIENCE;
+        loop {
             match Embedded::open(&self.path(), self.options()) {
-                Err(OpenError::InUse { .. }) => std::thread::sleep(Duration::from_millis(20)),
+                Err(OpenError::InUse { .. }) if anteroom::time::uptime() < end => std::thread::yield_now(),
                 opened => return opened.unwrap(),
             }
         }
-        panic!("the folder stays in use");
     }
 }
 
@@ -61,6 +61,9 @@ impl Store for Folder {
         Box::new(self.embedded())
     }
 }
+
+/// How long a folder may stay in use by a process that starts.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 suite!(Folder::new());
 
