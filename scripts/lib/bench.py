@@ -31,7 +31,7 @@ BROWSER = {
 }
 # Connections over which a crowd joins.
 CROWD = 256
-# What another build may take less of processor time and be called as cheap: rounds of one build differ by as much.
+# How much of the processor time of the build before the gate may take: rounds of one build differ by as much.
 NOISE = 1.05
 WIDE = '{ requests = 1000000, window = "1s" }'
 
@@ -46,6 +46,7 @@ class Process:
     """A program on one core, with all its children."""
 
     def __init__(self, core, command, folder, name, environment=None):
+        self.name = name
         self.log = os.path.join(folder, f"{name}.log")
         with open(self.log, "w", encoding="utf-8") as log:
             own = {**os.environ, **(environment or {})}
@@ -451,37 +452,40 @@ class Bench:
 
     def join(self):
         """Beside nginx that sends a file as long as the page, which is what no join can be cheaper than."""
-        page = self.asked(lambda port: whole_bytes(port, "/held/a", BROWSER))
+        page, spent = self.asked(lambda port: whole_bytes(port, "/held/a", BROWSER)), []
         head = self.head_bytes("nginx", BROWSER, "/page.html")
         with open(os.path.join(self.folder, "page.html"), "w", encoding="utf-8") as file:
             file.write("0" * (page - head))
         of_file = self.with_one("nginx", lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/page.html", BROWSER, CROWD))
 
-        def load(_process, port, _tls):
+        def load(process, port, _tls):
             before = self.redis.cpu_secs()
             figures = self.wrk(f"http://127.0.0.1:{port}/held/a", BROWSER, CROWD)
-            figures["redis_us"] = 1e6 * (self.redis.cpu_secs() - before) / figures["requests"]
+            if process.name == "gate":
+                spent.append(1e6 * (self.redis.cpu_secs() - before) / figures["requests"])
             return figures
 
         title = f"Joins with their page, {page} bytes, over {CROWD} connections, beside nginx that sends as much of a file"
         gates, limits = self.gates("gate", load)
         row = self.rounds(title, {"nginx": of_file} | gates, limits)["gate"]
         self.hold(row["cpu_us"] <= 10, f"a join under load takes {row['cpu_us']:.1f} µs of the gate, at most 10")
-        store = row["redis_us"]
+        store = statistics.median(spent)
         self.hold(store <= 1, f"a join under load takes {store:.2f} µs of Redis, at most 1")
+        trips = []
 
-        def lone(_process, port, _tls):
+        def lone(process, port, _tls):
             before = scripts_run(self.redis_port)
             figures = self.wrk(f"http://127.0.0.1:{port}/held/a", BROWSER, connections=1)
-            figures["trips"] = (scripts_run(self.redis_port) - before) / figures["requests"]
+            if process.name == "gate":
+                trips.append((scripts_run(self.redis_port) - before) / figures["requests"])
             return figures
 
         gates, limits = self.gates("gate", lone)
         row = self.rounds("Joins one after another", gates, limits)["gate"]
         self.hold(row["cpu_us"] <= 40, f"a lone join takes {row['cpu_us']:.1f} µs of the gate, at most 40")
         # A tick or a checkpoint now and then besides.
-        trips = row["trips"]
-        self.hold(trips <= 1.05, f"a lone join takes {trips:.3f} round trips, one")
+        most = max(trips)
+        self.hold(most <= 1.05, f"a lone join takes {most:.3f} round trips, one")
 
     def latency(self):
         """At half of the gate's own rate."""
