@@ -103,9 +103,8 @@ fn settings(patience: Duration) -> ServerSettings {
 /// Most connections at once.
 const MAX_CONNECTIONS: usize = 256;
 
-/// Most of them of one client. SECURITY: whoever reaches the listener needs no token to hold a connection, and with all of them
-/// would keep health checks and operators out. Programs on this machine may have all but as many, so that a tunnel or a proxy
-/// that brings many operators has room.
+/// Most of them of one client. SECURITY: a connection needs no token, and a client with all of them would keep health checks and
+/// operators out. Loopback may have all but as many: a tunnel or a proxy on this machine brings many operators.
 const CLIENT_CONNECTIONS: usize = MAX_CONNECTIONS / 8;
 
 /// How long the end waits for answers under way.

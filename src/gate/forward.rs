@@ -316,8 +316,9 @@ impl Gate {
             Fault::Client => Outcome::Malformed,
             Fault::Upstream => Outcome::Upstream,
             Fault::Ours => Outcome::Failed,
+            Fault::Nobodys => Outcome::TurnedAway,
         };
-        if error.fault != Fault::Client && error.kind != proxy::Kind::Withdrawn {
+        if is_failure(error) {
             self.shared.metrics.upstream_fault(fault(error.kind));
             tracing::warn!(request_id = %visit.id, %error, "not forwarded");
         }
@@ -328,12 +329,17 @@ impl Gate {
     }
 }
 
-/// Whether the shop has failed a request; `None` where its client has.
+/// Whether the shop has failed a request; `None` where its client has, or it was not sent.
 fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<bool> {
     match result {
         Ok(response) => Some(response.status().is_server_error()),
-        Err(error) => (error.fault != Fault::Client).then_some(true),
+        Err(error) => is_failure(*error).then_some(true),
     }
+}
+
+/// The shop's or the gate's.
+fn is_failure(error: ForwardError) -> bool {
+    matches!(error.fault, Fault::Upstream | Fault::Ours)
 }
 
 /// When to try again where all connections to the shop are taken.

@@ -11,6 +11,8 @@ pub enum Fault {
     Upstream,
     /// Ours: out of sockets or memory.
     Ours,
+    /// Nobody's: the client lost its right to be forwarded.
+    Nobodys,
 }
 
 /// What happened.
@@ -77,7 +79,8 @@ impl From<Kind> for ForwardError {
     fn from(kind: Kind) -> Self {
         let fault = match kind {
             Kind::BodyTooLarge | Kind::BodyTimeout | Kind::BodyBroken | Kind::Loop => Fault::Client,
-            Kind::Exhausted | Kind::Withdrawn => Fault::Ours,
+            Kind::Exhausted => Fault::Ours,
+            Kind::Withdrawn => Fault::Nobodys,
             _ => Fault::Upstream,
         };
         Self { fault, kind }

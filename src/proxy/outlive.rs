@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::runtime::Handle;
 
-/// A future that goes on in a task of its own where whoever awaits it is gone before it is done. PERF: a task that nearly nobody
-/// needs is made for those alone.
+/// A future that is finished in a task of its own when it is dropped early. PERF: only those that are dropped cost a task.
 pub struct Outliving<F: Future<Output: Send> + Send + 'static>(Option<Pin<Box<F>>>);
 
 impl<F: Future<Output: Send> + Send + 'static> Outliving<F> {

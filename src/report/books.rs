@@ -52,7 +52,7 @@ impl Books {
         }
     }
 
-    /// A new log begins from where the one before ended: whoever was present there is present in it, for as long.
+    /// A new log begins from where the one before ended: who was present there stays so, for as long.
     pub fn begin(&mut self, view: &Arc<View>) {
         self.seen = Some(Arc::clone(view));
     }

@@ -114,9 +114,9 @@ async fn who_finds_the_shop_full_is_told_when_to_come_back() {
     gate.stop();
 }
 
-/// Whoever leaves, is evicted or finds the room emptied while all connections are taken has no session when one is free.
+/// One leaves while all connections are taken, and the room that was open to another closes.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_ends_while_its_request_waits_is_sent_nowhere() {
+async fn what_waits_for_a_server_is_judged_again() {
     const SLOW: &[Reply] = &[Reply {
         target: "/slow",
         after: Duration::from_secs(3),

@@ -10,8 +10,7 @@ use anteroom::log::{
 };
 use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
 use anteroom::room::{
-    LaneId, LineName, Mode, Number, PendingId, Position, RoomName, Settings, Standing, StateHash, Visitor, Waiting,
-    Wall,
+    LaneId, LineName, Mode, Number, PendingId, Position, RoomName, Settings, Standing, StateHash, Visitor, Wall,
 };
 use anteroom::time;
 use tempfile::TempDir;
@@ -175,25 +174,26 @@ impl Gate {
 
     /// All of them check in, as their pages do every few seconds; then they stand in line in this order, and nobody before.
     pub fn check_in(&self, numbers: &[Number]) {
-        self.check_in_among(numbers, 0);
+        self.check_in_of_lives(numbers, 0);
     }
 
-    /// As [`Self::check_in`], where up to so many more stand among them: they joined, and nobody was told their numbers.
-    pub fn check_in_among(&self, numbers: &[Number], untold: u64) {
+    /// As [`Self::check_in`], where behind the last of each era so many may stand who joined, and whom nobody told their number.
+    pub fn check_in_of_lives(&self, numbers: &[Number], untold: u64) {
         for number in numbers {
             self.replica.note(visitor(*number), Note::Mark);
         }
         let Some(last) = numbers.last() else { return };
         self.record(*last, Note::Mark);
         let mut least = 0;
-        for (ahead, number) in (0..).zip(numbers) {
+        for (at, number) in numbers.iter().enumerate() {
+            let begins_era = at > 0 && numbers[at - 1].era != number.era;
+            let places = least..=least + if begins_era { untold } else { 0 };
             let standing = self.standing(*number);
-            let places = least..=ahead + untold;
-            let in_place = |waiting: Waiting| waiting.present && places.contains(&waiting.ahead);
             let Standing::Waiting(waiting) = standing else {
                 panic!("{number:?} does not wait: {standing:?}");
             };
-            assert!(in_place(waiting), "{number:?} with {places:?} ahead: {standing:?}");
+            let in_place = waiting.present && places.contains(&waiting.ahead);
+            assert!(in_place, "{number:?} with {places:?} ahead: {standing:?}");
             least = waiting.ahead + 1;
         }
     }

@@ -18,6 +18,7 @@ impl Gate {
         let counted = self.counted(seat, visit, leaves);
         if counted.is_err()
             && let Some(worth) = seat.worth(visit)
+            && !seat.is_foreign(&worth)
         {
             seat.note(worth.presence(), seat.ticket_visitor());
         }

@@ -153,7 +153,7 @@ impl Protocol {
             State::empty(0, false).with_version(version)
         };
         let snapshot = match &healing.old {
-            // The others only read what this is: those who have just joined stay present in the new log by what it says.
+            // The other gates read this as it is, so the newcomers' marks must be in it.
             Some(state) => match state.with_newcomers_marked() {
                 Some(marked) => snapshot(&marked, self.time),
                 None => snapshot(state, self.time),
