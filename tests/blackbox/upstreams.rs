@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use crate::gate::Gate;
 use crate::guest::{Guest, SCRIPT};
 use crate::house::eventually;
-use crate::http::{Pool, Wire};
+use crate::http::{Message, Pool, Wire};
 use crate::shop::{PLAIN, Reply, Shop};
 
 /// Slow enough that some requests are always under way.
@@ -114,50 +114,97 @@ async fn who_finds_the_shop_full_is_told_when_to_come_back() {
     gate.stop();
 }
 
-/// One leaves while all connections are taken, and the room that was open to another closes.
-#[tokio::test(flavor = "multi_thread")]
-async fn what_waits_for_a_server_is_judged_again() {
-    const SLOW: &[Reply] = &[Reply {
-        target: "/slow",
-        after: Duration::from_secs(3),
-        ..PLAIN
-    }];
-    let shop = Shop::open(SLOW).await;
-    let way = format!(
-        "[upstream]\nurl = \"http://{}\"\nmax_connections = 1\nwait_timeout = \"60s\"",
-        shop.address
-    );
-    let mut gate = Gate::configured("embedded:data", &way, "total_active_users = 5", "");
-    gate.start();
-    gate.ready().await;
-    let pool = Arc::new(Pool::new(gate.address));
-    let mut guests: Vec<Guest> = (1..=4).map(|index| Guest::new(&pool, index)).collect();
-    for guest in &mut guests[..3] {
-        assert!(guest.page("/").await.is_the_shops());
-        assert!(guest.page("/").await.is_the_shops());
-    }
-    let mut asked = JoinSet::new();
-    // The last has no session: the room is open, and closes.
-    let paths = ["/slow", "/left", "/stays", "/open"];
-    for (at, (path, guest)) in paths.into_iter().zip(&guests).enumerate() {
-        let mut guest = guest.clone();
-        asked.spawn(async move { (path, guest.send("POST", path, SCRIPT, "{}").await.unwrap()) });
-        eventually("its place", async || {
-            let server = gate.admin_ask("GET", "/api/v1/upstreams", "").await.json()["upstreams"][0].clone();
-            (server["in_flight"] == 1 && server["waiting"] == at).then_some(())
-        })
-        .await;
-    }
-    assert_eq!(guests[1].own("POST", "leave").await.status(), 200);
-    gate.set("{\"mode\": \"closed\"}").await;
-    for (path, answer) in asked.join_all().await {
-        match path {
-            "/left" => assert_eq!((answer.status(), answer.word()), (503, "exhausted"), "{}", answer.head),
-            "/open" => assert_eq!((answer.status(), answer.word()), (503, "closed"), "{}", answer.head),
-            _ => assert!(answer.is_the_shops(), "{path}: {}", answer.head),
+/// Visitors inside, before a shop that takes one request at a time.
+struct Busy {
+    shop: Shop,
+    gate: Gate,
+    guests: Vec<Guest>,
+    asked: JoinSet<(&'static str, Message)>,
+}
+
+impl Busy {
+    async fn with(guests: u32) -> Self {
+        const SLOW: &[Reply] = &[Reply {
+            target: "/slow",
+            after: Duration::from_secs(3),
+            ..PLAIN
+        }];
+        let shop = Shop::open(SLOW).await;
+        let way = format!(
+            "[upstream]\nurl = \"http://{}\"\nmax_connections = 1\nwait_timeout = \"60s\"",
+            shop.address
+        );
+        let mut gate = Gate::configured("embedded:data", &way, "total_active_users = 5", "");
+        gate.start();
+        gate.ready().await;
+        let pool = Arc::new(Pool::new(gate.address));
+        let mut guests: Vec<Guest> = (1..=guests).map(|index| Guest::new(&pool, index)).collect();
+        for guest in &mut guests {
+            assert!(guest.page("/").await.is_the_shops());
+            assert!(guest.page("/").await.is_the_shops());
+        }
+        // Who has no session comes in by the open room.
+        guests.push(Guest::new(&pool, 9));
+        let asked = JoinSet::new();
+        Self {
+            shop,
+            gate,
+            guests,
+            asked,
         }
     }
-    assert!(shop.seen_of("/left").is_empty() && shop.seen_of("/open").is_empty());
+
+    /// Each guest asks for one of these, and waits behind those before; the first is at the shop.
+    async fn ask(&mut self, paths: &[&'static str]) {
+        for (at, (path, guest)) in paths.iter().zip(&self.guests).enumerate() {
+            let (path, mut guest) = (*path, guest.clone());
+            self.asked
+                .spawn(async move { (path, guest.send("POST", path, SCRIPT, "{}").await.unwrap()) });
+            eventually("its place", async || {
+                let servers = self.gate.admin_ask("GET", "/api/v1/upstreams", "").await.json();
+                let server = &servers["upstreams"][0];
+                (server["in_flight"] == 1 && server["waiting"] == at).then_some(())
+            })
+            .await;
+        }
+    }
+
+    /// Shows that those of `refused` got these words and reached nobody, and that all others reached the shop.
+    async fn judge(self, refused: &[(&str, &str)]) {
+        for (path, answer) in self.asked.join_all().await {
+            match refused.iter().find(|(refused, _)| *refused == path) {
+                Some((_, word)) => {
+                    assert_eq!(
+                        (answer.status(), answer.word()),
+                        (503, *word),
+                        "{path}: {}",
+                        answer.head
+                    );
+                    assert!(self.shop.seen_of(path).is_empty(), "{path}");
+                }
+                None => assert!(answer.is_the_shops(), "{path}: {}", answer.head),
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_server_is_judged_again() {
+    let mut busy = Busy::with(3).await;
+    busy.ask(&["/slow", "/left", "/stays", "/open"]).await;
+    assert_eq!(busy.guests[1].own("POST", "leave").await.status(), 200);
+    busy.gate.set("{\"mode\": \"closed\"}").await;
+    busy.judge(&[("/left", "exhausted"), ("/open", "closed")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_server_while_its_room_begins_anew_is_sent_nowhere() {
+    let mut busy = Busy::with(2).await;
+    busy.ask(&["/slow", "/before"]).await;
+    let reset = "{\"confirm\": \"shop\", \"reason\": \"over\"}";
+    let answer = busy.gate.admin_ask("POST", "/api/v1/rooms/shop/reset", reset).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    busy.judge(&[("/before", "exhausted")]).await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::gate::{pass_name, ticket_name};
 use crate::guest::{Guest, PAGE, SCRIPT, number_of};
-use crate::http::Wire;
+use crate::http::{Message, Wire};
 use crate::proxies::Program as _;
 use crate::shop::{Reply, Seen};
 
@@ -202,6 +202,13 @@ async fn a_free_path_leads_to_no_other_by_a_field() {
     assert_eq!(house.shop.seen().len(), before);
 }
 
+/// A request for this very target.
+async fn asks(house: &House, target: &str) -> std::io::Result<Message> {
+    let mut wire = Wire::open_from("127.7.7.7".parse().unwrap(), house.entrance).await?;
+    let request = format!("GET {target} HTTP/1.1\r\nHost: shop.test\r\n{SCRIPT}\r\n");
+    wire.ask(request.as_bytes()).await
+}
+
 #[tokio::test]
 async fn no_spelling_of_a_path_gets_past_the_room() {
     let (house, _inside) = House::full().await;
@@ -217,11 +224,7 @@ async fn no_spelling_of_a_path_gets_past_the_room() {
         "/%2eanteroom/rooms/shop/status",
         "/event#/static/x",
     ] {
-        let mut wire = Wire::open_from("127.7.7.7".parse().unwrap(), house.entrance)
-            .await
-            .unwrap();
-        let request = format!("GET {target} HTTP/1.1\r\nHost: shop.test\r\n{SCRIPT}\r\n");
-        let answer = wire.ask(request.as_bytes()).await.unwrap();
+        let answer = asks(&house, target).await.unwrap();
         assert!(!answer.is_the_shops(), "{target}: {}", answer.head);
         assert!(answer.status() >= 400, "{target}: {}", answer.head);
     }
@@ -240,12 +243,8 @@ async fn a_target_with_a_host_reaches_the_shop_as_a_path_or_not_at_all() {
         "foo://a.b/static/a.js",
         "http://a.b@shop.test/static/a.js",
     ] {
-        let mut wire = Wire::open_from("127.7.7.8".parse().unwrap(), house.entrance)
-            .await
-            .unwrap();
-        let request = format!("GET {target} HTTP/1.1\r\nHost: shop.test\r\n{SCRIPT}\r\n");
         // Some proxies close without an answer.
-        let _ = wire.ask(request.as_bytes()).await;
+        let _ = asks(&house, target).await;
     }
     let seen = house.shop.seen();
     let is_path = |line: &str| line.split(' ').nth(1).is_some_and(|target| target.starts_with('/'));
