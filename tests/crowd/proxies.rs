@@ -28,15 +28,25 @@ impl Proxy {
         let address = free_address();
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/forward-auth");
         let text = fs::read_to_string(examples.join(example)).unwrap();
-        // The visitors' port goes first: an address of a test may have its digits in it.
-        let text = text
-            .replace("8000", &address.port().to_string())
-            .replace("/etc/haproxy", &examples.display().to_string());
-        let own = [("127.0.0.1:8080", gate.address), ("127.0.0.1:3000", shop)];
-        let text = own.iter().fold(text, |text, (theirs, ours)| {
-            assert!(text.contains(theirs), "{example} does not name {theirs}");
-            text.replace(theirs, &ours.to_string())
+        let own = [
+            ("8000", address.port().to_string()),
+            ("/etc/haproxy", examples.display().to_string()),
+            ("127.0.0.1:8080", gate.address.to_string()),
+            ("127.0.0.1:3000", shop.to_string()),
+        ];
+        // By way of marks: what has been put in may hold what is still to be replaced.
+        let mark = |at: usize| format!("\u{0}{at}\u{0}");
+        let marked = own.iter().enumerate().fold(text, |text, (at, (theirs, _))| {
+            assert!(
+                *theirs == "/etc/haproxy" || text.contains(theirs),
+                "{example} does not name {theirs}"
+            );
+            text.replace(theirs, &mark(at))
         });
+        let text = own
+            .iter()
+            .enumerate()
+            .fold(marked, |text, (at, (_, ours))| text.replace(&mark(at), ours));
         fs::write(folder.path().join(example), text).unwrap();
         let log = File::create(folder.path().join("said")).unwrap();
         let mut command = program(folder.path());

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anteroom::time::uptime;
 use tokio::time::sleep;
 
 use crate::guest::Guest;
@@ -78,13 +79,17 @@ async fn who_is_told_to_ask_less_often_is_there_all_the_same() {
     let _inside = house.inside().await;
     let mut waiting = house.in_line().await;
     let mut neighbour = house.guest_at(&waiting.address);
-    let mut refused = 0;
-    for _ in 0..40 {
+    // Twice `grace` without an answer. On a slow machine the limit has filled up now and then before it is asked.
+    let mut unheard = uptime();
+    let end = unheard + Duration::from_secs(120);
+    while uptime() < unheard + Duration::from_secs(16) {
+        assert!(uptime() < end, "hardly ever refused");
         asks_until_limited(&mut neighbour, "GET", "status").await;
-        refused += u32::from(waiting.own("POST", "check-in").await.status() == 429);
+        if waiting.own("POST", "check-in").await.status() != 429 {
+            unheard = uptime();
+        }
         sleep(Duration::from_millis(500)).await;
     }
-    assert!(refused > 30, "{refused}");
     house.until("waiting", 1).await;
 }
 
