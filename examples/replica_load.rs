@@ -111,8 +111,8 @@ fn run(gates: u64, rooms: u64, entries: u64, notes: u64) {
             };
             timed(&mut gate.noting, || match noted % 10 {
                 // Somebody waits for it, so it goes at once.
-                0 => drop(gate.protocol.record(visitor, Note::Mark)),
-                _ => gate.protocol.note(visitor, Note::Mark),
+                0 => drop(gate.protocol.record(visitor, Note::Mark, gate.store.now)),
+                _ => gate.protocol.note(visitor, Note::Mark, gate.store.now),
             });
             gate.turn();
         }

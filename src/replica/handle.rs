@@ -177,11 +177,7 @@ impl Replica {
     /// waiting it is dropped and counted: it is said again by the visitor's next request. What is not, goes by
     /// [`Replica::insist`].
     pub fn note(&self, visitor: Visitor, note: Note) {
-        let noted = Noted {
-            visitor,
-            note,
-            recorded: None,
-        };
+        let noted = Noted::now(visitor, note, None);
         if self.inbox.try_send(Message::Note(Box::new(noted))).is_err() {
             self.shared.counts.notes_dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -190,11 +186,7 @@ impl Replica {
     /// As [`Replica::note`], and resolves once the word is durable and applied, within two seconds.
     pub async fn record(&self, visitor: Visitor, note: Note) -> Result<(), Unrecorded> {
         let (recorded, done) = oneshot::channel();
-        let noted = Noted {
-            visitor,
-            note,
-            recorded: Some(recorded),
-        };
+        let noted = Noted::now(visitor, note, Some(recorded));
         self.send(Message::Note(Box::new(noted)))?;
         self.wait(done).await
     }

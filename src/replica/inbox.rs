@@ -13,6 +13,7 @@ use crate::room::{
     Change, Denied, Edition, GateId, LaneId, LineName, Number, PendingId, Position, Redeem, RehearsalId, Reported,
     RoomName, Settings, Tag, Visitor, Who,
 };
+use crate::time;
 use crate::token::Keyring;
 
 /// Why visitors were let past a line.
@@ -212,7 +213,20 @@ impl Joiner {
 pub(super) struct Noted {
     pub visitor: Visitor,
     pub note: Note,
+    /// Uptime at which the gate saw it.
+    pub seen: Duration,
     pub recorded: Option<oneshot::Sender<()>>,
+}
+
+impl Noted {
+    pub fn now(visitor: Visitor, note: Note, recorded: Option<oneshot::Sender<()>>) -> Self {
+        Self {
+            visitor,
+            note,
+            seen: time::uptime(),
+            recorded,
+        }
+    }
 }
 
 /// A visitor who joins by a code, and their share of the bound.

@@ -213,6 +213,46 @@ fn whoever_is_inside_through_a_gate_that_is_cut_off_alone_stands_as_excess_when_
     assert!(inside.goes_to("/basket").is_the_shops());
 }
 
+#[test]
+fn what_a_gate_saw_before_it_was_cut_off_for_long_opens_no_session_anew() {
+    let store = Server::start(&Options::default());
+    let link = Proxy::before(([127, 0, 0, 1], store.port()).into());
+    let room = "session_duration = \"4s\"\nclaim_deadline = \"4s\"\noutage_extension = \"0s\"";
+    let site = Site::shared(&store.url(), room);
+    let other = site.start();
+    site.edit(&store.url(), &format!("redis://{}", link.address));
+    let alone = site.start();
+    until_calls(&alone);
+    let mut inside = alone.insider();
+    let mut next = other.waits(1);
+    link.set(Toxic::Refuse);
+    // The first of these words is under way when the store goes, the last waits behind it.
+    until("being cut off", || {
+        inside.goes_to("/basket");
+        gate_is_cut_off(&alone).then_some(())
+    });
+    let seen = anteroom::time::uptime();
+    until("the end of the session, and the next one's", || {
+        let over = anteroom::time::uptime() > seen + Duration::from_secs(5);
+        (next.goes_to("/").is_the_shops() && over).then_some(())
+    });
+    link.set(Toxic::Pass);
+    until_calls(&alone);
+    // A word that goes behind all that were held back.
+    let mut newcomer = alone.visitor();
+    until("a number", || (newcomer.goes_to("/").word() == "waiting").then_some(()));
+    until("the newcomer at the other gate", || {
+        assert!(next.goes_to("/").is_the_shops());
+        (other.asks_admin("/api/v1/rooms/shop").json()["waiting"] == 1).then_some(())
+    });
+    for gate in [&alone, &other] {
+        let room = gate.asks_admin("/api/v1/rooms/shop").json();
+        assert_eq!((&room["sessions"], &room["excess"]), (&1.into(), &0.into()), "{room}");
+        inside.at = gate.address;
+        assert!(!inside.goes_to("/basket").is_the_shops());
+    }
+}
+
 /// A log begun from nothing calls nobody at first.
 fn until_calls(gate: &Gate) {
     until("calls", || {

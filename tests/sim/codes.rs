@@ -252,7 +252,7 @@ impl World {
             return self.shows_again(id, SECOND, 3 * SECOND);
         }
         if let Some(number) = place {
-            gate.protocol.note(visitor((REST, number)), Note::Mark);
+            gate.note(visitor((REST, number)), Note::Mark, self.now);
         }
         let answer = if waits {
             let arrival = Arrival {
@@ -352,7 +352,7 @@ impl World {
         if self.chance.hits(700)
             && let Some(gate) = self.slots[slot].gate.as_mut()
         {
-            gate.protocol.note(visitor(seat), Note::Claim { carried: true });
+            gate.note(visitor(seat), Note::Claim { carried: true }, self.now);
             let stays = self.chance.within(SECOND, 12 * SECOND);
             self.after(stays, Event::Desk(Word::Parts(id)));
         }
@@ -362,7 +362,7 @@ impl World {
     fn parts_from_code(&mut self, id: usize) {
         if let (Some(slot), Some(seat)) = (self.some_gate(), self.desk.holders[id].told) {
             if let Some(gate) = self.slots[slot].gate.as_mut() {
-                gate.protocol.note(visitor(seat), Note::Leave);
+                gate.note(visitor(seat), Note::Leave, self.now);
             }
             self.go_on(slot);
         }

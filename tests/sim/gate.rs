@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anteroom::replica::protocol::{Protocol, Setup};
-use anteroom::replica::{Arrival, JoinOutcome, Options, Unrecorded};
-use anteroom::room::{Clock, GateId, Number, View, Wall};
+use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Unrecorded};
+use anteroom::room::{Clock, GateId, Number, View, Visitor, Wall};
 use tokio::sync::oneshot::Receiver;
 
 use super::chance::Chance;
@@ -122,6 +122,16 @@ impl Gate {
     /// The rooms' clock, with what has passed since the view was published.
     pub fn clock(&self, now: Time) -> Clock {
         self.view.clock.plus((now - self.view_at) / 1_000)
+    }
+
+    /// Takes down what a visitor does at this time.
+    pub fn note(&mut self, visitor: Visitor, note: Note, now: Time) {
+        self.protocol.note(visitor, note, self.uptime(now));
+    }
+
+    /// As [`Self::note`]; resolves once the word is read back.
+    pub fn record(&mut self, visitor: Visitor, note: Note, now: Time) -> Receiver<()> {
+        self.protocol.record(visitor, note, self.uptime(now))
     }
 
     pub fn cut_off(&self, now: Time) -> bool {

@@ -128,7 +128,7 @@ impl World {
         };
         gate.protocol.foreign(visitor.number.era);
         if visitor.number.era.0 <= gate.view.position.incarnation {
-            gate.protocol.note(visitor, note);
+            gate.note(visitor, note, self.now);
         }
     }
 

@@ -26,7 +26,7 @@ impl World {
         self.come_again(id, 2 * SECOND, 2 * SECOND + 1);
         let visit = self.people[id].visit;
         if let Some(gate) = self.slots[slot].gate.as_mut() {
-            let recorded = gate.protocol.record(rooms::visitor(number), claim);
+            let recorded = gate.record(rooms::visitor(number), claim, self.now);
             gate.asking.push(Asking {
                 visitor: id,
                 visit,

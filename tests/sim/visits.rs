@@ -130,7 +130,7 @@ impl World {
         if note == Note::Mark {
             gate.marks.entry(number).or_insert(self.now);
         }
-        gate.protocol.note(rooms::visitor(number), note);
+        gate.note(rooms::visitor(number), note, self.now);
         self.go_on(slot);
     }
 
@@ -208,7 +208,7 @@ impl World {
         gate.protocol.foreign(number.era);
         let ahead = number.era.0 > gate.view.position.incarnation;
         if !cut_off && !ahead {
-            let recorded = gate.protocol.record(rooms::visitor(number), Note::Mark);
+            let recorded = gate.record(rooms::visitor(number), Note::Mark, self.now);
             gate.asking.push(Asking {
                 visitor: id,
                 visit,

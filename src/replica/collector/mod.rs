@@ -4,22 +4,23 @@
 //! the log's limit, lines by turns, the rest goes with the next.
 
 mod joiners;
+mod notes;
 mod reports;
 mod sizes;
 mod work;
 
-use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
+use self::notes::MAX_NOTES;
 use self::reports::Reports;
 use self::sizes::{CHANGE_BYTES, HEAD_BYTES, ITEM_BYTES, REDEEM_BYTES, SECTION_BYTES, TAG_BYTES, change_bytes};
-use self::work::{Kind, Whose, Word, Work};
-use crate::replica::inbox::{Binding, Changing, Join, Note, Noted, Past, Redeeming, Unrecorded};
+use self::work::Work;
+use crate::replica::inbox::{Changing, Join, Past, Redeeming, Unrecorded};
 use crate::replica::waiters::{Newcomer, Waiters};
 use crate::room::{
     Batch, Change, Edition, Joined, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, Reported, RoomChange,
-    RoomName, Visitor, Who,
+    RoomName, Who,
 };
 
 #[derive(Default)]
@@ -88,93 +89,6 @@ impl Collector {
     pub fn redeem(&mut self, redeeming: Redeeming) {
         self.urgent = true;
         self.redeems.push_back(redeeming);
-    }
-
-    /// False when there is no room for it.
-    pub fn note(&mut self, noted: Noted) -> bool {
-        let Noted {
-            visitor,
-            note,
-            recorded,
-        } = noted;
-        if note == Note::Reopen {
-            // A session that still lives is not opened again; it has been in use all the same.
-            self.note(Noted {
-                visitor: visitor.clone(),
-                note: Note::Renew,
-                recorded: None,
-            });
-        }
-        let (kind, carried, after_ms) = match note {
-            Note::Mark => (Kind::Mark, false, 0),
-            Note::Claim { carried } => (Kind::Claim, carried, 0),
-            Note::Renew => (Kind::Renew, false, 0),
-            Note::Reopen => (Kind::Reopen, false, 0),
-            Note::Leave => (Kind::Leave, false, 0),
-            Note::End { after_ms } => (Kind::End, false, after_ms),
-            Note::Complete { after_ms, .. } => (Kind::Complete, false, after_ms),
-        };
-        let edition = match note {
-            Note::Complete { edition, .. } => edition,
-            _ => Edition::default(),
-        };
-        let full = self.notes >= kind.most();
-        let work = match self.lines.entry((visitor.room, visitor.line, visitor.rehearsal)) {
-            Slot::Vacant(_) if full => return false,
-            slot => slot.or_default(),
-        };
-        let said = match work.notes.entry((kind, (visitor.lane, visitor.number))) {
-            Slot::Vacant(_) if full => return false,
-            Slot::Vacant(slot) => {
-                self.notes += 1;
-                slot.insert(Word {
-                    carried,
-                    after_ms,
-                    edition,
-                    recorded: Vec::new(),
-                })
-            }
-            Slot::Occupied(slot) => slot.into_mut(),
-        };
-        said.carried |= carried;
-        said.edition = said.edition.max(edition);
-        // The shop's first answer counts; a later one only if it ends the session sooner.
-        said.after_ms = said.after_ms.min(after_ms);
-        self.urgent |= recorded.is_some() || !matches!(kind, Kind::Mark | Kind::Renew);
-        if let Some(recorded) = recorded {
-            said.recorded.retain(|waiter| !waiter.is_closed());
-            said.recorded.push(recorded);
-        }
-        true
-    }
-
-    /// A number is an account's; the last word on it counts. False when there is no room for it.
-    pub fn bind(&mut self, binding: Binding) -> bool {
-        let Visitor {
-            room,
-            line,
-            lane,
-            number,
-            rehearsal,
-        } = binding.visitor;
-        let full = self.notes >= MAX_NOTES;
-        let work = match self.lines.entry((room, line, rehearsal)) {
-            Slot::Vacant(_) if full => return false,
-            slot => slot.or_default(),
-        };
-        let said = match work.bound.entry((lane, number)) {
-            Slot::Vacant(_) if full => return false,
-            Slot::Vacant(slot) => {
-                self.notes += 1;
-                slot.insert(Whose::default())
-            }
-            Slot::Occupied(slot) => slot.into_mut(),
-        };
-        said.tags = binding.tags;
-        self.urgent |= binding.recorded.is_some();
-        said.recorded.retain(|waiter| !waiter.is_closed());
-        said.recorded.extend(binding.recorded);
-        true
     }
 
     /// Only counted, so a count that there is no room for is let go.
@@ -380,13 +294,6 @@ impl Room {
         left.is_some()
     }
 }
-
-/// Most notes waiting: one from each of a quarter million visitors. Over it they are dropped and counted; each is said
-/// again by the visitor's next request.
-const MAX_NOTES: usize = 262_144;
-
-/// Most with those that nobody says again: whoever has bought, left or come in.
-const MAX_WORDS: usize = 2 * MAX_NOTES;
 
 /// Most operator's changes waiting, the configured rooms of a start among them.
 const MAX_CHANGES: usize = 4_096;

@@ -1,11 +1,13 @@
 //! What has come in for one line since the last batch, and its section of the next.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use super::joiners::Joiners;
-use super::{ITEM_BYTES, LineKey, MAX_NOTES, MAX_WORDS, Room, Seat, TAG_BYTES};
+use super::notes::{MAX_NOTES, MAX_WORDS};
+use super::{ITEM_BYTES, LineKey, Room, Seat, TAG_BYTES};
 use crate::replica::waiters::Waiters;
 use crate::room::{Bound, Claim, Completion, Edition, End, Section, Tag};
 
@@ -56,6 +58,8 @@ pub(super) struct Word {
     pub carried: bool,
     pub after_ms: u64,
     pub edition: Edition,
+    /// Uptime at which it was seen last.
+    pub seen: Duration,
     pub recorded: Vec<oneshot::Sender<()>>,
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::Replica;
 use crate::replica::inbox::{Message, Note, Noted};
 use crate::room::Visitor;
+use crate::time;
 
 /// How often, and for how long, a full queue is asked again.
 const EVERY: Duration = Duration::from_secs(1);
@@ -15,14 +16,15 @@ impl Replica {
     /// As [`Replica::note`], for what the visitor's next request does not say again: while the queue is full it is tried
     /// each second, for a minute. Only then is it dropped and counted. To be called within the runtime.
     pub fn insist(&self, visitor: Visitor, note: Note) {
-        if self.leaves_word(&visitor, note) {
+        let seen = time::uptime();
+        if self.leaves_word(&visitor, note, seen) {
             return;
         }
         let replica = self.clone();
         tokio::spawn(async move {
             for _ in 0..TRIES {
                 tokio::time::sleep(EVERY).await;
-                if replica.leaves_word(&visitor, note) {
+                if replica.leaves_word(&visitor, note, seen) {
                     return;
                 }
             }
@@ -30,10 +32,11 @@ impl Replica {
         });
     }
 
-    fn leaves_word(&self, visitor: &Visitor, note: Note) -> bool {
+    fn leaves_word(&self, visitor: &Visitor, note: Note, seen: Duration) -> bool {
         let noted = Noted {
             visitor: visitor.clone(),
             note,
+            seen,
             recorded: None,
         };
         self.inbox.try_send(Message::Note(Box::new(noted))).is_ok()

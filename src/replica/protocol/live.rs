@@ -7,7 +7,7 @@ use super::{Ask, Asked, Phase, Protocol, Step, UnderWay};
 use crate::log::{Append, Exchanged};
 use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{Applied, apply_next};
-use crate::room::{Adopt, Batch, Effects, Entry, Joined, OLDEST, State};
+use crate::room::{Adopt, Batch, Effects, Entry, Joined, OLDEST, RoomName, State, View};
 
 impl Protocol {
     /// Speaks to the log if it is time to.
@@ -41,6 +41,7 @@ impl Protocol {
             return self.next(now);
         }
         self.spare_adoption();
+        self.forget_uses(now);
         self.keep_rooms_up(now);
         if self.under_way.is_none() && self.has_something_to_say(now) {
             self.under_way = Some(self.next_batch(now));
@@ -61,13 +62,33 @@ impl Protocol {
         )
     }
 
+    /// A batch under way that the log has not taken says no more of sessions which nobody has used for as long as they last:
+    /// who was cut off since would open them anew. If the log has it after all, it counts as it was first sent.
+    fn forget_uses(&mut self, now: Duration) {
+        let Some(sent) = &mut self.under_way else { return };
+        // What was lost with another log is brought back as it was.
+        if sent.acknowledged || sent.append.batch.adopt.is_some() {
+            return;
+        }
+        let view = self.shared.load();
+        for section in &mut sent.append.batch.sections {
+            if lapsed(&view, &section.room, sent.since, now) {
+                section.reopens.clear();
+                section.renewals.clear();
+            }
+        }
+    }
+
     /// The next batch, for the log to take as often as it must be sent.
     fn next_batch(&mut self, now: Duration) -> UnderWay {
         let view = self.shared.load().share();
         let revision = |room: &_| view.rooms.get(room).map_or(0, |room| room.revision);
         let (batch, waiters) = match self.outbox.pop_front() {
             Some(brought) => brought,
-            None => self.collector.cut(revision),
+            None => {
+                self.collector.forget_uses(|room, seen| lapsed(&view, room, seen, now));
+                self.collector.cut(revision)
+            }
         };
         self.company_since = None;
         self.crowded = waiters.number() > 1;
@@ -251,6 +272,7 @@ impl Protocol {
             let _ = self.collector.note(Noted {
                 visitor,
                 note: Note::Leave,
+                seen: now,
                 recorded: None,
             });
         }
@@ -335,6 +357,12 @@ impl Protocol {
             self.shared.publish(state.view(), now);
         }
     }
+}
+
+/// Whether a session of the room that was last used at uptime `seen` is over by `now`.
+fn lapsed(view: &View, room: &RoomName, seen: Duration, now: Duration) -> bool {
+    let lasts = view.rooms.get(room).map(|room| room.settings.hold_ms());
+    lasts.is_some_and(|lasts| now.saturating_sub(seen) >= Duration::from_millis(lasts))
 }
 
 /// Times that a batch goes again because the gate was off the roster.

@@ -79,11 +79,12 @@ impl Protocol {
         Some(outcome)
     }
 
-    /// What a visitor did.
-    pub fn note(&mut self, visitor: Visitor, note: Note) {
+    /// What a visitor did at uptime `seen`.
+    pub fn note(&mut self, visitor: Visitor, note: Note, seen: Duration) {
         let noted = Noted {
             visitor,
             note,
+            seen,
             recorded: None,
         };
         self.take(Message::Note(Box::new(noted)));
@@ -100,11 +101,12 @@ impl Protocol {
     }
 
     /// As [`Protocol::note`]; resolves once the word is read back.
-    pub fn record(&mut self, visitor: Visitor, note: Note) -> oneshot::Receiver<()> {
+    pub fn record(&mut self, visitor: Visitor, note: Note, seen: Duration) -> oneshot::Receiver<()> {
         let (recorded, done) = oneshot::channel();
         let noted = Noted {
             visitor,
             note,
+            seen,
             recorded: Some(recorded),
         };
         self.take(Message::Note(Box::new(noted)));

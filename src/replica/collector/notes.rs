@@ -1,0 +1,122 @@
+//! What visitors were seen doing, each visitor's word once, and for as long as it is worth saying.
+
+use std::collections::btree_map::Entry as Slot;
+use std::time::Duration;
+
+use super::Collector;
+use super::work::{Kind, Whose, Word};
+use crate::replica::inbox::{Binding, Note, Noted};
+use crate::room::{Edition, RoomName, Visitor};
+
+impl Collector {
+    /// False when there is no room for it.
+    pub fn note(&mut self, noted: Noted) -> bool {
+        let Noted {
+            visitor,
+            note,
+            seen,
+            recorded,
+        } = noted;
+        if note == Note::Reopen {
+            // A session that still lives is not opened again; it has been in use all the same.
+            self.note(Noted {
+                visitor: visitor.clone(),
+                note: Note::Renew,
+                seen,
+                recorded: None,
+            });
+        }
+        let (kind, carried, after_ms) = match note {
+            Note::Mark => (Kind::Mark, false, 0),
+            Note::Claim { carried } => (Kind::Claim, carried, 0),
+            Note::Renew => (Kind::Renew, false, 0),
+            Note::Reopen => (Kind::Reopen, false, 0),
+            Note::Leave => (Kind::Leave, false, 0),
+            Note::End { after_ms } => (Kind::End, false, after_ms),
+            Note::Complete { after_ms, .. } => (Kind::Complete, false, after_ms),
+        };
+        let edition = match note {
+            Note::Complete { edition, .. } => edition,
+            _ => Edition::default(),
+        };
+        let full = self.notes >= kind.most();
+        let work = match self.lines.entry((visitor.room, visitor.line, visitor.rehearsal)) {
+            Slot::Vacant(_) if full => return false,
+            slot => slot.or_default(),
+        };
+        let said = match work.notes.entry((kind, (visitor.lane, visitor.number))) {
+            Slot::Vacant(_) if full => return false,
+            Slot::Vacant(slot) => {
+                self.notes += 1;
+                slot.insert(Word {
+                    carried,
+                    after_ms,
+                    edition,
+                    seen,
+                    recorded: Vec::new(),
+                })
+            }
+            Slot::Occupied(slot) => slot.into_mut(),
+        };
+        said.carried |= carried;
+        said.edition = said.edition.max(edition);
+        said.seen = said.seen.max(seen);
+        // The shop's first answer counts; a later one only if it ends the session sooner.
+        said.after_ms = said.after_ms.min(after_ms);
+        self.urgent |= recorded.is_some() || !matches!(kind, Kind::Mark | Kind::Renew);
+        if let Some(recorded) = recorded {
+            said.recorded.retain(|waiter| !waiter.is_closed());
+            said.recorded.push(recorded);
+        }
+        true
+    }
+
+    /// A number is an account's; the last word on it counts. False when there is no room for it.
+    pub fn bind(&mut self, binding: Binding) -> bool {
+        let Visitor {
+            room,
+            line,
+            lane,
+            number,
+            rehearsal,
+        } = binding.visitor;
+        let full = self.notes >= MAX_NOTES;
+        let work = match self.lines.entry((room, line, rehearsal)) {
+            Slot::Vacant(_) if full => return false,
+            slot => slot.or_default(),
+        };
+        let said = match work.bound.entry((lane, number)) {
+            Slot::Vacant(_) if full => return false,
+            Slot::Vacant(slot) => {
+                self.notes += 1;
+                slot.insert(Whose::default())
+            }
+            Slot::Occupied(slot) => slot.into_mut(),
+        };
+        said.tags = binding.tags;
+        self.urgent |= binding.recorded.is_some();
+        said.recorded.retain(|waiter| !waiter.is_closed());
+        said.recorded.extend(binding.recorded);
+        true
+    }
+
+    /// Drops what says that a session was in use so long ago that it is over by now. `lapsed` says so of a session of a room
+    /// that was last used at an uptime.
+    pub fn forget_uses(&mut self, lapsed: impl Fn(&RoomName, Duration) -> bool) {
+        for ((room, ..), work) in &mut self.lines {
+            let before = work.notes();
+            let uses = |kind| matches!(kind, Kind::Renew | Kind::Reopen);
+            work.notes
+                .retain(|(kind, _), word| !uses(*kind) || !lapsed(room, word.seen));
+            self.notes -= before - work.notes();
+        }
+        self.lines.retain(|_, work| !work.is_empty());
+    }
+}
+
+/// Most notes waiting: one from each of a quarter million visitors. Over it they are dropped and counted; each is said
+/// again by the visitor's next request.
+pub(super) const MAX_NOTES: usize = 262_144;
+
+/// Most with those that nobody says again: whoever has bought, left or come in.
+pub(super) const MAX_WORDS: usize = 2 * MAX_NOTES;
