@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use anteroom::log::Append;
 use anteroom::replica::{Arrival, JoinOutcome, MAX_PENDING_JOINS, Note, Unrecorded};
 use anteroom::room::{Era, LaneId, LineName, PendingId, Standing};
 
@@ -39,6 +40,38 @@ fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
     gate.stop();
     let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(report.proved() && report.joins == 2, "{report:?}");
+}
+
+/// As where the store goes away again at once: it is over for everybody else, and must not be opened anew.
+#[test]
+fn a_batch_that_was_kept_for_as_long_as_a_session_lasts_opens_none_anew() {
+    let mut site = Site::new(1);
+    hold(&mut site);
+    site.rooms[0].1.session_ms = 2_000;
+    let gate = site.start();
+    let number = gate.numbered();
+    let opens = |append: &Append| append.batch.sections.iter().any(|section| !section.reopens.is_empty());
+    // Another batch may be under way, with nothing in it: then once more.
+    let serial = (0..20).find_map(|_| {
+        gate.faults.refuse.store(false, Ordering::Relaxed);
+        gate.record(number, Note::Mark);
+        gate.faults.sent.lock().unwrap().clear();
+        gate.faults.refuse.store(true, Ordering::Relaxed);
+        gate.replica.note(visitor(number), Note::Reopen);
+        gate.until("a batch", |_| !gate.faults.sent.lock().unwrap().is_empty());
+        let sent = gate.faults.sent.lock().unwrap();
+        sent.first().filter(|append| opens(append)).map(|append| append.serial)
+    });
+    let serial = serial.expect("a batch that opens a session");
+    gate.until("the same batch without it", |_| {
+        let sent = gate.faults.sent.lock().unwrap();
+        sent.last()
+            .is_some_and(|append| append.serial == serial && !opens(append))
+    });
+    gate.faults.refuse.store(false, Ordering::Relaxed);
+    gate.until("the log", |replica| replica.cut_off().is_none());
+    assert!(!matches!(gate.standing(number), Standing::Inside(_)));
+    gate.stop();
 }
 
 #[test]
