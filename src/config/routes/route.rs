@@ -96,12 +96,12 @@ impl Route {
         self.queries
     }
 
-    /// An exception by which more than a file may be asked for: with a query, by another method, or the whole site.
+    /// An exception by which more than a file may be asked for: with a query or a body, by another method, or the whole site. One
+    /// that names a method takes any query and body by it, GET and HEAD included.
     #[must_use]
     pub fn is_wide(&self) -> bool {
-        let reads = |method: &Method| matches!(*method, Method::GET | Method::HEAD);
         let whole = self.rest && self.segments.is_empty();
-        whole || self.queries == Some(Queries::Any) || !self.methods.iter().all(reads)
+        whole || self.queries != Some(Queries::OfCaches)
     }
 
     /// As written.
