@@ -74,8 +74,8 @@ pub struct Verdict {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Intervention {
     /// `eviction`, `call beyond the capacity`, `bypass code`, `bypass network`, `open in an outage`, `mode off`,
-    /// `shorter presence`, `dates moved`, `lanes changed`, `stock lowered`, `draw changed`, `reset`, `room removed`,
-    /// `healing ended` or `entry passed over`.
+    /// `shorter presence`, `shorter turn`, `shorter session`, `dates moved`, `lanes changed`, `stock lowered`, `draw changed`,
+    /// `reset`, `room removed`, `healing ended`, `rehearsal` or `entry passed over`.
     pub kind: &'static str,
     /// Of the first, where `count` is of many.
     pub at: Stamp,

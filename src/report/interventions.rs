@@ -5,19 +5,21 @@
 //! (`closings`), and one that was closed and not drawn.
 
 mod moved;
+mod shortened;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::moved::InForce;
+use self::shortened::shortened;
 use super::closings::Closings;
 use super::describe;
 use super::findings::{Intervention, Stamp};
 use super::trail::Was;
 use crate::logging::rfc3339;
 use crate::room::{
-    Change, Changed, Deed, Edition, Effects, Entry, Eviction, GateId, Mode, RoomChange, RoomName, RoomView, Settings,
-    Standing, View, Wall,
+    Change, Changed, Deed, Edition, Effects, Entry, Eviction, Figures, GateId, Mode, RehearsalId, RoomChange, RoomName,
+    RoomView, Standing, View, Wall,
 };
 
 /// See the module.
@@ -31,6 +33,8 @@ pub(super) struct Interventions {
     /// What was too much.
     pub more: u64,
     closings: Closings,
+    /// The rehearsal of each room that was told of last.
+    rehearsals: BTreeMap<RoomName, RehearsalId>,
     /// What was done about draws that is not fair.
     unfair: Vec<String>,
     seen: Option<Arc<View>>,
@@ -114,13 +118,12 @@ impl Interventions {
             Change::Remove => ("room removed", "the room was taken out".to_owned(), 1),
             Change::EndHealing => ("healing ended", describe::change(&change.change, None), 1),
             Change::Configure(settings) => {
-                let waiting = room.map_or(0, |room| waiting(room));
-                match was.get(&change.room).and_then(|was| shortened(was, settings)) {
-                    Some(what) if waiting > 0 => {
-                        ("shorter presence", format!("{what}, while {waiting} waited"), waiting)
-                    }
-                    _ => return,
+                let was = was.get(&change.room).zip(room);
+                let told = was.map(|(was, room)| shortened(was, settings, room));
+                for told in told.unwrap_or_default() {
+                    self.list(here.act_of(change, told));
                 }
+                return;
             }
             _ => return,
         };
@@ -176,10 +179,35 @@ impl Interventions {
                 &format!("{} ({cause})", here.stamp.time),
             );
         }
+        self.rehearsed(here, name, after);
         let acted = (cause.map(by), here.entry.gate, &here.stamp);
         if let Some(unfair) = self.closings.follow(name, (before, after), acted) {
             self.unfair(unfair);
         }
+    }
+
+    /// A rehearsal whose virtual visitors stand among people, or in a draw: once, when both are there.
+    fn rehearsed(&mut self, here: &Here<'_>, name: &RoomName, after: Option<&RoomView>) {
+        let rehearsal = after.and_then(|after| after.rehearsal.as_deref().zip(Some(after)));
+        let Some((rehearsal, room)) = rehearsal else { return };
+        let here_now = people(room, |figures| {
+            figures.waiting + u64::from(figures.called) + u64::from(figures.inside)
+        });
+        let told = self.rehearsals.get(name) == Some(&rehearsal.id);
+        if told || here_now == 0 {
+            return;
+        }
+        self.rehearsals.insert(name.clone(), rehearsal.id);
+        let (size, who) = (rehearsal.size, &rehearsal.by);
+        self.list(Intervention {
+            kind: "rehearsal",
+            room: name.to_string(),
+            by: who.name.clone(),
+            reason: Some(who.reason.clone()).filter(|reason| !reason.is_empty()),
+            what: format!("rehearsal of {size} virtual visitors, while {here_now} people were there"),
+            count: size.into(),
+            ..here.act()
+        });
     }
 
     /// Visitors who were let past the line.
@@ -340,22 +368,12 @@ fn called(view: &View, change: &RoomChange) -> Option<u32> {
     }
 }
 
-fn waiting(room: &RoomView) -> u64 {
-    room.lines.iter().map(|(_, line)| line.figures.waiting).sum()
-}
-
-/// What makes visitors who wait count as gone sooner.
-fn shortened(was: &Settings, is: &Settings) -> Option<String> {
-    let keys = [
-        ("grace", was.grace_ms, is.grace_ms),
-        ("firm_within", was.firm_within_ms, is.firm_within_ms),
-        ("late_window", was.late_window_ms, is.late_window_ms),
-    ];
-    let shorter = keys.iter().filter(|(_, was, is)| is < was);
-    let said: Vec<String> = shorter
-        .map(|(key, was, is)| format!("{key} shortened from {was} ms to {is} ms"))
-        .collect();
-    (!said.is_empty()).then(|| said.join(", "))
+/// How many people the figures count in a room, all lines; virtual visitors are not among them.
+fn people(room: &RoomView, count: fn(&Figures) -> u64) -> u64 {
+    let lines = room.lines.iter();
+    lines
+        .map(|(_, line)| count(&line.figures).saturating_sub(count(&line.rehearsed)))
+        .sum()
 }
 
 /// Most of them that are told one by one.

@@ -7,6 +7,7 @@ use anteroom::room::{
 };
 
 mod moved;
+mod people;
 
 use super::forged::program;
 use super::hall::{Hall, room, section};

@@ -191,7 +191,8 @@ const ROOM_KEYS: [Key; 38] = [
         "outage_extension",
         "duration",
         "one `session_duration`",
-        "How long those inside go on while the gate is cut off from its store; \"0s\" is strict.",
+        "How long those inside go on while the gate is cut off from its store; \"0s\": not at all, once it has noticed, \
+         which takes some seconds.",
     ),
     key(
         "on_outage",

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::waiting;
+use super::people;
 use crate::logging::rfc3339;
 use crate::room::{
     Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, View, Wall, Window,
@@ -98,7 +98,7 @@ impl<'a> InForce<'a> {
 
     /// Those of them that there were.
     fn told<const N: usize>(&self, acts: [(&'static str, Option<String>); N]) -> Vec<Moved> {
-        let waiting = waiting(self.room);
+        let waiting = self.waiting();
         let while_waiting = (waiting > 0).then(|| format!(", while {waiting} waited"));
         let draw = self.draw().map(|come| format!(", after {come}"));
         let when = format!("{}{}", while_waiting.unwrap_or_default(), draw.unwrap_or_default());
@@ -111,8 +111,12 @@ impl<'a> InForce<'a> {
         .collect()
     }
 
+    fn waiting(&self) -> u64 {
+        people(self.room, |figures| figures.waiting)
+    }
+
     fn line_or_draw(&self) -> bool {
-        waiting(self.room) > 0 || self.draw().is_some()
+        self.waiting() > 0 || self.draw().is_some()
     }
 
     /// How far the draw that is on has come. One that was made is over with its sale.
@@ -128,7 +132,7 @@ impl<'a> InForce<'a> {
     fn stock_lowered(&self, was: Option<u32>) -> Option<String> {
         let is = self.settings.stock.filter(|is| was.is_none_or(|was| *is < was))?;
         let was = was.map_or_else(|| "none".to_owned(), |was| was.to_string());
-        (waiting(self.room) > 0).then(|| format!("stock lowered from {was} to {is}"))
+        (self.waiting() > 0).then(|| format!("stock lowered from {was} to {is}"))
     }
 
     /// While the line forms: later it stands for the next sale alone.
