@@ -190,7 +190,8 @@ fn a_proxy_that_asks_is_told_no_since_nobody_could_count() {
     site.edit("[[room]]", "[forward_auth]\nproxies = [\"traefik\"]\n[[room]]");
     let gate = site.start();
     let _inside = gate.insider();
-    let asked = "X-Forwarded-Method: GET\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: shop.example\r\nX-Forwarded-Uri: /\r\n";
+    let asked = "X-Forwarded-Method: GET\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: shop.example\r\nX-Forwarded-Uri: /\r\n\
+                 Anteroom-Body: none\r\n";
     let fields = format!("{}{asked}", fields("DuckDuckBot/1.1", "203.0.113.9"));
     let answer = gate.visitor().asks("GET /.anteroom/forward/traefik", &fields, "");
     assert!(is_put_off(&answer, "waiting"), "{answer:?}");

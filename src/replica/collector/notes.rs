@@ -120,3 +120,40 @@ pub(super) const MAX_NOTES: usize = 262_144;
 
 /// Most with those that nobody says again: whoever has bought, left or come in.
 pub(super) const MAX_WORDS: usize = 2 * MAX_NOTES;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::tests::{name, noted, number};
+    use super::*;
+    use crate::room::LaneId;
+
+    #[test]
+    fn of_what_is_forgotten_only_uses_are_and_by_the_last_of_a_visitor() {
+        let mut collector = Collector::default();
+        let at = Duration::from_secs;
+        let said = |n, note, seen| Noted {
+            seen: at(seen),
+            ..noted(1, n, note)
+        };
+        for (n, note, seen) in [
+            (1, Note::Reopen, 1),
+            (2, Note::Renew, 1),
+            (2, Note::Renew, 9),
+            (3, Note::Mark, 1),
+            (4, Note::Leave, 1),
+            (5, Note::Renew, 2),
+        ] {
+            collector.note(said(n, note, seen));
+        }
+        collector.forget_uses(|room, seen| *room == name("main") && seen < at(9));
+        assert_eq!(collector.notes, 3);
+        let (batch, _) = collector.cut(|_| 0);
+        let section = &batch.sections[0];
+        let seat = |n| vec![(LaneId(7), number(n))];
+        assert_eq!((&section.renewals, &section.reopens), (&seat(2), &Vec::new()));
+        assert_eq!((&section.marks, &section.leaves), (&seat(3), &seat(4)));
+        assert!(collector.is_empty() && collector.notes == 0);
+    }
+}

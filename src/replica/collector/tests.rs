@@ -8,7 +8,7 @@ use crate::replica::inbox::{Arrival, JoinOutcome, Joiner, Note, Noted, Permit};
 use crate::replica::publish::Shared;
 use crate::room::{CallOrder, End, Era, Overrides, PendingId, Section, Settings, Visitor};
 
-fn name(name: &str) -> RoomName {
+pub(super) fn name(name: &str) -> RoomName {
     RoomName::new(name).unwrap()
 }
 
@@ -16,7 +16,7 @@ fn line(line: usize) -> LineName {
     LineName::new(&format!("line-{line}-{}", "x".repeat(50))).unwrap()
 }
 
-fn number(n: u32) -> Number {
+pub(super) fn number(n: u32) -> Number {
     // A new era for each: the worst that a list of numbers can be to write.
     Number {
         era: Era(u64::from(n) << 30),
@@ -144,34 +144,6 @@ fn a_session_to_be_reopened_is_renewed_too_in_case_it_lives() {
         (&batch.sections[0].reopens, &batch.sections[0].renewals),
         (&seat, &seat)
     );
-    assert!(collector.is_empty() && collector.notes == 0);
-}
-
-#[test]
-fn of_what_is_forgotten_only_uses_are_and_by_the_last_of_a_visitor() {
-    let mut collector = Collector::default();
-    let at = Duration::from_secs;
-    let said = |n, note, seen| Noted {
-        seen: at(seen),
-        ..noted(1, n, note)
-    };
-    for (n, note, seen) in [
-        (1, Note::Reopen, 1),
-        (2, Note::Renew, 1),
-        (2, Note::Renew, 9),
-        (3, Note::Mark, 1),
-        (4, Note::Leave, 1),
-        (5, Note::Renew, 2),
-    ] {
-        collector.note(said(n, note, seen));
-    }
-    collector.forget_uses(|room, seen| *room == name("main") && seen < at(9));
-    assert_eq!(collector.notes, 3);
-    let (batch, _) = collector.cut(|_| 0);
-    let section = &batch.sections[0];
-    let seat = |n| vec![(LaneId(7), number(n))];
-    assert_eq!((&section.renewals, &section.reopens), (&seat(2), &Vec::new()));
-    assert_eq!((&section.marks, &section.leaves), (&seat(3), &seat(4)));
     assert!(collector.is_empty() && collector.notes == 0);
 }
 

@@ -83,12 +83,11 @@ impl Protocol {
     fn next_batch(&mut self, now: Duration) -> UnderWay {
         let view = self.shared.load().share();
         let revision = |room: &_| view.rooms.get(room).map_or(0, |room| room.revision);
-        let (batch, waiters) = match self.outbox.pop_front() {
-            Some(brought) => brought,
-            None => {
-                self.collector.forget_uses(|room, seen| lapsed(&view, room, seen, now));
-                self.collector.cut(revision)
-            }
+        let (batch, waiters) = if let Some(brought) = self.outbox.pop_front() {
+            brought
+        } else {
+            self.collector.forget_uses(|room, seen| lapsed(&view, room, seen, now));
+            self.collector.cut(revision)
         };
         self.company_since = None;
         self.crowded = waiters.number() > 1;
