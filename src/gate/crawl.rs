@@ -56,12 +56,8 @@ impl Gate {
         let Some(hold) = hold else {
             return seat.not_now(visit, worth);
         };
-        let pages = &seat.rules.pages;
-        let mut answer = self
-            .unadmitted(visit, request, (Sort::Read, Outcome::Crawler), pages)
-            .await;
-        answer.response = answer.response.map(|body| body.hold(hold));
-        answer
+        let (bound, pages) = ((Sort::Read, Outcome::Crawler), &seat.rules.pages);
+        self.unadmitted(visit, request, bound, pages, Some(hold)).await
     }
 }
 

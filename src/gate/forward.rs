@@ -28,7 +28,7 @@ use super::pages::Pages;
 use super::rehearsal;
 use super::rules::{Ending, Rules};
 use super::seat::Seat;
-use super::unadmitted::{self, Sort};
+use super::unadmitted::{self, CrawlerHold, Place, Sort};
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
 
@@ -54,7 +54,7 @@ pub struct Session<'a> {
 }
 
 /// What became of a request that holds a place in a bound, and the place.
-type Bounded = (Result<Response<Body>, ForwardError>, Option<unadmitted::Hold>);
+type Bounded = (Result<Response<Body>, ForwardError>, Option<Place>);
 
 impl<'a> Session<'a> {
     /// The session of a pass, with cookies to set if the answer allows it.
@@ -77,8 +77,8 @@ impl<'a> Session<'a> {
 pub enum Admission<'a> {
     /// It belongs to no room, or needs no admission.
     Free,
-    /// It passes the line without a session, within this bound.
-    Bounded(Sort),
+    /// It passes the line without a session, within this bound, and within that of crawlers if it is one's.
+    Bounded(Sort, Option<CrawlerHold>),
     /// The room is open.
     Open(&'a Seat<'a>),
     /// An outage has opened the room.
@@ -97,14 +97,14 @@ impl<'a> Admission<'a> {
             Self::LetPast(seat) if head.headers.contains_key(UPGRADE) => {
                 Some(Right::LetPast(seat.rules.room.name.clone(), seat.line.clone()))
             }
-            Self::Open(_) | Self::LetPast(_) | Self::Bounded(_) | Self::Free => None,
+            Self::Open(_) | Self::LetPast(_) | Self::Bounded(..) | Self::Free => None,
         }
     }
 
     /// Whose memory the body takes.
     fn body_of(&self, client: IpAddr) -> BodyOf {
         match self {
-            Self::Bounded(_) => BodyOf::Stranger(client),
+            Self::Bounded(..) => BodyOf::Stranger(client),
             _ => BodyOf::Inside(client),
         }
     }
@@ -112,7 +112,7 @@ impl<'a> Admission<'a> {
     pub fn session(&self) -> Option<&Session<'a>> {
         match self {
             Self::Session(session) => Some(session),
-            Self::Open(_) | Self::LetPast(_) | Self::Bounded(_) | Self::Free => None,
+            Self::Open(_) | Self::LetPast(_) | Self::Bounded(..) | Self::Free => None,
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Admission<'a> {
             Self::LetPast(seat) => {
                 shared.replica.cut_off().is_none() && shared.is_shut(&seat.rules.room.name, &seat.line)
             }
-            Self::Bounded(_) | Self::Free => false,
+            Self::Bounded(..) | Self::Free => false,
         }
     }
 }
@@ -147,7 +147,7 @@ impl Gate {
         mut request: Box<Halves>,
         pages: &Pages,
         outcome: Outcome,
-        right: Admission<'_>,
+        mut right: Admission<'_>,
     ) -> Answer {
         if let Some(rehearsed) = visit.rehearsed {
             if !rehearsed.forward {
@@ -187,9 +187,9 @@ impl Gate {
         };
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
-        let place = match &right {
-            Admission::Bounded(sort) => match self.shared.unadmitted.take(sort.of(body), visit.client) {
-                Some(place) => Some(place),
+        let place = match &mut right {
+            Admission::Bounded(sort, crawler) => match self.shared.unadmitted.take(sort.of(body), visit.client) {
+                Some(hold) => Some((hold, crawler.take())),
                 None => return unadmitted::over(pages, visit),
             },
             _ => None,
@@ -255,7 +255,7 @@ impl Gate {
         upstream: &Upstream,
         request: Box<Request<RequestBody>>,
         (whose, ours): (BodyOf, Fields),
-        place: unadmitted::Hold,
+        place: Place,
     ) -> Outliving<impl Future<Output = Bounded> + Send + use<>> {
         let (shared, upstream, hop) = (Arc::clone(&self.shared), upstream.clone(), Arc::clone(&visit.hop));
         let peer_trusted = visit.peer_trusted;

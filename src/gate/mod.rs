@@ -345,7 +345,7 @@ impl Gate {
         let pages = &self.shared.pages;
         match self.shared.limits.preflight(visit.client) {
             Ok(()) => {
-                self.unadmitted(visit, request, (Sort::Read, Outcome::Preflight), pages)
+                self.unadmitted(visit, request, (Sort::Read, Outcome::Preflight), pages, None)
                     .await
             }
             Err(over) => over.answer(pages, visit),
@@ -357,7 +357,7 @@ impl Gate {
             return over.answer(&rules.pages, visit);
         }
         request.body.limit(self.shared.limits.return_body);
-        self.unadmitted(visit, request, (Sort::Post, Outcome::Returned), &rules.pages)
+        self.unadmitted(visit, request, (Sort::Post, Outcome::Returned), &rules.pages, None)
             .await
     }
 }

@@ -44,6 +44,12 @@ struct Bound {
 /// Counts until it drops.
 pub type Hold = limit::Hold<ClientKey>;
 
+/// One of the crawlers' requests that a room lets past its line; counts until it drops.
+pub type CrawlerHold = limit::Hold<()>;
+
+/// What a request without a session holds while it is under way.
+pub type Place = (Hold, Option<CrawlerHold>);
+
 /// Which bound a request counts against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sort {
@@ -122,7 +128,8 @@ impl Gate {
                 .forward(visit, request, pages, Outcome::Outside, Admission::Free)
                 .await;
         }
-        self.unadmitted(visit, request, (sort, Outcome::Outside), pages).await
+        self.unadmitted(visit, request, (sort, Outcome::Outside), pages, None)
+            .await
     }
 
     /// Forwards what has no session, within its bound. A proxy that asks carries the request itself, and is told which bound to keep.
@@ -132,8 +139,9 @@ impl Gate {
         request: Box<Halves>,
         (sort, outcome): (Sort, Outcome),
         pages: &Pages,
+        crawler: Option<CrawlerHold>,
     ) -> Answer {
-        let right = Admission::Bounded(sort);
+        let right = Admission::Bounded(sort, crawler);
         let answer = self.forward(visit, request, pages, outcome, right).await;
         forward_auth::bounded(answer, visit.aim, sort.as_str())
     }

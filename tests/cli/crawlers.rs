@@ -162,6 +162,27 @@ fn so_many_are_past_the_line_at_once_and_no_more() {
     until("room for another", || duck(&gate, "GET /").is_the_shops().then_some(()));
 }
 
+/// Shops work on where nobody waits for the answer.
+#[test]
+fn a_crawler_that_hangs_up_is_past_the_line_until_the_shop_has_answered() {
+    let dns = Dns::open();
+    let site = site(&dns, "crawler_max = 1");
+    let gate = site.start();
+    let _inside = gate.insider();
+    let fields = fields("DuckDuckBot/1.1", "203.0.113.9");
+    let coming = gate.visitor().begins("GET /hold", &fields, "");
+    site.shop.holds(1);
+    drop(coming);
+    until("the end of its connection", || {
+        (gate.figure("anteroom_connections ") == 0).then_some(())
+    });
+    for _ in 0..5 {
+        assert!(is_put_off(&duck(&gate, "GET /"), "waiting"));
+    }
+    site.shop.let_go();
+    until("room for another", || duck(&gate, "GET /").is_the_shops().then_some(()));
+}
+
 #[test]
 fn nobody_reads_what_is_held_closed_or_not_on_sale_yet() {
     let dns = Dns::open();
