@@ -15,6 +15,7 @@ use crate::proxy::Conn;
 
 use super::answers::Answer;
 use super::brings;
+use super::forward::Admission;
 use super::forward_auth::Aim;
 use super::kind::Kind;
 use super::seat::{Seat, Worth};
@@ -56,8 +57,9 @@ impl Gate {
         let Some(hold) = hold else {
             return seat.not_now(visit, worth);
         };
-        let (bound, pages) = ((Sort::Read, Outcome::Crawler), &seat.rules.pages);
-        self.unadmitted(visit, request, bound, pages, Some(hold)).await
+        let right = Admission::Bounded(Sort::Read, Some(hold));
+        self.forward(visit, request, &seat.rules.pages, Outcome::Crawler, right)
+            .await
     }
 }
 

@@ -161,7 +161,11 @@ impl Gate {
             return rehearsal::unmarked(pages, visit);
         }
         if visit.aim != Aim::Shop {
-            return forward_auth::go_on(visit, &request.head, outcome, right.session());
+            let answer = forward_auth::go_on(visit, &request.head, outcome, right.session());
+            return match right {
+                Admission::Bounded(sort, _) => forward_auth::bounded(answer, sort.as_str()),
+                _ => answer,
+            };
         }
         let Some(upstream) = &self.upstream else {
             return self.no_shop(visit);

@@ -194,15 +194,15 @@ impl Gate {
                 Kind::Preflight => Box::pin(self.preflight(visit, request)).await,
                 _ => self.in_room(visit, request, place).await,
             },
-            (None, Some(outside)) if holds_back(outside.room) => {
-                Box::pin(self.outside(visit, request, outside, pages)).await
-            }
-            (place, _) => {
+            (place, outside) => {
+                let held_back = outside.filter(|outside| place.is_none() && holds_back(outside.room));
+                let right = held_back.map_or(Admission::Free, |outside| {
+                    self.right_outside(visit, &request.head, outside)
+                });
                 if let Some(place) = &place {
                     shared.note_network(place, visit);
                 }
-                self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
-                    .await
+                self.forward(visit, request, pages, Outcome::Outside, right).await
             }
         };
         (room, answer)
@@ -345,8 +345,8 @@ impl Gate {
         let pages = &self.shared.pages;
         match self.shared.limits.preflight(visit.client) {
             Ok(()) => {
-                self.unadmitted(visit, request, (Sort::Read, Outcome::Preflight), pages, None)
-                    .await
+                let right = Admission::Bounded(Sort::Read, None);
+                self.forward(visit, request, pages, Outcome::Preflight, right).await
             }
             Err(over) => over.answer(pages, visit),
         }
@@ -357,7 +357,8 @@ impl Gate {
             return over.answer(&rules.pages, visit);
         }
         request.body.limit(self.shared.limits.return_body);
-        self.unadmitted(visit, request, (Sort::Post, Outcome::Returned), &rules.pages, None)
+        let right = Admission::Bounded(Sort::Post, None);
+        self.forward(visit, request, &rules.pages, Outcome::Returned, right)
             .await
     }
 }

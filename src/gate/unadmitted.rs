@@ -19,14 +19,13 @@ use crate::metrics::{Metrics, Outcome};
 use crate::proxy::RequestBody;
 use crate::waiting::PageKind;
 
+use super::Gate;
 use super::answers::{Answer, Refusal};
 use super::decide::{TicketState, Verdict, decide};
 use super::forward::Admission;
-use super::forward_auth;
 use super::pages::Pages;
 use super::seat::{PASS_HEADER, Seat, Worth};
 use super::visit::Visit;
-use super::{Gate, Halves};
 
 /// The bounds.
 pub struct Unadmitted {
@@ -66,7 +65,7 @@ impl Sort {
     }
 
     /// As a proxy that asks is told it.
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Read => "reads",
             Self::Post | Self::Stream => "posts",
@@ -119,31 +118,13 @@ fn share(most: usize) -> usize {
 }
 
 impl Gate {
-    /// A request that its room leaves outside. One with a session of the room counts against no bound.
-    pub(super) async fn outside(&self, visit: &Visit, request: Box<Halves>, outside: Outside, pages: &Pages) -> Answer {
-        let is_read = matches!(request.head.method, Method::GET | Method::HEAD | Method::OPTIONS);
-        let sort = if is_read { Sort::Read } else { Sort::Post };
-        if self.is_inside(visit, &request.head, outside.room) {
-            return self
-                .forward(visit, request, pages, Outcome::Outside, Admission::Free)
-                .await;
+    /// By what right a request goes on that its room leaves outside. One with a session of the room counts against no bound.
+    pub(super) fn right_outside(&self, visit: &Visit, head: &Parts, outside: Outside) -> Admission<'static> {
+        if self.is_inside(visit, head, outside.room) {
+            return Admission::Free;
         }
-        self.unadmitted(visit, request, (sort, Outcome::Outside), pages, None)
-            .await
-    }
-
-    /// Forwards what has no session, within its bound. A proxy that asks carries the request itself, and is told which bound to keep.
-    pub(super) async fn unadmitted(
-        &self,
-        visit: &Visit,
-        request: Box<Halves>,
-        (sort, outcome): (Sort, Outcome),
-        pages: &Pages,
-        crawler: Option<CrawlerHold>,
-    ) -> Answer {
-        let right = Admission::Bounded(sort, crawler);
-        let answer = self.forward(visit, request, pages, outcome, right).await;
-        forward_auth::bounded(answer, visit.aim, sort.as_str())
+        let is_read = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
+        Admission::Bounded(if is_read { Sort::Read } else { Sort::Post }, None)
     }
 
     fn is_inside(&self, visit: &Visit, head: &Parts, room: usize) -> bool {

@@ -1,13 +1,14 @@
 //! An answer's body on its way from the shop to the client.
 
-use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
@@ -31,23 +32,38 @@ pub(super) struct FromShop {
     ahead: Option<Box<Ahead>>,
 }
 
-/// What was read before the client asked for it.
+/// What was read before the client asked for it, in one piece.
 struct Ahead {
-    frames: VecDeque<Frame<Bytes>>,
+    data: Bytes,
+    trailers: Option<HeaderMap>,
     /// The memory for it.
     ration: Ration,
 }
 
 impl Ahead {
-    fn bytes(&self) -> usize {
-        let data = self.frames.iter().filter_map(Frame::data_ref);
-        data.map(Bytes::len).sum()
+    /// False where there is no memory for what is here. PERF: a small answer takes nothing of what all clients share.
+    fn take(&mut self, frame: Frame<Bytes>) -> bool {
+        match frame.into_data() {
+            Ok(more) if self.data.is_empty() => self.data = more,
+            Ok(more) => {
+                let mut both = BytesMut::from(mem::take(&mut self.data));
+                both.extend_from_slice(&more);
+                self.data = both.freeze();
+            }
+            Err(frame) => self.trailers = frame.into_trailers().ok(),
+        }
+        self.ration.grow_at_once(self.data.len())
     }
 
-    /// There is memory for what is here. PERF: a small answer takes nothing of what all clients share.
-    fn is_charged(&mut self) -> bool {
-        let bytes = self.bytes();
-        self.ration.grow_at_once(bytes)
+    fn next(&mut self) -> Option<Frame<Bytes>> {
+        if !self.data.is_empty() {
+            return Some(Frame::data(mem::take(&mut self.data)));
+        }
+        self.trailers.take().map(Frame::trailers)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.data.is_empty() && self.trailers.is_none()
     }
 }
 
@@ -71,18 +87,18 @@ impl FromShop {
             return Ok(());
         }
         let mut ahead = Ahead {
-            frames: VecDeque::new(),
+            data: Bytes::new(),
+            trailers: None,
             ration,
         };
         let soon = Instant::now() + SOON;
-        while self.lease.is_some() && ahead.bytes() < SHORT {
+        while self.lease.is_some() && ahead.data.len() < SHORT {
             let next = poll_fn(|cx| self.poll_shop(cx));
             let Ok(Some(frame)) = timeout_at(soon, next).await else {
                 break;
             };
-            ahead.frames.push_back(frame.map_err(|_| Kind::Broken)?);
             // Without memory for what came it keeps its place.
-            if !ahead.is_charged() {
+            if !ahead.take(frame.map_err(|_| Kind::Broken)?) {
                 break;
             }
             if self.incoming.is_end_stream() {
@@ -168,20 +184,20 @@ impl http_body::Body for FromShop {
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match self.ahead.as_mut().and_then(|ahead| ahead.frames.pop_front()) {
+        match self.ahead.as_mut().and_then(|ahead| ahead.next()) {
             Some(frame) => Poll::Ready(Some(Ok(frame))),
             None => self.poll_shop(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.ahead.as_ref().is_none_or(|ahead| ahead.frames.is_empty()) && self.incoming.is_end_stream()
+        self.ahead.as_ref().is_none_or(|ahead| ahead.is_empty()) && self.incoming.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
         let left = self.incoming.size_hint();
         let Some(ahead) = &self.ahead else { return left };
-        let ahead = ahead.bytes() as u64;
+        let ahead = ahead.data.len() as u64;
         let mut hint = SizeHint::new();
         hint.set_lower(left.lower() + ahead);
         if let Some(upper) = left.upper() {

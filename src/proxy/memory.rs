@@ -3,7 +3,7 @@
 //! A body is charged for the memory that holds its bytes, and asks for more before it reads on. Who finds none waits in order of
 //! arrival; the bytes stay in the client's socket meanwhile. Bodies of requests that pass a line without a session have half of it
 //! together: however many of them come, the other half is left to all others. The first [`FIRST`] KiB of any body are
-//! charged to its client alone: a small one goes on whatever others hold.
+//! charged to its client alone, and one of no more than [`FREE`] KiB to nobody: a small one goes on whatever others hold.
 //!
 //! Bodies that hold a part and wait for the rest could wait for each other. So the first of a client's that has to wait may
 //! overdraw the client's share, one body of strangers and one of all others the memory for all. Who may, does not wait
@@ -84,7 +84,7 @@ pub struct Ration {
     stats: Arc<Stats>,
     client: ClientKey,
     is_strangers: bool,
-    /// From the first KiB on.
+    /// From the first KiB on that is charged.
     share: Option<Arc<Share>>,
     kib: usize,
     /// How much of that is charged to each source; less where it overdraws.
@@ -187,6 +187,10 @@ impl Ration {
         if want <= self.kib {
             return true;
         }
+        if want <= FREE {
+            self.cover(want, [0; SOURCES]);
+            return true;
+        }
         let lacks = self.lacks(want);
         let (memory, client) = (&self.memory, self.client);
         let share = self.share.get_or_insert_with(|| memory.share(client));
@@ -274,6 +278,9 @@ impl Ration {
 
 impl Drop for Ration {
     fn drop(&mut self) {
+        if self.kib > 0 {
+            self.stats.buffered_kib.fetch_sub(self.kib as u64, Ordering::Relaxed);
+        }
         let Some(share) = &self.share else { return };
         for (source, charged) in sources(&self.memory, share).into_iter().zip(self.charged) {
             if charged > 0 {
@@ -286,7 +293,6 @@ impl Drop for Ration {
         if self.overdraws == Overdraws::All {
             self.memory.overdraws.of(self.is_strangers).add_permits(1);
         }
-        self.stats.buffered_kib.fetch_sub(self.kib as u64, Ordering::Relaxed);
     }
 }
 
@@ -319,9 +325,12 @@ fn permits(kib: usize) -> u32 {
 const KIB: u64 = 1024;
 /// So many clients with their whole share use all of the memory.
 pub const SHARES: usize = 8;
+/// KiB of each body that are charged to nobody as long as it has no more. PERF: a small body or answer looks up no client; whoever
+/// sends it costs ten times that anyway.
+const FREE: usize = 1;
 /// KiB of each body that take nothing of what is for all. What they sum to has the bound of the requests under way: 4 KiB for each,
 /// 400 MiB for the 100,000 of `max_connections` over HTTP/1.1, a hundred times that over HTTP/2; of one client never more than its
-/// share. A body that has no more and waits holds besides what one read brought: 32 KiB, over HTTP/2 a frame of 16.
+/// share, but for what is free. A body that has no more and waits holds besides what one read brought: 32 KiB, over HTTP/2 a frame of 16.
 const FIRST: usize = 4;
 /// A client's share, the strangers' half, all.
 const SOURCES: usize = 3;

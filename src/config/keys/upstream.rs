@@ -102,8 +102,8 @@ const KEYS: [Key; 39] = [
         "\"256 MiB\"",
         "The memory for what is received of bodies, of which each client may have an eighth, and all requests without a session \
          together half, that pass a room by `return_routes` or `except`. Without memory a body waits in the client's socket, for the \
-         `body_timeout` of `[server]`; then 503. The first 4 KiB of each body count in its client's eighth alone, so that small ones do \
-         not wait for others. One body of each client may have more than is left of its eighth, and two of all bodies more than is \
+         `body_timeout` of `[server]`; then 503. The first 4 KiB of each body count in its client's eighth alone, and one of up to 1 KiB \
+         in none, so that small ones do not wait for others. One body of each client may have more than is left of its eighth, and two of all bodies more than is \
          left of all, so that bodies that hold a part do not wait for each other.",
     ),
     optional(

@@ -37,8 +37,8 @@ pub fn go_on(visit: &Visit, head: &Parts, outcome: Outcome, session: Option<&Ses
 
 /// Leave to pass for what has no session, with the bound that it counts against: the proxy alone sees how long it is under way.
 #[must_use]
-pub fn bounded(mut answer: Answer, aim: Aim, bound: &'static str) -> Answer {
-    if is_leave(&answer) && aim != Aim::Shop {
+pub fn bounded(mut answer: Answer, bound: &'static str) -> Answer {
+    if is_leave(&answer) {
         let bound = HeaderValue::from_static(bound);
         answer.response.headers_mut().insert(BOUND, bound);
     }

@@ -38,12 +38,14 @@ fn a_client_waits_for_its_own_bodies_and_nobody_else_does() {
     let (memory, stats) = memory();
     let [mut first, mut second] = [0; 2].map(|_| inside(&memory, 1, &stats));
     assert!(grows(&mut first, SHARE));
-    assert!(!grows(&mut second, 1));
+    assert!(grows(&mut second, 1024), "a small one is charged to nobody");
+    assert!(!grows(&mut second, 1025));
     let mut other = inside(&memory, 2, &stats);
-    assert!(grows(&mut other, 1024));
-    assert_eq!(stats.buffered_kib.load(Ordering::Relaxed), 9);
+    assert!(grows(&mut other, 2048));
+    assert_eq!(stats.buffered_kib.load(Ordering::Relaxed), 8 + 1 + 2);
     drop(first);
-    assert!(grows(&mut second, 1));
+    assert!(grows(&mut second, 1025));
+    assert_eq!(second.charged[0], 2, "its first bytes with the others");
     drop((second, other));
     assert_eq!(stats.buffered_kib.load(Ordering::Relaxed), 0);
     assert!(memory.clients().is_empty(), "who holds nothing is forgotten");

@@ -143,19 +143,19 @@ fn all_bodies_together_have_a_bound() {
 fn wait_for_memory_has_an_end() {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {
-        setup.upstream.request_buffer = 1024;
-        setup.upstream.buffer_memory = 8 * 1024;
+        setup.upstream.request_buffer = 2048;
+        setup.upstream.buffer_memory = 16 * 1024;
         (setup.server.body_idle, setup.server.body_rate) = (8 * SHORT, 0);
     });
     let mut holders: Vec<Client> = Vec::new();
     for held in 1..=2 {
         let mut holder = gate.client();
-        holder.send(&post(1000, "x"));
-        until_held(&gate, held);
+        holder.send(&post(2000, &"x".repeat(1100)));
+        until_held(&gate, 2 * held);
         holders.push(holder);
     }
     let mut late = gate.client();
-    late.send(&post(1, "x"));
+    late.send(&post(1100, &"x".repeat(1100)));
     gate.until("it waited long enough", |_| {
         for holder in &mut holders {
             holder.send("x");
