@@ -23,6 +23,10 @@ fn nothing_reaches_the_shop_of_a_room_that_is_held() {
         "POST /static/app.css?wc-ajax=checkout",
         "a way back to //0",
         "the path as //product/7",
+        "a visitor's own X_Forwarded_Uri",
+        "Anteroom-Body named away by Connection",
+        "a body that never comes",
+        "a body that asks to be sent",
     ] {
         assert!(
             ended.out.contains(&format!("kept     {tried}")),
@@ -30,6 +34,11 @@ fn nothing_reaches_the_shop_of_a_room_that_is_held() {
             ended.out
         );
     }
+    assert!(
+        ended.out.contains("skipped  HTTP/2: it is not spoken there"),
+        "{}",
+        ended.out
+    );
     for path in [
         "/robots.txt?add-to-cart=7",
         "/product/7",
@@ -95,6 +104,54 @@ fn a_wide_exception_and_a_back_door_are_found() {
     );
     assert!(ended.out.contains("REACHED  the back door"), "{}", ended.out);
     assert_eq!(site.shop.asked("/static/app.css?add-to-cart=7"), 1);
+}
+
+#[test]
+fn http2_and_the_form_that_names_an_account_are_tried_too() {
+    let site = Site::new(
+        "mode = \"hold\"\nexcept = [\"/static/*?*\"]",
+        "[room.identity]\nfrom = \"field\"\nname = \"email\"\non = \"POST /enter\"",
+    );
+    site.edit("[server]", "[server]\nh2c = true");
+    let gate = site.start();
+    gate.lives();
+    let more = [
+        "--path",
+        "/product/7",
+        "--account-path",
+        "/enter",
+        "--account",
+        "email",
+        "--outside",
+        "/static/app.css",
+    ];
+    let ended = probe(&site, &gate, &more);
+    for told in [
+        "kept     a CORS preflight with a cookie over HTTP/2",
+        "kept     a second Host over HTTP/2",
+        "kept     an account named twice in a form: 400",
+        "kept     an account in a body without a type: 415",
+        "kept     an account behind a long field over HTTP/2: 413",
+        "REACHED  GET /static/app.css?add-to-cart=7 over HTTP/2: 200, not from the gate",
+    ] {
+        assert!(ended.out.contains(told), "{told}:\n{}{}", ended.out, ended.err);
+    }
+    assert!(
+        !ended.out.contains("a body that never comes over HTTP/2"),
+        "{}",
+        ended.out
+    );
+    // Once over each version.
+    assert_eq!(site.shop.asked("/static/app.css?add-to-cart=7"), 2);
+    assert_eq!(site.shop.asked("/enter"), 0);
+    // A path at which no account is named: what is sent there is kept like any other, and that is not enough.
+    let elsewhere = probe(&site, &gate, &["--account-path", "/product/7", "--account", "email"]);
+    assert!(
+        elsewhere.out.contains("WRONG    an account named twice in a form"),
+        "{}",
+        elsewhere.out
+    );
+    assert_eq!(elsewhere.code, Some(1));
 }
 
 #[test]

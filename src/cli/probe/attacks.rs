@@ -1,4 +1,6 @@
-//! What is tried: requests that must not reach the shop while a room is held, as a socket sends them.
+//! What is tried: requests that must not reach the shop while a room is held.
+
+use super::request::Request;
 
 /// What the requests are made of.
 pub struct Site<'s> {
@@ -12,12 +14,14 @@ pub struct Site<'s> {
     pub outside: &'s [String],
     /// The query parameter that chooses a line.
     pub parameter: Option<&'s str>,
+    /// Where visitors name their account, and the field that does.
+    pub account: Option<(&'s str, &'s str)>,
 }
 
 /// One request, and what has to become of it.
 pub struct Attack {
     pub name: String,
-    pub bytes: Vec<u8>,
+    pub request: Request,
     pub expect: Expect,
 }
 
@@ -27,6 +31,8 @@ pub enum Expect {
     Kept,
     /// The gate refuses it as one that can be read in two ways.
     Refused,
+    /// The gate finds no account in it, or more than one.
+    NoAccount,
     /// The gate leads back to a path on this host.
     OwnPath,
 }
@@ -39,26 +45,32 @@ pub fn all(site: &Site<'_>) -> Vec<Attack> {
     all.extend(redirects(site));
     all.extend(outside(site));
     all.extend(lines(site));
+    all.extend(told_by_proxies(site));
+    all.extend(bodies(site));
+    all.extend(accounts(site));
     if site.is_whole {
         all.extend(never_waiting(site));
     }
     all
 }
 
-fn attack(name: impl Into<String>, bytes: Vec<u8>) -> Attack {
+fn attack(name: impl Into<String>, request: Request) -> Attack {
     Attack {
         name: name.into(),
-        bytes,
+        request,
         expect: Expect::Kept,
     }
 }
 
 impl Site<'_> {
-    /// A request that no browser's navigation is, so that nobody joins by it.
-    pub fn request(&self, method: &str, target: &str, fields: &str, body: &str) -> Vec<u8> {
-        let host = self.host;
-        format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\n{fields}Connection: close\r\n\r\n{body}")
-            .into_bytes()
+    pub fn request(&self, method: &str, target: &str, fields: &str, body: impl Into<Vec<u8>>) -> Request {
+        Request {
+            host: self.host.to_owned(),
+            method: method.to_owned(),
+            target: target.to_owned(),
+            fields: fields.to_owned(),
+            body: body.into(),
+        }
     }
 
     fn joined(target: &str, query: &str) -> String {
@@ -242,3 +254,118 @@ fn lines(site: &Site<'_>) -> Vec<Attack> {
         })
         .collect()
 }
+
+/// What a proxy tells a gate that it asks, or the gate itself relies on, from a visitor; under names that CGI folds, too.
+fn told_by_proxies(site: &Site<'_>) -> Vec<Attack> {
+    let told = [
+        ("X-Forwarded-Uri", "/robots.txt"),
+        ("X-Forwarded-Method", "OPTIONS"),
+        ("X-Forwarded-Host", "elsewhere.invalid"),
+        ("X-Forwarded-For", "127.0.0.1"),
+        ("X-Original-URI", "/robots.txt"),
+        ("X-Original-URL", "/robots.txt"),
+        ("X-Original-Method", "OPTIONS"),
+        ("Anteroom-Body", "none"),
+        ("Anteroom-Session", "complete"),
+    ];
+    let mut all = Vec::new();
+    for (name, value) in told {
+        for spelt in [name.to_owned(), name.replace('-', "_"), name.replacen('-', ".", 1)] {
+            let field = format!("{spelt}: {value}\r\n");
+            all.push(attack(
+                format!("a visitor's own {spelt}"),
+                site.request("GET", site.path, &field, ""),
+            ));
+        }
+        let away = format!("Connection: {name}\r\n");
+        all.push(attack(
+            format!("{name} named away by Connection"),
+            site.request("GET", site.path, &away, ""),
+        ));
+    }
+    all
+}
+
+/// Nothing is read of a body before admission: the answer comes without it, and nothing asks for it.
+fn bodies(site: &Site<'_>) -> Vec<Attack> {
+    let post = |fields: &str| site.request("POST", site.path, fields, "");
+    vec![
+        attack("a body that never comes", post("Content-Length: 5\r\n")),
+        attack("chunks that never come", post("Transfer-Encoding: chunked\r\n")),
+        attack(
+            "a body that asks to be sent",
+            post("Content-Length: 5\r\nExpect: 100-continue\r\n"),
+        ),
+    ]
+}
+
+/// Bodies that name two accounts, or one that not everybody reads, where visitors name theirs.
+fn accounts(site: &Site<'_>) -> Vec<Attack> {
+    let Some((path, name)) = site.account else {
+        return Vec::new();
+    };
+    let form = "application/x-www-form-urlencoded";
+    let upper = name.to_uppercase();
+    let part = format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+    let tries = [
+        ("named twice in a form", form, format!("{name}=a&{name}=b")),
+        ("named again with a blank", form, format!("{name}=a&%20{name}=b")),
+        ("named as a list", form, format!("{name}[]=a")),
+        (
+            "named twice in JSON",
+            "application/json",
+            format!("{{\"{name}\":\"a\",\"{name}\":\"b\"}}"),
+        ),
+        (
+            "named in two letter cases in JSON",
+            "application/json",
+            format!("{{\"{name}\":\"a\",\"{upper}\":\"b\"}}"),
+        ),
+        (
+            "named in two parts",
+            "multipart/form-data; boundary=b",
+            format!("{part}a\r\n{part}b\r\n--b--\r\n"),
+        ),
+        ("in a body without a type", "", format!("{name}=a")),
+        ("not named", form, "x=y".to_owned()),
+    ];
+    let mut all: Vec<Attack> = tries
+        .into_iter()
+        .map(|(what, media, body)| {
+            let kind = if media.is_empty() {
+                String::new()
+            } else {
+                format!("Content-Type: {media}\r\n")
+            };
+            account(site, path, what, &kind, body.into_bytes())
+        })
+        .collect();
+    let packed = format!("Content-Type: {form}\r\nContent-Encoding: gzip\r\n");
+    all.push(account(
+        site,
+        path,
+        "in a packed body",
+        &packed,
+        format!("{name}=a").into_bytes(),
+    ));
+    let padded = format!("x={}&{name}=a", "y".repeat(PADDING)).into_bytes();
+    all.push(account(
+        site,
+        path,
+        "behind a long field",
+        &format!("Content-Type: {form}\r\n"),
+        padded,
+    ));
+    all
+}
+
+fn account(site: &Site<'_>, path: &str, what: &str, fields: &str, body: Vec<u8>) -> Attack {
+    let fields = format!("{fields}Content-Length: {}\r\n", body.len());
+    Attack {
+        expect: Expect::NoAccount,
+        ..attack(format!("an account {what}"), site.request("POST", path, &fields, body))
+    }
+}
+
+/// More bytes than a gate reads to find an account.
+const PADDING: usize = 32 * 1024;

@@ -1,10 +1,14 @@
-//! One request on a connection of its own, as bytes, and the head of its answer.
+//! One request on a connection of its own, and the head of its answer.
 
 use std::time::Duration;
 
+use http::HeaderMap;
+use hyper::client::conn::http2::handshake;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
+use super::request::Request;
 use crate::cli::rehearse::place::Place;
 
 /// What came back.
@@ -26,7 +30,7 @@ pub struct Head {
     pub location: Option<String>,
 }
 
-/// Sends `request` and reads the head of the answer.
+/// Sends the bytes of a request and reads the head of the answer.
 pub async fn exchange(place: &Place, request: &[u8]) -> Answer {
     let exchange = async {
         let mut stream = place.connect().await.map_err(|error| error.to_string())?;
@@ -40,10 +44,32 @@ pub async fn exchange(place: &Place, request: &[u8]) -> Answer {
                 Ok(_) => {}
             }
         }
-        Ok(text)
+        Ok(Head::read(&text).map_or(Answer::Closed, Answer::Head))
     };
+    in_time(exchange).await
+}
+
+/// The same over HTTP/2; `None` where HTTP/2 has no such request. A stream or connection that is reset counts as closed.
+pub async fn exchange_http2(place: &Place, request: &Request) -> Option<Answer> {
+    let request = request.over_http2(place.scheme())?;
+    let exchange = async {
+        let stream = place.over_http2().connect().await.map_err(|error| error.to_string())?;
+        let Ok((mut sender, connection)) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await else {
+            return Ok(Answer::Closed);
+        };
+        let connection = tokio::spawn(connection);
+        let answer = sender.send_request(request).await;
+        connection.abort();
+        Ok(answer.map_or(Answer::Closed, |answer| {
+            Answer::Head(Head::of(answer.status().as_u16(), answer.headers()))
+        }))
+    };
+    Some(in_time(exchange).await)
+}
+
+async fn in_time(exchange: impl Future<Output = Result<Answer, String>>) -> Answer {
     match timeout(WITHIN, exchange).await {
-        Ok(Ok(text)) => Head::read(&text).map_or(Answer::Closed, Answer::Head),
+        Ok(Ok(answer)) => answer,
         Ok(Err(why)) => Answer::Silent(why),
         Err(_) => Answer::Silent(format!("no answer within {} s", WITHIN.as_secs())),
     }
@@ -71,6 +97,19 @@ impl Head {
             }
         }
         Some(head)
+    }
+
+    fn of(status: u16, headers: &HeaderMap) -> Self {
+        let field = |name: &str| {
+            headers
+                .get(name)
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        Self {
+            status,
+            word: field("anteroom-status"),
+            location: field("location"),
+        }
     }
 }
 

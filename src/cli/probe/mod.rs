@@ -6,6 +6,7 @@
 
 mod attacks;
 mod exchange;
+mod request;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ use super::say;
 use super::words::plain;
 use crate::admin::api;
 use attacks::{Attack, Expect, Site, all};
-use exchange::{Answer, Head, exchange};
+use exchange::{Answer, Head, exchange, exchange_http2};
 
 /// Arguments of `anteroom probe`.
 #[derive(Debug, Args)]
@@ -43,6 +44,12 @@ pub struct ProbeArgs {
     /// The query parameter that chooses a line, in a room with `per`
     #[arg(long, value_name = "NAME")]
     parameter: Option<String>,
+    /// Where visitors name their account in a form, as `on` says
+    #[arg(long, value_name = "PATH", requires = "account")]
+    account_path: Option<String>,
+    /// The field of that form
+    #[arg(long, value_name = "NAME", requires = "account_path")]
+    account: Option<String>,
     /// The shop's own address, which must not answer, or must refuse
     #[arg(long, value_name = "URL")]
     back_door: Option<String>,
@@ -57,8 +64,10 @@ Examples:
   anteroom probe https://shop.example --room sale --path /product/7
   anteroom probe https://shop.example --room sale --outside /static/app.css --back-door http://10.0.0.9:3000
   anteroom probe http://127.0.0.1:8080 --host shop.example --room seats --path '/buy?id=7' --parameter id
+  anteroom probe https://shop.example --room sale --account-path /enter --account email
 
-It sends some forty requests, one after the other, and only to a gate that proves to have the keys of the admin listener.";
+It sends some eighty requests, and most of them again over HTTP/2, one after the other, and only to a gate that proves to have the
+keys of the admin listener.";
 
 /// Runs `anteroom probe`.
 #[must_use]
@@ -78,8 +87,10 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
         is_whole: false,
         outside: &args.outside,
         parameter: args.parameter.as_deref(),
+        account: args.account_path.as_deref().zip(args.account.as_deref()),
     };
-    let control = exchange(&place, &site.request("GET", site.path, "", "")).await;
+    let ordinary = site.request("GET", site.path, "", "");
+    let control = exchange(&place, &ordinary.bytes()).await;
     let Answer::Head(Head { word: Some(word), .. }) = &control else {
         return Err(Failure::Local(format!(
             "{} reaches the shop without any trick ({}): hold the room first (anteroom rooms set {} --mode hold), or name a protected \
@@ -99,20 +110,28 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
     }
     say(&format!("kept     {}: {}\n", args.path, plain(word)));
     // A path that no shop has: it waits where the room covers the whole site.
-    let anywhere = exchange(&place, &site.request("GET", "/anteroom-probe", "", "")).await;
+    let anywhere = exchange(&place, &site.request("GET", "/anteroom-probe", "", "").bytes()).await;
     site.is_whole = matches!(anywhere, Answer::Head(Head { word: Some(_), .. }));
+    let speaks_http2 = matches!(
+        exchange_http2(&place, &ordinary).await,
+        Some(Answer::Head(Head { word: Some(_), .. }))
+    );
     let mut reached = 0;
     for attack in all(&site) {
-        let answer = exchange(&place, &attack.bytes).await;
-        let holds = holds(attack.expect, &answer);
-        reached += usize::from(!holds);
-        say(&line(holds, &attack, &answer));
+        let answer = exchange(&place, &attack.request.bytes()).await;
+        reached += found(&attack, "", &answer);
+        if speaks_http2 && let Some(answer) = exchange_http2(&place, &attack.request).await {
+            reached += found(&attack, " over HTTP/2", &answer);
+        }
+    }
+    if !speaks_http2 {
+        say("skipped  HTTP/2: it is not spoken there\n");
     }
     if let Some(url) = &args.back_door {
         reached += usize::from(!back_door(url, &site).await?);
     }
     say(&format!(
-        "{reached} found. Not tried from outside: what needs a session, two gates or a lost store (docs/testing.md).\n"
+        "{reached} found. Not tried from outside: what needs a session, two gates, a flood or a lost store (docs/testing.md).\n"
     ));
     Ok(if reached == 0 {
         ExitCode::SUCCESS
@@ -153,6 +172,7 @@ fn holds(expect: Expect, answer: &Answer) -> bool {
         (_, Answer::Silent(_)) => false,
         (Expect::Kept, Answer::Head(head)) => head.word.is_some(),
         (Expect::Refused, Answer::Head(head)) => head.word.is_some() && head.status == 400,
+        (Expect::NoAccount, Answer::Head(head)) => head.word.is_some() && matches!(head.status, 400 | 413 | 415),
         (Expect::OwnPath, Answer::Head(head)) => {
             let own = |to: &str| to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/\\");
             head.word.is_some() && head.location.as_deref().is_none_or(own)
@@ -160,14 +180,17 @@ fn holds(expect: Expect, answer: &Answer) -> bool {
     }
 }
 
-fn line(holds: bool, attack: &Attack, answer: &Answer) -> String {
+/// Tells what became of an attack; 1 if not what had to.
+fn found(attack: &Attack, how: &str, answer: &Answer) -> usize {
+    let holds = holds(attack.expect, answer);
     let verdict = match (holds, attack.expect, answer) {
         (true, ..) => "kept    ",
         (false, _, Answer::Silent(_)) => "UNKNOWN ",
         (false, Expect::Kept, _) => "REACHED ",
         (false, ..) => "WRONG   ",
     };
-    format!("{verdict} {}: {}\n", plain(&attack.name), told(answer))
+    say(&format!("{verdict} {}{how}: {}\n", plain(&attack.name), told(answer)));
+    usize::from(!holds)
 }
 
 fn told(answer: &Answer) -> String {
@@ -187,7 +210,7 @@ fn told(answer: &Answer) -> String {
 async fn back_door(url: &str, site: &Site<'_>) -> Result<bool, Failure> {
     let aim = Aim::named(url)?;
     let place = aim.place(site.host, None)?;
-    let answer = exchange(&place, &site.request("GET", site.path, "", "")).await;
+    let answer = exchange(&place, &site.request("GET", site.path, "", "").bytes()).await;
     let shut = match &answer {
         Answer::Silent(_) | Answer::Closed => true,
         Answer::Head(head) => matches!(head.status, 401 | 403 | 421),

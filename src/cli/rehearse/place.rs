@@ -3,12 +3,14 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
 
 use http::uri::{Authority, Uri};
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::ClientConfig;
 
 use super::options::RehearseArgs;
 use super::pool::NoAnswer;
@@ -125,6 +127,23 @@ impl fmt::Display for Aim {
 impl Place {
     pub fn in_the_clear(address: SocketAddr) -> Self {
         Self { address, tls: None }
+    }
+
+    /// The same place, where HTTP/2 is spoken: by ALPN over TLS, at once in the clear (RFC 9113, section 3).
+    pub fn over_http2(&self) -> Self {
+        let tls = self.tls.as_ref().map(|(connector, name)| {
+            let mut config = ClientConfig::clone(connector.config());
+            config.alpn_protocols = vec![b"h2".to_vec()];
+            (TlsConnector::from(Arc::new(config)), name.clone())
+        });
+        Self {
+            address: self.address,
+            tls,
+        }
+    }
+
+    pub fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
     }
 
     pub async fn connect(&self) -> Result<Box<dyn Stream>, NoAnswer> {
