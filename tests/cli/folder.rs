@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::gate::{Site, line_with};
 use crate::visitor::Visitor;
@@ -130,6 +131,37 @@ fn a_damaged_word_on_an_entry_to_pass_over_is_told_and_the_line_goes_on() {
     (inside.at, first.at) = (gate.address, gate.address);
     assert!(inside.goes_to("/").is_the_shops());
     assert_eq!(first.position(), Some(1));
+}
+
+#[test]
+fn a_pipe_or_a_folder_under_the_name_of_a_file_is_set_aside_and_told() {
+    for file in ["stopped", "skips", "snapshot", "log.redb.next", "log.redb"] {
+        for folder in [false, true] {
+            let site = Site::new("", "");
+            let [mut inside, mut first, mut second] = line_of_three(&site);
+            let path = site.path("data").join(file);
+            if path.exists() {
+                fs::remove_file(&path).unwrap();
+            }
+            if folder {
+                fs::create_dir(&path).unwrap();
+            } else {
+                assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            }
+            let gate = site.start();
+            told_of(
+                &site,
+                &gate.program.err(),
+                "under the name of a file is none, and was set aside",
+            );
+            assert_eq!(aside(&site, file), 1, "{file}");
+            for visitor in [&mut inside, &mut first, &mut second] {
+                visitor.at = gate.address;
+            }
+            assert!(inside.goes_to("/").is_the_shops(), "{file}");
+            assert_eq!((first.position(), second.position()), (Some(1), Some(2)), "{file}");
+        }
+    }
 }
 
 #[test]

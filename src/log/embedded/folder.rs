@@ -89,12 +89,27 @@ impl Folder {
         Ok(same)
     }
 
-    /// Empty for what has the name of a file and is none.
     fn read_small(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        match fs::read(self.path.join(name)) {
-            Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(Some(Vec::new())),
-            read => found(read),
+        found(fs::read(self.path.join(name)))
+    }
+
+    /// Sets aside what has the name of a file and is none. A named pipe would be waited for without end, a folder never be
+    /// opened.
+    pub fn set_aside_what_is_no_file(&self, now: Wall) -> io::Result<()> {
+        for name in [CURRENT, NEXT, SNAPSHOT, SNAPSHOT_NEXT, SKIPS, STOPPED, PROBE] {
+            let Some(kind) = found(fs::metadata(self.path.join(name)))? else {
+                continue;
+            };
+            if !kind.is_file() {
+                let aside = self.set_aside(name, now)?;
+                tracing::error!(
+                    file = name,
+                    kept_as = %aside.display(),
+                    "what stands in the data folder under the name of a file is none, and was set aside; the gate goes on without it"
+                );
+            }
         }
+        Ok(())
     }
 
     /// Tells the current part from any copy of it. An older copy put back must not go on where it stopped: what was
@@ -196,7 +211,11 @@ impl Folder {
         let mut all = self.files(|name| name.contains(ASIDE).then(|| name.to_owned()))?;
         all.sort_by_key(|name| name.rsplit('-').next().and_then(|time| time.parse::<u64>().ok()));
         for old in all.iter().rev().skip(MAX_ASIDE) {
-            fs::remove_file(self.path.join(old))?;
+            // A folder is not ours to delete.
+            match fs::remove_file(self.path.join(old)) {
+                Err(error) if error.kind() != io::ErrorKind::IsADirectory => return Err(error),
+                _ => {}
+            }
         }
         Ok(aside)
     }

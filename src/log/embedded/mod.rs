@@ -104,6 +104,7 @@ impl Embedded {
         let taken = taken.ok_or_else(|| OpenError::InUse {
             folder: folder.to_owned(),
         })?;
+        taken.set_aside_what_is_no_file((options.wall)()).map_err(unusable)?;
         taken.finish_turn(|file| Part::open(file).is_ok()).map_err(unusable)?;
         taken.mend_skips((options.wall)()).map_err(unusable)?;
         let keeper = Keeper::start(folder.to_owned()).map_err(unusable)?;
