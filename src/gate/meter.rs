@@ -4,6 +4,7 @@
 //! from each of them a few times a report: what strangers send to the shop, and how, is not to slow a sale. A gate none of
 //! whose rooms does so has no meter.
 
+mod answering;
 mod under_way;
 mod watch;
 mod witnesses;
@@ -80,11 +81,14 @@ pub fn report(shared: &Shared, upstream: &Upstream) {
         Outlook::Trial => Circuit::Trial,
         Outlook::Nothing => Circuit::Open,
     };
-    let of_room = |room: &RoomMeter| Report {
-        span_ms,
-        requests,
-        circuit,
-        ..room.take()
+    let of_room = |room: &RoomMeter| {
+        let seen = room.take();
+        Report {
+            span_ms,
+            requests,
+            circuit: seen.circuit.max(circuit),
+            ..seen
+        }
     };
     let rooms = shared.rules.iter();
     let reports: Vec<Reported> = rooms
@@ -122,7 +126,7 @@ fn log_one(room: &RoomName, load: &LoadView) {
     let (step_milli, why) = (load.step_milli, load.why.as_str());
     match (load.why, step_milli) {
         (Why::Figures, _) => tracing::warn!(%room, why, "nobody is called: there are no figures of the shop that hold"),
-        (Why::Circuit, 0) => tracing::warn!(%room, why, "nobody is called: no server of the shop is asked"),
+        (Why::Circuit, 0) => tracing::warn!(%room, why, "nobody is called: no server of the shop answers"),
         (Why::Circuit, _) => {
             tracing::info!(%room, why, "a visitor at a time is called, to see whether the shop is back");
         }

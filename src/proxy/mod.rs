@@ -63,7 +63,7 @@ pub(crate) use hygiene::{connection_reaches_too_far, is_alias, is_said_of_client
 pub use listener::{Endpoint, Listener};
 pub use memory::{BodyOf, Ration, SHARES as MEMORY_SHARES};
 pub use origins::{
-    NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
+    Health, NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
 };
 pub use outlive::Outliving;
 pub use request_body::{BodyError, RequestBody};

@@ -190,6 +190,7 @@ impl Pool {
             }
             error.kind()
         })?;
+        origin.reached();
         let heard = Arc::new(Heard::default());
         let socket = ShopSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.stats));
         if let (Protocol::Http2, Some(shared)) = (protocol, &self.shared) {

@@ -1,12 +1,14 @@
 //! Rooms that follow their shop, before a shop that gets slow, one that goes away and comes back, and one that nobody sees.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anteroom::time::uptime;
 use serde_json::Value;
-use tokio::runtime;
-use tokio::task::{JoinSet, yield_now};
-use tokio::time::timeout;
+use tokio::runtime::{self, Runtime};
+use tokio::task::{JoinSet, spawn_blocking, yield_now};
+use tokio::time::{sleep, timeout};
 
 use crate::gate::{Gate, free_address};
 use crate::guest::Guest;
@@ -19,6 +21,9 @@ const REPLIES: &[Reply] = &[Reply {
     after: Duration::from_millis(400),
     ..PLAIN
 }];
+/// What is no HTTP breaks the exchange off.
+const BROKEN: &[Reply] = &[Reply::new("", "no answer\r\n", "")];
+const BREAKING: &[Reply] = &[Reply::new("/static/broken", "no answer\r\n", "")];
 const ADAPTIVE: &str = "[room.admission]\nby = \"adaptive\"\np95 = \"100ms\"";
 const LINEAR: &str = "[room.admission]\nby = \"linear\"\nttl = \"5s\"";
 const ROOM: &str = "total_active_users = 100";
@@ -60,6 +65,17 @@ async fn comes_in(guest: &mut Guest) {
         }
     };
     assert!(timeout(PATIENCE, asking).await.is_ok(), "never let in");
+}
+
+/// A shop with a runtime of its own: at its end every socket of the shop closes, as when a process is killed.
+async fn ends_with_its_runtime(address: SocketAddr, replies: &'static [Reply]) -> Runtime {
+    let doomed = runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    doomed.spawn(Shop::at(address, replies)).await.unwrap();
+    doomed
 }
 
 fn nobody(admission: &Value) -> bool {
@@ -144,16 +160,69 @@ async fn a_shop_that_gets_slow_slows_the_calls_and_one_that_is_well_again_does_n
     comes_in(&mut late).await;
 }
 
+/// What strangers meet at a request that the shop always breaks off, or fails, is no word on the shop.
+#[tokio::test]
+async fn strangers_whose_requests_the_shop_breaks_off_stop_no_calls() {
+    let shop = Shop::open(BREAKING).await;
+    let room = format!("{ROOM}\nexcept = [\"/static/*\"]");
+    let gate = Gate::open(shop.address, &room, "[room.admission]\nby = \"adaptive\"").await;
+    let pool = Arc::new(Pool::new(gate.address));
+    let mut stranger = Guest::new(&pool, 1);
+    let breaking = async {
+        for index in 2..=4 {
+            let mut newcomer = Guest::new(&pool, index);
+            // More of them between any two looks than put a server out.
+            while !newcomer.page("/seats").await.is_the_shops() {
+                for _ in 0..5 {
+                    assert_eq!(stranger.script("GET", "/static/broken").await.status(), 502);
+                }
+                assert_ne!(gate.room().await["admission"]["why"], "circuit");
+            }
+        }
+    };
+    assert!(timeout(PATIENCE, breaking).await.is_ok(), "{}", gate.room().await);
+    assert!(shop.seen_of("/static/broken").len() > 10);
+}
+
+#[tokio::test]
+async fn a_shop_that_breaks_off_what_three_visitors_ask_is_sent_nobody_and_is_found_again() {
+    let address = free_address();
+    let doomed = ends_with_its_runtime(address, BROKEN).await;
+    let way = format!("[upstream]\nurl = \"http://{address}\"");
+    let mut gate = Gate::configured("embedded:data", &way, ROOM, LINEAR);
+    gate.start();
+    gate.ready().await;
+    let pool = Arc::new(Pool::new(gate.address));
+    let mut guests: Vec<Guest> = (1..=3).map(|index| Guest::new(&pool, index)).collect();
+    let failing = async {
+        // Two of them may ask as long as they like.
+        for at in 0..3 {
+            while guests[at].page("/seats").await.status() != 502 {
+                yield_now().await;
+            }
+            // Two looks at the shop are over by then.
+            let end = uptime() + Duration::from_secs(5);
+            while at < 2 && uptime() < end {
+                guests[at].page("/seats").await;
+                assert_ne!(gate.room().await["admission"]["why"], "circuit", "{at}");
+                sleep(Duration::from_millis(50)).await;
+            }
+        }
+    };
+    timeout(PATIENCE, failing).await.unwrap();
+    until(&gate, "open", |admission| admission["why"] == "circuit").await;
+    logged(&gate, "no server of the shop answers").await;
+    spawn_blocking(|| doomed.shutdown_timeout(PATIENCE)).await.unwrap();
+    let _shop = Shop::at(address, &[]).await;
+    comes_in(&mut Guest::new(&pool, 4)).await;
+    until(&gate, "closed", |admission| admission["why"] == "free").await;
+    gate.stop();
+}
+
 #[tokio::test]
 async fn a_shop_that_goes_away_is_sent_nobody_and_is_found_again_without_a_stray_request() {
     let address = free_address();
-    // A runtime of its own: at its end every socket of the shop closes, as when a process is killed.
-    let doomed = runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .unwrap();
-    doomed.spawn(Shop::at(address, &[])).await.unwrap();
+    let doomed = ends_with_its_runtime(address, &[]).await;
     let way = format!("[upstream]\nurl = \"http://{address}\"\nout_for = \"2s\"\nout_at_most = \"2s\"");
     let mut gate = Gate::configured("embedded:data", &way, ROOM, LINEAR);
     gate.start();
@@ -168,7 +237,7 @@ async fn a_shop_that_goes_away_is_sent_nobody_and_is_found_again_without_a_stray
         }
     };
     timeout(PATIENCE, failing).await.unwrap();
-    logged(&gate, "no server of the shop is asked").await;
+    logged(&gate, "no server of the shop answers").await;
     let open = until(&gate, "open", |admission| admission["why"] == "circuit").await;
     assert!(nobody(&open) || open["calls_milli"] == 1_000, "{open}");
     // Everybody is gone, and nothing is asked of the shop any more but by whoever is called to try it.

@@ -77,7 +77,7 @@ fn admitted(admission: &api::Admission) -> String {
         "latency" => "fewer are called, as the shop takes long",
         "errors" => "fewer are called, as the shop fails requests",
         "circuit" if admission.calls_milli > 0 => "one at a time is called, to see whether the shop is back",
-        "circuit" => "no server of the shop is asked",
+        "circuit" => "no server of the shop answers",
         _ => "there are no figures of the shop that hold",
     };
     let most = match admission.calls_milli {

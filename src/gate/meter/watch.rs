@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::room::{Report, STEPS, Times, Visitor};
 use crate::time;
 
+use super::answering::Answering;
 use super::under_way::{Hanging, MOST_OF_ONE, UnderWay};
 use super::witnesses::{CELLS, ENOUGH, Met, Witnesses};
 
@@ -28,6 +29,7 @@ pub struct RoomMeter {
     /// Who met a failure of late, and who an answer that was late.
     failed: Witnesses,
     late: Witnesses,
+    answering: Answering,
     /// An answer that takes so long is late, before it is here and where nobody waits for it any more.
     late_us: u64,
 }
@@ -70,6 +72,7 @@ impl RoomMeter {
             under_way: UnderWay::default(),
             failed: Witnesses::default(),
             late: Witnesses::default(),
+            answering: Answering::default(),
             late_us,
         }
     }
@@ -100,7 +103,7 @@ impl RoomMeter {
         })
     }
 
-    /// What was seen since the last time; span, load and circuit are for the caller to say.
+    /// What was seen since the last time; span, load and whether the shop can be reached are for the caller to say.
     pub fn take(&self) -> Report {
         self.take_at(micros(time::uptime()))
     }
@@ -131,6 +134,7 @@ impl RoomMeter {
             hanging: self.believed_to_hang(hanging, late),
             answered: u32::try_from(answered).unwrap_or(u32::MAX),
             times: Times::of(times),
+            circuit: self.answering.circuit(now_us / 1_000),
             ..Report::default()
         }
     }
@@ -172,11 +176,17 @@ impl RoomMeter {
 
     /// A request is over; `counted`: it was late already, and has been counted so.
     fn over(&self, watched: &Watched, counted: bool) {
-        let (cell, took_us) = (watched.cell, watched.took_us());
+        let now = time::uptime();
+        let (cell, took_us, now_ms) = (
+            watched.cell,
+            micros(now.saturating_sub(watched.since)),
+            micros(now) / 1_000,
+        );
         let told = watched.looked_at && watched.timed && !counted;
         match watched.end {
             Some(End::Answered) => {
                 self.looked[cell].fetch_or(ANSWERED, Ordering::Relaxed);
+                self.answering.answered(now_ms);
                 self.answered_us[cell].fetch_max(micros(watched.since), Ordering::Relaxed);
                 if told {
                     self.note_time(took_us, cell);
@@ -186,6 +196,7 @@ impl RoomMeter {
             Some(End::Failed) if watched.looked_at => {
                 self.errors.fetch_add(1, Ordering::Relaxed);
                 self.failed.note(cell);
+                self.answering.failed(cell, now_ms);
             }
             Some(End::Failed | End::ByClient) => return,
             // SECURITY: never a shorter time, or a stranger could make the shop look fast by giving up.
@@ -221,10 +232,6 @@ impl Watched {
             Some(false) => End::Answered,
             None => End::ByClient,
         });
-    }
-
-    fn took_us(&self) -> u64 {
-        micros(time::uptime().saturating_sub(self.since))
     }
 }
 

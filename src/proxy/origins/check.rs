@@ -228,9 +228,9 @@ mod tests {
         }
         let longest_ms = 3_600_000;
         course.judge(&Err("it fails".to_owned()), &check, longest_ms);
-        assert!(!course.origin.is_in());
+        assert!(!course.origin.standing(1).healthy);
         course.judge(&Ok(()), &check, longest_ms);
-        assert!(course.origin.is_in());
+        assert!(course.origin.standing(1).healthy);
     }
 
     #[test]

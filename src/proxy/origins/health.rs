@@ -10,7 +10,7 @@ use crate::proxy::settings::FailureRules;
 
 /// What one server's requests and checks have met. Relaxed atomics: a count that is late by one puts a server out later.
 #[derive(Debug, Default)]
-pub(super) struct Health {
+pub struct Health {
     in_a_row: AtomicU32,
     /// 0 while it is in.
     out_until_ms: AtomicU64,
@@ -25,7 +25,7 @@ pub(super) struct Health {
 
 /// What changed for those who choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub enum Change {
     None,
     Out,
     Back,
@@ -33,12 +33,12 @@ pub(super) enum Change {
 
 impl Health {
     /// Whether it may be given a request: it is in, or due for its trial.
-    pub(super) fn takes(&self, now_ms: u64) -> bool {
+    pub fn takes(&self, now_ms: u64) -> bool {
         !self.checked_out.load(Ordering::Relaxed) && self.out_until_ms.load(Ordering::Relaxed) <= now_ms
     }
 
     /// Whether it is in.
-    pub(super) fn is_in(&self) -> bool {
+    pub fn is_in(&self) -> bool {
         !self.checked_out.load(Ordering::Relaxed) && self.out_until_ms.load(Ordering::Relaxed) == 0
     }
 
@@ -68,8 +68,8 @@ impl Health {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// PERF: two loads where all is well.
-    pub(super) fn succeeded(&self, now_ms: impl Fn() -> u64) -> Change {
+    /// What it is asked for came about. PERF: two loads where all is well.
+    pub fn succeeded(&self, now_ms: impl Fn() -> u64) -> Change {
         if self.in_a_row.load(Ordering::Relaxed) != 0 {
             self.in_a_row.store(0, Ordering::Relaxed);
         }
@@ -86,7 +86,8 @@ impl Health {
         }
     }
 
-    pub(super) fn failed(&self, rules: &FailureRules, now_ms: u64) -> Change {
+    /// What it is asked for failed by its fault.
+    pub fn failed(&self, rules: &FailureRules, now_ms: u64) -> Change {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let in_a_row = self.in_a_row.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         if rules.most == 0 {
@@ -97,7 +98,7 @@ impl Health {
         // A server that has no other beside it is asked without entering: whatever it is asked once it is due is its trial.
         let trial = self.trial.swap(false, Ordering::Relaxed) || (!was_in && until_ms <= now_ms);
         if (was_in && in_a_row >= rules.most) || trial {
-            self.put_out(rules, now_ms);
+            self.put_out(rules, now_ms, was_in);
         }
         let is_news = was_in && in_a_row >= rules.most && !self.checked_out.load(Ordering::Relaxed);
         if is_news { Change::Out } else { Change::None }
@@ -138,9 +139,9 @@ impl Health {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn put_out(&self, rules: &FailureRules, now_ms: u64) {
+    fn put_out(&self, rules: &FailureRules, now_ms: u64, was_in: bool) {
         let longest = millis(rules.out_at_most);
-        let been_well = now_ms.saturating_sub(self.back_at_ms.load(Ordering::Relaxed)) > longest;
+        let been_well = was_in && now_ms.saturating_sub(self.back_at_ms.load(Ordering::Relaxed)) > longest;
         let outs = if been_well {
             0
         } else {
@@ -214,6 +215,20 @@ mod tests {
         assert!(!health.takes(10_000), "others wait for it");
         assert_eq!(health.succeeded(|| 10_001), Change::Back);
         assert!(health.is_in());
+    }
+
+    #[test]
+    fn a_server_that_stays_away_for_hours_is_tried_no_more_often() {
+        let health = Health::default();
+        let mut tried = 0;
+        for now_ms in (0..36_000_000).step_by(1_000) {
+            if health.takes(now_ms) {
+                health.failed(&RULES, now_ms);
+                tried += 1;
+            }
+        }
+        // Every 30 to 60 seconds.
+        assert!((600..1_210).contains(&tried), "{tried}");
     }
 
     #[test]

@@ -40,6 +40,7 @@ use weights::Weights;
 pub(super) use bound::{Bound, Permit};
 pub(super) use budget::Budget;
 pub(super) use dial::{Protocol, ShopStream};
+pub use health::Health;
 pub(super) use origin::{Busy, Origin};
 pub use tls::{check_authorities, check_name, visitors_tls};
 pub use weights::{NotWeighed, Weighed};
@@ -120,14 +121,15 @@ pub struct Standing {
     pub reason: Option<Arc<str>>,
 }
 
-/// What a request would find.
+/// Whether there is a server that can be reached. What requests met at those that can, anybody may have brought about: it has
+/// no say here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outlook {
-    /// A server that is well, as far as is known.
+    /// One that is, as far as is known.
     Well,
-    /// Servers that were out, of which one is due for its trial.
+    /// Servers that were not, of which one is due for its trial.
     Trial,
-    /// No server that is to be asked: all are out or weigh nothing, or none has an address.
+    /// None: checks or connections to all fail, all weigh nothing, or none has an address.
     Nothing,
 }
 
@@ -205,8 +207,8 @@ impl Origins {
         let (targets, now_ms) = (self.0.targets.load(), now_ms());
         let asked = || targets.iter().filter(|origin| origin.weight() > 0);
         match () {
-            () if asked().any(|origin| origin.is_in()) => Outlook::Well,
-            () if asked().any(|origin| origin.takes(now_ms)) => Outlook::Trial,
+            () if asked().any(|origin| origin.is_reached()) => Outlook::Well,
+            () if asked().any(|origin| origin.may_be_reached(now_ms)) => Outlook::Trial,
             () => Outlook::Nothing,
         }
     }

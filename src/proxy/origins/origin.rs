@@ -25,6 +25,8 @@ pub(in crate::proxy) struct Origin {
     weight: AtomicU32,
     in_flight: AtomicU32,
     health: Health,
+    /// Of connections alone.
+    reach: Health,
     rules: FailureRules,
     reason: ArcSwapOption<Reason>,
     bound: Option<Bound>,
@@ -59,6 +61,7 @@ impl Origin {
             address,
             in_flight: AtomicU32::new(0),
             health: Health::default(),
+            reach: Health::default(),
             rules: settings.failures,
             reason: ArcSwapOption::empty(),
             bound: settings.bound.map(|rules| Bound::new(rules, bound)),
@@ -116,12 +119,18 @@ impl Origin {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    pub(super) fn is_in(&self) -> bool {
-        self.health.is_in()
-    }
-
     pub(super) fn takes(&self, now_ms: u64) -> bool {
         self.health.takes(now_ms)
+    }
+
+    /// Whether connections to it come about, as far as is known, and its checks are good.
+    pub(super) fn is_reached(&self) -> bool {
+        self.reach.is_in() && !self.is_checked_out()
+    }
+
+    /// Whether that is, or is due to be found out.
+    pub(super) fn may_be_reached(&self, now_ms: u64) -> bool {
+        self.reach.takes(now_ms) && !self.is_checked_out()
     }
 
     pub(super) fn enter(&self, now_ms: u64) -> bool {
@@ -193,9 +202,16 @@ impl Origin {
         self.failed(&kind.to_string(), now_ms());
     }
 
+    /// A connection to it came about.
+    pub(in crate::proxy) fn reached(&self) {
+        self.reach.succeeded(now_ms);
+    }
+
     /// A connection to it did not come about; why has been [noted](Self::note).
     pub(in crate::proxy) fn missed(&self) {
-        self.tell(self.health.failed(&self.rules, now_ms()));
+        let now_ms = now_ms();
+        self.reach.failed(&self.rules, now_ms);
+        self.tell(self.health.failed(&self.rules, now_ms));
     }
 
     pub(super) fn failed(&self, why: &str, now_ms: u64) {
@@ -210,6 +226,7 @@ impl Origin {
 
     /// A check was good, whatever they say altogether.
     pub(super) fn check_passed(&self, now_ms: u64) {
+        self.reach.check_passed(&self.rules, now_ms);
         self.tell(self.health.check_passed(&self.rules, now_ms));
     }
 

@@ -26,13 +26,13 @@ pub struct Report {
     pub times: Times,
 }
 
-/// Whether a gate sends requests to its upstream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Whether a gate sends requests to its upstream; the worse, the greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Circuit {
     /// It does.
     #[default]
     Closed,
-    /// Every server has failed, and one is due to be tried again.
+    /// None can be reached or none answers, and that is due to be tried again.
     Trial,
     /// No server is to be asked.
     Open,
