@@ -45,12 +45,17 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
         std::thread::park_timeout(Duration::from_millis(200));
         let mut newcomer = gate.visitor();
         let page = newcomer.goes_to("/");
+        assert_ne!(page.status, 503, "{page:?}");
         newcomers.push(newcomer);
         (page.word() != "joining").then_some(())
     });
     // The one who came last asks first.
     for newcomer in newcomers.iter_mut().rev() {
-        until("a number", || (newcomer.goes_to("/").word() != "joining").then_some(()));
+        until("a number", || {
+            let page = newcomer.goes_to("/");
+            assert_ne!(page.status, 503, "{page:?}");
+            (page.word() != "joining").then_some(())
+        });
     }
     until("the first's turn", || {
         newcomers[0].goes_to("/").is_the_shops().then_some(())
