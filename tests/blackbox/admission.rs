@@ -196,14 +196,14 @@ async fn a_shop_that_breaks_off_what_three_visitors_ask_is_sent_nobody_and_is_fo
     let mut guests: Vec<Guest> = (1..=3).map(|index| Guest::new(&pool, index)).collect();
     let failing = async {
         // Two of them may ask as long as they like.
-        for at in 0..3 {
-            while guests[at].page("/seats").await.status() != 502 {
+        for (at, guest) in guests.iter_mut().enumerate() {
+            while guest.page("/seats").await.status() != 502 {
                 yield_now().await;
             }
             // Two looks at the shop are over by then.
             let end = uptime() + Duration::from_secs(5);
             while at < 2 && uptime() < end {
-                guests[at].page("/seats").await;
+                guest.page("/seats").await;
                 assert_ne!(gate.room().await["admission"]["why"], "circuit", "{at}");
                 sleep(Duration::from_millis(50)).await;
             }
