@@ -59,7 +59,10 @@ fn whoever_comes_while_the_log_takes_nothing_joins_when_it_is_back() {
     let fates = &report["fates"];
     assert!(fates["lost"].is_null() && fates["refused"].is_null(), "{report}");
     let visits = report["visits"].as_array().unwrap();
-    let mut came = visits.iter().filter(|visit| visit["fate"] != "ahead");
+    // Who is trying when it ends has asked and not heard the answer yet: the gate has counted them above.
+    let mut came = visits
+        .iter()
+        .filter(|visit| visit["fate"] != "ahead" && visit["fate"] != "trying");
     assert!(came.all(|visit| visit["joined"].is_u64()), "{report}");
 }
 

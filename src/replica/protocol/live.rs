@@ -203,13 +203,6 @@ impl Protocol {
         }
         self.more = more;
         self.open_up();
-        // The log may not have taken what was said of them.
-        if self.rooms_stand_in()
-            && let Phase::Live(mut state) = self.take_phase()
-        {
-            self.publish(&mut state, now);
-            self.phase = Phase::Live(state);
-        }
         if !more {
             self.agree_on_checkpoints(now);
             self.compare_rooms();
@@ -355,17 +348,13 @@ impl Protocol {
         }
     }
 
-    /// A log begun from nothing lacks the rooms until what the gate says of them is read back: what stands in for them is
-    /// shown meanwhile, so that nobody is refused.
+    /// A log begun from nothing lacks the rooms until the gate's first batch is read back: what stands in for them is shown
+    /// meanwhile, so that nobody is refused.
     pub(super) fn publish(&mut self, state: &mut State, now: Duration) {
-        if !self.rooms_stand_in() || self.shared.opened() || !self.lacks_a_room(state) {
+        let new = self.shared.load().position.incarnation == 0 && state.answered(self.gate).is_none();
+        if !(new && self.lacks_a_room(state)) {
             self.shared.publish(state.view(), now);
         }
-    }
-
-    /// Nothing of a log has been shown yet.
-    fn rooms_stand_in(&self) -> bool {
-        self.shared.load().position.incarnation == 0
     }
 }
 
