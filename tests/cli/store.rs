@@ -46,11 +46,11 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
         let mut newcomer = gate.visitor();
         let page = newcomer.goes_to("/");
         newcomers.push(newcomer);
-        has_number(&page).then_some(())
+        is_numbered(&page).then_some(())
     });
     // The one who came last asks first.
     for newcomer in newcomers.iter_mut().rev() {
-        until("a number", || has_number(&newcomer.goes_to("/")).then_some(()));
+        until("a number", || is_numbered(&newcomer.goes_to("/")).then_some(()));
     }
     until("the first's turn", || {
         newcomers[0].goes_to("/").is_the_shops().then_some(())
@@ -63,9 +63,10 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
     assert_eq!(gate.stop().code, Some(0));
 }
 
-/// Between the root of a new log and what the gate says of its rooms it is unavailable for a moment.
-fn has_number(page: &Answer) -> bool {
-    !["joining", "unavailable"].contains(&page.word())
+/// Whether a page that somebody was given is no longer one of joining. Nobody is refused meanwhile.
+fn is_numbered(page: &Answer) -> bool {
+    assert_eq!(page.status, 200, "{page:?}");
+    page.word() != "joining"
 }
 
 /// Long before the gate counts as cut off.

@@ -1,7 +1,7 @@
 //! Whether the shop answers at all, as the visitors of one room meet it.
 //!
-//! SECURITY: every shop has a request that it breaks off, and whoever finds it can send it all day. So what strangers meet has no
-//! say, and each visitor counts once until somebody is answered.
+//! SECURITY: every shop has a request that it breaks off, and a client that finds it can send it all day. So requests without a
+//! session do not count, and a visitor counts once until somebody is answered.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Answering {
             self.health.failed(&RULES, now_ms);
         }
         if before | bit == u64::MAX {
-            // Whoever fails from here on tells anew.
+            // All bits are taken: the next visitors could not be told from these.
             self.failed.store(0, Ordering::Relaxed);
         }
     }
@@ -83,7 +83,11 @@ mod tests {
         (0..1_000).for_each(|n| shop.failed(n % 3, 11_000));
         assert_eq!(shop.circuit(11_000), Circuit::Trial);
         shop.failed(3, 11_000);
-        assert_eq!(shop.circuit(11_001), Circuit::Open, "whoever came to try it failed");
+        assert_eq!(
+            shop.circuit(11_001),
+            Circuit::Open,
+            "the visitor who was called to try it has failed"
+        );
     }
 
     #[test]

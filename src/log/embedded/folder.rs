@@ -68,7 +68,7 @@ impl Folder {
 
     /// Whether such word was left, and takes it away: it holds for one start, and only for the very file it was said of.
     pub fn take_stopped(&self, now: Wall) -> io::Result<bool> {
-        let Some(bytes) = self.read_small(STOPPED)? else {
+        let Some(bytes) = self.read(STOPPED)? else {
             return Ok(false);
         };
         let text = String::from_utf8_lossy(&bytes);
@@ -89,7 +89,7 @@ impl Folder {
         Ok(same)
     }
 
-    fn read_small(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         found(fs::read(self.path.join(name)))
     }
 
@@ -134,7 +134,7 @@ impl Folder {
     /// Sets the file of such words aside where it is damaged, and keeps the lines that are whole. An entry passed over for a
     /// number that changed on disk would make other rooms of the same log.
     pub fn mend_skips(&self, now: Wall) -> io::Result<()> {
-        let Some(bytes) = self.read_small(SKIPS)? else {
+        let Some(bytes) = self.read(SKIPS)? else {
             return Ok(());
         };
         let text = String::from_utf8_lossy(&bytes);
@@ -230,7 +230,7 @@ impl Folder {
     }
 
     pub fn read_snapshot(&self) -> io::Result<Option<Vec<u8>>> {
-        found(fs::read(self.path.join(SNAPSHOT)))
+        self.read(SNAPSHOT)
     }
 
     /// Tries whether the disk takes a few pages, so that a full one is found out without opening the log on it.

@@ -234,6 +234,19 @@ mod tests {
     }
 
     #[test]
+    fn a_server_is_out_of_reach_by_connections_and_checks_alone() {
+        let origin = course().origin;
+        (0..100).for_each(|_| origin.failed("it breaks its answers off", 0));
+        assert!(origin.is_reached());
+        (0..100).for_each(|_| origin.missed());
+        assert!(!origin.is_reached());
+        origin.succeeded();
+        assert!(origin.is_reached(), "a kept connection will do");
+        origin.checked(false);
+        assert!(!origin.is_reached());
+    }
+
+    #[test]
     fn every_server_is_followed_once_and_as_long_as_it_is_there() {
         let [one, other] = [course(), course()].map(|course| course.origin);
         let mut followed = Vec::new();

@@ -194,6 +194,7 @@ impl Origin {
 
     /// A request was answered, and the answer is whole.
     pub(in crate::proxy) fn succeeded(&self) {
+        self.reached();
         self.tell(self.health.succeeded(now_ms));
     }
 

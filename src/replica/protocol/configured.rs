@@ -1,6 +1,8 @@
 //! What is said of the configured rooms, and when: at the start of a life, when others are configured, and when this gate takes
 //! over from the one before it.
 
+use std::time::Duration;
+
 use super::{Protocol, UnderWay};
 use crate::replica::options::Charge;
 use crate::replica::rooms;
@@ -22,16 +24,14 @@ impl Protocol {
         self.collector.configure(changes);
     }
 
-    pub(super) fn lacks_a_room(&self, state: &State) -> bool {
-        self.rooms.iter().any(|(room, _)| state.configured(room).is_none())
-    }
-
     /// The gate is on the roster, and what it is configured with was said and read back, whether or not the log took it:
     /// visitors are numbered from here on.
-    pub(super) fn open_up(&mut self) {
+    pub(super) fn open_up(&mut self, now: Duration) {
         let says = |sent: &UnderWay| !sent.append.batch.rooms.is_empty();
         let unsaid = self.collector.says_of_file() || self.under_way.as_ref().is_some_and(says);
         if self.joined && !unsaid && !self.shared.opened() {
+            // The log may have taken less than was said.
+            self.end_standing_in(now);
             self.shared.open();
         }
     }

@@ -192,6 +192,7 @@ impl Protocol {
             self.configure_since(version, &state);
         }
         self.phase = Phase::Live(state);
+        self.show_condition();
         if let Some(version) = newer {
             return self.fall_behind(version, now);
         }
@@ -202,7 +203,7 @@ impl Protocol {
             self.shared.read_back(now);
         }
         self.more = more;
-        self.open_up();
+        self.open_up(now);
         if !more {
             self.agree_on_checkpoints(now);
             self.compare_rooms();
@@ -345,15 +346,6 @@ impl Protocol {
     pub(super) fn archive_from(&mut self, state: &State) {
         if let Some(archiver) = &mut self.archiver {
             archiver.begin(state);
-        }
-    }
-
-    /// A log begun from nothing lacks the rooms until the gate's first batch is read back: what stands in for them is shown
-    /// meanwhile, so that nobody is refused.
-    pub(super) fn publish(&mut self, state: &mut State, now: Duration) {
-        let new = self.shared.load().position.incarnation == 0 && state.answered(self.gate).is_none();
-        if !(new && self.lacks_a_room(state)) {
-            self.shared.publish(state.view(), now);
         }
     }
 }

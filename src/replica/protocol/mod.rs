@@ -17,6 +17,7 @@ mod queue;
 mod rootless;
 mod schedules;
 mod setup;
+mod shown;
 mod starting;
 mod still;
 mod upkeep;
@@ -311,20 +312,9 @@ impl Protocol {
     fn enter(&mut self, phase: Phase, now: Duration) {
         self.phase = phase;
         self.show_what_was(now);
-        let condition = match &self.phase {
-            // Read anew in the middle of a life, the rooms are as they were a moment ago.
-            Phase::Starting(_) | Phase::CatchingUp(_) if self.joined => self.shared.condition(),
-            Phase::Starting(_) | Phase::CatchingUp(_) => Condition::Starting,
-            Phase::Beginning(_) => Condition::Healing {
-                left: Duration::from_secs(15),
-                missing: 0,
-            },
-            Phase::Rootless(healing) => healing.condition(),
-            Phase::Live(_) => Condition::Live,
-            Phase::Frozen { at, .. } => Condition::Frozen { at: *at },
-            Phase::Behind { version } => Condition::Behind { version: *version },
-            Phase::Ended => return,
-        };
+        if matches!(self.phase, Phase::Ended) {
+            return;
+        }
         if !matches!(self.phase, Phase::Live(_)) {
             self.shared.sent(now);
         }
@@ -332,18 +322,7 @@ impl Protocol {
             Phase::Rootless(healing) => healing.missing(),
             _ => Vec::new(),
         });
-        self.shared.set_condition(condition);
-    }
-
-    /// A gate that finds a log without a root at its start shows the rooms as it could read them: who waits sees the place,
-    /// and who is inside is known.
-    fn show_what_was(&mut self, now: Duration) {
-        if let Phase::Rootless(healing) = &mut self.phase
-            && let Some(old) = &mut healing.old
-            && self.shared.load().position.incarnation == 0
-        {
-            self.shared.publish(old.view(), now);
-        }
+        self.show_condition();
     }
 
     fn take_phase(&mut self) -> Phase {
