@@ -10,8 +10,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::{Outcome, UpstreamFault};
-use crate::proxy::{self, Body, BodyOf, Fault, Forward, ForwardError, Outliving, RequestBody, SessionWord, Upstream};
-use crate::replica::Note;
+use crate::proxy::{self, Body, BodyOf, Fault, Forward, ForwardError, Outliving, RequestBody, Upstream};
 use crate::room::{Edition, Visitor};
 use crate::time;
 use crate::token::Pass;
@@ -26,11 +25,13 @@ use super::in_flight::Right;
 use super::meter::Watched;
 use super::pages::Pages;
 use super::rehearsal;
-use super::rules::{Ending, Rules};
+use super::rules::Rules;
 use super::seat::Seat;
 use super::unadmitted::{self, CrawlerHold, Place, Sort};
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
+
+use ending::{Endable, note_ending};
 
 pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
 
@@ -53,8 +54,15 @@ pub struct Session<'a> {
     pub named: Option<u32>,
 }
 
-/// What became of a request that holds a place in a bound, and the place.
-type Bounded = (Result<Response<Body>, ForwardError>, Option<Place>);
+/// What a request that is forwarded to the end takes with it; see [`Forward`].
+struct Owned {
+    whose: BodyOf,
+    ours: Fields,
+    cancel: Option<CancellationToken>,
+}
+
+/// What became of a request whose answer counts though nobody waits for it, and the place that it holds in a bound.
+type Outlived = (Result<Response<Body>, ForwardError>, Option<Place>);
 
 impl<'a> Session<'a> {
     /// The session of a pass, with cookies to set if the answer allows it.
@@ -203,6 +211,8 @@ impl Gate {
         let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
         let guard = held.map(|(by, cancel)| self.in_flight.raise(by, cancel));
         let session = right.session();
+        let endable = session.and_then(Endable::of);
+        let outlives = place.is_some() || endable.as_ref().is_some_and(|endable| endable.outlives(&method));
         let name = session.map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();
         let ours = Fields::of(name, head, signer, wall);
@@ -212,8 +222,9 @@ impl Gate {
         self.shared.metrics.gate.observe(own_time);
         let Halves { head, body, .. } = *request;
         let request = Box::new(Request::from_parts(head, body));
-        let (result, place) = if let Some(place) = place {
-            self.forward_bounded(visit, upstream, request, (whose, ours), place)
+        let (result, place) = if outlives {
+            let fields = Owned { whose, ours, cancel };
+            self.forward_to_the_end(visit, upstream, request, fields, (endable, place))
                 .await
         } else {
             let forward = Forward {
@@ -225,7 +236,9 @@ impl Gate {
                 still: &|| !right.is_over(&self.shared),
                 cancel,
             };
-            (upstream.forward(request, &forward).await, None)
+            let result = upstream.forward(request, &forward).await;
+            note_ending(endable.as_ref(), &self.shared, &result);
+            (result, None)
         };
         let took = time::uptime().saturating_sub(asked);
         if let Some(watched) = watched {
@@ -246,34 +259,36 @@ impl Gate {
         answer.upstream = Some(took);
         self.shared.metrics.upstream.observe(took);
         if let Some(session) = session {
-            self.close_step(session, &method, &mut answer.response);
+            give(&session.cookies, session.must_set, &method, &mut answer.response);
         }
         answer
     }
 
-    /// Forwards what holds a place in a bound. SECURITY: shops work on where nobody waits for the answer, so a client that hangs up
-    /// leaves its place when the answer begins, or has not come in time.
-    fn forward_bounded(
+    /// Forwards a request whose answer counts though its client has hung up. SECURITY: shops work on where nobody waits for the answer.
+    /// So a place in a bound is left when the answer begins, or has not come in time; and what the answer says of the session is noted.
+    fn forward_to_the_end(
         &self,
         visit: &Visit,
         upstream: &Upstream,
         request: Box<Request<RequestBody>>,
-        (whose, ours): (BodyOf, Fields),
-        place: Place,
-    ) -> Outliving<impl Future<Output = Bounded> + Send + use<>> {
+        owned: Owned,
+        (endable, place): (Option<Endable>, Option<Place>),
+    ) -> Outliving<impl Future<Output = Outlived> + Send + use<>> {
         let (shared, upstream, hop) = (Arc::clone(&self.shared), upstream.clone(), Arc::clone(&visit.hop));
         let peer_trusted = visit.peer_trusted;
         Outliving::new(async move {
             let forward = Forward {
                 hop: &hop,
-                whose,
+                whose: owned.whose,
                 peer_trusted,
                 said_by_proxies: &shared.said_by_proxies,
-                headers: ours.as_slice(),
-                still: &|| true,
-                cancel: None,
+                headers: owned.ours.as_slice(),
+                still: &|| endable.as_ref().is_none_or(|endable| !endable.is_over(&shared)),
+                cancel: owned.cancel,
             };
-            (upstream.forward(request, &forward).await, Some(place))
+            let result = upstream.forward(request, &forward).await;
+            note_ending(endable.as_ref(), &shared, &result);
+            (result, place)
         })
     }
 
@@ -283,21 +298,6 @@ impl Gate {
         let session = session?;
         let meter = session.rules.meter.as_ref()?;
         meter.watch(&session.visitor, body.is_complete())
-    }
-
-    /// What a session's answer is given, and what it does to the session.
-    fn close_step(&self, session: &Session<'_>, method: &Method, response: &mut Response<Body>) {
-        if let Some(met) = session.named
-            && let Some(ending) = session.rules.ends(met, response.status()).max(said(response))
-        {
-            let (after_ms, edition) = (session.rules.room.end_grace_ms, session.edition);
-            let note = match ending {
-                Ending::End => Note::End { after_ms },
-                Ending::Complete => Note::Complete { edition, after_ms },
-            };
-            self.shared.replica.insist((*session.visitor).clone(), note);
-        }
-        give(&session.cookies, session.must_set, method, response);
     }
 
     pub fn failed(&self, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
@@ -375,20 +375,6 @@ fn fault(kind: proxy::Kind) -> UpstreamFault {
     }
 }
 
-/// The shop's own word, which needs no configured route.
-fn said(response: &Response<Body>) -> Option<Ending> {
-    let word = response
-        .extensions()
-        .get::<SessionWord>()
-        .map(|word| word.0.as_bytes().trim_ascii());
-    let word = word?;
-    let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
-    if is(b"complete") {
-        Some(Ending::Complete)
-    } else {
-        is(b"end").then_some(Ending::End)
-    }
-}
-
+mod ending;
 #[cfg(test)]
 mod tests;
