@@ -266,6 +266,7 @@ impl Gate {
 
     /// Forwards a request whose answer counts though its client has hung up. SECURITY: shops work on where nobody waits for the answer.
     /// So a place in a bound is left when the answer begins, or has not come in time; and what the answer says of the session is noted.
+    /// What the shop does not have yet when the client hangs up is not sent.
     fn forward_to_the_end(
         &self,
         visit: &Visit,
@@ -276,14 +277,14 @@ impl Gate {
     ) -> Outliving<impl Future<Output = Outlived> + Send + use<>> {
         let (shared, upstream, hop) = (Arc::clone(&self.shared), upstream.clone(), Arc::clone(&visit.hop));
         let peer_trusted = visit.peer_trusted;
-        Outliving::new(async move {
+        Outliving::new(|left| async move {
             let forward = Forward {
                 hop: &hop,
                 whose: owned.whose,
                 peer_trusted,
                 said_by_proxies: &shared.said_by_proxies,
                 headers: owned.ours.as_slice(),
-                still: &|| endable.as_ref().is_none_or(|endable| !endable.is_over(&shared)),
+                still: &|| !left.is_alone() && endable.as_ref().is_none_or(|endable| !endable.is_over(&shared)),
                 cancel: owned.cancel,
             };
             let result = upstream.forward(request, &forward).await;

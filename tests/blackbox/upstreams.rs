@@ -197,6 +197,27 @@ async fn what_waits_for_a_server_is_judged_again() {
     busy.judge(&[("/left", "exhausted"), ("/open", "closed")]).await;
 }
 
+/// Who presses "pay" again and again while the shop is slow gives it one order at a time.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_server_is_not_sent_where_its_client_has_hung_up() {
+    let mut busy = Busy::with(3).await;
+    busy.ask(&["/slow"]).await;
+    let waiting = async |many: u32| {
+        let servers = busy.gate.admin_ask("GET", "/api/v1/upstreams", "").await.json();
+        (servers["upstreams"][0]["waiting"] == many).then_some(())
+    };
+    let mut wire = Wire::open(busy.gate.address).await.unwrap();
+    let gone = busy.guests[1].request("POST", "/gone", SCRIPT, "{}");
+    wire.send(gone.as_bytes()).await.unwrap();
+    eventually("it waits", async || waiting(1).await).await;
+    drop(wire);
+    let mut next = busy.guests[2].clone();
+    let answer = next.send("POST", "/next", SCRIPT, "{}").await.unwrap();
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    assert!(busy.shop.seen_of("/gone").is_empty());
+    busy.judge(&[]).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_a_server_while_its_room_begins_anew_is_sent_nowhere() {
     let mut busy = Busy::with(2).await;
