@@ -21,7 +21,7 @@ use super::cacheable;
 use super::cookies;
 use super::fields::Fields;
 use super::forward_auth::{self, Aim};
-use super::in_flight::Right;
+use super::in_flight::{Guard, Right};
 use super::meter::Watched;
 use super::pages::Pages;
 use super::rehearsal;
@@ -244,18 +244,12 @@ impl Gate {
         if let Some(watched) = watched {
             watched.over(failed_by_shop(&result));
         }
-        let mut answer = match (result, guard) {
-            (Ok(response), Some(guard)) => Answer::new(outcome, response.map(|body| body.hold(guard))),
-            (Ok(response), None) => Answer::new(outcome, response),
-            (Err(error), _) => right
+        let mut answer = match result {
+            Ok(response) => Answer::new(outcome, holding(response, guard, place)),
+            Err(error) => right
                 .refused(error, visit)
                 .unwrap_or_else(|| self.failed(error, pages, visit)),
         };
-        if let Some(place) = place
-            && !answer.response.body().is_whole()
-        {
-            answer.response = answer.response.map(|body| body.hold(place));
-        }
         answer.upstream = Some(took);
         self.shared.metrics.upstream.observe(took);
         if let Some(session) = session {
@@ -332,6 +326,18 @@ impl Gate {
         refusal.retry_after_secs = is_full.then_some(EXHAUSTED_RETRY_SECS);
         refusal.answer(pages, visit)
     }
+}
+
+/// The answer holds the session for as long as it is under way, and the place in a bound unless all of it is here.
+fn holding(mut response: Response<Body>, session: Option<Guard>, place: Option<Place>) -> Response<Body> {
+    let place = place.filter(|_| !response.body().is_whole());
+    if let Some(session) = session {
+        response = response.map(|body| body.hold(session));
+    }
+    if let Some(place) = place {
+        response = response.map(|body| body.hold(place));
+    }
+    response
 }
 
 /// Whether the shop has failed a request; `None` where its client has, or it was not sent.

@@ -68,3 +68,27 @@ fn said(response: &Response<Body>) -> Option<Ending> {
         is(b"end").then_some(Ending::End)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn the_shops_word_ends_a_session_whatever_its_case() {
+        let says = |word: &'static str| {
+            let mut response = Response::new(Body::empty());
+            response
+                .extensions_mut()
+                .insert(SessionWord(HeaderValue::from_static(word)));
+            said(&response)
+        };
+        assert_eq!(
+            (says("END"), says(" Complete ")),
+            (Some(Ending::End), Some(Ending::Complete))
+        );
+        assert_eq!((says("ended"), says("")), (None, None));
+        assert_eq!(said(&Response::new(Body::empty())), None);
+    }
+}

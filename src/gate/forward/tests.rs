@@ -76,20 +76,3 @@ fn an_answer_that_no_cache_keeps_stays_as_the_shop_made_it() {
     give(&[PASS], false, &Method::POST, &mut post);
     assert_eq!((cookies(&post), cache_control(&post)), (vec!["pass=1"], None));
 }
-
-#[test]
-fn the_shops_word_ends_a_session_whatever_its_case() {
-    let says = |word: &'static str| {
-        let mut response = Response::new(Body::empty());
-        response
-            .extensions_mut()
-            .insert(SessionWord(HeaderValue::from_static(word)));
-        said(&response)
-    };
-    assert_eq!(
-        (says("END"), says(" Complete ")),
-        (Some(Ending::End), Some(Ending::Complete))
-    );
-    assert_eq!((says("ended"), says("")), (None, None));
-    assert_eq!(said(&Response::new(Body::empty())), None);
-}
