@@ -52,6 +52,12 @@ impl Policy {
         self.header(name, value, Some(TICKET_MAX_AGE_SECS))
     }
 
+    /// A `Set-Cookie` value for the ticket of whoever is let in: it is worth nothing when the session is over.
+    #[must_use]
+    pub fn set_ticket_inside(&self, name: &str, value: String) -> HeaderValue {
+        self.header(name, value, Some(self.pass_max_age_secs))
+    }
+
     /// A `Set-Cookie` value for what the browser may forget when it is closed.
     #[must_use]
     pub fn set_for_now(&self, name: &str, value: &str) -> HeaderValue {
@@ -104,7 +110,8 @@ impl<'a> Own<'a> {
     }
 }
 
-fn pairs(line: &HeaderValue) -> impl Iterator<Item = (&[u8], &[u8])> {
+/// Names and values of a line of cookies.
+pub(super) fn pairs(line: &HeaderValue) -> impl Iterator<Item = (&[u8], &[u8])> {
     split(line.as_bytes()).filter_map(|pair| {
         let at = memchr(b'=', pair)?;
         Some((pair[..at].trim_ascii(), pair[at + 1..].trim_ascii()))

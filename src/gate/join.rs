@@ -149,7 +149,7 @@ impl Gate {
         match joined {
             Joined::Called(tokens, by_code) => {
                 let (ticket, pass) = *tokens;
-                let mut cookies = vec![seat.set_ticket(&ticket)];
+                let mut cookies = vec![seat.set_ticket_inside(&ticket)];
                 cookies.extend(by_code.then(|| seat.clear_code()));
                 let entry = Entry {
                     outcome: Outcome::Admitted,

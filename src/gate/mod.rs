@@ -61,6 +61,7 @@ mod told;
 mod unadmitted;
 mod visit;
 pub mod who;
+mod worn;
 
 use std::sync::Arc;
 
@@ -208,8 +209,19 @@ impl Gate {
         (room, answer)
     }
 
-    /// A request to a protected route: reads its tokens, decides, carries out.
-    async fn in_room(&self, visit: &mut Visit, mut request: Box<Halves>, place: InRoom) -> Answer {
+    /// A request to a protected route.
+    async fn in_room(&self, visit: &mut Visit, request: Box<Halves>, place: InRoom) -> Answer {
+        let worn = self.shared.worn(&place, &request.head, visit);
+        let method = request.head.method.clone();
+        let mut answer = self.before_line(visit, request, place).await;
+        if !forward_auth::is_leave(&answer) {
+            forward::give(&worn, false, &method, &mut answer.response);
+        }
+        answer
+    }
+
+    /// Reads the tokens of a request to a protected route, decides, carries out.
+    async fn before_line(&self, visit: &mut Visit, mut request: Box<Halves>, place: InRoom) -> Answer {
         let rules = &self.shared.rules[place.index];
         let LineOf::Line(line) = place.line else {
             let refusal = Refusal::new(

@@ -108,6 +108,13 @@ impl Seat<'_> {
         self.policy.set_ticket(&self.names.ticket, self.sign_ticket(ticket))
     }
 
+    /// The same for whoever is let in with it.
+    #[must_use]
+    pub fn set_ticket_inside(&self, ticket: &Ticket) -> HeaderValue {
+        self.policy
+            .set_ticket_inside(&self.names.ticket, self.sign_ticket(ticket))
+    }
+
     #[must_use]
     pub fn set_pass(&self, pass: &Pass) -> HeaderValue {
         self.policy.set_pass(&self.names.pass, self.sign_pass(pass))

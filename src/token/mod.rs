@@ -33,14 +33,14 @@ pub use audience::{Audience, MAX_AUDIENCES};
 pub use code::{Code, CodeDate, Grant};
 pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, Secret, SignedBy, SignerMark};
 pub use mark::{Mark, MarkDate};
-pub use name::{VIRTUAL, code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
+pub use name::{LINE_TAG_LEN, VIRTUAL, code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 pub use nonce::NONCE_MS;
-pub use pass::{Pass, PassId};
+pub use pass::{Pass, PassId, unproved_expiry};
 pub use reference::Reference;
 pub use seal::MAX_TOKEN;
 pub use session::SessionName;
 pub use signature::RequestSigner;
-pub use ticket::{Ticket, TicketPlace};
+pub use ticket::{Ticket, TicketPlace, unproved_joining};
 
 /// Most values of one cookie name that are tried; a sub-domain can set any number, and each try costs a MAC.
 pub const MAX_TRIES: usize = 8;

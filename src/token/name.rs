@@ -54,6 +54,9 @@ fn base_name(kind: &str, room: &RoomName, line: &LineName) -> String {
     name
 }
 
+/// How long the tag of a line is that ends a cookie's name.
+pub const LINE_TAG_LEN: usize = 10;
+
 /// The first 50 bits of the line's SHA-256. Two lines with one tag would share a cookie, so each would forget the other;
 /// the MAC covers the line itself, so neither's token passes for the other's.
 fn line_tag(line: &LineName) -> impl Iterator<Item = char> {
@@ -63,7 +66,7 @@ fn line_tag(line: &LineName) -> impl Iterator<Item = char> {
         .take(7)
         .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte))
         >> 6;
-    (0..10)
+    (0..LINE_TAG_LEN)
         .rev()
         .map(move |at| char::from(ALPHABET[usize::from((bits >> (5 * at)).to_le_bytes()[0] & 31)]))
 }

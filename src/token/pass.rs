@@ -4,7 +4,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use super::key::{Keyring, SignedBy, Signer};
-use super::seal::{Fields, MAX_PAYLOAD, Scope};
+use super::seal::{Fields, MAX_PAYLOAD, Scope, unproved};
 use super::{MAX_TRIES, name};
 use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RehearsalId, RoomName, Wall};
 
@@ -123,6 +123,14 @@ impl Keyring {
                 .is_ok()
         })
     }
+}
+
+/// When this pass says to run out. SECURITY: not proved; it may decide nothing but what its own browser keeps.
+#[must_use]
+pub fn unproved_expiry(token: &str) -> Option<Wall> {
+    let payload = unproved(token)?;
+    let (_, date) = payload.split_last_chunk()?;
+    Some(Wall(u64::from_le_bytes(*date)))
 }
 
 fn scope<'a>(room: &'a RoomName, line: &'a LineName, rehearsal: Option<RehearsalId>) -> Scope<'a> {

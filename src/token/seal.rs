@@ -98,6 +98,17 @@ impl Keyring {
     }
 }
 
+/// The payload of a token of whatever key and scope. SECURITY: nothing proves it; it may decide nothing but what its own browser keeps.
+pub(super) fn unproved(token: &str) -> Option<Vec<u8>> {
+    if token.len() > MAX_TOKEN {
+        return None;
+    }
+    let mut bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    bytes.truncate(bytes.len().checked_sub(TAG)?);
+    let start = 2 + usize::from(*bytes.get(1)?);
+    (bytes[0] == VERSION && start <= bytes.len()).then(|| bytes.split_off(start))
+}
+
 /// Takes fixed-size fields off the front of a payload; numbers are little-endian.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 

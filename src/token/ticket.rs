@@ -1,7 +1,7 @@
 //! The ticket: proof of a place in line.
 
 use super::key::{Keyring, SignedBy};
-use super::seal::{Fields, MAX_PAYLOAD, Scope};
+use super::seal::{Fields, MAX_PAYLOAD, Scope, unproved};
 use super::{MAX_TRIES, name};
 use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RehearsalId, RoomName, Tag, Wall};
 
@@ -82,6 +82,15 @@ impl Keyring {
             .filter_map(|value| self.open_ticket(room, line, value));
         tickets.max_by_key(|(ticket, _)| (ticket.edition, ticket.joined_at))
     }
+}
+
+/// When whoever has this ticket says to have joined. SECURITY: not proved; it may decide nothing but what its own browser keeps.
+#[must_use]
+pub fn unproved_joining(token: &str) -> Option<Wall> {
+    let payload = unproved(token)?;
+    let mut fields = Fields(&payload);
+    let (_flags, _lane, _edition) = (fields.u8()?, fields.u8()?, fields.u32()?);
+    fields.u64().map(Wall)
 }
 
 fn scope<'a>(room: &'a RoomName, line: &'a LineName, rehearsal: Option<RehearsalId>) -> Scope<'a> {

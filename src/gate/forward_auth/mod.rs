@@ -31,7 +31,7 @@ use super::rehearsal::unmarked;
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
 
-pub use answers::{bounded, go_on, no};
+pub use answers::{bounded, go_on, is_leave, no};
 
 /// What is wanted of the gate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -50,6 +50,27 @@ async fn a_ticket_of_one_line_is_worth_nothing_in_another() {
     assert_ne!(cheat.jar[&cookie_of("b")], ticket);
 }
 
+/// Browsers keep some 180 cookies for a host, and many servers refuse a head of more than 8 KB.
+#[tokio::test]
+async fn who_looks_at_many_events_keeps_the_cookies_of_a_few_and_the_place_in_line() {
+    let house = House::open(EVENTS, "").await;
+    assert!(house.guest().page("/event/wanted").await.is_the_shops());
+    let mut guest = house.guest();
+    assert_eq!(guest.page("/event/wanted").await.word(), "waiting");
+    let ticket = guest.jar[&cookie_of("wanted")].clone();
+    for event in 0..50 {
+        let answer = guest.page(&format!("/event/{event}")).await;
+        assert!(answer.is_the_shops(), "{event}: {}", answer.head);
+        let last = format!("{event}");
+        assert!(guest.jar.contains_key(&cookie_of(&last)), "the present line's stays");
+        assert!(guest.jar.len() <= 28, "{event}: {} cookies", guest.jar.len());
+    }
+    assert_eq!(guest.page("/event/wanted").await.word(), "waiting");
+    assert_eq!(guest.jar[&cookie_of("wanted")], ticket);
+    assert!(guest.page("/event/49").await.is_the_shops());
+    assert!(guest.page("/event/48").await.is_the_shops(), "the last few are inside");
+}
+
 #[tokio::test]
 async fn an_event_that_is_not_allowed_is_404() {
     let house = House::open(&format!("{EVENTS}\nallow = [\"a\", \"b\"]"), "").await;
