@@ -69,6 +69,7 @@ use http::header::UPGRADE;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body as _;
+use tokio_util::sync::CancellationToken;
 
 use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::identity::NoField;
@@ -81,7 +82,7 @@ use answers::{Answer, Refusal};
 use decide::{TicketState, Verdict, decide};
 use forward::Admission;
 use forward_auth::Aim;
-use in_flight::InFlight;
+use in_flight::{InFlight, Right};
 use join::Newcomer;
 use kind::Kind;
 use line_page::LinePage;
@@ -270,9 +271,15 @@ impl Gate {
             verdict = decide(&worth.facts(visit, &seat, returning));
         }
         if verdict.awaits_body() && visit.aim == Aim::Shop && !request.body.is_complete() {
-            if let (Verdict::ForwardInside, Some(shown)) = (verdict, &worth.pass) {
-                seat.renew(shown);
-            }
+            // The session goes on for as long as the body comes, as while an answer does.
+            let _under_way = match (verdict, &worth.pass, seat.pass_visitor()) {
+                (Verdict::ForwardInside, Some(shown), Some(visitor)) => {
+                    seat.renew(shown);
+                    let by = Right::Session(Arc::new(visitor));
+                    Some(self.in_flight.raise(by, CancellationToken::new()))
+                }
+                _ => None,
+            };
             if let Err(error) = Box::pin(self.receive(visit, &mut request)).await {
                 return self.failed(error, &rules.pages, visit);
             }

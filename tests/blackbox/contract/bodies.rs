@@ -73,6 +73,19 @@ async fn a_session_that_goes_on_is_forwarded_whole() {
     assert_eq!(seen[0].session(), house.shop.seen_of("GET / ")[0].session());
 }
 
+/// A form over a slow link.
+#[tokio::test]
+async fn a_session_goes_on_for_as_long_as_its_body_comes() {
+    let house = House::open(&format!("{ONE}\nsession_duration = \"4s\""), "").await;
+    let inside = house.inside().await;
+    let mut waits = house.in_line().await;
+    let slow = Slow::send(&house, &order(&inside, SCRIPT)).await;
+    sleep(Duration::from_secs(8)).await;
+    assert_eq!(waits.page("/").await.word(), "waiting");
+    let answer = slow.end().await;
+    assert!(answer.is_the_shops(), "{}", answer.head);
+}
+
 #[tokio::test]
 async fn a_room_that_closed_while_a_body_came_turns_it_away() {
     let house = House::open(ONE, "").await;
