@@ -52,7 +52,7 @@ impl Policy {
         self.header(name, value, Some(TICKET_MAX_AGE_SECS))
     }
 
-    /// A `Set-Cookie` value for the ticket of whoever is let in: it is worth nothing when the session is over.
+    /// A `Set-Cookie` value for the ticket of a visitor who is let in at once. A browser keeps it as long as the pass.
     #[must_use]
     pub fn set_ticket_inside(&self, name: &str, value: String) -> HeaderValue {
         self.header(name, value, Some(self.pass_max_age_secs))

@@ -272,14 +272,16 @@ impl Gate {
         }
         if verdict.awaits_body() && visit.aim == Aim::Shop && !request.body.is_complete() {
             // The session goes on for as long as the body comes, as while an answer does.
-            let _under_way = match (verdict, &worth.pass, seat.pass_visitor()) {
-                (Verdict::ForwardInside, Some(shown), Some(visitor)) => {
-                    seat.renew(shown);
-                    let by = Right::Session(Arc::new(visitor));
-                    Some(self.in_flight.raise(by, CancellationToken::new()))
-                }
+            if let (Verdict::ForwardInside, Some(shown)) = (verdict, &worth.pass) {
+                seat.renew(shown);
+            }
+            let visitor = match verdict {
+                Verdict::ForwardInside => seat.pass_visitor(),
+                Verdict::Claim if worth.ticket() == TicketState::Inside => seat.ticket_visitor(),
                 _ => None,
             };
+            let by = visitor.map(|visitor| Right::Session(Arc::new(visitor)));
+            let _under_way = by.map(|by| self.in_flight.raise(by, CancellationToken::new()));
             if let Err(error) = Box::pin(self.receive(visit, &mut request)).await {
                 return self.failed(error, &rules.pages, visit);
             }

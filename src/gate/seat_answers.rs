@@ -108,7 +108,7 @@ impl Seat<'_> {
         self.policy.set_ticket(&self.names.ticket, self.sign_ticket(ticket))
     }
 
-    /// The same for whoever is let in with it.
+    /// As [`Seat::set_ticket`], for a visitor who is let in at once.
     #[must_use]
     pub fn set_ticket_inside(&self, ticket: &Ticket) -> HeaderValue {
         self.policy

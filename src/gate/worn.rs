@@ -1,8 +1,8 @@
 //! What a browser is to forget that has been in many lines of one room.
 //!
 //! Each line has a ticket and a pass of its own. Who looks at a hundred events would bring two hundred: browsers keep some 180 cookies
-//! for a host and then drop any of them, and many servers refuse a head of more than 8 KB. So a browser keeps those of a few lines. The
-//! lines go first whose session is over for certain, then those that were left the longest ago, then the oldest places in line.
+//! for a host and then drop any of them, and many servers refuse a head of more than 8 KB. So a browser keeps those of a few lines. First go
+//! the lines whose pass ran out more than a session ago, then those whose pass runs out first, then the oldest places in line.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::Shared;
 use super::cookies::{self, Policy};
 use super::visit::Visit;
 
-/// Most cookies of a room that a browser keeps: some 3.5 KB.
+/// Most cookies of a room that a browser keeps beside those of the present line.
 const MOST: usize = 24;
 
 /// Fewer bytes hold no more cookies than that.
@@ -35,23 +35,23 @@ struct Line<'a> {
 
 /// The order in which lines are forgotten.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
-enum Turn {
+enum Rank {
     Over,
     Inside(Wall),
     Waits(Wall),
 }
 
 impl Line<'_> {
-    fn turn(&self, session_ms: u64, now: Wall) -> Turn {
+    fn rank(&self, session_ms: u64, now: Wall) -> Rank {
         match (self.expires, self.joined) {
             // A pass is of the session that came of the ticket, unless its visitor has joined again since.
             (Some(expires), joined) if joined.is_none_or(|joined| joined <= expires) => {
-                // A session in use is renewed when half of it is over, and its pass with the next answer.
+                // An answer renews the pass when half of the session is over, so only a socket or stream is left that keeps it alive.
                 let is_over = expires.plus(session_ms) < now;
-                if is_over { Turn::Over } else { Turn::Inside(expires) }
+                if is_over { Rank::Over } else { Rank::Inside(expires) }
             }
-            (_, Some(joined)) => Turn::Waits(joined),
-            _ => Turn::Over,
+            (_, Some(joined)) => Rank::Waits(joined),
+            _ => Rank::Over,
         }
     }
 }
@@ -60,11 +60,14 @@ impl Shared {
     /// `Set-Cookie` values that make a browser forget lines of the room, other than this one; as a rule there are none.
     pub(super) fn worn(&self, place: &InRoom, head: &Parts, visit: &Visit) -> Vec<HeaderValue> {
         let rules = &self.rules[place.index];
-        let bytes: usize = head.headers.get_all(COOKIE).iter().map(HeaderValue::len).sum();
         let LineOf::Line(line) = &place.line else {
             return Vec::new();
         };
-        if line.is_only() || bytes < FEW_BYTES || !visit.kind.is_navigation() || visit.rehearsed.is_some() {
+        if line.is_only() || !visit.kind.is_navigation() || visit.rehearsed.is_some() {
+            return Vec::new();
+        }
+        let bytes: usize = head.headers.get_all(COOKIE).iter().map(HeaderValue::len).sum();
+        if bytes < FEW_BYTES {
             return Vec::new();
         }
         let (policy, names) = rules.cookies(visit.secure, None, line);
@@ -112,14 +115,14 @@ fn forgotten(lines: BTreeMap<&str, Line<'_>>, policy: &Policy, session_ms: u64, 
     if left <= MOST {
         return Vec::new();
     }
-    let mut lines: Vec<(Turn, Line<'_>)> = lines
+    let mut lines: Vec<(Rank, Line<'_>)> = lines
         .into_values()
-        .map(|line| (line.turn(session_ms, now), line))
+        .map(|line| (line.rank(session_ms, now), line))
         .collect();
-    lines.sort_by_key(|(turn, _)| *turn);
+    lines.sort_by_key(|(rank, _)| *rank);
     let mut cleared = Vec::new();
-    for (turn, line) in lines {
-        if left <= MOST && turn != Turn::Over {
+    for (rank, line) in lines {
+        if left <= MOST && rank != Rank::Over {
             break;
         }
         left -= line.names.len();
@@ -183,7 +186,7 @@ mod tests {
         format!("anteroom-pass-shop-{line}={}", keyring().sign_pass(&pass))
     }
 
-    /// The lines, by the digit that their tags are made of, that are forgotten of these cookies.
+    /// The names of those of these cookies that are forgotten.
     fn forgets(cookies: &[String]) -> Vec<String> {
         let (head, ()) = Request::builder()
             .header(COOKIE, cookies.join("; "))

@@ -54,7 +54,7 @@ fn base_name(kind: &str, room: &RoomName, line: &LineName) -> String {
     name
 }
 
-/// How long the tag of a line is that ends a cookie's name.
+/// Characters of the line's tag, with which the name of a cookie ends.
 pub const LINE_TAG_LEN: usize = 10;
 
 /// The first 50 bits of the line's SHA-256. Two lines with one tag would share a cookie, so each would forget the other;

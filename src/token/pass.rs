@@ -125,7 +125,7 @@ impl Keyring {
     }
 }
 
-/// When this pass says to run out. SECURITY: not proved; it may decide nothing but what its own browser keeps.
+/// The date that a pass runs out by what stands in it. SECURITY: not proved; it may decide nothing but what its own browser keeps.
 #[must_use]
 pub fn unproved_expiry(token: &str) -> Option<Wall> {
     let payload = unproved(token)?;

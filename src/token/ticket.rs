@@ -84,7 +84,7 @@ impl Keyring {
     }
 }
 
-/// When whoever has this ticket says to have joined. SECURITY: not proved; it may decide nothing but what its own browser keeps.
+/// The time of joining that a ticket names. SECURITY: not proved; it may decide nothing but what its own browser keeps.
 #[must_use]
 pub fn unproved_joining(token: &str) -> Option<Wall> {
     let payload = unproved(token)?;
