@@ -1,7 +1,7 @@
 //! Every way in which a server in common use would read a path.
 //!
 //! A server folds look-alikes, cuts at a decoded `?` or `#`, takes `\` for `/`, `//host` for an authority, drops
-//! `;parameters`, merges slashes, resolves dot segments: each of these or none, before and after it decodes. It decodes all
+//! `;parameters` and `(S(session))` segments, merges slashes, resolves dot segments: each of these or none, before and after it decodes. It decodes all
 //! escapes, all but slashes, or none that were needless. Behind it another server may do the same again. The
 //! readings are what can come of that; an ordinary path has one and costs no allocation.
 
@@ -50,14 +50,15 @@ pub(super) fn of(path: &[u8]) -> Result<Option<Vec<Vec<u8>>>, Refused> {
     Ok(Some(set.readings))
 }
 
-/// Nothing in it that any server would read in another way: no odd byte, no dot at the beginning of a segment but before a letter, and
-/// no empty segment but behind the slash at the end. PERF: one pass.
+/// Nothing in it that any server would read in another way: no odd byte, no parenthesis and no dot at the beginning of a segment but a
+/// dot before a letter, and no empty segment but behind the slash at the end. PERF: one pass.
 fn is_plain(path: &[u8]) -> bool {
     let mut before = b'/';
     for (at, byte) in path.iter().enumerate() {
         let plain = match byte {
             b'/' => at == 0 || before != b'/',
             b'.' if before == b'/' => path.get(at + 1).is_some_and(|next| !matches!(next, b'.' | b'/')),
+            b'(' => before != b'/',
             b'%' | b'\\' | b';' => false,
             byte => byte.is_ascii() && !byte.is_ascii_control(),
         };
@@ -73,12 +74,13 @@ fn is_plain(path: &[u8]) -> bool {
 type Step = fn(&[u8]) -> Vec<u8>;
 
 /// What a server may do to a path beside decoding it, and the marks of which a path has at least one if that changes it.
-const STEPS: [(u8, Step); 7] = [
+const STEPS: [(u8, Step); 8] = [
     (LOOK_ALIKE, fold),
     (END, cut),
     (BACKSLASH, backslashes),
     (EMPTY, authority),
     (SEMICOLON, parameters),
+    (PARENTHESIS, sessions),
     (EMPTY, merge),
     (DOT, dots),
 ];
@@ -89,6 +91,7 @@ const BACKSLASH: u8 = 1 << 2;
 const EMPTY: u8 = 1 << 3;
 const SEMICOLON: u8 = 1 << 4;
 const DOT: u8 = 1 << 5;
+const PARENTHESIS: u8 = 1 << 6;
 
 /// The marks of a path, found in one pass: most steps change most readings in nothing and need not be tried.
 fn marks(path: &[u8]) -> u8 {
@@ -102,6 +105,7 @@ fn marks(path: &[u8]) -> u8 {
             b'/' if before == b'/' => EMPTY,
             b';' => SEMICOLON,
             b'.' if before == b'/' => DOT,
+            b'(' if before == b'/' => PARENTHESIS,
             _ => 0,
         };
         before = byte;
@@ -229,6 +233,44 @@ fn parameters(path: &[u8]) -> Vec<u8> {
     stripped.collect::<Vec<_>>().join(&b'/')
 }
 
+/// ASP.NET takes `/(S(id))`, `/(A(id)F(id))` and the like out of a path, whether it keeps sessions there or not, and also where the
+/// segment goes on behind it: `/a/(S(x))b` is `/ab` (Microsoft Learn, `SessionStateSection.Cookieless`; CVE-2023-36899).
+fn sessions(path: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(byte) = rest.first() {
+        match rest.strip_prefix(b"/(").and_then(behind_sessions) {
+            Some(behind) => rest = behind,
+            None => {
+                out.push(*byte);
+                rest = &rest[1..];
+            }
+        }
+    }
+    if out.first() != Some(&b'/') {
+        out.insert(0, b'/');
+    }
+    out
+}
+
+/// Whether some server may take a session out of the path.
+pub(super) fn names_a_session(path: &str) -> bool {
+    path.match_indices("/(")
+        .any(|(at, opens)| behind_sessions(&path.as_bytes()[at + opens.len()..]).is_some())
+}
+
+/// What stands behind `L(id)`, once or more often, and a last `)`; nothing for anything else.
+fn behind_sessions(mut path: &[u8]) -> Option<&[u8]> {
+    loop {
+        let [_letter, b'(', id @ ..] = path else { return None };
+        let end = id.iter().position(|b| matches!(b, b')' | b'/'))?;
+        path = id[end..].strip_prefix(b")")?;
+        if let Some(behind) = path.strip_prefix(b")") {
+            return Some(behind);
+        }
+    }
+}
+
 fn merge(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     for byte in path {
@@ -322,6 +364,35 @@ mod tests {
     }
 
     #[test]
+    fn a_session_in_the_path_is_part_of_it_and_is_not() {
+        for odd in [
+            "/(S(x))/seats",
+            "/(S(x))seats",
+            "/(S())/seats",
+            "/(A(x)F(y)S(z))/seats",
+            "/(S(x))/(F(y))/seats",
+            "/se/(S(x))ats",
+            "/%28S%28x%29%29/seats",
+            "/seats/(S(x))",
+            "/static/(S(x))/../seats",
+        ] {
+            assert!(readings(odd).contains(&"/seats".into()), "{odd}");
+        }
+        for other in [
+            "/(S)/seats",
+            "/(S(x)/seats",
+            "/(S(x/seats))",
+            "/(set(x))/seats",
+            "/a(S(x))/seats",
+        ] {
+            assert!(
+                !readings(other).iter().any(|one| one == "/seats" || one == "/aseats"),
+                "{other}"
+            );
+        }
+    }
+
+    #[test]
     fn an_encoded_slash_is_both_data_and_a_separator() {
         let list = readings("/files/a%2Fb");
         assert_eq!(list[0], "/files/a/b");
@@ -369,6 +440,8 @@ mod tests {
             format!("/search/{name}"),
             format!("/events/{name};jsessionid=0123456789abcdef0123456789abcdef/seats"),
             "/resize/300x200/https://images.example.com//events/2026/poster%20(1).jpg".into(),
+            "/_next/static/chunks/app/(shop)/events/(list)/page-0123456789abcdef.js".into(),
+            "/list/(brand:acme,size:(from:38,to:42))/(sort:price)".into(),
             "/proxy/https%3A%2F%2Fimages.example.com%2Fa%2Fb.jpg%3Fwidth%3D300%26format%3Dwebp".into(),
         ] {
             let (work, refused) = work(&path);
@@ -389,9 +462,9 @@ mod tests {
         }
     }
 
-    const PIECES: [&[u8]; 33] = [
-        b"/", b"/", b"//", b".", b"..", b"a", b"?", b"#", b"\\", b";", b"%2f", b"%", b"\xC0", b"\xC1", b"\xE0",
-        b"\xEF", b"\xF0", b"\xC5", b"\xE2", b"\x80", b"\xAF", b"\xBC", b"\xBD", b"\x8F", b"\xBF", b"\x84", b"\xAA",
-        b"\xC2", b"\xA5", b"\xCD", b"\xBE", b"\xF8", b"\xFC",
+    const PIECES: [&[u8]; 37] = [
+        b"/(S(", b"(F(", b"))", b")", b"/", b"/", b"//", b".", b"..", b"a", b"?", b"#", b"\\", b";", b"%2f", b"%",
+        b"\xC0", b"\xC1", b"\xE0", b"\xEF", b"\xF0", b"\xC5", b"\xE2", b"\x80", b"\xAF", b"\xBC", b"\xBD", b"\x8F",
+        b"\xBF", b"\x84", b"\xAA", b"\xC2", b"\xA5", b"\xCD", b"\xBE", b"\xF8", b"\xFC",
     ];
 }

@@ -12,7 +12,7 @@ use super::queries::Queries;
 use super::route::Route;
 use super::target::Target;
 use super::tree::{Compare, Tree, trimmed};
-use super::{NEVER_QUEUED, OWN_PREFIX};
+use super::{NEVER_QUEUED, OWN_PREFIX, readings};
 use crate::room::LineName;
 
 pub use hits::Hits;
@@ -107,7 +107,7 @@ impl Rule {
         }
         let query = target.query();
         // PERF: most requests are none that a room leaves outside.
-        let is_bare = || !may_hold_a_query(target.raw_path());
+        let is_bare = || !may_hold_a_query(target.raw_path()) && !readings::names_a_session(target.raw_path());
         match (self.owner, self.route.queries()) {
             (Owner::Never, _) => is_read(method) && query.is_none() && brings == Brings::Nothing && is_bare(),
             (Owner::Except(_), Some(queries)) => {

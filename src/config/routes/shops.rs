@@ -74,6 +74,11 @@ fn windows(path: &str) -> Option<String> {
     )
 }
 
+/// Takes a session out of the path, one with a name that the law's pieces have: ASP.NET.
+fn sessions(path: &str) -> Option<String> {
+    Some(proxy(path)?.replace("/(S(x))", ""))
+}
+
 /// The WHATWG URL parser on a relative URL, then decoding: scripts that take the path from `new URL(target, base)`.
 fn script(path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
@@ -120,12 +125,13 @@ fn careless(path: &str) -> Option<String> {
     Some(path.split(['?', '#']).next().unwrap_or_default().to_owned())
 }
 
-pub(super) const SHOPS: [(&str, Shop); 13] = [
+pub(super) const SHOPS: [(&str, Shop); 14] = [
     ("plain", |path| Some(path.to_owned())),
     ("proxy", proxy),
     ("container", container),
     ("chain", chain),
     ("windows", windows),
+    ("sessions", sessions),
     ("script", script),
     ("keeper", keeper),
     ("container behind a keeper", |path| container(&keeper(path)?)),

@@ -109,6 +109,25 @@ async fn letters_that_a_shop_takes_for_others_lead_to_no_protected_path() {
     }
 }
 
+/// ASP.NET takes such segments out of a path.
+#[tokio::test]
+async fn a_session_in_the_path_leads_to_no_protected_path() {
+    let house = House::open("mode = \"hold\"\nroutes = [\"/tickets/*\"]", "").await;
+    let mut guest = house.guest();
+    for target in [
+        "/(S(x))/tickets",
+        "/tickets/(S(x))",
+        "/tick/(S(x))ets",
+        "/%28A(x)F(y)%29/tickets/1",
+    ] {
+        let answer = guest.send("GET", target, SCRIPT, "").await.unwrap();
+        assert!(!answer.is_the_shops(), "{target}: {}", answer.head);
+    }
+    assert!(house.shop.seen().is_empty());
+    let answer = guest.send("GET", "/(S(x))/news", SCRIPT, "").await.unwrap();
+    assert!(answer.is_the_shops(), "{}", answer.head);
+}
+
 /// Laravel, Rails, ASP.NET and others take such a request for one with the method that the field names.
 #[tokio::test]
 async fn a_method_named_in_a_field_walks_round_no_rule() {

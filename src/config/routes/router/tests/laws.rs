@@ -8,7 +8,7 @@ use super::{find, router};
 use crate::config::routes::Routed;
 use crate::config::routes::shops::SHOPS;
 
-const PIECES: [&str; 36] = [
+const PIECES: [&str; 38] = [
     "/",
     "/",
     "/",
@@ -23,6 +23,8 @@ const PIECES: [&str; 36] = [
     "1",
     "%31",
     "static",
+    "/(S(x))",
+    "%28S(x%29)",
     "x",
     "..",
     "..",

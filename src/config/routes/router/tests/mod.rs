@@ -43,8 +43,12 @@ fn find(router: &Router, path: &str) -> Result<Routed, &'static str> {
 }
 
 /// Spellings of `/seats/1` that some server in common use serves as `/seats/1`, raw or behind a path left outside.
-const SPELLINGS: [&str; 85] = [
+const SPELLINGS: [&str; 89] = [
     "/seats/1",
+    "/(S(x))/seats/1",
+    "/seats/(S(x))/1",
+    "/seats/1/(A(x)F(y))",
+    "/se/(S(x))ats/1",
     "/Seats/1",
     "/SEATS/1",
     "/seats/1/",
@@ -156,6 +160,17 @@ fn the_same_spellings_pass_where_they_make_no_difference() {
         let routed = find(&wide, path).expect("one treatment");
         assert_eq!(routed.room.expect("the room").index, 0, "{path}");
     }
+}
+
+#[test]
+fn a_session_in_the_path_leaves_a_file_in_its_room() {
+    let outside = router(&[], &["/static/*", "/feed?*"]);
+    for path in ["/(S(x))/static/a.css", "/static/(S(x))/a.css"] {
+        let routed = find(&outside, path).expect("one treatment");
+        assert_eq!(routed.room.expect("the room").index, 0, "{path}");
+    }
+    let routed = find(&outside, "/static/(shop)/a.css").expect("one treatment");
+    assert_eq!(routed.room, None);
 }
 
 #[test]
