@@ -202,6 +202,7 @@ pub(super) async fn reload(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     rooms::check_json(&headers)?;
+    tracing::info!(%peer, operator = operator.0, "an operator asked for a reload");
     let (answer, done) = oneshot::channel();
     let order = Order {
         trigger: Trigger::Command,
@@ -211,10 +212,7 @@ pub(super) async fn reload(
         let detail = "no configuration is taken now: too many wait to be, or the gate is about to end";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     };
-    let ordered = shared.reloads.order(order);
-    // Who asks once this is read comes after it.
-    tracing::info!(%peer, operator = operator.0, "an operator asked for a reload");
-    ordered.map_err(not_now)?;
+    shared.reloads.order(order).map_err(not_now)?;
     let told = done.await.map_err(|_| not_now(NotNow))?;
     if told.result == TAKEN {
         shared.metrics.admin_changes.inc();
