@@ -9,8 +9,9 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 
+use crate::logging::RequestId;
 use crate::metrics::{Outcome, UpstreamFault};
-use crate::proxy::{self, Body, BodyOf, Fault, Forward, ForwardError, Outliving, RequestBody, Upstream};
+use crate::proxy::{self, Body, BodyOf, Fault, Forward, ForwardError, RequestBody};
 use crate::room::{Edition, Visitor};
 use crate::time;
 use crate::token::Pass;
@@ -31,7 +32,10 @@ use super::unadmitted::{self, CrawlerHold, Place, Sort};
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
 
-use ending::{Endable, note_ending};
+use detached::Taken;
+use ending::Endable;
+
+pub use detached::Detached;
 
 pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
 
@@ -53,16 +57,6 @@ pub struct Session<'a> {
     /// meets.
     pub named: Option<u32>,
 }
-
-/// What a request that is forwarded to the end takes with it; see [`Forward`].
-struct Owned {
-    whose: BodyOf,
-    ours: Fields,
-    cancel: Option<CancellationToken>,
-}
-
-/// What became of a request whose answer counts though nobody waits for it, and the place that it holds in a bound.
-type Outlived = (Result<Response<Body>, ForwardError>, Option<Place>);
 
 impl<'a> Session<'a> {
     /// The session of a pass, with cookies to set if the answer allows it.
@@ -212,7 +206,10 @@ impl Gate {
         let guard = held.map(|(by, cancel)| self.in_flight.raise(by, cancel));
         let session = right.session();
         let endable = session.and_then(Endable::of);
-        let outlives = place.is_some() || endable.as_ref().is_some_and(|endable| endable.outlives(&method));
+        let of_session = endable
+            .as_ref()
+            .is_some_and(|endable| endable.is_detachable(head, &self.shared));
+        let is_detachable = place.is_some() || of_session;
         let name = session.map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();
         let ours = Fields::of(name, head, signer, wall);
@@ -222,10 +219,16 @@ impl Gate {
         self.shared.metrics.gate.observe(own_time);
         let Halves { head, body, .. } = *request;
         let request = Box::new(Request::from_parts(head, body));
-        let (result, place) = if outlives {
-            let fields = Owned { whose, ours, cancel };
-            self.forward_to_the_end(visit, upstream, request, fields, (endable, place))
-                .await
+        let (result, (guard, place)) = if is_detachable {
+            let taken = Taken {
+                whose,
+                ours,
+                cancel,
+                endable,
+                watched,
+                kept: (guard, place),
+            };
+            self.forward_detachable(visit, upstream, request, taken).await
         } else {
             let forward = Forward {
                 hop: &visit.hop,
@@ -235,15 +238,20 @@ impl Gate {
                 headers: ours.as_slice(),
                 still: &|| !right.is_over(&self.shared),
                 cancel,
+                heard: &|status, word| {
+                    endable
+                        .as_ref()
+                        .inspect(|endable| endable.note(&self.shared, status, word));
+                },
+                stage: None,
             };
             let result = upstream.forward(request, &forward).await;
-            note_ending(endable.as_ref(), &self.shared, &result);
-            (result, None)
+            if let Some(watched) = watched {
+                watched.over(failed_by_shop(&result));
+            }
+            (result, (guard, None))
         };
         let took = time::uptime().saturating_sub(asked);
-        if let Some(watched) = watched {
-            watched.over(failed_by_shop(&result));
-        }
         let mut answer = match result {
             Ok(response) => Answer::new(outcome, holding(response, guard, place)),
             Err(error) => right
@@ -256,35 +264,6 @@ impl Gate {
             give(&session.cookies, session.must_set, &method, &mut answer.response);
         }
         answer
-    }
-
-    /// Forwards a request whose answer counts though its client has hung up. SECURITY: shops work on where nobody waits for the answer.
-    /// So a place in a bound is left when the answer begins, or has not come in time; and what the answer says of the session is noted.
-    /// What the shop does not have yet when the client hangs up is not sent.
-    fn forward_to_the_end(
-        &self,
-        visit: &Visit,
-        upstream: &Upstream,
-        request: Box<Request<RequestBody>>,
-        owned: Owned,
-        (endable, place): (Option<Endable>, Option<Place>),
-    ) -> Outliving<impl Future<Output = Outlived> + Send + use<>> {
-        let (shared, upstream, hop) = (Arc::clone(&self.shared), upstream.clone(), Arc::clone(&visit.hop));
-        let peer_trusted = visit.peer_trusted;
-        Outliving::new(|left| async move {
-            let forward = Forward {
-                hop: &hop,
-                whose: owned.whose,
-                peer_trusted,
-                said_by_proxies: &shared.said_by_proxies,
-                headers: owned.ours.as_slice(),
-                still: &|| !left.is_alone() && endable.as_ref().is_none_or(|endable| !endable.is_over(&shared)),
-                cancel: owned.cancel,
-            };
-            let result = upstream.forward(request, &forward).await;
-            note_ending(endable.as_ref(), &shared, &result);
-            (result, place)
-        })
     }
 
     /// Notes that a request is sent; what becomes of it is watched where it is a session's.
@@ -317,10 +296,7 @@ impl Gate {
             Fault::Ours => Outcome::Failed,
             Fault::Nobodys => Outcome::TurnedAway,
         };
-        if is_failure(error) {
-            self.shared.metrics.upstream_fault(fault(error.kind));
-            tracing::warn!(request_id = %visit.id, %error, "not forwarded");
-        }
+        note_failure(&self.shared, visit.id, error);
         let mut refusal = Refusal::new(status, word, page, outcome);
         let is_full = matches!(error.kind, proxy::Kind::Exhausted | proxy::Kind::Withdrawn);
         refusal.retry_after_secs = is_full.then_some(EXHAUSTED_RETRY_SECS);
@@ -345,6 +321,14 @@ fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<bool>
     match result {
         Ok(response) => Some(response.status().is_server_error()),
         Err(error) => is_failure(*error).then_some(true),
+    }
+}
+
+/// Counts and logs that a request was not forwarded, unless that is its client's doing.
+fn note_failure(shared: &Shared, id: RequestId, error: ForwardError) {
+    if is_failure(error) {
+        shared.metrics.upstream_fault(fault(error.kind));
+        tracing::warn!(request_id = %id, %error, "not forwarded");
     }
 }
 
@@ -382,6 +366,7 @@ fn fault(kind: proxy::Kind) -> UpstreamFault {
     }
 }
 
+mod detached;
 mod ending;
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,7 @@ use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, who
 
 use super::answers::{Answer, Refusal};
 use super::brings;
+use super::forward::Detached;
 use super::key_use::{KeyUse, Odd};
 use super::limits::Limits;
 use super::meter::Meter;
@@ -55,6 +56,7 @@ pub struct Shared {
     named: HashMap<String, usize>,
     pub limits: Limits,
     pub unadmitted: Unadmitted,
+    pub detached: Detached,
     pub keyring: Keyring,
     /// What the ring's signers are called in `key_use`.
     signers: Vec<SignerMark>,
@@ -137,6 +139,7 @@ impl Shared {
                 &parts.metrics,
                 before.map(|before| &before.unadmitted),
             ),
+            detached: Detached::new(&parts.metrics, before.map(|before| &before.detached)),
             keyring: parts.keyring,
             signer: parts.signer,
             replica: parts.replica,
@@ -275,6 +278,13 @@ impl Shared {
             let extension = self.room_named(room.as_str()).map_or(0, extension);
             self.replica.now() > expires.plus(SLACK_MS + extension)
         }
+    }
+
+    /// Whether the room sells by stock.
+    #[must_use]
+    pub fn sells(&self, room: &RoomName) -> bool {
+        let view = self.replica.load();
+        view.rooms.get(room).is_some_and(|room| room.settings.stock.is_some())
     }
 
     /// Where in the rules the room of this name is.

@@ -143,7 +143,11 @@ impl Load {
             return;
         };
         let announced = is_trusted(peer.ip().to_canonical(), &settings.announced);
-        let mut permit = Permit::new(Arc::clone(self), listener, core);
+        let mut permit = Permit::new(Spot {
+            load: Arc::clone(self),
+            listener,
+            core,
+        });
         // Whoever may open a Unix socket is a proxy on this machine, which brings many clients.
         if !announced && !stream.is_unix() && permit.count(peer.ip()).is_err() {
             up(&self.stats.refused);
@@ -182,25 +186,30 @@ fn is_loopback(peer: IpAddr) -> bool {
 #[derive(Debug)]
 pub(super) struct TooMany;
 
-/// One connection, counted until its descriptor is closed: through a tunnel, and while it is only read from any more.
-pub(super) struct Permit {
+/// Where connections are counted: at a listener and a core.
+#[derive(Clone)]
+pub(super) struct Spot {
     load: Arc<Load>,
     listener: usize,
     core: usize,
+}
+
+/// One connection, counted until its descriptor is closed: through a tunnel, and while it is only read from any more. A request that
+/// goes on without its client counts as one.
+pub(super) struct Permit {
+    spot: Spot,
     client: Option<Hold<ClientKey>>,
     rests: AtomicBool,
 }
 
 impl Permit {
-    fn new(load: Arc<Load>, listener: usize, core: usize) -> Self {
-        load.all.fetch_add(1, Ordering::Relaxed);
-        load.listeners[listener].fetch_add(1, Ordering::Relaxed);
-        load.cores[core].fetch_add(1, Ordering::Relaxed);
-        up(&load.stats.open);
+    pub(super) fn new(spot: Spot) -> Self {
+        spot.load.all.fetch_add(1, Ordering::Relaxed);
+        spot.load.listeners[spot.listener].fetch_add(1, Ordering::Relaxed);
+        spot.load.cores[spot.core].fetch_add(1, Ordering::Relaxed);
+        up(&spot.load.stats.open);
         Self {
-            load,
-            listener,
-            core,
+            spot,
             client: None,
             rests: AtomicBool::new(false),
         }
@@ -208,7 +217,7 @@ impl Permit {
 
     /// Counts the connection as the client's, besides in all.
     pub(super) fn count(&mut self, client: IpAddr) -> Result<(), TooMany> {
-        self.client = self.load.client(client)?;
+        self.client = self.spot.load.client(client)?;
         Ok(())
     }
 
@@ -216,21 +225,29 @@ impl Permit {
     /// has as many requests under way as its connections have streams.
     pub(super) fn beside(&self) -> Result<Option<Hold<ClientKey>>, TooMany> {
         let Some(own) = &self.client else { return Ok(None) };
-        self.load.clients.take(*own.key()).map(Some).ok_or(TooMany)
+        self.spot.load.clients.take(*own.key()).map(Some).ok_or(TooMany)
     }
 
     /// All that was under way is done: what a drain's deadline ends now, it does not cut.
     pub(super) fn rest(&self) {
         if !self.rests.swap(true, Ordering::Relaxed) {
-            self.load.cores[self.core].fetch_sub(1, Ordering::Relaxed);
+            self.spot.load.cores[self.spot.core].fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    pub(super) fn spot(&self) -> &Spot {
+        &self.spot
     }
 
     /// Of a server that has nothing else.
     #[cfg(test)]
     pub(super) fn alone() -> Self {
         let load = Load::new(1, 1, &ServerSettings::default(), Arc::default());
-        Self::new(Arc::new(load), 0, 0)
+        Self::new(Spot {
+            load: Arc::new(load),
+            listener: 0,
+            core: 0,
+        })
     }
 }
 
@@ -238,11 +255,12 @@ impl Drop for Permit {
     fn drop(&mut self) {
         drop(self.client.take());
         self.rest();
-        let is_last = self.load.all.fetch_sub(1, Ordering::Relaxed) == 1;
-        self.load.listeners[self.listener].fetch_sub(1, Ordering::Relaxed);
-        down(&self.load.stats.open);
+        let Spot { load, listener, .. } = &self.spot;
+        let is_last = load.all.fetch_sub(1, Ordering::Relaxed) == 1;
+        load.listeners[*listener].fetch_sub(1, Ordering::Relaxed);
+        down(&load.stats.open);
         if is_last {
-            self.load.ended.iter().for_each(Notify::notify_one);
+            load.ended.iter().for_each(Notify::notify_one);
         }
     }
 }
@@ -250,8 +268,14 @@ impl Drop for Permit {
 impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Permit")
-            .field("core", &self.core)
+            .field("spot", &self.spot)
             .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spot").field("core", &self.core).finish_non_exhaustive()
     }
 }
 

@@ -98,7 +98,7 @@ impl Conn {
             peer,
             local,
             proto,
-            hop: Arc::new(Hop::of(peer, local, proto)),
+            hop: Arc::new(Hop::of(peer, local, proto).at(permit.spot().clone())),
             write,
             closing,
             opened,

@@ -244,7 +244,8 @@ where
     let announced = request.headers().contains_key(EXPECT);
     let chunked = request.version() == Version::HTTP_11;
     let asks_to_upgrade = request.headers().contains_key(UPGRADE);
-    let request = request.map(|incoming| RequestBody::new(incoming, settings));
+    let version = request.version();
+    let request = request.map(|incoming| RequestBody::new(incoming, version, settings));
     let progress = request.body().progress();
     // PERF: hyper keeps the room of this future for the connection's life; a stream that idles for an hour should not keep
     // that of everything the service did to begin it.

@@ -14,6 +14,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, sleep_until};
 
+use super::detached::Stage;
 use super::error::Kind;
 use super::hygiene;
 use super::origins::{Busy, Origin};
@@ -33,6 +34,8 @@ pub(super) struct Sender<'a> {
     pub is_tunnel: bool,
     /// Whether it may be forwarded still.
     pub still: &'a (dyn Fn() -> bool + Sync),
+    /// To be told when a server has it, where somebody asks.
+    pub stage: Option<&'a Stage>,
 }
 
 /// One request's way to an answer.
@@ -101,14 +104,16 @@ impl<'a> Exchange<'a> {
         let mut request = self.outgoing(request).await?;
         loop {
             let lease = self.lease().await?;
-            // SECURITY: it may have waited, and the right to it may be over.
-            if self.waited && !(self.sender.still)() {
+            // SECURITY: it may have waited, and the right to it may be over. What no server has is sent for nobody.
+            let is_for_nobody = || self.sender.stage.is_some_and(Stage::is_detached);
+            if self.waited && (is_for_nobody() || !(self.sender.still)()) {
                 return Err(Kind::Withdrawn);
             }
             let copy = self.copy(&mut request, &lease);
             match self.send(lease, request).await {
                 Ok(answered) => return Ok(answered),
                 Err(failed) => {
+                    self.sender.stage.inspect(|stage| stage.failed());
                     request = self.again(failed, copy)?;
                     self.waited = true;
                 }
@@ -240,6 +245,7 @@ impl<'a> Exchange<'a> {
 
     async fn send(&self, mut lease: Lease, request: Request<Sent>) -> Result<(Response<Incoming>, Lease), Failed> {
         let begun = lease.since();
+        self.sender.stage.inspect(|stage| stage.sent());
         let answer = lease.send(request);
         let answer = tokio::select! {
             answer = answer => answer,

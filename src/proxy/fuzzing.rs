@@ -97,6 +97,8 @@ fn request(before: &HeaderMap, old: bool, trusted: bool) {
         still: &|| true,
         headers: &ours,
         cancel: None,
+        heard: &|_, _| {},
+        stage: None,
     };
     let version = if old { Version::HTTP_10 } else { Version::HTTP_11 };
     let mut after = before.clone();

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use http::HeaderValue;
 
+use super::accept::{Permit, Spot};
 use super::conn::Proto;
 
 /// One hop on a request's way. PERF: put into words once for all requests of a connection.
@@ -16,6 +17,7 @@ pub struct Hop {
     pub(super) port: HeaderValue,
     pub(super) proto: Proto,
     memory: OnceLock<Box<dyn Any + Send + Sync>>,
+    spot: Option<Spot>,
 }
 
 impl Hop {
@@ -30,7 +32,21 @@ impl Hop {
             port: local.port().into(),
             proto,
             memory: OnceLock::new(),
+            spot: None,
         }
+    }
+
+    /// The connection is one of a server's.
+    pub(super) fn at(self, spot: Spot) -> Self {
+        Self {
+            spot: Some(spot),
+            ..self
+        }
+    }
+
+    /// One more connection where this one is; `None` where it is at no server.
+    pub(super) fn connection(&self) -> Option<Permit> {
+        self.spot.clone().map(Permit::new)
     }
 
     /// What the service keeps of the connection from one request to the next.

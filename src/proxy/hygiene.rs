@@ -15,7 +15,7 @@ use crate::names;
 
 use super::upstream::Forward;
 
-/// The shop's word on the session, from its `Anteroom-Session` answer header; an extension of the forwarded response.
+/// The shop's word on the session, from its `Anteroom-Session` answer header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionWord(pub HeaderValue);
 

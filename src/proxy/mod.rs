@@ -16,6 +16,7 @@ mod body;
 mod bucket;
 mod conn;
 mod connection;
+mod detached;
 mod error;
 mod exchange;
 mod framing;
@@ -29,7 +30,6 @@ mod listener;
 mod looked;
 mod memory;
 mod origins;
-mod outlive;
 mod pace;
 mod pool;
 pub mod proxy_protocol;
@@ -55,6 +55,7 @@ pub use address::{client_address, is_trusted};
 pub use body::{Body, BoxError};
 pub use conn::{Conn, Proto};
 pub use connection::ANTEROOM_STATUS;
+pub use detached::{Detachable, Stage, read_rest};
 pub use error::{Fault, ForwardError, Kind};
 pub use framing::Malformed;
 pub use hop::Hop;
@@ -65,7 +66,6 @@ pub use memory::{BodyOf, Ration, SHARES as MEMORY_SHARES};
 pub use origins::{
     Health, NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
 };
-pub use outlive::Outliving;
 pub use request_body::{BodyError, RequestBody};
 pub use serve::{Bounds, Drained, Server, raise_descriptor_limit, serve};
 pub use settings::{

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, Version};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::timeout;
@@ -62,6 +62,8 @@ impl From<BodyError> for Kind {
 /// The body of a request. Reading it may fail with a [`BodyError`]; the connection is closed then.
 pub struct RequestBody {
     incoming: Option<Incoming>,
+    /// It comes over HTTP/2, where its end is a flag.
+    is_flagged: bool,
     progress: Option<Arc<Progress>>,
     limit: u64,
     read: u64,
@@ -76,11 +78,12 @@ pub struct RequestBody {
 }
 
 impl RequestBody {
-    pub(super) fn new(incoming: Incoming, settings: &ServerSettings) -> Self {
+    pub(super) fn new(incoming: Incoming, version: Version, settings: &ServerSettings) -> Self {
         let progress = (!incoming.is_end_stream()).then(Arc::default);
         let patience = Patience::new(settings.body_idle, settings.body_rate);
         Self {
             incoming: Some(incoming),
+            is_flagged: version == Version::HTTP_2,
             progress,
             limit: settings.body_bytes,
             read: 0,
@@ -235,7 +238,12 @@ impl RequestBody {
         if let Some(progress) = &self.progress {
             progress.wanted.store(true, Ordering::Relaxed);
         }
-        match Pin::new(incoming).poll_frame(cx) {
+        match Pin::new(&mut *incoming).poll_frame(cx) {
+            // SECURITY: hyper gives out a stream that was reset without an error as one that has ended. A server may say so when it has
+            // answered (RFC 9113, section 8.1); of a client it leaves half a body.
+            Poll::Ready(None) if self.is_flagged && !incoming.is_end_stream() => {
+                Poll::Ready(Some(Err(self.fail(BodyError::Broken))))
+            }
             Poll::Ready(Some(Ok(frame))) => {
                 let taken = self.take(frame).map_err(|error| self.fail(error));
                 Poll::Ready(Some(taken))

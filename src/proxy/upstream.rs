@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::address::is_trusted;
 use super::body::Body;
 use super::conn::Conn;
+use super::detached::Stage;
 use super::error::{ForwardError, Kind};
 use super::exchange::{Exchange, Sender};
 use super::from_shop::FromShop;
@@ -22,6 +23,7 @@ use super::request_body::{Outcome, Progress, RequestBody};
 use super::settings::UpstreamSettings;
 use super::stats::Stats;
 use super::{framing, hygiene, tunnel};
+use hygiene::SessionWord;
 
 /// One core's way to the shop. Make it inside that core's runtime; clones share its connections.
 #[derive(Clone)]
@@ -48,6 +50,10 @@ pub struct Forward<'a> {
     pub still: &'a (dyn Fn() -> bool + Sync),
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
     pub cancel: Option<CancellationToken>,
+    /// Is told the answer's status, and the shop's word on the session, as soon as they are here.
+    pub heard: &'a (dyn Fn(StatusCode, Option<&SessionWord>) + Sync),
+    /// Is told how far the request is.
+    pub stage: Option<&'a Stage>,
 }
 
 impl<'a> Forward<'a> {
@@ -62,6 +68,8 @@ impl<'a> Forward<'a> {
             headers: &[],
             still: &|| true,
             cancel: None,
+            heard: &|_, _| {},
+            stage: None,
         }
     }
 }
@@ -124,7 +132,7 @@ impl Upstream {
     /// Forwards a request and returns the answer once its head is here; its body streams behind it. Of the request's body as
     /// much is [received](Self::receive) first as the settings say.
     ///
-    /// The answer's `Anteroom-Session` is taken out and stands in its extensions as [`super::SessionWord`]. A 101 that was
+    /// The answer's `Anteroom-Session` is taken out and [told](Forward::heard). A 101 that was
     /// asked for comes back as an answer whose guards live as long as the tunnel. What may be sent a second time, and where, is
     /// said in `exchange`. Dropping the future or the answer's body cancels the request at the shop.
     pub async fn forward(
@@ -159,6 +167,7 @@ impl Upstream {
             client: forward.whose.client(),
             is_tunnel: upgrade.is_some(),
             still: forward.still,
+            stage: forward.stage,
         };
         let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, sent);
         let (mut answer, mut lease) = exchange.run(request).await?;
@@ -166,15 +175,14 @@ impl Upstream {
             let asked = upgrade
                 .filter(|asked| asked.is_granted(&answer))
                 .ok_or_else(|| faulty(&lease, Kind::UnaskedSwitch))?;
-            return Ok(self.switch(asked, answer, lease, forward.cancel.clone()));
+            return Ok(self.switch(asked, answer, lease, forward));
         }
         if !framing::is_clear(&answer) {
             return Err(faulty(&lease, Kind::Ambiguous).into());
         }
         lease.judge(answer.status(), is_event_stream(&answer));
-        if let Some(word) = hygiene::clean_response(answer.headers_mut()) {
-            answer.extensions_mut().insert(word);
-        }
+        let word = hygiene::clean_response(answer.headers_mut());
+        (forward.heard)(answer.status(), word.as_ref());
         if upgrade.is_some() {
             // SECURITY: what the client sent behind its request was meant for another protocol: never read it as HTTP.
             answer
@@ -213,7 +221,7 @@ impl Upstream {
         asked: tunnel::Asked,
         mut answer: Response<Incoming>,
         mut lease: Lease,
-        cancel: Option<CancellationToken>,
+        forward: &Forward<'_>,
     ) -> Response<Body> {
         // A socket that is the tunnel's alone has a write deadline of its own.
         let patience = lease.fate().map(|_| self.settings.write);
@@ -222,14 +230,13 @@ impl Upstream {
         let held = lease.detach();
         let headers = answer.headers_mut();
         let word = hygiene::clean_response(headers);
+        (forward.heard)(StatusCode::SWITCHING_PROTOCOLS, word.as_ref());
         asked.ask(headers);
+        let cancel = forward.cancel.clone();
         let strings = asked.open(shop, self.settings.tunnel_idle, cancel, Arc::clone(&self.stats));
         strings.tie(Box::new(held));
         let (mut head, _) = answer.into_parts();
         head.version = Version::HTTP_11;
-        if let Some(word) = word {
-            head.extensions.insert(word);
-        }
         Response::from_parts(head, Body::tunnel(strings))
     }
 }

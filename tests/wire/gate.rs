@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -162,9 +162,14 @@ async fn respond(
     forward.said_by_proxies = &setup.said;
     forward.headers = &session;
     forward.cancel = Some(setup.cancel.clone());
+    let heard = OnceLock::new();
+    let hear = |_, word: Option<&SessionWord>| {
+        word.inspect(|word| heard.set(word.0.clone()).expect("one head"));
+    };
+    forward.heard = &hear;
     match upstream.forward(Box::new(request), &forward).await {
         Ok(mut response) => {
-            if let Some(SessionWord(word)) = response.extensions_mut().remove::<SessionWord>() {
+            if let Some(word) = heard.into_inner() {
                 response.headers_mut().insert("x-heard", word);
             }
             response.map(|body| body.hold(Arc::clone(&setup.guard)))

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use http::{Method, Response};
+use http::StatusCode;
+use http::request::Parts;
 
-use crate::proxy::{Body, ForwardError, SessionWord};
+use crate::proxy::SessionWord;
 use crate::replica::Note;
 use crate::room::{Edition, Visitor};
 
 use super::super::Shared;
+use super::super::method;
 use super::super::rules::Ending;
 use super::Session;
 
@@ -29,38 +31,41 @@ impl Endable {
         })
     }
 
-    /// Whether the answer is waited for though the visitor does not. Who presses "pay" twice, or closes the page, breaks off the
-    /// request, and the shop has sold all the same. What only reads is broken off, so that the shop need not go on with it.
-    pub fn outlives(&self, method: &Method) -> bool {
-        self.met != 0 || !method.is_safe()
+    /// Whether the answer is waited for though the visitor does not, where a server has the request. Who presses "pay" twice, or
+    /// closes the page, breaks off the request, and the shop has sold all the same. In a room that sells nothing by stock, and of what
+    /// only reads, only an answer that a rule of `ends_on` or `completes_on` looks at can matter so much.
+    pub fn is_detachable(&self, head: &Parts, shared: &Shared) -> bool {
+        let is_read = || head.method.is_safe() && !method::is_claimed(head);
+        self.met != 0 || (shared.sells(&self.visitor.room) && !is_read())
+    }
+
+    pub fn visitor(&self) -> &Arc<Visitor> {
+        &self.visitor
     }
 
     pub fn is_over(&self, shared: &Shared) -> bool {
         shared.is_over(&self.visitor, self.edition)
     }
 
-    fn ending(&self, shared: &Shared, response: &Response<Body>) -> Option<Note> {
-        let rules = &shared.rules[shared.room_named(self.visitor.room.as_str())?];
+    /// Tells the log that the shop has ended the session, if it has.
+    pub fn note(&self, shared: &Shared, status: StatusCode, word: Option<&SessionWord>) {
+        let Some(at) = shared.room_named(self.visitor.room.as_str()) else {
+            return;
+        };
+        let rules = &shared.rules[at];
         let (after_ms, edition) = (rules.room.end_grace_ms, self.edition);
-        match rules.ends(self.met, response.status()).max(said(response))? {
-            Ending::End => Some(Note::End { after_ms }),
-            Ending::Complete => Some(Note::Complete { edition, after_ms }),
-        }
-    }
-}
-
-/// Tells the log that the shop has ended the session, if it has.
-pub fn note_ending(endable: Option<&Endable>, shared: &Shared, result: &Result<Response<Body>, ForwardError>) {
-    if let (Some(endable), Ok(response)) = (endable, result)
-        && let Some(note) = endable.ending(shared, response)
-    {
-        shared.replica.insist((*endable.visitor).clone(), note);
+        let note = match rules.ends(self.met, status).max(word.and_then(said)) {
+            Some(Ending::End) => Note::End { after_ms },
+            Some(Ending::Complete) => Note::Complete { edition, after_ms },
+            None => return,
+        };
+        shared.replica.insist((*self.visitor).clone(), note);
     }
 }
 
 /// The shop's own word, which needs no configured route.
-fn said(response: &Response<Body>) -> Option<Ending> {
-    let word = response.extensions().get::<SessionWord>()?.0.as_bytes().trim_ascii();
+fn said(word: &SessionWord) -> Option<Ending> {
+    let word = word.0.as_bytes().trim_ascii();
     let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
     if is(b"complete") {
         Some(Ending::Complete)
@@ -77,18 +82,11 @@ mod tests {
 
     #[test]
     fn the_shops_word_ends_a_session_whatever_its_case() {
-        let says = |word: &'static str| {
-            let mut response = Response::new(Body::empty());
-            response
-                .extensions_mut()
-                .insert(SessionWord(HeaderValue::from_static(word)));
-            said(&response)
-        };
+        let says = |word: &'static str| said(&SessionWord(HeaderValue::from_static(word)));
         assert_eq!(
             (says("END"), says(" Complete ")),
             (Some(Ending::End), Some(Ending::Complete))
         );
         assert_eq!((says("ended"), says("")), (None, None));
-        assert_eq!(said(&Response::new(Body::empty())), None);
     }
 }

@@ -122,7 +122,8 @@ where
         if is_connect {
             request.extensions_mut().insert(stream.pace());
         }
-        let request = request.map(|incoming| RequestBody::new(incoming, &shared.settings));
+        let version = request.version();
+        let request = request.map(|incoming| RequestBody::new(incoming, version, &shared.settings));
         // PERF: made, not copied, in a room of ten kilobytes of its own.
         let room = Box::new_uninit();
         Box::into_pin(Box::write(room, (shared.service)(Arc::clone(&conn), request))).await
