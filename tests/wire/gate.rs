@@ -1,14 +1,15 @@
-//! A gate reduced to the proxy: it forwards, answers `/own…` by itself, and turns errors into bare statuses.
+//! A gate reduced to the proxy: it forwards, `/detached` also for a client that hangs up, answers `/own…` by itself, and turns errors
+//! into bare statuses.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anteroom::proxy::{
-    Body, Conn, Drained, Forward, ForwardError, Listener, Origins, RequestBody, Server, ServerSettings, SessionWord,
-    Stats, Upstream, UpstreamSettings, serve,
+    Body, BodyOf, Conn, Detachable, Drained, Forward, ForwardError, Hop, Listener, Origins, RequestBody, Server,
+    ServerSettings, SessionWord, Stage, Stats, Upstream, UpstreamSettings, read_rest, serve,
 };
 use anteroom::tls::Tls;
 use bytes::Bytes;
@@ -151,6 +152,11 @@ async fn respond(
         "/own/read" => return Response::new(Body::full(request.into_body().collect().await.unwrap().to_bytes())),
         "/own/stuck" => stand_still(&setup.cancel),
         "/own/endless" => return Response::new(Body::stream(StreamBody::new(endless(setup)))),
+        "/detached" => {
+            let may = || Some(Box::new(()) as Box<dyn Send>);
+            let (hop, whose) = (Arc::clone(conn.hop()), BodyOf::Inside(conn.peer().ip()));
+            return Detachable::new(conn.hop(), may, |stage| detached(upstream, hop, whose, request, stage)).await;
+        }
         "/own/stream" => return Response::new(Body::stream(StreamBody::new(greet(conn)))),
         _ => {}
     }
@@ -176,6 +182,34 @@ async fn respond(
         }
         Err(error) => refuse(error),
     }
+}
+
+async fn detached(
+    upstream: Upstream,
+    hop: Arc<Hop>,
+    whose: BodyOf,
+    request: Request<RequestBody>,
+    stage: Stage,
+) -> Response<Body> {
+    let forward = Forward {
+        hop: &hop,
+        whose,
+        peer_trusted: false,
+        said_by_proxies: &[],
+        headers: &[],
+        still: &|| true,
+        cancel: None,
+        heard: &|_, _| {},
+        stage: Some(&stage),
+    };
+    let mut response = upstream
+        .forward(Box::new(request), &forward)
+        .await
+        .unwrap_or_else(refuse);
+    if stage.is_detached() {
+        read_rest(response.body_mut()).await;
+    }
+    response
 }
 
 /// Keeps the whole core from turning, as a fault of the program would.

@@ -13,6 +13,7 @@ mod buffers;
 mod certificates;
 mod client;
 mod deadlines;
+mod detached;
 mod drain;
 mod faults;
 mod framing;

@@ -15,12 +15,12 @@ use crate::proxy::{Body, BodyOf, Detachable, Forward, ForwardError, RequestBody,
 use crate::room::Visitor;
 use crate::time;
 
+use super::super::Gate;
 use super::super::fields::Fields;
 use super::super::in_flight::Guard;
 use super::super::meter::Watched;
 use super::super::unadmitted::Place;
 use super::super::visit::Visit;
-use super::super::Gate;
 use super::ending::Endable;
 use super::{failed_by_shop, note_failure};
 
