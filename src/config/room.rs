@@ -318,7 +318,7 @@ fn cookies(section: &Section<'_>, room: &Room) {
         section.warning("same_site", wrong, "\"lax\"");
     }
     let Some(domain) = &room.cookie_domain else { return };
-    let below = |host: &&HostPattern| host.name() != domain && !host.name().ends_with(&format!(".{domain}"));
+    let below = |host: &&HostPattern| host.domain() != domain && !host.domain().ends_with(&format!(".{domain}"));
     for host in room.hosts.iter().filter(below) {
         let right = "a domain that all hosts of the room are in";
         section.mistake(
@@ -360,8 +360,9 @@ fn domain(node: &Node<'_>) -> Read<String> {
     let text = text(node, right)?;
     let host = HostPattern::parse(text.strip_prefix('.').unwrap_or(text)).ok();
     let address = text.parse::<std::net::IpAddr>().is_ok() || text.starts_with('[');
-    match host.filter(|host| !address && !text.starts_with("*.") && host.name().contains('.')) {
-        Some(host) => Ok(host.name().to_owned()),
+    match host.filter(|host| !address && !text.starts_with("*.") && !text.contains(':') && host.domain().contains('.'))
+    {
+        Some(host) => Ok(host.domain().to_owned()),
         None => wrong(node, format!("\"{text}\" is no domain for cookies"), right),
     }
 }

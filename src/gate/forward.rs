@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::logging::RequestId;
 use crate::metrics::{Outcome, UpstreamFault};
-use crate::proxy::{self, Body, BodyOf, Fault, Forward, ForwardError, RequestBody};
+use crate::proxy::{self, Body, BodyOf, Fault, ForwardError, RequestBody};
 use crate::room::{Edition, Visitor};
 use crate::time;
 use crate::token::Pass;
@@ -219,37 +219,21 @@ impl Gate {
         self.shared.metrics.gate.observe(own_time);
         let Halves { head, body, .. } = *request;
         let request = Box::new(Request::from_parts(head, body));
+        let taken = Taken {
+            hop: Arc::clone(&visit.hop),
+            peer_trusted: visit.peer_trusted,
+            whose,
+            ours,
+            cancel,
+            endable,
+            watched,
+            kept: (guard, place),
+        };
         let (result, (guard, place)) = if is_detachable {
-            let taken = Taken {
-                whose,
-                ours,
-                cancel,
-                endable,
-                watched,
-                kept: (guard, place),
-            };
             self.forward_detachable(visit, upstream, request, taken).await
         } else {
-            let forward = Forward {
-                hop: &visit.hop,
-                whose,
-                peer_trusted: visit.peer_trusted,
-                said_by_proxies: &self.shared.said_by_proxies,
-                headers: ours.as_slice(),
-                still: &|| !right.is_over(&self.shared),
-                cancel,
-                heard: &|status, word| {
-                    endable
-                        .as_ref()
-                        .inspect(|endable| endable.note(&self.shared, status, word));
-                },
-                stage: None,
-            };
-            let result = upstream.forward(request, &forward).await;
-            if let Some(watched) = watched {
-                watched.over(failed_by_shop(&result));
-            }
-            (result, (guard, None))
+            let still = || !right.is_over(&self.shared);
+            taken.forward((&self.shared, upstream), request, &still, None).await
         };
         let took = time::uptime().saturating_sub(asked);
         let mut answer = match result {

@@ -32,7 +32,7 @@ use super::conn::{Conn, Flight};
 use super::framing::{self, Malformed};
 use super::guard::Guarded;
 use super::http2;
-use super::request_body::{self, Outcome, Progress, RequestBody};
+use super::request_body::{self, Progress, RequestBody};
 use super::settings::ServerSettings;
 use super::stats::{Stats, up};
 use super::transport::WriteHalf;
@@ -244,8 +244,7 @@ where
     let announced = request.headers().contains_key(EXPECT);
     let chunked = request.version() == Version::HTTP_11;
     let asks_to_upgrade = request.headers().contains_key(UPGRADE);
-    let version = request.version();
-    let request = request.map(|incoming| RequestBody::new(incoming, version, settings));
+    let request = RequestBody::of(request, settings);
     let progress = request.body().progress();
     // PERF: hyper keeps the room of this future for the connection's life; a stream that idles for an hour should not keep
     // that of everything the service did to begin it.
@@ -275,7 +274,7 @@ fn goes_on_alone(response: &Response<Body>) -> bool {
 
 /// Whether nothing of the request is left on the connection when its answer is sent.
 async fn settle(progress: &Progress, announced: bool, settings: &ServerSettings) -> bool {
-    if progress.outcome() == Outcome::Whole {
+    if progress.is_whole() {
         return true;
     }
     // A client that waits for `100 Continue` has not sent its body, and reading would ask for it.

@@ -104,9 +104,8 @@ impl<'a> Exchange<'a> {
         let mut request = self.outgoing(request).await?;
         loop {
             let lease = self.lease().await?;
-            // SECURITY: it may have waited, and the right to it may be over. What no server has is sent for nobody.
-            let is_for_nobody = || self.sender.stage.is_some_and(Stage::is_detached);
-            if self.waited && (is_for_nobody() || !(self.sender.still)()) {
+            // SECURITY: it may have waited, and the right to it may be over.
+            if self.waited && !(self.sender.still)() {
                 return Err(Kind::Withdrawn);
             }
             let copy = self.copy(&mut request, &lease);
@@ -164,9 +163,7 @@ impl<'a> Exchange<'a> {
                 return Err(self.last);
             }
             let stays = self.stays;
-            let Some(origin) = self.next().await else {
-                return Err(self.last);
-            };
+            let origin = self.next().await.ok_or(self.last)?;
             let mut busy = match Busy::at(origin) {
                 Ok(busy) => busy,
                 Err(full) => match self.turn(full, stays).await? {
@@ -273,8 +270,7 @@ impl<'a> Exchange<'a> {
             }
         };
         lease.is_headed();
-        let progress = self.sender.progress;
-        let is_whole = progress.is_none_or(|progress| progress.outcome() == Outcome::Whole);
+        let is_whole = self.sender.progress.is_none_or(Progress::is_whole);
         // After an early answer the rest of the request is still under way; an HTTP/1.0 peer would make hyper speak 1.0
         // from now on, and drop chunked bodies.
         if is_whole && answer.version() == Version::HTTP_11 {
@@ -288,7 +284,7 @@ impl<'a> Exchange<'a> {
     fn had_its_time(&self, begun: Instant) -> bool {
         let since = match self.sender.progress {
             None => begun,
-            Some(progress) if progress.outcome() == Outcome::Whole => progress.last_moved().max(begun),
+            Some(progress) if progress.is_whole() => progress.last_moved().max(begun),
             Some(_) => return false,
         };
         self.settings.total.is_some_and(|total| since.elapsed() >= total / 2)

@@ -58,7 +58,8 @@ impl Malformed {
     }
 }
 
-/// Refuses what can be read in two ways, and brings an absolute target into origin form, its authority as `Host`.
+/// Refuses what can be read in two ways, brings an absolute target into origin form, its authority as `Host`, and `Host` into the
+/// spelling that browsers give it.
 pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     if request.method() == Method::CONNECT {
         return Err(Malformed::Connect);
@@ -66,10 +67,12 @@ pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     check_coding(request.headers())?;
     check_host(request.headers())?;
     check_expect(request)?;
-    if request.uri().authority().is_some() {
-        return to_origin_form(request);
+    let is_absolute = request.uri().authority().is_some();
+    if is_absolute {
+        to_origin_form(request)?;
     }
-    if request.uri().path().starts_with('/') {
+    spell_host(request.headers_mut());
+    if is_absolute || request.uri().path().starts_with('/') {
         Ok(())
     } else {
         Err(Malformed::Target)
@@ -128,6 +131,34 @@ fn to_origin_form<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     Ok(())
 }
 
+/// In lower case, without a dot at the end, and without a port that browsers leave out (RFC 9110, section 4.2.3). SECURITY: servers
+/// that compare hosts as they are spelled would take any other spelling for a host that they do not know.
+fn spell_host(headers: &mut HeaderMap) {
+    let Some(host) = headers.get(HOST).map(HeaderValue::as_bytes) else {
+        return;
+    };
+    let bare = host.strip_suffix(b":80").or_else(|| host.strip_suffix(b":443"));
+    let (name, port) = match bare {
+        Some(name) => (name, &b""[..]),
+        None => host.split_at(colon(host).unwrap_or(host.len())),
+    };
+    let name = name.strip_suffix(b".").unwrap_or(name);
+    // PERF: nearly always it is so spelled.
+    if name.len() + port.len() == host.len() && !name.iter().any(u8::is_ascii_uppercase) {
+        return;
+    }
+    let spelled = [&name.to_ascii_lowercase(), port].concat();
+    if let Ok(spelled) = HeaderValue::from_bytes(&spelled) {
+        headers.insert(HOST, spelled);
+    }
+}
+
+/// Where the port of a host begins.
+fn colon(host: &[u8]) -> Option<usize> {
+    let colon = host.iter().rposition(|byte| *byte == b':');
+    colon.filter(|_| !host.ends_with(b"]"))
+}
+
 /// Path and query of an absolute URL, whose path may be empty (RFC 9112, section 3.2.1).
 fn path(uri: &Uri) -> Result<PathAndQuery, Malformed> {
     let path = uri.path_and_query().map_or("/", PathAndQuery::as_str);
@@ -142,11 +173,14 @@ fn path(uri: &Uri) -> Result<PathAndQuery, Malformed> {
 /// A host name, IPv4 address or bracketed IPv6 address with an optional port. Narrower than RFC 3986: sub-delimiters and
 /// percent-encoding in a host only ever occur in attacks.
 fn is_host(host: &[u8]) -> bool {
-    let (name, port) = match host.iter().rposition(|byte| *byte == b':') {
-        Some(colon) if !host.ends_with(b"]") => (&host[..colon], Some(&host[colon + 1..])),
-        _ => (host, None),
+    let (name, port) = match colon(host) {
+        Some(colon) => (&host[..colon], Some(&host[colon + 1..])),
+        None => (host, None),
     };
-    let port_fits = |port: &[u8]| (1..=5).contains(&port.len()) && port.iter().all(u8::is_ascii_digit);
+    let port_fits = |port: &[u8]| {
+        let number = std::str::from_utf8(port).ok().and_then(|port| port.parse::<u16>().ok());
+        !port.starts_with(b"0") && !port.starts_with(b"+") && number.is_some()
+    };
     is_name(name) && port.is_none_or(port_fits)
 }
 

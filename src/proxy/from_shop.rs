@@ -18,7 +18,7 @@ use super::error::{ForwardError, Kind};
 use super::hygiene;
 use super::memory::Ration;
 use super::pool::Lease;
-use super::request_body::{Outcome, Progress};
+use super::request_body::Progress;
 
 /// An answer's body from the shop. Read whole, it gives its connection back; dropped before, it cancels the request.
 pub(super) struct FromShop {
@@ -127,11 +127,7 @@ impl FromShop {
     /// Closes the connection. A server that has not had the whole request is not to blame: the visitor may have cut it.
     fn fail(&mut self, kind: Kind) {
         let Some(lease) = self.lease.take() else { return };
-        if self
-            .upload
-            .as_ref()
-            .is_none_or(|upload| upload.outcome() == Outcome::Whole)
-        {
+        if self.upload.as_ref().is_none_or(|upload| upload.is_whole()) {
             lease.origin().failed_with(kind);
         }
     }

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Version};
+use http::{HeaderMap, HeaderName, Request, Version};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::timeout;
@@ -78,21 +78,20 @@ pub struct RequestBody {
 }
 
 impl RequestBody {
-    pub(super) fn new(incoming: Incoming, version: Version, settings: &ServerSettings) -> Self {
-        let progress = (!incoming.is_end_stream()).then(Arc::default);
-        let patience = Patience::new(settings.body_idle, settings.body_rate);
-        Self {
+    pub(super) fn of(request: Request<Incoming>, settings: &ServerSettings) -> Request<Self> {
+        let is_flagged = request.version() == Version::HTTP_2;
+        request.map(|incoming| Self {
+            progress: (!incoming.is_end_stream()).then(Arc::default),
             incoming: Some(incoming),
-            is_flagged: version == Version::HTTP_2,
-            progress,
+            is_flagged,
             limit: settings.body_bytes,
             read: 0,
-            patience,
+            patience: Patience::new(settings.body_idle, settings.body_rate),
             buffer: None,
             streamed: false,
             streaming: None,
             kept_out: Vec::new(),
-        }
+        })
     }
 
     /// Takes these fields, by whatever alias, out of the trailers.

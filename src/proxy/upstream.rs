@@ -19,7 +19,7 @@ use super::hop::Hop;
 use super::memory::{BodyOf, Ration};
 use super::origins::{Origins, Outlook};
 use super::pool::{Lease, Pool};
-use super::request_body::{Outcome, Progress, RequestBody};
+use super::request_body::{Progress, RequestBody};
 use super::settings::UpstreamSettings;
 use super::stats::Stats;
 use super::{framing, hygiene, tunnel};
@@ -203,7 +203,7 @@ impl Upstream {
     ) -> Result<Response<Body>, Kind> {
         let (mut head, incoming) = answer.into_parts();
         head.version = Version::HTTP_11;
-        let is_whole = upload.as_ref().is_none_or(|upload| upload.outcome() == Outcome::Whole);
+        let is_whole = upload.as_ref().is_none_or(|upload| upload.is_whole());
         if incoming.is_end_stream() && is_whole {
             lease.give_back();
             return Ok(Response::from_parts(head, Body::empty()));

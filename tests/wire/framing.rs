@@ -34,7 +34,7 @@ fn absolute_target_becomes_a_path() {
         let seen = shop.seen();
         let last = &seen[seen.rfind("GET ").unwrap()..];
         assert!(last.starts_with(&format!("GET {forwarded} HTTP/1.1\r\n")), "{last}");
-        assert_eq!(header(last, "host").unwrap(), host);
+        assert_eq!(header(last, "host").unwrap(), host.trim_end_matches(":443"));
     }
 }
 
@@ -117,9 +117,34 @@ fn missing_repeated_or_malformed_host_is_refused() {
     refused("GET / HTTP/1.0\r\n\r\n", 400);
     refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400);
     for host in [
-        "", "a b", "a/b", "a@b", "a,b", "a:b", "a:", ":80", "a:123456", "[::1", "[x]", "a\\b", "a?b", "a#b", "ü",
+        "", "a b", "a/b", "a@b", "a,b", "a:b", "a:", ":80", "a:123456", "a:0", "a:080", "a:65536", "[::1", "[x]",
+        "a\\b", "a?b", "a#b", "ü",
     ] {
         refused(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), 400);
+    }
+}
+
+/// A server that compares hosts as they are spelled knows that of browsers.
+#[test]
+fn a_host_is_forwarded_as_browsers_spell_it() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    for (host, spelled) in [
+        ("shop.test", "shop.test"),
+        ("Shop.TEST", "shop.test"),
+        ("shop.test.", "shop.test"),
+        ("shop.test.:80", "shop.test"),
+        ("shop.test:443", "shop.test"),
+        ("SHOP.test.:8443", "shop.test:8443"),
+        ("[2001:DB8::1]:80", "[2001:db8::1]"),
+        ("[::1]:81", "[::1]:81"),
+    ] {
+        client.ask(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        let seen = shop.seen();
+        let last = &seen[seen.rfind("GET ").unwrap()..];
+        assert_eq!(header(last, "host").unwrap(), spelled);
+        assert_eq!(header(last, "x-forwarded-host").unwrap(), spelled);
     }
 }
 

@@ -21,7 +21,7 @@ const ROOM_KEYS: [Key; 38] = [
         "hosts",
         "hosts",
         "[]",
-        "The hosts it is for, such as `\"shop.example\"` or `\"*.shop.example\"`; with none, every host.",
+        "The hosts it is for, such as `\"shop.example\"` or `\"*.shop.example\"`, with the port unless it is 80 or 443; with none, every host.",
     ),
     key("routes", "routes", "[\"/*\"]", "What is protected, in any letter case."),
     key(

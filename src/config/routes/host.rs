@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::NonZeroU16;
 
-/// A host name in its normal form: lower case, no port, no dot at the end. `None` for what is no host (RFC 3986, 3.2.2).
+/// A host name in its normal form: lower case, no port, no dot at the end. `None` for what is no host (RFC 3986, section 3.2.2).
 #[must_use]
 pub fn normal(host: &str) -> Option<Cow<'_, str>> {
     let name = without_port(host)?;
@@ -40,7 +41,14 @@ pub struct HostError {
     pub right: String,
 }
 
-/// One host, or with `*.` in front every host below it, at any depth.
+/// A port that is said of a name: none where it is that of HTTP or HTTPS, as browsers leave these out.
+fn port(host: &str) -> Option<&str> {
+    let behind = host.rsplit_once(']').map_or(host, |(_, behind)| behind);
+    let (_, port) = behind.split_once(':')?;
+    (!matches!(port, "80" | "443")).then_some(port)
+}
+
+/// One host, or with `*.` in front every host below it, at any depth; with a port, there alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostPattern {
     name: String,
@@ -48,7 +56,7 @@ pub struct HostPattern {
 }
 
 impl HostPattern {
-    /// Takes `shop.example` or `*.shop.example`, in any case.
+    /// Takes `shop.example` or `*.shop.example`, in any case, with a port or without.
     pub fn parse(text: &str) -> Result<Self, HostError> {
         let right = "a host such as \"shop.example\", or \"*.shop.example\" for all hosts below it".to_owned();
         let wrong = |wrong: String| HostError {
@@ -66,16 +74,21 @@ impl HostPattern {
             Some(name) => (true, name),
             None => (false, text),
         };
-        if without_port(name).is_some_and(|bare| bare != name) {
-            return Err(wrong(format!("\"{text}\" names a port; hosts are compared without it")));
-        }
-        let Some(name) = normal(name) else {
+        let Some(bare) = normal(name) else {
             return Err(wrong(format!("\"{text}\" is no host")));
         };
-        Ok(Self {
-            name: name.into_owned(),
-            below,
-        })
+        let name = match port(name) {
+            Some(port)
+                if port
+                    .parse::<NonZeroU16>()
+                    .is_ok_and(|number| number.to_string() == port) =>
+            {
+                format!("{bare}:{port}")
+            }
+            Some(_) => return Err(wrong(format!("\"{text}\" names no port"))),
+            None => bare.into_owned(),
+        };
+        Ok(Self { name, below })
     }
 
     /// `host` in normal form.
@@ -102,10 +115,20 @@ impl HostPattern {
         self.below
     }
 
-    /// The host, or the domain whose hosts are meant.
-    #[must_use]
-    pub fn name(&self) -> &str {
+    /// It is for requests that name a port.
+    pub(super) fn has_port(&self) -> bool {
+        port(&self.name).is_some()
+    }
+
+    /// The host, or the domain whose hosts are meant; with its port, if it has one.
+    pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same without a port.
+    #[must_use]
+    pub fn domain(&self) -> &str {
+        without_port(&self.name).unwrap_or(&self.name)
     }
 }
 
@@ -147,8 +170,24 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_with_port_or_letters_beyond_ascii_is_refused() {
-        assert!(HostPattern::parse("shop.example:80").is_err());
+    fn a_port_is_part_of_a_pattern_unless_browsers_leave_it_out() {
+        let named = |text| HostPattern::parse(text).map(|pattern| pattern.to_string());
+        assert_eq!(named("Shop.example:8443").as_deref(), Ok("shop.example:8443"));
+        assert_eq!(named("*.shop.example:8443").as_deref(), Ok("*.shop.example:8443"));
+        assert_eq!(named("shop.example:443").as_deref(), Ok("shop.example"));
+        assert_eq!(HostPattern::parse("[::1]:81").expect("a pattern").domain(), "[::1]");
+        for odd in [
+            "shop.example:",
+            "shop.example:0",
+            "shop.example:080",
+            "shop.example:65536",
+        ] {
+            assert!(named(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn letters_beyond_ascii_and_a_star_alone_are_refused() {
         assert!(HostPattern::parse("가게.example").is_err_and(|e| e.right.contains("xn--")));
         assert!(HostPattern::parse("*").is_err());
     }

@@ -1,6 +1,7 @@
 //! The router: all rooms and limits in two trees, asked once per reading of a request's path.
 
 mod hits;
+mod rule;
 
 use http::Method;
 
@@ -8,12 +9,13 @@ use super::by_host::ByHost;
 use super::host::HostPattern;
 use super::line::{LineOf, Per, PerSource};
 use super::outside::{Brings, Outside};
-use super::queries::Queries;
 use super::route::Route;
 use super::target::Target;
 use super::tree::{Compare, Tree, trimmed};
-use super::{NEVER_QUEUED, OWN_PREFIX, readings};
+use super::{NEVER_QUEUED, OWN_PREFIX};
 use crate::room::LineName;
+
+use rule::{Owner, Rule};
 
 pub use hits::Hits;
 
@@ -78,45 +80,13 @@ impl PartialEq for Streamed {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Owner {
-    Room(u16),
-    Ends(u16, u8),
-    Names(u16),
-    Limit(u16),
-    Except(u16),
-    Return(u16),
-    Never,
-    Streamed,
-}
-
-#[derive(Clone, Debug)]
-struct Rule {
-    owner: Owner,
-    route: Route,
-    /// Of the variable that names the line.
-    segment: Option<usize>,
-}
-
-impl Rule {
-    /// Whether it takes a request on its path. SECURITY: what is left outside reaches the shop without a session, and a front
-    /// controller obeys query and body on any path.
-    fn takes(&self, method: &Method, target: &Target<'_>, brings: Brings) -> bool {
-        if !self.route.takes_method(method) {
-            return false;
-        }
-        let query = target.query();
-        // PERF: most requests are none that a room leaves outside.
-        let is_bare = || !may_hold_a_query(target.raw_path()) && !readings::names_a_session(target.raw_path());
-        match (self.owner, self.route.queries()) {
-            (Owner::Never, _) => is_read(method) && query.is_none() && brings == Brings::Nothing && is_bare(),
-            (Owner::Except(_), Some(queries)) => {
-                brings <= Brings::Credentials && queries.take(query) && (queries == Queries::Any || is_bare())
-            }
-            (Owner::Except(_), None) => brings < Brings::Everything && is_bare(),
-            _ => true,
-        }
-    }
+/// A request, as one reading of its host has it.
+#[derive(Clone, Copy)]
+struct Asked<'r, 't> {
+    host: &'r str,
+    method: &'r Method,
+    target: &'r Target<'t>,
+    brings: Brings,
 }
 
 /// Finds the room and the limits of a request. Made once from a configuration; shared by all cores.
@@ -128,6 +98,8 @@ pub struct Router {
     /// How each room tells its lines apart.
     pers: Vec<Option<Per>>,
     served: ByHost,
+    /// Hosts of rooms and limits that name a port.
+    ported: ByHost,
     /// Those that some route is for.
     methods: Vec<Method>,
 }
@@ -142,12 +114,14 @@ impl Router {
             outside: Tree::new(Compare::Exact),
             pers: rooms.iter().map(|room| room.per.cloned()).collect(),
             served: ByHost::default(),
+            ported: ByHost::default(),
             methods: Vec::new(),
         };
         for (id, room) in (0..).zip(rooms) {
             router.add_room(id, room);
         }
         for (id, (hosts, routes)) in (0..).zip(limits) {
+            router.name_ports(hosts);
             routes
                 .iter()
                 .for_each(|route| router.add(Owner::Limit(id), hosts, route, None));
@@ -167,19 +141,39 @@ impl Router {
         self
     }
 
-    /// Where the request belongs; [`Doubtful`] when readings of its path would be treated differently.
+    /// Where the request belongs; [`Doubtful`] when readings of its host or path would be treated differently.
     pub fn route(&self, method: &Method, target: &Target<'_>, brings: Brings) -> Result<Routed, Doubtful> {
+        let Some(spelled) = target.spelled() else {
+            return self.at(target.host(), method, target, brings);
+        };
+        // SECURITY: a server that compares hosts as they are spelled takes this for one that it does not know.
+        let as_spelled = self.at(spelled, method, target, brings)?;
+        let is_meant = as_spelled.misdirected || self.ported.has(spelled);
+        if is_meant || self.at(target.host(), method, target, brings)? == as_spelled {
+            Ok(as_spelled)
+        } else {
+            Err(Doubtful)
+        }
+    }
+
+    fn at(&self, host: &str, method: &Method, target: &Target<'_>, brings: Brings) -> Result<Routed, Doubtful> {
+        let asked = Asked {
+            host,
+            method,
+            target,
+            brings,
+        };
         let mut readings = target.readings();
         let Some(first) = readings.next() else {
             return Err(Doubtful);
         };
-        let routed = self.treat((method, brings), target, first)?;
+        let routed = self.treat(asked, first)?;
         for other in readings {
-            if self.treat((method, brings), target, other)? != routed {
+            if self.treat(asked, other)? != routed {
                 return Err(Doubtful);
             }
         }
-        let misdirected = !routed.own && !self.serves(target.host());
+        let misdirected = !routed.own && !self.serves(host);
         Ok(Routed { misdirected, ..routed })
     }
 
@@ -208,6 +202,7 @@ impl Router {
             PerSource::Query(_) => None,
         });
         self.served.insert(room.hosts, usize::from(id));
+        self.name_ports(room.hosts);
         for route in room.routes {
             let segment = variable.and_then(|name| route.variable(name));
             self.add(Owner::Room(id), room.hosts, route, segment);
@@ -224,6 +219,12 @@ impl Router {
         room.return_routes
             .iter()
             .for_each(|route| self.add(Owner::Return(id), room.hosts, route, None));
+    }
+
+    fn name_ports(&mut self, hosts: &[HostPattern]) {
+        for host in hosts.iter().filter(|host| host.has_port()) {
+            self.ported.insert(std::slice::from_ref(host), 0);
+        }
     }
 
     fn add(&mut self, owner: Owner, hosts: &[HostPattern], route: &Route, segment: Option<usize>) {
@@ -248,7 +249,13 @@ impl Router {
         }
     }
 
-    fn treat(&self, (method, brings): (&Method, Brings), target: &Target<'_>, path: &[u8]) -> Result<Routed, Doubtful> {
+    fn treat(&self, asked: Asked<'_, '_>, path: &[u8]) -> Result<Routed, Doubtful> {
+        let Asked {
+            host,
+            method,
+            target,
+            brings,
+        } = asked;
         if is_own(path) {
             return Ok(Routed {
                 own: true,
@@ -262,8 +269,8 @@ impl Router {
                 found.note(rule, id);
             }
         };
-        self.outside.find(target.host(), path, &mut hit);
-        self.protecting.find(target.host(), path, &mut hit);
+        self.outside.find(host, path, &mut hit);
+        self.protecting.find(host, path, &mut hit);
         let room = match found.room {
             Some((index, rule)) => Some(self.in_room(index, &self.rules[rule], &found, target, path)?),
             None => None,
@@ -353,19 +360,6 @@ impl Found {
             self.outside = Some(Outside { room });
         }
     }
-}
-
-/// A front controller by the usual rewrite (`^(.*)$ index.php?url=$1`) takes what stands behind such a sign for parameters.
-fn may_hold_a_query(path: &str) -> bool {
-    path.contains('&')
-        || path
-            .match_indices('%')
-            .filter_map(|(at, _)| path.get(at + 1..at + 3))
-            .any(|escape| escape == "26" || escape.eq_ignore_ascii_case("3f"))
-}
-
-fn is_read(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD)
 }
 
 /// Leniently, so that no spelling that a shop may read as one of the gate's own paths is forwarded.

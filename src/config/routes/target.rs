@@ -33,6 +33,7 @@ impl From<readings::Refused> for BadTarget {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target<'a> {
     host: Cow<'a, str>,
+    spelled: &'a str,
     path: &'a str,
     query: Option<&'a str>,
     readings: Option<Vec<Vec<u8>>>,
@@ -41,7 +42,8 @@ pub struct Target<'a> {
 impl<'a> Target<'a> {
     /// Takes the Host field's value (with or without a port) and the origin-form target, query included.
     pub fn parse(host: &'a str, path_and_query: &'a str) -> Result<Self, BadTarget> {
-        let host = host::normal(host).ok_or(BadTarget::Host)?;
+        let spelled = host;
+        let host = host::normal(spelled).ok_or(BadTarget::Host)?;
         let (path, query) = match path_and_query.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (path_and_query, None),
@@ -52,6 +54,7 @@ impl<'a> Target<'a> {
         let readings = readings::of(path.as_bytes())?;
         Ok(Self {
             host,
+            spelled,
             path,
             query,
             readings,
@@ -62,6 +65,12 @@ impl<'a> Target<'a> {
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
+    }
+
+    /// The host as it came, where that is not its normal form: with a port, as a rule.
+    #[must_use]
+    pub fn spelled(&self) -> Option<&'a str> {
+        (self.spelled != self.host).then_some(self.spelled)
     }
 
     /// The path as it came.

@@ -11,16 +11,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::limit::Held;
 use crate::metrics::Metrics;
-use crate::proxy::{Body, BodyOf, Detachable, Forward, ForwardError, RequestBody, Upstream, read_rest};
+use crate::proxy::{Body, BodyOf, Detachable, Forward, ForwardError, Hop, RequestBody, Stage, Upstream, read_rest};
 use crate::room::Visitor;
 use crate::time;
 
-use super::super::Gate;
 use super::super::fields::Fields;
 use super::super::in_flight::Guard;
 use super::super::meter::Watched;
 use super::super::unadmitted::Place;
 use super::super::visit::Visit;
+use super::super::{Gate, Shared};
 use super::ending::Endable;
 use super::{failed_by_shop, note_failure};
 
@@ -54,8 +54,10 @@ impl Detached {
     }
 }
 
-/// What a request takes with it; see [`Forward`].
+/// What a request takes with it to the shop, and what is done with its answer.
 pub struct Taken {
+    pub hop: Arc<Hop>,
+    pub peer_trusted: bool,
     pub whose: BodyOf,
     pub ours: Fields,
     pub cancel: Option<CancellationToken>,
@@ -67,6 +69,40 @@ pub struct Taken {
 /// What is held until the answer has ended: the session, and a place in a bound.
 pub type Kept = (Option<Guard>, Option<Place>);
 
+/// What became of a request, and what is held still.
+pub type Ended = (Result<Response<Body>, ForwardError>, Kept);
+
+impl Taken {
+    /// Forwards a request for as long as its client waits, or on and on where a `stage` is told how far it is.
+    pub async fn forward(
+        self,
+        (shared, upstream): (&Shared, &Upstream),
+        request: Box<Request<RequestBody>>,
+        still: &(dyn Fn() -> bool + Sync),
+        stage: Option<&Stage>,
+    ) -> Ended {
+        let endable = self.endable.as_ref();
+        let forward = Forward {
+            hop: &self.hop,
+            whose: self.whose,
+            peer_trusted: self.peer_trusted,
+            said_by_proxies: &shared.said_by_proxies,
+            headers: self.ours.as_slice(),
+            still,
+            cancel: self.cancel,
+            heard: &|status, word| {
+                endable.inspect(|endable| endable.note(shared, status, word));
+            },
+            stage,
+        };
+        let result = upstream.forward(request, &forward).await;
+        if let Some(watched) = self.watched {
+            watched.over(failed_by_shop(&result));
+        }
+        (result, self.kept)
+    }
+}
+
 impl Gate {
     /// Forwards a request that goes on though its client hangs up.
     pub(super) fn forward_detachable(
@@ -75,12 +111,9 @@ impl Gate {
         upstream: &Upstream,
         request: Box<Request<RequestBody>>,
         taken: Taken,
-    ) -> Detachable<
-        impl Future<Output = (Result<Response<Body>, ForwardError>, Kept)> + Send + use<>,
-        impl FnOnce() -> Option<Box<dyn Send>> + Unpin + use<>,
-    > {
-        let (shared, upstream, hop) = (Arc::clone(&self.shared), upstream.clone(), Arc::clone(&visit.hop));
-        let (id, peer_trusted, asked) = (visit.id, visit.peer_trusted, time::uptime());
+    ) -> impl Future<Output = Ended> + Send + use<> {
+        let (shared, upstream) = (Arc::clone(&self.shared), upstream.clone());
+        let (id, asked) = (visit.id, time::uptime());
         // A place in a bound is a right by itself.
         let visitor = taken.endable.as_ref().map(|endable| Arc::clone(endable.visitor()));
         let bounds = Arc::clone(&shared);
@@ -89,24 +122,10 @@ impl Gate {
             None => Some(Box::new(()) as Box<dyn Send>),
         };
         Detachable::new(&visit.hop, may, |stage| async move {
-            let endable = taken.endable.as_ref();
-            let forward = Forward {
-                hop: &hop,
-                whose: taken.whose,
-                peer_trusted,
-                said_by_proxies: &shared.said_by_proxies,
-                headers: taken.ours.as_slice(),
-                still: &|| endable.is_none_or(|endable| !endable.is_over(&shared)),
-                cancel: taken.cancel,
-                heard: &|status, word| {
-                    endable.inspect(|endable| endable.note(&shared, status, word));
-                },
-                stage: Some(&stage),
-            };
-            let mut result = upstream.forward(request, &forward).await;
-            if let Some(watched) = taken.watched {
-                watched.over(failed_by_shop(&result));
-            }
+            let endable = taken.endable.clone();
+            // What failed is not sent again for nobody.
+            let still = || !stage.is_detached() && endable.as_ref().is_none_or(|endable| !endable.is_over(&shared));
+            let (mut result, kept) = taken.forward((&shared, &upstream), request, &still, Some(&stage)).await;
             if stage.is_detached() {
                 shared.metrics.upstream.observe(time::uptime().saturating_sub(asked));
                 match &mut result {
@@ -114,7 +133,7 @@ impl Gate {
                     Err(error) => note_failure(&shared, id, *error),
                 }
             }
-            (result, taken.kept)
+            (result, kept)
         })
     }
 }

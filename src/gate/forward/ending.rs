@@ -15,6 +15,7 @@ use super::super::rules::Ending;
 use super::Session;
 
 /// The session of a request whose answer may end it.
+#[derive(Clone)]
 pub struct Endable {
     visitor: Arc<Visitor>,
     edition: Edition,

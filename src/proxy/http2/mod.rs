@@ -122,8 +122,7 @@ where
         if is_connect {
             request.extensions_mut().insert(stream.pace());
         }
-        let version = request.version();
-        let request = request.map(|incoming| RequestBody::new(incoming, version, &shared.settings));
+        let request = RequestBody::of(request, &shared.settings);
         // PERF: made, not copied, in a room of ten kilobytes of its own.
         let room = Box::new_uninit();
         Box::into_pin(Box::write(room, (shared.service)(Arc::clone(&conn), request))).await

@@ -40,6 +40,11 @@ impl Default for Progress {
 }
 
 impl Progress {
+    /// All of the body has come, and was read.
+    pub(in crate::proxy) fn is_whole(&self) -> bool {
+        self.outcome() == Outcome::Whole
+    }
+
     pub(in crate::proxy) fn outcome(&self) -> Outcome {
         match self.outcome.load(Ordering::Relaxed) {
             0 => Outcome::Coming,

@@ -408,14 +408,6 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
         per: None,
     };
     let router = Router::new(&[room], &[]);
-    let target = Target::parse("WWW.Shop.Example.:8080", "/").expect("target");
-    assert!(
-        router
-            .route(&Method::GET, &target, Brings::Nothing)
-            .expect("clear")
-            .room
-            .is_some()
-    );
     let misdirected = |host: &str, path: &str| {
         let target = Target::parse(host, path).expect("target");
         let routed = router.route(&Method::GET, &target, Brings::Nothing);
@@ -423,6 +415,50 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
     };
     assert!(!misdirected("www.shop.example", "/") && misdirected("other.example", "/"));
     assert!(!misdirected("other.example", "/.anteroom/health"));
+    for other in [
+        "www.shop.example:8443",
+        "www.shop.example.",
+        "www.Shop.example",
+        "www.shop.example:80",
+    ] {
+        assert!(
+            misdirected(other, "/") && !misdirected(other, "/.anteroom/health"),
+            "{other}"
+        );
+    }
+}
+
+#[test]
+fn a_host_that_may_be_taken_for_another_is_doubt_unless_its_port_is_named() {
+    let (all, free) = (routes(&["/*"]), routes(&["/blog/*"]));
+    let hosts = ["blog.example", "*.blog.example:8443"].map(|host| HostPattern::parse(host).expect("host"));
+    let room = RoomRoutes {
+        hosts: &hosts,
+        routes: &free,
+        except: &[],
+        return_routes: &[],
+        ends_on: &[],
+        names: None,
+        per: None,
+    };
+    let site = RoomRoutes {
+        hosts: &[],
+        routes: &all,
+        ..room
+    };
+    let router = Router::new(&[room, site], &[]);
+    let room_of = |host: &str, path: &str| {
+        let target = Target::parse(host, path).expect("target");
+        let routed = router.route(&Method::GET, &target, Brings::Nothing);
+        routed.map(|routed| routed.room.map(|room| room.index))
+    };
+    assert_eq!(room_of("blog.example", "/blog/1"), Ok(Some(0)));
+    assert_eq!(room_of("www.blog.example:8443", "/blog/1"), Ok(Some(0)));
+    assert_eq!(room_of("www.blog.example", "/blog/1"), Ok(Some(1)));
+    for odd in ["blog.example:1", "blog.example.", "Blog.example"] {
+        assert_eq!(room_of(odd, "/blog/1"), Err(Doubtful), "{odd}");
+        assert_eq!(room_of(odd, "/buy"), Ok(Some(1)), "{odd}");
+    }
 }
 
 #[test]
