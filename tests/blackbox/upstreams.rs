@@ -211,6 +211,7 @@ async fn what_waits_for_a_server_is_not_sent_where_its_client_has_hung_up() {
     wire.send(gone.as_bytes()).await.unwrap();
     eventually("it waits", async || waiting(1).await).await;
     drop(wire);
+    eventually("it has left the line", async || waiting(0).await).await;
     let mut next = busy.guests[2].clone();
     let answer = next.send("POST", "/next", SCRIPT, "{}").await.unwrap();
     assert!(answer.is_the_shops(), "{}", answer.head);

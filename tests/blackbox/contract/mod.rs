@@ -12,6 +12,7 @@ mod empty;
 mod endpoints;
 mod ends;
 mod forwarded;
+mod hung_up;
 mod limits;
 mod lines;
 mod modes;

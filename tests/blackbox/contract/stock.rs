@@ -1,31 +1,16 @@
 //! A sale by stock: who buys is counted, nobody waits for what is gone, and nobody is told of a part they did not take.
 
-use std::time::Duration;
-
 use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::guest::Guest;
-use crate::http::Wire;
 use crate::shop::Reply;
 
 use super::{House, ONE, eventually};
 
 const COMPLETE: &str = "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nAnteroom-Session: complete\r\n";
 
-const SELLING: &[Reply] = &[
-    Reply::new("/say-complete", COMPLETE, "sold"),
-    Reply {
-        after: SLOWLY,
-        ..Reply::new("/pay", COMPLETE, "sold")
-    },
-    Reply {
-        after: SLOWLY,
-        ..Reply::new("/receipt/slow", "HTTP/1.1 200 OK\r\nX-Shop: 1\r\n", "sold")
-    },
-];
-
-const SLOWLY: Duration = Duration::from_millis(1_500);
+const SELLING: &[Reply] = &[Reply::new("/say-complete", COMPLETE, "sold")];
 
 /// A room of one whose receipt completes; `more` says what there is.
 async fn selling(more: &str) -> House {
@@ -133,31 +118,6 @@ async fn the_shops_word_counts_once_and_only_with_the_pass() {
     let reference = winners["winners"][1]["reference"].as_str().unwrap();
     assert_eq!(csv.lines().count(), 3);
     assert!(csv.lines().last().unwrap().contains(reference), "{csv}");
-}
-
-/// Who presses "pay" twice breaks off the first request, and the shop has sold all the same.
-#[tokio::test]
-async fn what_the_shop_sells_counts_also_where_the_buyer_has_hung_up() {
-    let house = selling("stock = 3").await;
-    for (sale, method, target) in [(1, "POST", "/pay"), (2, "GET", "/receipt/slow")] {
-        let buyer = house.inside().await;
-        let mut wire = Wire::open(house.gate.address).await.unwrap();
-        wire.send(buyer.request(method, target, "", "").as_bytes())
-            .await
-            .unwrap();
-        eventually("the shop has the request", async || {
-            let servers = house.gate.admin_ask("GET", "/api/v1/upstreams", "").await.json();
-            (servers["upstreams"][0]["in_flight"] == 1).then_some(())
-        })
-        .await;
-        assert_eq!(
-            house.gate.room().await["completed"],
-            sale - 1,
-            "it has not answered yet"
-        );
-        drop(wire);
-        sold(&house, sale).await;
-    }
 }
 
 #[tokio::test]
