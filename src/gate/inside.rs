@@ -116,12 +116,18 @@ impl Gate {
     /// Tells the log that a request of the session is forwarded. A call is claimed first: false where its turn is over. While
     /// the log cannot be asked the visitor goes on, and it learns of that when it can be.
     async fn opened(&self, seat: &Seat<'_>, named: &Named<'_>) -> bool {
-        let replica = &self.shared.replica;
-        let (lane, number) = (named.pass.lane, named.pass.number);
         if let (Standing::Called(_), Some(note @ Note::Claim { .. })) = (named.standing, named.note) {
             // PERF: once for each session.
-            return Box::pin(self.claimed(seat.visitor(lane, number), note)).await;
+            return Box::pin(self.claimed(seat.visitor(named.pass.lane, named.pass.number), note)).await;
         }
+        self.tell(seat, named);
+        true
+    }
+
+    /// Tells the log that a request of a session is forwarded, and does not wait for it.
+    pub(super) fn tell(&self, seat: &Seat<'_>, named: &Named<'_>) {
+        let replica = &self.shared.replica;
+        let (lane, number) = (named.pass.lane, named.pass.number);
         if named.standing == Standing::Unknown {
             replica.foreign_era(number.era);
             replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
@@ -134,7 +140,6 @@ impl Gate {
                 note => seat.note(Some(note), Some(visitor)),
             }
         }
-        true
     }
 
     /// Claims a call; false where its turn is over.
@@ -218,7 +223,7 @@ impl<'a> Seat<'a> {
 
     /// The pass to set on the answer. Of a request that is forwarded it has the date of the session which that request makes or
     /// renews, as the room will know it a moment later; of another, that of the session as the room has it.
-    fn renewed(&self, visit: &Visit, named: &Named<'_>, forwarded: bool) -> Option<Pass> {
+    pub(super) fn renewed(&self, visit: &Visit, named: &Named<'_>, forwarded: bool) -> Option<Pass> {
         let must_set = !named.carried || self.has_old_pass(&named.pass);
         let (standing, now) = match named.standing {
             Standing::Called(_) if forwarded => {
