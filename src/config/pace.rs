@@ -78,8 +78,7 @@ fn sessions(section: &Section<'_>, settings: &Settings, end_grace_ms: u64) {
     let (session, longest, claim) = (settings.session_ms, settings.session_max_ms, settings.claim_deadline_ms);
     let least = 2 * CUT_OFF_MS;
     if session < least {
-        let wrong =
-            "passes are renewed past half of their life, which may take 2 s, so people would fall out while they shop";
+        let wrong = "a renewal may take 2 s to be recorded, so people would fall out while they shop";
         section.mistake("session_duration", wrong, at_least(least));
     }
     if session > longest {

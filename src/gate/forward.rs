@@ -130,7 +130,9 @@ impl<'a> Admission<'a> {
     /// It has ended since the request was judged.
     fn is_over(&self, shared: &Shared) -> bool {
         match self {
-            Self::Session(session) => shared.is_over(&session.visitor, session.edition),
+            Self::Session(session) => {
+                shared.is_over(&session.visitor, session.edition) && !shared.is_off(&session.visitor.room)
+            }
             Self::Open(seat) => shared.is_shut(&seat.rules.room.name, &seat.line),
             Self::LetPast(seat) => {
                 shared.replica.cut_off().is_none() && shared.is_shut(&seat.rules.room.name, &seat.line)

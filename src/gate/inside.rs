@@ -116,12 +116,18 @@ impl Gate {
     /// Tells the log that a request of the session is forwarded. A call is claimed first: false where its turn is over. While
     /// the log cannot be asked the visitor goes on, and it learns of that when it can be.
     async fn opened(&self, seat: &Seat<'_>, named: &Named<'_>) -> bool {
-        let replica = &self.shared.replica;
-        let (lane, number) = (named.pass.lane, named.pass.number);
         if let (Standing::Called(_), Some(note @ Note::Claim { .. })) = (named.standing, named.note) {
             // PERF: once for each session.
-            return Box::pin(self.claimed(seat.visitor(lane, number), note)).await;
+            return Box::pin(self.claimed(seat.visitor(named.pass.lane, named.pass.number), note)).await;
         }
+        self.tell(seat, named);
+        true
+    }
+
+    /// Tells the log that a request of a session is forwarded, and does not wait for it.
+    pub(super) fn tell(&self, seat: &Seat<'_>, named: &Named<'_>) {
+        let replica = &self.shared.replica;
+        let (lane, number) = (named.pass.lane, named.pass.number);
         if named.standing == Standing::Unknown {
             replica.foreign_era(number.era);
             replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
@@ -134,7 +140,6 @@ impl Gate {
                 note => seat.note(Some(note), Some(visitor)),
             }
         }
-        true
     }
 
     /// Claims a call; false where its turn is over.
@@ -205,14 +210,20 @@ impl<'a> Seat<'a> {
         })
     }
 
-    /// When the passes of a session run out.
+    /// When the passes of a session run out, by the last request that the room recorded of it.
     #[must_use]
     fn dated(&self, inside: &Inside) -> Clock {
-        Clock(inside.expires.0.saturating_sub(self.rules.room.settings.renewal_ms()))
+        Clock(inside.expires.0.saturating_sub(self.tolerance_ms()))
     }
 
-    /// The pass to set on the answer, with the date that its session has by now.
-    fn renewed(&self, visit: &Visit, named: &Named<'_>, forwarded: bool) -> Option<Pass> {
+    /// A pass that is shown may lack this much of its session.
+    fn tolerance_ms(&self) -> u64 {
+        self.rules.room.settings.renewal_ms()
+    }
+
+    /// The pass to set on the answer. Of a request that is forwarded it has the date of the session which that request makes or
+    /// renews, as the room will know it a moment later; of another, that of the session as the room has it.
+    pub(super) fn renewed(&self, visit: &Visit, named: &Named<'_>, forwarded: bool) -> Option<Pass> {
         let must_set = !named.carried || self.has_old_pass(&named.pass);
         let (standing, now) = match named.standing {
             Standing::Called(_) if forwarded => {
@@ -222,15 +233,15 @@ impl<'a> Seat<'a> {
             }
             standing => (standing, named.now),
         };
-        let (left_ms, since) = match standing {
-            Standing::Inside(inside) => (self.dated(&inside).since(now), inside.since),
+        let left_ms = match standing {
+            Standing::Inside(inside) if forwarded => inside.used_until(now, self.session_ms()).since(now),
+            Standing::Inside(inside) => self.dated(&inside).since(now),
             // The log could not be asked.
-            Standing::Called(_) if forwarded => (self.session_ms(), visit.wall),
+            Standing::Called(_) if forwarded => self.session_ms(),
             _ => return must_set.then(|| Pass::clone(&named.pass)),
         };
         let expires_at = visit.wall.plus(left_ms);
-        let dates = (named.pass.expires_at, expires_at);
-        let due = must_set || is_due(dates, since, visit.wall, self.session_ms());
+        let due = must_set || is_due(named.pass.expires_at, expires_at, self.tolerance_ms());
         due.then(|| Pass {
             expires_at,
             ..Pass::clone(&named.pass)
@@ -273,18 +284,17 @@ impl Worth {
         seat.pass_for(ticket.lane, number_of(ticket)?, ticket.edition, visit.wall)
     }
 
-    /// The shown pass with its session's present date, and since when that lasts; `None` unless it is valid and inside.
+    /// The shown pass with the date of its session as the room has it; `None` unless it is valid and inside.
     #[must_use]
-    pub fn renewed(&self, seat: &Seat<'_>, visit: &Visit) -> Option<(Pass, Wall)> {
+    pub fn renewed(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Pass> {
         let shown = self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
         let Standing::Inside(inside) = shown.standing else {
             return None;
         };
-        let fresh = Pass {
+        Some(Pass {
             expires_at: visit.wall.plus(seat.dated(&inside).since(self.now)),
             ..shown.pass.clone()
-        };
-        Some((fresh, inside.since))
+        })
     }
 
     /// The shown pass with a later date, when it is time for one, or by the key that signs now.
@@ -293,11 +303,9 @@ impl Worth {
         let shown = self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
         let renewed = self.renewed(seat, visit);
         if seat.has_old_pass(&shown.pass) {
-            return Some(renewed.map_or_else(|| shown.pass.clone(), |(fresh, _)| fresh));
+            return renewed.or_else(|| Some(shown.pass.clone()));
         }
-        let (fresh, since) = renewed?;
-        let dates = (shown.pass.expires_at, fresh.expires_at);
-        is_due(dates, since, visit.wall, seat.session_ms()).then_some(fresh)
+        renewed.filter(|fresh| is_due(shown.pass.expires_at, fresh.expires_at, seat.tolerance_ms()))
     }
 
     /// That the visitor is there, where the ticket is one in line.
@@ -309,32 +317,63 @@ impl Worth {
     }
 }
 
-/// A pass is re-signed past half of the session's length, and once the claim is read back: until then its date is the claim
-/// deadline, which lies well before a whole session from its beginning.
-fn is_due((shown, fresh): (Wall, Wall), since: Wall, now: Wall, session_ms: u64) -> bool {
-    let gained = fresh.since(shown);
-    let half_gone = shown.since(now) < session_ms / 2;
-    let of_the_claim = shown < since.plus(session_ms - session_ms / 10);
-    gained > 0 && (half_gone || of_the_claim)
+/// A pass is set anew once it lacks more than that of its session: a tenth. One that is dated by a claim deadline lacks more at once.
+fn is_due(shown: Wall, fresh: Wall, tolerance_ms: u64) -> bool {
+    fresh.since(shown) > tolerance_ms
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::{CallId, Era};
 
     #[test]
-    fn a_pass_is_resigned_past_half_its_life_and_never_to_an_earlier_date() {
-        let due = |shown, fresh, now| is_due((Wall(shown), Wall(fresh)), Wall(0), Wall(now), 300_000);
-        assert!(!due(300_000, 310_000, 10_000));
-        assert!(due(300_000, 460_000, 160_000));
-        assert!(!due(300_000, 290_000, 160_000));
+    fn a_request_uses_its_session_for_a_whole_one_from_then_on_and_never_beyond_the_rooms_end() {
+        let number = Number { era: Era(1), n: 1 };
+        let inside = Inside {
+            call: CallId {
+                lane: LaneId(0),
+                number,
+                count: 1,
+            },
+            expires: Clock(110_000),
+            ends_by: Clock(200_000),
+            since: Wall(0),
+            carried: true,
+            renews_from: Clock(10_000),
+            ending: false,
+        };
+        let until = |inside: Inside, now| inside.used_until(Clock(now), 100_000).0;
+        assert_eq!(until(inside, 0), 100_000);
+        assert_eq!(until(inside, 9_999), 109_999, "not recorded, and held that long");
+        assert_eq!(until(inside, 99_000), 199_000);
+        assert_eq!(until(inside, 105_000), 200_000, "session_max");
+        // Neither is stretched any more: an end is set, or a shorter session was recorded than there is now.
+        let ends = Inside {
+            renews_from: Clock(u64::MAX),
+            ending: true,
+            ..inside
+        };
+        assert_eq!(until(ends, 50_000), 110_000);
+        assert_eq!(
+            until(
+                Inside {
+                    expires: Clock(50_000),
+                    ..inside
+                },
+                5_000
+            ),
+            50_000
+        );
     }
 
     #[test]
-    fn a_pass_dated_by_the_claim_deadline_is_resigned_at_once() {
-        let due = |shown, fresh| is_due((Wall(shown), Wall(fresh)), Wall(0), Wall(1_000), 100_000);
-        assert!(due(89_000, 100_500));
-        assert!(!due(100_000, 100_500));
-        assert!(!due(89_000, 80_000), "an ending session");
+    fn a_pass_is_set_anew_when_it_lacks_a_tenth_and_never_with_an_earlier_date() {
+        let due = |shown, fresh| is_due(Wall(shown), Wall(fresh), 30_000);
+        assert!(!due(300_000, 310_000));
+        assert!(!due(300_000, 330_000));
+        assert!(due(300_000, 330_001));
+        assert!(due(60_000, 300_000), "dated by the claim deadline");
+        assert!(!due(300_000, 290_000), "an ending session");
     }
 }

@@ -1,6 +1,6 @@
 //! Tokens that were found genuine, remembered by the connection that brought them.
 //!
-//! A browser sends the same pass with every request for half a session, and its page asks with the same ticket. What follows
+//! A browser sends the same pass with every request for a tenth of a session, and its page asks with the same ticket. What follows
 //! from the bytes alone comes out the same each time: that they are genuine, what they say, and what the shop is told. What a token is worth is asked of the room each time.
 //!
 //! SECURITY: remembered for the same bytes under the same keys, room and line. A connection knows of no other's tokens, and a

@@ -60,6 +60,7 @@ mod sharing;
 mod told;
 mod unadmitted;
 mod visit;
+mod while_off;
 pub mod who;
 mod worn;
 
@@ -197,14 +198,16 @@ impl Gate {
                 _ => self.in_room(visit, request, place).await,
             },
             (place, outside) => {
-                let held_back = outside.filter(|outside| place.is_none() && holds_back(outside.room));
-                let right = held_back.map_or(Admission::Free, |outside| {
-                    self.right_outside(visit, &request.head, outside)
-                });
+                let held_back = outside.filter(|outside| holds_back(outside.room));
+                let (outcome, right) = match (&place, held_back) {
+                    (Some(place), _) => self.right_beside(visit, &request.head, place),
+                    (None, Some(outside)) => (Outcome::Outside, self.right_outside(visit, &request.head, outside)),
+                    (None, None) => (Outcome::Outside, Admission::Free),
+                };
                 if let Some(place) = &place {
                     shared.note_network(place, visit);
                 }
-                self.forward(visit, request, pages, Outcome::Outside, right).await
+                self.forward(visit, request, pages, outcome, right).await
             }
         };
         (room, answer)

@@ -229,8 +229,13 @@ impl Shared {
     /// The room holds nobody back: it is off, or the client never waits in it.
     #[must_use]
     pub fn lets_all_in(&self, room: usize, client: IpAddr) -> bool {
-        let room = &self.rules[room].room;
-        self.is_off(&room.name) || is_trusted(client, &room.bypass_networks)
+        self.is_off(&self.rules[room].room.name) || self.never_waits(room, client)
+    }
+
+    /// The client is of a network that never waits in the room.
+    #[must_use]
+    pub fn never_waits(&self, room: usize, client: IpAddr) -> bool {
+        is_trusted(client, &self.rules[room].room.bypass_networks)
     }
 
     /// Counts a page that is let past a line because of its client's network, for the log.

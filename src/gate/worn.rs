@@ -46,7 +46,7 @@ impl Line<'_> {
         match (self.expires, self.joined) {
             // A pass is of the session that came of the ticket, unless its visitor has joined again since.
             (Some(expires), joined) if joined.is_none_or(|joined| joined <= expires) => {
-                // An answer renews the pass when half of the session is over, so only a socket or stream is left that keeps it alive.
+                // Answers set the pass anew while its session is used, so only a socket or stream is left that keeps it alive.
                 let is_over = expires.plus(session_ms) < now;
                 if is_over { Rank::Over } else { Rank::Inside(expires) }
             }

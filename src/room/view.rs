@@ -246,6 +246,18 @@ impl Inside {
     pub fn renewal_due(&self, now: Clock) -> bool {
         now >= self.renews_from
     }
+
+    /// When the session ends if a request that is forwarded now is its last: `session_ms` from now at most. A request for which
+    /// no renewal is due leaves the end where it is, and `session_max` bounds any.
+    #[must_use]
+    pub fn used_until(&self, now: Clock, session_ms: u64) -> Clock {
+        let last = if self.renewal_due(now) {
+            self.ends_by
+        } else {
+            self.expires
+        };
+        now.plus(session_ms).min(last)
+    }
 }
 
 impl Figures {

@@ -109,6 +109,16 @@ impl Gate {
         self.folder.path().join("data")
     }
 
+    /// Loses the log of a gate that does not run.
+    pub fn lose_log(&self) {
+        for file in fs::read_dir(self.data()).unwrap() {
+            let path = file.unwrap().path();
+            if path.file_name().is_some_and(|name| name != "lock") && path.is_file() {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    }
+
     /// Starts the process; [`Self::ready`] waits until it serves.
     pub fn start(&mut self) {
         let log = File::options()

@@ -64,7 +64,7 @@ impl Gate {
         if !seat.app {
             return Handed::default();
         }
-        let renewed = || worth.renewed(seat, visit).map(|(pass, _)| pass);
+        let renewed = || worth.renewed(seat, visit);
         let pass = worth.yields(seat, visit).or_else(renewed);
         let pass = pass.filter(|_| !seat.must_sign_in(worth));
         Handed {

@@ -155,12 +155,7 @@ async fn a_room_that_was_reset_keeps_its_places_also_when_its_whole_log_is_lost(
         (anteroom::time::wall().0 / 1_000 > era.0 >> 24).then_some(())
     })
     .await;
-    for file in std::fs::read_dir(house.gate.data()).unwrap() {
-        let path = file.unwrap().path();
-        if path.file_name().is_some_and(|name| name != "lock") && path.is_file() {
-            std::fs::remove_file(path).unwrap();
-        }
-    }
+    house.gate.lose_log();
     house.gate.start();
     house.gate.ready().await;
     assert_eq!(house.gate.room().await["edition"], 0, "lost with the log");

@@ -6,6 +6,7 @@ mod bodies;
 mod bots;
 mod by_ticket;
 mod called;
+mod dates;
 mod direct;
 mod elsewhere;
 mod empty;

@@ -1,12 +1,14 @@
 //! What an operator sets while the room runs, and what is kept over a restart.
 
+use std::time::Duration;
+
 use anteroom::room::{LineName, Visitor};
 use anteroom::token::Reference;
 
 use crate::gate::room;
 use crate::guest::{Guest, PAGE, SCRIPT, number_of};
 
-use super::{House, OFTEN, assert_turned_away};
+use super::{House, OFTEN, ONE, assert_turned_away};
 
 const MANY: &str = "total_active_users = 10\nexcept = [\"/static/*\"]";
 
@@ -106,7 +108,7 @@ async fn a_closed_rooms_page_follows_the_room_and_keeps_the_place_of_who_stays_o
     );
     while is_present(&house, &gone).await {
         assert_eq!(stays.page("/").await.word(), "closed");
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert!(is_present(&house, &stays).await);
 
@@ -186,4 +188,62 @@ async fn an_operator_ends_a_visitor_by_reference() {
     assert_eq!(house.gate.admin_ask("DELETE", &target, "").await.status(), 200);
     assert_eq!(app.own("GET", "status").await.json()["state"], "ended");
     assert!(inside.page("/").await.is_the_shops());
+}
+
+/// Longer than a session without a request would last, slack included, of one who asks all the time.
+#[tokio::test]
+async fn those_inside_are_inside_still_when_the_room_is_on_again() {
+    const OFF: Duration = Duration::from_secs(9);
+    let house = House::open(
+        &format!("{ONE}\nclaim_deadline = \"4s\"\nsession_duration = \"4s\""),
+        OFTEN,
+    )
+    .await;
+    let mut inside = house.inside().await;
+    let first = inside.pass().unwrap();
+    house.gate.set("{\"mode\": \"off\"}").await;
+    let (mut newcomer, begun) = (house.guest(), anteroom::time::uptime());
+    while anteroom::time::uptime().saturating_sub(begun) < OFF {
+        assert!(inside.page("/busy").await.is_the_shops());
+        assert!(newcomer.page("/new").await.is_the_shops());
+        tokio::time::sleep(Duration::from_millis(700)).await;
+    }
+    let own = first.session_header();
+    let seen = house.shop.seen_of("/busy");
+    assert!(seen.iter().all(|seen| seen.session() == Some(own.as_str())));
+    assert!(house.shop.seen_of("/new").iter().all(|seen| seen.session().is_none()));
+    assert!(newcomer.jar.is_empty());
+    assert!(inside.pass().unwrap().expires_at > first.expires_at.plus(8_000));
+    house.gate.set("{\"mode\": \"auto\"}").await;
+    assert!(inside.page("/").await.is_the_shops());
+    assert_eq!(newcomer.page("/").await.word(), "waiting");
+    let room = house.gate.room().await;
+    assert_eq!(
+        (&room["sessions"], &room["claims"], &room["ends"]),
+        (&1.into(), &1.into(), &0.into())
+    );
+}
+
+/// What the room would refuse at other times passes as that of everybody else.
+#[tokio::test]
+async fn a_room_that_is_off_refuses_no_pass() {
+    let house = House::open(&format!("{ONE}\npass_networks = 2"), OFTEN).await;
+    let mut inside = house.inside().await;
+    let [mut second, mut elsewhere] = ["127.98.1.1", "127.99.1.1"].map(|address| {
+        let mut guest = house.guest_at(address);
+        guest.jar.clone_from(&inside.jar);
+        guest
+    });
+    assert!(second.page("/").await.is_the_shops());
+    assert_eq!(elsewhere.page("/").await.status(), 403);
+    house.gate.set("{\"mode\": \"off\"}").await;
+    assert!(elsewhere.page("/copied").await.is_the_shops());
+    assert!(inside.page("/own").await.is_the_shops());
+    inside.own("POST", "leave").await;
+    let mut left = house.guest();
+    left.jar.clone_from(&elsewhere.jar);
+    assert!(left.page("/left").await.is_the_shops());
+    let session = |target: &str| house.shop.seen_of(target)[0].session().map(str::to_owned);
+    assert!(session("/own").is_some());
+    assert_eq!((session("/copied"), session("/left")), (None, None));
 }

@@ -1,0 +1,65 @@
+//! A room that is off. Everybody passes it without a session, but those who have one: their requests go on as the session's, so that they
+//! are still inside when the room is on again. Nothing is asked of them meanwhile, nor does their request wait for the log.
+
+use http::header::COOKIE;
+use http::request::Parts;
+
+use crate::config::routes::{InRoom, LineOf};
+use crate::metrics::Outcome;
+use crate::room::Standing;
+
+use super::Gate;
+use super::decide::{PassState, Verdict, decide};
+use super::forward::{Admission, Session};
+use super::seat::{PASS_HEADER, Seat};
+use super::visit::Visit;
+
+impl Gate {
+    /// By what right a request passes a room that holds nobody back.
+    pub(super) fn right_beside(&self, visit: &Visit, head: &Parts, place: &InRoom) -> (Outcome, Admission<'_>) {
+        match self.session_while_off(visit, head, place) {
+            Some(session) => (Outcome::Inside, Admission::Session(session)),
+            None => (Outcome::Outside, Admission::Free),
+        }
+    }
+
+    /// The session of somebody inside, renewed. Who shows what the room would refuse at other times, or is called and would first
+    /// have to come in, is let through as everybody else.
+    fn session_while_off(&self, visit: &Visit, head: &Parts, place: &InRoom) -> Option<Session<'_>> {
+        // PERF: most who come while a room is off have no pass.
+        if !head.headers.contains_key(COOKIE) && !head.headers.contains_key(PASS_HEADER) {
+            return None;
+        }
+        let rules = &self.shared.rules[place.index];
+        let LineOf::Line(line) = &place.line else {
+            return None;
+        };
+        if self.shared.never_waits(place.index, visit.client) {
+            return None;
+        }
+        let seat = Seat::of(&self.shared, rules, line.clone(), head, visit);
+        let worth = seat.worth(visit).filter(|_| !seat.doubtful)?;
+        let shown = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
+        let is_called = matches!(shown.standing, Standing::Called(_));
+        if is_called || decide(&worth.facts(visit, &seat, false)) != Verdict::ForwardInside {
+            return None;
+        }
+        let named = worth.named(&seat, visit)?;
+        if seat.is_shared_out(&named.pass, visit) {
+            return None;
+        }
+        let forwarded = visit.aim.forwards(false);
+        if forwarded {
+            self.tell(&seat, &named);
+        }
+        let pass = seat.renewed(visit, &named, forwarded).filter(|_| !seat.app);
+        Some(Session {
+            named: Some(place.ends_on),
+            ..Session::of(
+                &seat,
+                &named.pass,
+                pass.iter().map(|pass| seat.set_pass(pass)).collect(),
+            )
+        })
+    }
+}

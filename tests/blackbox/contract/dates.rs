@@ -1,0 +1,82 @@
+//! The date of a pass: where a room has lost its session, that alone says who is inside.
+
+use std::time::Duration;
+
+use anteroom::room::Wall;
+use anteroom::time::{uptime, wall};
+
+use crate::guest::Guest;
+
+use super::{House, OFTEN, ONE};
+
+const SESSION: Duration = Duration::from_secs(10);
+const TENTH: Duration = Duration::from_secs(1);
+
+fn sessions(more: &str) -> String {
+    format!("{ONE}\nclaim_deadline = \"4s\"\nsession_duration = \"10s\"\n{more}")
+}
+
+fn dated(guest: &Guest) -> Wall {
+    guest.pass().unwrap().expires_at
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap()
+}
+
+/// Until this long after that uptime.
+async fn until(begun: Duration, after: Duration) {
+    tokio::time::sleep((begun + after).saturating_sub(uptime())).await;
+}
+
+/// Asks for a page, and shows the pass to say then that the session lasts for this long from now, or a tenth of one less.
+async fn is_dated(guest: &mut Guest, left: Duration) {
+    let asked = wall();
+    assert!(guest.page("/page").await.is_the_shops());
+    let (date, answered) = (dated(guest), wall());
+    let least = asked.plus(ms(left.saturating_sub(TENTH)));
+    assert!(date >= least, "{} ms too early", least.since(date));
+    let most = answered.plus(ms(left));
+    assert!(date <= most, "{} ms too late", date.since(most));
+}
+
+#[tokio::test]
+async fn a_pass_lacks_a_tenth_of_its_session_at_most() {
+    let house = House::open(&sessions(""), OFTEN).await;
+    let (mut guest, begun) = (house.guest(), uptime());
+    for after in [0, 500, 1_600, 2_300, 4_000, 4_400, 7_000] {
+        until(begun, Duration::from_millis(after)).await;
+        is_dated(&mut guest, SESSION).await;
+    }
+}
+
+#[tokio::test]
+async fn a_pass_says_no_more_than_the_rest_of_session_max() {
+    let house = House::open(&sessions("session_max = \"12s\"\nend_grace = \"0s\""), OFTEN).await;
+    let mut guest = house.guest();
+    is_dated(&mut guest, SESSION).await;
+    let (begun, first) = (uptime(), dated(&guest));
+    until(begun, Duration::from_secs(6)).await;
+    is_dated(&mut guest, Duration::from_secs(12) - (uptime() - begun)).await;
+    assert!(dated(&guest) > first);
+}
+
+/// One who clicked a moment before the loss, just under a session after the click before; and one who had been idle for a session by then.
+#[tokio::test]
+async fn who_clicked_a_moment_before_all_was_lost_is_inside_and_who_had_been_idle_is_not() {
+    let mut house = House::open(&sessions("").replace("users = 1", "users = 2"), OFTEN).await;
+    let begun = uptime();
+    let (mut clicks, mut idle) = (house.inside().await, house.inside().await);
+    until(begun, SESSION - TENTH / 2).await;
+    assert!(clicks.page("/page").await.is_the_shops());
+    house.gate.kill();
+    house.gate.lose_log();
+    house.gate.start();
+    house.gate.ready().await;
+    // By now the dates of before that click are over.
+    until(begun, SESSION + TENTH * 2).await;
+    assert_eq!(idle.page("/page").await.word(), "waiting");
+    let answer = clicks.page("/page").await;
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    house.until("sessions", 1).await;
+}
