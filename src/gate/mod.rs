@@ -369,7 +369,7 @@ impl Gate {
         let pages = &self.shared.pages;
         match self.shared.limits.preflight(visit.client) {
             Ok(()) => {
-                let right = Admission::Bounded(Sort::Read, None);
+                let right = Admission::Bounded(Sort::Preflight, None);
                 self.forward(visit, request, pages, Outcome::Preflight, right).await
             }
             Err(over) => over.answer(pages, visit),

@@ -30,6 +30,7 @@ use super::visit::Visit;
 /// The bounds.
 pub struct Unadmitted {
     reads: Bound,
+    preflights: Bound,
     posts: Bound,
     streams: Bound,
 }
@@ -53,6 +54,8 @@ pub type Place = (Hold, Option<CrawlerHold>);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sort {
     Read,
+    /// They bring no cookie, so those of visitors inside are among them: no other read may keep them out.
+    Preflight,
     Post,
     /// Its body is streamed to the shop as it comes.
     Stream,
@@ -67,7 +70,7 @@ impl Sort {
     /// As a proxy that asks is told it.
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Self::Read => "reads",
+            Self::Read | Self::Preflight => "reads",
             Self::Post | Self::Stream => "posts",
         }
     }
@@ -84,6 +87,7 @@ impl Unadmitted {
         };
         Self {
             reads: bound("unadmitted-reads", bounds.reads, before.map(|old| &old.reads)),
+            preflights: bound("unadmitted-preflights", bounds.reads, before.map(|old| &old.preflights)),
             posts: bound("unadmitted-posts", bounds.posts, before.map(|old| &old.posts)),
             streams: bound("unadmitted-streams", bounds.streams, before.map(|old| &old.streams)),
         }
@@ -91,7 +95,7 @@ impl Unadmitted {
 
     /// Sets the bounds of what was taken over from those before.
     pub fn take_force(&self) {
-        for bound in [&self.reads, &self.posts, &self.streams] {
+        for bound in [&self.reads, &self.preflights, &self.posts, &self.streams] {
             bound.held.allow_within(bound.most, share(bound.most));
         }
     }
@@ -101,6 +105,7 @@ impl Unadmitted {
     pub fn take(&self, sort: Sort, client: IpAddr) -> Option<Hold> {
         let bound = match sort {
             Sort::Read => &self.reads,
+            Sort::Preflight => &self.preflights,
             Sort::Post => &self.posts,
             Sort::Stream => &self.streams,
         };
@@ -193,7 +198,8 @@ mod tests {
             "all of it"
         );
         let stream = take(Sort::Stream, 4);
-        assert!(take(Sort::Post, 4).is_some() && stream.is_some(), "the other bounds");
+        let others = [take(Sort::Post, 4), take(Sort::Preflight, 1), stream];
+        assert!(others.iter().all(Option::is_some), "the other bounds");
         assert!(take(Sort::Stream, 5).is_none());
         drop(mine);
         assert!(take(Sort::Read, 4).is_some());

@@ -21,7 +21,7 @@ use super::visit::Visit;
 /// Most cookies of a room that a browser keeps beside those of the present line.
 const MOST: usize = 24;
 
-/// Fewer bytes hold no more cookies than that.
+/// Fewer bytes are no burden, however many cookies they hold.
 const FEW_BYTES: usize = MOST * 64;
 
 /// A line's cookies.
@@ -42,12 +42,12 @@ enum Rank {
 }
 
 impl Line<'_> {
-    fn rank(&self, session_ms: u64, now: Wall) -> Rank {
+    fn rank(&self, over_after_ms: Option<u64>, now: Wall) -> Rank {
         match (self.expires, self.joined) {
             // A pass is of the session that came of the ticket, unless its visitor has joined again since.
             (Some(expires), joined) if joined.is_none_or(|joined| joined <= expires) => {
                 // Answers set the pass anew while its session is used, so only a socket or stream is left that keeps it alive.
-                let is_over = expires.plus(session_ms) < now;
+                let is_over = over_after_ms.is_some_and(|after_ms| expires.plus(after_ms) < now);
                 if is_over { Rank::Over } else { Rank::Inside(expires) }
             }
             (_, Some(joined)) => Rank::Waits(joined),
@@ -73,11 +73,12 @@ impl Shared {
         let (policy, names) = rules.cookies(visit.secure, None, line);
         let kinds = [&names.ticket, &names.pass, &names.told];
         let kinds = kinds.map(|name| name.split_at(name.len() - LINE_TAG_LEN));
-        let session_ms = rules.room.settings.session_ms;
+        // In a sale by stock a pass shows who has won when its session is long over.
+        let over_after_ms = (!self.sells(&rules.room.name)).then_some(rules.room.settings.session_ms);
         let mut others = others(head, kinds);
         // Another room may be called as this one and a tag.
         others.retain(|tag, _| self.room_named(&format!("{}-{tag}", rules.room.name)).is_none());
-        forgotten(others, policy, session_ms, visit.wall)
+        forgotten(others, policy, over_after_ms, visit.wall)
     }
 }
 
@@ -110,14 +111,19 @@ fn others<'a>(head: &'a Parts, [ticket_kind, pass_kind, told_kind]: [(&str, &str
     lines
 }
 
-fn forgotten(lines: BTreeMap<&str, Line<'_>>, policy: &Policy, session_ms: u64, now: Wall) -> Vec<HeaderValue> {
+fn forgotten(
+    lines: BTreeMap<&str, Line<'_>>,
+    policy: &Policy,
+    over_after_ms: Option<u64>,
+    now: Wall,
+) -> Vec<HeaderValue> {
     let mut left: usize = lines.values().map(|line| line.names.len()).sum();
     if left <= MOST {
         return Vec::new();
     }
     let mut lines: Vec<(Rank, Line<'_>)> = lines
         .into_values()
-        .map(|line| (line.rank(session_ms, now), line))
+        .map(|line| (line.rank(over_after_ms, now), line))
         .collect();
     lines.sort_by_key(|(rank, _)| *rank);
     let mut cleared = Vec::new();
@@ -199,7 +205,7 @@ mod tests {
             domain: None,
             pass_max_age_secs: 7_200,
         };
-        let cleared = forgotten(others(&head, KINDS), &policy, SESSION_MS, NOW);
+        let cleared = forgotten(others(&head, KINDS), &policy, Some(SESSION_MS), NOW);
         let name = |value: &HeaderValue| value.to_str().unwrap().split('=').next().unwrap().to_owned();
         cleared.iter().map(name).collect()
     }

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, UPGRADE};
+use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, UPGRADE};
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Version};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
@@ -315,14 +315,14 @@ pub(super) fn refusal(malformed: Malformed) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(ANTEROOM_STATUS, HeaderValue::from_static(MALFORMED));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if malformed == Malformed::Connect {
-        headers.insert(
-            ALLOW,
-            HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
-        );
+        headers.insert(ALLOW, METHODS);
     }
     response
 }
+
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
 
 /// Takes what the client still sends, so that it can read its last answer before the close (RFC 9112, section 9.6).
 async fn linger(stream: &WriteHalf) {

@@ -144,7 +144,7 @@ impl<'a> Exchange<'a> {
     /// The request as it would be sent again, where that may be asked for. Over HTTP/2 any may be that was not processed.
     fn copy(&self, request: &mut Request<Sent>, lease: &Lease) -> Option<Copy> {
         let is_safe = self.sender.progress.is_none()
-            && request.method().is_idempotent()
+            && hygiene::is_repeatable(request)
             && self.resent < self.settings.retries
             && (lease.is_reused() || self.pool.origins().are_many());
         (is_safe || lease.fate().is_some()).then(|| {

@@ -5,11 +5,12 @@
 //! these ([`names::field`]), such as `X_Forwarded_For`, whoever sends them. Ours are set last.
 
 use http::header::{
-    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONNECTION, CONTENT_ENCODING,
-    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, Entry, FORWARDED, HOST, ORIGIN, PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
+    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALT_SVC, AUTHORIZATION, CONNECTION,
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, Entry, FORWARDED, HOST, ORIGIN,
+    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
+    WWW_AUTHENTICATE,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Version};
 
 use crate::names;
 
@@ -46,9 +47,39 @@ pub(super) fn clean_response(headers: &mut HeaderMap) -> Option<SessionWord> {
     strip_named(headers, &[]);
     let word = headers.remove(SESSION).map(SessionWord);
     strip(headers, |name| {
-        is_hop_by_hop(name) || name.as_str().starts_with(OWN_PREFIX)
+        is_hop_by_hop(name) || name.as_str().starts_with(OWN_PREFIX) || *name == ALT_SVC
     });
     word
+}
+
+/// Whether a request or an answer signs its client in on the connection that it comes over, and not by itself: NTLM, and Negotiate as some
+/// servers take it (RFC 4559, section 6). What is sent over the same connection is that client's for the server, whoever sends it.
+pub(super) fn binds_connection(headers: &HeaderMap) -> bool {
+    let signs_in = [AUTHORIZATION, WWW_AUTHENTICATE].into_iter();
+    let mut values = signs_in
+        .flat_map(|name| headers.get_all(name))
+        .map(HeaderValue::as_bytes);
+    values.any(|value| {
+        let is = |scheme: &[u8]| {
+            value
+                .get(..scheme.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+        };
+        is(b"NTLM") || is(b"Negotiate")
+    })
+}
+
+/// Whether a request may be sent twice: by its method, and by any that its fields or query may name instead (RFC 9110, section 9.2.2).
+pub(super) fn is_repeatable<B>(request: &Request<B>) -> bool {
+    let is_named = |name: &HeaderName| {
+        names::field::METHODS
+            .iter()
+            .any(|own| names::field::is_same(own, name.as_str()))
+    };
+    let in_query = |query: &str| query.to_ascii_lowercase().contains("method");
+    request.method().is_idempotent()
+        && !request.headers().keys().any(is_named)
+        && !request.uri().query().is_some_and(in_query)
 }
 
 /// Trailers are merged with the head by some: what may not stand there may not stand here, nor what says how to frame,

@@ -20,6 +20,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::error::Kind;
+use super::hygiene;
 use super::origins::{Budget, Busy, Origin, Origins, Protocol};
 use super::sent::Sent;
 use super::settings::{ShopHttp2, UpstreamSettings};
@@ -68,6 +69,7 @@ pub(super) enum Way {
 }
 
 /// The use of a connection for one request.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Lease {
     // Before `busy`: a connection is kept, or told to close, before another request may take its place.
     way: Option<Way>,
@@ -76,6 +78,8 @@ pub(super) struct Lease {
     since: Instant,
     reused: bool,
     reusable: bool,
+    /// SECURITY: somebody is signed in on the connection itself.
+    is_bound: bool,
     /// A whole answer speaks for its server.
     good: bool,
 }
@@ -164,6 +168,7 @@ impl Pool {
             busy,
             since,
             reusable: false,
+            is_bound: false,
             good: false,
         }
     }
@@ -282,7 +287,12 @@ impl Lease {
     /// Sends a request and waits for the head of its answer.
     pub(super) async fn send(&mut self, request: Request<Sent>) -> Result<Response<Incoming>, Kind> {
         match &mut self.way {
-            Some(Way::Own(line)) => line.sender.send_request(request).await.map_err(|_| Kind::Broken),
+            Some(Way::Own(line)) => {
+                self.is_bound |= hygiene::binds_connection(request.headers());
+                let answer = line.sender.send_request(request).await.map_err(|_| Kind::Broken)?;
+                self.is_bound |= hygiene::binds_connection(answer.headers());
+                Ok(answer)
+            }
             // PERF: its state is large.
             Some(Way::Shared(stream)) => Box::pin(stream.send(request, self.pool.settings.write)).await,
             None => unreachable!("a lease holds its connection until it is given back"),
@@ -336,7 +346,7 @@ impl Lease {
 
     /// Says that the connection may serve another request once the answer has been read whole.
     pub(super) fn may_be_kept(&mut self) {
-        self.reusable = true;
+        self.reusable = !self.is_bound;
     }
 
     /// Counts a head with this status for or against its server: a good one only once the answer is whole, unless it has no end.

@@ -1,6 +1,7 @@
 //! A shop that notes every request that reaches it, for whom and from when to when, and answers from a script.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -62,6 +63,7 @@ pub const PLAIN: Reply = Reply::new(
 pub struct Shop {
     pub address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
+    begun: Arc<AtomicUsize>,
 }
 
 impl Shop {
@@ -75,13 +77,20 @@ impl Shop {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let record = Arc::clone(&seen);
+        let begun = Arc::<AtomicUsize>::default();
+        let (record, count) = (Arc::clone(&seen), Arc::clone(&begun));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(Wire::new(stream), replies, Arc::clone(&record)));
+                let record = (Arc::clone(&record), Arc::clone(&count));
+                tokio::spawn(serve(Wire::new(stream), replies, record));
             }
         });
-        Self { address, seen }
+        Self { address, seen, begun }
+    }
+
+    /// How many requests it has read, answered or not.
+    pub fn begun(&self) -> usize {
+        self.begun.load(Ordering::Relaxed)
     }
 
     /// Everything seen so far, in the order of the answers.
@@ -98,8 +107,9 @@ impl Shop {
     }
 }
 
-async fn serve(mut wire: Wire, replies: &'static [Reply], record: Arc<Mutex<Vec<Seen>>>) {
+async fn serve(mut wire: Wire, replies: &'static [Reply], (record, begun): (Arc<Mutex<Vec<Seen>>>, Arc<AtomicUsize>)) {
     while let Ok(Some(request)) = wire.request().await {
+        begun.fetch_add(1, Ordering::Relaxed);
         let from = anteroom::time::uptime();
         let target = request.head.split(' ').nth(1).unwrap_or_default();
         let reply = replies

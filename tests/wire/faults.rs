@@ -301,7 +301,10 @@ fn idempotent_request_is_sent_again_when_a_kept_connection_died() {
 #[test]
 fn other_requests_are_never_sent_again() {
     let with_body = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na";
-    for request in [POST, with_body] {
+    // A shop that obeys such a field or parameter takes them for POST.
+    let named = "PUT / HTTP/1.1\r\nHost: a\r\nX_HTTP_Method: POST\r\n\r\n";
+    let in_query = "GET /?_Method=post HTTP/1.1\r\nHost: a\r\n\r\n";
+    for request in [POST, with_body, named, in_query] {
         let shop = dying("");
         let gate = Gate::new(&shop);
         assert_eq!(outcome(&gate, GET).0, 200);

@@ -242,3 +242,34 @@ fn shop_s_word_on_the_session_is_handed_over_and_removed() {
     assert_eq!(answer.header("x-heard").unwrap(), "complete");
     assert!(!answer.head.contains("anteroom-"), "{}", answer.head);
 }
+
+/// A browser that obeyed it would come to the shop by another way than the gate.
+#[test]
+fn another_way_to_the_shop_is_not_passed_on() {
+    let shop = Shop::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nAlt-Svc: h3=\":8443\"; ma=86400\r\n\r\nhi");
+    let answer = Gate::new(&shop).client().ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!((answer.status, answer.header("alt-svc")), (200, None));
+}
+
+/// NTLM signs the connection in, and with it whoever would be given it next.
+#[test]
+fn a_connection_that_somebody_is_signed_in_on_is_nobody_elses() {
+    let shop = Shop::answering(OK);
+    let gate = Gate::new(&shop);
+    let mut client = gate.client();
+    for (nth, authorization) in ["NTLM TlRMTVNT", "negotiate YII", "Basic YTpi", "Basic YTpi"]
+        .into_iter()
+        .enumerate()
+    {
+        let fields = format!("Host: a\r\nAuthorization: {authorization}");
+        assert_eq!(client.ask(&format!("GET / HTTP/1.1\r\n{fields}\r\n\r\n")).status, 200);
+        assert_eq!(shop.connections(), nth.min(2) + 1, "{authorization}");
+    }
+    let asking = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nWWW-Authenticate: Basic\r\nWWW-Authenticate: NTLM x\r\n\r\nhi";
+    let shop = Shop::answering(asking);
+    let gate = Gate::new(&shop);
+    for nth in 1..=2 {
+        assert_eq!(gate.client().ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status, 401);
+        assert_eq!(shop.connections(), nth);
+    }
+}

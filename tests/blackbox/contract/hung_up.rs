@@ -45,11 +45,13 @@ async fn at_shop(house: &House, many: u64) {
 
 /// Sends a request and hangs up when it is the `nth` that the shop has.
 async fn hangs_up(house: &House, guest: &Guest, (method, target): (&str, &str), nth: u64) {
+    let before = house.shop.begun();
     let mut wire = Wire::open(house.gate.address).await.unwrap();
     wire.send(guest.request(method, target, "", "").as_bytes())
         .await
         .unwrap();
     at_shop(house, nth).await;
+    eventually("the shop has it", async || (house.shop.begun() > before).then_some(())).await;
 }
 
 async fn sold(house: &House, many: u64) {
