@@ -118,6 +118,10 @@ impl Gate {
             JoinOutcome::Later => (lane, TicketPlace::Pending(arrival.id)),
             JoinOutcome::Refused => return Joined::Refused,
         };
+        // Once for each visitor: whoever comes again was written down.
+        if !matches!(coming, Coming::Again(_)) {
+            seat.note_code(lane, visit);
+        }
         // PERF: nobody else needs to know.
         if seat.rules.room.proof.is_some() && seat.rehearsal.is_none() {
             seat.rules.joins.count(time::uptime());
