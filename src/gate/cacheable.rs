@@ -16,7 +16,7 @@ pub fn by_shared_caches(method: &Method, status: StatusCode, headers: &HeaderMap
     if headers.keys().any(is_for_caches_alone) {
         return true;
     }
-    if says(headers, "no-store") || says(headers, "private") {
+    if says_alone(headers, "no-store") || says_alone(headers, "private") {
         return false;
     }
     is_explicit(headers) || HEURISTIC.contains(&status.as_u16())
@@ -47,17 +47,42 @@ pub fn make_private(headers: &mut HeaderMap) {
 /// Fields that caches obey before `Cache-Control`: `CDN-Cache-Control` and a cache's own (RFC 9213), and older ones.
 fn is_for_caches_alone(name: &HeaderName) -> bool {
     let name = name.as_str();
-    name.ends_with("-cache-control") || matches!(name, "surrogate-control" | "x-accel-expires")
+    name.ends_with("-cache-control") || matches!(name, "surrogate-control" | "edge-control" | "x-accel-expires")
 }
 
+/// With an argument or without one.
 fn says(headers: &HeaderMap, directive: &str) -> bool {
-    let lines = headers
-        .get_all(CACHE_CONTROL)
-        .into_iter()
-        .filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|item| {
+    lines(headers).flat_map(|line| line.split(',')).any(|item| {
         let name = item.split('=').next().unwrap_or_default();
         name.trim().eq_ignore_ascii_case(directive)
+    })
+}
+
+/// Without an argument: `private="x"` limits that field alone, and a cache may keep the rest with its `Set-Cookie` (RFC 9111,
+/// section 5.2.2.7).
+fn says_alone(headers: &HeaderMap, directive: &str) -> bool {
+    lines(headers)
+        .flat_map(directives)
+        .any(|item| item.trim().eq_ignore_ascii_case(directive))
+}
+
+fn lines(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let lines = headers.get_all(CACHE_CONTROL).into_iter();
+    lines.filter_map(|line| line.to_str().ok())
+}
+
+/// A line parted at commas, but for those in a quoted string (RFC 9110, section 5.6.4).
+fn directives(line: &str) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    line.split(move |c: char| {
+        let is_literal = std::mem::take(&mut escaped);
+        match c {
+            _ if is_literal => {}
+            '"' => quoted = !quoted,
+            '\\' => escaped = quoted,
+            _ => {}
+        }
+        c == ',' && !quoted
     })
 }
 
@@ -98,15 +123,45 @@ mod tests {
     }
 
     #[test]
+    fn private_for_some_fields_leaves_the_rest_to_caches() {
+        let kept = |said: &'static str| stored(&Method::GET, 200, &[("cache-control", said)]);
+        for some in [
+            "private=\"x\", max-age=60",
+            "private=x",
+            "Private=\"set-cookie\"",
+            "no-cache=\"x, private, y\"",
+            "a=\"b\\\", private, c\"",
+            "no-store=\"x\"",
+        ] {
+            assert!(kept(some), "{some}");
+        }
+        for all in [
+            "private=\"x\", private",
+            "a=\"b, c\", private",
+            "a=\"b\\\\\", private",
+            " PRIVATE ",
+        ] {
+            assert!(!kept(all), "{all}");
+        }
+    }
+
+    #[test]
     fn fields_for_caches_alone_stand_over_private_and_are_taken_away() {
         let fields = [("cache-control", "private"), ("cdn-cache-control", "max-age=60")];
         assert!(stored(&Method::GET, 200, &fields));
-        assert!(stored(&Method::GET, 200, &[("surrogate-control", "max-age=60")]));
+        for name in ["surrogate-control", "edge-control"] {
+            assert!(stored(
+                &Method::GET,
+                200,
+                &[("cache-control", "private"), (name, "max-age=60")]
+            ));
+        }
         assert!(stored(&Method::GET, 304, &[]));
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("cdn-cache-control", "max-age=60"),
             ("x-accel-expires", "60"),
+            ("edge-control", "max-age=60"),
             ("expires", "0"),
         ] {
             headers.insert(name, HeaderValue::from_static(value));

@@ -89,18 +89,27 @@ impl Seat<'_> {
         let Some(lane) = self.rules.lane(visit.client, self.claimed) else {
             return self.rest();
         };
-        if let Some(index) = self.lane_by_code(visit) {
+        if let Some((index, _)) = self.lane_by_code(visit) {
             return index;
         }
         self.index(&lane.name).unwrap_or_else(|| self.rest())
     }
 
-    /// The lane that the code leads to which the request carries.
-    fn lane_by_code(&self, visit: &Visit) -> Option<LaneId> {
+    /// The lane that the code leads to which the request carries, and the code.
+    fn lane_by_code(&self, visit: &Visit) -> Option<(LaneId, Code)> {
         let code = self.judge_code(parted(self.code()?).0, visit).ok()?;
         match &code.grant {
-            Grant::Lane(name) if !code.single => self.index(name),
+            Grant::Lane(name) if !code.single => Some((self.index(name)?, code)),
             _ => None,
+        }
+    }
+
+    /// Writes down, by its id, the code by which a newcomer stands in this lane. One that is only shown, as anybody may at will,
+    /// writes nothing.
+    pub(super) fn note_code(&self, lane: LaneId, visit: &Visit) {
+        let room = &self.rules.room.name;
+        if let Some((_, code)) = self.lane_by_code(visit).filter(|(index, _)| *index == lane) {
+            tracing::info!(%room, code = %code.id, grants = %code.grant, "a code was accepted");
         }
     }
 
@@ -190,13 +199,13 @@ impl Seat<'_> {
         answer
     }
 
-    /// Counts what became of a code, and writes it down by its id.
+    /// Counts what became of a code that was shown.
     pub fn tell(&self, verdict: &Result<Code, CodeFate>) {
         let room = &self.rules.room.name;
         let fate = verdict.as_ref().map_or_else(|fate| *fate, |_| CodeFate::Accepted);
         self.shared.metrics.code(fate);
         match verdict {
-            Ok(code) => tracing::info!(%room, code = %code.id, grants = %code.grant, "a code was accepted"),
+            Ok(code) => tracing::debug!(%room, code = %code.id, grants = %code.grant, "a code was shown"),
             Err(fate) => tracing::debug!(%room, reason = fate.as_str(), "a code was refused"),
         }
     }

@@ -40,7 +40,7 @@ pub async fn account(
     };
     // SECURITY: a stack that merges query and form may read the query's.
     let query = request.head.uri.query().unwrap_or_default();
-    if parameter::value_of(query.as_bytes(), name)?.is_some() {
+    if parameter::value_in_query(query, name)?.is_some() {
         return Err(NoField::Malformed.into());
     }
     // What is packed would have to be unpacked, within bounds of its own.
@@ -156,7 +156,7 @@ impl Shared {
             && let Some(value) = said(name)?
         {
             let query = head.uri.query().unwrap_or_default();
-            if parameter::value_of(query.as_bytes(), name)?.is_none_or(|own| own.bytes != value.bytes) {
+            if parameter::value_in_query(query, name)?.is_none_or(|own| own.bytes != value.bytes) {
                 return Err(Refused::Otherwise);
             }
         }

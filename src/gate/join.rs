@@ -98,6 +98,11 @@ impl Gate {
         if let Some(joined) = self.by_code(seat, visit, edition).await {
             return joined;
         }
+        self.place(seat, visit, edition, coming).await
+    }
+
+    /// As [`Gate::number`], for whoever is counted and comes without a code for the log.
+    pub(super) async fn place(&self, seat: &Seat<'_>, visit: &Visit, edition: Edition, coming: Coming) -> Joined {
         let lane = seat.lane(visit);
         let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());
         let tags = seat.joins_as();
@@ -113,6 +118,10 @@ impl Gate {
             JoinOutcome::Later => (lane, TicketPlace::Pending(arrival.id)),
             JoinOutcome::Refused => return Joined::Refused,
         };
+        // Once for each visitor: whoever comes again was written down.
+        if !matches!(coming, Coming::Again(_)) {
+            seat.note_code(lane, visit);
+        }
         // PERF: nobody else needs to know.
         if seat.rules.room.proof.is_some() && seat.rehearsal.is_none() {
             seat.rules.joins.count(time::uptime());

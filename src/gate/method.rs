@@ -7,7 +7,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 
 use crate::names;
-use crate::names::parameter::value_of;
+use crate::names::parameter::value_in_query;
 
 /// The methods that fields of the request name; [`Unclear`] for a value that is none.
 pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Unclear>> {
@@ -17,13 +17,11 @@ pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Uncle
 
 /// The methods that a query names.
 pub fn in_query(query: &str) -> impl Iterator<Item = Result<Method, Unclear>> {
-    PARAMETERS
-        .iter()
-        .filter_map(|name| match value_of(query.as_bytes(), name) {
-            Ok(None) => None,
-            Ok(Some(value)) => Some(named(&value.bytes)),
-            Err(_) => Some(Err(Unclear)),
-        })
+    PARAMETERS.iter().filter_map(|name| match value_in_query(query, name) {
+        Ok(None) => None,
+        Ok(Some(value)) => Some(named(&value.bytes)),
+        Err(_) => Some(Err(Unclear)),
+    })
 }
 
 /// The method that a value names.

@@ -38,7 +38,7 @@ pub enum Format {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     pub format: Format,
-    /// A level (`info`) or directives by module (`info,anteroom::proxy=debug`).
+    /// A level (`info`) or directives by module (`info,anteroom::proxy=debug`). `h2` and `hickory_*` log where they are named.
     pub filter: String,
 }
 
@@ -157,12 +157,20 @@ fn layered(filter: reload::Layer<EnvFilter, Registry>, json: bool, terminal: boo
     Box::new(registry.with(layer.with_ansi(false)))
 }
 
+/// The filter as it was given, with [`UNASKED`] before it: a later directive of the same target takes its place, and a longer
+/// target goes first.
 fn parse_filter(filter: &str) -> Result<EnvFilter, InitError> {
-    EnvFilter::builder().parse(filter).map_err(|error| InitError::Filter {
-        filter: filter.to_owned(),
-        reason: error.to_string(),
-    })
+    let asked = if filter.is_empty() { "error" } else { filter };
+    EnvFilter::builder()
+        .parse(format!("{UNASKED},{asked}"))
+        .map_err(|error| InitError::Filter {
+            filter: filter.to_owned(),
+            reason: error.to_string(),
+        })
 }
+
+/// SECURITY: libraries that write down whole addresses (`hickory_*`), or a line for each connection that a stranger breaks (`h2`).
+const UNASKED: &str = "hickory=off,h2=off";
 
 /// RFC 3339 in UTC with milliseconds.
 struct Utc;
@@ -225,9 +233,13 @@ mod tests {
     use super::*;
 
     fn logged(json: bool, event: impl FnOnce()) -> String {
+        logged_by("info", json, event)
+    }
+
+    fn logged_by(filter: &str, json: bool, event: impl FnOnce()) -> String {
         let sink = Sink::default();
         let lines = Lines::start(Box::new(sink.clone()), Counter::default()).expect("a thread");
-        let filter = parse_filter("info").expect("a level");
+        let filter = parse_filter(filter).expect("a filter");
         tracing::subscriber::with_default(subscriber(filter, json, false, lines.clone()).0, event);
         assert!(lines.flush(Duration::from_secs(30)), "the writer answers");
         sink.text()
@@ -263,9 +275,31 @@ mod tests {
     }
 
     #[test]
+    fn libraries_that_strangers_can_make_talk_do_so_only_where_they_are_named() {
+        let told = |filter: &str| {
+            let text = logged_by(filter, false, || {
+                tracing::warn!(target: "h2::proto::streams::recv", "of h2");
+                tracing::error!(target: "hickory_net::udp::udp_client_stream", "of udp");
+                tracing::error!(target: "hickory_resolver::name_server_pool", "of names");
+                tracing::error!("of ours");
+            });
+            ["of h2", "of udp", "of names", "of ours"].map(|line| text.contains(line))
+        };
+        for general in ["info", "trace", "", "debug,anteroom::proxy=trace"] {
+            assert_eq!(told(general), [false, false, false, true], "{general:?}");
+        }
+        assert_eq!(told("info,h2=warn"), [true, false, false, true]);
+        assert_eq!(told("h2::proto=debug,info"), [true, false, false, true]);
+        assert_eq!(told("hickory_net=info,info"), [false, true, false, true]);
+        assert_eq!(told("hickory=error"), [false, true, true, false]);
+        assert_eq!(told("warn,h2=error"), [false, false, false, true]);
+    }
+
+    #[test]
     fn a_wrong_filter_is_refused_in_words() {
         let error = check_filter("anteroom=loud").expect_err("no such level");
         assert!(error.to_string().contains("anteroom=loud"), "{error}");
+        assert!(!error.to_string().contains("h2"), "{error}");
         assert!(check_filter("info,anteroom::proxy=debug").is_ok());
     }
 

@@ -44,11 +44,31 @@ pub fn value_of(text: &[u8], name: &str) -> Result<Option<Value>, Doubtful> {
     Ok(value)
 }
 
+/// As [`value_of`], in a query. SECURITY: it is read before any limit, once for each name that matters.
+///
+/// # Errors
+/// Also for any query of more pairs than every stack reads, whatever is in it.
+pub fn value_in_query(query: &str, name: &str) -> Result<Option<Value>, Doubtful> {
+    let mut separators = memchr::memchr2_iter(b'&', b';', query.as_bytes());
+    if separators.nth(MAX_PAIRS - 1).is_some() {
+        return Err(Doubtful);
+    }
+    value_of(query.as_bytes(), name)
+}
+
 fn sole_value<'t>(pairs: impl Iterator<Item = &'t [u8]>, name: &str) -> Result<Option<Value>, Doubtful> {
-    let (mut found, mut times, mut count) = (None, 0, 0);
+    let (mut found, mut times, mut count, mut empty) = (None, 0, 0, 0);
     let mut finder = Finder::new(name);
     for pair in pairs {
         count += 1;
+        if pair.is_empty() {
+            empty += 1;
+            // No browser and no library writes any.
+            if empty > MAX_PAIRS {
+                return Err(Doubtful);
+            }
+            continue;
+        }
         let (key, value) = parted(pair, &mut finder)?;
         match finder.spelling(key)? {
             Spelling::Other => continue,

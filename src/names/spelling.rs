@@ -130,7 +130,7 @@ fn at_a_glance(raw: &[u8], wanted: &str) -> Option<Spelling> {
             _ => return Some(Spelling::Other),
         }
     }
-    let is_part = letters.next().is_some() && !wanted.contains(['[', ']']);
+    let is_part = letters.next().is_some() && memchr::memchr2(b'[', b']', wanted.as_bytes()).is_none();
     is_part.then_some(Spelling::Other)
 }
 

@@ -60,6 +60,10 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     second.goes_to("/sale");
     assert_eq!(second.position(), Some(2));
     assert_eq!(gate.figure("anteroom_codes_total{fate=\"code_accepted\"}"), 2);
+    // Whoever only follows the link, however often, has no place.
+    for _ in 0..3 {
+        assert_eq!(follows(&mut gate.visitor(), &code).status, 303);
+    }
     inside.leaves();
     crate::until("the turn of the code", || {
         (visitor.status()["state"] == "called").then_some(())
@@ -72,7 +76,8 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     );
     let said = gate.stop();
     assert!(!said.err.contains(&code), "a code in the log");
-    assert!(said.err.contains("a code was accepted"), "{said:?}");
+    let accepted = said.err.matches("a code was accepted").count();
+    assert_eq!(accepted, 2, "once for each who joined by it: {said:?}");
 }
 
 /// Any site can send a visitor to a link: what they have is given up by the page's own button alone.

@@ -219,3 +219,58 @@ fn a_ticket_that_the_room_does_not_know_is_kept_while_the_log_cannot_be_asked() 
     free_disk(&gate, before);
     until("a place", || (lost.goes_to("/").word() == "waiting").then_some(()));
 }
+
+/// A page loads again, and an app may; whoever only asks is no worse off.
+#[test]
+fn who_joined_in_an_outage_learns_of_the_place_by_asking_alone() {
+    let site = Site::new("", "");
+    let gate = site.start_on_small_disk();
+    let inside = gate.insider();
+    let before = fill_disk(&gate);
+    let (mut by_status, mut by_check_in) = (gate.visitor(), gate.visitor());
+    for newcomer in [&mut by_status, &mut by_check_in] {
+        assert_eq!(newcomer.goes_to("/").word(), "joining");
+    }
+    let joined = gate.visitor().joins_as_app().json();
+    assert_eq!(joined["state"], "joining", "{joined}");
+    let mut app = joined["ticket"].as_str().expect("a ticket to keep").to_owned();
+    free_disk(&gate, before);
+
+    // The one who came last asks first.
+    until("the app's number", || {
+        let fields = format!("Accept: application/json\r\nAnteroom-Ticket: {app}\r\n");
+        let told = gate.visitor().asks("GET /.anteroom/rooms/shop/status", &fields, "");
+        assert!(told.headers("set-cookie").is_empty(), "{told:?}");
+        let told = told.json();
+        app = told["ticket"].as_str().expect("a ticket to keep").to_owned();
+        is_waiting(&told).then_some(())
+    });
+    until("the number", || {
+        let fields = "Sec-Fetch-Site: same-origin\r\nContent-Length: 0\r\n";
+        let told = by_check_in.asks("POST /.anteroom/rooms/shop/check-in", fields, "");
+        is_waiting(&told.json()).then_some(())
+    });
+    until("the number", || {
+        let told = by_status.status();
+        assert!(told["ticket"].is_null(), "in the cookie alone: {told}");
+        is_waiting(&told).then_some(())
+    });
+    until("the order of arrival", || {
+        let positions = (by_status.position(), by_check_in.position());
+        (positions == (Some(1), Some(2))).then_some(())
+    });
+    let fields = format!("Accept: application/json\r\nAnteroom-Ticket: {app}\r\n");
+    let told = gate.visitor().asks("GET /.anteroom/rooms/shop/status", &fields, "");
+    assert_eq!(told.json()["position"], 3, "{told:?}");
+    assert_eq!(gate.figure("anteroom_waiting{room=\"shop\"}"), 3);
+    inside.clone().leaves();
+    until("the turn", || (by_status.status()["state"] == "called").then_some(()));
+    assert!(by_status.goes_to("/").is_the_shops());
+}
+
+/// Asking is all that an answer may ask of whoever has arrived.
+fn is_waiting(told: &serde_json::Value) -> bool {
+    let state = told["state"].as_str().unwrap_or_default();
+    assert!(["joining", "waiting"].contains(&state), "{told}");
+    state == "waiting"
+}

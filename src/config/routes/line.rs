@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use super::router::Doubtful;
-use crate::names::parameter::value_of;
+use crate::names::parameter::value_in_query;
 use crate::room::LineName;
 
 /// Where the value that names a line stands.
@@ -41,7 +41,7 @@ pub enum LineOf {
 impl Per {
     /// The line that the query names; doubtful where shops may read different values, or none.
     pub(super) fn of_query(&self, name: &str, query: Option<&str>) -> Result<LineOf, Doubtful> {
-        let value = value_of(query.unwrap_or_default().as_bytes(), name).map_err(|_| Doubtful)?;
+        let value = value_in_query(query.unwrap_or_default(), name).map_err(|_| Doubtful)?;
         Ok(value.map_or(LineOf::Unknown, |value| self.line(&value.bytes)))
     }
 

@@ -11,7 +11,7 @@ use crate::waiting::{DrawStatus, Opening, Stall, State, Status, StockFacts};
 use super::super::Gate;
 use super::super::answers::{Answer, json};
 use super::super::decide::{Door, PassState, TicketState, Void};
-use super::super::join::number_of;
+use super::super::join::{Coming, Joined, number_of};
 use super::super::line_page::{jitter, reference};
 use super::super::seat::{Seat, Worth};
 use super::super::told;
@@ -38,18 +38,59 @@ impl Gate {
             return seat.not_yours(visit);
         }
         let worth = seat.own(visit, worth).await;
-        seat.note(worth.presence(), seat.ticket_visitor());
-        if check_in {
-            return self.with_tokens(seat, visit, &worth);
+        if seat.may_be_numbered(visit, &worth) {
+            return self.numbered(seat, visit, worth, check_in).await;
         }
-        let answer = self.status_answer(seat, visit, &worth, &Self::handed(seat, visit, &worth), Outcome::Status);
-        seat.with_ticket_anew(&worth, answer)
+        self.known(seat, visit, &worth, (check_in, false))
+    }
+
+    /// The status of the holder of a pending ticket, who gets its number as a page does that loads again: whoever was numbered
+    /// meanwhile has the place of their arrival.
+    async fn numbered(&self, seat: &Seat<'_>, visit: &Visit, worth: Worth, check_in: bool) -> Answer {
+        let TicketState::Pending(id) = worth.ticket() else {
+            return self.known(seat, visit, &worth, (check_in, false));
+        };
+        let ticket = match self.place(seat, visit, worth.edition, Coming::Again(id)).await {
+            Joined::Called(tokens, _) => tokens.0,
+            Joined::InLine(ticket, _) if number_of(&ticket).is_some() => *ticket,
+            Joined::InLine(..) => return self.known(seat, visit, &worth, (check_in, true)),
+            _ => {
+                let worth = seat.worth(visit).unwrap_or(worth);
+                return self.known(seat, visit, &worth, (check_in, false));
+            }
+        };
+        let cookie = seat.set_ticket(&ticket);
+        let seat = seat.with(ticket, None);
+        let worth = seat.worth(visit).unwrap_or(worth);
+        let mut answer = self.known(&seat, visit, &worth, (check_in, true));
+        if !seat.app {
+            answer.response.headers_mut().append(SET_COOKIE, cookie);
+        }
+        answer
+    }
+
+    /// The status of a visitor with the tokens that the seat has; whether it is a check-in, and whether they have just joined.
+    fn known(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth, (check_in, fresh): (bool, bool)) -> Answer {
+        seat.note(worth.presence(), seat.ticket_visitor());
+        let handed = Handed {
+            fresh,
+            ..Self::handed(seat, visit, worth)
+        };
+        if check_in {
+            return self.with_handed(seat, visit, worth, &handed);
+        }
+        let answer = self.status_answer(seat, visit, worth, &handed, Outcome::Status);
+        seat.with_ticket_anew(worth, answer)
     }
 
     /// The status of somebody who has a place, with the pass when the turn has come or it is time for a new date: to an app
     /// in the answer, else as a cookie, which no script can read.
     pub(super) fn with_tokens(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
-        let answer = self.status_answer(seat, visit, worth, &Self::handed(seat, visit, worth), Outcome::Own);
+        self.with_handed(seat, visit, worth, &Self::handed(seat, visit, worth))
+    }
+
+    fn with_handed(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Handed) -> Answer {
+        let answer = self.status_answer(seat, visit, worth, handed, Outcome::Own);
         let mut answer = seat.with_ticket_anew(worth, answer);
         // Where a proxy asks, a pass has no other answer to be renewed on.
         let pass = worth.yields(seat, visit).or_else(|| worth.due(seat, visit));
@@ -180,6 +221,17 @@ impl Gate {
     }
 }
 
+impl Seat<'_> {
+    /// A pending ticket may have its number by now: it has not lapsed, the room has a line, and the request names what joining takes.
+    fn may_be_numbered(&self, visit: &Visit, worth: &Worth) -> bool {
+        let lasts = self.ticket().is_some_and(|ticket| !self.has_lapsed(ticket, visit));
+        let pending = lasts && matches!(worth.ticket(), TicketState::Pending(_));
+        let shut = matches!(worth.mode, Mode::Closed | Mode::Off) || worth.early.is_some() || worth.sold_out;
+        let line = !shut && worth.door != Door::LetPast && worth.pass() != PassState::Valid;
+        pending && line && !self.shared.replica.numbers_nobody() && !self.is_nameless() && !self.must_sign_in(worth)
+    }
+}
+
 /// What is known of the draw that the visitor takes part in.
 fn drawn(seat: &Seat<'_>, room: &RoomView, lane: LaneId, number: Number) -> Option<DrawStatus> {
     let figures = room.figures(&seat.rules.room.name, &seat.line, lane)?;
@@ -213,7 +265,6 @@ fn state(worth: &Worth, no_numbers: bool) -> State {
         TicketState::Called => State::Called,
         TicketState::Inside => State::Inside,
         TicketState::Waiting | TicketState::Unknown => State::Waiting,
-        // As soon as numbers are given again, the page reloads and an app joins, with the ticket it has.
         TicketState::Pending(_) if no_numbers => State::Joining,
         TicketState::Void(Void::Late) => State::Late,
         TicketState::Void(Void::Ended) => State::Ended,

@@ -42,6 +42,36 @@ fn a_value_is_read_where_all_stacks_read_the_same() {
     );
 }
 
+#[test]
+fn empty_pairs_say_nothing_and_a_thousand_of_them_are_refused_before_any_more_is_read() {
+    let of = |text: &str| value_of(text.as_bytes(), "id").map(|value| value.map(|value| value.bytes));
+    for ordinary in ["&id=5", "a=1&&id=5&", "id=5&&id=5", "id=5&&"] {
+        assert_eq!(of(ordinary), Ok(Some(b"5".to_vec())), "{ordinary}");
+    }
+    for separator in ["&", ";", "&;"] {
+        let text = separator.repeat(MAX_PAIRS / separator.len());
+        let (most, more) = (&text[1..], format!("{text}{separator}"));
+        assert_eq!((of(most), of(&more)), (Ok(None), Err(Doubtful)), "{separator}");
+    }
+    // A form that a shop gives out may have as many fields as it likes.
+    assert_eq!(of(&"a=1&".repeat(2 * MAX_PAIRS)), Ok(None));
+}
+
+#[test]
+fn a_query_of_more_pairs_than_every_stack_reads_is_doubtful_whatever_they_say() {
+    let of = |text: &str| value_in_query(text, "id").map(|value| value.map(|value| value.bytes));
+    assert_eq!(of("a=1&&id=5&"), Ok(Some(b"5".to_vec())));
+    for pair in ["a=1", "_", ""] {
+        let pairs = |count: usize| vec![pair; count].join("&");
+        assert_eq!(
+            (of(&pairs(MAX_PAIRS)), of(&pairs(MAX_PAIRS + 1))),
+            (Ok(None), Err(Doubtful)),
+            "{pair:?}"
+        );
+    }
+    assert_eq!(of(&";".repeat(MAX_PAIRS)), Err(Doubtful));
+}
+
 proptest! {
     #[test]
     fn a_value_that_is_read_is_what_every_stack_reads(pairs in prop::collection::vec((raw(), "[a-c1;\\[\\]=%]{0,4}"), 0..4), wanted in wanted()) {

@@ -231,6 +231,36 @@ async fn a_first_admission_on_a_cacheable_page_is_made_private() {
     );
 }
 
+const PRIVATE_IN_PART: &[Reply] = &[
+    Reply::new(
+        "/part",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nCache-Control: private=\"x\", max-age=60\r\n",
+        "<svg/>",
+    ),
+    Reply::new(
+        "/edge",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nCache-Control: private\r\nEdge-Control: max-age=60\r\n",
+        "<svg/>",
+    ),
+];
+
+#[tokio::test]
+async fn what_is_private_in_part_or_not_to_every_cache_is_made_private_with_a_first_pass() {
+    for target in ["/part", "/edge"] {
+        let house = House::scripted(PRIVATE_IN_PART, ONE, "").await;
+        let mut guest = house.guest();
+        let answer = guest.page(target).await;
+        assert!(answer.is_the_shops() && guest.pass().is_some(), "{}", answer.head);
+        assert_eq!(
+            answer.field("cache-control"),
+            Some("private, no-cache"),
+            "{}",
+            answer.head
+        );
+        assert_eq!(answer.field("edge-control"), None);
+    }
+}
+
 const FOR_CACHES: &[Reply] = &[Reply::new(
     "/logo",
     "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nCache-Control: private\r\nCDN-Cache-Control: max-age=600\r\n",

@@ -219,3 +219,30 @@ async fn a_method_named_in_a_query_or_form_walks_round_no_rule() {
         assert!(answer.is_the_shops(), "{target} {body}: {}", answer.head);
     }
 }
+
+/// Each pair is looked at before any limit: what no browser writes is no reason to look on.
+#[tokio::test]
+async fn queries_and_forms_of_thousands_of_empty_pairs_are_refused_and_ordinary_ones_pass() {
+    let room = "total_active_users = 1\nroutes = [\"DELETE, PUT /seats/*\", \"/hall\"]\nexcept = [\"GET /hall\"]";
+    let house = House::open(room, "").await;
+    let mut guest = house.guest();
+    let query = |pairs: usize, pair: &str| format!("/seats/1?{}", vec![pair; pairs].join("&"));
+    for (target, body) in [
+        (query(1_001, ""), String::new()),
+        (query(1_001, "_"), String::new()),
+        ("/seats/1".to_owned(), "&".repeat(1_001)),
+    ] {
+        let fields = format!("{FORM}{SCRIPT}");
+        let answer = guest.send("POST", &target, &fields, &body).await.unwrap();
+        assert_malformed(&answer, &target);
+    }
+    assert!(house.shop.seen().is_empty());
+    for (target, body) in [
+        ("/seats/1?a=1&&b=2&".to_owned(), "&a=1&&b=2&".to_owned()),
+        (query(1_000, "a=1"), "a=1&".repeat(2_000)),
+    ] {
+        let fields = format!("{FORM}{SCRIPT}");
+        let answer = guest.send("POST", &target, &fields, &body).await.unwrap();
+        assert!(answer.is_the_shops(), "{target}: {}", answer.head);
+    }
+}
