@@ -34,6 +34,8 @@ use super::rules::Rules;
 use super::unadmitted::Unadmitted;
 use super::visit::{self, Visit};
 
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
 /// What a gate is made of, besides its configuration.
 pub struct Parts {
     pub keyring: Keyring,
@@ -191,10 +193,13 @@ impl Shared {
     #[must_use]
     pub fn route(&self, head: &Head, has_body: bool) -> Option<Routed> {
         let target = visit::target(head)?;
-        let mut routed = self.router.route(&head.method, &target, Brings::Nothing).ok()?;
+        let (mut routed, mut brings) = (
+            self.router.route(&head.method, &target, Brings::Nothing).ok()?,
+            Brings::Nothing,
+        );
         // PERF: what a request brings along is looked for only where it matters.
         if routed.outside.is_some() {
-            let brings = brings::of(head, has_body);
+            brings = brings::of(head, has_body);
             if brings != Brings::Nothing {
                 routed = self.router.route(&head.method, &target, brings).ok()?;
             }
@@ -209,6 +214,9 @@ impl Shared {
                 }
             }
         }
+        if self.is_elsewhere_by_forwarded_host(head, brings, &routed) {
+            return None;
+        }
         let by_query =
             |at: usize| matches!(&self.rules[at].room.per, Some(per) if matches!(per.source, PerSource::Query(_)));
         let is_plain = || form::is_query_plain(&head.headers);
@@ -217,6 +225,25 @@ impl Shared {
             .as_ref()
             .is_none_or(|room| !by_query(room.index) || is_plain());
         fits.then_some(routed)
+    }
+
+    /// A trusted proxy says that its client asked for another host, for which the request would be treated differently. SECURITY: many
+    /// proxies pass on what the client says in that field, and many shops go by it. A host that no room names says nothing here.
+    fn is_elsewhere_by_forwarded_host(&self, head: &Head, brings: Brings, routed: &Routed) -> bool {
+        let fields = head.headers.get_all(FORWARDED_HOST).iter();
+        let mut hosts = fields
+            .filter_map(|field| field.to_str().ok())
+            .flat_map(|list| list.split(','));
+        let differs = |host: &str| {
+            let target = visit::target_at(host, head)?;
+            let other = self.router.route(&head.method, &target, brings);
+            Some(!other.is_ok_and(|other| other.misdirected || other == *routed))
+        };
+        hosts.any(|host| {
+            // However it is spelled.
+            let named = visit::target_at(host.trim(), head);
+            named.is_some_and(|named| differs(named.host()) == Some(true))
+        })
     }
 
     /// The room that would have a request if it left nothing outside.

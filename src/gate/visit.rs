@@ -175,8 +175,13 @@ pub fn host(head: &Parts) -> &str {
 
 /// What a request asks for; `None` for a malformed target.
 pub fn target(head: &Parts) -> Option<Target<'_>> {
+    target_at(host(head), head)
+}
+
+/// What it would ask for at another host.
+pub fn target_at<'a>(host: &'a str, head: &'a Parts) -> Option<Target<'a>> {
     let target = head.uri.path_and_query().map_or("/", PathAndQuery::as_str);
-    Target::parse(host(head), target).ok()
+    Target::parse(host, target).ok()
 }
 
 /// What the access log says about the sender's program.

@@ -231,6 +231,29 @@ async fn no_spelling_of_a_path_gets_past_the_room() {
     assert_eq!(house.shop.seen().len(), before);
 }
 
+/// Routers that compare hosts as they are spelled take what they do not know for their default, as a rule the shop.
+#[tokio::test]
+async fn a_free_host_in_another_spelling_reaches_no_other_host() {
+    let blog = "[[room]]\nname = \"blog\"\nhosts = [\"blog.test\"]\nmode = \"off\"";
+    let house = House::open("mode = \"hold\"\nhosts = [\"shop.test\"]", blog).await;
+    for host in ["blog.test", "blog.test.", "Blog.TEST", "blog.test:80", "blog.test:1"] {
+        let mut wire = Wire::open(house.entrance).await.unwrap();
+        let request = format!("GET /buy HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let answer = wire.ask(request.as_bytes()).await.unwrap();
+        assert!(
+            answer.is_the_shops() || answer.status() >= 400,
+            "{host}: {}",
+            answer.head
+        );
+    }
+    let seen = house.shop.seen();
+    assert!(!seen.is_empty());
+    assert!(
+        seen.iter()
+            .all(|request| request.request.field("host") == Some("blog.test"))
+    );
+}
+
 /// Stacks read a target with a host, or with an empty one, in more than one way.
 #[tokio::test]
 async fn a_target_with_a_host_reaches_the_shop_as_a_path_or_not_at_all() {

@@ -142,8 +142,9 @@ const ROOM_KEYS: [Key; 38] = [
         "session_duration",
         "duration",
         "\"5 min\"",
-        "How long a visitor inside may be idle; each request begins it anew, the first that is forwarded included. A request within \
-         a tenth of it after another is not recorded, so a slot is held for up to a tenth longer.",
+        "How long a visitor inside may be idle; each request in the room begins it anew, the first that is forwarded included, but none \
+         that `except` leaves outside. A request within a tenth of it after another is not recorded, so a slot is held for up to a \
+         tenth longer.",
     ),
     key(
         "session_max",

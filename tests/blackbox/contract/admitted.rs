@@ -54,32 +54,6 @@ async fn in_except_and_never_queued_is_forwarded_and_a_host_of_no_room_is_not() 
     assert_turned_away(&guest.script("GET", "/api/x").await);
 }
 
-/// Routers that compare hosts as they are spelled take what they do not know for their default, as a rule the shop.
-#[tokio::test]
-async fn a_free_host_in_another_spelling_is_no_way_to_the_shop() {
-    let blog = "[[room]]\nname = \"blog\"\nhosts = [\"blog.test\"]\nmode = \"off\"";
-    let house = House::open("mode = \"hold\"\nhosts = [\"shop.test\"]", blog).await;
-    for (host, status) in [
-        ("blog.test", 200),
-        ("blog.test.", 200),
-        ("Blog.TEST", 200),
-        ("blog.test:80", 200),
-        ("blog.test:1", 421),
-        ("blog.test.:8443", 421),
-        ("blog.test:0", 400),
-        ("blog.test:65536", 400),
-    ] {
-        let answer = raw(&house, &format!("GET /buy HTTP/1.1\r\nHost: {host}\r\n{PAGE}\r\n")).await;
-        assert_eq!(answer.status(), status, "{host}: {}", answer.head);
-    }
-    let seen = house.shop.seen();
-    assert_eq!(seen.len(), 4);
-    assert!(
-        seen.iter()
-            .all(|request| request.request.field("host") == Some("blog.test"))
-    );
-}
-
 #[tokio::test]
 async fn a_client_of_a_bypass_network_never_waits_and_takes_no_slot() {
     let house = House::open(&format!("{ONE}\nbypass_networks = [\"127.77.0.0/16\"]"), "").await;

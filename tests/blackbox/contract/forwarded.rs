@@ -109,6 +109,43 @@ async fn letters_that_a_shop_takes_for_others_lead_to_no_protected_path() {
     }
 }
 
+/// Routers that compare hosts as they are spelled take what they do not know for their default, as a rule the shop.
+#[tokio::test]
+async fn a_free_host_in_another_spelling_is_no_way_to_the_shop() {
+    let blog = "[[room]]\nname = \"blog\"\nhosts = [\"blog.test\"]\nmode = \"off\"";
+    let house = House::open("mode = \"hold\"\nhosts = [\"shop.test\"]", blog).await;
+    for (host, status) in [
+        ("blog.test", 200),
+        ("blog.test.", 200),
+        ("Blog.TEST", 200),
+        ("blog.test:80", 200),
+        ("blog.test:1", 421),
+        ("blog.test.:8443", 421),
+        ("blog.test:0", 400),
+        ("blog.test:65536", 400),
+    ] {
+        let (answer, _) = raw(&house, &format!("GET /buy HTTP/1.1\r\nHost: {host}\r\n{SCRIPT}\r\n")).await;
+        assert_eq!(answer.status(), status, "{host}: {}", answer.head);
+    }
+    // What a trusted proxy passes on, as a shop may go by it.
+    for (forwarded, status) in [
+        ("blog.test", 200),
+        ("proxy.test", 200),
+        ("shop.test", 400),
+        ("a.test, SHOP.test.", 400),
+    ] {
+        let fields = format!("Host: blog.test\r\nX-Forwarded-Host: {forwarded}\r\n{SCRIPT}");
+        let (answer, _) = raw(&house, &format!("GET /buy HTTP/1.1\r\n{fields}\r\n")).await;
+        assert_eq!(answer.status(), status, "{forwarded}: {}", answer.head);
+    }
+    let seen = house.shop.seen();
+    assert_eq!(seen.len(), 6);
+    assert!(
+        seen.iter()
+            .all(|request| request.request.field("host") == Some("blog.test"))
+    );
+}
+
 /// ASP.NET takes such segments out of a path.
 #[tokio::test]
 async fn a_session_in_the_path_leads_to_no_protected_path() {
