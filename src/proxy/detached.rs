@@ -67,8 +67,10 @@ where
     #[must_use]
     pub fn new(hop: &Arc<Hop>, may: M, request: impl FnOnce(Stage) -> F) -> Self {
         let stage = Stage::default();
+        // PERF: made, not copied, in a room of its own.
+        let room = Box::new_uninit();
         Self {
-            request: Some(Box::pin(request(stage.clone()))),
+            request: Some(Box::into_pin(Box::write(room, request(stage.clone())))),
             may: Some(may),
             stage,
             hop: Arc::clone(hop),

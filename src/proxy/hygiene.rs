@@ -8,7 +8,6 @@ use http::header::{
     ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALT_SVC, AUTHORIZATION, CONNECTION,
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, Entry, FORWARDED, HOST, ORIGIN,
     PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
-    WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Version};
 
@@ -54,12 +53,8 @@ pub(super) fn clean_response(headers: &mut HeaderMap) -> Option<SessionWord> {
 
 /// Whether a request or an answer signs its client in on the connection that it comes over, and not by itself: NTLM, and Negotiate as some
 /// servers take it (RFC 4559, section 6). What is sent over the same connection is that client's for the server, whoever sends it.
-pub(super) fn binds_connection(headers: &HeaderMap) -> bool {
-    let signs_in = [AUTHORIZATION, WWW_AUTHENTICATE].into_iter();
-    let mut values = signs_in
-        .flat_map(|name| headers.get_all(name))
-        .map(HeaderValue::as_bytes);
-    values.any(|value| {
+pub(super) fn binds_connection(headers: &HeaderMap, name: &HeaderName) -> bool {
+    headers.get_all(name).iter().map(HeaderValue::as_bytes).any(|value| {
         let is = |scheme: &[u8]| {
             value
                 .get(..scheme.len())
@@ -71,6 +66,8 @@ pub(super) fn binds_connection(headers: &HeaderMap) -> bool {
 
 /// Whether a request may be sent twice: by its method, and by any that its fields or query may name instead (RFC 9110, section 9.2.2).
 pub(super) fn is_repeatable<B>(request: &Request<B>) -> bool {
+    // PERF: they all begin with it, and no other letter is taken for it.
+    let may_be_named = |name: &&HeaderName| name.as_str().starts_with('x');
     let is_named = |name: &HeaderName| {
         names::field::METHODS
             .iter()
@@ -78,7 +75,7 @@ pub(super) fn is_repeatable<B>(request: &Request<B>) -> bool {
     };
     let in_query = |query: &str| query.to_ascii_lowercase().contains("method");
     request.method().is_idempotent()
-        && !request.headers().keys().any(is_named)
+        && !request.headers().keys().filter(may_be_named).any(is_named)
         && !request.uri().query().is_some_and(in_query)
 }
 

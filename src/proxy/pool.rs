@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
+use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -288,9 +289,10 @@ impl Lease {
     pub(super) async fn send(&mut self, request: Request<Sent>) -> Result<Response<Incoming>, Kind> {
         match &mut self.way {
             Some(Way::Own(line)) => {
-                self.is_bound |= hygiene::binds_connection(request.headers());
+                self.is_bound |= hygiene::binds_connection(request.headers(), &AUTHORIZATION);
                 let answer = line.sender.send_request(request).await.map_err(|_| Kind::Broken)?;
-                self.is_bound |= hygiene::binds_connection(answer.headers());
+                self.is_bound |= answer.status() == StatusCode::UNAUTHORIZED
+                    && hygiene::binds_connection(answer.headers(), &WWW_AUTHENTICATE);
                 Ok(answer)
             }
             // PERF: its state is large.

@@ -246,6 +246,11 @@ async fn a_free_host_in_another_spelling_reaches_no_other_host() {
             answer.head
         );
     }
+    // The host of an absolute target is the one that counts (RFC 9112, section 3.2.2).
+    let mut wire = Wire::open(house.entrance).await.unwrap();
+    let request = "GET http://shop.test/buy HTTP/1.1\r\nHost: blog.test\r\nConnection: close\r\n\r\n";
+    let answer = wire.ask(request.as_bytes()).await.unwrap();
+    assert!(!answer.is_the_shops(), "{}", answer.head);
     let seen = house.shop.seen();
     assert!(!seen.is_empty());
     assert!(

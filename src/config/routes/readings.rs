@@ -254,8 +254,11 @@ fn sessions(path: &[u8]) -> Vec<u8> {
 
 /// Whether some server may take a session out of the path.
 pub(super) fn names_a_session(path: &str) -> bool {
-    path.match_indices("/(")
-        .any(|(at, opens)| behind_sessions(&path.as_bytes()[at + opens.len()..]).is_some())
+    // PERF: hardly any path has a parenthesis.
+    path.contains('(')
+        && path
+            .match_indices("/(")
+            .any(|(at, opens)| behind_sessions(&path.as_bytes()[at + opens.len()..]).is_some())
 }
 
 /// What stands behind `L(id)`, once or more often, and a last `)`; nothing for anything else.

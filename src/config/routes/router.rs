@@ -100,6 +100,8 @@ pub struct Router {
     served: ByHost,
     /// Hosts of rooms and limits that name a port.
     ported: ByHost,
+    /// Some room or limit names hosts.
+    tells_hosts_apart: bool,
     /// Those that some route is for.
     methods: Vec<Method>,
 }
@@ -115,13 +117,14 @@ impl Router {
             pers: rooms.iter().map(|room| room.per.cloned()).collect(),
             served: ByHost::default(),
             ported: ByHost::default(),
+            tells_hosts_apart: false,
             methods: Vec::new(),
         };
         for (id, room) in (0..).zip(rooms) {
             router.add_room(id, room);
         }
         for (id, (hosts, routes)) in (0..).zip(limits) {
-            router.name_ports(hosts);
+            router.note_hosts(hosts);
             routes
                 .iter()
                 .for_each(|route| router.add(Owner::Limit(id), hosts, route, None));
@@ -143,7 +146,8 @@ impl Router {
 
     /// Where the request belongs; [`Doubtful`] when readings of its host or path would be treated differently.
     pub fn route(&self, method: &Method, target: &Target<'_>, brings: Brings) -> Result<Routed, Doubtful> {
-        let Some(spelled) = target.spelled() else {
+        // PERF: without hosts every spelling is treated alike.
+        let Some(spelled) = target.spelled().filter(|_| self.tells_hosts_apart) else {
             return self.at(target.host(), method, target, brings);
         };
         // SECURITY: a server that compares hosts as they are spelled takes this for one that it does not know.
@@ -202,7 +206,7 @@ impl Router {
             PerSource::Query(_) => None,
         });
         self.served.insert(room.hosts, usize::from(id));
-        self.name_ports(room.hosts);
+        self.note_hosts(room.hosts);
         for route in room.routes {
             let segment = variable.and_then(|name| route.variable(name));
             self.add(Owner::Room(id), room.hosts, route, segment);
@@ -221,7 +225,8 @@ impl Router {
             .for_each(|route| self.add(Owner::Return(id), room.hosts, route, None));
     }
 
-    fn name_ports(&mut self, hosts: &[HostPattern]) {
+    fn note_hosts(&mut self, hosts: &[HostPattern]) {
+        self.tells_hosts_apart |= !hosts.is_empty();
         for host in hosts.iter().filter(|host| host.has_port()) {
             self.ported.insert(std::slice::from_ref(host), 0);
         }
