@@ -144,7 +144,7 @@ impl Gate {
     /// Finds where a request belongs; what belongs nowhere in particular is answered here.
     async fn route(&self, conn: &Arc<Conn>, visit: &mut Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
-        let Some(routed) = shared.route(&request.head, visit.has_body) else {
+        let Some(routed) = shared.route(&request.head, visit) else {
             conn.close();
             let refusal = Refusal::new(
                 StatusCode::BAD_REQUEST,

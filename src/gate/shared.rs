@@ -191,7 +191,7 @@ impl Shared {
     /// Where a request belongs; `None` when its target is malformed, or target or method can be read in two ways where it
     /// matters.
     #[must_use]
-    pub fn route(&self, head: &Head, has_body: bool) -> Option<Routed> {
+    pub fn route(&self, head: &Head, visit: &Visit) -> Option<Routed> {
         let target = visit::target(head)?;
         let (mut routed, mut brings) = (
             self.router.route(&head.method, &target, Brings::Nothing).ok()?,
@@ -199,7 +199,7 @@ impl Shared {
         );
         // PERF: what a request brings along is looked for only where it matters.
         if routed.outside.is_some() {
-            brings = brings::of(head, has_body);
+            brings = brings::of(head, visit.has_body);
             if brings != Brings::Nothing {
                 routed = self.router.route(&head.method, &target, brings).ok()?;
             }
@@ -214,7 +214,7 @@ impl Shared {
                 }
             }
         }
-        if self.is_elsewhere_by_forwarded_host(head, brings, &routed) {
+        if visit.peer_trusted && self.is_elsewhere_by_forwarded_host(head, brings, &routed) {
             return None;
         }
         let by_query =

@@ -150,7 +150,7 @@ impl Gate {
             let refusal = Refusal::new(status, word, PageKind::BadRequest, outcome);
             (None, refusal.answer(&shared.pages, visit))
         };
-        let Some(routed) = shared.route(&request.head, visit.has_body) else {
+        let Some(routed) = shared.route(&request.head, visit) else {
             return refuse(StatusCode::BAD_REQUEST, "malformed", Outcome::Malformed);
         };
         if routed.own {
