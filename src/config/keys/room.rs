@@ -199,8 +199,9 @@ const ROOM_KEYS: [Key; 38] = [
         "on_outage",
         "\"wait\" or \"open\"",
         "\"wait\"",
-        "What becomes of newcomers while the gate is cut off from its store. wait: they get the page, and are numbered in order \
-         of arrival when it is back. open: in mode auto everybody is forwarded, without line or capacity, and counted.",
+        "What becomes of newcomers while the gate is cut off from its store. wait: they get the page, and are numbered when \
+         it is back, those of each gate in order of arrival. open: in mode auto everybody is forwarded, without line or capacity, \
+         and counted.",
     ),
     key(
         "waiting_status",
