@@ -40,7 +40,8 @@ fn a_gate_with_empty_rooms_reads_its_store_when_it_speaks_and_a_visitor_is_answe
     let before = commands(&store);
     let came = entries(&gate, 6);
     let took = commands(&store) - before;
-    assert!(took <= 10 * (came + 2), "{took} commands for {came} entries");
+    // Two snapshots may fall into that time.
+    assert!(took <= 10 * (came + 4), "{took} commands for {came} entries");
 
     let mut inside = gate.insider();
     // The other one has read nothing of it yet, and its answer comes from the log.
