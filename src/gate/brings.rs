@@ -5,6 +5,7 @@ use http::header::{AUTHORIZATION, COOKIE, UPGRADE};
 use http::request::Parts;
 
 use crate::config::routes::Brings;
+use crate::names;
 
 use super::method;
 
@@ -25,7 +26,7 @@ pub fn of(head: &Parts, has_body: bool) -> Brings {
         // SECURITY: what may become a tunnel is no reading.
         UPGRADE => Brings::More,
         COOKIE | AUTHORIZATION => Brings::Credentials,
-        _ if method::is_override(name.as_str()) => Brings::More,
+        _ if names::field::names_a_method(name.as_str()) => Brings::More,
         _ => Brings::Nothing,
     });
     of_fields.max().unwrap_or(Brings::Nothing)

@@ -11,7 +11,9 @@ use crate::names::parameter::value_in_query;
 
 /// The methods that fields of the request name; [`Unclear`] for a value that is none.
 pub fn claimed(headers: &HeaderMap) -> impl Iterator<Item = Result<Method, Unclear>> {
-    let fields = headers.iter().filter(|(name, _)| is_override(name.as_str()));
+    let fields = headers
+        .iter()
+        .filter(|(name, _)| names::field::names_a_method(name.as_str()));
     fields.map(|(_, value)| named(value.as_bytes()))
 }
 
@@ -42,11 +44,6 @@ pub fn is_in_query(query: &str) -> bool {
 /// A value that a shop may read as any method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unclear;
-
-/// A field by which a method is named, however its name is spelled.
-pub fn is_override(name: &str) -> bool {
-    names::field::METHODS.iter().any(|own| names::field::is_same(own, name))
-}
 
 /// Parameters of a query or form that name a method: Rack, Symfony, Laravel, Spring, Express; ASP.NET.
 pub const PARAMETERS: [&str; 2] = ["_method", "x-http-method-override"];

@@ -8,6 +8,12 @@
 /// ASP.NET; Spring and others.
 pub const METHODS: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
 
+/// A field by which a method is named, however its name is spelled.
+#[must_use]
+pub fn names_a_method(name: &str) -> bool {
+    METHODS.iter().any(|own| is_same(own, name))
+}
+
 /// Two names that become one variable.
 #[must_use]
 pub fn is_same(one: &str, other: &str) -> bool {

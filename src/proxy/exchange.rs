@@ -144,7 +144,7 @@ impl<'a> Exchange<'a> {
     /// The request as it would be sent again, where that may be asked for. Over HTTP/2 any may be that was not processed.
     fn copy(&self, request: &mut Request<Sent>, lease: &Lease) -> Option<Copy> {
         let is_safe = self.sender.progress.is_none()
-            && hygiene::is_repeatable(request)
+            && request.method().is_idempotent()
             && self.resent < self.settings.retries
             && (lease.is_reused() || self.pool.origins().are_many());
         (is_safe || lease.fate().is_some()).then(|| {
@@ -214,11 +214,8 @@ impl<'a> Exchange<'a> {
             return next;
         }
         // Names that have no address yet.
-        let patience = self.deadline.map_or(self.settings.connect, |deadline| {
-            deadline
-                .saturating_duration_since(Instant::now())
-                .min(self.settings.connect)
-        });
+        let left = |end: Instant| end.saturating_duration_since(Instant::now()).min(self.settings.connect);
+        let patience = self.deadline.map_or(self.settings.connect, left);
         if !Box::pin(origins.found(patience)).await {
             return None;
         }
@@ -303,7 +300,8 @@ impl<'a> Exchange<'a> {
         }
         self.last = kind;
         self.tried.push(Arc::clone(&origin));
-        let copy = copy.filter(|copy| copy.is_safe || (is_unprocessed && copy.request.body().is_whole()));
+        let is_safe = |copy: &Copy| copy.is_safe && hygiene::is_repeatable(&copy.request);
+        let copy = copy.filter(|copy| is_safe(copy) || (is_unprocessed && copy.request.body().is_whole()));
         let again = copy.filter(|_| unheard && !self.is_over()).ok_or(kind)?.request;
         if had_died {
             self.only_fresh = true;

@@ -66,16 +66,10 @@ pub(super) fn binds_connection(headers: &HeaderMap, name: &HeaderName) -> bool {
 
 /// Whether a request may be sent twice: by its method, and by any that its fields or query may name instead (RFC 9110, section 9.2.2).
 pub(super) fn is_repeatable<B>(request: &Request<B>) -> bool {
-    // PERF: they all begin with it, and no other letter is taken for it.
-    let may_be_named = |name: &&HeaderName| name.as_str().starts_with('x');
-    let is_named = |name: &HeaderName| {
-        names::field::METHODS
-            .iter()
-            .any(|own| names::field::is_same(own, name.as_str()))
-    };
+    let is_named = |name: &HeaderName| names::field::names_a_method(name.as_str());
     let in_query = |query: &str| query.to_ascii_lowercase().contains("method");
     request.method().is_idempotent()
-        && !request.headers().keys().filter(may_be_named).any(is_named)
+        && !request.headers().keys().any(is_named)
         && !request.uri().query().is_some_and(in_query)
 }
 

@@ -82,6 +82,8 @@ pub enum Check {
     Never(&'static str),
     /// A field of the request, with just this value and once.
     Field(&'static str, &'static str),
+    /// The same with one of two values.
+    FieldOneOf(&'static str, [&'static str; 2]),
     NoField(&'static str),
     /// A value that no field of the request contains, in whatever case.
     Nowhere(&'static str),

@@ -204,6 +204,7 @@ fn holds(facts: &Facts<'_>, check: Check) -> bool {
         Check::Never(start) => !facts.messages.iter().any(|message| message.start.starts_with(start)),
         Check::Start(start) => facts.messages.iter().any(|message| message.start == start),
         Check::Field(name, value) => is(first.values(name), value),
+        Check::FieldOneOf(name, values) => values.into_iter().any(|value| is(first.values(name), value)),
         Check::NoField(name) => first.values(name).is_empty(),
         Check::Nowhere(text) => {
             let fields = first.fields.iter().chain(&first.trailers);

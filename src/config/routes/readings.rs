@@ -1,9 +1,9 @@
 //! Every way in which a server in common use would read a path.
 //!
 //! A server folds look-alikes, cuts at a decoded `?` or `#`, takes `\` for `/`, `//host` for an authority, drops
-//! `;parameters` and `(S(session))` segments, merges slashes, resolves dot segments: each of these or none, before and after it decodes. It decodes all
-//! escapes, all but slashes, or none that were needless. Behind it another server may do the same again. The
-//! readings are what can come of that; an ordinary path has one and costs no allocation.
+//! `;parameters` and `(S(session))` segments, merges slashes, resolves dot segments: each of these or none, before and
+//! after it decodes. It decodes all escapes, all but slashes, or none that were needless. Behind it another server may do
+//! the same again. The readings are what can come of that; an ordinary path has one and costs no allocation.
 
 use crate::names::look_alikes::fold;
 use crate::names::percent::{self, Fault};

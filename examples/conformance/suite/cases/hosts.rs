@@ -1,6 +1,6 @@
 //! Host: exactly one, and the same as in an absolute target.
 
-use crate::suite::case::Check::{Field, OneOf, Start};
+use crate::suite::case::Check::{Field, FieldOneOf, OneOf};
 use crate::suite::case::{Case, Expect, refused};
 
 fn request(target: &str, lines: &str) -> String {
@@ -82,9 +82,21 @@ pub fn all() -> Vec<Case> {
     let sound = [
         ("with a port", host("shop.test:8080"), Field("host", "shop.test:8080")),
         // Forwarded as it came, or as browsers spell it.
-        ("with a dot at the end", host("shop.test."), Start("GET / HTTP/1.1")),
-        ("an IPv4 address", host("127.0.0.1:80"), Start("GET / HTTP/1.1")),
-        ("an IPv6 address", host("[2001:db8::1]:443"), Start("GET / HTTP/1.1")),
+        (
+            "with a dot at the end",
+            host("shop.test."),
+            FieldOneOf("host", ["shop.test.", "shop.test"]),
+        ),
+        (
+            "an IPv4 address",
+            host("127.0.0.1:80"),
+            FieldOneOf("host", ["127.0.0.1:80", "127.0.0.1"]),
+        ),
+        (
+            "an IPv6 address",
+            host("[2001:db8::1]:443"),
+            FieldOneOf("host", ["[2001:db8::1]:443", "[2001:db8::1]"]),
+        ),
         (
             "with an underscore",
             host("my_shop.test"),
