@@ -196,10 +196,12 @@ impl Gate {
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
         let place = match &mut right {
-            Admission::Bounded(sort, crawler) => match self.shared.unadmitted.take(sort.of(body), visit.client) {
-                Some(hold) => Some((hold, crawler.take())),
-                None => return unadmitted::over(pages, visit),
-            },
+            Admission::Bounded(sort, crawler) => {
+                match self.shared.unadmitted.take(sort.of(body), visit.client, crawler) {
+                    Some(place) => Some(place),
+                    None => return unadmitted::over(pages, visit),
+                }
+            }
             _ => None,
         };
         let method = head.method.clone();
@@ -297,7 +299,7 @@ fn holding(mut response: Response<Body>, session: Option<Guard>, place: Option<P
         response = response.map(|body| body.hold(session));
     }
     if let Some(place) = place {
-        response = response.map(|body| body.hold(place));
+        response = response.map(|body| place.until_read(body));
     }
     response
 }

@@ -3,6 +3,7 @@
 //! Limits per client do not bound many clients. What is read has one bound over all cores and what is sent another, so that no flood
 //! of reads keeps a payment provider's callback from the shop. A body that is longer than `request_buffer` may come as slowly as its client
 //! likes: these have a third bound, half of `max_streaming_bodies`. Over a bound the answer is 503 with `Retry-After`; nothing waits.
+//! A client that reads a long answer slowly keeps its place until another is refused one.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::config;
 use crate::config::routes::{InRoom, LineOf, Outside};
 use crate::limit::{self, ClientKey, Held};
 use crate::metrics::{Metrics, Outcome};
-use crate::proxy::RequestBody;
+use crate::proxy::{Body, RequestBody};
 use crate::waiting::PageKind;
 
 use super::Gate;
@@ -27,28 +28,44 @@ use super::pages::Pages;
 use super::seat::{PASS_HEADER, Seat, Worth};
 use super::visit::Visit;
 
+use readers::Readers;
+
 /// The bounds.
 pub struct Unadmitted {
     reads: Bound,
     preflights: Bound,
     posts: Bound,
     streams: Bound,
+    cut: Counter,
 }
 
 struct Bound {
     most: usize,
     held: Arc<Held<ClientKey>>,
+    readers: Arc<Readers>,
     refused: Counter,
 }
-
-/// Counts until it drops.
-pub type Hold = limit::Hold<ClientKey>;
 
 /// One of the crawlers' requests that a room lets past its line; counts until it drops.
 pub type CrawlerHold = limit::Hold<()>;
 
-/// What a request without a session holds while it is under way.
-pub type Place = (Hold, Option<CrawlerHold>);
+/// What a request without a session holds while it is under way; counts until it drops.
+pub struct Place {
+    readers: Arc<Readers>,
+    held: (limit::Hold<ClientKey>, Option<CrawlerHold>),
+}
+
+impl Place {
+    /// Is held until the client has read all of the answer, or is cut because it reads slowly and others are refused.
+    pub fn until_read(self, answer: Body) -> Body {
+        let client = *self.held.0.key();
+        let (answer, revoke) = answer.hold(self.held).revocable();
+        if let Some(revoke) = revoke {
+            self.readers.add(client, revoke);
+        }
+        answer
+    }
+}
 
 /// Which bound a request counts against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +100,7 @@ impl Unadmitted {
         let bound = |name, most, before: Option<&Bound>| Bound {
             most,
             held: before.map_or_else(|| Held::within(most, share(most)), |old| Arc::clone(&old.held)),
+            readers: before.map_or_else(Arc::default, |old| Arc::clone(&old.readers)),
             refused: metrics.limited(name),
         };
         Self {
@@ -90,6 +108,7 @@ impl Unadmitted {
             preflights: bound("unadmitted-preflights", bounds.reads, before.map(|old| &old.preflights)),
             posts: bound("unadmitted-posts", bounds.posts, before.map(|old| &old.posts)),
             streams: bound("unadmitted-streams", bounds.streams, before.map(|old| &old.streams)),
+            cut: metrics.limited("unadmitted-slow"),
         }
     }
 
@@ -100,20 +119,28 @@ impl Unadmitted {
         }
     }
 
-    /// One more under way; `None` when there are as many as may be.
+    /// One more under way; `None` when there are as many as may be, and none of their clients reads slowly.
     #[must_use]
-    pub fn take(&self, sort: Sort, client: IpAddr) -> Option<Hold> {
+    pub fn take(&self, sort: Sort, client: IpAddr, crawler: &mut Option<CrawlerHold>) -> Option<Place> {
         let bound = match sort {
             Sort::Read => &self.reads,
             Sort::Preflight => &self.preflights,
             Sort::Post => &self.posts,
             Sort::Stream => &self.streams,
         };
-        let taken = bound.held.take(client.into());
+        let taken = bound.held.take(client.into()).or_else(|| {
+            let of = (!bound.held.is_full()).then(|| client.into());
+            let is_cut = bound.readers.cut_slowest(of);
+            self.cut.inc_by(u64::from(is_cut));
+            is_cut.then(|| bound.held.take(client.into()))?
+        });
         if taken.is_none() {
             bound.refused.inc();
         }
-        taken
+        Some(Place {
+            held: (taken?, crawler.take()),
+            readers: Arc::clone(&bound.readers),
+        })
     }
 }
 
@@ -134,7 +161,7 @@ impl Gate {
 
     fn is_inside(&self, visit: &Visit, head: &Parts, room: usize) -> bool {
         // PERF: most of what is left outside is asked for without a token.
-        if !head.headers.contains_key(COOKIE) && !head.headers.contains_key(PASS_HEADER) {
+        if !head.headers.keys().any(|name| *name == COOKIE || *name == PASS_HEADER) {
             return false;
         }
         let Some(InRoom {
@@ -174,6 +201,8 @@ pub fn over(pages: &Pages, visit: &Visit) -> Answer {
 /// When to try again.
 const RETRY_SECS: u32 = 5;
 
+mod readers;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,7 +215,7 @@ mod tests {
             streams: 1,
         };
         let unadmitted = Unadmitted::new(bounds, &Metrics::new(), None);
-        let take = |sort, last| unadmitted.take(sort, IpAddr::from([192, 0, 2, last]));
+        let take = |sort, last| unadmitted.take(sort, IpAddr::from([192, 0, 2, last]), &mut None);
         let mine = [take(Sort::Read, 1), take(Sort::Read, 1)];
         assert!(
             mine.iter().all(Option::is_some) && take(Sort::Read, 1).is_none(),
@@ -214,10 +243,10 @@ mod tests {
         );
         less.take_force();
         assert!(
-            less.take(Sort::Read, IpAddr::from([192, 0, 2, 9])).is_none(),
+            less.take(Sort::Read, IpAddr::from([192, 0, 2, 9]), &mut None).is_none(),
             "two are under way"
         );
         drop(theirs);
-        assert!(less.take(Sort::Read, IpAddr::from([192, 0, 2, 9])).is_some());
+        assert!(less.take(Sort::Read, IpAddr::from([192, 0, 2, 9]), &mut None).is_some());
     }
 }

@@ -83,6 +83,13 @@ impl<K: Eq + Hash + Clone> Held<K> {
         Some(Hold { held, key })
     }
 
+    /// All together have as many as they may.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let counts = self.counts();
+        counts.in_all >= counts.most.in_all
+    }
+
     /// How many hold something.
     #[must_use]
     pub fn holders(&self) -> usize {

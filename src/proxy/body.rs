@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use super::from_shop::FromShop;
+use super::revocable::{Revocable, Revoke};
 use super::tunnel::Strings;
 
 /// What a body can fail with; the client sees its answer cut.
@@ -26,6 +27,7 @@ enum Content {
     Full(Bytes),
     Shop(Box<FromShop>),
     Stream(Boxed),
+    Revocable(Revocable),
     /// Nothing to send; the guards live as long as the tunnel does.
     Tunnel(Strings),
 }
@@ -74,13 +76,23 @@ impl Body {
         }
     }
 
+    /// A body that can be taken away from a client that reads slowly, with the guards that it holds; no tunnel is.
+    #[must_use]
+    pub fn revocable(self) -> (Self, Option<Revoke>) {
+        if matches!(self.content, Content::Tunnel(_)) {
+            return (self, None);
+        }
+        let (body, revoke) = Revocable::new(self);
+        (Self::from(body), Some(revoke))
+    }
+
     /// All of an answer's body is here.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         match &self.content {
             Content::Full(_) => true,
             Content::Shop(body) => body.is_whole(),
-            Content::Stream(_) | Content::Tunnel(_) => false,
+            Content::Stream(_) | Content::Revocable(_) | Content::Tunnel(_) => false,
         }
     }
 
@@ -110,6 +122,7 @@ impl http_body::Body for Body {
             Content::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Content::Shop(body) => Pin::new(body.as_mut()).poll_frame(cx),
             Content::Stream(body) => body.as_mut().poll_frame(cx),
+            Content::Revocable(body) => body.poll_frame(cx),
             Content::Tunnel(_) => Poll::Ready(None),
         }
     }
@@ -119,6 +132,7 @@ impl http_body::Body for Body {
             Content::Full(bytes) => bytes.is_empty(),
             Content::Shop(body) => body.is_end_stream(),
             Content::Stream(body) => body.is_end_stream(),
+            Content::Revocable(body) => body.is_end_stream(),
             Content::Tunnel(_) => true,
         }
     }
@@ -128,6 +142,7 @@ impl http_body::Body for Body {
             Content::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Content::Shop(body) => body.size_hint(),
             Content::Stream(body) => body.size_hint(),
+            Content::Revocable(body) => body.size_hint(),
             Content::Tunnel(_) => SizeHint::with_exact(0),
         }
     }
@@ -139,6 +154,7 @@ impl fmt::Debug for Body {
             Content::Full(_) => "Full",
             Content::Shop(_) => "Shop",
             Content::Stream(_) => "Stream",
+            Content::Revocable(_) => "Revocable",
             Content::Tunnel(_) => "Tunnel",
         };
         f.debug_struct("Body")
@@ -151,6 +167,12 @@ impl fmt::Debug for Body {
 impl Default for Body {
     fn default() -> Self {
         Self::empty()
+    }
+}
+
+impl From<Revocable> for Body {
+    fn from(body: Revocable) -> Self {
+        Self::of(Content::Revocable(body))
     }
 }
 

@@ -34,6 +34,7 @@ mod pace;
 mod pool;
 pub mod proxy_protocol;
 mod request_body;
+mod revocable;
 mod secured;
 mod sent;
 mod serve;
@@ -67,6 +68,7 @@ pub use origins::{
     Health, NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
 };
 pub use request_body::{BodyError, RequestBody};
+pub use revocable::Revoke;
 pub use serve::{Bounds, Drained, Server, raise_descriptor_limit, serve};
 pub use settings::{
     ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopHttp2, ShopServer, ShopTls, UpstreamSettings,

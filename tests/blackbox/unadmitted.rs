@@ -285,6 +285,63 @@ async fn a_read_counts_until_the_end_of_its_answer() {
     .await;
 }
 
+/// Lines of a long answer that one reads in twenty seconds.
+const LINE: usize = 64 * 1024;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_reads_slowly_is_cut_where_another_would_be_refused_and_who_reads_on_is_not() {
+    let much: &str = Box::leak(
+        format!("{}\n", "x".repeat(LINE - 1))
+            .repeat(MUCH / LINE)
+            .into_boxed_str(),
+    );
+    let large = Reply::new("/static/large", "HTTP/1.1 200 OK\r\nX-Shop: 1\r\n", much);
+    let (_shop, gate) = site_of(Box::leak(Box::new([large])), 3, CLOSED).await;
+    let mut readers = Vec::new();
+    for index in 1..=3 {
+        let mut wire = Wire::open(gate.address).await.unwrap();
+        wire.send(request("GET /static/large", index, "", "").as_bytes())
+            .await
+            .unwrap();
+        assert!(Message::of(wire.head().await.unwrap()).is_the_shops());
+        readers.push(wire);
+    }
+    let (mut steady, mut slow) = (readers.pop().unwrap(), readers);
+    let steady = tokio::spawn(async move {
+        for _ in 0..MUCH / LINE {
+            steady.through(b"\n").await.unwrap();
+            tokio::time::sleep(Duration::from_millis(40)).await;
+        }
+    });
+    let pool = Pool::new(gate.address);
+    assert_eq!(pool.ask(read(9_000).as_bytes()).await.unwrap().word(), "exhausted");
+    // Each takes a place for itself as long as it is held open.
+    for index in 4..=5 {
+        let reader = eventually("a slow reader's place", async || {
+            let mut wire = Wire::open(gate.address).await.unwrap();
+            wire.send(request("GET /static/large", index, "", "").as_bytes())
+                .await
+                .unwrap();
+            Message::of(wire.head().await.unwrap()).is_the_shops().then_some(wire)
+        })
+        .await;
+        slow.push(reader);
+    }
+    for mut cut in slow.drain(..2) {
+        let mut lines = 0;
+        while cut.through(b"\n").await.is_ok() {
+            lines += 1;
+        }
+        assert!(lines < MUCH / LINE);
+    }
+    steady.await.unwrap();
+    let metrics = gate.admin_ask("GET", "/metrics", "").await.text();
+    assert!(
+        metrics.contains("\nanteroom_limited_total{limit=\"unadmitted-slow\"} 2\n"),
+        "{metrics}"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn over_http2_the_bound_is_the_same_over_all_connections() {
     let (shop, gate) = site(CLOSED).await;

@@ -144,7 +144,8 @@ const KEYS: [Key; 39] = [
         "number",
         "a quarter of `max_connections` for each server, or 64 where that is not set",
         "Most requests at once that pass a line without a session to read something: `except`, paths that never wait, crawlers; and as many \
-         preflights. Further ones get 503 with Retry-After. One client may have half of them.",
+         preflights. A further one takes the place of the client that reads a long answer most slowly, or gets 503 with Retry-After. One \
+         client may have half of them.",
     ),
     optional(
         "max_unadmitted_posts",
