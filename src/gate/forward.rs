@@ -161,7 +161,7 @@ impl Gate {
         }
         let stripped = cookies::strip(&mut request.head.headers);
         // SECURITY: the mark was lost on the way.
-        if stripped.of_rehearsal && visit.rehearsed.is_none() {
+        if stripped.of_rehearsal && visit.rehearsed.is_none() && self.shared.is_rehearsing() {
             return rehearsal::unmarked(pages, visit);
         }
         if visit.aim != Aim::Shop {

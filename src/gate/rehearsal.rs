@@ -3,8 +3,8 @@
 //! SECURITY: whoever shows a mark is a virtual visitor or nobody. A mark that is not genuine, is over, or is of a rehearsal that
 //! is not under way is refused on every path, so that a request which was sent for one can never count as a person's. What
 //! would go to the shop ends here, at [`Gate::forward`](super::Gate), unless the mark and the room both say that it is
-//! forwarded. Tokens of virtual visitors are of kinds that nothing else reads; a cookie of theirs without the mark, as where
-//! somebody copied it or a proxy took the mark away, keeps its request from the shop too.
+//! forwarded. Tokens of virtual visitors are of kinds that nothing else reads; while a rehearsal is under way, a cookie of theirs without
+//! the mark, as where somebody copied it or a proxy took the mark away, keeps its request from the shop too.
 
 use std::sync::Arc;
 
@@ -108,6 +108,11 @@ impl Shared {
         let path = head.uri.path().strip_prefix(OWN_PREFIX)?.strip_prefix("/rooms/")?;
         let name = path.split('/').next()?;
         self.room_named(name)
+    }
+
+    /// A rehearsal is under way, in whichever room.
+    pub(super) fn is_rehearsing(&self) -> bool {
+        self.replica.load().rooms.values().any(|room| room.rehearsal.is_some())
     }
 
     /// What a mark is worth in a room now.

@@ -125,3 +125,26 @@ async fn a_mark_is_good_for_its_rehearsal_its_size_and_its_time() {
     );
     assert!(house.shop.seen().is_empty(), "the shop was asked");
 }
+
+/// Another host below the same domain can give anybody such a cookie.
+#[tokio::test]
+async fn a_cookie_of_a_virtual_visitor_without_the_mark_is_refused_during_a_rehearsal_and_is_nothing_else() {
+    let house = House::open("total_active_users = 100", "").await;
+    let mut guest = house.guest();
+    guest.jar.insert("anteroom-rehearsal-pass-shop".into(), "x".into());
+    assert!(guest.once("GET", "/seats", PAGE, "").await.unwrap().is_the_shops());
+    begin(&house, ID).await;
+    for target in ["/seats", "/robots.txt"] {
+        let answer = guest.once("GET", target, PAGE, "").await.unwrap();
+        assert_eq!((answer.status(), answer.word()), (403, "rehearsal_mark"), "{target}");
+    }
+    tells(&house, "/end", "{}").await;
+    assert!(guest.once("GET", "/seats", PAGE, "").await.unwrap().is_the_shops());
+    assert!(
+        house
+            .shop
+            .seen()
+            .iter()
+            .all(|seen| !seen.request.head.contains("rehearsal"))
+    );
+}

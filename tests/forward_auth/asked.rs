@@ -425,6 +425,8 @@ async fn of_a_request_that_is_nobodys_the_shop_is_told_nothing() {
     }
 }
 
+const REHEARSAL: &str = r#"{"id": "0303030303030303", "visitors": 5, "seconds": 600}"#;
+
 /// Virtual visitors come to the gate itself: whoever is inside and shows a mark or a cookie of theirs is turned away too.
 #[tokio::test]
 async fn a_virtual_visitor_is_never_told_yes() {
@@ -436,6 +438,11 @@ async fn a_virtual_visitor_is_never_told_yes() {
         let answer = guest.once(method, target, &marked, "").await.unwrap();
         assert_eq!(answer.status(), 403, "{method} {target}: {}", answer.head);
     }
+    let begun = house
+        .gate
+        .admin_ask("POST", "/api/v1/rooms/shop/rehearsal", REHEARSAL)
+        .await;
+    assert_eq!(begun.status(), 200, "{}", begun.text());
     for name in ["anteroom-rehearsal-pass-shop", "__Host-anteroom-rehearsal-ticket-shop"] {
         guest.jar.insert(name.into(), "x".into());
         for (method, target) in [("GET", "/seats"), ("POST", "/order"), ("GET", "/robots.txt")] {
