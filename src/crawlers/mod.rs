@@ -106,11 +106,16 @@ impl Crawlers {
         settings.list.iter().position(same)
     }
 
+    /// Some crawler is configured.
+    #[must_use]
+    pub fn names_any(&self) -> bool {
+        !self.settings.list.is_empty()
+    }
+
     /// How a request stands by the agent that it names; `None` where it names no crawler's.
     #[must_use]
     pub fn judge(&self, agent: &[u8], client: IpAddr, now: Duration) -> Option<Standing> {
         let list = &self.settings.list;
-        // PERF: where no crawler is configured this is all.
         let at = list.iter().position(|crawler| names(agent, &crawler.agent))?;
         let client = client.to_canonical();
         if is_published(&list[at], client) {

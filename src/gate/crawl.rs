@@ -28,7 +28,12 @@ impl Shared {
     #[must_use]
     pub fn visit(&self, conn: &Conn, head: &Parts, has_body: bool) -> Visit {
         let mut visit = Visit::of(conn, head, has_body, &self.trusted);
-        let agent = head.headers.get(USER_AGENT);
+        // PERF: nearly nowhere is a crawler configured.
+        let agent = self
+            .crawlers
+            .names_any()
+            .then(|| head.headers.get(USER_AGENT))
+            .flatten();
         let standing = agent.and_then(|agent| self.crawlers.judge(agent.as_bytes(), visit.client, visit.started));
         if let Some(standing) = standing.filter(|_| visit.kind != Kind::Preflight) {
             visit.kind = met(standing, head, has_body);

@@ -24,10 +24,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use self::alone::{Alone, Slot, Stream};
+use super::alarm::poll_alarm;
 use super::body::{Body, BoxError};
+use super::boxed::boxed;
 use super::conn::{Conn, Flight};
 use super::framing::{self, Malformed};
 use super::guard::Guarded;
@@ -207,21 +209,6 @@ pub(super) fn how(ended: hyper::Result<()>, conn: &Conn) -> End {
     }
 }
 
-/// Ready once `due` is past. PERF: the timer is only moved when it would fire too late; one that fires early is set again.
-pub(super) fn poll_alarm(mut alarm: Pin<&mut Sleep>, due: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
-    let Some(due) = due else { return Poll::Pending };
-    if due < alarm.deadline() {
-        alarm.as_mut().reset(due);
-    }
-    while alarm.as_mut().poll(cx).is_ready() {
-        if Instant::now() >= due {
-            return Poll::Ready(());
-        }
-        alarm.as_mut().reset(due);
-    }
-    Poll::Pending
-}
-
 async fn answer<S, F>(
     conn: Arc<Conn>,
     shared: &Shared<S>,
@@ -248,7 +235,7 @@ where
     let progress = request.body().progress();
     // PERF: hyper keeps the room of this future for the connection's life; a stream that idles for an hour should not keep
     // that of everything the service did to begin it.
-    let response = Box::pin((shared.service)(Arc::clone(&conn), request)).await;
+    let response = boxed(|| (shared.service)(Arc::clone(&conn), request)).await;
     if let Some(progress) = progress
         && !settle(&progress, announced, settings).await
     {

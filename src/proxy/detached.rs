@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::body::Body;
+use super::boxed::boxed;
 use super::hop::Hop;
 
 /// How far a request is, and whether its client still waits for the answer. Clones are the same.
@@ -67,10 +68,8 @@ where
     #[must_use]
     pub fn new(hop: &Arc<Hop>, may: M, request: impl FnOnce(Stage) -> F) -> Self {
         let stage = Stage::default();
-        // PERF: made, not copied, in a room of its own.
-        let room = Box::new_uninit();
         Self {
-            request: Some(Box::into_pin(Box::write(room, request(stage.clone())))),
+            request: Some(boxed(|| request(stage.clone()))),
             may: Some(may),
             stage,
             hop: Arc::clone(hop),

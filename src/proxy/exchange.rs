@@ -4,23 +4,24 @@
 //! with an idempotent method and before any byte of an answer (RFC 9110, section 9.2.2): to another server within the
 //! retries and their budget, or over a new connection when a kept one had died.
 
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{CONTENT_LENGTH, EXPECT, TRAILER, TRANSFER_ENCODING};
-use http::{HeaderMap, HeaderValue, Request, Response, Version};
-use http_body::Body as _;
+use http::header::EXPECT;
+use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use tokio::time::{Instant, sleep_until};
 
+use super::alarm::poll_alarm;
 use super::detached::Stage;
 use super::error::Kind;
 use super::hygiene;
 use super::origins::{Busy, Origin};
-use super::pool::{Lease, Pool};
+use super::pool::{Alarm, Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
-use super::sent::Sent;
+use super::sent::{Sent, frame};
 use super::settings::{ShopHttp2, UpstreamSettings};
 use super::shop_http2::{Fate, Unopened};
 use super::stats::{Stats, up};
@@ -240,10 +241,11 @@ impl<'a> Exchange<'a> {
     async fn send(&self, mut lease: Lease, request: Request<Sent>) -> Result<(Response<Incoming>, Lease), Failed> {
         let begun = lease.since();
         self.sender.stage.inspect(|stage| stage.sent());
-        let answer = lease.send(request);
+        let mut alarm = lease.take_alarm();
         let answer = tokio::select! {
-            answer = answer => answer,
-            kind = too_late(self.sender.progress, begun, self.settings.response, self.deadline) => {
+            biased;
+            answer = lease.send(request) => answer,
+            kind = too_late(&mut alarm, self.sender.progress, begun, self.settings.response, self.deadline) => {
                 let had_its_time = self.had_its_time(begun);
                 if kind == Kind::TotalTimeout && had_its_time {
                     lease.origin().failed_with(kind);
@@ -267,6 +269,7 @@ impl<'a> Exchange<'a> {
             }
         };
         lease.is_headed();
+        lease.set_alarm(alarm);
         let is_whole = self.sender.progress.is_none_or(Progress::is_whole);
         // After an early answer the rest of the request is still under way; an HTTP/1.0 peer would make hyper speak 1.0
         // from now on, and drop chunked bodies.
@@ -341,46 +344,24 @@ fn with_head(head: http::request::Parts, body: Sent) -> Request<Sent> {
     request
 }
 
-/// Says in the head how a body is framed: by its length if it is complete, in chunks where trailers or an unknown number of
-/// bytes follow. A client that waited for `100 Continue` has sent what was received.
-fn frame(headers: &mut HeaderMap, body: &mut RequestBody, unannounced_pass: bool) {
-    if body.is_begun() {
-        headers.remove(EXPECT);
-    }
-    let announced = hygiene::trailers_announced(headers);
-    let has_trailers = body.trailers_mut().is_some_and(|trailers| {
-        hygiene::clean_trailers(trailers);
-        if !unannounced_pass && !trailers.keys().any(|name| announced.contains(name)) {
-            trailers.clear();
-        }
-        !trailers.is_empty()
-    });
-    // Said outright: without it hyper would send a GET without its body.
-    match body.size_hint().exact() {
-        Some(length) if !has_trailers => {
-            headers.insert(CONTENT_LENGTH, length.into());
-            if body.is_complete() {
-                headers.remove(TRAILER);
-            }
-        }
-        _ => {
-            headers.remove(CONTENT_LENGTH);
-            headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
-        }
-    }
-}
-
 /// Ends when the shop has had the whole request, sent at `begun`, for `patience` and not answered, or at the deadline; which it
 /// was. While a body is still coming its own deadlines hold: the client's for what does not arrive, the socket's for what the
 /// shop does not take.
-async fn too_late(progress: Option<&Progress>, begun: Instant, patience: Duration, deadline: Option<Instant>) -> Kind {
+async fn too_late(
+    alarm: &mut Option<Alarm>,
+    progress: Option<&Progress>,
+    begun: Instant,
+    patience: Duration,
+    deadline: Option<Instant>,
+) -> Kind {
     let mut due = begun + patience;
+    let alarm = alarm.get_or_insert_with(|| Box::pin(sleep_until(due)));
     loop {
         if let Some(deadline) = deadline.filter(|deadline| *deadline < due) {
-            sleep_until(deadline).await;
+            poll_fn(|cx| poll_alarm(alarm.as_mut(), Some(deadline), cx)).await;
             return Kind::TotalTimeout;
         }
-        sleep_until(due).await;
+        poll_fn(|cx| poll_alarm(alarm.as_mut(), Some(due), cx)).await;
         let Some(progress) = progress else {
             return Kind::ResponseTimeout;
         };

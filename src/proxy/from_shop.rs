@@ -86,27 +86,43 @@ impl FromShop {
         if self.incoming.size_hint().lower() > SHORT as u64 || !ration.grow_at_once(1) {
             return Ok(());
         }
-        let mut ahead = Ahead {
+        self.ahead = Some(Box::new(Ahead {
             data: Bytes::new(),
             trailers: None,
             ration,
-        };
+        }));
+        // PERF: nearly always all of it came with the head, and no clock need be read.
+        let mut goes_on = true;
+        while goes_on && let Poll::Ready(next) = poll_fn(|cx| Poll::Ready(self.poll_shop(cx))).await {
+            goes_on = self.take(next)?;
+        }
+        if goes_on {
+            Box::pin(self.take_what_comes_soon()).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_what_comes_soon(&mut self) -> Result<(), Kind> {
         let soon = Instant::now() + SOON;
-        while self.lease.is_some() && ahead.data.len() < SHORT {
-            let next = poll_fn(|cx| self.poll_shop(cx));
-            let Ok(Some(frame)) = timeout_at(soon, next).await else {
+        while let Ok(next) = timeout_at(soon, poll_fn(|cx| self.poll_shop(cx))).await {
+            if !self.take(next)? {
                 break;
-            };
-            // Without memory for what came it keeps its place.
-            if !ahead.take(frame.map_err(|_| Kind::Broken)?) {
-                break;
-            }
-            if self.incoming.is_end_stream() {
-                self.end();
             }
         }
-        self.ahead = Some(Box::new(ahead));
         Ok(())
+    }
+
+    /// Whether there is more to take over.
+    fn take(&mut self, next: Option<Result<Frame<Bytes>, BoxError>>) -> Result<bool, Kind> {
+        let Some(frame) = next else { return Ok(false) };
+        let frame = frame.map_err(|_| Kind::Broken)?;
+        // Without memory for what came it keeps its place.
+        let has_room = self.ahead.as_mut().is_some_and(|ahead| ahead.take(frame));
+        if has_room && self.incoming.is_end_stream() {
+            self.end();
+        }
+        let is_short = self.ahead.as_ref().is_some_and(|ahead| ahead.data.len() < SHORT);
+        Ok(has_room && is_short && self.lease.is_some())
     }
 
     /// All of it is here: the shop has nothing to do with it any more.

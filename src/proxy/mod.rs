@@ -12,7 +12,9 @@
 
 mod accept;
 mod address;
+mod alarm;
 mod body;
+mod boxed;
 mod bucket;
 mod conn;
 mod connection;

@@ -4,31 +4,30 @@
 //! connection comes back only when its whole exchange went by the book; a lease that is dropped before aborts it, which
 //! is how a client that is gone cancels its request at the shop.
 
+mod lease;
 mod stash;
 
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use http::{Request, Response, StatusCode};
-use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, Sleep, sleep, timeout, timeout_at};
 
 use super::error::Kind;
-use super::hygiene;
 use super::origins::{Budget, Busy, Origin, Origins, Protocol};
 use super::sent::Sent;
 use super::settings::{ShopHttp2, UpstreamSettings};
-use super::shop_http2::{Connections, Fate, Stream, Unopened};
+use super::shop_http2::{Connections, Unopened};
 use super::shop_socket::{Heard, ShopSocket};
 use super::stats::Stats;
 
+pub(super) use lease::{Lease, Way};
 pub(super) use stash::Stash;
 
 /// The pool; one per core, so its lock is hardly ever contended: only where servers go.
@@ -49,8 +48,12 @@ pub(super) struct Line {
     origin: Arc<Origin>,
     sender: SendRequest<Sent>,
     heard: Arc<Heard>,
+    /// For its requests' deadlines. PERF: one that stays set is no work for each of them.
+    alarm: Option<Alarm>,
     task: Leash,
 }
+
+pub(super) type Alarm = Pin<Box<Sleep>>;
 
 /// Ends the connection's task, and with it the connection, when it drops; unless it was let go.
 struct Leash(Option<AbortHandle>);
@@ -61,28 +64,6 @@ impl Drop for Leash {
             task.abort();
         }
     }
-}
-
-/// A connection for one request.
-pub(super) enum Way {
-    Own(Line),
-    Shared(Box<Stream>),
-}
-
-/// The use of a connection for one request.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(super) struct Lease {
-    // Before `busy`: a connection is kept, or told to close, before another request may take its place.
-    way: Option<Way>,
-    pool: Arc<Pool>,
-    busy: Busy,
-    since: Instant,
-    reused: bool,
-    reusable: bool,
-    /// SECURITY: somebody is signed in on the connection itself.
-    is_bound: bool,
-    /// A whole answer speaks for its server.
-    good: bool,
 }
 
 impl Pool {
@@ -123,7 +104,7 @@ impl Pool {
         if let Some(shared) = self.shared(busy.origin(), is_tunnel)
             && let Some(stream) = shared.join(busy.origin(), self.settings.idle)
         {
-            return Ok(self.lease(Way::Shared(Box::new(stream)), busy, Instant::now()));
+            return Ok(Lease::new(self, Way::Shared(Box::new(stream)), busy, Instant::now()));
         }
         loop {
             let now = Instant::now();
@@ -133,10 +114,7 @@ impl Pool {
             };
             if is_ready(&mut line.sender).await {
                 line.heard.reset();
-                return Ok(Lease {
-                    reused: true,
-                    ..self.lease(Way::Own(line), busy, now)
-                });
+                return Ok(Lease::again(self, line, busy, now));
             }
         }
     }
@@ -156,21 +134,8 @@ impl Pool {
             Some(shared) => shared.open(self, busy.origin(), deadline).await,
         };
         match way {
-            Ok(way) => Ok(self.lease(way, busy, Instant::now())),
+            Ok(way) => Ok(Lease::new(self, way, busy, Instant::now())),
             Err(unopened) => Err((unopened, busy)),
-        }
-    }
-
-    fn lease(self: &Arc<Self>, way: Way, busy: Busy, since: Instant) -> Lease {
-        Lease {
-            reused: matches!(&way, Way::Shared(stream) if stream.is_reused()),
-            way: Some(way),
-            pool: Arc::clone(self),
-            busy,
-            since,
-            reusable: false,
-            is_bound: false,
-            good: false,
         }
     }
 
@@ -236,6 +201,7 @@ impl Pool {
             origin: Arc::clone(origin),
             sender,
             heard,
+            alarm: None,
             task: Leash(Some(task.abort_handle())),
         })
     }
@@ -281,102 +247,6 @@ async fn is_ready(sender: &mut SendRequest<Sent>) -> bool {
     match ready {
         Some(ready) => ready,
         None => matches!(timeout(KEPT_WAIT, sender.ready()).await, Ok(Ok(()))),
-    }
-}
-
-impl Lease {
-    /// Sends a request and waits for the head of its answer.
-    pub(super) async fn send(&mut self, request: Request<Sent>) -> Result<Response<Incoming>, Kind> {
-        match &mut self.way {
-            Some(Way::Own(line)) => {
-                self.is_bound |= hygiene::binds_connection(request.headers(), &AUTHORIZATION);
-                let answer = line.sender.send_request(request).await.map_err(|_| Kind::Broken)?;
-                self.is_bound |= answer.status() == StatusCode::UNAUTHORIZED
-                    && hygiene::binds_connection(answer.headers(), &WWW_AUTHENTICATE);
-                Ok(answer)
-            }
-            // PERF: its state is large.
-            Some(Way::Shared(stream)) => Box::pin(stream.send(request, self.pool.settings.write)).await,
-            None => unreachable!("a lease holds its connection until it is given back"),
-        }
-    }
-
-    pub(super) fn origin(&self) -> &Arc<Origin> {
-        self.busy.origin()
-    }
-
-    /// When it began.
-    pub(super) fn since(&self) -> Instant {
-        self.since
-    }
-
-    /// Whether the connection has served a request before.
-    pub(super) fn is_reused(&self) -> bool {
-        self.reused
-    }
-
-    /// Whether the shop has sent any byte during this lease; over HTTP/2, where bytes are many requests', an answer's head.
-    pub(super) fn is_answered(&self) -> bool {
-        match &self.way {
-            Some(Way::Own(line)) => line.heard.any(),
-            Some(Way::Shared(stream)) => stream.fate() == Fate::Answered,
-            None => false,
-        }
-    }
-
-    /// What became of a request over HTTP/2.
-    pub(super) fn fate(&self) -> Option<Fate> {
-        match &self.way {
-            Some(Way::Shared(stream)) => Some(stream.fate()),
-            _ => None,
-        }
-    }
-
-    /// Says that the answer's head is here.
-    pub(super) fn is_headed(&self) {
-        if let Some(Way::Own(line)) = &self.way {
-            line.heard.head();
-        }
-    }
-
-    /// Says that no answer came in time.
-    pub(super) fn is_late(&self) {
-        if let Some(Way::Shared(stream)) = &self.way {
-            stream.distrust();
-        }
-    }
-
-    /// Says that the connection may serve another request once the answer has been read whole.
-    pub(super) fn may_be_kept(&mut self) {
-        self.reusable = !self.is_bound;
-    }
-
-    /// Counts a head with this status for or against its server: a good one only once the answer is whole, unless it has no end.
-    pub(super) fn judge(&mut self, status: StatusCode, is_endless: bool) {
-        self.good = self.origin().is_good(status);
-        if self.good && is_endless {
-            self.origin().succeeded();
-        }
-    }
-
-    /// The answer has been read whole.
-    pub(super) fn give_back(mut self) {
-        if self.good {
-            self.origin().succeeded();
-        }
-        if let (Some(Way::Own(line)), true) = (self.way.take(), self.reusable) {
-            self.pool.push(line);
-        }
-    }
-
-    /// The connection is a tunnel now: its task hands the socket over and ends by itself. The server is busy with it, and a
-    /// shared connection too, as long as what is returned lives.
-    pub(super) fn detach(self) -> (Option<Way>, Busy) {
-        let Self { mut way, busy, .. } = self;
-        if let Some(Way::Own(mut line)) = way.take_if(|way| matches!(way, Way::Own(_))) {
-            line.task.0 = None;
-        }
-        (way, busy)
     }
 }
 

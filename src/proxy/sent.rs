@@ -1,4 +1,4 @@
-//! The request's body on its way to the shop: trailers cleaned, and held back while the client waits for `100 Continue`.
+//! The request's body on its way to the shop: framed, trailers cleaned, and held back while the client waits for `100 Continue`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,6 +6,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, EXPECT, TRAILER, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
 use hyper::Request;
 use tokio::time::{Sleep, sleep};
@@ -149,5 +151,34 @@ fn clean(frame: Frame<Bytes>) -> Frame<Bytes> {
             Frame::trailers(trailers)
         }
         Err(data) => data,
+    }
+}
+
+/// Says in the head how a body is framed: by its length if it is complete, in chunks where trailers or an unknown number of
+/// bytes follow. A client that waited for `100 Continue` has sent what was received.
+pub(super) fn frame(headers: &mut HeaderMap, body: &mut RequestBody, unannounced_pass: bool) {
+    if body.is_begun() {
+        headers.remove(EXPECT);
+    }
+    let announced = hygiene::trailers_announced(headers);
+    let has_trailers = body.trailers_mut().is_some_and(|trailers| {
+        hygiene::clean_trailers(trailers);
+        if !unannounced_pass && !trailers.keys().any(|name| announced.contains(name)) {
+            trailers.clear();
+        }
+        !trailers.is_empty()
+    });
+    // Said outright: without it hyper would send a GET without its body.
+    match body.size_hint().exact() {
+        Some(length) if !has_trailers => {
+            headers.insert(CONTENT_LENGTH, length.into());
+            if body.is_complete() {
+                headers.remove(TRAILER);
+            }
+        }
+        _ => {
+            headers.remove(CONTENT_LENGTH);
+            headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
     }
 }

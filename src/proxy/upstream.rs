@@ -210,8 +210,7 @@ impl Upstream {
         }
         let mut body = FromShop::new(incoming, lease, self.settings.body_idle, upload);
         if let Some(ration) = ration {
-            // PERF: rare, and its state is large.
-            Box::pin(body.take_over(ration)).await?;
+            body.take_over(ration).await?;
         }
         Ok(Response::from_parts(head, Body::shop(body)))
     }

@@ -27,9 +27,11 @@ use tokio::time::{Instant, sleep_until};
 use self::guard::Frames;
 use self::streams::{Reply, Run, Stream, Streams};
 use super::address::is_trusted;
+use super::alarm::poll_alarm;
 use super::body::Body;
+use super::boxed::boxed;
 use super::conn::Conn;
-use super::connection::{End, Shared, how, poll_alarm, refusal};
+use super::connection::{End, Shared, how, refusal};
 use super::looked::Looked;
 use super::request_body::RequestBody;
 use super::stats::up;
@@ -123,9 +125,7 @@ where
             request.extensions_mut().insert(stream.pace());
         }
         let request = RequestBody::of(request, &shared.settings);
-        // PERF: made, not copied, in a room of ten kilobytes of its own.
-        let room = Box::new_uninit();
-        Box::into_pin(Box::write(room, (shared.service)(Arc::clone(&conn), request))).await
+        boxed(|| (shared.service)(Arc::clone(&conn), request)).await
     };
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         stream.go_on();

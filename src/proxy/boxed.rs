@@ -1,0 +1,9 @@
+//! Futures that are made in the box they live in.
+
+use std::pin::Pin;
+
+/// PERF: `Box::pin(make())` makes it on the stack and copies it, for a request some ten kilobytes.
+#[inline]
+pub(super) fn boxed<F>(make: impl FnOnce() -> F) -> Pin<Box<F>> {
+    Box::into_pin(Box::write(Box::new_uninit(), make()))
+}
