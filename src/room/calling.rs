@@ -1,10 +1,11 @@
 //! Who is called, and when: slots, rate, stock, mode, and whose turn it is between lanes.
 
+use super::deadlines::Due;
 use super::ids::{Clock, LaneId, Number};
 use super::line::Line;
 use super::load::Allowance;
 use super::moment::Moment;
-use super::record::Call;
+use super::record::{Call, Record};
 use super::settings::{Mode, Settings};
 
 impl Line {
@@ -108,6 +109,41 @@ impl Line {
         self.figures.bypasses += 1;
         self.hold_piece((id, place));
         self.deadlines.add(call.due(), (id, place));
+    }
+
+    /// A called visitor has not come in time; unless nobody could.
+    pub fn miss(&mut self, due: Due, call: Call, settings: &Settings, now: Clock) {
+        if self.keeps_calls {
+            self.call_until(due, call, settings, now);
+            return;
+        }
+        if let Some(lane) = self.lane(due.0) {
+            lane.miss(due.1, call);
+        }
+        self.free_piece(due);
+        self.count(due, |figures| {
+            figures.called -= 1;
+            figures.no_shows += 1;
+        });
+    }
+
+    /// All who are called can come in again: each has the whole time for it.
+    pub fn renew_calls(&mut self, settings: &Settings, now: Clock) {
+        let lanes = (0..).map(LaneId).zip(&self.lanes);
+        let records = lanes.flat_map(|(id, lane)| lane.slots.iter().map(move |(place, record)| ((id, place), record)));
+        let called = records.filter_map(|(due, record)| match record {
+            Record::Called(call) => Some((due, *call)),
+            _ => None,
+        });
+        for (due, call) in called.collect::<Vec<_>>() {
+            self.call_until(due, call, settings, now);
+        }
+    }
+
+    /// The turn is missed `claim_deadline` from now.
+    fn call_until(&mut self, due: Due, call: Call, settings: &Settings, now: Clock) {
+        let deadline = call.deadline.max(now.plus(settings.claim_deadline_ms));
+        self.keep(due, Record::Called(Call { deadline, ..call }));
     }
 
     fn call_one(&mut self, index: usize, settings: &Settings, m: &Moment) {

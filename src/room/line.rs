@@ -55,6 +55,8 @@ pub(super) struct Line {
     pub answered: Vec<(u64, u32)>,
     /// Until when the room heals.
     pub heals_until: Clock,
+    /// No turn is missed. The room says so.
+    pub keeps_calls: bool,
     /// What the room's controller lets it call, if it has one: the room's own, which all of its lines share.
     pub allowance: Option<Allowance>,
     /// Those called who came, and who did not, as the room last counted them.
@@ -81,6 +83,7 @@ impl Line {
             ordered: Vec::new(),
             answered: Vec::new(),
             heals_until: Clock(0),
+            keeps_calls: false,
             allowance: None,
             noted: (0, 0),
         };
@@ -293,14 +296,7 @@ impl Line {
     fn expire_one(&mut self, (id, place): Due, settings: &Settings, m: &Moment) {
         let Some(lane) = self.lane(id) else { return };
         match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => {
-                lane.miss(place, call);
-                self.free_piece((id, place));
-                self.count((id, place), |figures| {
-                    figures.called -= 1;
-                    figures.no_shows += 1;
-                });
-            }
+            Some(Record::Called(call)) => self.miss((id, place), call, settings, m.clock),
             Some(Record::Inside(session)) => {
                 let last = session.ending || session.expires >= session.ends_by;
                 let end = if last { EndedBy::Word } else { EndedBy::Idling };
@@ -373,6 +369,7 @@ impl Line {
             ordered: Vec::new(),
             answered: Vec::new(),
             heals_until: Clock(0),
+            keeps_calls: false,
             allowance: None,
             noted: (0, 0),
         };

@@ -44,6 +44,7 @@ pub struct LineView {
     settings: Arc<Settings>,
     past: Arc<Past>,
     quiet_until: Clock,
+    keeps_calls: bool,
     winners: Arc<Winners>,
 }
 
@@ -71,6 +72,7 @@ impl LineView {
             settings: Arc::clone(settings),
             past: Arc::clone(&m.past),
             quiet_until: line.quiet_until(m),
+            keeps_calls: line.keeps_calls,
             winners: Arc::clone(line.tally.winners()),
         }
     }
@@ -99,7 +101,9 @@ impl LineView {
         };
         let count = |count| CallId { lane, number, count };
         match line_lane.slots.get(place) {
-            Some(Record::Called(call)) if now <= call.deadline => Standing::Called(called(call, count(call.count))),
+            Some(Record::Called(call)) if self.keeps_calls || now <= call.deadline => {
+                Standing::Called(called(call, count(call.count)))
+            }
             Some(Record::Called(call)) if call.count < 2 => waiting(line_lane, place, Some(call.at)),
             Some(Record::Inside(session)) if now <= session.expires => {
                 Standing::Inside(self.inside(session, count(session.count)))

@@ -7,6 +7,8 @@ use super::past::Past;
 
 #[derive(Clone, Debug)]
 pub(super) struct Moment {
+    /// The machine version in force.
+    pub version: u16,
     pub clock: Clock,
     /// The entry's own time, for dates that people see.
     pub time: Wall,

@@ -35,7 +35,7 @@ use super::pending::Pending;
 use super::rehearsal::Rehearsal;
 use super::sale::Sale;
 use super::schedule::Turn;
-use super::settings::{Overrides, Settings};
+use super::settings::{Overrides, Settings, WITH_SCHEDULES};
 use super::view::RoomView;
 
 #[derive(Debug)]
@@ -69,6 +69,8 @@ pub(super) struct Room {
     pub codes: Codes,
     /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
     pub settings: Arc<Settings>,
+    /// No turn is missed: an operator, or the configuration, lets nobody in whose turn it is. It follows from the rest.
+    keeps_calls: bool,
     /// When lines are due; a line may be due later than it stands here, never earlier.
     dues: BTreeSet<(Clock, LineName)>,
     /// Whom operators take out with the entry under way.
@@ -101,6 +103,7 @@ impl Room {
             load: None,
             healing: Healing::default(),
             lines: BTreeMap::new(),
+            keeps_calls: false,
             pending: Pending::default(),
             codes: Codes::default(),
             dues: BTreeSet::new(),
@@ -289,14 +292,31 @@ impl Room {
     }
 
     fn settle(&mut self, m: &Moment) {
-        let old = Arc::clone(&self.settings);
+        let (old, kept) = (Arc::clone(&self.settings), self.keeps_calls);
         self.enforce();
         self.settle_load(m);
+        self.tell_lines(m);
+        let reopens = kept && self.settings.mode.lets_called_in() && m.version >= WITH_SCHEDULES;
         for line in self.lines.values_mut() {
             line.resettle(&old, &self.settings, m);
+            if reopens {
+                line.renew_calls(&self.settings, m.clock);
+            }
         }
         self.active.extend(self.lines.keys().cloned());
         self.picture = None;
+    }
+
+    fn keeps_calls(&self, m: &Moment) -> bool {
+        self.keeps_calls && m.version >= WITH_SCHEDULES
+    }
+
+    /// Whether a turn can be missed.
+    pub(super) fn tell_lines(&mut self, m: &Moment) {
+        let keeps_calls = self.keeps_calls(m);
+        for line in self.lines.values_mut() {
+            line.keeps_calls = keeps_calls;
+        }
     }
 
     /// Counts visitors let past the line. A line of a `per` room that nobody waits at is not made for that.
@@ -336,6 +356,7 @@ impl Room {
         if !self.lines.contains_key(name) {
             let mut line = Line::new(&self.settings, &m.past, m.clock);
             line.heals_until = self.healing.until();
+            line.keeps_calls = self.keeps_calls(m);
             self.lines.insert(name.clone(), line);
             self.active.insert(name.clone());
         }

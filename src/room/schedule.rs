@@ -131,8 +131,13 @@ impl Schedule {
     /// The results' date of the window that began last.
     #[must_use]
     pub fn results(&self, at: Wall) -> Option<Wall> {
+        self.begun(at)?.results
+    }
+
+    /// The window that began last.
+    pub(super) fn begun(&self, at: Wall) -> Option<&Window> {
         let begun = self.windows.partition_point(|window| window.begins <= at);
-        self.windows[..begun].last()?.results
+        self.windows[..begun].last()
     }
 
     /// What comes first after `at`. Where one instant is two things, a beginning goes before the opening, and the end of a

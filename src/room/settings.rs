@@ -209,6 +209,12 @@ impl Settings {
 }
 
 impl Mode {
+    /// Who is called comes in as a session of the room's.
+    #[must_use]
+    pub fn lets_called_in(self) -> bool {
+        matches!(self, Self::Auto | Self::Hold)
+    }
+
     /// What the mode comes to in a phase of the room's schedule: the stricter of the two.
     #[must_use]
     pub fn during(self, phase: Phase) -> Self {

@@ -141,6 +141,7 @@ fn read(r: &mut Reader) -> Read<State> {
     let past = Arc::new(Past::read(r)?);
     let roster = Roster::read(r)?;
     let moment = Moment {
+        version: versions.current(),
         clock,
         time: moment_time,
         first_call,
@@ -154,7 +155,10 @@ fn read(r: &mut Reader) -> Read<State> {
     if rooms.len() > MAX_ROOMS {
         return r.wrong();
     }
-    let mut rooms: BTreeMap<_, _> = rooms.into_iter().collect();
+    let mut rooms: BTreeMap<_, Room> = rooms.into_iter().collect();
+    for room in rooms.values_mut() {
+        room.tell_lines(&moment);
+    }
     for (name, healing) in healing {
         let Some(room) = rooms.get_mut(&name) else {
             return r.wrong();

@@ -67,6 +67,7 @@ impl State {
     pub fn empty(incarnation: u64, proven_new: bool) -> Self {
         let first_call = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
         let moment = Moment {
+            version: VERSION,
             clock: Clock(0),
             time: Wall(0),
             first_call,

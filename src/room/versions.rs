@@ -85,6 +85,7 @@ impl State {
     #[must_use]
     pub fn with_version(mut self, version: u16) -> Self {
         self.versions.raise(version.clamp(OLDEST, VERSION));
+        self.moment.version = self.version();
         if self.version() < WITH_SCHEDULES {
             // Rooms of these versions have no codes that could be used up.
             self.doubt = Doubt::default();
@@ -132,6 +133,10 @@ impl State {
     pub(super) fn raise(&mut self, version: u16, now: Wall) {
         let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
         self.versions.raise(version);
+        self.moment.version = version;
+        for room in self.rooms.values_mut() {
+            room.tell_lines(&self.moment);
+        }
         // What this log knows of codes begins here.
         if codes {
             self.doubt_codes(now);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anteroom::room::{
-    Batch, Change, Changed, Effects, Entry, Era, Figures, LaneId, LineName, Lines, MAX_BATCH_BYTES, Number, Root,
+    Batch, Change, Changed, Effects, Entry, Era, Figures, LaneId, LineName, Lines, MAX_BATCH_BYTES, Mode, Number, Root,
     Section, Spoke, Standing, State, View, Visitor, Waiting,
 };
 
@@ -343,6 +343,10 @@ impl Run {
                 after.standing(&visitor, after.clock),
             );
             if !matches!(is, Standing::Called(_)) || matches!(was, Standing::Called(_)) {
+                continue;
+            }
+            // Nobody is called there: a turn that was as good as missed is kept from now on.
+            if matches!(after.rooms[&room()].settings.mode, Mode::Closed | Mode::Off) {
                 continue;
             }
             assert!(

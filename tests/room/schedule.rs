@@ -116,6 +116,44 @@ fn a_new_sale_begins_an_edition_and_the_last_ones_sessions_run_out() {
 }
 
 #[test]
+fn a_sale_whose_end_is_moved_after_it_has_passed_goes_on_and_is_no_new_one() {
+    for begins in [0, 5_000] {
+        let mut log = Log::new(by(&[window(begins, 5_000, Some(10_000))], 1));
+        until(&mut log, 5_000);
+        let people = log.join(2);
+        log.claim(people[0], true);
+        until(&mut log, 12_000);
+        assert_eq!(phase(&mut log), Some(Phase::Closed));
+        assert!(log.mark(people[1]));
+        let moved = |closes, rule: &str| Schedule {
+            rule: rule.to_owned(),
+            windows: vec![window(begins, 5_000, closes)],
+        };
+        let before = edition(&mut log);
+        let set = |log: &mut Log, schedule| {
+            let schedule = Some(schedule);
+            log.change(Change::Override(Overrides {
+                schedule,
+                ..Overrides::default()
+            }))
+        };
+        set(&mut log, moved(Some(30_000), "later"));
+        assert_eq!((phase(&mut log), edition(&mut log)), (Some(Phase::Open), before));
+        assert!(log.is_inside(people[0]) && log.ahead(people[1]) == Some(0));
+        log.leave(people[0]);
+        log.pass(500);
+        assert!(log.is_called(people[1]));
+        until(&mut log, 31_000);
+        set(&mut log, moved(None, "no end"));
+        assert_eq!((phase(&mut log), edition(&mut log)), (Some(Phase::Open), before));
+        // Another beginning is another sale.
+        set(&mut log, by(&[window(1, 5_000, Some(6_000))], 1).schedule.unwrap());
+        set(&mut log, moved(Some(60_000), "again"));
+        assert_eq!(edition(&mut log), before + 1);
+    }
+}
+
+#[test]
 fn whoever_was_called_when_the_next_sale_began_may_still_come() {
     let mut log = Log::new(by(&[window(0, 0, None), window(5_000, 5_000, None)], 1));
     let people = log.join(2);

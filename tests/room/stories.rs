@@ -144,6 +144,36 @@ fn who_misses_a_turn_is_next_again_after_checking_in_and_who_misses_two_is_late(
 }
 
 #[test]
+fn nobody_misses_a_turn_while_an_operator_lets_nobody_in() {
+    for mode in [Mode::Closed, Mode::Off] {
+        let mut log = Log::new(settings(1));
+        let people = log.join(2);
+        let set = |log: &mut Log, mode| {
+            let mode = Some(mode);
+            log.change(Change::Override(Overrides {
+                mode,
+                ..Overrides::default()
+            }))
+        };
+        for _ in 0..4 {
+            assert!(log.is_called(people[0]) && log.ahead(people[1]) == Some(0));
+            set(&mut log, mode);
+            for _ in 0..3 {
+                log.pass(13_000);
+                assert!(log.mark(people[1]));
+            }
+            set(&mut log, Mode::Auto);
+            // There is the whole time to come in again.
+            log.pass(9_500);
+        }
+        assert!(log.is_called(people[0]));
+        log.pass(3_000);
+        assert!(log.is_called(people[1]), "who does not come then has missed it");
+        assert_eq!((log.figures().no_shows, log.figures().called), (1, 1));
+    }
+}
+
+#[test]
 fn whoever_never_checks_in_is_gone_after_seconds_and_keeps_the_place_for_a_while() {
     let mut log = Log::new(settings(1));
     let people = log.join(3);

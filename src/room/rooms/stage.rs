@@ -9,7 +9,7 @@ use super::Room;
 use crate::room::ids::{Edition, Wall};
 use crate::room::moment::Moment;
 use crate::room::schedule::{Phase, Schedule, Stage, Turn, Window};
-use crate::room::settings::{Mode, Overrides, Settings};
+use crate::room::settings::{Mode, Overrides, Settings, WITH_SCHEDULES};
 
 impl Room {
     /// What the configuration says now.
@@ -56,15 +56,20 @@ impl Room {
 
     /// Takes what is said of the room. A schedule of another rule than before is followed from now on: it turns no more
     /// what lies behind. But a sale that is on by it, where none was by the one before, has begun now, and one that is open
-    /// by it has opened now.
+    /// by it has opened now. A sale of the same beginning goes on, however its end was moved.
     fn go_by(&mut self, m: &mut Moment, take: impl FnOnce(&mut Self)) {
         let rule = |room: &Self| room.schedule().map(|schedule| schedule.rule.clone());
         let phase = |room: &Self| room.stage().map(|stage| stage.phase);
-        let (before, was) = (rule(self), phase(self));
+        let sale = |room: &Self| {
+            let window = room.schedule()?.begun(room.followed?)?;
+            Some((window.begins, window.opens))
+        };
+        let (before, was, of) = (rule(self), phase(self), sale(self));
         take(self);
         if rule(self) != before {
             self.followed = self.schedule().map(|_| m.time);
             match (was, phase(self)) {
+                (_, Some(Phase::Open)) if of.is_some() && of == sale(self) && m.version >= WITH_SCHEDULES => {}
                 (Some(Phase::Early | Phase::Closed), Some(Phase::Prequeue | Phase::Open)) => self.begin_edition(m),
                 (Some(Phase::Prequeue), Some(Phase::Open) | None) => self.close_draw(m),
                 _ => {}
@@ -120,6 +125,9 @@ impl Room {
         if let Some(stage) = self.stage() {
             settings.mode = settings.mode.during(stage.phase);
         }
+        // By somebody's word in a sale that is on. With a sale the calls run out.
+        let is_on = self.stage().is_none_or(|stage| stage.phase == Phase::Open);
+        self.keeps_calls = is_on && !self.mode().lets_called_in();
         // Nobody is called by an order that is not there yet.
         if self.sale.is_awaited() {
             settings.mode = settings.mode.during(Phase::Prequeue);

@@ -128,6 +128,14 @@ impl Line {
         }
     }
 
+    pub fn renew_calls(&mut self, settings: &Settings, clock: u64) {
+        for person in self.lanes.iter_mut().flat_map(|lane| lane.people.values_mut()) {
+            if let Is::Called { deadline, .. } = &mut person.is {
+                *deadline = (clock + settings.claim_deadline_ms).max(*deadline);
+            }
+        }
+    }
+
     pub fn expire(&mut self, now: &Now) {
         let until = now.clock + now.settings.late_window_ms;
         let figures = &mut self.figures;
@@ -139,14 +147,15 @@ impl Line {
                     Is::Called {
                         deadline, at, count, ..
                     } if now.clock >= deadline + SLACK => {
-                        figures.called -= 1;
-                        figures.no_shows += 1;
-                        if count >= 2 {
-                            person.is = if void(key) { Is::Gone } else { Is::Spent { at } };
-                        } else {
-                            person.is = if void(key) { Is::Gone } else { Is::Missed { at, count } };
-                            person.mark = None;
+                        if matches!(now.settings.mode, Mode::Closed | Mode::Off) {
+                            person.is = Is::Called {
+                                deadline: now.clock + now.settings.claim_deadline_ms,
+                                at,
+                                count,
+                            };
+                            continue;
                         }
+                        miss(figures, person, (at, count), void(key));
                     }
                     Is::Inside {
                         expires,
@@ -307,4 +316,17 @@ fn most(settings: &Settings) -> u64 {
 pub fn ripe(settings: &Settings, at: u64) -> u64 {
     let step = (settings.late_window_ms / 64).max(1);
     at - at % step + step + settings.late_window_ms
+}
+
+fn miss(figures: &mut Figures, person: &mut Person, (at, count): (u64, u8), void: bool) {
+    figures.called -= 1;
+    figures.no_shows += 1;
+    person.is = match count {
+        _ if void => Is::Gone,
+        1 => Is::Missed { at, count },
+        _ => Is::Spent { at },
+    };
+    if count < 2 {
+        person.mark = None;
+    }
 }

@@ -40,6 +40,10 @@ impl Room {
         for line in self.lines.values_mut() {
             line.grow(&self.settings, lore);
             line.resettle(&old, &self.settings, clock);
+            let lets_in = |mode| matches!(mode, Mode::Auto | Mode::Hold);
+            if lets_in(self.settings.mode) && !lets_in(old.mode) {
+                line.renew_calls(&self.settings, clock);
+            }
         }
     }
 

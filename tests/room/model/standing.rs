@@ -1,6 +1,6 @@
 //! Where a number stands in a naive line.
 
-use anteroom::room::{CallId, Called, Clock, Inside, LaneId, Settings, Standing, Waiting, Wall};
+use anteroom::room::{CallId, Called, Clock, Inside, LaneId, Mode, Settings, Standing, Waiting, Wall};
 
 use super::Lore;
 use super::lane::{Is, Key, Lane, Where, number};
@@ -25,9 +25,10 @@ impl Line {
             number: number(key),
             count,
         };
+        let nobody_comes_in = matches!(settings.mode, Mode::Closed | Mode::Off);
         match person.is {
             Is::InLine => self.waits(lane, key, clock, None),
-            Is::Called { deadline, at, count } if clock <= deadline => Standing::Called(Called {
+            Is::Called { deadline, at, count } if clock <= deadline || nobody_comes_in => Standing::Called(Called {
                 call: call(count),
                 deadline: Clock(deadline),
                 called_at: Wall(at),
