@@ -99,6 +99,13 @@ impl<'a> Own<'a> {
         Self(lines.flat_map(pairs).filter(|(name, _)| is_ours(name)).collect())
     }
 
+    /// As [`values`](Self::values), with those that were set before a `cookie_domain` was: no other host can set these.
+    pub fn tokens(&self, name: &str) -> impl Iterator<Item = &'a str> + Clone {
+        let base = name.strip_prefix("__Secure-");
+        let before = base.map(|base| self.values(&format!("__Host-{base}")).collect::<Vec<_>>());
+        self.values(name).chain(before.unwrap_or_default())
+    }
+
     /// The values of every cookie called `name`, a few at most: a planted one must not hide the genuine one. Bytes beyond
     /// ASCII, as scripts put into cookies of their own, hide nothing.
     pub fn values(&self, name: &str) -> impl Iterator<Item = &'a str> + Clone {

@@ -93,8 +93,8 @@ impl<'a> Seat<'a> {
         let app = fields.iter().any(Option::is_some);
         let own = Own::of(&head.headers);
         let [ticket, pass] = fields.map(|field| field.and_then(|value| value.to_str().ok()).into_iter());
-        let tickets = ticket.chain(own.values(&names.ticket));
-        let passes = pass.chain(own.values(&names.pass));
+        let tickets = ticket.chain(own.tokens(&names.ticket));
+        let passes = pass.chain(own.tokens(&names.pass));
         let (some_ticket, some_pass) = (tickets.clone().next().is_some(), passes.clone().next().is_some());
         let (keyring, place) = (&shared.keyring, (&rules.room.name, &line));
         // SECURITY: many visitors share a proxy's connection.

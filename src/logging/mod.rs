@@ -14,6 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use prometheus_client::metrics::counter::Counter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
@@ -161,6 +162,17 @@ fn layered(filter: reload::Layer<EnvFilter, Registry>, json: bool, terminal: boo
 /// target goes first.
 fn parse_filter(filter: &str) -> Result<EnvFilter, InitError> {
     let asked = if filter.is_empty() { "error" } else { filter };
+    // A word alone that is no level would be a module of that name, and nothing else would be logged.
+    let odd = asked.split(',').map(str::trim).find(|one| {
+        let is_word = !one.contains(['=', ':', '[']);
+        is_word && one.parse::<LevelFilter>().is_err()
+    });
+    if let Some(odd) = odd {
+        return Err(InitError::Filter {
+            filter: filter.to_owned(),
+            reason: format!("\"{odd}\" is none of off, error, warn, info, debug and trace"),
+        });
+    }
     EnvFilter::builder()
         .parse(format!("{UNASKED},{asked}"))
         .map_err(|error| InitError::Filter {
@@ -301,6 +313,12 @@ mod tests {
         assert!(error.to_string().contains("anteroom=loud"), "{error}");
         assert!(!error.to_string().contains("h2"), "{error}");
         assert!(check_filter("info,anteroom::proxy=debug").is_ok());
+        for word in ["warning", "info,verbose", "7x"] {
+            assert!(check_filter(word).is_err(), "{word}");
+        }
+        for level in ["WARN", "off", "debug,h2=info", "anteroom::gate"] {
+            assert!(check_filter(level).is_ok(), "{level}");
+        }
     }
 
     #[test]

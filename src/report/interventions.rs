@@ -114,6 +114,11 @@ impl Interventions {
                 let what = format!("{called} of {} called beyond the capacity", order.count);
                 ("call beyond the capacity", what, u64::from(called))
             }
+            Change::Call(order) if order.lane.is_some() && room.is_some_and(|room| room.settings.lanes.len() > 1) => {
+                let called = called(view, change).unwrap_or(0);
+                let what = format!("{called} of {} called, all of one lane", order.count);
+                ("call of one lane", what, u64::from(called))
+            }
             Change::Reset => ("reset", "reset: a new edition, every session ends".to_owned(), 1),
             Change::Remove => ("room removed", "the room was taken out".to_owned(), 1),
             Change::EndHealing => ("healing ended", describe::change(&change.change, None), 1),

@@ -10,6 +10,7 @@ mod file;
 mod followed;
 mod live;
 mod prepared;
+mod renamed;
 mod rooms;
 mod source;
 
@@ -97,7 +98,7 @@ pub fn look_after(
         supervisor,
         patience,
         refused: None,
-        odd_keys: Vec::new(),
+        odd: Vec::new(),
     };
     let body = move || {
         if begins.recv().is_ok() {
@@ -121,8 +122,8 @@ struct Reloader {
     supervisor: Arc<Supervisor>,
     patience: Patience,
     refused: Option<Refused>,
-    /// What was odd about the last change of keys, until it is told.
-    odd_keys: Vec<String>,
+    /// What the last change may cost visitors, until it is told.
+    odd: Vec<String>,
 }
 
 impl Reloader {
@@ -201,10 +202,10 @@ impl Reloader {
             }
             outcome
         });
-        for what in &self.odd_keys {
-            tracing::warn!(what, "a change of keys may cost visitors their places");
+        for what in &self.odd {
+            tracing::warn!(what, "the change may cost visitors their places");
         }
-        odd.append(&mut self.odd_keys);
+        odd.append(&mut self.odd);
         (outcome.map_err(few), odd)
     }
 
@@ -254,7 +255,8 @@ impl Reloader {
         }
         say(self, &config)?;
         let odd = self.live.take(&config, prepared, &self.filter);
-        self.odd_keys.extend(odd.iter().map(ToString::to_string));
+        self.odd.extend(odd.iter().map(ToString::to_string));
+        self.odd.extend(renamed::cookies(&self.config, &config));
         if differ {
             self.runtime.block_on(self.live.keep_rooms(new));
         }

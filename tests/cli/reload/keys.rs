@@ -235,11 +235,7 @@ fn a_key_that_goes_while_its_tokens_are_about_is_told_of_with_the_date_until_whi
     ] {
         assert!(told.contains(words), "{told}");
     }
-    assert!(
-        gate.program
-            .err()
-            .contains("a change of keys may cost visitors their places")
-    );
+    assert!(gate.program.err().contains("the change may cost visitors their places"));
     // Through the API as well.
     let last = gate.asks_admin("/api/v1/reload").json();
     assert!(
@@ -269,4 +265,19 @@ fn a_stream_that_was_opened_under_the_old_key_ends_and_comes_back_to_a_new_ticke
     config(&site, &[NEW, OLD], &[NEW]);
     taken(&site, &gate);
     assert_eq!(waiting.position(), Some(1));
+}
+
+#[test]
+fn a_change_that_gives_cookies_other_names_says_whom_it_costs_the_place() {
+    let site = Site::new("cookie_domain = \"shop.test\"\nhosts = [\"a.shop.test\"]", "");
+    let gate = site.start();
+    site.edit("cookie_domain = \"shop.test\"\n", "");
+    let told = taken(&site, &gate);
+    assert!(
+        told.contains("without its cookie_domain all who came by TLS are newcomers"),
+        "{told}"
+    );
+    site.edit("hosts = ", "cookie_domain = \"shop.test\"\nhosts = ");
+    let told = taken(&site, &gate);
+    assert!(!told.contains("newcomers"), "{told}");
 }
