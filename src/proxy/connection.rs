@@ -16,7 +16,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, UPGRADE};
+use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Version};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
@@ -29,7 +29,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 use self::alone::{Alone, Slot, Stream};
 use super::alarm::poll_alarm;
 use super::body::{Body, BoxError};
-use super::boxed::boxed;
 use super::conn::{Conn, Flight};
 use super::framing::{self, Malformed};
 use super::guard::Guarded;
@@ -220,30 +219,29 @@ where
     F: Future<Output = Response<Body>>,
 {
     let flight = conn.answering();
-    let refused = conn.refused().map_or_else(|| framing::check(&mut request), Err);
-    if let Err(malformed) = refused {
-        up(&shared.stats.malformed);
-        conn.close();
-        return finish(&conn, flight, refusal(malformed), None);
-    }
+    let asks = match conn.refused().map_or_else(|| framing::check(&mut request), Err) {
+        Ok(asks) => asks,
+        Err(malformed) => {
+            up(&shared.stats.malformed);
+            conn.close();
+            return finish(&conn, flight, refusal(malformed), None);
+        }
+    };
     up(&shared.stats.requests);
     let settings = &shared.settings;
-    let announced = request.headers().contains_key(EXPECT);
     let chunked = request.version() == Version::HTTP_11;
-    let asks_to_upgrade = request.headers().contains_key(UPGRADE);
     let request = RequestBody::of(request, settings);
     let progress = request.body().progress();
-    // PERF: hyper keeps the room of this future for the connection's life; a stream that idles for an hour should not keep
-    // that of everything the service did to begin it.
-    let response = boxed(|| (shared.service)(Arc::clone(&conn), request)).await;
+    // PERF: hyper keeps the room of this future for the connection's life, so the service's should be a box.
+    let response = (shared.service)(Arc::clone(&conn), request).await;
     if let Some(progress) = progress
-        && !settle(&progress, announced, settings).await
+        && !settle(&progress, asks.to_continue, settings).await
     {
         conn.close();
     }
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         conn.tunnel();
-    } else if asks_to_upgrade {
+    } else if asks.to_upgrade {
         // What came behind it waits for the other protocol.
         conn.close();
     }

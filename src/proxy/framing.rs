@@ -2,7 +2,7 @@
 //!
 //! These checks run on what hyper parsed, behind the [`guard`](super::guard), which has seen to the bytes themselves.
 
-use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 
@@ -60,7 +60,7 @@ impl Malformed {
 
 /// Refuses what can be read in two ways, brings an absolute target into origin form, its authority as `Host`, and `Host` into the
 /// spelling that browsers give it.
-pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
+pub(super) fn check<B>(request: &mut Request<B>) -> Result<Asks, Malformed> {
     if request.method() == Method::CONNECT {
         return Err(Malformed::Connect);
     }
@@ -71,26 +71,45 @@ pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
         _ => return Err(Malformed::Host),
     };
     check_expect(lines.expect, request.version())?;
+    let asks = Asks {
+        to_continue: !matches!(lines.expect, Only::None),
+        to_upgrade: lines.upgrades,
+    };
     let spelled = spelled(host.as_bytes());
     let is_absolute = request.uri().authority().is_some();
     if is_absolute {
         to_origin_form(request)?;
     }
-    if let Some(spelled) = spelled {
-        request.headers_mut().insert(HOST, spelled);
+    if let Some(spelled) = spelled
+        && let Some(before) = request.headers_mut().insert(HOST, spelled)
+    {
+        request.extensions_mut().insert(SpelledHost(before));
     }
     if is_absolute || request.uri().path().starts_with('/') {
-        Ok(())
+        Ok(asks)
     } else {
         Err(Malformed::Target)
     }
 }
+
+/// How `Host` was spelled where that is not the usual way.
+#[derive(Clone, Debug)]
+pub struct SpelledHost(pub HeaderValue);
 
 /// The lines that a request is checked by. PERF: one pass over all fields costs a fraction of looking for each.
 struct Lines<'h> {
     host: Only<&'h HeaderValue>,
     coding: Only<&'h HeaderValue>,
     expect: Only<&'h HeaderValue>,
+    upgrades: bool,
+}
+
+/// What a head asks for.
+pub(super) struct Asks {
+    /// An interim answer, before its body comes.
+    pub to_continue: bool,
+    /// Another protocol.
+    pub to_upgrade: bool,
 }
 
 impl<'h> Lines<'h> {
@@ -99,12 +118,14 @@ impl<'h> Lines<'h> {
             host: Only::None,
             coding: Only::None,
             expect: Only::None,
+            upgrades: false,
         };
         for (name, value) in headers {
             match *name {
                 HOST => lines.host.add(value),
                 TRANSFER_ENCODING => lines.coding.add(value),
                 EXPECT => lines.expect.add(value),
+                UPGRADE => lines.upgrades = true,
                 _ => {}
             }
         }
@@ -197,8 +218,11 @@ fn is_host(host: &[u8]) -> bool {
         None => (host, None),
     };
     let port_fits = |port: &[u8]| {
-        let number = std::str::from_utf8(port).ok().and_then(|port| port.parse::<u16>().ok());
-        !port.starts_with(b"0") && !port.starts_with(b"+") && number.is_some()
+        let digits = port.iter().try_fold(0_u32, |number, byte| match byte {
+            b'0'..=b'9' if number < 10_000 => Some(number * 10 + u32::from(byte - b'0')),
+            _ => None,
+        });
+        !port.starts_with(b"0") && digits.is_some_and(|number| (1..=65_535).contains(&number))
     };
     is_name(name) && port.is_none_or(port_fits)
 }

@@ -56,11 +56,12 @@ pub(crate) mod fuzzing;
 
 pub use address::{client_address, is_trusted};
 pub use body::{Body, BoxError};
+pub use boxed::boxed;
 pub use conn::{Conn, Proto};
 pub use connection::ANTEROOM_STATUS;
 pub use detached::{Detachable, Stage, read_rest};
 pub use error::{Fault, ForwardError, Kind};
-pub use framing::Malformed;
+pub use framing::{Malformed, SpelledHost};
 pub use hop::Hop;
 pub use hygiene::SessionWord;
 pub(crate) use hygiene::{connection_reaches_too_far, is_alias, is_said_of_client, is_taken, names_another_target};
@@ -76,5 +77,6 @@ pub use settings::{
     ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopHttp2, ShopServer, ShopTls, UpstreamSettings,
 };
 pub use stats::Stats;
+pub use tunnel::is_asked_for as asks_for_tunnel;
 pub use unix::Custody;
 pub use upstream::{Forward, Upstream};

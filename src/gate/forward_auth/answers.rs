@@ -70,6 +70,10 @@ pub fn close(aim: Aim, mut answer: Answer) -> Answer {
     if answer.response.status().is_success() {
         *answer.response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }
+    // It takes 5xx for a failure of the gate, and throws page and cookies away.
+    if aim == Aim::LeaveOrWords(Asker::Envoy) && answer.response.status().is_server_error() {
+        *answer.response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    }
     answer
 }
 
@@ -90,6 +94,11 @@ fn leave(aim: Aim, head: &Parts, session: Option<&Session<'_>>) -> Response<Body
     }
     match aim {
         Aim::LeaveOrWords(Asker::Envoy) => {
+            let others = head
+                .headers
+                .keys()
+                .filter(|name| name.as_str().starts_with("anteroom-"));
+            gone.extend(others.filter(|name| !OWN.contains(name)).cloned());
             let gone: Vec<&str> = gone.iter().map(HeaderName::as_str).collect();
             let gone = HeaderValue::try_from(gone.join(",")).expect("names of fields are header text");
             headers.insert(TO_REMOVE, gone);
@@ -144,6 +153,8 @@ fn once_more() -> Response<Body> {
     response
 }
 
+/// Those among the gate's fields that have a place of their own in the list of what goes.
+const OWN: [HeaderName; 3] = [TICKET_HEADER, PASS_HEADER, SESSION_HEADER];
 /// Which of its bounds a proxy should keep a request within.
 const BOUND: HeaderName = HeaderName::from_static("anteroom-bound");
 /// What Envoy takes out of the request before it sends it on.
@@ -197,6 +208,15 @@ mod tests {
     }
 
     #[test]
+    fn envoy_is_told_429_for_what_it_would_take_for_a_failure() {
+        for (status, told) in [(503, 429), (504, 429), (200, 429), (303, 303), (403, 403)] {
+            let response = plain(StatusCode::from_u16(status).unwrap(), "waiting");
+            let closed = close(Aim::LeaveOrWords(Asker::Envoy), Answer::new(Outcome::Waiting, response));
+            assert_eq!(closed.response.status(), told, "{status}");
+        }
+    }
+
+    #[test]
     fn a_no_to_who_asked_for_leave_alone_is_401_and_bare() {
         let mut response = plain(StatusCode::TOO_MANY_REQUESTS, "limited");
         response
@@ -244,6 +264,15 @@ mod tests {
         };
         assert_eq!(gone(&["a=1"]), "anteroom-ticket,anteroom-pass,anteroom-session");
         assert_eq!(gone(&[]), "anteroom-ticket,anteroom-pass,anteroom-session,cookie");
+        let mut forged = head("GET", &["a=1"]);
+        forged
+            .headers
+            .insert("anteroom-signature", HeaderValue::from_static("x"));
+        let answer = leave(Aim::LeaveOrWords(Asker::Envoy), &forged, None);
+        assert_eq!(
+            answer.headers()[TO_REMOVE],
+            "anteroom-ticket,anteroom-pass,anteroom-session,anteroom-signature"
+        );
         let caddy = leave(Aim::LeaveOrWords(Asker::Caddy), &head("GET", &[]), None);
         assert!(!caddy.headers().contains_key(TO_REMOVE));
         assert!(caddy.headers()[COOKIE].is_empty() && caddy.headers()[SESSION_HEADER].is_empty());

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use crate::config::Asker;
 use crate::config::routes::OWN_PREFIX;
-use crate::proxy::{connection_reaches_too_far, is_alias, names_another_target};
+use crate::proxy::{SpelledHost, connection_reaches_too_far, is_alias, names_another_target};
 
 use super::FORWARD;
 
@@ -45,7 +45,7 @@ pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Resu
         ),
         Asker::Envoy => (
             head.method.clone(),
-            only(headers, &HOST, "Host")?.clone(),
+            as_sent(&head)?,
             target(behind_prefix(&head.uri).as_bytes(), "the path behind the prefix")?,
         ),
     };
@@ -101,6 +101,13 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName, called: &'static str) -> 
         (Some(value), None) if !value.is_empty() => Ok(value),
         _ => Err(Lacks(called)),
     }
+}
+
+/// The visitor's `Host` as the proxy sends it on to the shop, which may go by the spelling.
+fn as_sent(head: &Parts) -> Result<HeaderValue, Lacks> {
+    let host = only(&head.headers, &HOST, "Host")?;
+    let spelled = head.extensions.get::<SpelledHost>();
+    Ok(spelled.map_or_else(|| host.clone(), |spelled| spelled.0.clone()))
 }
 
 fn method(headers: &HeaderMap, name: &HeaderName, called: &'static str) -> Result<Method, Lacks> {

@@ -29,7 +29,6 @@ use self::streams::{Reply, Run, Stream, Streams};
 use super::address::is_trusted;
 use super::alarm::poll_alarm;
 use super::body::Body;
-use super::boxed::boxed;
 use super::conn::Conn;
 use super::connection::{End, Shared, how, refusal};
 use super::looked::Looked;
@@ -125,7 +124,7 @@ where
             request.extensions_mut().insert(stream.pace());
         }
         let request = RequestBody::of(request, &shared.settings);
-        boxed(|| (shared.service)(Arc::clone(&conn), request)).await
+        (shared.service)(Arc::clone(&conn), request).await
     };
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         stream.go_on();

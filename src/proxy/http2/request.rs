@@ -30,7 +30,7 @@ pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     }
     // An interim answer cannot be sent here, and no client waits for it for ever (RFC 9110, section 10.1.1).
     headers.remove(EXPECT);
-    framing::check(request)
+    framing::check(request).map(drop)
 }
 
 /// RFC 8441, section 5: the shop is asked for the same WebSocket over HTTP/1.1.
