@@ -49,6 +49,8 @@ pub struct Upstream {
     pub http2: ShopHttp2,
     pub uploads: Uploads,
     pub unadmitted: unadmitted::Unadmitted,
+    /// What the servers take at once, all together.
+    pub takes: Option<u32>,
 }
 
 const DAY: u64 = 86_400_000;
@@ -73,6 +75,7 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
         keep_alive: duration(&section, "keep_alive", DAY),
         signature_key: section.get("signature_key", |node| secret::key(reader, node)),
         unadmitted: unadmitted::read(&section, shop_takes, uploads.streaming.connections),
+        takes: shop_takes,
         bound,
         uploads,
         retries: section.need("retries", |node| number(node, 0..=2)),

@@ -11,21 +11,15 @@ use super::forward::SESSION_HEADER as SESSION;
 
 const SIGNATURE: HeaderName = HeaderName::from_static("anteroom-signature");
 
-/// At most two, without allocation for the list.
-pub struct Fields {
-    list: [(HeaderName, HeaderValue); 2],
-    count: usize,
-}
+/// At most two. PERF: what has no session, at a gate that signs nothing, costs no allocation.
+#[derive(Default)]
+pub struct Fields(Vec<(HeaderName, HeaderValue)>);
 
 impl Fields {
     /// For a request as the shop will see it: its target in origin form, its method its own.
     #[must_use]
     pub fn of(session: Option<&str>, head: &Parts, signer: Option<&RequestSigner>, now: Wall) -> Self {
-        let empty = HeaderValue::from_static("");
-        let mut fields = Self {
-            list: [(SESSION, empty.clone()), (SIGNATURE, empty)],
-            count: 0,
-        };
+        let mut fields = Self::default();
         if let Some(session) = session {
             fields.add(SESSION, session);
         }
@@ -39,12 +33,11 @@ impl Fields {
 
     #[must_use]
     pub fn as_slice(&self) -> &[(HeaderName, HeaderValue)] {
-        &self.list[..self.count]
+        &self.0
     }
 
     fn add(&mut self, name: HeaderName, value: &str) {
         let value = HeaderValue::from_str(value).expect("names and signatures are plain ASCII");
-        self.list[self.count] = (name, value);
-        self.count += 1;
+        self.0.push((name, value));
     }
 }

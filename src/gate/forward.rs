@@ -4,38 +4,38 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{HeaderName, SET_COOKIE, UPGRADE};
+use http::header::{HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE, UPGRADE};
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response};
 use tokio_util::sync::CancellationToken;
 
-use crate::logging::RequestId;
-use crate::metrics::{Outcome, UpstreamFault};
-use crate::proxy::{self, Body, BodyOf, Fault, ForwardError, RequestBody};
-use crate::room::{Edition, Visitor};
+use crate::metrics::Outcome;
+use crate::proxy::{self, Body, BodyOf, ForwardError, RequestBody, Upstream};
+use crate::room::{Edition, LineName, RoomName, Visitor, Wall};
 use crate::time;
 use crate::token::Pass;
-use crate::waiting::PageKind;
 
-use super::answers::{Answer, Refusal};
+use super::answers::Answer;
 use super::cacheable;
 use super::cookies;
 use super::fields::Fields;
 use super::forward_auth::{self, Aim};
-use super::in_flight::{Guard, Right};
+use super::in_flight::Right;
 use super::meter::Watched;
 use super::pages::Pages;
 use super::rehearsal;
 use super::rules::Rules;
 use super::seat::Seat;
-use super::unadmitted::{self, CrawlerHold, Place, Sort};
+use super::sockets::{Socket, TooMany};
+use super::unadmitted::{self, CrawlerHold, Sort};
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
 
-use detached::Taken;
+use detached::{Kept, Taken};
 use ending::Endable;
 
 pub use detached::Detached;
+pub use failed::EXHAUSTED_RETRY_SECS;
 
 pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
 
@@ -85,6 +85,8 @@ pub enum Admission<'a> {
     Open(&'a Seat<'a>),
     /// An outage has opened the room.
     LetPast(&'a Seat<'a>),
+    /// The room is off.
+    Off(RoomName, LineName),
     Session(Session<'a>),
 }
 
@@ -99,7 +101,10 @@ impl<'a> Admission<'a> {
             Self::LetPast(seat) if head.headers.contains_key(UPGRADE) => {
                 Some(Right::LetPast(seat.rules.room.name.clone(), seat.line.clone()))
             }
-            Self::Open(_) | Self::LetPast(_) | Self::Bounded(..) | Self::Free => None,
+            Self::Off(room, line) if head.headers.contains_key(UPGRADE) => {
+                Some(Right::Open(room.clone(), line.clone()))
+            }
+            Self::Open(_) | Self::LetPast(_) | Self::Off(..) | Self::Bounded(..) | Self::Free => None,
         }
     }
 
@@ -114,7 +119,7 @@ impl<'a> Admission<'a> {
     pub fn session(&self) -> Option<&Session<'a>> {
         match self {
             Self::Session(session) => Some(session),
-            Self::Open(_) | Self::LetPast(_) | Self::Bounded(..) | Self::Free => None,
+            _ => None,
         }
     }
 
@@ -137,6 +142,7 @@ impl<'a> Admission<'a> {
             Self::LetPast(seat) => {
                 shared.replica.cut_off().is_none() && shared.is_shut(&seat.rules.room.name, &seat.line)
             }
+            Self::Off(room, line) => shared.is_shut(room, line),
             Self::Bounded(..) | Self::Free => false,
         }
     }
@@ -174,25 +180,15 @@ impl Gate {
         let Some(upstream) = &self.upstream else {
             return self.no_shop(visit);
         };
-        let Halves { head, body, told } = &mut *request;
         let whose = right.body_of(visit.client);
-        let begun = (!body.is_complete()).then(time::uptime);
-        if let Some(begun) = begun
-            && let Err(error) = Box::pin(upstream.receive(&head.headers, body, whose)).await
+        let (waited, wall) = match self
+            .received(visit, upstream, &mut request, (whose, &right), pages)
+            .await
         {
-            let mut answer = self.failed(error, pages, visit);
-            answer.upstream = Some(time::uptime().saturating_sub(begun));
-            return answer;
-        }
-        if !told.is_all()
-            && let Err(refused) = Box::pin(self.shared.agrees(told, head, body, Some(upstream.ration(whose)))).await
-        {
-            return refused.answer(pages, visit);
-        }
-        let (waited, wall) = match begun {
-            Some(begun) => (time::uptime().saturating_sub(begun), time::wall()),
-            None => (Duration::ZERO, visit.wall),
+            Ok(received) => received,
+            Err(answer) => return answer,
         };
+        let Halves { head, body, .. } = &mut *request;
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
         let place = match &mut right {
@@ -204,11 +200,19 @@ impl Gate {
             }
             _ => None,
         };
-        let method = head.method.clone();
         let held = right.held(head).map(|by| (by, CancellationToken::new()));
+        let Ok(socket) = self.socket(held.as_ref().map(|(by, _)| by), head, visit) else {
+            return unadmitted::over(pages, visit);
+        };
+        let method = head.method.clone();
         let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
         let guard = held.map(|(by, cancel)| self.in_flight.raise(by, cancel));
         let session = right.session();
+        if session.is_some_and(|session| session.must_set) {
+            // A cache that asks whether its copy is still good would keep the cookies of a 304 to itself (RFC 9111, section 4.3.4).
+            head.headers.remove(IF_NONE_MATCH);
+            head.headers.remove(IF_MODIFIED_SINCE);
+        }
         let endable = session.and_then(Endable::of);
         let of_session = endable
             .as_ref()
@@ -223,7 +227,7 @@ impl Gate {
         self.shared.metrics.gate.observe(own_time);
         let Halves { head, body, .. } = *request;
         let request = Box::new(Request::from_parts(head, body));
-        let taken = Taken {
+        let taken = Box::new(Taken {
             hop: Arc::clone(&visit.hop),
             peer_trusted: visit.peer_trusted,
             whose,
@@ -231,9 +235,9 @@ impl Gate {
             cancel,
             endable,
             watched,
-            kept: (guard, place),
-        };
-        let (result, (guard, place)) = if is_detachable {
+            kept: (guard, socket, place),
+        });
+        let (result, kept) = if is_detachable {
             self.forward_detachable(visit, upstream, request, taken).await
         } else {
             let still = || !right.is_over(&self.shared);
@@ -241,7 +245,7 @@ impl Gate {
         };
         let took = time::uptime().saturating_sub(asked);
         let mut answer = match result {
-            Ok(response) => Answer::new(outcome, holding(response, guard, place)),
+            Ok(response) => Answer::new(outcome, holding(response, kept)),
             Err(error) => right
                 .refused(error, visit)
                 .unwrap_or_else(|| self.failed(error, pages, visit)),
@@ -254,6 +258,45 @@ impl Gate {
         answer
     }
 
+    /// The place of the socket that the request asks for, if it does.
+    fn socket(&self, by: Option<&Right>, head: &Parts, visit: &Visit) -> Result<Option<Socket>, TooMany> {
+        match by.filter(|_| proxy::asks_for_tunnel(&head.headers)) {
+            Some(by) => self.shared.sockets.take(by, visit.client).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Receives what is received of a body ahead; how long that took, and what the time is then. SECURITY: it takes as long as its
+    /// client likes, so the right is looked at again. Who has a line to stand in is judged anew before.
+    async fn received(
+        &self,
+        visit: &Visit,
+        upstream: &Upstream,
+        request: &mut Halves,
+        (whose, right): (BodyOf, &Admission<'_>),
+        pages: &Pages,
+    ) -> Result<(Duration, Wall), Answer> {
+        let Halves { head, body, told } = request;
+        let begun = (!body.is_complete()).then(time::uptime);
+        if let Some(begun) = begun
+            && let Err(error) = Box::pin(upstream.receive(&head.headers, body, whose)).await
+        {
+            let mut answer = self.failed(error, pages, visit);
+            answer.upstream = Some(time::uptime().saturating_sub(begun));
+            return Err(answer);
+        }
+        if !told.is_all()
+            && let Err(refused) = Box::pin(self.shared.agrees(told, head, body, Some(upstream.ration(whose)))).await
+        {
+            return Err(refused.answer(pages, visit));
+        }
+        match begun {
+            Some(_) if right.is_over(&self.shared) => Err(self.failed(proxy::Kind::Withdrawn.into(), pages, visit)),
+            Some(begun) => Ok((time::uptime().saturating_sub(begun), time::wall())),
+            None => Ok((Duration::ZERO, visit.wall)),
+        }
+    }
+
     /// Notes that a request is sent; what becomes of it is watched where it is a session's.
     fn watch(&self, session: Option<&Session<'_>>, body: &RequestBody) -> Option<Watched> {
         self.shared.meter.as_ref()?.sent();
@@ -261,72 +304,24 @@ impl Gate {
         let meter = session.rules.meter.as_ref()?;
         meter.watch(&session.visitor, body.is_complete())
     }
-
-    pub fn failed(&self, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
-        let (status, word, page) = match error.kind {
-            proxy::Kind::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large", PageKind::TooLarge),
-            proxy::Kind::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "too_slow", PageKind::BadRequest),
-            proxy::Kind::BodyBroken => (StatusCode::BAD_REQUEST, "malformed", PageKind::BadRequest),
-            proxy::Kind::Loop => (StatusCode::LOOP_DETECTED, "loop", PageKind::BadGateway),
-            proxy::Kind::ConnectTimeout | proxy::Kind::ResponseTimeout | proxy::Kind::TotalTimeout => (
-                StatusCode::GATEWAY_TIMEOUT,
-                "upstream_timeout",
-                PageKind::GatewayTimeout,
-            ),
-            proxy::Kind::Exhausted | proxy::Kind::Withdrawn => {
-                (StatusCode::SERVICE_UNAVAILABLE, "exhausted", PageKind::Unavailable)
-            }
-            _ => (StatusCode::BAD_GATEWAY, "upstream_unreachable", PageKind::BadGateway),
-        };
-        let outcome = match error.fault {
-            Fault::Client => Outcome::Malformed,
-            Fault::Upstream => Outcome::Upstream,
-            Fault::Ours => Outcome::Failed,
-            Fault::Nobodys => Outcome::TurnedAway,
-        };
-        note_failure(&self.shared, visit.id, error);
-        let mut refusal = Refusal::new(status, word, page, outcome);
-        let is_full = matches!(error.kind, proxy::Kind::Exhausted | proxy::Kind::Withdrawn);
-        refusal.retry_after_secs = is_full.then_some(EXHAUSTED_RETRY_SECS);
-        refusal.answer(pages, visit)
-    }
 }
 
 /// The answer holds the session for as long as it is under way, and the place in a bound unless all of it is here.
-fn holding(mut response: Response<Body>, session: Option<Guard>, place: Option<Place>) -> Response<Body> {
+fn holding(response: Response<Body>, (session, socket, place): Kept) -> Response<Body> {
     let place = place.filter(|_| !response.body().is_whole());
-    if let Some(session) = session {
-        response = response.map(|body| body.hold(session));
-    }
-    if let Some(place) = place {
-        response = response.map(|body| place.until_read(body));
-    }
-    response
+    response.map(|mut body| {
+        if let Some(session) = session {
+            body = body.hold(session);
+        }
+        if let Some(socket) = socket {
+            body = body.hold(socket);
+        }
+        match place {
+            Some(place) => place.until_read(body),
+            None => body,
+        }
+    })
 }
-
-/// Whether the shop has failed a request; `None` where its client has, or it was not sent.
-fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<bool> {
-    match result {
-        Ok(response) => Some(response.status().is_server_error()),
-        Err(error) => is_failure(*error).then_some(true),
-    }
-}
-
-/// Counts and logs that a request was not forwarded, unless that is its client's doing.
-fn note_failure(shared: &Shared, id: RequestId, error: ForwardError) {
-    if is_failure(error) {
-        shared.metrics.upstream_fault(fault(error.kind));
-        tracing::warn!(request_id = %id, %error, "not forwarded");
-    }
-}
-
-/// The shop's or the gate's.
-fn is_failure(error: ForwardError) -> bool {
-    matches!(error.fault, Fault::Upstream | Fault::Ours)
-}
-
-/// When to try again where all connections to the shop are taken.
-pub const EXHAUSTED_RETRY_SECS: u32 = 5;
 
 /// Sets cookies on an answer that no shared cache will keep. SECURITY: one that says it may be kept goes without, unless
 /// they must be set; that one, and any that a cache might keep by a guess, is made private.
@@ -345,16 +340,8 @@ pub fn give(cookies: &[HeaderValue], must_set: bool, method: &Method, response: 
     }
 }
 
-/// The failure as the metrics tell them apart.
-fn fault(kind: proxy::Kind) -> UpstreamFault {
-    match kind {
-        proxy::Kind::Unreachable | proxy::Kind::ConnectTimeout | proxy::Kind::Exhausted => UpstreamFault::Connect,
-        proxy::Kind::ResponseTimeout | proxy::Kind::TotalTimeout => UpstreamFault::Timeout,
-        _ => UpstreamFault::Broken,
-    }
-}
-
 mod detached;
 mod ending;
+mod failed;
 #[cfg(test)]
 mod tests;

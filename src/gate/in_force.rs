@@ -86,6 +86,7 @@ impl Cores {
         let shared = Arc::new(shared);
         shared.limits.take_force();
         shared.unadmitted.take_force();
+        shared.sockets.take_force();
         for (runtime, core) in &state.cores {
             let before = core.gate();
             let _entered = runtime.enter();

@@ -176,8 +176,8 @@ impl Gate {
             // Switched off on another gate, which this one had not read yet.
             Joined::Refused if self.shared.is_off(&seat.rules.room.name) => {
                 let pages = &seat.rules.pages;
-                self.forward(visit, request, pages, Outcome::Outside, Admission::Free)
-                    .await
+                let right = Admission::Off(seat.rules.room.name.clone(), seat.line.clone());
+                self.forward(visit, request, pages, Outcome::Outside, right).await
             }
             Joined::Refused => seat.refused(visit),
             Joined::CodeRefused(fate) => self.without_code(seat, visit, fate),

@@ -57,6 +57,7 @@ mod seat;
 mod seat_answers;
 mod shared;
 mod sharing;
+mod sockets;
 mod told;
 mod unadmitted;
 mod visit;
@@ -64,6 +65,7 @@ mod while_off;
 pub mod who;
 mod worn;
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use http::header::UPGRADE;
@@ -75,7 +77,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::identity::NoField;
 use crate::metrics::Outcome;
-use crate::proxy::{self, Body, BodyOf, Conn, ForwardError, Ration, RequestBody, Upstream};
+use crate::proxy::{self, Body, BodyOf, Conn, ForwardError, Ration, RequestBody, Upstream, boxed};
 use crate::time;
 use crate::waiting::PageKind;
 
@@ -121,15 +123,15 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Answers one request. PERF: its future is made anew for each, and as large as the largest of its ways: those that few
+    /// Answers one request. PERF: its future is made anew for each, in its box, and as large as the largest of its ways: those that few
     /// requests go have rooms of their own (`Box::pin`), and the request is in its box before the future begins.
     pub fn handle(
         self: Arc<Self>,
         conn: Arc<Conn>,
         request: Request<RequestBody>,
-    ) -> impl Future<Output = Response<Body>> + Send + use<> {
+    ) -> Pin<Box<dyn Future<Output = Response<Body>> + Send>> {
         let request = Halves::of(request);
-        async move {
+        boxed(|| async move {
             if let Some(question) = self.shared.question(&request.head) {
                 return Box::pin(self.judge(&conn, question, request)).await;
             }
@@ -138,7 +140,7 @@ impl Gate {
             let record = self.shared.record(&request.head);
             let (room, answer) = self.route(&conn, &mut visit, request).await;
             self.shared.finish(&visit, record, room, answer)
-        }
+        })
     }
 
     /// Finds where a request belongs; what belongs nowhere in particular is answered here.
@@ -216,10 +218,14 @@ impl Gate {
     /// A request to a protected route.
     async fn in_room(&self, visit: &mut Visit, request: Box<Halves>, place: InRoom) -> Answer {
         let worn = self.shared.worn(&place, &request.head, visit);
+        // SECURITY: any site can lead a browser through so many lines that it forgets the first.
+        if worn.is_worth && kind::is_cross_site(&request.head.headers) {
+            return seat_answers::same_site_link(&self.shared.rules[place.index].pages, visit);
+        }
         let method = request.head.method.clone();
         let mut answer = self.before_line(visit, request, place).await;
         if !forward_auth::is_leave(&answer) {
-            forward::give(&worn, false, &method, &mut answer.response);
+            forward::give(&worn.cleared, false, &method, &mut answer.response);
         }
         answer
     }

@@ -13,6 +13,7 @@ use super::answers::{Answer, Refusal};
 use super::decide::TicketState;
 use super::kind::Kind;
 use super::line_page::{self, CLOSED_RETRY_SECS, jitter};
+use super::pages::Pages;
 use super::seat::{Seat, Worth};
 use super::visit::Visit;
 use super::who::PassWorth;
@@ -69,8 +70,7 @@ impl Seat<'_> {
     /// in a frame cookies would be held back from the next request too.
     #[must_use]
     pub fn same_site_link(&self, visit: &Visit) -> Answer {
-        let refusal = Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite);
-        let mut answer = refusal.answer(&self.rules.pages, visit);
+        let mut answer = same_site_link(&self.rules.pages, visit);
         if visit.kind == Kind::Navigation {
             let secs = HeaderValue::from(GO_ON_SECS);
             answer.response.headers_mut().insert(REFRESH, secs);
@@ -221,6 +221,11 @@ impl Seat<'_> {
         }
         .answer(&self.rules.pages, visit)
     }
+}
+
+/// A page with a link that leads here from this site.
+pub fn same_site_link(pages: &Pages, visit: &Visit) -> Answer {
+    Refusal::new(StatusCode::OK, "same_site", PageKind::SameSiteLink, Outcome::SameSite).answer(pages, visit)
 }
 
 /// When to come again who comes before a sale.

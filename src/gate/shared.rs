@@ -31,6 +31,7 @@ use super::method;
 use super::outage::LetPast;
 use super::pages::Pages;
 use super::rules::Rules;
+use super::sockets::Sockets;
 use super::unadmitted::Unadmitted;
 use super::visit::{self, Visit};
 
@@ -59,6 +60,7 @@ pub struct Shared {
     pub limits: Limits,
     pub unadmitted: Unadmitted,
     pub detached: Detached,
+    pub sockets: Sockets,
     pub keyring: Keyring,
     /// What the ring's signers are called in `key_use`.
     signers: Vec<SignerMark>,
@@ -140,6 +142,11 @@ impl Shared {
                     .unwrap_or_default(),
                 &parts.metrics,
                 before.map(|before| &before.unadmitted),
+            ),
+            sockets: Sockets::new(
+                config.upstream.as_ref().and_then(|upstream| upstream.takes),
+                &parts.metrics,
+                before.map(|before| &before.sockets),
             ),
             detached: Detached::new(&parts.metrics, before.map(|before| &before.detached)),
             keyring: parts.keyring,

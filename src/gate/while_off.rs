@@ -6,7 +6,7 @@ use http::request::Parts;
 
 use crate::config::routes::{InRoom, LineOf};
 use crate::metrics::Outcome;
-use crate::room::Standing;
+use crate::room::{LineName, Standing};
 
 use super::Gate;
 use super::decide::{PassState, Verdict, decide};
@@ -19,7 +19,15 @@ impl Gate {
     pub(super) fn right_beside(&self, visit: &Visit, head: &Parts, place: &InRoom) -> (Outcome, Admission<'_>) {
         match self.session_while_off(visit, head, place) {
             Some(session) => (Outcome::Inside, Admission::Session(session)),
-            None => (Outcome::Outside, Admission::Free),
+            None if self.shared.never_waits(place.index, visit.client) => (Outcome::Outside, Admission::Free),
+            None => {
+                let room = self.shared.rules[place.index].room.name.clone();
+                let line = match &place.line {
+                    LineOf::Line(line) => line.clone(),
+                    LineOf::Unknown => LineName::ONLY,
+                };
+                (Outcome::Outside, Admission::Off(room, line))
+            }
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Each line has a ticket and a pass of its own. Who looks at a hundred events would bring two hundred: browsers keep some 180 cookies
 //! for a host and then drop any of them, and many servers refuse a head of more than 8 KB. So a browser keeps those of a few lines. First go
-//! the lines whose pass ran out more than a session ago, then those whose pass runs out first, then the oldest places in line.
+//! the lines whose pass ran out more than a session ago, then those whose pass runs out first, then the oldest places in line. But what is
+//! worth something still goes for no link of another site: its visitor is asked first.
 
 use std::collections::BTreeMap;
 
@@ -41,6 +42,15 @@ enum Rank {
     Waits(Wall),
 }
 
+/// What a browser is to forget.
+#[derive(Default)]
+pub struct Worn {
+    /// `Set-Cookie` values that make it do so; as a rule there are none.
+    pub cleared: Vec<HeaderValue>,
+    /// Some of it may be a place in line or a session.
+    pub is_worth: bool,
+}
+
 impl Line<'_> {
     fn rank(&self, over_after_ms: Option<u64>, now: Wall) -> Rank {
         match (self.expires, self.joined) {
@@ -57,18 +67,18 @@ impl Line<'_> {
 }
 
 impl Shared {
-    /// `Set-Cookie` values that make a browser forget lines of the room, other than this one; as a rule there are none.
-    pub(super) fn worn(&self, place: &InRoom, head: &Parts, visit: &Visit) -> Vec<HeaderValue> {
+    /// What a browser is to forget of lines of the room, other than this one.
+    pub(super) fn worn(&self, place: &InRoom, head: &Parts, visit: &Visit) -> Worn {
         let rules = &self.rules[place.index];
         let LineOf::Line(line) = &place.line else {
-            return Vec::new();
+            return Worn::default();
         };
         if line.is_only() || !visit.kind.is_navigation() || visit.rehearsed.is_some() {
-            return Vec::new();
+            return Worn::default();
         }
         let bytes: usize = head.headers.get_all(COOKIE).iter().map(HeaderValue::len).sum();
         if bytes < FEW_BYTES {
-            return Vec::new();
+            return Worn::default();
         }
         let (policy, names) = rules.cookies(visit.secure, None, line);
         let kinds = [&names.ticket, &names.pass, &names.told];
@@ -111,30 +121,26 @@ fn others<'a>(head: &'a Parts, [ticket_kind, pass_kind, told_kind]: [(&str, &str
     lines
 }
 
-fn forgotten(
-    lines: BTreeMap<&str, Line<'_>>,
-    policy: &Policy,
-    over_after_ms: Option<u64>,
-    now: Wall,
-) -> Vec<HeaderValue> {
+fn forgotten(lines: BTreeMap<&str, Line<'_>>, policy: &Policy, over_after_ms: Option<u64>, now: Wall) -> Worn {
     let mut left: usize = lines.values().map(|line| line.names.len()).sum();
+    let mut worn = Worn::default();
     if left <= MOST {
-        return Vec::new();
+        return worn;
     }
     let mut lines: Vec<(Rank, Line<'_>)> = lines
         .into_values()
         .map(|line| (line.rank(over_after_ms, now), line))
         .collect();
     lines.sort_by_key(|(rank, _)| *rank);
-    let mut cleared = Vec::new();
     for (rank, line) in lines {
         if left <= MOST && rank != Rank::Over {
             break;
         }
         left -= line.names.len();
-        cleared.extend(line.names.iter().map(|name| policy.clear(name)));
+        worn.is_worth |= rank != Rank::Over;
+        worn.cleared.extend(line.names.iter().map(|name| policy.clear(name)));
     }
-    cleared
+    worn
 }
 
 #[cfg(test)]
@@ -205,7 +211,7 @@ mod tests {
             domain: None,
             pass_max_age_secs: 7_200,
         };
-        let cleared = forgotten(others(&head, KINDS), &policy, Some(SESSION_MS), NOW);
+        let Worn { cleared, .. } = forgotten(others(&head, KINDS), &policy, Some(SESSION_MS), NOW);
         let name = |value: &HeaderValue| value.to_str().unwrap().split('=').next().unwrap().to_owned();
         cleared.iter().map(name).collect()
     }

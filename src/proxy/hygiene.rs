@@ -21,9 +21,17 @@ pub struct SessionWord(pub HeaderValue);
 
 /// Makes a request's fields fit for the shop.
 pub(super) fn clean_request(headers: &mut HeaderMap, version: Version, forward: &Forward<'_>) {
-    let trailers = accepts_trailers(headers);
+    // PERF: to compare with all names costs less than to look for these.
+    let (mut has_te, mut has_connection) = (false, false);
+    for name in headers.keys() {
+        has_te |= *name == TE;
+        has_connection |= *name == CONNECTION;
+    }
+    let trailers = has_te && accepts_trailers(headers);
     let said = forward.said_by_proxies;
-    strip_named(headers, said);
+    if has_connection {
+        strip_named(headers, said);
+    }
     strip(headers, |name| {
         is_hop_by_hop(name)
             || is_ours_alone(name)

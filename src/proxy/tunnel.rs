@@ -70,16 +70,24 @@ fn is_well_formed<B: http_body::Body>(request: &Request<B>) -> bool {
     let Some(protocol) = single(headers, UPGRADE).map(HeaderValue::as_bytes) else {
         return false;
     };
-    let tunnels_http = [b"h2c".as_slice(), b"h2", b"tls", b"http"]
-        .iter()
-        .any(|known| starts_with(protocol, known));
     let is_token = !protocol.is_empty() && !protocol.iter().any(|byte| b", \t".contains(byte));
     let listed = headers.get_all(CONNECTION).iter().any(|line| lists(line, b"upgrade"));
     // In HTTP/2 there is no such field: it is one that the gate made of a CONNECT.
     let fits = matches!(request.version(), Version::HTTP_11 | Version::HTTP_2);
     let plain = fits && request.body().is_end_stream();
     let sound = !protocol.eq_ignore_ascii_case(b"websocket") || is_websocket(request.method(), headers);
-    plain && listed && is_token && !tunnels_http && sound
+    plain && listed && is_token && !tunnels_http(protocol) && sound
+}
+
+fn tunnels_http(protocol: &[u8]) -> bool {
+    let known = [b"h2c".as_slice(), b"h2", b"tls", b"http"];
+    known.iter().any(|known| starts_with(protocol, known))
+}
+
+/// Whether the fields ask for a tunnel that may be opened, as a WebSocket may.
+pub fn is_asked_for(headers: &HeaderMap) -> bool {
+    let protocol = headers.get(UPGRADE);
+    protocol.is_some_and(|protocol| !tunnels_http(protocol.as_bytes()))
 }
 
 /// RFC 6455, section 4.1.

@@ -81,7 +81,7 @@ impl<W: Way> House<W> {
         Self::built(&[], upstream, room, "").await
     }
 
-    async fn built(replies: &'static [Reply], upstream: &str, room: &str, tables: &str) -> Self {
+    pub async fn built(replies: &'static [Reply], upstream: &str, room: &str, tables: &str) -> Self {
         let shop = Shop::open(replies).await;
         let way = format!("{}\n{upstream}", W::tables(shop.address));
         let mut gate = Gate::configured("embedded:data", &way, room, tables);

@@ -18,11 +18,12 @@ use crate::time;
 use super::super::fields::Fields;
 use super::super::in_flight::Guard;
 use super::super::meter::Watched;
+use super::super::sockets::Socket;
 use super::super::unadmitted::Place;
 use super::super::visit::Visit;
 use super::super::{Gate, Shared};
 use super::ending::Endable;
-use super::{failed_by_shop, note_failure};
+use super::failed::{failed_by_shop, note_failure};
 
 /// How many of sessions there may be.
 pub struct Detached {
@@ -54,7 +55,7 @@ impl Detached {
     }
 }
 
-/// What a request takes with it to the shop, and what is done with its answer.
+/// What a request takes with it to the shop, and what is done with its answer. PERF: in a box, since it is handed on twice.
 pub struct Taken {
     pub hop: Arc<Hop>,
     pub peer_trusted: bool,
@@ -66,8 +67,8 @@ pub struct Taken {
     pub kept: Kept,
 }
 
-/// What is held until the answer has ended: the session, and a place in a bound.
-pub type Kept = (Option<Guard>, Option<Place>);
+/// What is held until the answer has ended: the session, a socket's place, and one in a bound.
+pub type Kept = (Option<Guard>, Option<Socket>, Option<Place>);
 
 /// What became of a request, and what is held still.
 pub type Ended = (Result<Response<Body>, ForwardError>, Kept);
@@ -75,7 +76,7 @@ pub type Ended = (Result<Response<Body>, ForwardError>, Kept);
 impl Taken {
     /// Forwards a request for as long as its client waits, or on and on where a `stage` is told how far it is.
     pub async fn forward(
-        self,
+        self: Box<Self>,
         (shared, upstream): (&Shared, &Upstream),
         request: Box<Request<RequestBody>>,
         still: &(dyn Fn() -> bool + Sync),
@@ -110,7 +111,7 @@ impl Gate {
         visit: &Visit,
         upstream: &Upstream,
         request: Box<Request<RequestBody>>,
-        taken: Taken,
+        taken: Box<Taken>,
     ) -> impl Future<Output = Ended> + Send + use<> {
         let (shared, upstream) = (Arc::clone(&self.shared), upstream.clone());
         let (id, asked) = (visit.id, time::uptime());

@@ -208,3 +208,19 @@ async fn strangers_whose_bodies_pause_take_the_memory_of_nobody_else() {
     assert_eq!(house.shop.seen_of("POST ").len(), 5);
     drop(strangers);
 }
+
+#[tokio::test]
+async fn what_a_room_that_was_off_let_past_is_decided_anew_when_its_body_is_here() {
+    let house = House::open(ONE, "").await;
+    for mode in ["hold", "closed"] {
+        house.gate.set("{\"mode\": \"off\"}").await;
+        let slow = Slow::send(&house, &order(&house.guest(), SCRIPT)).await;
+        house.gate.set(&format!("{{\"mode\": \"{mode}\"}}")).await;
+        let answer = slow.end().await;
+        assert_eq!((answer.status(), answer.word()), (503, "exhausted"), "{mode}");
+    }
+    house.gate.set("{\"mode\": \"off\"}").await;
+    let slow = Slow::send(&house, &order(&house.guest(), SCRIPT)).await;
+    assert!(slow.end().await.is_the_shops());
+    assert_eq!(house.shop.seen_of("/order").len(), 1);
+}

@@ -78,3 +78,22 @@ async fn a_head_that_is_too_long_is_431_and_a_body_413() {
     assert_eq!(answer.status(), 413);
     assert!(house.shop.seen().is_empty());
 }
+
+/// A cache that asks whether its copy is still good keeps the cookies of a 304 to itself.
+#[tokio::test]
+async fn a_newcomer_is_given_a_whole_answer_whatever_a_cache_has() {
+    let house = House::open(ONE, "").await;
+    let mut guest = house.guest();
+    let conditions = format!("{PAGE}If-None-Match: \"a\"\r\nIf-Modified-Since: Fri, 27 Nov 2026 00:00:00 GMT\r\n");
+    for _ in 0..2 {
+        let answer = guest.send("GET", "/page", &conditions, "").await.unwrap();
+        assert!(answer.is_the_shops(), "{}", answer.head);
+    }
+    let [first, second] = &house.shop.seen_of("/page")[..] else {
+        panic!("two requests");
+    };
+    let condition = |seen: &crate::shop::Seen, name| seen.request.field(name).is_some();
+    for name in ["if-none-match", "if-modified-since"] {
+        assert!(!condition(first, name) && condition(second, name), "{name}");
+    }
+}

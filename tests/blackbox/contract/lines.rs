@@ -4,6 +4,7 @@ use anteroom::room::LineName;
 use anteroom::token::ticket_cookie;
 
 use crate::gate::room;
+use crate::guest::PAGE;
 
 use super::{House, assert_turned_away};
 
@@ -69,6 +70,27 @@ async fn who_looks_at_many_events_keeps_the_cookies_of_a_few_and_the_place_in_li
     assert_eq!(guest.jar[&cookie_of("wanted")], ticket);
     assert!(guest.page("/event/49").await.is_the_shops());
     assert!(guest.page("/event/48").await.is_the_shops(), "the last few are inside");
+}
+
+/// A page of another site can lead a browser through as many events as it likes.
+#[tokio::test]
+async fn links_of_another_site_take_nobody_out_of_a_line_or_a_session() {
+    let house = House::open(EVENTS, "").await;
+    let mut guest = house.guest();
+    assert!(guest.page("/event/wanted").await.is_the_shops());
+    let link = format!("{PAGE}Sec-Fetch-Site: cross-site\r\n");
+    let mut asked = 0;
+    for event in 0..40 {
+        let answer = guest.send("GET", &format!("/event/{event}"), &link, "").await.unwrap();
+        if answer.word() == "same_site" {
+            asked += 1;
+            assert!(answer.field("set-cookie").is_none() && answer.field("refresh").is_none());
+        }
+    }
+    assert!(asked > 10, "{asked}");
+    assert!(guest.page("/event/wanted").await.is_the_shops());
+    // The visitor's own click goes on.
+    assert!(guest.page("/event/39").await.is_the_shops());
 }
 
 #[tokio::test]

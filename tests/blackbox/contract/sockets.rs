@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::guest::Guest;
+use crate::house::eventually;
 use crate::http::{PATIENCE, Wire};
 use crate::shop::Reply;
 
@@ -55,7 +56,8 @@ async fn a_socket_without_a_session_goes_when_the_room_is_not_open_and_one_of_a_
     let house = House::scripted(SOCKET, TWO, "").await;
     let inside = house.inside().await;
     let mut of_session = socket(&house, &inside).await;
-    for mode in ["hold", "closed"] {
+    for (before, mode) in [("auto", "hold"), ("auto", "closed"), ("off", "hold"), ("off", "closed")] {
+        house.gate.set(&format!("{{\"mode\": \"{before}\"}}")).await;
         let of_nobody = socket(&house, &house.guest()).await;
         house.gate.set(&format!("{{\"mode\": \"{mode}\"}}")).await;
         assert_closes(of_nobody, mode).await;
@@ -72,4 +74,37 @@ async fn a_socket_without_a_session_goes_when_the_room_is_not_open_and_one_of_a_
     second.own("POST", "leave").await;
     assert_closes(of_second, "ended").await;
     assert_alive(&mut of_session).await;
+}
+
+/// The shop takes twenty at once.
+#[tokio::test]
+async fn one_visitor_and_one_client_without_a_session_leave_connections_for_others() {
+    let house = House::built(SOCKET, "max_connections = 20", "total_active_users = 3", "").await;
+    let inside = house.inside().await;
+    let mut held = Vec::new();
+    for _ in 0..8 {
+        held.push(socket(&house, &inside).await);
+    }
+    assert_no_more(&house, &inside).await;
+    let stranger = house.guest();
+    for _ in 0..10 {
+        held.push(socket(&house, &stranger).await);
+    }
+    assert_no_more(&house, &stranger).await;
+    let mut other = house.inside().await;
+    assert!(other.page("/").await.is_the_shops());
+    drop(held);
+    eventually("a place for a socket", async || {
+        let mut wire = Wire::open(house.gate.address).await.unwrap();
+        let request = inside.request("GET", "/socket", UPGRADE, "");
+        (wire.ask(request.as_bytes()).await.unwrap().status() == 101).then_some(())
+    })
+    .await;
+}
+
+async fn assert_no_more(house: &House, guest: &Guest) {
+    let mut wire = Wire::open(house.gate.address).await.unwrap();
+    let request = guest.request("GET", "/socket", UPGRADE, "");
+    let answer = wire.ask(request.as_bytes()).await.unwrap();
+    assert_eq!((answer.status(), answer.word()), (503, "exhausted"), "{}", answer.head);
 }
