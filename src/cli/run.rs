@@ -235,7 +235,7 @@ fn until_told(
     };
     tracing::info!(
         seconds = patience.as_secs(),
-        "{why}: draining; a second signal ends at once"
+        "{why}: draining; another signal, a second later or more, ends at once"
     );
     signals.end_at_once();
     let drained = running.stop(patience);

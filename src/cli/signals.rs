@@ -1,9 +1,15 @@
 //! The signals that tell a process to stop, or to look at its configuration again.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::time;
+
+/// Signals within this time are one.
+const TOGETHER: Duration = Duration::from_secs(1);
 
 /// SIGHUP, caught from the moment this is made.
 pub struct Hangup(Signal);
@@ -62,10 +68,15 @@ impl Signals {
         })
     }
 
-    /// From here on the next one ends the process at once, with exit code 1.
+    /// From here on the next one ends the process at once, with exit code 1. Those that come together are one: `timeout`, for one, sends
+    /// it to the process and to its group.
     pub fn end_at_once(mut self) {
+        let next_from = time::uptime() + TOGETHER;
         std::thread::spawn(move || {
             self.wait();
+            while time::uptime() < next_from {
+                self.wait();
+            }
             std::process::exit(1);
         });
     }

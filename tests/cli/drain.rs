@@ -1,5 +1,7 @@
 //! Being told to stop: what is under way is finished, and nobody loses a place.
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 
 use crate::gate::{Gate, Site};
@@ -53,11 +55,18 @@ fn a_gate_told_to_stop_finishes_what_is_under_way_and_keeps_every_place() {
 #[test]
 fn a_second_signal_ends_it_at_once() {
     let site = Site::new("", "");
-    let gate = site.start();
+    let mut gate = site.start();
     let inside = gate.insider();
     let slow = inside.sets_out_for("/hold");
     site.shop.holds(1);
     told_to_drain(&gate);
+    // Sent to the process and to its group, as some do.
+    gate.program.signal(Signal::TERM);
+    let later = anteroom::time::uptime() + Duration::from_millis(1_200);
+    while anteroom::time::uptime() < later {
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+    assert!(gate.program.runs());
     gate.program.signal(Signal::TERM);
     assert_eq!(gate.program.ended().code, Some(1), "the shop has not answered yet");
     drop(slow);

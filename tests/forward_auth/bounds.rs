@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use crate::house::{House, Way};
-use crate::http::{Message, Pool};
+use crate::http::{Message, Pool, Wire};
 use crate::proxies::{Behind, Haproxy, Nginx, Program};
 use crate::shop::Reply;
 
@@ -65,4 +65,25 @@ async fn nginx_sends_the_shop_no_more_at_once_than_its_bound() {
 #[tokio::test(flavor = "multi_thread")]
 async fn haproxy_sends_the_shop_no_more_at_once_than_its_bound() {
     flood_is_bounded::<Haproxy>().await;
+}
+
+/// The Lua of 2.6 ends the process where it is shown fields that it had no room for.
+#[tokio::test]
+async fn haproxy_goes_on_after_a_request_with_as_many_fields_as_it_takes() {
+    let house = House::<Behind<Haproxy>>::open("mode = \"hold\"", "").await;
+    for count in [79, 80, 94, 95, 97, 99] {
+        let many = "X-Many: 1\r\n".repeat(count);
+        let mut wire = Wire::open_from("127.0.2.1".parse().unwrap(), house.entrance)
+            .await
+            .unwrap();
+        let request = format!("GET /seats HTTP/1.1\r\nHost: shop.test\r\n{many}\r\n");
+        let answer = wire.ask(request.as_bytes()).await.unwrap();
+        assert_eq!(
+            answer.status(),
+            if count < 80 { 503 } else { 431 },
+            "{count}: {}",
+            answer.head
+        );
+    }
+    assert_eq!(house.guest().page("/").await.word(), "waiting");
 }

@@ -14,6 +14,7 @@ use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::super::Gate;
 use super::super::answers::{Answer, page};
+use super::super::kind::is_cross_site;
 use super::super::location;
 use super::super::seat::Seat;
 use super::super::told;
@@ -48,7 +49,9 @@ impl Gate {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("check"));
         let reload = &seat.names.reload;
+        // SECURITY: another site's link stops nobody's page from coming again.
         match parameter(query, "reload").as_deref() {
+            _ if is_cross_site(&head.headers) => {}
             Some(b"off") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(reload, "off")),
             Some(b"bare") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(reload, "bare")),
             Some(b"on") => _ = headers.append(SET_COOKIE, seat.policy.clear(reload)),
