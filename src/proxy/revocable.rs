@@ -19,6 +19,7 @@ pub(super) struct Revocable(Arc<Mutex<Lent>>);
 struct Lent {
     /// `None` once it is taken away.
     body: Option<Box<Body>>,
+    begun: Instant,
     slow_from: Instant,
 }
 
@@ -27,9 +28,11 @@ pub struct Revoke(Weak<Mutex<Lent>>);
 
 impl Revocable {
     pub(super) fn new(body: Body) -> (Self, Revoke) {
+        let begun = Instant::now();
         let lent = Lent {
             body: Some(Box::new(body)),
-            slow_from: Instant::now() + BEGINNING,
+            begun,
+            slow_from: begun + BEGINNING,
         };
         let lent = Arc::new(Mutex::new(lent));
         let revoke = Revoke(Arc::downgrade(&lent));
@@ -58,11 +61,13 @@ impl Revocable {
 }
 
 impl Lent {
-    /// Who reads at the least rate is never slow; what is read faster earns some seconds of rest.
+    /// Who reads at the least rate is never slow; what is read faster earns some seconds of rest, the more the longer it goes on.
     fn read(&mut self, bytes: usize, now: Instant) {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let earned = Duration::from_secs(1) * bytes / LEAST_BYTES_PER_SEC;
-        self.slow_from = (self.slow_from.max(now) + earned).min(now + REST);
+        // SECURITY: kernels take much of any answer at once, also for a client that reads nothing of it.
+        let rest = (now - self.begun).clamp(BEGINNING, REST);
+        self.slow_from = (self.slow_from.max(now) + earned).min(now + rest);
     }
 }
 
@@ -108,6 +113,8 @@ mod tests {
         let (body, revoke) = Revocable::new(Body::full("answer"));
         let mut now = Instant::now();
         assert_eq!(revoke.slow_from(), Some(now + BEGINNING));
+        lock(&body.0).read(100 * 1024 * 1024, now);
+        assert_eq!(revoke.slow_from(), Some(now + BEGINNING), "what is taken at once");
         for _ in 0..100 {
             now += Duration::from_secs(1);
             lock(&body.0).read(4 * 1024, now);
