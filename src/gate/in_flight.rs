@@ -33,7 +33,7 @@ pub struct Held {
 #[derive(Clone, Debug)]
 pub enum Right {
     Session(Arc<Visitor>),
-    /// The room was open; for as long as it is.
+    /// The room was open, or off; for as long as it is one of these.
     Open(RoomName, LineName),
     /// An outage had opened the room; until the store is back, and then for as long as the room is open.
     LetPast(RoomName, LineName),
@@ -82,29 +82,33 @@ impl Drop for Guard {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::room::{Era, LaneId, Number};
-
-    fn right(n: u32) -> Right {
-        Right::Session(Arc::new(Visitor {
-            room: RoomName::new("shop").unwrap(),
+impl Right {
+    /// Of a visitor with this number, for tests.
+    pub fn sample(n: u32) -> Self {
+        use crate::room::{Era, LaneId, Number};
+        Self::Session(Arc::new(Visitor {
+            room: RoomName::new("shop").expect("a name"),
             line: LineName::ONLY,
             lane: LaneId(0),
             number: Number { era: Era(1), n },
             rehearsal: None,
         }))
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn an_entry_lives_as_long_as_its_guard_and_its_slot_is_used_again() {
         let registry = Arc::new(InFlight::default());
-        let first = registry.raise(right(1), CancellationToken::new());
-        let second = registry.raise(right(2), CancellationToken::new());
+        let first = registry.raise(Right::sample(1), CancellationToken::new());
+        let second = registry.raise(Right::sample(2), CancellationToken::new());
         drop(first);
         let held = registry.held();
         assert!(matches!(&held[..], [Held { by: Right::Session(visitor), .. }] if visitor.number.n == 2));
-        let third = registry.raise(right(3), CancellationToken::new());
+        let third = registry.raise(Right::sample(3), CancellationToken::new());
         assert_eq!(registry.lock().entries.len(), 2);
         drop((second, third));
         assert!(registry.held().is_empty());

@@ -4,7 +4,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crate::replica::Note;
-use crate::room::{Edition, LineName, Mode, RoomName, Standing, Visitor, is_reset};
+use crate::room::{Edition, LineName, RoomName, Standing, Visitor, is_reset};
 use crate::waiting::LOOKS_WITHIN;
 
 use super::in_flight::{Held, Right};
@@ -91,11 +91,10 @@ impl Shared {
         }
     }
 
-    /// The line is not open, or not any more.
+    /// The line is not open, or not any more, nor is the room off.
     #[must_use]
     pub fn is_shut(&self, room: &RoomName, line: &LineName) -> bool {
         let view = self.replica.load();
-        let is_off = view.rooms.get(room).is_some_and(|room| room.settings.mode == Mode::Off);
-        !is_off && !view.stays_open(room, line, view.now())
+        !self.is_off(room) && !view.stays_open(room, line, view.now())
     }
 }

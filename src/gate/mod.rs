@@ -219,7 +219,7 @@ impl Gate {
     async fn in_room(&self, visit: &mut Visit, request: Box<Halves>, place: InRoom) -> Answer {
         let worn = self.shared.worn(&place, &request.head, visit);
         // SECURITY: any site can lead a browser through so many lines that it forgets the first.
-        if worn.is_worth && kind::is_cross_site(&request.head.headers) {
+        if worn.costs_a_place && kind::is_cross_site(&request.head.headers) {
             return seat_answers::same_site_link(&self.shared.rules[place.index].pages, visit);
         }
         let method = request.head.method.clone();

@@ -67,24 +67,15 @@ impl Sockets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Era, LaneId, LineName, Number, RoomName};
+    use crate::room::{LineName, RoomName};
 
     #[test]
     fn a_visitor_has_eight_and_a_client_without_a_session_half_of_what_the_shop_takes() {
         let sockets = Sockets::new(Some(5), &Metrics::new(), None);
-        let visitor = |n| {
-            Right::Session(Arc::new(Visitor {
-                room: RoomName::new("shop").unwrap(),
-                line: LineName::ONLY,
-                lane: LaneId(0),
-                number: Number { era: Era(1), n },
-                rehearsal: None,
-            }))
-        };
         let client = |last: u8| IpAddr::from([192, 0, 2, last]);
-        let held: Vec<_> = (0..9).map(|_| sockets.take(&visitor(1), client(1))).collect();
+        let held: Vec<_> = (0..9).map(|_| sockets.take(&Right::sample(1), client(1))).collect();
         assert_eq!(held.iter().flatten().count(), 8);
-        assert!(sockets.take(&visitor(2), client(1)).is_ok());
+        assert!(sockets.take(&Right::sample(2), client(1)).is_ok());
         let open = Right::Open(RoomName::new("shop").unwrap(), LineName::ONLY);
         let opened: Vec<_> = (0..4).map(|_| sockets.take(&open, client(1))).collect();
         assert_eq!(opened.iter().flatten().count(), 3);
@@ -93,6 +84,6 @@ mod tests {
         more.take_force();
         assert!(more.take(&open, client(1)).is_ok());
         drop(held);
-        assert!(more.take(&visitor(1), client(1)).is_ok());
+        assert!(more.take(&Right::sample(1), client(1)).is_ok());
     }
 }

@@ -48,7 +48,7 @@ pub struct Worn {
     /// `Set-Cookie` values that make it do so; as a rule there are none.
     pub cleared: Vec<HeaderValue>,
     /// Some of it may be a place in line or a session.
-    pub is_worth: bool,
+    pub costs_a_place: bool,
 }
 
 impl Line<'_> {
@@ -137,7 +137,7 @@ fn forgotten(lines: BTreeMap<&str, Line<'_>>, policy: &Policy, over_after_ms: Op
             break;
         }
         left -= line.names.len();
-        worn.is_worth |= rank != Rank::Over;
+        worn.costs_a_place |= rank != Rank::Over;
         worn.cleared.extend(line.names.iter().map(|name| policy.clear(name)));
     }
     worn

@@ -82,7 +82,7 @@ impl<K: Eq + Hash + Clone> Held<K> {
         let most = most.unwrap_or(counts.most.each);
         let count = counts.each.count(&key);
         if *count >= most {
-            // Whoever holds nothing is no holder.
+            // It was looked up, and holds nothing.
             counts.each.forget(&key);
             return None;
         }

@@ -5,6 +5,9 @@ use std::task::{Context, Poll};
 
 use tokio::time::{Instant, Sleep};
 
+/// One that is kept from one request to the next.
+pub(super) type Alarm = Pin<Box<Sleep>>;
+
 /// Ready once `due` is past. PERF: the timer is only moved when it would fire too late; one that fires early is set again.
 pub(super) fn poll_alarm(mut alarm: Pin<&mut Sleep>, due: Option<Instant>, cx: &mut Context<'_>) -> Poll<()> {
     let Some(due) = due else { return Poll::Pending };

@@ -14,12 +14,12 @@ use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use tokio::time::{Instant, sleep_until};
 
-use super::alarm::poll_alarm;
+use super::alarm::{Alarm, poll_alarm};
 use super::detached::Stage;
 use super::error::Kind;
 use super::hygiene;
 use super::origins::{Busy, Origin};
-use super::pool::{Alarm, Lease, Pool};
+use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
 use super::sent::{Sent, frame};
 use super::settings::{ShopHttp2, UpstreamSettings};

@@ -8,7 +8,6 @@ mod lease;
 mod stash;
 
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Poll;
@@ -17,8 +16,9 @@ use std::time::Duration;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, Sleep, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use super::alarm::Alarm;
 use super::error::Kind;
 use super::origins::{Budget, Busy, Origin, Origins, Protocol};
 use super::sent::Sent;
@@ -52,8 +52,6 @@ pub(super) struct Line {
     alarm: Option<Alarm>,
     task: Leash,
 }
-
-pub(super) type Alarm = Pin<Box<Sleep>>;
 
 /// Ends the connection's task, and with it the connection, when it drops; unless it was let go.
 struct Leash(Option<AbortHandle>);

@@ -345,8 +345,9 @@ impl Run {
             if !matches!(is, Standing::Called(_)) || matches!(was, Standing::Called(_)) {
                 continue;
             }
-            // Nobody is called there: a turn that was as good as missed is kept from now on.
-            if matches!(after.rooms[&room()].settings.mode, Mode::Closed | Mode::Off) {
+            // No call of this entry: its turn was over but not yet missed, and a room that lets nobody in keeps it.
+            let keeps_turns = matches!(after.rooms[&room()].settings.mode, Mode::Closed | Mode::Off);
+            if keeps_turns && matches!(is, Standing::Called(called) if called.called_at != after.time) {
                 continue;
             }
             assert!(

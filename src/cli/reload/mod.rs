@@ -98,7 +98,7 @@ pub fn look_after(
         supervisor,
         patience,
         refused: None,
-        odd: Vec::new(),
+        costs: Vec::new(),
     };
     let body = move || {
         if begins.recv().is_ok() {
@@ -123,7 +123,7 @@ struct Reloader {
     patience: Patience,
     refused: Option<Refused>,
     /// What the last change may cost visitors, until it is told.
-    odd: Vec<String>,
+    costs: Vec<String>,
 }
 
 impl Reloader {
@@ -202,10 +202,10 @@ impl Reloader {
             }
             outcome
         });
-        for what in &self.odd {
+        for what in &self.costs {
             tracing::warn!(what, "the change may cost visitors their places");
         }
-        odd.append(&mut self.odd);
+        odd.append(&mut self.costs);
         (outcome.map_err(few), odd)
     }
 
@@ -255,8 +255,8 @@ impl Reloader {
         }
         say(self, &config)?;
         let odd = self.live.take(&config, prepared, &self.filter);
-        self.odd.extend(odd.iter().map(ToString::to_string));
-        self.odd.extend(renamed::cookies(&self.config, &config));
+        self.costs.extend(odd.iter().map(ToString::to_string));
+        self.costs.extend(renamed::cookies(&self.config, &config));
         if differ {
             self.runtime.block_on(self.live.keep_rooms(new));
         }

@@ -1,4 +1,4 @@
-//! What is told where a request was not forwarded, and to whom.
+//! Requests that could not be forwarded: the answer, the log line and the metric.
 
 use http::{Response, StatusCode};
 

@@ -7,7 +7,8 @@ use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
-use super::{Alarm, Line, Pool};
+use super::{Line, Pool};
+use crate::proxy::alarm::Alarm;
 use crate::proxy::error::Kind;
 use crate::proxy::hygiene;
 use crate::proxy::origins::{Busy, Origin};
