@@ -111,7 +111,7 @@ struct ChangeArgs {
     /// When visitors are called: a date, now, none, or default
     #[arg(long, value_name = "DATE")]
     opens_at: Option<String>,
-    /// When nobody joins any more: a date, now, none, or default
+    /// When nobody joins any more: a date, none, or default (mode closed: at once)
     #[arg(long, value_name = "DATE")]
     closes_at: Option<String>,
     /// When it may be told what came of it: a date, none, or default

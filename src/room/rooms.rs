@@ -53,6 +53,8 @@ pub(super) struct Room {
     spared: Option<Era>,
     /// How far the schedule has been followed: its last turn, or when it was set. It never goes back.
     followed: Option<Wall>,
+    /// When the sale that this edition is of began and opened. It stays while the schedule leads elsewhere.
+    began: Option<(Wall, Wall)>,
     /// What it does next, which follows from that.
     turn: Option<(Wall, Turn)>,
     /// How far the draw of this edition has come.
@@ -96,6 +98,7 @@ impl Room {
             voided: Edition(0),
             spared: None,
             followed: None,
+            began: None,
             turn: None,
             sale: Arc::default(),
             orders: Arc::default(),

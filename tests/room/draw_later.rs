@@ -43,6 +43,45 @@ fn sessions_of_a_drawn_sale_are_found_after_all_the_sales_that_follow() {
     }
 }
 
+/// The line that formed in the prequeue is drawn when its dates are back, by the promise that was made for it.
+#[test]
+fn a_sale_that_was_moved_by_mistake_over_its_opening_is_drawn_when_it_is_set_back() {
+    let mut log = Log::new(drawing(1, None));
+    until(&mut log, 10_000);
+    log.change(promise(1, None));
+    let people = crowd(&mut log, 20);
+    let tomorrow = Window {
+        begins: Wall(START + 900_000),
+        opens: Wall(START + 950_000),
+        closes: None,
+        results: None,
+    };
+    let schedule = Schedule {
+        rule: "tomorrow".to_owned(),
+        windows: vec![tomorrow],
+    };
+    log.change(Change::Override(Overrides {
+        schedule: Some(schedule),
+        ..Overrides::default()
+    }));
+    until(&mut log, 31_000);
+    for person in &people {
+        log.mark(*person);
+    }
+    assert_eq!(view(&mut log).edition, Edition(1));
+    log.change(Change::Override(Overrides::default()));
+    log.pass(500);
+    assert_eq!(view(&mut log).edition, Edition(1));
+    assert!(
+        people.iter().all(|person| !log.is_called(*person)),
+        "nobody before the order is there"
+    );
+    assert_eq!(says(&mut log, reveal(1, SECRET, None)), Changed::Taken);
+    log.pass(500);
+    let first = people.iter().position(|person| log.is_called(*person));
+    assert!(first.is_some_and(|at| entry(&mut log, people[at]) == Some((u32::try_from(at).unwrap() + 1, Some(1)))));
+}
+
 /// Time to come back counts from a call in the new order.
 #[test]
 fn who_was_called_before_the_draw_voids_nobody_in_it() {

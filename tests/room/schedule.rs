@@ -148,8 +148,63 @@ fn a_sale_whose_end_is_moved_after_it_has_passed_goes_on_and_is_no_new_one() {
         assert_eq!((phase(&mut log), edition(&mut log)), (Some(Phase::Open), before));
         // Another beginning is another sale.
         set(&mut log, by(&[window(1, 5_000, Some(6_000))], 1).schedule.unwrap());
-        set(&mut log, moved(Some(60_000), "again"));
+        set(
+            &mut log,
+            by(&[window(1, 5_000, Some(60_000))], 2)
+                .schedule
+                .map(named("another"))
+                .unwrap(),
+        );
         assert_eq!(edition(&mut log), before + 1);
+    }
+}
+
+fn named(rule: &str) -> impl FnOnce(Schedule) -> Schedule + '_ {
+    |schedule| Schedule {
+        rule: rule.to_owned(),
+        ..schedule
+    }
+}
+
+#[test]
+fn a_sale_whose_opening_is_moved_by_mistake_and_set_back_goes_on() {
+    // Before and after its opening; what the mistake leads to, for how long it stands.
+    let mistakes = [
+        ("later", vec![window(40_000, 40_000, None)]),
+        ("over", vec![window(1_000, 1_000, Some(2_000))]),
+        ("with a prequeue", vec![window(30_000, 40_000, None)]),
+    ];
+    for (begins, (rule, windows)) in [0, 5_000]
+        .into_iter()
+        .flat_map(|b| mistakes.iter().map(move |m| (b, m)))
+    {
+        let right = [window(begins, 5_000, None)];
+        let mut log = Log::new(by(&right, 1));
+        until(&mut log, 5_000);
+        let people = log.join(3);
+        log.claim(people[0], true);
+        log.mark(people[1]);
+        let before = edition(&mut log);
+        say(&mut log, rule, windows);
+        assert_ne!(phase(&mut log), Some(Phase::Open), "{rule}");
+        log.pass(2_000);
+        let mut log = log.fork();
+        say(&mut log, "set back", &right);
+        assert_eq!(
+            (phase(&mut log), edition(&mut log)),
+            (Some(Phase::Open), before),
+            "{rule}"
+        );
+        assert!(log.is_inside(people[0]), "{rule}");
+        assert_eq!(log.ahead(people[2]), Some(1), "{rule}");
+        log.leave(people[0]);
+        log.pass(500);
+        assert!(log.is_called(people[1]), "{rule}");
+        // Where the other sale has begun it is another one, and so is the one after it.
+        say(&mut log, rule, windows);
+        until(&mut log, 41_000);
+        let other = edition(&mut log);
+        assert_eq!(other, before + u32::from(*rule != "over"), "{rule}");
     }
 }
 

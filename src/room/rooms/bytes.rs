@@ -64,11 +64,15 @@ impl Room {
     }
 
     fn later(&self) -> Fields {
-        let followed = self.followed.is_some() || self.voided != self.edition;
+        let followed = self.followed.or(self.began.map(|(begins, _)| begins)).is_some() || self.voided != self.edition;
         let followed = followed.then(|| {
             let field = Writer::field(|w| {
                 w.option(self.followed, Writer::wall);
                 w.u32(self.voided.0);
+                w.option(self.began, |w, (begins, opens)| {
+                    w.wall(begins);
+                    w.wall(opens);
+                });
             });
             (FOLLOWED, field)
         });
@@ -155,6 +159,7 @@ impl Room {
                 FOLLOWED => {
                     self.followed = field.option(Reader::wall)?;
                     self.voided = field.edition()?;
+                    self.began = field.option(|r| Ok((r.wall()?, r.wall()?)))?;
                 }
                 SALE => self.sale = Arc::new(Sale::read(field)?),
                 DRAWN => self.read_drawn(field)?,

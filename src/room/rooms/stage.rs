@@ -9,7 +9,7 @@ use super::Room;
 use crate::room::ids::{Edition, Wall};
 use crate::room::moment::Moment;
 use crate::room::schedule::{Phase, Schedule, Stage, Turn, Window};
-use crate::room::settings::{Mode, Overrides, Settings, WITH_SCHEDULES};
+use crate::room::settings::{Mode, Overrides, Settings};
 
 impl Room {
     /// What the configuration says now.
@@ -56,20 +56,20 @@ impl Room {
 
     /// Takes what is said of the room. A schedule of another rule than before is followed from now on: it turns no more
     /// what lies behind. But a sale that is on by it, where none was by the one before, has begun now, and one that is open
-    /// by it has opened now. A sale of the same beginning goes on, however its end was moved.
+    /// by it has opened now. The sale that the edition is of goes on, however its end was moved, and also where the dates
+    /// led elsewhere for a while.
     fn go_by(&mut self, m: &mut Moment, take: impl FnOnce(&mut Self)) {
         let rule = |room: &Self| room.schedule().map(|schedule| schedule.rule.clone());
         let phase = |room: &Self| room.stage().map(|stage| stage.phase);
-        let sale = |room: &Self| {
-            let window = room.schedule()?.begun(room.followed?)?;
-            Some((window.begins, window.opens))
-        };
-        let (before, was, of) = (rule(self), phase(self), sale(self));
+        let (before, was) = (rule(self), phase(self));
         take(self);
         if rule(self) != before {
             self.followed = self.schedule().map(|_| m.time);
+            let goes_on = self.on().is_some_and(|sale| self.began == Some(sale));
             match (was, phase(self)) {
-                (_, Some(Phase::Open)) if of.is_some() && of == sale(self) && m.version >= WITH_SCHEDULES => {}
+                // A line that formed before the dates led elsewhere, over the opening, is drawn now.
+                (_, Some(Phase::Open)) if goes_on => self.close_draw(m),
+                (_, Some(Phase::Prequeue)) if goes_on => {}
                 (Some(Phase::Early | Phase::Closed), Some(Phase::Prequeue | Phase::Open)) => self.begin_edition(m),
                 (Some(Phase::Prequeue), Some(Phase::Open) | None) => self.close_draw(m),
                 _ => {}
@@ -109,6 +109,12 @@ impl Room {
         self.schedule()?.stage(self.followed?)
     }
 
+    /// The sale that is on by the schedule: when it began, and when it opens.
+    fn on(&self) -> Option<(Wall, Wall)> {
+        let Stage { phase, window, .. } = self.stage()?;
+        matches!(phase, Phase::Prequeue | Phase::Open).then_some((window.begins, window.opens))
+    }
+
     /// When it may be told who has won in the sale that began last.
     pub(super) fn results(&self) -> Option<Wall> {
         self.schedule()?.results(self.followed?)
@@ -135,6 +141,7 @@ impl Room {
         // Nobody who reads the settings in force goes by the dates.
         settings.schedule = None;
         self.settings = Arc::new(settings);
+        self.began = self.on().or(self.began);
         self.turn = self
             .schedule()
             .zip(self.followed)
