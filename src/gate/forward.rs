@@ -238,7 +238,7 @@ impl Gate {
             kept: (guard, socket, place),
         });
         let (result, kept) = if is_detachable {
-            self.forward_detachable(visit, upstream, request, taken).await
+            self.forward_detachable((visit, asked), upstream, request, taken).await
         } else {
             let still = || !right.is_over(&self.shared);
             taken.forward((&self.shared, upstream), request, &still, None).await

@@ -24,7 +24,7 @@ use super::request_body::{Outcome, Progress, RequestBody};
 use super::sent::{Sent, frame};
 use super::settings::{ShopHttp2, UpstreamSettings};
 use super::shop_http2::{Fate, Unopened};
-use super::stats::{Stats, up};
+use super::stats::up;
 
 /// Whose request it is.
 pub(super) struct Sender<'a> {
@@ -43,7 +43,6 @@ pub(super) struct Sender<'a> {
 pub(super) struct Exchange<'a> {
     pool: &'a Arc<Pool>,
     settings: &'a UpstreamSettings,
-    stats: &'a Arc<Stats>,
     sender: Sender<'a>,
     deadline: Option<Instant>,
     /// Servers that are not tried again.
@@ -77,17 +76,12 @@ struct Failed {
 }
 
 impl<'a> Exchange<'a> {
-    pub(super) fn new(
-        pool: &'a Arc<Pool>,
-        settings: &'a UpstreamSettings,
-        stats: &'a Arc<Stats>,
-        sender: Sender<'a>,
-    ) -> Self {
+    pub(super) fn new(pool: &'a Arc<Pool>, sender: Sender<'a>) -> Self {
         pool.budget().earn();
+        let settings = pool.settings();
         Self {
             pool,
             settings,
-            stats,
             sender,
             deadline: settings.total.map(|total| Instant::now() + total),
             tried: Vec::new(),
@@ -131,7 +125,7 @@ impl<'a> Exchange<'a> {
             // PERF: rare, and its state is large.
             let uploads = self.pool.origins().uploads();
             self.waited = true;
-            body.hold(Box::pin(uploads.stream(self.sender.client, self.deadline, self.stats)).await?);
+            body.hold(Box::pin(uploads.stream(self.sender.client, self.deadline, self.pool.stats())).await?);
         }
         frame(&mut head.headers, &mut body, self.settings.http2 != ShopHttp2::Off);
         let expects = head.headers.contains_key(EXPECT);
@@ -323,7 +317,7 @@ impl<'a> Exchange<'a> {
             return Err(kind);
         }
         self.resent += 1;
-        up(&self.stats.upstream_retries);
+        up(&self.pool.stats().upstream_retries);
         Ok(again)
     }
 
@@ -336,12 +330,11 @@ impl<'a> Exchange<'a> {
     }
 }
 
-fn with_head(head: http::request::Parts, body: Sent) -> Request<Sent> {
-    let mut request = Request::new(body);
-    *request.method_mut() = head.method;
-    *request.uri_mut() = head.uri;
-    *request.headers_mut() = head.headers;
-    request
+/// What the client's connection says of the request stays behind.
+fn with_head(mut head: http::request::Parts, body: Sent) -> Request<Sent> {
+    head.version = Version::HTTP_11;
+    head.extensions.clear();
+    Request::from_parts(head, body)
 }
 
 /// Ends when the shop has had the whole request, sent at `begun`, for `patience` and not answered, or at the deadline; which it

@@ -244,13 +244,20 @@ fn is_name(name: &[u8]) -> bool {
 /// equal ones, reads to the end of the connection what is coded in a way it does not know, and takes `chunked` beside a
 /// length.
 pub(super) fn is_clear<B>(response: &Response<B>) -> bool {
-    let headers = response.headers();
-    let length_is_clear = match only(headers.get_all(CONTENT_LENGTH).iter()) {
-        Only::None => true,
-        Only::One(length) => !headers.contains_key(TRANSFER_ENCODING) && is_number(length.as_bytes()),
+    // PERF: as with a request.
+    let (mut length, mut coding) = (Only::None, Only::None);
+    for (name, value) in response.headers() {
+        match *name {
+            CONTENT_LENGTH => length.add(value),
+            TRANSFER_ENCODING => coding.add(value),
+            _ => {}
+        }
+    }
+    match length {
+        Only::None => check_coding(coding).is_ok(),
+        Only::One(length) => matches!(coding, Only::None) && is_number(length.as_bytes()),
         Only::Many => false,
-    };
-    length_is_clear && check_coding(only(headers.get_all(TRANSFER_ENCODING).iter())).is_ok()
+    }
 }
 
 fn is_number(length: &[u8]) -> bool {
@@ -271,13 +278,5 @@ impl<T> Only<T> {
             Self::None => Self::One(value),
             _ => Self::Many,
         };
-    }
-}
-
-fn only<T>(mut values: impl Iterator<Item = T>) -> Only<T> {
-    match (values.next(), values.next()) {
-        (None, _) => Only::None,
-        (Some(one), None) => Only::One(one),
-        _ => Only::Many,
     }
 }

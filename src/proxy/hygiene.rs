@@ -112,10 +112,9 @@ pub(super) fn trailers_announced(headers: &HeaderMap) -> Vec<HeaderName> {
 
 /// Whether this proxy stands in `Via` so often that the request must be going round in circles.
 pub(super) fn is_loop(headers: &HeaderMap) -> bool {
-    let hops = headers
-        .get_all(VIA)
-        .iter()
-        .flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+    // PERF: to compare with all names costs less than to look for one.
+    let lines = headers.iter().filter(|(name, _)| **name == VIA);
+    let hops = lines.flat_map(|(_, line)| line.as_bytes().split(|byte| *byte == b','));
     hops.filter(|hop| hop.trim_ascii_end().ends_with(PSEUDONYM.as_bytes()))
         .count()
         >= MAX_PASSES

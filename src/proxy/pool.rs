@@ -86,6 +86,14 @@ impl Pool {
         &self.origins
     }
 
+    pub(super) fn settings(&self) -> &UpstreamSettings {
+        &self.settings
+    }
+
+    pub(super) fn stats(&self) -> &Arc<Stats> {
+        &self.stats
+    }
+
     pub(super) fn budget(&self) -> &Budget {
         &self.budget
     }

@@ -27,11 +27,7 @@ use hygiene::SessionWord;
 
 /// One core's way to the shop. Make it inside that core's runtime; clones share its connections.
 #[derive(Clone)]
-pub struct Upstream {
-    pool: Arc<Pool>,
-    settings: Arc<UpstreamSettings>,
-    stats: Arc<Stats>,
-}
+pub struct Upstream(Arc<Pool>);
 
 /// What the shop is told about a request besides the request itself.
 pub struct Forward<'a> {
@@ -78,21 +74,23 @@ impl Upstream {
     /// Must be called inside the runtime that will use it.
     #[must_use]
     pub fn new(origins: Origins, stats: Arc<Stats>) -> Self {
-        let settings = Arc::clone(origins.settings());
-        let pool = Pool::new(origins, Arc::clone(&stats));
-        Self { pool, settings, stats }
+        Self(Pool::new(origins, stats))
+    }
+
+    fn settings(&self) -> &UpstreamSettings {
+        self.0.settings()
     }
 
     /// What a request to the shop would find now.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
-        self.pool.origins().outlook()
+        self.0.origins().outlook()
     }
 
     /// The memory for a body.
     #[must_use]
     pub fn ration(&self, whose: BodyOf) -> Ration {
-        self.pool.origins().uploads().ration(whose, &self.stats)
+        self.0.origins().uploads().ration(whose, self.0.stats())
     }
 
     /// Reads what is read of a body before a connection to the shop is taken, and asks a client for it that waits for
@@ -109,10 +107,10 @@ impl Upstream {
         if !body.is_complete() && !body.is_streamed() {
             // PERF: few requests have a body.
             Box::pin(
-                self.pool
+                self.0
                     .origins()
                     .uploads()
-                    .receive(headers, body, (whose, &self.stats)),
+                    .receive(headers, body, (whose, self.0.stats())),
             )
             .await?;
         }
@@ -155,7 +153,7 @@ impl Upstream {
         }
         hygiene::clean_request(request.headers_mut(), version, forward);
         request.body_mut().keep_from_trailers(forward.said_by_proxies);
-        if let Some(host) = &self.settings.host {
+        if let Some(host) = &self.settings().host {
             request.headers_mut().insert(HOST, host.clone());
         }
         if let Some(upgrade) = &upgrade {
@@ -169,7 +167,7 @@ impl Upstream {
             still: forward.still,
             stage: forward.stage,
         };
-        let exchange = Exchange::new(&self.pool, &self.settings, &self.stats, sent);
+        let exchange = Exchange::new(&self.0, sent);
         let (mut answer, mut lease) = exchange.run(request).await?;
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
             let asked = upgrade
@@ -208,7 +206,7 @@ impl Upstream {
             lease.give_back();
             return Ok(Response::from_parts(head, Body::empty()));
         }
-        let mut body = FromShop::new(incoming, lease, self.settings.body_idle, upload);
+        let mut body = FromShop::new(incoming, lease, self.settings().body_idle, upload);
         if let Some(ration) = ration {
             body.take_over(ration).await?;
         }
@@ -223,7 +221,7 @@ impl Upstream {
         forward: &Forward<'_>,
     ) -> Response<Body> {
         // A socket that is the tunnel's alone has a write deadline of its own.
-        let patience = lease.fate().map(|_| self.settings.write);
+        let patience = lease.fate().map(|_| self.settings().write);
         let shop = (hyper::upgrade::on(&mut answer), patience);
         lease.judge(answer.status(), true);
         let held = lease.detach();
@@ -232,7 +230,7 @@ impl Upstream {
         (forward.heard)(StatusCode::SWITCHING_PROTOCOLS, word.as_ref());
         asked.ask(headers);
         let cancel = forward.cancel.clone();
-        let strings = asked.open(shop, self.settings.tunnel_idle, cancel, Arc::clone(&self.stats));
+        let strings = asked.open(shop, self.settings().tunnel_idle, cancel, Arc::clone(self.0.stats()));
         strings.tie(Box::new(held));
         let (mut head, _) = answer.into_parts();
         head.version = Version::HTTP_11;

@@ -4,6 +4,7 @@
 //! what the answer says of the session is noted. What no server has when the client hangs up is not sent.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{Request, Response};
 use prometheus_client::metrics::counter::Counter;
@@ -105,16 +106,16 @@ impl Taken {
 }
 
 impl Gate {
-    /// Forwards a request that goes on though its client hangs up.
+    /// Forwards a request, since `asked`, that goes on though its client hangs up.
     pub(super) fn forward_detachable(
         &self,
-        visit: &Visit,
+        (visit, asked): (&Visit, Duration),
         upstream: &Upstream,
         request: Box<Request<RequestBody>>,
         taken: Box<Taken>,
     ) -> impl Future<Output = Ended> + Send + use<> {
         let (shared, upstream) = (Arc::clone(&self.shared), upstream.clone());
-        let (id, asked) = (visit.id, time::uptime());
+        let id = visit.id;
         // A place in a bound is a right by itself.
         let visitor = taken.endable.as_ref().map(|endable| Arc::clone(endable.visitor()));
         let bounds = Arc::clone(&shared);
