@@ -32,16 +32,32 @@ const PATIENCE: Duration = Duration::from_secs(3);
 #[must_use]
 pub fn run(args: &HealthcheckArgs) -> ExitCode {
     match ask(args.admin) {
-        Ok(status) if status.starts_with("HTTP/1.1 200") => ExitCode::SUCCESS,
-        Ok(status) => {
-            eprintln!("not ready: {}", status.lines().last().unwrap_or_default());
-            ExitCode::FAILURE
-        }
+        Ok(answer) => match health(&answer) {
+            Some(true) => ExitCode::SUCCESS,
+            Some(false) => {
+                eprintln!("not ready: {}", answer.lines().last().unwrap_or_default());
+                ExitCode::FAILURE
+            }
+            None => {
+                eprintln!(
+                    "what answers at {} is no gate's admin listener; right: the address of [server] admin_listen",
+                    args.admin
+                );
+                ExitCode::FAILURE
+            }
+        },
         Err(error) => {
             eprintln!("nothing answers at {}: {error}", args.admin);
             ExitCode::FAILURE
         }
     }
+}
+
+/// What a gate says of itself; `None` for what is no answer of one, such as a page of the visitors' listener.
+fn health(answer: &str) -> Option<bool> {
+    let (_, body) = answer.split_once("\r\n\r\n")?;
+    let health: serde_json::Value = serde_json::from_str(body).ok()?;
+    health["ok"].as_bool()
 }
 
 fn ask(admin: SocketAddr) -> std::io::Result<String> {

@@ -80,6 +80,11 @@ fn the_health_check_tells_a_ready_gate_from_none() {
     let admin = gate.admin.to_string();
     let ready = site.run(&["healthcheck", "--admin", &admin]);
     assert_eq!((ready.code, ready.err.as_str()), (Some(0), ""), "{ready:?}");
+    let visitors = site.run(&["healthcheck", "--admin", &gate.address.to_string()]);
+    assert!(
+        visitors.code == Some(1) && visitors.err.contains("is no gate's admin listener"),
+        "{visitors:?}"
+    );
     assert_eq!(gate.stop().code, Some(0));
     let gone = site.run(&["healthcheck", "--admin", &admin]);
     assert!(
