@@ -137,16 +137,13 @@ impl Archiver {
         Arc::clone(&self.counts)
     }
 
-    /// The gate stops. If it is the last on the roster of `state` (or there is none), what is left is filed before this
-    /// returns, or `within` is over; else the others file it.
-    pub fn stop(mut self, state: &State, within: Duration) {
-        let last = state.roster().all(|gate| gate.id == self.gate);
+    /// The gate stops. What is in no file yet is filed before this returns, or `within` is over: those that stay may have begun
+    /// to read the log behind it.
+    pub fn stop(mut self, within: Duration) {
         if let Some(segment) = self.cutter.take().and_then(Cutter::end) {
-            self.order(segment, last, state);
+            self.order(segment, false);
         }
-        if self.orders.send(Order::End { all: last }).is_ok()
-            && self.ended.recv_timeout(within) == Err(RecvTimeoutError::Timeout)
-        {
+        if self.orders.send(Order::End).is_ok() && self.ended.recv_timeout(within) == Err(RecvTimeoutError::Timeout) {
             tracing::warn!("the archive's folder is slow: the last entries may not be in it");
         }
     }
@@ -161,7 +158,7 @@ impl Archiver {
 
     fn hand_over(&mut self, cut: Option<Cut>, state: &State) {
         let Some(Cut { segment, mine }) = cut else { return };
-        if !self.order(segment, mine, state)
+        if !self.order(segment, mine)
             && let Some(cutter) = &mut self.cutter
         {
             cutter.lost(state);
@@ -169,12 +166,15 @@ impl Archiver {
     }
 
     /// False when too much is waiting already, and the range is dropped.
-    fn order(&mut self, segment: Segment, mine: bool, state: &State) -> bool {
+    fn order(&mut self, segment: Segment, mine: bool) -> bool {
         let waiting = self.counts.waiting_bytes.load(Ordering::Relaxed);
         if waiting > 0 && waiting + segment.bytes() > self.most_bytes {
             self.counts.dropped.fetch_add(segment.count(), Ordering::Relaxed);
             if !std::mem::replace(&mut self.dropping, true) {
-                tracing::warn!(position = ?state.position(), "too much waits for the archive's folder: entries are dropped");
+                tracing::warn!(
+                    from = segment.first,
+                    "too much waits for the archive's folder: entries are dropped"
+                );
             }
             // Others may have filed what waits here, so that there is room for the next.
             let _ = self.orders.send(Order::Look);
@@ -230,7 +230,7 @@ mod tests {
         archiver.begin(&log.state);
         run(&mut log, &mut archiver, 150);
         let counts = archiver.counts();
-        archiver.stop(&log.state, Duration::from_secs(60));
+        archiver.stop(Duration::from_secs(60));
         let filed = filed(dir.path());
         assert_eq!(filed.first().map(|(first, _)| *first), Some(1));
         assert_eq!(filed.last().map(|(_, last)| *last), Some(150));
@@ -240,14 +240,25 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_is_not_the_last_leaves_the_rest_to_others() {
+    fn a_gate_that_is_not_the_last_files_what_is_in_no_file() {
         let dir = tempfile::tempdir().unwrap();
-        let mut archiver = Archiver::start(&options(dir.path(), 8)).unwrap();
+        let mut gates = [8, 9].map(|gate| Archiver::start(&options(dir.path(), gate)).unwrap());
         let mut log = log();
-        archiver.begin(&log.state);
-        run(&mut log, &mut archiver, 150);
-        archiver.stop(&log.state, Duration::from_secs(60));
-        assert_eq!(filed(dir.path()), []);
+        for archiver in &mut gates {
+            archiver.begin(&log.state);
+        }
+        for _ in 0..150 {
+            let (entry, _) = log.say(1_000, Batch::default());
+            for archiver in &mut gates {
+                archiver.applied(&entry, &log.state);
+            }
+        }
+        let [not_listed, last] = gates;
+        not_listed.stop(Duration::from_secs(60));
+        let before = filed(dir.path());
+        assert_eq!((before.first().unwrap().0, before.last().unwrap().1), (1, 150));
+        last.stop(Duration::from_secs(60));
+        assert_eq!(filed(dir.path()), before, "it is there");
     }
 
     #[test]
@@ -297,7 +308,7 @@ mod tests {
         let counts = archiver.counts();
         assert_eq!(counts.dropped.load(Ordering::Relaxed), 3_540);
         fs::remove_file(&folder).unwrap();
-        archiver.stop(&log.state, Duration::from_secs(60));
+        archiver.stop(Duration::from_secs(60));
         assert_eq!(filed(&folder), [(1, 61)]);
         assert_eq!(counts.dropped.load(Ordering::Relaxed), 3_540 + 99);
     }

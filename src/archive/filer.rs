@@ -18,8 +18,8 @@ pub(super) enum Order {
     Look,
     /// File the range; at once where it is this gate's turn.
     File(Box<Segment>, bool),
-    /// Nothing follows. `all`: nobody else will file what is left.
-    End { all: bool },
+    /// Nothing follows.
+    End,
 }
 
 pub(super) struct Filer {
@@ -72,7 +72,7 @@ impl Filer {
                     self.waiting.push_back(Waiting { due, mine, segment });
                 }
                 Ok(Order::Look) => self.pass_over_filed(),
-                Ok(Order::End { all }) => return self.end(all),
+                Ok(Order::End) => return self.end(),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -149,11 +149,10 @@ impl Filer {
         self.backoff = (self.backoff * 2).min(BACKOFF_MOST);
     }
 
-    /// Tries everything that nobody else will file once more.
-    fn end(&mut self, all: bool) {
-        let now = time::uptime();
-        while let Some(at) = self.waiting.iter().position(|waiting| all || waiting.due <= now) {
-            if let Err(reason) = self.file(at) {
+    /// Files everything that is left, or tries it once more.
+    fn end(&mut self) {
+        while !self.waiting.is_empty() {
+            if let Err(reason) = self.file(0) {
                 tracing::warn!(%reason, "the last entries could not be filed in the archive");
                 return;
             }

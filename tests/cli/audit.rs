@@ -1,12 +1,13 @@
 //! An archive made by gates at work, and what `anteroom report` and `anteroom log` make of it.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::gate::Site;
+use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
 use crate::program::Program;
 use crate::until;
@@ -282,5 +283,42 @@ fn gates_that_share_a_store_and_a_folder_file_one_history_also_when_one_dies() {
         findings["checks"]["votes_matched"].as_u64() > Some(0),
         "{}",
         findings["checks"]
+    );
+}
+
+/// A gate that starts begins behind a snapshot, and no longer knows what the one before it had not filed.
+#[test]
+fn gates_that_are_restarted_one_after_the_other_leave_a_whole_archive() {
+    let server = Server::start(&Options::default());
+    let site = Site::shared(&server.url(), "");
+    site.set_store("archive = \"archive\"");
+    let mut gates = VecDeque::from([site.start(), site.start()]);
+    gates.iter().for_each(Gate::lives);
+    gates[0].insider();
+    until("the full room at the other gate", || {
+        let room = gates[1].asks_admin("/api/v1/rooms/shop").json();
+        (room["sessions"] == 1).then_some(())
+    });
+    let snapshots = |gates: &VecDeque<Gate>| {
+        let saved = |gate: &Gate| gate.figure("anteroom_store_snapshots_total");
+        gates.iter().map(saved).sum::<u64>()
+    };
+    for _ in 0..2 {
+        let before = snapshots(&gates);
+        gates[0].waits(1).leaves();
+        until("a snapshot", || (snapshots(&gates) > before).then_some(()));
+        let oldest = gates.pop_front().unwrap();
+        assert_eq!(oldest.stop().code, Some(0));
+        let next = site.start();
+        next.lives();
+        gates.push_back(next);
+    }
+    for gate in gates {
+        assert_eq!(gate.stop().code, Some(0));
+    }
+    let whole = site.run(&["report", "archive"]);
+    assert!(
+        whole.code == Some(0) && whole.out.lines().last().unwrap().starts_with("whole and fair"),
+        "{whole:?}"
     );
 }

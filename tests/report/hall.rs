@@ -81,7 +81,7 @@ impl Hall {
         );
         let gate = self.gates.remove(&GateId(gate)).unwrap();
         if let Some(archiver) = gate.archiver {
-            archiver.stop(&self.state, Duration::from_secs(60));
+            archiver.stop(Duration::from_secs(60));
         }
     }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::{Phase, Protocol, Step};
-use crate::room::State;
 
 /// On the way out.
 pub(super) struct Leaving {
@@ -45,12 +44,10 @@ impl Protocol {
         if said { self.save_last() } else { None }
     }
 
-    /// What is not filed yet is, if nobody else is left to do it.
+    /// Files what is in no file yet.
     pub(super) fn close_archive(&mut self) {
-        let within = self.options.goodbye_within;
-        let nothing = State::empty(0, false);
         if let Some(archiver) = self.archiver.take() {
-            archiver.stop(self.live_state().unwrap_or(&nothing), within);
+            archiver.stop(self.options.goodbye_within);
         }
     }
 
