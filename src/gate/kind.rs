@@ -11,6 +11,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use super::preflight;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
 /// The row of the outside contract that a request is tried against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,6 +127,8 @@ impl<'h> Told<'h> {
                 return Want::Document;
             }
             Some("navigate" | "nested-navigate") => return Want::Part,
+            // A service worker that makes a page's request anew (Fetch, section 5.4: the mode `navigate` becomes `same-origin`).
+            Some("same-origin") if dest == Some("empty") && accepts_pages(self.accept) => return Want::Document,
             Some(_) if matches!(dest, None | Some("empty" | "worker" | "sharedworker" | "serviceworker")) => {
                 return Want::Data;
             }
@@ -136,10 +139,10 @@ impl<'h> Told<'h> {
         if text(self.requested_with) == Some("XMLHttpRequest") {
             return Want::Data;
         }
-        let accept = text(self.accept).unwrap_or_default();
-        if accept.contains("text/html") || accept.contains("application/xhtml+xml") {
+        if accepts_pages(self.accept) {
             return Want::Document;
         }
+        let accept = text(self.accept).unwrap_or_default();
         let part = ["image/", "text/css", "font/", "audio/", "video/"]
             .iter()
             .any(|kind| accept.starts_with(kind));
@@ -149,6 +152,11 @@ impl<'h> Told<'h> {
     fn is_frame(&self) -> bool {
         matches!(text(self.dest), Some("iframe" | "frame" | "fencedframe"))
     }
+}
+
+fn accepts_pages(accept: Option<&HeaderValue>) -> bool {
+    let accept = text(accept).unwrap_or_default();
+    accept.contains("text/html") || accept.contains("application/xhtml+xml")
 }
 
 fn is_ahead_of_need(purpose: &HeaderValue) -> bool {
@@ -177,9 +185,11 @@ pub fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
     text(headers.get(SEC_FETCH_SITE)) == Some("cross-site")
 }
 
-/// A page of this very origin leads here, or the visitor's own hand. Without Fetch Metadata, no other site's Origin says otherwise.
+/// A page of this very origin leads here, or the visitor's own hand. Without Fetch Metadata, no other site's Origin says otherwise. What a
+/// service worker has made anew does not say who led here.
 pub fn is_by_own_hand(headers: &HeaderMap) -> bool {
     match text(headers.get(SEC_FETCH_SITE)) {
+        Some("same-origin") if text(headers.get(SEC_FETCH_MODE)) == Some("same-origin") => false,
         Some(site) => matches!(site, "same-origin" | "none"),
         None => !is_cross_site(headers),
     }
@@ -252,6 +262,25 @@ mod tests {
             ),
             Kind::Passive
         );
+    }
+
+    #[test]
+    fn what_a_service_worker_makes_anew_of_a_navigation_is_told_by_accept() {
+        let anew = |method, accept| {
+            let fields = [
+                ("sec-fetch-mode", "same-origin"),
+                ("sec-fetch-dest", "empty"),
+                ("accept", accept),
+            ];
+            kind(method, &fields)
+        };
+        assert_eq!(anew("GET", "text/html,application/xhtml+xml"), Kind::Navigation);
+        assert_eq!(anew("POST", "text/html"), Kind::Post);
+        assert_eq!(anew("GET", "*/*"), Kind::Api);
+        assert_eq!(anew("GET", "application/json"), Kind::Api);
+        let mut headers = from_site(Some("same-origin"));
+        headers.insert(SEC_FETCH_MODE, HeaderValue::from_static("same-origin"));
+        assert!(!is_by_own_hand(&headers), "it does not say who led here");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::names::form;
-use crate::proxy::{Body, is_trusted};
+use crate::proxy::{self, Body, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Past, Replica};
 use crate::room::{Clock, Mode, RoomName, SLACK_MS, Wall};
 use crate::time;
@@ -34,8 +34,6 @@ use super::rules::Rules;
 use super::sockets::Sockets;
 use super::unadmitted::Unadmitted;
 use super::visit::{self, Visit};
-
-const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// What a gate is made of, besides its configuration.
 pub struct Parts {
@@ -221,7 +219,7 @@ impl Shared {
                 }
             }
         }
-        if visit.peer_trusted && self.is_elsewhere_by_forwarded_host(head, brings, &routed) {
+        if visit.peer_trusted && self.is_elsewhere_by_said_host(head, brings, &routed) {
             return None;
         }
         let by_query =
@@ -234,23 +232,19 @@ impl Shared {
         fits.then_some(routed)
     }
 
-    /// A trusted proxy says that its client asked for another host, for which the request would be treated differently. SECURITY: many
-    /// proxies pass on what the client says in that field, and many shops go by it. A host that no room names says nothing here.
-    fn is_elsewhere_by_forwarded_host(&self, head: &Head, brings: Brings, routed: &Routed) -> bool {
-        let fields = head.headers.get_all(FORWARDED_HOST).iter();
-        let mut hosts = fields
-            .filter_map(|field| field.to_str().ok())
-            .flat_map(|list| list.split(','));
-        let differs = |host: &str| {
-            let target = visit::target_at(host, head)?;
-            let other = self.router.route(&head.method, &target, brings);
-            Some(!other.is_ok_and(|other| other.misdirected || other == *routed))
+    /// A trusted proxy says that its client asked for another host, for which the request would be treated differently, or for what is no
+    /// host. SECURITY: many proxies pass on what the client says in such a field, and many shops go by it, each as it reads it.
+    fn is_elsewhere_by_said_host(&self, head: &Head, brings: Brings, routed: &Routed) -> bool {
+        let is_here = |host: &str| {
+            let other = visit::target_at(host, head).map(|target| self.router.route(&head.method, &target, brings));
+            other.is_some_and(|other| other.as_ref() == Ok(routed))
         };
-        hosts.any(|host| {
-            // However it is spelled.
-            let named = visit::target_at(host.trim(), head);
-            named.is_some_and(|named| differs(named.host()) == Some(true))
-        })
+        // With its port, or without: shops go by either.
+        let is_said_here = |said: &str| {
+            let bare = visit::target_at(said, head);
+            bare.is_some_and(|bare| is_here(bare.host())) || is_here(said)
+        };
+        proxy::hosts_said(&head.headers).any(|said| !said.is_some_and(is_said_here))
     }
 
     /// The room that would have a request if it left nothing outside.

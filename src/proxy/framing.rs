@@ -212,7 +212,7 @@ fn path(uri: &Uri) -> Result<PathAndQuery, Malformed> {
 
 /// A host name, IPv4 address or bracketed IPv6 address with an optional port. Narrower than RFC 3986: sub-delimiters and
 /// percent-encoding in a host only ever occur in attacks.
-fn is_host(host: &[u8]) -> bool {
+pub(super) fn is_host(host: &[u8]) -> bool {
     let (name, port) = match colon(host) {
         Some(colon) => (&host[..colon], Some(&host[colon + 1..])),
         None => (host, None),

@@ -13,6 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Version};
 
 use crate::names;
 
+use super::framing;
 use super::upstream::Forward;
 
 /// The shop's word on the session, from its `Anteroom-Session` answer header.
@@ -206,6 +207,18 @@ fn is_override(name: &str) -> bool {
 pub(crate) fn is_said_of_client(name: &HeaderName) -> bool {
     let name = name.as_str();
     name.starts_with(FORWARDED_PREFIX) || HOSTS.contains(&name)
+}
+
+/// The hosts that such fields name, one by one; `None` for what is no host. A field that holds nothing names none.
+pub(crate) fn hosts_said(headers: &HeaderMap) -> impl Iterator<Item = Option<&str>> {
+    let fields = headers
+        .iter()
+        .filter(|(name, value)| (**name == FORWARDED_HOST || HOSTS.contains(&name.as_str())) && !value.is_empty());
+    let hosts = fields.flat_map(|(_, value)| value.as_bytes().split(|byte| *byte == b','));
+    hosts.map(<[u8]>::trim_ascii).map(|host| {
+        let said = str::from_utf8(host).ok();
+        said.filter(|_| framing::is_host(host))
+    })
 }
 
 /// RFC 9110, section 10.1.4.

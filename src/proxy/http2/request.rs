@@ -85,13 +85,14 @@ fn check_length(headers: &HeaderMap) -> Result<(), Malformed> {
     }
 }
 
-/// RFC 9113, section 8.3.1: `:authority` and `Host` say the same, or one of them says it alone.
+/// RFC 9113, section 8.3.1: `:authority` and one `Host` say the same, or one of them says it alone.
 fn check_authority<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     let Some(authority) = request.uri().authority() else {
         return Ok(());
     };
     let agrees = |host: &HeaderValue| host.as_bytes().eq_ignore_ascii_case(authority.as_str().as_bytes());
-    if !request.headers().get_all(HOST).iter().all(agrees) {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    if !hosts.next().is_none_or(agrees) || hosts.next().is_some() {
         return Err(Malformed::Host);
     }
     let host = HeaderValue::from_str(authority.as_str()).map_err(|_| Malformed::Host)?;

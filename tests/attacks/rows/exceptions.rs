@@ -20,13 +20,16 @@ const SOCKET: &[(&str, &str)] = &[
     ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
 ];
 
-const CASES: [Case; 31] = [
+const CASES: [Case; 34] = [
     attack("POST", "POST", "/static/x?wc-ajax=checkout")
         .fields(&[FORM])
         .body(Body::Told("a=1")),
     attack("POST without a body", "POST", "/static/x"),
     attack("PUT", "PUT", "/static/x").body(Body::Told("a=1")),
     attack("OPTIONS", "OPTIONS", "/static/x"),
+    attack("a method in small letters", "get", "/static/x").not_over(&["nginx"]),
+    attack("a method in letters of both kinds", "Head", "/static/x").not_over(&["nginx"]),
+    attack("the named method in small letters", "post", "/payment/callback").not_over(&["nginx"]),
     attack("a WebSocket", "GET", "/static/x")
         .fields(SOCKET)
         .not_over(&["http2"]),

@@ -8,7 +8,7 @@ pub const ROW: Row = Row {
     cases: &CASES,
 };
 
-const CASES: [Case; 22] = [
+const CASES: [Case; 23] = [
     attack("a query", "GET", "/robots.txt?add-to-cart=7"),
     attack("a query that caches use", "GET", "/robots.txt?v=7"),
     attack("a parameter to a rewrite", "GET", "/.well-known/x&url=cart"),
@@ -20,6 +20,7 @@ const CASES: [Case; 22] = [
     attack("PUT", "PUT", "/.well-known/acme-challenge/x").body(Body::Told("a=1")),
     attack("DELETE", "DELETE", "/robots.txt"),
     attack("OPTIONS", "OPTIONS", "/robots.txt"),
+    attack("a method in small letters", "get", "/robots.txt").not_over(&["nginx"]),
     attack("GET with a body", "GET", "/robots.txt").body(Body::Told("a=1")),
     attack("GET with a body of unknown length", "GET", "/.well-known/x").body(Body::Untold("a=1")),
     attack("a cookie", "GET", "/robots.txt").fields(&[("Cookie", "cart=7")]),

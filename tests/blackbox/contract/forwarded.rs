@@ -127,19 +127,39 @@ async fn a_free_host_in_another_spelling_is_no_way_to_the_shop() {
         let (answer, _) = raw(&house, &format!("GET /buy HTTP/1.1\r\nHost: {host}\r\n{SCRIPT}\r\n")).await;
         assert_eq!(answer.status(), status, "{host}: {}", answer.head);
     }
+    assert_eq!(house.shop.seen().len(), 4);
     // What a trusted proxy passes on, as a shop may go by it.
     for (forwarded, status) in [
         ("blog.test", 200),
-        ("proxy.test", 200),
+        ("BLOG.test.:80, blog.test", 200),
+        ("blog.test:8443", 200),
+        ("", 200),
         ("shop.test", 400),
-        ("a.test, SHOP.test.", 400),
+        ("blog.test, SHOP.test.", 400),
+        // No room names it, so the shop may serve it as any.
+        ("proxy.test", 400),
+        // No hosts, but to shops that read less of them, or more.
+        ("shop.test:abc", 400),
+        ("shop.test:44 4", 400),
+        ("shop.test:x, blog.test", 400),
+        ("x@shop.test", 400),
+        ("shop.test/", 400),
+        ("http://shop.test", 400),
+        ("\"shop.test\"", 400),
+        ("shop.test;", 400),
+        ("[shop.test]", 400),
+        (".shop.test", 400),
+        ("shop.test\u{e9}", 400),
+        (",blog.test", 400),
     ] {
-        let fields = format!("Host: blog.test\r\nX-Forwarded-Host: {forwarded}\r\n{SCRIPT}");
-        let (answer, _) = raw(&house, &format!("GET /buy HTTP/1.1\r\n{fields}\r\n")).await;
-        assert_eq!(answer.status(), status, "{forwarded}: {}", answer.head);
+        for field in ["X-Forwarded-Host", "X-Host", "X-Original-Host"] {
+            let fields = format!("Host: blog.test\r\n{field}: {forwarded}\r\n{SCRIPT}");
+            let (answer, _) = raw(&house, &format!("GET /buy HTTP/1.1\r\n{fields}\r\n")).await;
+            assert_eq!(answer.status(), status, "{field}: {forwarded}: {}", answer.head);
+        }
     }
     let seen = house.shop.seen();
-    assert_eq!(seen.len(), 6);
+    assert_eq!(seen.len(), 4 + 3 * 4);
     assert!(
         seen.iter()
             .all(|request| request.request.field("host") == Some("blog.test"))

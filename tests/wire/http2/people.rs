@@ -91,11 +91,13 @@ async fn what_says_two_things_of_its_host_is_refused_and_the_connection_goes_on(
         request.headers_mut().insert("host", HeaderValue::from_static(host));
         assert_eq!(client.ask(request).await.0, StatusCode::BAD_REQUEST, "{host}");
     }
-    let mut twice = get("/");
-    for host in ["shop.example", "other.example"] {
-        twice.headers_mut().append("host", HeaderValue::from_static(host));
+    for second in ["other.example", "shop.example"] {
+        let mut twice = get("/");
+        for host in ["shop.example", second] {
+            twice.headers_mut().append("host", HeaderValue::from_static(host));
+        }
+        assert_eq!(client.ask(twice).await.0, StatusCode::BAD_REQUEST, "{second}");
     }
-    assert_eq!(client.ask(twice).await.0, StatusCode::BAD_REQUEST);
     let spaced = Request::get("http://shop.example/").header("x-a", " a");
     assert_eq!(client.ask(spaced.body(()).unwrap()).await.0, StatusCode::BAD_REQUEST);
     let user = Request::get("http://me@shop.example/").body(()).unwrap();

@@ -20,6 +20,13 @@ pub(super) enum Owner {
     Streamed,
 }
 
+impl Owner {
+    /// What it takes goes past a line.
+    fn lets_past(self) -> bool {
+        matches!(self, Self::Except(_) | Self::Return(_) | Self::Never)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) owner: Owner,
@@ -32,7 +39,9 @@ impl Rule {
     /// Whether it takes a request on its path. SECURITY: what is left outside reaches the shop without a session, and a front
     /// controller obeys query and body on any path.
     pub(super) fn takes(&self, method: &Method, target: &Target<'_>, brings: Brings) -> bool {
-        if !self.route.takes_method(method) {
+        // SECURITY: methods have letter case (RFC 9110, section 9.1), and to a shop `get` may be anything.
+        let is_spelled = || !method.as_str().bytes().any(|byte| byte.is_ascii_lowercase());
+        if !self.route.takes_method(method) || (self.owner.lets_past() && !is_spelled()) {
             return false;
         }
         let query = target.query();
