@@ -182,7 +182,7 @@ certificates = [{{ cert_file = "{folder}/cert.pem", key_file = "{folder}/key.pem
 url = "http://127.0.0.1:{shop}"
 keep_alive = "1h"
 [store]
-url = "redis://127.0.0.1:{redis}"
+url = "redis://127.0.0.1:{redis}/{database}"
 [tokens]
 keys = [{{ id = "bench", secret = "{secret}" }}]
 [limits]
@@ -264,6 +264,8 @@ class Bench:
         values = {
             "port": free_port(), "tls": free_port(), "admin": free_port(), "shop": self.shop_port, "redis": self.redis_port,
             "folder": self.folder, "cipher": CIPHER, "wide": WIDE, "secret": "0123456789abcdef" * 3, "status": status,
+            # Two builds need not read each other's snapshots.
+            "database": 1 if name == "before" else 0,
         }  # fmt: skip
         port, tls, self.admin = (values[key] for key in ("port", "tls", "admin"))
         if name == "nginx":

@@ -24,3 +24,4 @@ mod reading;
 mod secure;
 mod slowed;
 mod stock;
+mod worker;
