@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::OFlags;
 
@@ -75,13 +76,15 @@ impl Folder {
         }))
     }
 
-    /// Makes the folder if it is not there, and removes what a crash left half written. Another gate's file that is
-    /// being written just now goes too: that gate files it again.
+    /// Makes the folder if it is not there, and removes what a crash left half written. Another gate may be writing the rest just
+    /// now; one that takes longer than [`ABANDONED`] over it files it again.
     pub fn prepare(&self) -> io::Result<()> {
         fs::create_dir_all(&self.path)?;
         for file in fs::read_dir(&self.path)? {
             let path = file?.path();
-            if path.extension().is_some_and(|extension| extension == PART) {
+            let is_part = path.extension().is_some_and(|extension| extension == PART);
+            let written = || path.metadata().and_then(|metadata| metadata.modified());
+            if is_part && written().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED)) {
                 found(fs::remove_file(path))?;
             }
         }
@@ -200,11 +203,16 @@ fn found(result: io::Result<()>) -> io::Result<()> {
 const FILE: &str = "anteroom";
 const PART: &str = "part";
 
+/// Nobody is writing a file any more that was last written so long ago.
+const ABANDONED: Duration = Duration::from_secs(60);
+
 /// Longest file that is read: far above what a gate files, and it is held in memory.
 const MOST_BYTES: u64 = 512 << 20;
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::super::segment::tests::segment;
     use super::*;
 
@@ -240,6 +248,10 @@ mod tests {
         assert_eq!(folder.read(name).unwrap(), Ok(segment(1, 3)));
         let left = folder.path().join("x.part");
         fs::write(&left, "half").unwrap();
+        folder.prepare().unwrap();
+        assert!(left.exists(), "it may be another gate's, under way");
+        let half = File::options().write(true).open(&left).unwrap();
+        half.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         folder.prepare().unwrap();
         assert!(!left.exists());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

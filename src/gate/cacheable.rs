@@ -16,7 +16,9 @@ pub fn by_shared_caches(method: &Method, status: StatusCode, headers: &HeaderMap
     if headers.keys().any(is_for_caches_alone) {
         return true;
     }
-    if says_alone(headers, "no-store") || says_alone(headers, "private") {
+    // Caches that know the status leave `no-store` aside then (RFC 9111, section 5.2.2.3).
+    let is_stored = !says_alone(headers, "no-store") || says(headers, "must-understand");
+    if !is_stored || says_alone(headers, "private") {
         return false;
     }
     is_explicit(headers) || HEURISTIC.contains(&status.as_u16())
@@ -41,7 +43,12 @@ pub fn make_private(headers: &mut HeaderMap) {
         headers.remove(name);
     }
     headers.remove(EXPIRES);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    let rest = if says_alone(headers, "no-store") {
+        "no-store"
+    } else {
+        "private, no-cache"
+    };
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(rest));
 }
 
 /// Fields that caches obey before `Cache-Control`: `CDN-Cache-Control` and a cache's own (RFC 9213), and older ones.
@@ -103,6 +110,16 @@ mod tests {
         assert!(stored(&Method::GET, 200, &[]));
         assert!(!stored(&Method::GET, 302, &[]));
         assert!(!stored(&Method::POST, 200, &[]));
+    }
+
+    #[test]
+    fn no_store_that_must_be_understood_keeps_it_out_of_no_cache_that_does() {
+        let told = "no-store, must-understand, max-age=60, public";
+        assert!(stored(&Method::GET, 200, &[("cache-control", told)]));
+        let mut headers = HeaderMap::new();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(told));
+        make_private(&mut headers);
+        assert_eq!(headers[CACHE_CONTROL], "no-store");
     }
 
     #[test]

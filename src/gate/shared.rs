@@ -239,12 +239,7 @@ impl Shared {
             let other = visit::target_at(host, head).map(|target| self.router.route(&head.method, &target, brings));
             other.is_some_and(|other| other.as_ref() == Ok(routed))
         };
-        // With its port, or without: shops go by either.
-        let is_said_here = |said: &str| {
-            let bare = visit::target_at(said, head);
-            bare.is_some_and(|bare| is_here(bare.host())) || is_here(said)
-        };
-        proxy::hosts_said(&head.headers).any(|said| !said.is_some_and(is_said_here))
+        proxy::hosts_said(&head.headers).any(|said| !said.is_some_and(|host| is_here(&host)))
     }
 
     /// The room that would have a request if it left nothing outside.

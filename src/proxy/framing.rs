@@ -2,6 +2,8 @@
 //!
 //! These checks run on what hyper parsed, behind the [`guard`](super::guard), which has seen to the bytes themselves.
 
+use std::borrow::Cow;
+
 use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
@@ -193,6 +195,17 @@ fn spelled(host: &[u8]) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&[&name.to_ascii_lowercase(), port].concat()).ok()
 }
 
+/// A host as browsers spell it; `None` for what is no host.
+pub(super) fn usual(host: &[u8]) -> Option<Cow<'_, str>> {
+    if !is_host(host) {
+        return None;
+    }
+    match spelled(host) {
+        None => str::from_utf8(host).ok().map(Cow::Borrowed),
+        Some(host) => host.to_str().ok().map(|host| Cow::Owned(host.to_owned())),
+    }
+}
+
 /// Where the port of a host begins.
 fn colon(host: &[u8]) -> Option<usize> {
     let colon = host.iter().rposition(|byte| *byte == b':');
@@ -212,7 +225,7 @@ fn path(uri: &Uri) -> Result<PathAndQuery, Malformed> {
 
 /// A host name, IPv4 address or bracketed IPv6 address with an optional port. Narrower than RFC 3986: sub-delimiters and
 /// percent-encoding in a host only ever occur in attacks.
-pub(super) fn is_host(host: &[u8]) -> bool {
+fn is_host(host: &[u8]) -> bool {
     let (name, port) = match colon(host) {
         Some(colon) => (&host[..colon], Some(&host[colon + 1..])),
         None => (host, None),

@@ -4,6 +4,8 @@
 //! 7.6.1); nor does it reach what the gate or the shop decides by. Then go the fields only a proxy may set, and aliases of all
 //! these ([`names::field`]), such as `X_Forwarded_For`, whoever sends them. Ours are set last.
 
+use std::borrow::Cow;
+
 use http::header::{
     ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALT_SVC, AUTHORIZATION, CONNECTION,
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, Entry, FORWARDED, HOST, ORIGIN,
@@ -42,6 +44,9 @@ pub(super) fn clean_request(headers: &mut HeaderMap, version: Version, forward: 
     if trailers {
         headers.insert(TE, HeaderValue::from_static("trailers"));
         headers.insert(CONNECTION, HeaderValue::from_static("te"));
+    }
+    if forward.peer_trusted {
+        settle_hosts(headers);
     }
     append_forwarded(headers, forward);
     append_via(headers, version);
@@ -209,16 +214,35 @@ pub(crate) fn is_said_of_client(name: &HeaderName) -> bool {
     name.starts_with(FORWARDED_PREFIX) || HOSTS.contains(&name)
 }
 
-/// The hosts that such fields name, one by one; `None` for what is no host. A field that holds nothing names none.
-pub(crate) fn hosts_said(headers: &HeaderMap) -> impl Iterator<Item = Option<&str>> {
-    let fields = headers
-        .iter()
-        .filter(|(name, value)| (**name == FORWARDED_HOST || HOSTS.contains(&name.as_str())) && !value.is_empty());
-    let hosts = fields.flat_map(|(_, value)| value.as_bytes().split(|byte| *byte == b','));
-    hosts.map(<[u8]>::trim_ascii).map(|host| {
-        let said = str::from_utf8(host).ok();
-        said.filter(|_| framing::is_host(host))
-    })
+/// The hosts that fields of a trusted peer name, one by one, as browsers spell them; `None` for what is no host. A field that
+/// holds nothing names none.
+pub(crate) fn hosts_said(headers: &HeaderMap) -> impl Iterator<Item = Option<Cow<'_, str>>> {
+    let fields = headers.iter().filter(|(name, _)| HOSTS_SAID.contains(&name.as_str()));
+    fields.flat_map(|(_, value)| hosts(value))
+}
+
+fn hosts(list: &HeaderValue) -> impl Iterator<Item = Option<Cow<'_, str>>> {
+    let hosts = list.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    let is_nothing = list.is_empty();
+    hosts.filter(move |_| !is_nothing).map(framing::usual)
+}
+
+/// Leaves one host in each such field, as browsers spell it: the first, which is the visitor's. SECURITY: shops that compare it as it is
+/// spelled, or take the whole list for one, would have another for a host that they do not know. The gate treats all of them alike.
+fn settle_hosts(headers: &mut HeaderMap) {
+    for name in HOSTS_SAID {
+        let mut lines = headers.get_all(name).iter();
+        let Some(line) = lines.next() else { continue };
+        let first = hosts(line).chain(lines.flat_map(hosts)).next().flatten();
+        match first.and_then(|host| HeaderValue::from_str(&host).ok()) {
+            Some(host) => {
+                headers.insert(name, host);
+            }
+            None => {
+                headers.remove(name);
+            }
+        }
+    }
 }
 
 /// RFC 9110, section 10.1.4.
@@ -294,6 +318,8 @@ const TARGETS: [&str; 4] = ["x-original-url", "x-original-uri", "x-rewrite-url",
 const OVERRIDES: [&str; 2] = ["x-real-ip", "proxy"];
 /// Fields that some shops take as another host than the request's; load balancers set them too.
 const HOSTS: [&str; 3] = ["x-host", "x-original-host", "x-http-host-override"];
+/// With the one that shops expect.
+const HOSTS_SAID: [&str; 4] = [HOSTS[0], HOSTS[1], HOSTS[2], "x-forwarded-host"];
 /// Fields that have their meaning in a head alone.
 const HEAD_ALONE: [HeaderName; 11] = [
     HOST,

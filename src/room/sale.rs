@@ -140,9 +140,22 @@ impl Sale {
     /// When the line is closed for a draw that is to come, or a promise would be broken that no other could replace in time.
     pub fn allows(
         &self,
-        (before, after): (Option<&Drawing>, Option<&Drawing>),
+        draws: (Option<&Drawing>, Option<&Drawing>),
         schedule: Option<&Schedule>,
         now: Wall,
+    ) -> Result<(), BreaksDraw> {
+        self.allows_from(draws, schedule, (now, PROMISE_MS))
+    }
+
+    /// As [`allows`](Self::allows), for an opening that is at least so many milliseconds from now.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn allows_from(
+        &self,
+        (before, after): (Option<&Drawing>, Option<&Drawing>),
+        schedule: Option<&Schedule>,
+        (now, lead_ms): (Wall, u64),
     ) -> Result<(), BreaksDraw> {
         if self.is_awaited() && before != after {
             return Err(BreaksDraw::Closed);
@@ -155,7 +168,7 @@ impl Sale {
             return Ok(());
         };
         let stage = schedule.and_then(|schedule| schedule.stage(now));
-        let soonest = Wall(now.0.saturating_add(PROMISE_MS));
+        let soonest = Wall(now.0.saturating_add(lead_ms));
         let fits = |stage: &Stage| {
             let kept = Forms::of(&stage.window) == promised.forms;
             stage.phase != Phase::Open && (kept || stage.window.opens >= soonest)

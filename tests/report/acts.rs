@@ -183,6 +183,14 @@ fn seconds(hall: &mut Hall, count: u64) {
 /// What is done to a room that began at this time.
 type Act = fn(&mut Hall, u64);
 
+/// An operator's dates.
+fn word(schedule: Schedule) -> Change {
+    Change::Override(Overrides {
+        schedule: Some(schedule),
+        ..Overrides::default()
+    })
+}
+
 /// Ten join a line that is to be drawn eleven seconds after the room began; `promised` in time. Then `meanwhile`, and the draw
 /// is made. Says how the program ends, and what it prints.
 fn sale(promised: bool, meanwhile: impl FnOnce(&mut Hall, u64)) -> (i32, String) {
@@ -228,38 +236,16 @@ fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unf
     });
     assert_eq!(code, 0, "a file that says the same of the opening: {said}");
     let file = |hall: &mut Hall, from| hall.configure(1, drawn(from, from + 6_000));
-    let by_hand = |hall: &mut Hall, from| {
-        let overrides = Overrides {
-            schedule: Some(schedule(from, from + 6_000)),
-            ..Overrides::default()
-        };
-        hall.change(1, Change::Override(overrides));
-    };
-    let none = |hall: &mut Hall, from| {
-        let settings = Settings {
-            schedule: None,
-            ..drawn(from, from)
-        };
-        hall.configure(1, settings);
-    };
-    let at_once = |hall: &mut Hall, from| hall.configure(1, drawn(from, from + 2_000));
-    let acts: [(&str, Act, &str); 4] = [
+    let by_hand = |hall: &mut Hall, from| hall.change(1, word(schedule(from, from + 6_000)));
+    let over = |hall: &mut Hall, from| hall.change(1, word(schedule(from, from + 2_000)));
+    let acts: [(&str, Act, &str); 3] = [
         (
             "another file",
             file,
             "moved by the configuration file at gate 0000000000000001",
         ),
         ("an operator", by_hand, "moved by anna at gate 0000000000000001"),
-        (
-            "no schedule",
-            none,
-            "moved by the configuration file at gate 0000000000000001",
-        ),
-        (
-            "an opening that is over",
-            at_once,
-            "moved by the configuration file at gate",
-        ),
+        ("an opening that is over", over, "moved by anna at gate"),
     ];
     for (what, act, by) in acts {
         let (code, said) = sale(true, act);
@@ -269,6 +255,15 @@ fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unf
         assert!(last.contains("before the opening promised for "), "{what}: {last}");
         assert!(last.contains(by), "{what}: {last}");
     }
+    // What a file says that would open the room at once is not taken: the promised opening stays.
+    let none = Settings {
+        schedule: None,
+        ..drawn(0, 0)
+    };
+    let (code, said) = sale(true, |hall, _| hall.configure(1, none));
+    assert_eq!(code, 0, "no schedule: {said}");
+    let (code, said) = sale(true, |hall, from| hall.configure(1, drawn(from, from + 2_000)));
+    assert_eq!(code, 0, "an opening that is over: {said}");
     let (code, said) = sale(false, |_, _| {});
     let last = said.lines().last().unwrap();
     assert!(code == 1 && last.contains("without a promise of its draw"), "{said}");

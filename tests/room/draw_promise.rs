@@ -1,13 +1,13 @@
 //! What a promised draw binds: how the room calls once its line is closed, and the opening.
 
 use anteroom::draw::{Fault, Figures};
-use anteroom::room::{Change, Changed, Forms, Overrides, Schedule, Settings, Wall, Window};
+use anteroom::room::{BreaksDraw, Change, Changed, Forms, Overrides, Phase, Schedule, Settings, Wall, Window};
 
 use super::draw::{
     SECRET, START, VALUE, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,
     until, view,
 };
-use super::support::Log;
+use super::support::{Log, room};
 
 #[test]
 fn a_room_may_be_called_in_order_of_arrival_until_its_line_is_closed_for_the_draw() {
@@ -89,4 +89,60 @@ fn another_opening_takes_another_promise_and_an_early_closing_shows() {
         "{:?}",
         figures.faults()
     );
+}
+
+/// [`drawing`], with an opening of its own.
+fn opening(at: u64, rule: &str) -> Settings {
+    let window = Window {
+        begins: Wall(START + 10_000),
+        opens: Wall(START + at),
+        closes: None,
+        results: None,
+    };
+    Settings {
+        schedule: Some(Schedule {
+            rule: rule.to_owned(),
+            windows: vec![window],
+        }),
+        ..drawing(1, None)
+    }
+}
+
+fn forms_at(at: u64) -> Forms {
+    Forms {
+        begins: Wall(START + 10_000),
+        opens: Wall(START + at),
+    }
+}
+
+/// A gate that starts says what its file holds, which a reload had refused.
+#[test]
+fn a_gate_that_is_configured_with_an_earlier_opening_than_the_promised_one_opens_nothing() {
+    let mut log = Log::new(opening(20_000, "right"));
+    until(&mut log, 10_000);
+    assert_eq!(says(&mut log, promise_of(1, None, forms_at(20_000))), Changed::Taken);
+    let people = crowd(&mut log, 20);
+    log.change(Change::Configure(opening(900_000, "later")));
+    assert_eq!(says(&mut log, promise_of(1, None, forms_at(900_000))), Changed::Taken);
+    until(&mut log, 25_000);
+    for person in &people {
+        log.mark(*person);
+    }
+    let settings = opening(20_000, "right");
+    assert_eq!(log.state.breaks_draw(&room(), &settings), Some(BreaksDraw::Opening));
+    says(&mut log, Change::Configure(settings));
+    until(&mut log, 26_000);
+    assert_eq!(view(&mut log).stage.map(|stage| stage.phase), Some(Phase::Prequeue));
+    assert_eq!(view(&mut log).sale.closed, None);
+    assert!(people.iter().all(|person| !log.is_called(*person)));
+    // One that is to come may be promised yet.
+    let soon = opening(30_000, "soon");
+    assert_eq!(log.state.breaks_draw(&room(), &soon), None);
+    says(&mut log, Change::Configure(soon));
+    assert_eq!(says(&mut log, promise_of(1, None, forms_at(30_000))), Changed::Taken);
+    until(&mut log, 30_000);
+    assert!(view(&mut log).sale.closed.is_some());
+    assert_eq!(says(&mut log, reveal(1, SECRET, None)), Changed::Taken);
+    log.pass(500);
+    assert!(people.iter().any(|person| log.is_called(*person)));
 }

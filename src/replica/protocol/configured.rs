@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Protocol, UnderWay};
 use crate::replica::options::Charge;
 use crate::replica::rooms;
-use crate::room::{Change, RoomName, Settings, State};
+use crate::room::{BreaksDraw, Change, RoomName, Settings, State};
 
 impl Protocol {
     /// Says what differs in the configured rooms: at the start of a life all of it, later on the rooms that a log begun
@@ -36,16 +36,21 @@ impl Protocol {
         }
     }
 
-    /// Rooms whose line is closed for a draw keep it, whatever this gate is configured with.
+    /// Rooms keep a draw whose line is closed, and the opening that one is promised for, whatever this gate is configured with.
     fn warn_of_draws(&self, state: &State) {
         for (room, settings) in &self.rooms {
-            let other = state.configured(room).is_some_and(|known| known.draw != settings.draw);
-            if other && state.awaits_draw(room) {
-                tracing::warn!(
+            match state.breaks_draw(room, settings) {
+                None => {}
+                Some(BreaksDraw::Closed) => tracing::warn!(
                     %room,
                     "the room's line is closed for a draw: how it calls and by which beacon stay as they were promised until it is \
                      made; what is configured here counts with the first reload after that"
-                );
+                ),
+                Some(BreaksDraw::Opening) => tracing::warn!(
+                    %room,
+                    "the room's draw is promised for another opening than the configured one, and that opening stays: it can be moved \
+                     to at least 5 s from now (anteroom rooms set --opens-at, or a reload)"
+                ),
             }
         }
     }

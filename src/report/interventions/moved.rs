@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::people;
 use crate::logging::rfc3339;
 use crate::room::{
-    Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, View, Wall, Window,
+    BreaksDraw, Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, View, Wall, Window,
 };
 
 /// One of them.
@@ -70,6 +70,12 @@ impl<'a> InForce<'a> {
             Change::Configure(settings) => {
                 let mut settings = settings.under(self.version);
                 keep(&mut settings.schedule, self.configured.schedule.as_ref());
+                let draws = (self.configured.draw.as_ref(), settings.draw.as_ref());
+                let schedule = self.overrides.schedule.as_ref().or(settings.schedule.as_ref());
+                let allowed = self.room.sale.allows_from(draws, schedule, (self.now, 0));
+                if allowed == Err(BreaksDraw::Opening) {
+                    settings.schedule.clone_from(&self.configured.schedule);
+                }
                 self.configured = settings;
             }
             Change::Override(overrides) => {

@@ -8,8 +8,9 @@ use crate::room::entry::Change;
 use crate::room::ids::{LaneId, LineName, RoomName};
 use crate::room::line::Line;
 use crate::room::moment::Moment;
-use crate::room::sale::{Commitment, Forms, Made, Owed, Sale};
+use crate::room::sale::{BreaksDraw, Commitment, Forms, Made, Owed, Sale};
 use crate::room::schedule::Phase;
+use crate::room::settings::Settings;
 use crate::room::state::State;
 use crate::room::view::RoomView;
 
@@ -116,10 +117,10 @@ impl Room {
 }
 
 impl State {
-    /// The room's line is closed for a draw that is not made yet.
+    /// Why the room's draw keeps it as it is, whatever it is configured with.
     #[must_use]
-    pub fn awaits_draw(&self, room: &RoomName) -> bool {
-        self.rooms.get(room).is_some_and(|room| room.sale.is_awaited())
+    pub fn breaks_draw(&self, room: &RoomName, settings: &Settings) -> Option<BreaksDraw> {
+        self.rooms.get(room)?.breaks_draw(settings, (self.moment.time, 0))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Room;
 use crate::room::ids::{Edition, Wall};
 use crate::room::moment::Moment;
+use crate::room::sale::BreaksDraw;
 use crate::room::schedule::{Phase, Schedule, Stage, Turn, Window};
 use crate::room::settings::{Mode, Overrides, Settings};
 
@@ -19,11 +20,21 @@ impl Room {
         if self.sale.is_awaited() {
             settings.draw.clone_from(&self.configured.draw);
         }
+        if self.breaks_draw(&settings, (m.time, 0)) == Some(BreaksDraw::Opening) {
+            settings.schedule.clone_from(&self.configured.schedule);
+        }
         self.place_lanes(&mut settings, m);
         self.go_by(m, |room| {
             room.configured = Arc::new(settings);
             room.give_up_draw();
         });
+    }
+
+    /// Why the draw does not allow these settings: at `now`, and where they open the room within so many milliseconds.
+    pub fn breaks_draw(&self, settings: &Settings, now: (Wall, u64)) -> Option<BreaksDraw> {
+        let draws = (self.configured.draw.as_ref(), settings.draw.as_ref());
+        let schedule = self.overrides.schedule.as_ref().or(settings.schedule.as_ref());
+        self.sale.allows_from(draws, schedule, now).err()
     }
 
     /// What the operator says now. False for what a gate brings back from before that was set here.

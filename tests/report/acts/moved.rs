@@ -4,7 +4,7 @@ use anteroom::room::{Batch, Change, Edition, NamedLane, Overrides, RoomChange, S
 
 use super::super::forged::program;
 use super::super::hall::{Hall, room};
-use super::{Act, SECRET, drawn, joins, promise, schedule, seconds, two_slots};
+use super::{Act, SECRET, drawn, joins, promise, schedule, seconds, two_slots, word};
 
 /// What a room that began at this time is set to.
 type Sets = fn(u64) -> Settings;
@@ -59,10 +59,7 @@ fn stock(stock: u32) -> Settings {
 }
 
 fn dates(from: u64, opens: u64) -> Change {
-    Change::Override(Overrides {
-        schedule: Some(schedule(from, opens)),
-        ..Overrides::default()
-    })
+    word(schedule(from, opens))
 }
 
 fn pieces(stock: u32) -> Change {
@@ -439,4 +436,16 @@ fn a_draw_that_is_over_with_its_sale_is_none_to_move_anything_under() {
         });
         assert_eq!(code, expected, "after {wait}: {said}");
     }
+}
+
+/// A gate that starts says what its file holds; the room keeps the opening that its draw is promised for.
+#[test]
+fn an_opening_that_the_room_did_not_take_moves_nothing() {
+    let (code, said) = told(random, 2, |hall, from| {
+        hall.change(1, promise(from, from + 11_000));
+        seconds(hall, 1);
+        hall.configure(1, drawn(from, from + 4_000));
+        seconds(hall, 1);
+    });
+    assert!(code == 0 && !said.contains("moved"), "{said}");
 }
