@@ -45,8 +45,8 @@ pub fn is_in_query(query: &str) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unclear;
 
-/// Parameters of a query or form that name a method: Rack, Symfony, Laravel, Spring, Express; ASP.NET.
-pub const PARAMETERS: [&str; 2] = ["_method", "x-http-method-override"];
+/// Parameters of a query or form that name a method: Rack, Symfony, Laravel, Spring, Express; ASP.NET; Catalyst.
+pub const PARAMETERS: [&str; 3] = ["_method", "x-http-method-override", "x-tunneled-method"];
 
 #[cfg(test)]
 mod tests {

@@ -182,6 +182,10 @@ pub(crate) fn is_alias(name: &HeaderName, said: &[HeaderName]) -> bool {
     if names::field::is_plain(name) {
         return false;
     }
+    // Those of WebSphere's web server plug-in, which name another host, client and scheme (`$WSSN`, `$WSRA`, `$WSSC`).
+    if name.starts_with('$') {
+        return true;
+    }
     let is = |own: &str| names::field::is_same(own, name);
     let begins = |start: &&str| names::field::begins_with(name, start);
     [OWN_PREFIX, FORWARDED_PREFIX].iter().chain(&RELIED_ON_ALL).any(begins)
@@ -313,7 +317,16 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
 /// Fields that some shops take as another target than the request's.
-const TARGETS: [&str; 4] = ["x-original-url", "x-original-uri", "x-rewrite-url", "x-override-url"];
+const TARGETS: [&str; 7] = [
+    "x-original-url",
+    "x-original-uri",
+    "x-rewrite-url",
+    "x-override-url",
+    // gunicorn takes these from a proxy (`forwarder_headers`), and cuts the one off the path; so do shops that have copied it.
+    "script-name",
+    "x-script-name",
+    "path-info",
+];
 /// Fields that some shops take as another address or proxy than the request's.
 const OVERRIDES: [&str; 2] = ["x-real-ip", "proxy"];
 /// Fields that some shops take as another host than the request's; load balancers set them too.

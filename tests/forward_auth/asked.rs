@@ -190,7 +190,7 @@ async fn what_a_visitor_says_of_the_request_is_not_believed() {
 async fn a_free_path_leads_to_no_other_by_a_field() {
     let (house, _inside) = House::full().await;
     let before = house.shop.seen().len();
-    for field in ["X-Original-URL", "X-Rewrite-URL", "X-Override-URL"] {
+    for field in ["X-Original-URL", "X-Rewrite-URL", "X-Override-URL", "X-Script-Name"] {
         let fields = format!("{field}: /event\r\n{SCRIPT}");
         let answer = house.guest().once("GET", "/static/x", &fields, "").await.unwrap();
         assert!(

@@ -15,7 +15,7 @@ const fn cleaned(name: &'static str, fields: &'static [(&'static str, &'static s
     attack(name, "GET", "/account").fields(fields).inside().not_over(ASKED)
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 12] = [
     cleaned(
         "Anteroom's word in other spellings",
         &[("Anteroom_Session", "me"), ("Anteroom.Session", "me")],
@@ -54,6 +54,32 @@ const CASES: [Case; 9] = [
             "X-Forwarded-Prefix",
         ],
     }),
+    cleaned(
+        "a path to take off in front, and another host, which proxies tell servers",
+        &[
+            ("SCRIPT_NAME", "/account"),
+            ("Path_Info", "/seats"),
+            ("$WSSN", "other.test"),
+        ],
+    )
+    .fate(Fate::Passes {
+        with: &[],
+        without: &["SCRIPT_NAME", "Path_Info", "$WSSN"],
+    }),
+    attack(
+        "a path to take off in front, where a proxy only asks",
+        "GET",
+        "/account",
+    )
+    .fields(&[("SCRIPT_NAME", "/account")])
+    .inside()
+    .fate(Fate::Refused(400))
+    .not_over(&["http1", "http2", "nginx", "haproxy", "caddy"]),
+    attack("another host, where a proxy only asks", "GET", "/account")
+        .fields(&[("$WSSN", "other.test")])
+        .inside()
+        .fate(Fate::Refused(400))
+        .not_over(&["http1", "http2", "nginx", "haproxy", "caddy"]),
     cleaned(
         "Anteroom's word named away",
         &[("Connection", "Anteroom-Session, X-Forwarded-For")],
