@@ -147,11 +147,20 @@ impl Sale {
         self.allows_from(draws, schedule, (now, PROMISE_MS))
     }
 
-    /// As [`allows`](Self::allows), for an opening that is at least so many milliseconds from now.
+    /// As [`allows`](Self::allows), for what is in the log: it was asked a moment before.
     ///
     /// # Errors
     /// As there.
-    pub fn allows_from(
+    pub fn takes(
+        &self,
+        draws: (Option<&Drawing>, Option<&Drawing>),
+        schedule: Option<&Schedule>,
+        now: Wall,
+    ) -> Result<(), BreaksDraw> {
+        self.allows_from(draws, schedule, (now, PROMISE_MS - WAY_MS))
+    }
+
+    fn allows_from(
         &self,
         (before, after): (Option<&Drawing>, Option<&Drawing>),
         schedule: Option<&Schedule>,
@@ -295,3 +304,5 @@ impl Commitment {
 
 /// How long before an opening that is moved a promise for it can be published: a few batches.
 const PROMISE_MS: u64 = 5_000;
+/// How long what was allowed may take to the log.
+const WAY_MS: u64 = 1_000;

@@ -235,7 +235,7 @@ fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unf
         );
     });
     assert_eq!(code, 0, "a file that says the same of the opening: {said}");
-    let file = |hall: &mut Hall, from| hall.configure(1, drawn(from, from + 6_000));
+    let file = |hall: &mut Hall, from| hall.configure(1, drawn(from, from + 9_000));
     let by_hand = |hall: &mut Hall, from| hall.change(1, word(schedule(from, from + 6_000)));
     let over = |hall: &mut Hall, from| hall.change(1, word(schedule(from, from + 2_000)));
     let acts: [(&str, Act, &str); 3] = [

@@ -135,12 +135,15 @@ fn a_gate_that_is_configured_with_an_earlier_opening_than_the_promised_one_opens
     assert_eq!(view(&mut log).stage.map(|stage| stage.phase), Some(Phase::Prequeue));
     assert_eq!(view(&mut log).sale.closed, None);
     assert!(people.iter().all(|person| !log.is_called(*person)));
+    // Too soon for another promise.
+    let at_once = opening(29_000, "at once");
+    assert_eq!(log.state.breaks_draw(&room(), &at_once), Some(BreaksDraw::Opening));
     // One that is to come may be promised yet.
-    let soon = opening(30_000, "soon");
+    let soon = opening(31_000, "soon");
     assert_eq!(log.state.breaks_draw(&room(), &soon), None);
     says(&mut log, Change::Configure(soon));
-    assert_eq!(says(&mut log, promise_of(1, None, forms_at(30_000))), Changed::Taken);
-    until(&mut log, 30_000);
+    assert_eq!(says(&mut log, promise_of(1, None, forms_at(31_000))), Changed::Taken);
+    until(&mut log, 31_000);
     assert!(view(&mut log).sale.closed.is_some());
     assert_eq!(says(&mut log, reveal(1, SECRET, None)), Changed::Taken);
     log.pass(500);

@@ -72,8 +72,7 @@ impl<'a> InForce<'a> {
                 keep(&mut settings.schedule, self.configured.schedule.as_ref());
                 let draws = (self.configured.draw.as_ref(), settings.draw.as_ref());
                 let schedule = self.overrides.schedule.as_ref().or(settings.schedule.as_ref());
-                let allowed = self.room.sale.allows_from(draws, schedule, (self.now, 0));
-                if allowed == Err(BreaksDraw::Opening) {
+                if self.room.sale.takes(draws, schedule, self.now) == Err(BreaksDraw::Opening) {
                     settings.schedule.clone_from(&self.configured.schedule);
                 }
                 self.configured = settings;

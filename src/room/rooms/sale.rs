@@ -120,7 +120,7 @@ impl State {
     /// Why the room's draw keeps it as it is, whatever it is configured with.
     #[must_use]
     pub fn breaks_draw(&self, room: &RoomName, settings: &Settings) -> Option<BreaksDraw> {
-        self.rooms.get(room)?.breaks_draw(settings, (self.moment.time, 0))
+        self.rooms.get(room)?.breaks_draw(settings, self.moment.time)
     }
 }
 

@@ -20,7 +20,7 @@ impl Room {
         if self.sale.is_awaited() {
             settings.draw.clone_from(&self.configured.draw);
         }
-        if self.breaks_draw(&settings, (m.time, 0)) == Some(BreaksDraw::Opening) {
+        if self.breaks_draw(&settings, m.time) == Some(BreaksDraw::Opening) {
             settings.schedule.clone_from(&self.configured.schedule);
         }
         self.place_lanes(&mut settings, m);
@@ -30,11 +30,11 @@ impl Room {
         });
     }
 
-    /// Why the draw does not allow these settings: at `now`, and where they open the room within so many milliseconds.
-    pub fn breaks_draw(&self, settings: &Settings, now: (Wall, u64)) -> Option<BreaksDraw> {
+    /// Why the draw does not let the room take these settings.
+    pub fn breaks_draw(&self, settings: &Settings, now: Wall) -> Option<BreaksDraw> {
         let draws = (self.configured.draw.as_ref(), settings.draw.as_ref());
         let schedule = self.overrides.schedule.as_ref().or(settings.schedule.as_ref());
-        self.sale.allows_from(draws, schedule, now).err()
+        self.sale.takes(draws, schedule, now).err()
     }
 
     /// What the operator says now. False for what a gate brings back from before that was set here.
