@@ -77,7 +77,7 @@ impl Folder {
     }
 
     /// Makes the folder if it is not there, and removes what a crash left half written. Another gate may be writing the rest just
-    /// now; one that takes longer than [`ABANDONED`] over it files it again.
+    /// now; one that takes longer than a minute over it files it again.
     pub fn prepare(&self) -> io::Result<()> {
         fs::create_dir_all(&self.path)?;
         for file in fs::read_dir(&self.path)? {
