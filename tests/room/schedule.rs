@@ -168,7 +168,7 @@ fn named(rule: &str) -> impl FnOnce(Schedule) -> Schedule + '_ {
 
 #[test]
 fn a_sale_whose_opening_is_moved_by_mistake_and_set_back_goes_on() {
-    // Before and after its opening; what the mistake leads to, for how long it stands.
+    // Where the mistake leads, of a sale with a prequeue and of one without.
     let mistakes = [
         ("later", vec![window(40_000, 40_000, None)]),
         ("over", vec![window(1_000, 1_000, Some(2_000))]),

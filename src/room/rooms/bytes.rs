@@ -64,7 +64,7 @@ impl Room {
     }
 
     fn later(&self) -> Fields {
-        let followed = self.followed.or(self.began.map(|(begins, _)| begins)).is_some() || self.voided != self.edition;
+        let followed = self.followed.is_some() || self.began.is_some() || self.voided != self.edition;
         let followed = followed.then(|| {
             let field = Writer::field(|w| {
                 w.option(self.followed, Writer::wall);
