@@ -14,6 +14,47 @@ pub fn names_a_method(name: &str) -> bool {
     METHODS.iter().any(|own| is_same(own, name))
 }
 
+/// How names of fields end by which some server or framework takes another target than the request's, mostly its path before a
+/// proxy has rewritten it: IIS, Laminas and Symfony (`X-Original-URL`, `X-Rewrite-URL`); gunicorn, Waitress and what has copied them,
+/// which cut `SCRIPT_NAME` off the path (`forwarder_headers`); Azure (`X-WAWS-Unencoded-URL`); Cloud Foundry (`X-CF-Forwarded-Url`);
+/// Plack (`X-Traversal-Path`, `X-Request-Base`).
+const TARGETS: [&str; 14] = [
+    "original-url",
+    "original-uri",
+    "original-request-url",
+    "original-request-uri",
+    "rewrite-url",
+    "rewrite-uri",
+    "override-url",
+    "override-uri",
+    "unencoded-url",
+    "forwarded-url",
+    "script-name",
+    "path-info",
+    "traversal-path",
+    "request-base",
+];
+
+/// A field by which another target is named, whatever stands in front, and however its name is spelled.
+#[must_use]
+pub fn names_a_target(name: &str) -> bool {
+    // PERF: each name of each request is looked at, and few end like this.
+    let may = matches!(
+        name.as_bytes(),
+        [.., b'r', b'l' | b'i'] | [.., b'm', b'e'] | [.., b'f', b'o'] | [.., b't', b'h'] | [.., b's', b'e']
+    );
+    may && TARGETS.iter().any(|target| ends_with(name, target))
+}
+
+/// The name is `end`, or its last words are.
+fn ends_with(name: &str, end: &str) -> bool {
+    let Some(at) = name.len().checked_sub(end.len()) else {
+        return false;
+    };
+    let begins = at == 0 || !name.as_bytes()[at - 1].is_ascii_alphanumeric();
+    begins && name.get(at..).is_some_and(|last| is_same(last, end))
+}
+
 /// Two names that become one variable.
 #[must_use]
 pub fn is_same(one: &str, other: &str) -> bool {
@@ -79,6 +120,34 @@ mod tests {
         }
         assert!(begins_with("Anteroom!Pass", "anteroom-") && !begins_with("Ante", "anteroom-"));
         assert!(is_plain("X-User2") && !is_plain("X_User") && !is_plain("X.User"));
+    }
+
+    #[test]
+    fn a_field_that_names_another_target_is_known_by_its_last_words() {
+        for name in [
+            "x-original-url",
+            "x_rewrite.url",
+            "script_name",
+            "http_script_name",
+            "x-script-name",
+            "path~info",
+            "x-cf-forwarded-url",
+            "x-waws-unencoded-url",
+        ] {
+            assert!(names_a_target(name), "{name}");
+        }
+        for name in [
+            "hx-current-url",
+            "description-name",
+            "myscript-name",
+            "url",
+            "x-original-urls",
+            "referer",
+            "cookie",
+            "-url",
+        ] {
+            assert!(!names_a_target(name), "{name}");
+        }
     }
 
     proptest! {

@@ -182,25 +182,16 @@ pub(crate) fn is_alias(name: &HeaderName, said: &[HeaderName]) -> bool {
     if names::field::is_plain(name) {
         return false;
     }
-    // Those of WebSphere's web server plug-in, which name another host, client and scheme (`$WSSN`, `$WSRA`, `$WSSC`).
-    if name.starts_with('$') {
+    // What servers tell each other: WebSphere's plug-in another host, client and scheme (`$WSSN`, `$WSRA`, `$WSSC`), Passenger how to
+    // run the shop (`!~PASSENGER_...`).
+    if !name.starts_with(|first: char| first.is_ascii_alphanumeric()) || names::field::names_a_target(name) {
         return true;
     }
     let is = |own: &str| names::field::is_same(own, name);
     let begins = |start: &&str| names::field::begins_with(name, start);
     [OWN_PREFIX, FORWARDED_PREFIX].iter().chain(&RELIED_ON_ALL).any(begins)
-        || SHADOWED
-            .iter()
-            .chain(&TARGETS)
-            .chain(&OVERRIDES)
-            .chain(&HOSTS)
-            .any(|own| is(own))
+        || SHADOWED.iter().chain(&OVERRIDES).chain(&HOSTS).any(|own| is(own))
         || RELIED_ON.iter().chain(said).any(|own| is(own.as_str()))
-}
-
-/// A field that some shops take as another target than the request's, however its name is spelled.
-pub(crate) fn names_another_target(name: &HeaderName) -> bool {
-    TARGETS.iter().any(|own| names::field::is_same(own, name.as_str()))
 }
 
 /// A field that the gate sets, or strips whoever sends it: no operator's field.
@@ -209,7 +200,7 @@ pub(crate) fn is_taken(name: &HeaderName) -> bool {
 }
 
 fn is_override(name: &str) -> bool {
-    TARGETS.contains(&name) || OVERRIDES.contains(&name)
+    names::field::names_a_target(name) || OVERRIDES.contains(&name)
 }
 
 /// Fields in which a trusted peer says whose request it is, and which nobody else may set.
@@ -316,17 +307,6 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
-/// Fields that some shops take as another target than the request's.
-const TARGETS: [&str; 7] = [
-    "x-original-url",
-    "x-original-uri",
-    "x-rewrite-url",
-    "x-override-url",
-    // gunicorn takes these from a proxy (`forwarder_headers`), and cuts the one off the path; so do shops that have copied it.
-    "script-name",
-    "x-script-name",
-    "path-info",
-];
 /// Fields that some shops take as another address or proxy than the request's.
 const OVERRIDES: [&str; 2] = ["x-real-ip", "proxy"];
 /// Fields that some shops take as another host than the request's; load balancers set them too.

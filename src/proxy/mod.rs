@@ -64,9 +64,7 @@ pub use error::{Fault, ForwardError, Kind};
 pub use framing::{Malformed, SpelledHost};
 pub use hop::Hop;
 pub use hygiene::SessionWord;
-pub(crate) use hygiene::{
-    connection_reaches_too_far, hosts_said, is_alias, is_said_of_client, is_taken, names_another_target,
-};
+pub(crate) use hygiene::{connection_reaches_too_far, hosts_said, is_alias, is_said_of_client, is_taken};
 pub use listener::{Endpoint, Listener};
 pub use memory::{BodyOf, Ration, SHARES as MEMORY_SHARES};
 pub use origins::{

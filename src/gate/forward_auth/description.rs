@@ -13,7 +13,8 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use crate::config::Asker;
 use crate::config::routes::OWN_PREFIX;
-use crate::proxy::{SpelledHost, connection_reaches_too_far, is_alias, names_another_target};
+use crate::names;
+use crate::proxy::{SpelledHost, connection_reaches_too_far, is_alias};
 
 use super::FORWARD;
 
@@ -55,7 +56,7 @@ pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Resu
     // SECURITY: the proxy passes it on, and a shop that obeys it serves another target than the one decided on.
     if headers
         .keys()
-        .any(|name| names_another_target(name) && !is_the_proxys(name))
+        .any(|name| names::field::names_a_target(name.as_str()) && !is_the_proxys(name))
     {
         return Err(Lacks("target: a field such as X-Original-URL names another"));
     }
