@@ -3,6 +3,7 @@
 use fastrand::Rng;
 
 use super::case::{Case, Thing};
+use super::steer;
 
 /// The fields of a browser that goes to a page: such a request is given a session.
 pub const PAGE: &str = "Host: shop.example\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n\
@@ -61,8 +62,9 @@ impl Maker<'_> {
         ]);
         let root = self.one(&["/event", "/event", "/event", "/event", "/Event", "/%65vent", "/event;a"]);
         self.name_differs = root == "/Event";
-        let target = [before.as_bytes(), root.as_bytes(), b"/", &value, behind.as_bytes()].concat();
-        Self::get(&target, b"")
+        let (steering, in_front) = steer::field(self.rng);
+        let target = [in_front.as_bytes(), before.as_bytes(), root.as_bytes(), b"/", &value, behind.as_bytes()].concat();
+        Self::get(&target, steering.as_bytes())
     }
 
     fn query(&mut self, path: &str, name: &str) -> Vec<u8> {
@@ -79,14 +81,13 @@ impl Maker<'_> {
             query.extend_from_slice(parted.as_bytes());
             query.extend(self.pair(name));
         }
-        let mut target = path.as_bytes().to_vec();
-        target.push(b'?');
-        target.extend(&query);
+        let (steering, _) = steer::field(self.rng);
+        let target = [path.as_bytes(), b"?", &query].concat();
         if self.once_in(5) {
             let form = self.pair(name);
             return self.post(&target, &form);
         }
-        Self::get(&target, b"")
+        Self::get(&target, steering.as_bytes())
     }
 
     fn post(&mut self, target: &[u8], form: &[u8]) -> Vec<u8> {
@@ -216,12 +217,7 @@ impl Maker<'_> {
         }
         if self.once_in(6) {
             let trailer = self.one(&["X-User: bob", "X_User: bob", "Cookie: sid=bob", "X-Sum: 1"]);
-            let mut request = Self::head(
-                "POST",
-                b"/member",
-                &fields,
-                "Transfer-Encoding: chunked\r\nTrailer: X-User\r\n",
-            );
+            let mut request = Self::head("POST", b"/member", &fields, "Transfer-Encoding: chunked\r\nTrailer: X-User\r\n");
             request.extend_from_slice(format!("1\r\nx\r\n0\r\n{trailer}\r\n\r\n").as_bytes());
             return request;
         }

@@ -14,6 +14,7 @@ mod judge;
 mod kept;
 mod ordinary;
 mod stack;
+mod steer;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -195,6 +195,9 @@ impl Starting<'_> {
                 "2",
                 "--worker-tmp-dir",
                 "/dev/shm",
+                // What it takes from a proxy, it takes from the gate.
+                "--forwarded-allow-ips",
+                "*",
             ])
             .arg(format!("{name}_app:application"))
             .current_dir(self.places.apps.join("python"))

@@ -16,6 +16,9 @@ mod judge;
 mod kept;
 #[path = "../../examples/stacks/ordinary.rs"]
 mod ordinary;
+#[allow(dead_code, reason = "the bench uses the rest")]
+#[path = "../../examples/stacks/steer.rs"]
+mod steer;
 
 use std::path::Path;
 
