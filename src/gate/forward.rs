@@ -35,6 +35,7 @@ use detached::{Kept, Taken};
 use ending::Endable;
 
 pub use detached::Detached;
+pub use ending::Former;
 pub use failed::EXHAUSTED_RETRY_SECS;
 
 pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
@@ -53,9 +54,6 @@ pub struct Session<'a> {
     pub must_set: bool,
     /// Where a newcomer's browser shows whether it keeps cookies, and is sent back from.
     pub check: Option<String>,
-    /// A token of the visitor's names the session, so the shop's answer can end it; bits of the `ends_on` rules that the request
-    /// meets.
-    pub named: Option<u32>,
 }
 
 impl<'a> Session<'a> {
@@ -70,7 +68,6 @@ impl<'a> Session<'a> {
             cookies,
             must_set: false,
             check: None,
-            named: None,
         }
     }
 }
@@ -188,7 +185,13 @@ impl Gate {
             Ok(received) => received,
             Err(answer) => return answer,
         };
-        let Halves { head, body, .. } = &mut *request;
+        let Halves {
+            head,
+            body,
+            meets,
+            former,
+            ..
+        } = &mut *request;
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
         let place = match &mut right {
@@ -213,10 +216,11 @@ impl Gate {
             head.headers.remove(IF_NONE_MATCH);
             head.headers.remove(IF_MODIFIED_SINCE);
         }
-        let endable = session.and_then(Endable::of);
+        let endable = session.map(|session| Endable::of(session, *meets));
         let of_session = endable
             .as_ref()
             .is_some_and(|endable| endable.is_detachable(head, &self.shared));
+        let endable = endable.or_else(|| Some(Endable::over(former.take()?, *meets)));
         let is_detachable = place.is_some() || of_session;
         let name = session.map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();
@@ -276,7 +280,7 @@ impl Gate {
         (whose, right): (BodyOf, &Admission<'_>),
         pages: &Pages,
     ) -> Result<(Duration, Wall), Answer> {
-        let Halves { head, body, told } = request;
+        let Halves { head, body, told, .. } = request;
         let begun = (!body.is_complete()).then(time::uptime);
         if let Some(begun) = begun
             && let Err(error) = Box::pin(upstream.receive(&head.headers, body, whose)).await

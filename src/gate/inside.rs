@@ -38,8 +38,6 @@ pub struct Named<'a> {
 /// What goes with the request of a session.
 pub struct Entry {
     pub outcome: Outcome,
-    /// See [`Session::named`].
-    pub named: Option<u32>,
     /// Cookies besides the pass.
     pub cookies: Vec<HeaderValue>,
     /// See [`Session::check`].
@@ -48,14 +46,7 @@ pub struct Entry {
 
 impl Gate {
     /// The rows "valid pass" and "ticket of a called number".
-    pub async fn inside(
-        &self,
-        seat: &Seat<'_>,
-        visit: &Visit,
-        request: Box<Halves>,
-        worth: &Worth,
-        ends_on: u32,
-    ) -> Answer {
+    pub async fn inside(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
         let Some(named) = worth.named(seat, visit) else {
             // The view has moved on since the tokens were judged.
             return self.wait(seat, visit, worth);
@@ -68,7 +59,6 @@ impl Gate {
         };
         let entry = Entry {
             outcome,
-            named: Some(ends_on),
             cookies: cookies.into_iter().collect(),
             check: None,
         };
@@ -103,7 +93,6 @@ impl Gate {
         let session = Session {
             must_set,
             check: entry.check,
-            named: entry.named,
             ..Session::of(seat, &named.pass, cookies)
         };
         let right = Admission::Session(session);

@@ -162,7 +162,6 @@ impl Gate {
                 cookies.extend(by_code.then(|| seat.clear_code()));
                 let entry = Entry {
                     outcome: Outcome::Admitted,
-                    named: None,
                     cookies,
                     check: check_of(&seat.rules.room.name, &seat.line, visit.here()),
                 };

@@ -90,7 +90,6 @@ use join::Newcomer;
 use kind::Kind;
 use line_page::LinePage;
 use seat::{Seat, Worth};
-use unadmitted::Sort;
 use visit::Visit;
 
 pub use in_force::{Core, Cores};
@@ -104,13 +103,22 @@ pub struct Halves {
     body: RequestBody,
     /// What a form in the body must not say otherwise.
     told: forms::Told,
+    /// Bits of the room's `ends_on` and `completes_on` rules that the request meets.
+    meets: u32,
+    /// The session of a pass that it shows, where that is over: what is bought is bought all the same.
+    former: Option<forward::Former>,
 }
 
 impl Halves {
     fn of(request: Request<RequestBody>) -> Box<Self> {
         let (head, body) = request.into_parts();
-        let told = forms::Told::default();
-        Box::new(Self { head, body, told })
+        Box::new(Self {
+            head,
+            body,
+            told: forms::Told::default(),
+            meets: 0,
+            former: None,
+        })
     }
 }
 
@@ -207,6 +215,7 @@ impl Gate {
                     (None, None) => (Outcome::Outside, Admission::Free),
                 };
                 if let Some(place) = &place {
+                    request.meets = place.ends_on;
                     shared.note_network(place, visit);
                 }
                 self.forward(visit, request, pages, outcome, right).await
@@ -300,6 +309,8 @@ impl Gate {
             worth = now;
             verdict = decide(&worth.facts(visit, &seat, returning));
         }
+        request.meets = place.ends_on;
+        request.former = seat.former(&worth);
         match seat.or_by_code(verdict, &worth, visit) {
             Verdict::Forward => {
                 let right = Admission::Open(&seat);
@@ -308,7 +319,7 @@ impl Gate {
             Verdict::LetPast => Box::pin(self.let_past(&seat, visit, request, &worth)).await,
             Verdict::Crawl => Box::pin(self.crawl(&seat, visit, request, &worth)).await,
             Verdict::ForwardReturn => Box::pin(self.return_route(visit, request, rules)).await,
-            Verdict::ForwardInside | Verdict::Claim => self.inside(&seat, visit, request, &worth, place.ends_on).await,
+            Verdict::ForwardInside | Verdict::Claim => self.inside(&seat, visit, request, &worth).await,
             Verdict::Join { pending, told } => {
                 let coming = Newcomer {
                     pending,
@@ -332,7 +343,7 @@ impl Gate {
     async fn receive(&self, visit: &mut Visit, request: &mut Halves) -> Result<(), ForwardError> {
         let Some(upstream) = &self.upstream else { return Ok(()) };
         let begun = time::uptime();
-        let Halves { head, body, told } = request;
+        let Halves { head, body, told, .. } = request;
         let whose = BodyOf::Inside(visit.client);
         let mut received = upstream.receive(&head.headers, body, whose).await;
         if received.is_ok() && !told.is_all() {
@@ -368,28 +379,6 @@ impl Gate {
     fn no_shop(&self, visit: &Visit) -> Answer {
         let status = StatusCode::MISDIRECTED_REQUEST;
         Refusal::new(status, "no_upstream", PageKind::BadRequest, Outcome::Malformed).answer(&self.shared.pages, visit)
-    }
-
-    async fn preflight(&self, visit: &Visit, mut request: Box<Halves>) -> Answer {
-        preflight::cut_down(&mut request.head.headers, visit.peer_trusted);
-        let pages = &self.shared.pages;
-        match self.shared.limits.preflight(visit.client) {
-            Ok(()) => {
-                let right = Admission::Bounded(Sort::Preflight, None);
-                self.forward(visit, request, pages, Outcome::Preflight, right).await
-            }
-            Err(over) => over.answer(pages, visit),
-        }
-    }
-
-    async fn return_route(&self, visit: &Visit, mut request: Box<Halves>, rules: &rules::Rules) -> Answer {
-        if let Err(over) = self.shared.limits.returns(visit.client) {
-            return over.answer(&rules.pages, visit);
-        }
-        request.body.limit(self.shared.limits.return_body);
-        let right = Admission::Bounded(Sort::Post, None);
-        self.forward(visit, request, &rules.pages, Outcome::Returned, right)
-            .await
     }
 }
 

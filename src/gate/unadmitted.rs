@@ -20,13 +20,15 @@ use crate::metrics::{Metrics, Outcome};
 use crate::proxy::{Body, RequestBody};
 use crate::waiting::PageKind;
 
-use super::Gate;
 use super::answers::{Answer, Refusal};
 use super::decide::{TicketState, Verdict, decide};
 use super::forward::Admission;
 use super::pages::Pages;
+use super::preflight;
+use super::rules::Rules;
 use super::seat::{PASS_HEADER, Seat, Worth};
 use super::visit::Visit;
+use super::{Gate, Halves};
 
 use readers::Readers;
 
@@ -150,6 +152,30 @@ fn share(most: usize) -> usize {
 }
 
 impl Gate {
+    /// A browser's question whether it may ask: cut down to what one has.
+    pub(super) async fn preflight(&self, visit: &Visit, mut request: Box<Halves>) -> Answer {
+        preflight::cut_down(&mut request.head.headers, visit.peer_trusted);
+        let pages = &self.shared.pages;
+        match self.shared.limits.preflight(visit.client) {
+            Ok(()) => {
+                let right = Admission::Bounded(Sort::Preflight, None);
+                self.forward(visit, request, pages, Outcome::Preflight, right).await
+            }
+            Err(over) => over.answer(pages, visit),
+        }
+    }
+
+    /// The row "return from a payment": under a limit and a cap on the body of its own.
+    pub(super) async fn return_route(&self, visit: &Visit, mut request: Box<Halves>, rules: &Rules) -> Answer {
+        if let Err(over) = self.shared.limits.returns(visit.client) {
+            return over.answer(&rules.pages, visit);
+        }
+        request.body.limit(self.shared.limits.return_body);
+        let right = Admission::Bounded(Sort::Post, None);
+        self.forward(visit, request, &rules.pages, Outcome::Returned, right)
+            .await
+    }
+
     /// By what right a request goes on that its room leaves outside. One with a session of the room counts against no bound.
     pub(super) fn right_outside(&self, visit: &Visit, head: &Parts, outside: Outside) -> Admission<'static> {
         if self.is_inside(visit, head, outside.room) {

@@ -61,13 +61,10 @@ impl Gate {
             self.tell(&seat, &named);
         }
         let pass = seat.renewed(visit, &named, forwarded).filter(|_| !seat.app);
-        Some(Session {
-            named: Some(place.ends_on),
-            ..Session::of(
-                &seat,
-                &named.pass,
-                pass.iter().map(|pass| seat.set_pass(pass)).collect(),
-            )
-        })
+        Some(Session::of(
+            &seat,
+            &named.pass,
+            pass.iter().map(|pass| seat.set_pass(pass)).collect(),
+        ))
     }
 }

@@ -117,7 +117,9 @@ impl Gate {
         let (shared, upstream) = (Arc::clone(&self.shared), upstream.clone());
         let id = visit.id;
         // A place in a bound is a right by itself.
-        let visitor = taken.endable.as_ref().map(|endable| Arc::clone(endable.visitor()));
+        let (_, _, place) = &taken.kept;
+        let of_session = taken.endable.as_ref().filter(|_| place.is_none());
+        let visitor = of_session.map(|endable| Arc::clone(endable.visitor()));
         let bounds = Arc::clone(&shared);
         let may = move || match &visitor {
             Some(visitor) => bounds.detached.take(visitor),

@@ -10,26 +10,58 @@ use crate::replica::Note;
 use crate::room::{Edition, Visitor};
 
 use super::super::Shared;
+use super::super::decide::PassState;
 use super::super::method;
 use super::super::rules::Ending;
+use super::super::seat::{Seat, Worth};
 use super::Session;
 
-/// The session of a request whose answer may end it.
+/// A session that is over, whose pass a request shows that is forwarded by another right.
+pub struct Former {
+    visitor: Visitor,
+    edition: Edition,
+}
+
+impl Seat<'_> {
+    /// The session of the pass that the request shows, if it is over.
+    pub fn former(&self, worth: &Worth) -> Option<Former> {
+        let pass = &worth.pass.as_ref().filter(|shown| shown.state == PassState::Void)?.pass;
+        Some(Former {
+            visitor: self.visitor(pass.lane, pass.number),
+            edition: pass.edition,
+        })
+    }
+}
+
+/// The session of a request whose answer may end it, or say that its visitor has bought.
 #[derive(Clone)]
 pub struct Endable {
     visitor: Arc<Visitor>,
     edition: Edition,
     /// Bits of the `ends_on` rules that the request meets.
     met: u32,
+    /// The request is not forwarded by it.
+    was_over: bool,
 }
 
 impl Endable {
-    pub fn of(session: &Session<'_>) -> Option<Self> {
-        Some(Self {
+    pub fn of(session: &Session<'_>, met: u32) -> Self {
+        Self {
             visitor: Arc::clone(&session.visitor),
             edition: session.edition,
-            met: session.named?,
-        })
+            met,
+            was_over: false,
+        }
+    }
+
+    /// Of a session that is over: a completion counts, and nothing else is left to be said of it.
+    pub fn over(former: Former, met: u32) -> Self {
+        Self {
+            visitor: Arc::new(former.visitor),
+            edition: former.edition,
+            met,
+            was_over: true,
+        }
     }
 
     /// Whether the answer is waited for though the visitor does not, where a server has the request. Who presses "pay" twice, or
@@ -44,8 +76,9 @@ impl Endable {
         &self.visitor
     }
 
+    /// It has ended since the request was judged, which may not be sent again by it.
     pub fn is_over(&self, shared: &Shared) -> bool {
-        shared.is_over(&self.visitor, self.edition)
+        !self.was_over && shared.is_over(&self.visitor, self.edition)
     }
 
     /// Tells the log that the shop has ended the session, if it has.
@@ -56,6 +89,7 @@ impl Endable {
         let rules = &shared.rules[at];
         let (after_ms, edition) = (rules.room.end_grace_ms, self.edition);
         let note = match rules.ends(self.met, status).max(word.and_then(said)) {
+            Some(Ending::End) if self.was_over => return,
             Some(Ending::End) => Note::End { after_ms },
             Some(Ending::Complete) => Note::Complete { edition, after_ms },
             None => return,

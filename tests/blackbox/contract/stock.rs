@@ -75,14 +75,13 @@ async fn the_receipt_of_the_last_piece_sends_everybody_home_and_nobody_joins() {
 }
 
 #[tokio::test]
-async fn the_shops_word_counts_once_and_only_with_the_pass() {
+async fn a_piece_counts_once_however_the_shop_says_it_and_by_whichever_request() {
     let house = selling("stock = 3").await;
-    // The claim itself carries no pass yet.
-    let mut buyer = house.guest();
-    assert!(buyer.page("/receipt/1").await.is_the_shops());
+    let mut buyer = house.inside().await;
     assert!(buyer.page("/say-complete").await.is_the_shops());
     sold(&house, 1).await;
-    let mut other = house.inside().await;
+    // The request that lets its visitor in buys as any other.
+    let mut other = house.guest();
     assert!(other.page("/receipt/2").await.is_the_shops());
     sold(&house, 2).await;
     let winners = house
@@ -118,6 +117,48 @@ async fn the_shops_word_counts_once_and_only_with_the_pass() {
     let reference = winners["winners"][1]["reference"].as_str().unwrap();
     assert_eq!(csv.lines().count(), 3);
     assert!(csv.lines().last().unwrap().contains(reference), "{csv}");
+}
+
+/// Idles out, and keeps its cookies.
+async fn idles_out(house: &House) {
+    eventually("the session has run out", async || {
+        (house.gate.room().await["unfinished"] == 0).then_some(())
+    })
+    .await;
+}
+
+const SHORT: &str = "session_duration = \"4s\"\ngrace = \"20s\"\nfirm_within = \"8s\"";
+
+#[tokio::test]
+async fn who_read_for_too_long_and_buys_with_the_next_request_has_bought() {
+    let house = selling(&format!("stock = 2\n{SHORT}")).await;
+    let mut buyer = house.inside().await;
+    idles_out(&house).await;
+    assert!(buyer.page("/receipt/1").await.is_the_shops(), "let in anew");
+    sold(&house, 1).await;
+    assert!(buyer.page("/receipt/1").await.is_the_shops() || buyer.ticket().is_some());
+    assert_eq!(house.gate.room().await["completed"], 1);
+}
+
+#[tokio::test]
+async fn who_comes_back_from_the_payment_after_the_session_has_bought_once_and_takes_nobodys_place() {
+    let house = selling(&format!("stock = 3\nreturn_routes = [\"/receipt/*\"]\n{SHORT}")).await;
+    let mut buyer = house.inside().await;
+    idles_out(&house).await;
+    // The room is full.
+    let mut inside = house.inside().await;
+    for _ in 0..2 {
+        assert!(buyer.page("/receipt/1").await.is_the_shops());
+        sold(&house, 1).await;
+    }
+    assert!(inside.page("/").await.is_the_shops());
+    // Who was never inside buys nothing by the shop's page, and neither does a place in line.
+    let mut waiting = house.in_line().await;
+    for guest in [&mut waiting, &mut house.guest()] {
+        assert!(guest.page("/receipt/2").await.is_the_shops());
+    }
+    assert!(inside.page("/receipt/3").await.is_the_shops());
+    sold(&house, 2).await;
 }
 
 #[tokio::test]
