@@ -132,7 +132,8 @@ impl Shared {
         methods.any(|method| self.router.route(method, &target, Brings::More).as_ref() != Ok(routed))
     }
 
-    /// Reads the first bytes of a body that some stack takes for a form, and refuses it where that says something else.
+    /// Reads the first bytes of a body that some stack takes for a form, and refuses it where that says something else. Of a body in
+    /// another type what is here is looked through: one that is streamed is not waited for.
     pub async fn agrees(
         &self,
         told: &Told,
@@ -141,22 +142,21 @@ impl Shared {
         ration: Option<Ration>,
     ) -> Result<(), Refused> {
         let kind = Kind::of(&head.headers);
-        if matches!(kind, Kind::Json | Kind::Other) {
-            return Ok(());
-        }
-        let (seen, whole) = if matches!(kind, Kind::Unclear) {
-            Default::default()
-        } else {
+        if kind.is_read() {
             body.receive(MAX_FORM, ration).await?;
-            (body.buffered(), body.is_complete())
-        };
+        }
+        let (seen, whole) = (body.buffered(), body.is_complete());
         let said = |name: &str| form::value_of(&kind, seen, whole, name);
         if let Some(room) = told.line
             && let Some(PerSource::Query(name)) = self.rules[room].room.per.as_ref().map(|per| &per.source)
-            && let Some(value) = said(name)?
         {
             let query = head.uri.query().unwrap_or_default();
-            if parameter::value_in_query(query, name)?.is_none_or(|own| own.bytes != value.bytes) {
+            let own = parameter::value_in_query(query, name)?.map(|own| own.bytes);
+            let is_other = match kind {
+                Kind::Json | Kind::Other => form::says_otherwise(seen, whole, name, own.as_deref()),
+                _ => said(name)?.is_some_and(|value| Some(value.bytes) != own),
+            };
+            if is_other {
                 return Err(Refused::Otherwise);
             }
         }

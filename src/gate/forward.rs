@@ -185,13 +185,8 @@ impl Gate {
             Ok(received) => received,
             Err(answer) => return answer,
         };
-        let Halves {
-            head,
-            body,
-            meets,
-            former,
-            ..
-        } = &mut *request;
+        let (meets, former) = (request.meets, request.former.take());
+        let Halves { head, body, .. } = &mut *request;
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
         let place = match &mut right {
@@ -216,11 +211,11 @@ impl Gate {
             head.headers.remove(IF_NONE_MATCH);
             head.headers.remove(IF_MODIFIED_SINCE);
         }
-        let endable = session.map(|session| Endable::of(session, *meets));
+        let endable = session.map(|session| Endable::of(session, meets));
         let of_session = endable
             .as_ref()
             .is_some_and(|endable| endable.is_detachable(head, &self.shared));
-        let endable = endable.or_else(|| Some(Endable::over(former.take()?, *meets)));
+        let endable = endable.or_else(|| Some(Endable::over(former?, meets)));
         let is_detachable = place.is_some() || of_session;
         let name = session.map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();

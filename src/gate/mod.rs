@@ -77,6 +77,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::identity::NoField;
 use crate::metrics::Outcome;
+use crate::names::form::Kind as FormKind;
 use crate::proxy::{self, Body, BodyOf, Conn, ForwardError, Ration, RequestBody, Upstream, boxed};
 use crate::time;
 use crate::waiting::PageKind;
@@ -346,7 +347,7 @@ impl Gate {
         let Halves { head, body, told, .. } = request;
         let whose = BodyOf::Inside(visit.client);
         let mut received = upstream.receive(&head.headers, body, whose).await;
-        if received.is_ok() && !told.is_all() {
+        if received.is_ok() && !told.is_all() && FormKind::of(&head.headers).is_read() {
             let read = body.receive(forms::MAX_FORM, self.ration(whose)).await;
             received = read.map_err(|error| proxy::Kind::from(error).into());
         }

@@ -27,7 +27,7 @@ pub fn value_of<'l>(lines: impl Iterator<Item = &'l [u8]>, name: &str) -> Result
             {
                 Some(value) if found.is_some_and(|own| own != value) => return Err(Doubtful),
                 Some(value) => found = Some(value),
-                None => other_case = mentioned(piece, &mut finder)?.or(other_case),
+                None => other_case = mentioned(without_prefix(piece), &mut finder)?.or(other_case),
             }
         }
     }
@@ -36,6 +36,15 @@ pub fn value_of<'l>(lines: impl Iterator<Item = &'l [u8]>, name: &str) -> Result
         return Err(Doubtful);
     }
     plain(value).map(Some).ok_or(Doubtful)
+}
+
+/// A piece without `__Host-` or `__Secure-` (RFC 6265bis, section 4.1.3): Sanic reads a name with one before the name itself.
+fn without_prefix(piece: &[u8]) -> &[u8] {
+    let behind = |prefix: &[u8]| {
+        let (begin, rest) = piece.split_at_checked(prefix.len())?;
+        begin.eq_ignore_ascii_case(prefix).then_some(rest)
+    };
+    behind(b"__host-").or_else(|| behind(b"__secure-")).unwrap_or(piece)
 }
 
 /// The value of the name in another letter case in a piece that has not the name itself; doubtful where some stack reads the name.
@@ -124,6 +133,9 @@ mod tests {
         for line in [
             "sid=a; sid=b",
             "sid=a; SID=b",
+            "sid=a; __Host-sid=b",
+            "__Secure-sid=b; sid=a",
+            "sid=a; __host-SID=b",
             "sid =a",
             " sid=a; sid\t=b",
             "sid[]=a",

@@ -8,7 +8,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 
 use super::multipart::{self, Broken};
 use super::parameter::{self, Value};
-use super::spelling::{Doubtful, Finder, Spelling};
+use super::spelling::{Doubtful, Finder, Spelling, is_own};
 
 /// What the body of a request is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,7 +23,7 @@ pub enum Kind {
     Untyped,
     /// A form to some stack, in a type, charset or coding that others read otherwise.
     Unclear,
-    /// No stack takes it for a form.
+    /// No stack takes it for a form, but one that takes any body for one.
     Other,
 }
 
@@ -47,7 +47,9 @@ impl Kind {
         }
     }
 
-    fn is_form(&self) -> bool {
+    /// Its beginning is read as a form.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
         matches!(self, Self::Urlencoded | Self::Multipart(_) | Self::Untyped)
     }
 }
@@ -64,13 +66,7 @@ fn kind(text: &str) -> Kind {
         // Programs in PHP look for these letters themselves.
         ("application/json", Ok(None)) if text.starts_with(&essence) => Kind::Json,
         ("multipart/form-data", Ok(Some(boundary))) => Kind::Multipart(boundary),
-        (other, _)
-            if ["form-urlencoded", "form-data", "multipart/"]
-                .iter()
-                .any(|own| other.contains(own)) =>
-        {
-            Kind::Unclear
-        }
+        _ if FORMS.iter().any(|own| text.to_ascii_lowercase().contains(own)) => Kind::Unclear,
         _ => Kind::Other,
     }
 }
@@ -120,7 +116,7 @@ pub fn value_of(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Opt
     if *kind == Kind::Unclear {
         return Err(Doubtful);
     }
-    if !kind.is_form() {
+    if !kind.is_read() {
         return Ok(None);
     }
     let value = read(kind, body, whole, name)?;
@@ -131,13 +127,29 @@ pub fn value_of(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Opt
     }
 }
 
+/// Whether a body whose type is no form's has a value other than `own` under `name` where it is read as a form all the same, as by
+/// Bottle, in the spelling that is the name's own. What has a quotation mark is the end of a text in JSON and no value.
+#[must_use]
+pub fn says_otherwise(body: &[u8], whole: bool, name: &str, own: Option<&[u8]>) -> bool {
+    let mut pairs = whole_pairs(body, whole).split(|byte| matches!(byte, b'&' | b';'));
+    pairs.any(|pair| {
+        let at = memchr::memchr(b'=', pair).unwrap_or(pair.len());
+        let value = pair.get(at + 1..).unwrap_or_default();
+        is_own(&pair[..at], name) && !value.contains(&b'"') && parameter::decoded(value).as_deref() != own
+    })
+}
+
 fn read(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Option<Value>, Doubtful> {
     if let Kind::Multipart(boundary) = kind {
         return of_parts(boundary, body, whole, name);
     }
+    parameter::value_of(whole_pairs(body, whole), name)
+}
+
+/// Without a last pair that may be cut.
+fn whole_pairs(body: &[u8], whole: bool) -> &[u8] {
     let end = body.iter().rposition(|byte| matches!(byte, b'&' | b';'));
-    let pairs = if whole { body } else { &body[..end.unwrap_or(0)] };
-    parameter::value_of(pairs, name)
+    if whole { body } else { &body[..end.unwrap_or(0)] }
 }
 
 fn of_parts(boundary: &str, body: &[u8], whole: bool, name: &str) -> Result<Option<Value>, Doubtful> {
@@ -208,6 +220,10 @@ fn is_boundary(byte: u8) -> bool {
 }
 
 const MAX_BOUNDARY: usize = 70;
+
+/// By which some stack takes a type for a form's, wherever they stand: Mojolicious looks for them in parameters too, Quart takes
+/// `application/x-url-encoded`, and `CherryPy` `multipart` alone.
+const FORMS: [&str; 4] = ["urlencoded", "url-encoded", "form-data", "multipart"];
 
 #[cfg(test)]
 mod tests;

@@ -123,6 +123,10 @@ impl<'b> Fields<'b> {
                 return None;
             }
         }
+        // Mojolicious takes the parts inside it for the form's.
+        if kind.is_some_and(|kind| position(&kind.to_ascii_lowercase(), b"multipart").is_some()) {
+            return None;
+        }
         let (name, is_file) = named(disposition?)?;
         let bytes = coding.is_none_or(|coding| {
             [&b"7bit"[..], b"8bit", b"binary"]

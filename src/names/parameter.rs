@@ -7,7 +7,8 @@
 //! | all | percent escapes and `+` are decoded once; behind a proxy that decodes, twice |
 //! | PHP | leading spaces go, a NUL ends the name, `.`, space and a `[` without `]` become `_`, `id[]` is an array `id` |
 //! | Rack 2, qs (Express 4) | brackets around a name or behind it make an array or an object of that name |
-//! | qs | a pair is parted at `]=` before it is parted at `=` |
+//! | qs | a pair is parted at `]=` before it is parted at `=`; with `allowDots` a dot is a bracket (koa-bodyparser) |
+//! | `CherryPy` | a `%` that begins no escape goes |
 //! | Rack 2, Python before 3.9.2 | `;` parts pairs too; Go drops a pair that has one |
 //! | PHP, qs, `querystring` (Express 5) | pairs beyond the first 1,000 are dropped |
 //! | ASP.NET | names in any letter case, `%u0069` is an escape |

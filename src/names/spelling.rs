@@ -117,10 +117,11 @@ fn at_a_glance(raw: &[u8], wanted: &str) -> Option<Spelling> {
         let byte = escaped.unwrap_or(first);
         rest = if escaped.is_some() { &rest[3..] } else { tail };
         let is_wide = first == b'%' && escaped.is_none() && matches!(tail.first(), Some(b'u' | b'U'));
-        if is_wide || !byte.is_ascii() || byte == 0 || (escaped.is_some() && matches!(byte, b'%' | b'+')) {
+        let is_kept = byte == b'+' && escaped.is_some();
+        if is_wide || !byte.is_ascii() || byte == 0 || byte == b'%' || is_kept {
             return None;
         }
-        bracketed |= matches!(byte, b'[' | b']');
+        bracketed |= matches!(byte, b'[' | b']' | b'.');
         if is_sign(byte) {
             continue;
         }
@@ -136,7 +137,7 @@ fn at_a_glance(raw: &[u8], wanted: &str) -> Option<Spelling> {
 
 /// What folding takes away or makes something else of.
 fn is_sign(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || byte.is_ascii_control() || b"+_.[]?!".contains(&byte)
+    byte.is_ascii_whitespace() || byte.is_ascii_control() || b"+_.[]?!%".contains(&byte)
 }
 
 /// A letter or digit of the decoded name is not the wanted one's.
@@ -215,24 +216,25 @@ pub(super) fn spaced(raw: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// A name in the form in which it is compared: its parts between brackets, each folded.
+/// A name in the form in which it is compared: its parts between brackets, or dots, each folded.
 type Path = Vec<Vec<u8>>;
 
 /// What stacks may read in a name whose escapes are decoded.
 fn readings(name: &[u8]) -> Vec<Path> {
     let ended = name.split(|byte| *byte == 0).next().unwrap_or_default();
-    let without_nul: Vec<u8> = name.iter().copied().filter(|byte| *byte != 0).collect();
+    let without = |gone: u8| -> Vec<u8> { name.iter().copied().filter(|byte| *byte != gone).collect() };
     let mut readings = Vec::new();
-    // PERF: nearly every name has no NUL, and is read in one way.
-    let names = if ended.len() == name.len() {
-        &[ended][..]
-    } else {
-        &[ended, &without_nul]
-    };
+    // PERF: nearly every name has neither, and is read in one way.
+    let mut names = vec![ended.to_vec()];
+    names.extend((ended.len() < name.len()).then(|| without(0)));
+    names.extend(name.contains(&b'%').then(|| without(b'%')));
     for name in names {
-        let text = look_alikes::fold(name);
+        let text = look_alikes::fold(&name);
         let text: Vec<u8> = text.utf8_chunks().flat_map(|chunk| chunk.valid().bytes()).collect();
         readings.push(path_of(&text));
+        if text.contains(&b'.') {
+            readings.push(parts_of(&text, |byte| matches!(byte, b'[' | b']' | b'.')));
+        }
         let tidy = signed(text.trim_ascii_start());
         if tidy != text {
             readings.push(path_of(&tidy));
@@ -246,7 +248,11 @@ fn readings(name: &[u8]) -> Vec<Path> {
 }
 
 fn path_of(name: &[u8]) -> Path {
-    let parts = name.split(|byte| matches!(byte, b'[' | b']')).map(folded);
+    parts_of(name, |byte| matches!(byte, b'[' | b']'))
+}
+
+fn parts_of(name: &[u8], is_between: fn(u8) -> bool) -> Path {
+    let parts = name.split(|byte| is_between(*byte)).map(folded);
     parts.filter(|part| !part.is_empty()).collect()
 }
 

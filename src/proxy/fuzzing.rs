@@ -170,7 +170,7 @@ fn kept(before: &HeaderMap, after: &HeaderMap) {
     };
     let plain = |name: &HeaderName| {
         let text = name.as_str();
-        let odd = text.bytes().any(|byte| !byte.is_ascii_alphanumeric() && byte != b'-');
+        let odd = text.starts_with('-') || text.bytes().any(|byte| !byte.is_ascii_alphanumeric() && byte != b'-');
         let hints = [
             "x-forwarded-",
             "x-original-",
@@ -179,7 +179,15 @@ fn kept(before: &HeaderMap, after: &HeaderMap) {
             "x-http-",
             "x-host",
         ];
-        let hint = hints.iter().any(|start| text.starts_with(start));
+        let targets = [
+            "url",
+            "uri",
+            "script-name",
+            "path-info",
+            "traversal-path",
+            "request-base",
+        ];
+        let hint = hints.iter().any(|start| text.starts_with(start)) || targets.iter().any(|end| text.ends_with(end));
         !odd && !hint && !is_hop(text) && !is_gates(text) && text != "via"
     };
     for name in before.keys().filter(|name| plain(name) && !listed(name)) {

@@ -179,7 +179,7 @@ fn is_ours_alone(name: &HeaderName) -> bool {
 /// A name that is none of the fields which the gate sets, strips or decides by, and that some shop is shown as one of them.
 pub(crate) fn is_alias(name: &HeaderName, said: &[HeaderName]) -> bool {
     let name = name.as_str();
-    if names::field::is_plain(name) {
+    if names::field::is_plain(name) && !name.starts_with('-') {
         return false;
     }
     // What servers tell each other: WebSphere's plug-in another host, client and scheme (`$WSSN`, `$WSRA`, `$WSSC`), Passenger how to

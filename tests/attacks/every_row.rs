@@ -1,6 +1,6 @@
 //! A test for each row of the table, over one way.
 
-use crate::rows::{accounts, exceptions, names, never_waiting, parameters, preflights};
+use crate::rows::{accounts, exceptions, names, never_waiting, parameters, paths, preflights};
 use crate::site::{judge, judge_in};
 
 use super::Here;
@@ -33,4 +33,9 @@ async fn row_8_bodies_that_name_several_accounts() {
 #[tokio::test]
 async fn row_15_paths_that_operators_leave_outside() {
     judge::<Here>(&exceptions::ROW).await;
+}
+
+#[tokio::test]
+async fn paths_that_some_shop_reads_as_protected_ones() {
+    judge::<Here>(&paths::ROW).await;
 }

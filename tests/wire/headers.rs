@@ -178,7 +178,7 @@ fn override_fields_are_dropped_whoever_sends_them() {
     let lines = "Forwarded: for=1.2.3.4\r\nX-Real-IP: 1.2.3.4\r\nX-Original-URL: /admin\r\nX-Rewrite-URL: /admin\r\n\
                  X-Original-URI: /admin\r\nX-Override-URL: /admin\r\nProxy: http://evil\r\nX-Script-Name: /admin\r\n\
                  SCRIPT_NAME: /admin\r\nScript_Name: /admin\r\nPATH_INFO: /admin\r\n$WSSN: evil\r\n$wsra: 1.2.3.4\r\n\
-                 !~Passenger: evil\r\nX-CF-Forwarded-Url: /admin\r\nX-WAWS-Unencoded-URL: /admin\r\nHX-Current-URL: /kept\r\n";
+                 !~Passenger: evil\r\n-x: evil\r\nX-CF-Forwarded-Url: /admin\r\nX-WAWS-Unencoded-URL: /admin\r\nHX-Current-URL: /kept\r\n";
     for trusted in [&[][..], &["127.0.0.0/8"]] {
         let seen = seen_with(lines, trusted);
         assert!(

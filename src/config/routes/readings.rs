@@ -1,8 +1,8 @@
 //! Every way in which a server in common use would read a path.
 //!
 //! A server folds look-alikes, cuts at a decoded `?` or `#`, takes `\` for `/`, `//host` for an authority, drops
-//! `;parameters` and `(S(session))` segments, merges slashes, resolves dot segments: each of these or none, before and
-//! after it decodes. It decodes all escapes, all but slashes, or none that were needless. Behind it another server may do
+//! `;parameters` and `(S(session))` segments, merges slashes, drops bytes that are no UTF-8, resolves dot segments: each of these or
+//! none, before and after it decodes. It decodes all escapes, all but slashes, or none that were needless. Behind it another server may do
 //! the same again. The readings are what can come of that; an ordinary path has one and costs no allocation.
 
 use crate::names::look_alikes::fold;
@@ -74,8 +74,9 @@ fn is_plain(path: &[u8]) -> bool {
 type Step = fn(&[u8]) -> Vec<u8>;
 
 /// What a server may do to a path beside decoding it, and the marks of which a path has at least one if that changes it.
-const STEPS: [(u8, Step); 8] = [
+const STEPS: [(u8, Step); 9] = [
     (LOOK_ALIKE, fold),
+    (INVALID, valid),
     (END, cut),
     (BACKSLASH, backslashes),
     (EMPTY, authority),
@@ -92,10 +93,11 @@ const EMPTY: u8 = 1 << 3;
 const SEMICOLON: u8 = 1 << 4;
 const DOT: u8 = 1 << 5;
 const PARENTHESIS: u8 = 1 << 6;
+const INVALID: u8 = 1 << 7;
 
 /// The marks of a path, found in one pass: most steps change most readings in nothing and need not be tried.
 fn marks(path: &[u8]) -> u8 {
-    let mut marks = 0;
+    let mut marks = if std::str::from_utf8(path).is_ok() { 0 } else { INVALID };
     let mut before = b'/';
     for &byte in path.strip_prefix(b"/").unwrap_or(path) {
         marks |= match byte {
@@ -199,6 +201,11 @@ fn is_slash(byte: u8) -> bool {
 /// without decoding sees another path. Spaces and letters beyond ASCII can only come encoded.
 fn may_stand_raw(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}')
+}
+
+/// Bottle drops bytes that are no UTF-8: `/seat%ff` is `/seat` to it.
+fn valid(path: &[u8]) -> Vec<u8> {
+    path.utf8_chunks().flat_map(|chunk| chunk.valid().bytes()).collect()
 }
 
 /// A decoded `?` or `#` ends the path for a server that decodes before it splits.

@@ -66,6 +66,10 @@ fn a_body_is_what_every_stack_takes_it_for_or_unclear() {
         "multipart/form-data; a=\"boundary=b\"; boundary=a",
         "multipart/form-data; boundary*0=a",
         "multipart/mixed; boundary=a",
+        "multipart; boundary=a",
+        "application/x-url-encoded",
+        "text/plain; application/x-www-form-urlencoded",
+        "text/plain; x=multipart/form-data; boundary=a",
     ] {
         assert_eq!(typed(kind), Kind::Unclear, "{kind}");
     }
@@ -142,6 +146,26 @@ fn a_form_has_the_value_that_all_read() {
 }
 
 #[test]
+fn a_body_in_another_type_says_otherwise_where_it_reads_so_as_a_form() {
+    let other = |body: &str, whole| says_otherwise(body.as_bytes(), whole, "id", Some(b"7"));
+    for same in [
+        "",
+        "id=7",
+        "x&id=%37&y",
+        "{\"next\":\"/buy?a=1&id=8\"}",
+        "&ids=8&[id]=8",
+        "{\"id\":8}",
+    ] {
+        assert!(!other(same, true), "{same}");
+    }
+    for otherwise in ["id=8", "x=1&ID=8&", ";%69d=8", "{\"a\":\"&id=8&\"}", "id=%"] {
+        assert!(other(otherwise, true), "{otherwise}");
+    }
+    assert!(!other("a&id=8", false), "what may go on is left out");
+    assert!(says_otherwise(b"id=7", true, "id", None));
+}
+
+#[test]
 fn a_multipart_form_has_the_value_that_all_read() {
     let kind = Kind::Multipart(BOUNDARY.to_owned());
     let own = part("Content-Disposition: form-data; name=\"id\"", "7");
@@ -175,6 +199,7 @@ fn a_multipart_form_has_the_value_that_all_read() {
         "Content-Disposition: form-data; name=\"id\"\r\nContent-Type: text/plain; charset=utf-7",
         "Content-Disposition: form-data; name=\"id\"\r\nContent-Transfer-Encoding: base64",
         "Content-Disposition: attachment; name=\"id\"",
+        "Content-Disposition: form-data; name=\"a\"\r\nContent-Type: multipart/mixed; boundary=c",
         "X: y",
     ] {
         let body = format!("{own}{}{end}", part(field, "7"));

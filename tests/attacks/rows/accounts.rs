@@ -40,12 +40,25 @@ const fn padded() -> &'static str {
     }
 }
 
-const CASES: [Case; 22] = [
+const CASES: [Case; 25] = [
     sent("a name that PHP trims", FORM, "email=a&%20email=b", 400),
     sent("a name that a NUL ends", FORM, "email=a&email%00x=b", 400),
     sent("a list", FORM, "email=a&email[]=b", 400),
     sent("a name in brackets alone", FORM, "[email]=a", 400),
     sent("a doubled name", FORM, "email=a&email=a", 400),
+    sent("a name behind a dot", FORM, "email=a&.email=b", 400),
+    sent(
+        "a name with a percent sign that is no escape",
+        FORM,
+        "email=a&email%=b",
+        400,
+    ),
+    sent(
+        "a part within a part",
+        PARTS,
+        "--b\r\nContent-Disposition: form-data; name=\"email\"\r\n\r\na\r\n--b\r\nContent-Disposition: form-data; name=\"x\"\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Disposition: form-data; name=\"email\"\r\n\r\nb\r\n--c--\r\n\r\n--b--\r\n",
+        400,
+    ),
     sent("a doubled name behind a semicolon", FORM, "email=a;email=b", 400),
     sent("no name", FORM, "seat=7", 400),
     Case {

@@ -5,4 +5,5 @@ pub mod exceptions;
 pub mod names;
 pub mod never_waiting;
 pub mod parameters;
+pub mod paths;
 pub mod preflights;

@@ -30,7 +30,7 @@ const fn form(name: &'static str, kind: &'static [(&'static str, &'static str)],
 const FORM: &[(&str, &str)] = &[("Content-Type", "application/x-www-form-urlencoded")];
 const PARTS: &[(&str, &str)] = &[("Content-Type", "multipart/form-data; boundary=b")];
 
-const CASES: [Case; 29] = [
+const CASES: [Case; 40] = [
     other("a second value", "/event?event_id=a&event_id=b"),
     other("a second value behind a semicolon", "/event?event_id=a&x=1;event_id=b"),
     other("a name that PHP trims", "/event?event_id=a&%20event_id=b"),
@@ -43,6 +43,12 @@ const CASES: [Case; 29] = [
     other("a wide letter", "/event?event_id=a&%EF%BD%85vent_id=b"),
     other("an over-long byte", "/event?event_id=a&%C1%A5vent_id=b"),
     other("a value that qs parts elsewhere", "/event?event_id=a[x]=b"),
+    other("a name behind a dot", "/event?event_id=a&.event_id=b"),
+    other("a name before a dot", "/event?event_id=a&event_id.x=b"),
+    other(
+        "a name with a percent sign that is no escape",
+        "/event?event_id=a&event_id%=b",
+    ),
     other(
         "a charset in which it reads otherwise",
         "/event?event_id=a&+AGUAdgBlAG4AdABfAGkAZA-=b",
@@ -99,6 +105,42 @@ const CASES: [Case; 29] = [
         "event_id=b",
     ),
     form("a form without a type", &[], "event_id=b"),
+    form(
+        "a form in another type",
+        &[("Content-Type", "text/plain")],
+        "event_id=b",
+    ),
+    form(
+        "a form in the type of JSON",
+        &[("Content-Type", "application/json")],
+        "x&event_id=b",
+    ),
+    form(
+        "a form in a type of few",
+        &[("Content-Type", "application/x-url-encoded")],
+        "event_id=b",
+    ),
+    form(
+        "a form's type behind another",
+        &[("Content-Type", "text/plain; application/x-www-form-urlencoded")],
+        "event_id=b",
+    ),
+    form("a name behind a dot in the form", FORM, "event_id=a&.event_id=b"),
+    form(
+        "a part within a part",
+        PARTS,
+        "--b\r\nContent-Disposition: form-data; name=\"x\"\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Disposition: form-data; name=\"event_id\"\r\n\r\nb\r\n--c--\r\n\r\n--b--\r\n",
+    ),
+    ordinary("an object with an address", "POST", "/event?event_id=a")
+        .fields(&[("Content-Type", "application/json")])
+        .body(Body::Told("{\"back\":\"/event?x=1&event_id=c\",\"event_id\":\"a\"}"))
+        .inside()
+        .not_over(ASKED),
+    ordinary("a text that says the same", "POST", "/event?event_id=a")
+        .fields(&[("Content-Type", "text/plain")])
+        .body(Body::Told("event_id=a&seat=7"))
+        .inside()
+        .not_over(ASKED),
     ordinary("another letter case", "GET", "/event?EVENT_ID=a").inside(),
     ordinary("an escaped letter", "GET", "/event?%65vent_id=a").inside(),
     ordinary(

@@ -58,6 +58,27 @@ fn dots_slashes_and_parameters_are_read_both_ways() {
 }
 
 #[test]
+fn bytes_that_are_no_utf_8_are_read_and_dropped() {
+    for odd in [
+        "/seats%ff",
+        "/%80seats",
+        "/se%c0ats",
+        "/%ed%a0%80seats",
+        "//seats%e2%82",
+        "/s%65ats%ff/",
+    ] {
+        let all = readings(odd);
+        assert!(
+            all.contains(&"/seats".into()) || all.contains(&"/seats/".into()),
+            "{odd}: {all:?}"
+        );
+        assert!(all.len() > 1, "{odd}");
+    }
+    // EUC-KR: nothing but the slashes is UTF-8.
+    assert!(readings("/%B0%F8%BF%AC").contains(&"/".into()));
+}
+
+#[test]
 fn a_session_in_the_path_is_part_of_it_and_is_not() {
     for odd in [
         "/(S(x))/seats",
