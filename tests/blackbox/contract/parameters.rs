@@ -157,7 +157,7 @@ async fn a_form_that_says_another_value_than_the_query_is_refused() {
         ("Content-Type: application/json\r\n", "{\"event_id\":\"b\"}".to_owned()),
         (
             "Content-Type: image/png\r\nContent-Encoding: gzip\r\n",
-            "event_id=b".to_owned(),
+            "&event_ids=b".to_owned(),
         ),
     ] {
         let answer = guest
