@@ -300,7 +300,7 @@ impl Router {
         let line = match &self.pers[usize::from(index)] {
             None => LineOf::Line(LineName::ONLY),
             Some(per) => match &per.source {
-                PerSource::Query(name) => per.of_query(name, target.query())?,
+                PerSource::Query(name) => per.of_query(name, path, target.query())?,
                 PerSource::Path(_) => per.line(segment(path, rule.segment).unwrap_or_default()),
             },
         };

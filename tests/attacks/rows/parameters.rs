@@ -4,7 +4,7 @@
 use crate::case::{Body, Case, Fate, Row, attack, ordinary};
 
 pub const ROW: Row = Row {
-    room: "routes = [\"/event\", \"/claim\"]\nper = \"?event_id\"",
+    room: "routes = [\"/event\", \"/claim\", \"/all/*\"]\nper = \"?event_id\"",
     tables: "",
     cases: &CASES,
 };
@@ -30,7 +30,7 @@ const fn form(name: &'static str, kind: &'static [(&'static str, &'static str)],
 const FORM: &[(&str, &str)] = &[("Content-Type", "application/x-www-form-urlencoded")];
 const PARTS: &[(&str, &str)] = &[("Content-Type", "multipart/form-data; boundary=b")];
 
-const CASES: [Case; 40] = [
+const CASES: [Case; 43] = [
     other("a second value", "/event?event_id=a&event_id=b"),
     other("a second value behind a semicolon", "/event?event_id=a&x=1;event_id=b"),
     other("a name that PHP trims", "/event?event_id=a&%20event_id=b"),
@@ -48,6 +48,14 @@ const CASES: [Case; 40] = [
     other(
         "a name with a percent sign that is no escape",
         "/event?event_id=a&event_id%=b",
+    ),
+    other(
+        "a query behind a semicolon of the path",
+        "/all/x;event_id=b&y=?event_id=a",
+    ),
+    other(
+        "a query behind an escaped question mark",
+        "/all/x%3Fevent_id=b&y=?event_id=a",
     ),
     other(
         "a charset in which it reads otherwise",
@@ -142,6 +150,7 @@ const CASES: [Case; 40] = [
         .inside()
         .not_over(ASKED),
     ordinary("another letter case", "GET", "/event?EVENT_ID=a").inside(),
+    ordinary("a session in the path", "GET", "/all/x;jsessionid=a1?event_id=a").inside(),
     ordinary("an escaped letter", "GET", "/event?%65vent_id=a").inside(),
     ordinary(
         "names that only look alike",
