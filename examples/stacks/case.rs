@@ -54,7 +54,7 @@ impl Thing {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
     pub thing: Thing,
-    /// The name was written in another letter case: a stack that does not know it so reads nothing.
+    /// The name, or the type of the body, was written in another letter case: a stack that does not know it so reads nothing.
     pub name_differs: bool,
     /// Without `Connection`, which is added where it is sent.
     pub bytes: Vec<u8>,

@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 
+use super::bodies::MANY;
 use super::case::{Case, Thing};
 use super::steer;
 
@@ -9,8 +10,8 @@ use super::steer;
 pub const PAGE: &str = "Host: shop.example\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n\
                         Sec-Fetch-Site: same-origin\r\nAccept: text/html\r\n";
 
-/// Parameters beyond which some stacks read no more.
-const MANY: usize = 1_100;
+/// Bytes that are no UTF-8: alone, cut off, overlong or half of a pair.
+const BROKEN: [&str; 7] = ["%ff", "%80", "%c0", "%C3", "%c0%af", "%e2%82", "%ed%a0%80"];
 
 /// The next request for `thing`.
 pub fn case(rng: &mut Rng, thing: Thing) -> Case {
@@ -33,20 +34,20 @@ pub fn case(rng: &mut Rng, thing: Thing) -> Case {
     }
 }
 
-struct Maker<'r> {
-    rng: &'r mut Rng,
-    name_differs: bool,
+pub struct Maker<'r> {
+    pub rng: &'r mut Rng,
+    pub name_differs: bool,
 }
 
 // Lists of spellings stay together, several a line.
 #[rustfmt::skip]
 impl Maker<'_> {
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.rng.usize(..of.len())]
     }
 
     /// Once in `n` times.
-    fn once_in(&mut self, n: usize) -> bool {
+    pub fn once_in(&mut self, n: usize) -> bool {
         self.rng.usize(..n) == 0
     }
 
@@ -63,11 +64,18 @@ impl Maker<'_> {
         let root = self.one(&["/event", "/event", "/event", "/event", "/Event", "/%65vent", "/event;a"]);
         self.name_differs = root == "/Event";
         let (steering, in_front) = steer::field(self.rng);
-        let target = [in_front.as_bytes(), before.as_bytes(), root.as_bytes(), b"/", &value, behind.as_bytes()].concat();
+        let mut target = [in_front.as_bytes(), before.as_bytes(), root.as_bytes(), b"/", &value, behind.as_bytes()].concat();
+        if self.once_in(5) {
+            let at = self.rng.usize(1..=target.len());
+            target.splice(at..at, self.one(&BROKEN).bytes());
+        }
         Self::get(&target, steering.as_bytes())
     }
 
     fn query(&mut self, path: &str, name: &str) -> Vec<u8> {
+        if self.once_in(4) {
+            return self.post(path, name);
+        }
         let mut query = Vec::new();
         if self.once_in(60) {
             query = "&x=1".repeat(MANY).into_bytes();
@@ -83,20 +91,22 @@ impl Maker<'_> {
         }
         let (steering, _) = steer::field(self.rng);
         let target = [path.as_bytes(), b"?", &query].concat();
-        if self.once_in(5) {
-            let form = self.pair(name);
-            return self.post(&target, &form);
-        }
         Self::get(&target, steering.as_bytes())
     }
 
-    fn post(&mut self, target: &[u8], form: &[u8]) -> Vec<u8> {
-        let (kind, body) = if self.once_in(3) {
-            ("multipart/form-data; boundary=cut".to_owned(), self.multipart("id"))
-        } else {
-            ("application/x-www-form-urlencoded".to_owned(), form.to_vec())
+    /// The parameter in the query, and a form that may have it as well: some stacks join both.
+    fn post(&mut self, path: &str, name: &str) -> Vec<u8> {
+        let target = match self.rng.u8(..4) {
+            0 => path.to_owned(),
+            1 => format!("{path}?x=1"),
+            _ => format!("{path}?{name}=5"),
         };
-        Self::sent(target, &format!("Content-Type: {kind}\r\n"), &body)
+        let (kind, body) = if self.once_in(3) {
+            (self.multipart_type(), self.multipart(name))
+        } else {
+            (self.form_type().to_owned(), self.pair(name))
+        };
+        Self::sent(target.as_bytes(), &typed(&kind), &body)
     }
 
     /// A parameter of that name, written in one of many ways; sometimes another parameter.
@@ -115,7 +125,7 @@ impl Maker<'_> {
     }
 
     /// A name as stacks read it, or nearly.
-    fn name(&mut self, name: &str) -> Vec<u8> {
+    pub fn name(&mut self, name: &str) -> Vec<u8> {
         let mut written = name.as_bytes().to_vec();
         for _ in 0..self.one(&[0, 0, 0, 1, 1, 1, 2]) {
             written = self.mutated(&written);
@@ -124,12 +134,15 @@ impl Maker<'_> {
     }
 
     fn mutated(&mut self, name: &[u8]) -> Vec<u8> {
-        const BEFORE: [&str; 12] = ["+", "%20", "%09", "%0a", "%00", "%EF%BB%BF", "%c2%a0", "[", ".", "_", "?", "%2B"];
-        const BEHIND: [&str; 22] = [
+        const BEFORE: [&str; 15] = [
+            "+", "%20", "%09", "%0a", "%00", "%EF%BB%BF", "%c2%a0", "[", ".", "_", "?", "%2B", "%", "%ff", "x.",
+        ];
+        const BEHIND: [&str; 25] = [
             "[]", "[0]", "[x]", "[", "]", "%5B%5D", "%5b0%5D", "%00", "%00x", "%00[]", "+", "%20", ".", ".x", "%5B",
             "[][]", "[a][b]", "%255B%255D", "%C0%80", "#", "%0d%0a", "%26",
+            "%", "%ff", "%2ex",
         ];
-        match self.rng.u8(..9) {
+        match self.rng.u8(..11) {
             0 => [self.one(&BEFORE).as_bytes(), name].concat(),
             1 | 2 => [name, self.one(&BEHIND).as_bytes()].concat(),
             3 => {
@@ -155,6 +168,12 @@ impl Maker<'_> {
                     .as_bytes(),
             ),
             7 => [b"[", name, b"]"].concat(),
+            8 | 9 => {
+                let within = self.rng.usize(..=name.len());
+                let at = self.one(&[0, within, name.len()]);
+                let put = self.one(&["%", "%", ".", ".", "%2e", "%ff", "%80", "%00", "+"]);
+                [&name[..at], put.as_bytes(), &name[at..]].concat()
+            }
             // A letter that folds to `i`, and full-width forms.
             _ => replaced(
                 name,
@@ -191,10 +210,11 @@ impl Maker<'_> {
         self.one(&VALUES).into()
     }
 
-    fn account(&mut self) -> &'static str {
+    pub fn account(&mut self) -> &'static str {
         self.one(&[
             "ann", "ann", "ann", "bob", "ann@shop.example", "Ann", " ann", "ann ", "\"ann\"", "", "ann,bob", "a=b",
             "%61nn", "ann%00", "a+b", "a%20b", "a%2Bb", "s%3Aann.x", "s%3aann.x", "17", "j\u{f6}rg",
+            "=?utf-8?q?ann?=",
         ])
     }
 
@@ -232,7 +252,8 @@ impl Maker<'_> {
             }
             let name = self.one(&[
                 "sid", "sid", "sid", "sid", "SID", "sid ", " sid", "s%69d", "sid[]", "sid[0]", "sid.x", "$sid", "sid\t",
-                "\"sid\"", "a=b; sid", "sid%00", "=sid", "sids", "__Host-sid", "$Version=1; sid", "sid%5B%5D", "\u{a0}sid",
+                "\"sid\"", "a=b; sid", "sid%00", "=sid", "sids", "$Version=1; sid", "sid%5B%5D", "\u{a0}sid",
+                "__Host-sid", "__Secure-sid", "__host-sid", "__Http-sid", "__Host-Http-sid",
             ]);
             if name == "SID" {
                 self.name_differs = true;
@@ -245,128 +266,11 @@ impl Maker<'_> {
         Self::get(b"/basket", &fields)
     }
 
-    fn body(&mut self) -> Vec<u8> {
-        match self.rng.u8(..7) {
-            0..=2 => self.form(),
-            3 | 4 => self.json(),
-            _ => {
-                let body = self.multipart("email");
-                let kind = self.one(&["form-data", "form-data", "form-data", "Form-Data", "mixed"]);
-                let parameters = self.one(&[
-                    "; boundary=cut", "; boundary=cut", "; boundary=\"cut\"", "; Boundary=cut", "; charset=utf-8; boundary=cut", "",
-                    "; boundary=cut; boundary=other", "; boundary=cut\\", "; boundary=cut,x", "; boundary=\"cut,x\"", "; boundary=cut(x",
-                    "; boundary= cut", "; boundary=x; aboundary=cut", "; aboundary=cut; boundary=x",
-                ]);
-                let kind = format!("multipart/{kind}{parameters}");
-                Self::sent(b"/enter", &format!("Content-Type: {kind}\r\n"), &body)
-            }
-        }
-    }
-
-    fn form(&mut self) -> Vec<u8> {
-        let mut form = Vec::new();
-        if self.once_in(40) {
-            form = "x=1&".repeat(MANY).into_bytes();
-        }
-        for at in 0..=self.one(&[0, 0, 0, 1, 1, 2]) {
-            if at > 0 {
-                form.extend_from_slice(self.one(&["&", "&", "&", ";", "&&", "\r\n", "&amp;"]).as_bytes());
-            }
-            let name = self.name("email");
-            form.extend(name);
-            form.push(b'=');
-            let account = self.account();
-            form.extend_from_slice(account.replace(' ', "+").as_bytes());
-        }
-        let kind = self.one(&[
-            "application/x-www-form-urlencoded", "application/x-www-form-urlencoded", "application/x-www-form-urlencoded",
-            "application/x-www-form-urlencoded; charset=utf-8", "application/x-www-form-urlencoded;charset=utf-16",
-            "application/x-www-form-urlencoded; charset=iso-8859-1", "Application/X-WWW-Form-URLencoded",
-            "application/x-www-form-urlencoded, text/plain",
-            "application/x-www-form-urlencoded\r\nContent-Type: text/plain", "text/plain", "",
-        ]);
-        if kind.is_empty() {
-            return Self::sent(b"/enter", "", &form);
-        }
-        Self::sent(b"/enter", &format!("Content-Type: {kind}\r\n"), &form)
-    }
-
-    fn json(&mut self) -> Vec<u8> {
-        let account = self.account();
-        let text = serde_json::Value::from(account).to_string();
-        let value = match self.rng.u8(..14) {
-            0..=6 => text,
-            7 => "17".into(),
-            8 => "17.0".into(),
-            9 => "1e2".into(),
-            10 => format!("[{text}]"),
-            11 => format!("{{\"email\":{text}}}"),
-            12 => "null".into(),
-            _ => self
-                .one(&["true", "'ann'", "\"\\ud800\"", "-0", "NaN", "\"a\\u006en\"", "\"ann\\u0000\"", "12345678901234567890"])
-                .into(),
-        };
-        let name = self.one(&[
-            "email", "email", "email", "email", "Email", "EMAIL", "\\u0065mail", "ema\\u0131l", "email ", " email",
-            "email\\u0000", "e-mail", "emails", "\\u212Aemail",
-        ]);
-        let other = self.one(&[
-            "", "", ",\"seat\":7", ",\"email\":\"bob\"", ",\"Email\":\"bob\"", ",\"x\":{\"email\":\"bob\"}", ",",
-            ",\"\\u0065mail\":\"bob\"", ",\"email[]\":\"bob\"",
-        ]);
-        let is_other = |name: &str| name.eq_ignore_ascii_case("email") && name != "email";
-        self.name_differs = is_other(name) || other.contains("\"Email\"");
-        let object = format!("{{\"{name}\":{value}{other}}}");
-        let body = match self.rng.u8(..12) {
-            0 => format!("\u{feff}{object}"),
-            1 => format!("{object} x"),
-            2 => format!("[{object}]"),
-            3 => format!("/*c*/{object}"),
-            4 => format!("{object}{object}"),
-            5 => format!("{} {object}", "\n\t "),
-            _ => object,
-        };
-        let kind = self.one(&[
-            "application/json", "application/json", "application/json", "application/json; charset=utf-8",
-            "application/json;charset=utf-16", "application/vnd.api+json", "text/json", "Application/JSON",
-            "application/json, text/plain", "application/jsonp", "text/plain; application/json",
-        ]);
-        Self::sent(b"/enter", &format!("Content-Type: {kind}\r\n"), body.as_bytes())
-    }
-
-    fn multipart(&mut self, name: &str) -> Vec<u8> {
-        let mut body = self.one(&["", "", "", "preamble\r\n", "\r\n"]).to_owned();
-        for _ in 0..=self.one(&[0, 0, 1]) {
-            let value = if name == "email" {
-                self.account()
-            } else {
-                self.one(&["5", "7"])
-            };
-            let line = self.one(&["\r\n", "\r\n", "\r\n", "\r\n", "\n"]);
-            let named = match self.rng.u8(..13) {
-                0..=4 => format!("form-data; name=\"{name}\""),
-                5 => format!("form-data; name={name}"),
-                6 => format!("form-data; name=\"{name}\"; filename=\"\""),
-                7 => format!("form-data; name=\"{name}\"; filename=\"a.txt\""),
-                8 => format!("form-data; name*=utf-8''{name}"),
-                9 => format!("form-data; name=\"x\"; name=\"{name}\""),
-                10 => format!("form-data; name=\"{name}[]\""),
-                11 => format!("Form-Data; NAME=\"{name}\""),
-                _ => format!("form-data; name=\" {name}\""),
-            };
-            let field = self.one(&["Content-Disposition", "Content-Disposition", "content-disposition", "Content-disposition "]);
-            let more = self.one(&["", "", "", "Content-Type: text/plain; charset=utf-16\r\n", "Content-Transfer-Encoding: base64\r\n"]);
-            body += &["--cut", line, field, ": ", &named, line, more, line, value, line].concat();
-        }
-        body.push_str(self.one(&["--cut--\r\n", "--cut--\r\n", "--cut--", "--cut-", ""]));
-        body.into_bytes()
-    }
-
     fn get(target: &[u8], fields: &[u8]) -> Vec<u8> {
         Self::head("GET", target, fields, "")
     }
 
-    fn sent(target: &[u8], fields: &str, body: &[u8]) -> Vec<u8> {
+    pub fn sent(target: &[u8], fields: &str, body: &[u8]) -> Vec<u8> {
         let length = format!("Content-Length: {}\r\n", body.len());
         let mut request = Self::head("POST", target, fields.as_bytes(), &length);
         request.extend_from_slice(body);
@@ -393,4 +297,12 @@ fn replaced(text: &[u8], what: &[u8], with: &[u8]) -> Vec<u8> {
         return text.to_vec();
     };
     [&text[..at], with, &text[at + what.len()..]].concat()
+}
+
+/// A field for that type; none where it is empty.
+pub fn typed(kind: &str) -> String {
+    if kind.is_empty() {
+        return String::new();
+    }
+    format!("Content-Type: {kind}\r\n")
 }

@@ -7,6 +7,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
+mod bodies;
 mod case;
 mod gate;
 mod generate;
@@ -14,6 +15,7 @@ mod judge;
 mod kept;
 mod ordinary;
 mod stack;
+mod start;
 mod steer;
 
 use std::collections::BTreeMap;

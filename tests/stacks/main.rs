@@ -2,6 +2,9 @@
 //! forwarded with the very bytes of which the readings are, and then the gate and every stack read the same.
 
 #[allow(dead_code, reason = "the bench uses the rest")]
+#[path = "../../examples/stacks/bodies.rs"]
+mod bodies;
+#[allow(dead_code, reason = "the bench uses the rest")]
 #[path = "../../examples/stacks/case.rs"]
 mod case;
 #[path = "../../examples/stacks/gate.rs"]

@@ -1,20 +1,9 @@
-// How Express reads a request: `node readings.cjs express4|express5 PORT`. A line a value: the thing, the reader, the
-// value in hexadecimal digits.
+// How Express reads a request: `node readings.cjs express4|express5 PORT`.
 const [package_, port] = process.argv.slice(2);
 const express = require(package_);
 const multer = require("multer");
 const cookies = require("cookie-parser");
-
-const leaves = (value) =>
-  value === null || value === undefined
-    ? []
-    : typeof value === "object"
-      ? Object.values(value).flatMap(leaves)
-      : [String(value)];
-const lines = (thing, reader, value) =>
-  leaves(value)
-    .map((leaf) => `${thing} ${reader} ${Buffer.from(leaf, "utf8").toString("hex")}\n`)
-    .join("");
+const lines = require("./lines.cjs");
 
 const app = express();
 app.disable("x-powered-by");

@@ -1,4 +1,4 @@
-"""What Django and Werkzeug answer: a line a value, the thing, the reader, the value in hexadecimal digits."""
+"""What the programs in Python answer: a line a value, the thing, the reader, the value in hexadecimal digits."""
 
 import json
 
