@@ -54,8 +54,9 @@ impl Thing {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
     pub thing: Thing,
-    /// The name, or the type of the body, was written in another letter case: a stack that does not know it so reads nothing.
-    pub name_differs: bool,
+    /// A stack may read nothing where others read the value: the name or the body's type is in another letter case, a part's name has no
+    /// quotes (Mojolicious), or a cookie beside it is malformed (Python's `http.cookies`).
+    pub may_be_missed: bool,
     /// Without `Connection`, which is added where it is sent.
     pub bytes: Vec<u8>,
 }

@@ -17,7 +17,7 @@ const BROKEN: [&str; 7] = ["%ff", "%80", "%c0", "%C3", "%c0%af", "%e2%82", "%ed%
 pub fn case(rng: &mut Rng, thing: Thing) -> Case {
     let mut maker = Maker {
         rng,
-        name_differs: false,
+        may_be_missed: false,
     };
     let bytes = match thing {
         Thing::Event => maker.path(),
@@ -29,14 +29,14 @@ pub fn case(rng: &mut Rng, thing: Thing) -> Case {
     };
     Case {
         thing,
-        name_differs: maker.name_differs,
+        may_be_missed: maker.may_be_missed,
         bytes,
     }
 }
 
 pub struct Maker<'r> {
     pub rng: &'r mut Rng,
-    pub name_differs: bool,
+    pub may_be_missed: bool,
 }
 
 // Lists of spellings stay together, several a line.
@@ -62,7 +62,7 @@ impl Maker<'_> {
             "?id=6", "%3fid=6", "%5c6", "\\6", "#6", "%23",
         ]);
         let root = self.one(&["/event", "/event", "/event", "/event", "/Event", "/%65vent", "/event;a"]);
-        self.name_differs = root == "/Event";
+        self.may_be_missed = root == "/Event";
         let (steering, in_front) = steer::field(self.rng);
         let mut target = [in_front.as_bytes(), before.as_bytes(), root.as_bytes(), b"/", &value, behind.as_bytes()].concat();
         if self.once_in(5) {
@@ -146,7 +146,7 @@ impl Maker<'_> {
             0 => [self.one(&BEFORE).as_bytes(), name].concat(),
             1 | 2 => [name, self.one(&BEHIND).as_bytes()].concat(),
             3 => {
-                self.name_differs = true;
+                self.may_be_missed = true;
                 let at = self.rng.usize(..name.len());
                 let turned = |(here, byte): (usize, &u8)| if here == at { byte ^ 0x20 } else { *byte };
                 // Only letters have another case.
@@ -255,13 +255,17 @@ impl Maker<'_> {
                 "\"sid\"", "a=b; sid", "sid%00", "=sid", "sids", "$Version=1; sid", "sid%5B%5D", "\u{a0}sid",
                 "__Host-sid", "__Secure-sid", "__host-sid", "__Http-sid", "__Host-Http-sid",
             ]);
-            if name == "SID" {
-                self.name_differs = true;
-            }
             let joined = self.one(&["=", "=", "=", "=", " = ", "==", ""]);
             let value = self.account();
             fields.extend_from_slice(format!("{name}{joined}{value}").as_bytes());
         }
+        let is_malformed = |piece: &[u8]| {
+            let piece = piece.trim_ascii();
+            let is_odd = |byte: &u8| byte.is_ascii_whitespace() || !byte.is_ascii();
+            matches!(piece.iter().position(|byte| *byte == b'='), None | Some(0)) || piece.iter().any(is_odd)
+        };
+        self.may_be_missed = fields[b"Cookie:".len()..].split(|byte| *byte == b';').any(is_malformed)
+            || fields.windows(4).any(|four| four == b"SID=");
         fields.extend_from_slice(b"\r\n");
         Self::get(b"/basket", &fields)
     }

@@ -16,7 +16,7 @@ pub fn disagreement(gate: &Gate, case: &Case, outcome: &Outcome, answer: &Answer
         None => false,
     };
     if own.is_empty() {
-        return (chose && !case.name_differs).then(|| "the gate chose, the stack reads nothing".to_owned());
+        return (chose && !case.may_be_missed).then(|| "the gate chose, the stack reads nothing".to_owned());
     }
     let other = own.iter().find(|reading| {
         let text = String::from_utf8_lossy(&reading.value);

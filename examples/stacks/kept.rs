@@ -32,7 +32,7 @@ pub fn fingerprint(forwarded: &[u8]) -> String {
 impl Kept {
     /// As text: a line for each stack, then one for each request, with tabs between its parts.
     pub fn write(&self) -> String {
-        let mut text = "# Written by scripts/stacks --keep: the thing read, whether its name is in another letter case, the request, a\n\
+        let mut text = "# Written by scripts/stacks --keep: the thing read, whether a stack may read nothing of it, the request, a\n\
                         # fingerprint of what the gate forwarded, and what each stack read of that.\n"
             .to_owned();
         for (name, version) in &self.stacks {
@@ -43,7 +43,7 @@ impl Kept {
             let _ = write!(
                 text,
                 "{thing}\t{}\t{request}\t{}",
-                u8::from(row.case.name_differs),
+                u8::from(row.case.may_be_missed),
                 row.forwarded
             );
             for answer in &row.answers {
@@ -76,7 +76,7 @@ fn row<'t>(parts: &mut impl Iterator<Item = &'t str>) -> Option<Row> {
     let thing = Thing::of(parts.next()?)?;
     let case = Case {
         thing,
-        name_differs: parts.next()? == "1",
+        may_be_missed: parts.next()? == "1",
         bytes: unescape(parts.next()?)?,
     };
     let forwarded = parts.next()?.to_owned();

@@ -34,7 +34,7 @@ fn case(line: &str) -> Option<Case> {
     let first = format!("{method} {target} HTTP/1.1\r\n{}", super::generate::PAGE);
     Some(Case {
         thing,
-        name_differs: target.contains("ID=") || target.contains("Event_Id="),
+        may_be_missed: target.contains("ID=") || target.contains("Event_Id="),
         bytes: [first.as_bytes(), &fields, end, length.as_bytes(), b"\r\n", &body].concat(),
     })
 }

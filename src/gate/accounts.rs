@@ -75,7 +75,7 @@ pub(super) fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>
 fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Result<Option<(Identity, Option<String>)>, Doubtful> {
     let text = match &identities.source {
         // SECURITY: anybody else would say whatever they like.
-        Source::Header(name) if visit.peer_trusted => header(head, name)?.map(Cow::Borrowed),
+        Source::Header(name) if visit.peer_trusted => plain(header(head, name)?)?.map(Cow::Borrowed),
         Source::Header(_) | Source::Field { .. } => None,
         Source::Cookie(name) | Source::Jwt { cookie: Some(name), .. } => cookie(head, name)?,
         Source::Jwt { cookie: None, .. } => header(head, &AUTHORIZATION)?.and_then(bearer).map(Cow::Borrowed),
@@ -103,6 +103,14 @@ fn header<'a>(head: &'a Parts, name: &HeaderName) -> Result<Option<&'a str>, Dou
         (None, _) => Ok(None),
         (Some(line), None) => std::str::from_utf8(line.as_bytes()).map(Some).map_err(|_| Doubtful),
         (Some(_), Some(_)) => Err(Doubtful),
+    }
+}
+
+/// SECURITY: CherryPy decodes words as mail writes them (RFC 2047, section 2: `=?utf-8?q?ann?=`), and most do not.
+fn plain(text: Option<&str>) -> Result<Option<&str>, Doubtful> {
+    match text {
+        Some(text) if text.contains("=?") => Err(Doubtful),
+        text => Ok(text),
     }
 }
 

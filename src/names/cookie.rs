@@ -15,21 +15,25 @@ use super::spelling::{Doubtful, Finder, Spelling};
 /// # Errors
 /// When a stack may read another value, or none.
 pub fn value_of<'l>(lines: impl Iterator<Item = &'l [u8]>, name: &str) -> Result<Option<Cow<'l, str>>, Doubtful> {
-    let (mut found, mut other_case, mut count) = (None, None, 0);
+    let (mut found, mut prefixed, mut other_case, mut count) = (None, None, None, 0);
     let mut finder = Finder::new(name);
     for line in lines {
         count += 1;
         for piece in line.split(|byte| *byte == b';') {
             let piece = &piece[piece.iter().take_while(|byte| **byte == b' ').count()..];
-            match piece
-                .strip_prefix(name.as_bytes())
-                .and_then(|rest| rest.strip_prefix(b"="))
-            {
-                Some(value) if found.is_some_and(|own| own != value) => return Err(Doubtful),
-                Some(value) => found = Some(value),
-                None => other_case = mentioned(without_prefix(piece), &mut finder)?.or(other_case),
+            let bare = without_prefix(piece);
+            let value = |piece: &'l [u8]| piece.strip_prefix(name.as_bytes())?.strip_prefix(b"=");
+            match (value(piece), value(bare)) {
+                (Some(value), _) if found.is_some_and(|own| own != value) => return Err(Doubtful),
+                (Some(value), _) => found = Some(value),
+                (None, Some(value)) if prefixed.is_some_and(|other| other != value) => return Err(Doubtful),
+                (None, Some(value)) => prefixed = Some(value),
+                (None, None) => other_case = mentioned(bare, &mut finder)?.or(other_case),
             }
         }
+    }
+    if prefixed.is_some() && prefixed != found {
+        return Err(Doubtful);
     }
     let Some(value) = found else { return Ok(None) };
     if count > 1 || other_case.is_some_and(|other| other != value) {
@@ -109,6 +113,7 @@ mod tests {
             "a=1; sid=abc; b=2",
             "sid=abc;sid=abc",
             "sid=abc; SID=abc",
+            "sid=abc; __Host-sid=abc",
             "a=x,y z; sid=abc",
             "a; sid=abc",
         ] {
@@ -120,7 +125,7 @@ mod tests {
             "a=1; b=2",
             "sids=1; a=sid",
             "SID=abc",
-            "sid2=x;__Host-sid=y",
+            "sid2=x;__Host-sids=y",
             "a=1; b=\"x sids=2\"",
         ] {
             assert_eq!(of(&[none]), Ok(None), "{none}");
@@ -136,6 +141,8 @@ mod tests {
             "sid=a; __Host-sid=b",
             "__Secure-sid=b; sid=a",
             "sid=a; __host-SID=b",
+            "__Host-sid=a",
+            "sid=a; __Host-sid=a; __Secure-sid=b",
             "sid =a",
             " sid=a; sid\t=b",
             "sid[]=a",

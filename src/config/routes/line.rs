@@ -229,7 +229,10 @@ mod tests {
         for path in [&b"/buy;id=2&x="[..], b"/buy?id=2", b"/buy;a=1;ID=2", b"/a;id=1"] {
             assert_eq!(per(&[]).of_query("id", path, Some("id=1")), Err(Doubtful), "{path:?}");
         }
-        assert_eq!(per(&[]).of_query("id", b"/buy;jsessionid=2", Some("id=1")), Ok(line("1")));
+        assert_eq!(
+            per(&[]).of_query("id", b"/buy;jsessionid=2", Some("id=1")),
+            Ok(line("1"))
+        );
         assert_eq!(per(&[]).of_query("id", b"/buy", Some("id=1&ID=2")), Err(Doubtful));
         assert_eq!(per(&[]).of_query("id", b"/buy", Some("x=1;id=2&id=1")), Err(Doubtful));
         assert_eq!(per(&[]).of_query("id", b"/buy", Some("id=1&id=1")), Ok(line("1")));
@@ -249,7 +252,10 @@ mod tests {
         ] {
             assert_eq!(per(&[]).of_query("id", b"/buy", Some(alias)), Err(Doubtful), "{alias}");
         }
-        assert_eq!(per(&[]).of_query("event_id", b"/buy", Some("event.id=1")), Err(Doubtful));
+        assert_eq!(
+            per(&[]).of_query("event_id", b"/buy", Some("event.id=1")),
+            Err(Doubtful)
+        );
         assert_eq!(
             per(&[]).of_query("id", b"/buy", Some("id=1&event[id]=2&_id=3&ids=4")),
             Ok(line("1"))
@@ -269,7 +275,11 @@ mod tests {
             Some("id=42."),
             Some("id=%FF"),
         ] {
-            assert_eq!(per(&[]).of_query("id", b"/buy", query), Ok(LineOf::Unknown), "{query:?}");
+            assert_eq!(
+                per(&[]).of_query("id", b"/buy", query),
+                Ok(LineOf::Unknown),
+                "{query:?}"
+            );
         }
         assert_eq!(per(&["a b"]).of_query("id", b"/buy", Some("id=a+b")), Ok(line("a b")));
         assert_eq!(per(&["a"]).of_query("id", b"/buy", Some("id=b")), Ok(LineOf::Unknown));
