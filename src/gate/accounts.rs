@@ -106,7 +106,7 @@ fn header<'a>(head: &'a Parts, name: &HeaderName) -> Result<Option<&'a str>, Dou
     }
 }
 
-/// SECURITY: CherryPy decodes words as mail writes them (RFC 2047, section 2: `=?utf-8?q?ann?=`), and most do not.
+/// SECURITY: `CherryPy` decodes words as mail writes them (RFC 2047, section 2: `=?utf-8?q?ann?=`), and most do not.
 fn plain(text: Option<&str>) -> Result<Option<&str>, Doubtful> {
     match text {
         Some(text) if text.contains("=?") => Err(Doubtful),
