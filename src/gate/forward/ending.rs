@@ -23,9 +23,10 @@ pub struct Former {
 }
 
 impl Seat<'_> {
-    /// The session of the pass that the request shows, if it is over.
+    /// The session of the pass that the request shows, if it is over, and not another account's.
     pub fn former(&self, worth: &Worth) -> Option<Former> {
-        let pass = &worth.pass.as_ref().filter(|shown| shown.state == PassState::Void)?.pass;
+        let over = worth.pass.as_ref().filter(|shown| shown.state == PassState::Void);
+        let pass = &over.filter(|_| !self.is_foreign(worth))?.pass;
         Some(Former {
             visitor: self.visitor(pass.lane, pass.number),
             edition: pass.edition,
