@@ -131,12 +131,14 @@ pub fn value_of(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Opt
 /// Bottle, in the spelling that is the name's own. What has a quotation mark is the end of a text in JSON and no value.
 #[must_use]
 pub fn says_otherwise(body: &[u8], whole: bool, name: &str, own: Option<&[u8]>) -> bool {
-    let mut pairs = whole_pairs(body, whole).split(|byte| matches!(byte, b'&' | b';'));
-    pairs.any(|pair| {
+    let body = whole_pairs(body, whole);
+    let differs = |pair: &[u8]| {
         let at = memchr::memchr(b'=', pair).unwrap_or(pair.len());
         let value = pair.get(at + 1..).unwrap_or_default();
         is_own(&pair[..at], name) && !value.contains(&b'"') && parameter::decoded(value).as_deref() != own
-    })
+    };
+    let parts_pairs: [fn(&u8) -> bool; 2] = [|byte| *byte == b'&', |byte| matches!(byte, b'&' | b';')];
+    parts_pairs.iter().any(|parts| body.split(parts).any(differs))
 }
 
 fn read(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Option<Value>, Doubtful> {
