@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use http::header::{HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE, UPGRADE};
@@ -54,6 +55,8 @@ pub struct Session<'a> {
     pub must_set: bool,
     /// Where a newcomer's browser shows whether it keeps cookies, and is sent back from.
     pub check: Option<String>,
+    /// Its visitor has joined by this very request.
+    pub is_new: bool,
 }
 
 impl<'a> Session<'a> {
@@ -68,6 +71,7 @@ impl<'a> Session<'a> {
             cookies,
             must_set: false,
             check: None,
+            is_new: false,
         }
     }
 }
@@ -211,11 +215,12 @@ impl Gate {
             head.headers.remove(IF_NONE_MATCH);
             head.headers.remove(IF_MODIFIED_SINCE);
         }
-        let endable = session.map(|session| Endable::of(session, meets));
+        let endable = session.map(|session| Endable::of(session, meets, head, former.as_ref()));
         let of_session = endable
             .as_ref()
             .is_some_and(|endable| endable.is_detachable(head, &self.shared));
-        let endable = endable.or_else(|| Some(Endable::over(former?, meets)));
+        let endable = endable.or_else(|| Some(Endable::of_former(former?, meets)));
+        let look = endable.as_ref().and_then(Endable::look);
         let is_detachable = place.is_some() || of_session;
         let name = session.map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();
@@ -251,7 +256,7 @@ impl Gate {
         };
         answer.upstream = Some(took);
         self.shared.metrics.upstream.observe(took);
-        if let Some(session) = session {
+        if let Some(session) = session.filter(|_| !look.is_some_and(|look| look.load(Relaxed))) {
             give(&session.cookies, session.must_set, &method, &mut answer.response);
         }
         answer

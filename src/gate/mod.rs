@@ -106,7 +106,7 @@ pub struct Halves {
     told: forms::Told,
     /// Bits of the room's `ends_on` and `completes_on` rules that the request meets.
     meets: u32,
-    /// The session of a pass that it shows, where that is over: what is bought is bought all the same.
+    /// The session of a pass that it shows and is not forwarded by: what is bought is bought all the same.
     former: Option<forward::Former>,
 }
 
@@ -311,7 +311,9 @@ impl Gate {
             verdict = decide(&worth.facts(visit, &seat, returning));
         }
         request.meets = place.ends_on;
-        request.former = seat.former(&worth);
+        // PERF: most requests go on by the session of their pass.
+        let by_session = matches!(verdict, Verdict::ForwardInside | Verdict::Claim);
+        request.former = (!by_session).then(|| seat.former(&worth)).flatten();
         match seat.or_by_code(verdict, &worth, visit) {
             Verdict::Forward => {
                 let right = Admission::Open(&seat);

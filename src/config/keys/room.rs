@@ -110,7 +110,7 @@ const ROOM_KEYS: [Key; 38] = [
         "list of { route, status }",
         "[]",
         "Answers of the shop that say that the visitor has bought a piece: counted against `stock`, and the session ends as by \
-         `ends_on`. Name the receipt page.",
+         `ends_on`. Name the answer that places the order, or the receipt page: see [stock](stock.md).",
     ),
     key(
         "queueing_method",

@@ -51,6 +51,13 @@ impl Per {
         Ok(value.map_or(LineOf::Unknown, |value| self.line(&value.bytes)))
     }
 
+    /// The line that a path's value names. Without `allow` what stands behind a dot is left away: Rails and Grape take it for the format
+    /// of the answer, so that `/event/gala.html` is the event `gala`.
+    pub(super) fn of_path(&self, value: &[u8]) -> LineOf {
+        let end = value.iter().position(|byte| *byte == b'.' && self.allow.is_empty());
+        self.line(&value[..end.unwrap_or(value.len())])
+    }
+
     /// The line that a decoded value names; letter case makes no difference unless `allow` has it.
     #[must_use]
     pub fn line(&self, value: &[u8]) -> LineOf {
@@ -144,6 +151,18 @@ mod tests {
             per(&[]).of_query("id", b"/buy", Some("id=%EA%B3%B5%EC%97%B0")),
             Ok(line("공연"))
         );
+    }
+
+    #[test]
+    fn a_paths_value_ends_at_its_first_dot_unless_values_are_named() {
+        for value in ["gala", "gala.html", "gala.json.x", "Gala."] {
+            assert_eq!(per(&[]).of_path(value.as_bytes()), line("gala"), "{value}");
+        }
+        assert_eq!(per(&[]).of_path(b"42.html"), line("42"));
+        assert_eq!(per(&[]).of_path(b".html"), LineOf::Unknown);
+        let named = per(&["rock.2026", "gala"]);
+        assert_eq!(named.of_path(b"rock.2026"), line("rock.2026"));
+        assert_eq!(named.of_path(b"gala.html"), LineOf::Unknown);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What the shop's answer does to the session of its request.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use http::StatusCode;
 use http::request::Parts;
@@ -10,26 +12,33 @@ use crate::replica::Note;
 use crate::room::{Edition, Visitor};
 
 use super::super::Shared;
-use super::super::decide::PassState;
 use super::super::method;
 use super::super::rules::Ending;
 use super::super::seat::{Seat, Worth};
 use super::Session;
 
-/// A session that is over, whose pass a request shows that is forwarded by another right.
+/// The session of a pass that a request shows, and is not forwarded by: it is over, or counts under an account that the request lacks.
 pub struct Former {
     visitor: Visitor,
     edition: Edition,
+    /// It is of the edition that is on, and its visitor has bought nothing yet.
+    is_unfinished: bool,
 }
 
 impl Seat<'_> {
-    /// The session of the pass that the request shows, if it is over, and not another account's.
+    /// The session of the pass that the request shows, if it is no other account's.
     pub fn former(&self, worth: &Worth) -> Option<Former> {
-        let over = worth.pass.as_ref().filter(|shown| shown.state == PassState::Void);
-        let pass = &over.filter(|_| !self.is_foreign(worth))?.pass;
+        let pass = &worth.pass.as_ref().filter(|_| !self.is_foreign(worth))?.pass;
+        let view = self.shared.replica.load();
+        let room = view.rooms.get(&self.rules.room.name)?;
+        let is_current = pass.edition <= room.edition && !room.is_reset(pass.edition, pass.number);
+        let outcome = room
+            .line(&self.line)
+            .and_then(|line| line.outcome(pass.lane, pass.number, true));
         Some(Former {
             visitor: self.visitor(pass.lane, pass.number),
             edition: pass.edition,
+            is_unfinished: is_current && outcome != Some(true),
         })
     }
 }
@@ -42,26 +51,33 @@ pub struct Endable {
     /// Bits of the `ends_on` rules that the request meets.
     met: u32,
     /// The request is not forwarded by it.
-    was_over: bool,
+    is_former: bool,
+    /// The request only looks at what was bought; set where the answer says that it was.
+    look: Option<Arc<AtomicBool>>,
 }
 
 impl Endable {
-    pub fn of(session: &Session<'_>, met: u32) -> Self {
+    /// A request that opens a session and only reads looks at what was bought, or each reload of a receipt would buy again, unless its
+    /// pass shows a visitor who has bought nothing yet.
+    pub fn of(session: &Session<'_>, met: u32, head: &Parts, former: Option<&Former>) -> Self {
+        let is_look = || session.is_new && is_read(head) && !former.is_some_and(|former| former.is_unfinished);
         Self {
             visitor: Arc::clone(&session.visitor),
             edition: session.edition,
             met,
-            was_over: false,
+            is_former: false,
+            look: is_look().then(Arc::default),
         }
     }
 
-    /// Of a session that is over: a completion counts, and nothing else is left to be said of it.
-    pub fn over(former: Former, met: u32) -> Self {
+    /// Of a session that the request is not forwarded by: a completion counts, and nothing else is said of it.
+    pub fn of_former(former: Former, met: u32) -> Self {
         Self {
             visitor: Arc::new(former.visitor),
             edition: former.edition,
             met,
-            was_over: true,
+            is_former: true,
+            look: None,
         }
     }
 
@@ -69,8 +85,13 @@ impl Endable {
     /// closes the page, breaks off the request, and the shop has sold all the same. In a room that sells nothing by stock, and of what
     /// only reads, only an answer that a rule of `ends_on` or `completes_on` looks at can matter so much.
     pub fn is_detachable(&self, head: &Parts, shared: &Shared) -> bool {
-        let is_read = || head.method.is_safe() && !method::is_claimed(head);
-        self.met != 0 || (shared.sells(&self.visitor.room) && !is_read())
+        self.met != 0 || (shared.sells(&self.visitor.room) && !is_read(head))
+    }
+
+    /// Set once the answer has shown that the request only looked at what was bought before. Such a visitor keeps the pass of then, which
+    /// says so the next time too.
+    pub fn look(&self) -> Option<Arc<AtomicBool>> {
+        self.look.clone()
     }
 
     pub fn visitor(&self) -> &Arc<Visitor> {
@@ -79,7 +100,7 @@ impl Endable {
 
     /// It has ended since the request was judged, which may not be sent again by it.
     pub fn is_over(&self, shared: &Shared) -> bool {
-        !self.was_over && shared.is_over(&self.visitor, self.edition)
+        !self.is_former && shared.is_over(&self.visitor, self.edition)
     }
 
     /// Tells the log that the shop has ended the session, if it has.
@@ -90,13 +111,23 @@ impl Endable {
         let rules = &shared.rules[at];
         let (after_ms, edition) = (rules.room.end_grace_ms, self.edition);
         let note = match rules.ends(self.met, status).max(word.and_then(said)) {
-            Some(Ending::End) if self.was_over => return,
+            Some(Ending::Complete) => match &self.look {
+                None => Note::Complete { edition, after_ms },
+                Some(look) => {
+                    look.store(true, Relaxed);
+                    Note::End { after_ms }
+                }
+            },
+            Some(Ending::End) if self.is_former => return,
             Some(Ending::End) => Note::End { after_ms },
-            Some(Ending::Complete) => Note::Complete { edition, after_ms },
             None => return,
         };
         shared.replica.insist((*self.visitor).clone(), note);
     }
+}
+
+fn is_read(head: &Parts) -> bool {
+    head.method.is_safe() && !method::is_claimed(head)
 }
 
 /// The shop's own word, which needs no configured route.

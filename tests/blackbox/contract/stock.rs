@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use crate::guest::Guest;
+use crate::guest::{Guest, PAGE};
 use crate::shop::Reply;
 
 use super::{House, ONE, eventually};
@@ -82,7 +82,13 @@ async fn a_piece_counts_once_however_the_shop_says_it_and_by_whichever_request()
     sold(&house, 1).await;
     // The request that lets its visitor in buys as any other.
     let mut other = house.guest();
-    assert!(other.page("/receipt/2").await.is_the_shops());
+    assert!(
+        other
+            .send("POST", "/say-complete", PAGE, "pieces=1")
+            .await
+            .unwrap()
+            .is_the_shops()
+    );
     sold(&house, 2).await;
     let winners = house
         .gate
@@ -117,6 +123,23 @@ async fn a_piece_counts_once_however_the_shop_says_it_and_by_whichever_request()
     let reference = winners["winners"][1]["reference"].as_str().unwrap();
     assert_eq!(csv.lines().count(), 3);
     assert!(csv.lines().last().unwrap().contains(reference), "{csv}");
+}
+
+#[tokio::test]
+async fn a_receipt_that_is_only_looked_at_again_is_no_further_piece() {
+    let house = selling("stock = 3").await;
+    let mut buyer = house.inside().await;
+    assert!(buyer.page("/receipt/7").await.is_the_shops());
+    sold(&house, 1).await;
+    // The session is over, as `end_grace` is nothing; and a link to it in a mail is opened without any cookie.
+    for _ in 0..3 {
+        assert!(buyer.page("/receipt/7").await.is_the_shops());
+        idles_out(&house).await;
+        assert!(house.guest().page("/receipt/7").await.is_the_shops());
+        idles_out(&house).await;
+    }
+    let room = house.gate.room().await;
+    assert_eq!((&room["completed"], &room["unfinished"]), (&1.into(), &0.into()));
 }
 
 /// Idles out, and keeps its cookies.
