@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use http::header::{HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, SET_COOKIE, UPGRADE};
@@ -55,7 +54,7 @@ pub struct Session<'a> {
     pub must_set: bool,
     /// Where a newcomer's browser shows whether it keeps cookies, and is sent back from.
     pub check: Option<String>,
-    /// Its visitor has joined by this very request.
+    /// Its visitor was called, and comes in by this very request.
     pub is_new: bool,
 }
 
@@ -220,7 +219,6 @@ impl Gate {
             .as_ref()
             .is_some_and(|endable| endable.is_detachable(head, &self.shared));
         let endable = endable.or_else(|| Some(Endable::of_former(former?, meets)));
-        let look = endable.as_ref().and_then(Endable::look);
         let is_detachable = place.is_some() || of_session;
         let name = session.map(|session| session.name.as_str());
         let signer = self.shared.signer.as_ref();
@@ -256,7 +254,7 @@ impl Gate {
         };
         answer.upstream = Some(took);
         self.shared.metrics.upstream.observe(took);
-        if let Some(session) = session.filter(|_| !look.is_some_and(|look| look.load(Relaxed))) {
+        if let Some(session) = session {
             give(&session.cookies, session.must_set, &method, &mut answer.response);
         }
         answer

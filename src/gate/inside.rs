@@ -42,8 +42,6 @@ pub struct Entry {
     pub cookies: Vec<HeaderValue>,
     /// See [`Session::check`].
     pub check: Option<String>,
-    /// See [`Session::is_new`].
-    pub is_new: bool,
 }
 
 impl Gate {
@@ -63,7 +61,6 @@ impl Gate {
             outcome,
             cookies: cookies.into_iter().collect(),
             check: None,
-            is_new: false,
         };
         match self.forward_in(seat, visit, request, named, entry).await {
             Some(answer) => answer,
@@ -96,7 +93,7 @@ impl Gate {
         let session = Session {
             must_set,
             check: entry.check,
-            is_new: entry.is_new,
+            is_new: matches!(named.standing, Standing::Called(_)),
             ..Session::of(seat, &named.pass, cookies)
         };
         let right = Admission::Session(session);

@@ -164,7 +164,6 @@ impl Gate {
                     outcome: Outcome::Admitted,
                     cookies,
                     check: check_of(&seat.rules.room.name, &seat.line, visit.here()),
-                    is_new: true,
                 };
                 let named = seat.called_at_once(&pass);
                 match self.forward_in(seat, visit, request, named, entry).await {

@@ -83,7 +83,7 @@ use crate::time;
 use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
-use decide::{TicketState, Verdict, decide};
+use decide::{PassState, TicketState, Verdict, decide};
 use forward::Admission;
 use forward_auth::Aim;
 use in_flight::{InFlight, Right};
@@ -312,8 +312,8 @@ impl Gate {
         }
         request.meets = place.ends_on;
         // PERF: most requests go on by the session of their pass.
-        let by_session = matches!(verdict, Verdict::ForwardInside | Verdict::Claim);
-        request.former = (!by_session).then(|| seat.former(&worth)).flatten();
+        let by_pass = worth.pass() == PassState::Valid && verdict == Verdict::ForwardInside;
+        request.former = (!by_pass).then(|| seat.former(&worth)).flatten();
         match seat.or_by_code(verdict, &worth, visit) {
             Verdict::Forward => {
                 let right = Admission::Open(&seat);

@@ -51,13 +51,6 @@ impl Per {
         Ok(value.map_or(LineOf::Unknown, |value| self.line(&value.bytes)))
     }
 
-    /// The line that a path's value names. Without `allow` what stands behind a dot is left away: Rails and Grape take it for the format
-    /// of the answer, so that `/event/gala.html` is the event `gala`.
-    pub(super) fn of_path(&self, value: &[u8]) -> LineOf {
-        let end = value.iter().position(|byte| *byte == b'.' && self.allow.is_empty());
-        self.line(&value[..end.unwrap_or(value.len())])
-    }
-
     /// The line that a decoded value names; letter case makes no difference unless `allow` has it.
     #[must_use]
     pub fn line(&self, value: &[u8]) -> LineOf {
@@ -68,7 +61,10 @@ impl Per {
 
     fn name(&self, text: &str) -> Option<LineName> {
         if self.allow.is_empty() {
-            return is_plain(text).then(|| LineName::new(&in_one_case(text))).flatten();
+            // Rails and Grape take what follows a dot in a path's value for the format of the answer: `/event/gala.html` is the event `gala`.
+            let is_cut = matches!(self.source, PerSource::Path(_)) && text.contains('.');
+            let fits = is_plain(text) && !is_cut;
+            return fits.then(|| LineName::new(&in_one_case(text))).flatten();
         }
         let own = self.allow.iter().find(|name| name.as_str() == text);
         if let Some(own) = own.filter(|name| name.as_str() != ANY_UUID) {
@@ -154,15 +150,17 @@ mod tests {
     }
 
     #[test]
-    fn a_paths_value_ends_at_its_first_dot_unless_values_are_named() {
-        for value in ["gala", "gala.html", "gala.json.x", "Gala."] {
-            assert_eq!(per(&[]).of_path(value.as_bytes()), line("gala"), "{value}");
+    fn a_paths_value_has_no_dot_unless_values_are_named() {
+        let by_path = |allow: &[&str]| Per {
+            source: PerSource::Path("id".into()),
+            ..per(allow)
+        };
+        for value in ["gala.html", "rock.2026", "gala."] {
+            assert_eq!(by_path(&[]).line(value.as_bytes()), LineOf::Unknown, "{value}");
         }
-        assert_eq!(per(&[]).of_path(b"42.html"), line("42"));
-        assert_eq!(per(&[]).of_path(b".html"), LineOf::Unknown);
-        let named = per(&["rock.2026", "gala"]);
-        assert_eq!(named.of_path(b"rock.2026"), line("rock.2026"));
-        assert_eq!(named.of_path(b"gala.html"), LineOf::Unknown);
+        assert_eq!(by_path(&[]).line(b"gala"), line("gala"));
+        assert_eq!(by_path(&["rock.2026"]).line(b"rock.2026"), line("rock.2026"));
+        assert_eq!(per(&[]).line(b"v1.2"), line("v1.2"), "of a query");
     }
 
     #[test]

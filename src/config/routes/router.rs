@@ -301,7 +301,7 @@ impl Router {
             None => LineOf::Line(LineName::ONLY),
             Some(per) => match &per.source {
                 PerSource::Query(name) => per.of_query(name, path, target.query())?,
-                PerSource::Path(_) => per.of_path(segment(path, rule.segment).unwrap_or_default()),
+                PerSource::Path(_) => per.line(segment(path, rule.segment).unwrap_or_default()),
             },
         };
         let returning = found.returns.contains(index);

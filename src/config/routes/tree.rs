@@ -13,7 +13,7 @@ use crate::names::letters;
 pub(super) enum Compare {
     /// Byte by byte: for what leaves a path outside.
     Exact,
-    /// In any case, without accents, `+` as a space, and without slash, dots and spaces at an end: for what protects, since
+    /// In any case, without accents, any sign as any other, and without slash, dots and spaces at an end: for what protects, since
     /// some shops read so.
     Lenient,
 }
@@ -145,10 +145,12 @@ impl Tree {
     }
 }
 
-/// As case makes no difference, nor whether a space came as it does in a form.
+/// As case makes no difference, nor which sign stands there: CherryPy and TurboGears take `/check-out` and `/check.out` for `/check_out`,
+/// and a space comes as `+` in a form.
 fn folded(segment: &[u8]) -> impl Iterator<Item = u8> {
     segment.iter().map(|byte| match byte {
-        b'+' => b' ',
+        b' ' => b'_',
+        byte if byte.is_ascii_punctuation() => b'_',
         byte => byte.to_ascii_lowercase(),
     })
 }
@@ -186,6 +188,26 @@ mod tests {
         assert_eq!(hits(Compare::Exact, &patterns, "/shop/cart"), [0, 1, 3, 4]);
         assert_eq!(hits(Compare::Exact, &patterns, "/shop/x/y"), [0, 1]);
         assert_eq!(hits(Compare::Exact, &patterns, "/shopping"), [0]);
+    }
+
+    #[test]
+    fn leniently_a_sign_is_any_sign() {
+        let patterns = ["/check_out", "/check-out/{id}"];
+        for path in [
+            "/check_out",
+            "/check-out",
+            "/check.out",
+            "/Check+out",
+            "/check!out",
+            "/check out",
+        ] {
+            assert_eq!(hits(Compare::Lenient, &patterns, path), [0], "{path}");
+            assert_eq!(hits(Compare::Lenient, &patterns, &format!("{path}/7")), [1], "{path}");
+        }
+        for path in ["/checkout", "/check--out", "/check", "/check/out"] {
+            assert!(hits(Compare::Lenient, &patterns, path).is_empty(), "{path}");
+        }
+        assert!(hits(Compare::Exact, &patterns, "/check-out").is_empty());
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! What the shop's answer does to the session of its request.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 use http::StatusCode;
 use http::request::Parts;
@@ -52,8 +50,8 @@ pub struct Endable {
     met: u32,
     /// The request is not forwarded by it.
     is_former: bool,
-    /// The request only looks at what was bought; set where the answer says that it was.
-    look: Option<Arc<AtomicBool>>,
+    /// The request may be a purchase.
+    buys: bool,
 }
 
 impl Endable {
@@ -66,7 +64,7 @@ impl Endable {
             edition: session.edition,
             met,
             is_former: false,
-            look: is_look().then(Arc::default),
+            buys: !is_look(),
         }
     }
 
@@ -77,7 +75,7 @@ impl Endable {
             edition: former.edition,
             met,
             is_former: true,
-            look: None,
+            buys: true,
         }
     }
 
@@ -86,12 +84,6 @@ impl Endable {
     /// only reads, only an answer that a rule of `ends_on` or `completes_on` looks at can matter so much.
     pub fn is_detachable(&self, head: &Parts, shared: &Shared) -> bool {
         self.met != 0 || (shared.sells(&self.visitor.room) && !is_read(head))
-    }
-
-    /// Set once the answer has shown that the request only looked at what was bought before. Such a visitor keeps the pass of then, which
-    /// says so the next time too.
-    pub fn look(&self) -> Option<Arc<AtomicBool>> {
-        self.look.clone()
     }
 
     pub fn visitor(&self) -> &Arc<Visitor> {
@@ -111,13 +103,8 @@ impl Endable {
         let rules = &shared.rules[at];
         let (after_ms, edition) = (rules.room.end_grace_ms, self.edition);
         let note = match rules.ends(self.met, status).max(word.and_then(said)) {
-            Some(Ending::Complete) => match &self.look {
-                None => Note::Complete { edition, after_ms },
-                Some(look) => {
-                    look.store(true, Relaxed);
-                    Note::End { after_ms }
-                }
-            },
+            Some(Ending::Complete) if !self.buys => return,
+            Some(Ending::Complete) => Note::Complete { edition, after_ms },
             Some(Ending::End) if self.is_former => return,
             Some(Ending::End) => Note::End { after_ms },
             None => return,

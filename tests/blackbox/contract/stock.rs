@@ -132,14 +132,37 @@ async fn a_receipt_that_is_only_looked_at_again_is_no_further_piece() {
     assert!(buyer.page("/receipt/7").await.is_the_shops());
     sold(&house, 1).await;
     // The session is over, as `end_grace` is nothing; and a link to it in a mail is opened without any cookie.
-    for _ in 0..3 {
-        assert!(buyer.page("/receipt/7").await.is_the_shops());
-        idles_out(&house).await;
-        assert!(house.guest().page("/receipt/7").await.is_the_shops());
+    let mut other = house.guest();
+    for guest in [&mut buyer, &mut other] {
+        assert!(guest.page("/receipt/7").await.is_the_shops());
+        leaves_and_keeps_its_cookies(guest).await;
         idles_out(&house).await;
     }
+    // The same where one has to wait for it.
+    let mut holder = house.inside().await;
+    let mut third = house.guest();
+    assert_eq!(third.page("/receipt/7").await.word(), "waiting");
+    holder.own("POST", "leave").await;
+    house.until_state(&mut third, "called").await;
+    assert!(third.page("/receipt/7").await.is_the_shops());
+    third.own("POST", "leave").await;
+    idles_out(&house).await;
     let room = house.gate.room().await;
     assert_eq!((&room["completed"], &room["unfinished"]), (&1.into(), &0.into()));
+}
+
+#[tokio::test]
+async fn an_accounts_other_browser_brings_the_receipt_of_its_session() {
+    let identity = "[room.identity]\nfrom = \"cookie\"\nname = \"sid\"";
+    let house = selling(&format!("stock = 2\n{identity}")).await;
+    let mut first = house.guest();
+    first.jar.insert("sid".into(), "ann".into());
+    assert!(first.page("/").await.is_the_shops());
+    let mut second = house.guest();
+    second.jar.insert("sid".into(), "ann".into());
+    assert!(second.page("/receipt/7").await.is_the_shops());
+    sold(&house, 1).await;
+    assert_eq!(house.gate.room().await["joins"], 1);
 }
 
 /// Idles out, and keeps its cookies.
@@ -220,7 +243,7 @@ async fn an_operator_adds_to_the_stock_and_cannot_take_away_what_is_sold() {
     house.until_state(&mut waiting, "sold_out").await;
     house.gate.set("{\"stock\": 3}").await;
     house.until_state(&mut waiting, "called").await;
-    assert!(waiting.page("/receipt/8").await.is_the_shops());
+    assert!(waiting.page("/").await.is_the_shops());
     assert!(waiting.page("/receipt/8").await.is_the_shops());
     sold(&house, 2).await;
     for wrong in [
