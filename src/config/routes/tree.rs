@@ -145,7 +145,7 @@ impl Tree {
     }
 }
 
-/// As case makes no difference, nor which sign stands there: CherryPy and TurboGears take `/check-out` and `/check.out` for `/check_out`,
+/// As case makes no difference, nor which sign stands there: `CherryPy` and `TurboGears` take `/check-out` and `/check.out` for `/check_out`,
 /// and a space comes as `+` in a form.
 fn folded(segment: &[u8]) -> impl Iterator<Item = u8> {
     segment.iter().map(|byte| match byte {
