@@ -137,8 +137,7 @@ pub fn says_otherwise(body: &[u8], whole: bool, name: &str, own: Option<&[u8]>) 
         let value = pair.get(at + 1..).unwrap_or_default();
         is_own(&pair[..at], name) && !value.contains(&b'"') && parameter::decoded(value).as_deref() != own
     };
-    let parts_pairs: [fn(&u8) -> bool; 2] = [|byte| *byte == b'&', |byte| matches!(byte, b'&' | b';')];
-    parts_pairs.iter().any(|parts| body.split(parts).any(differs))
+    body.split(|byte| *byte == b'&').any(differs) || body.split(|byte| matches!(byte, b'&' | b';')).any(differs)
 }
 
 fn read(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Option<Value>, Doubtful> {

@@ -37,6 +37,12 @@ pub fn fold(path: &[u8]) -> Vec<u8> {
     out
 }
 
+/// What is left where bytes that are no UTF-8 are dropped, as by Bottle and decoders of old: `seat%ff` is `seat` to them.
+#[must_use]
+pub fn valid(text: &[u8]) -> Vec<u8> {
+    text.utf8_chunks().flat_map(|chunk| chunk.valid().bytes()).collect()
+}
+
 /// A sign beyond ASCII at the beginning that parts or ends paths when it is folded, as what, and its length.
 fn sign(bytes: &[u8]) -> Option<(&'static [u8], usize)> {
     Some(match bytes {

@@ -3,6 +3,8 @@
 //! A name has many spellings and may be as long as a request, and it is read before any limit. So what letters settle is settled by
 //! them, of the rest only the beginning is folded, and of all names together no more than a bound.
 
+use std::borrow::Cow;
+
 use super::{letters, look_alikes, percent};
 
 /// How a name in a request goes with one that is looked for.
@@ -225,12 +227,11 @@ fn readings(name: &[u8]) -> Vec<Path> {
     let without = |gone: u8| -> Vec<u8> { name.iter().copied().filter(|byte| *byte != gone).collect() };
     let mut readings = Vec::new();
     // PERF: nearly every name has neither, and is read in one way.
-    let mut names = vec![ended.to_vec()];
-    names.extend((ended.len() < name.len()).then(|| without(0)));
-    names.extend(name.contains(&b'%').then(|| without(b'%')));
+    let mut names = vec![Cow::Borrowed(ended)];
+    names.extend((ended.len() < name.len()).then(|| without(0).into()));
+    names.extend(name.contains(&b'%').then(|| without(b'%').into()));
     for name in names {
-        let text = look_alikes::fold(&name);
-        let text: Vec<u8> = text.utf8_chunks().flat_map(|chunk| chunk.valid().bytes()).collect();
+        let text = look_alikes::valid(&look_alikes::fold(&name));
         readings.push(path_of(&text));
         if text.contains(&b'.') {
             readings.push(parts_of(&text, |byte| matches!(byte, b'[' | b']' | b'.')));

@@ -5,7 +5,7 @@
 //! none, before and after it decodes. It decodes all escapes, all but slashes, or none that were needless. Behind it another server may do
 //! the same again. The readings are what can come of that; an ordinary path has one and costs no allocation.
 
-use crate::names::look_alikes::fold;
+use crate::names::look_alikes::{fold, valid};
 use crate::names::percent::{self, Fault};
 
 /// Work that one path may ask for, in bytes gone through; a path that asks for more is an attack and refused.
@@ -95,7 +95,7 @@ const DOT: u8 = 1 << 5;
 const PARENTHESIS: u8 = 1 << 6;
 const INVALID: u8 = 1 << 7;
 
-/// The marks of a path, found in one pass: most steps change most readings in nothing and need not be tried.
+/// The marks of a path: most steps change most readings in nothing and need not be tried.
 fn marks(path: &[u8]) -> u8 {
     let mut marks = if std::str::from_utf8(path).is_ok() { 0 } else { INVALID };
     let mut before = b'/';
@@ -201,11 +201,6 @@ fn is_slash(byte: u8) -> bool {
 /// without decoding sees another path. Spaces and letters beyond ASCII can only come encoded.
 fn may_stand_raw(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}')
-}
-
-/// Bottle drops bytes that are no UTF-8: `/seat%ff` is `/seat` to it.
-fn valid(path: &[u8]) -> Vec<u8> {
-    path.utf8_chunks().flat_map(|chunk| chunk.valid().bytes()).collect()
 }
 
 /// A decoded `?` or `#` ends the path for a server that decodes before it splits.

@@ -58,13 +58,14 @@ impl Endable {
     /// A request that opens a session and only reads looks at what was bought, or each reload of a receipt would buy again, unless its
     /// pass shows a visitor who has bought nothing yet.
     pub fn of(session: &Session<'_>, met: u32, head: &Parts, former: Option<&Former>) -> Self {
-        let is_look = || session.is_new && is_read(head) && !former.is_some_and(|former| former.is_unfinished);
+        let is_unfinished = former.is_some_and(|former| former.is_unfinished);
+        let is_look = session.is_new && is_read(head) && !is_unfinished;
         Self {
             visitor: Arc::clone(&session.visitor),
             edition: session.edition,
             met,
             is_former: false,
-            buys: !is_look(),
+            buys: !is_look,
         }
     }
 

@@ -3,20 +3,24 @@
 use crate::case::{Case, Fate, Row, attack, ordinary};
 
 pub const ROW: Row = Row {
-    room: "routes = [\"/seat\", \"/claim\"]",
+    room: "routes = [\"/seat\", \"/check_out\", \"/claim\"]",
     tables: "",
     cases: &CASES,
 };
 
-const fn read_as_seat(name: &'static str, target: &'static str) -> Case {
+const fn refused(name: &'static str, target: &'static str) -> Case {
     attack(name, "GET", target).fate(Fate::Refused(400))
 }
 
-const CASES: [Case; 6] = [
-    read_as_seat("a byte behind it that is no UTF-8", "/seat%ff"),
-    read_as_seat("a byte before it that is no UTF-8", "/%80seat"),
-    read_as_seat("a byte within it that is no UTF-8", "/se%c0at"),
-    read_as_seat("half a surrogate pair", "/seat%ed%a0%80"),
-    read_as_seat("half a letter, and a slash more", "//seat%e2%82"),
+const CASES: [Case; 10] = [
+    refused("a byte behind it that is no UTF-8", "/seat%ff"),
+    refused("a byte before it that is no UTF-8", "/%80seat"),
+    refused("a byte within it that is no UTF-8", "/se%c0at"),
+    refused("half a surrogate pair", "/seat%ed%a0%80"),
+    refused("half a letter, and a slash more", "//seat%e2%82"),
+    attack("a dash for an underscore", "GET", "/check-out"),
+    attack("a dot for an underscore", "GET", "/check.out"),
+    refused("an escaped sign for an underscore", "/check%2Dout"),
+    ordinary("no sign at all", "GET", "/checkout"),
     ordinary("letters beyond ASCII", "GET", "/s%C3%A9ance"),
 ];
