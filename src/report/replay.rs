@@ -138,6 +138,16 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// Logs that only visitors told of, and that are not here.
+    fn lost_logs(&self) -> Vec<u64> {
+        let is_here = |incarnation: &u64| {
+            let incarnation = incarnation.to_string();
+            self.covers.logs.iter().any(|log| log.incarnation == incarnation)
+        };
+        let lost = self.state.iter().flat_map(State::lost_logs);
+        lost.filter(|incarnation| !is_here(incarnation)).collect()
+    }
+
     /// A state that was written down: proof of the replay so far, or where it begins again.
     fn base(&mut self, file: &str, (position, chain): (Position, Chain), bytes: &[u8]) {
         let state = State::decode(bytes);
@@ -296,6 +306,7 @@ impl<'a> Replay<'a> {
             self.covers.hash_before = before.to_string();
         }
         let unfair_draws = self.interventions.unfair_draws();
+        let lost_logs = self.lost_logs();
         let disowned = self.votes.fault();
         self.checks.votes_matched = self.votes.matched;
         self.checks.votes_against = self.votes.against;
@@ -312,6 +323,7 @@ impl<'a> Replay<'a> {
             faults: &self.faults,
             covers: &self.covers,
             beginning: beginning(self.begins, self.from),
+            lost_logs,
             disowned,
             expected,
             not_listed,

@@ -8,6 +8,8 @@ pub(super) struct Grounds<'a> {
     pub covers: &'a Covers,
     /// What is wrong with where the history begins.
     pub beginning: Option<String>,
+    /// Incarnations of logs of which there is nothing but what visitors showed.
+    pub lost_logs: Vec<u64>,
     /// What is wrong with states that gates voted against.
     pub disowned: Option<String>,
     pub expected: Option<Expected>,
@@ -58,9 +60,15 @@ impl Grounds<'_> {
             .not_listed
             .said()
             .map(|what| format!("there is more than a report lists: {what}"));
+        let told = self.lost_logs.iter().map(|incarnation| {
+            format!(
+                "visitors came back with tickets of the log {incarnation}, which was lost with every gate and is not here: nothing is \
+                 known of whom it called"
+            )
+        });
         let first = [cut, nothing, self.beginning.clone(), self.disowned.clone()];
         let first = first.into_iter().flatten();
-        first.chain(logs).chain(unrun).chain(capped).collect()
+        first.chain(told).chain(logs).chain(unrun).chain(capped).collect()
     }
 }
 

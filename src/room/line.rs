@@ -197,6 +197,13 @@ impl Line {
         }
     }
 
+    /// The same for those who came in the logs before.
+    pub fn close_lost_draw(&mut self) {
+        for lane in &mut self.lanes {
+            lane.eras.close_lost(lane.horizon());
+        }
+    }
+
     /// Draws every lane by its key, which a lane and a count give. Nobody has to show anew in less than a generation that
     /// they are there.
     pub fn draw(&mut self, edition: Edition, key: impl Fn(LaneId, u32) -> Hash, now: Clock) {

@@ -87,8 +87,13 @@ impl Past {
 
     /// An era is known by its tokens only.
     pub fn lacks_an_era(&self) -> bool {
-        let issuing = self.era();
-        self.eras.range(..issuing).any(|(_, known)| known.end == 0)
+        self.lacking().next().is_some()
+    }
+
+    /// The eras that are known by their tokens only.
+    pub fn lacking(&self) -> impl Iterator<Item = Era> {
+        let older = self.eras.range(..self.era());
+        older.filter(|(_, known)| known.end == 0).map(|(era, _)| *era)
     }
 
     /// A number of an earlier log that its line may have lost.

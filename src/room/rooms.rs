@@ -146,7 +146,9 @@ impl Room {
         let higher = edition > self.edition;
         if higher {
             (self.edition, self.voided) = (edition, edition);
+            let lost = self.sale.lost;
             self.forget_sale();
+            Arc::make_mut(&mut self.sale).lost = lost;
             self.spared = Some(m.past.era());
             self.regain_stock(m.past.era());
             self.repaint();

@@ -19,6 +19,8 @@ pub struct Drawing {
 /// How far an edition's draw has come. Each part is there before the next.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sale {
+    /// The opening is over and its draw is lost with the log: the line is closed and drawn anew once its visitors are back.
+    pub lost: bool,
     pub commitment: Option<Commitment>,
     /// When the line was closed for the draw: whoever joins later stands behind.
     pub closed: Option<Wall>,
@@ -131,7 +133,7 @@ impl Sale {
     #[must_use]
     pub fn is_open(&self, stage: Option<&Stage>) -> bool {
         let forms = || stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
-        self.made.is_none() && (self.closed.is_some() || forms())
+        self.made.is_none() && (self.lost || self.closed.is_some() || forms())
     }
 
     /// Whether a room that draws by `before` may be set to draw by `after`, and to go by this schedule from now on.
@@ -208,11 +210,18 @@ impl Sale {
         self.closed.is_some() && self.made.is_none()
     }
 
+    /// Nobody is called: the order is not there yet, or not any more.
+    #[must_use]
+    pub fn has_no_order(&self) -> bool {
+        self.lost || self.is_awaited()
+    }
+
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
     pub(super) fn write(&self, w: &mut Writer) {
+        w.flag(self.lost);
         w.option(self.commitment.as_ref(), |w, commitment| {
             w.option(commitment.beacon.as_deref(), Writer::text);
             commitment.forms.write(w);
@@ -230,6 +239,7 @@ impl Sale {
 
     pub(super) fn read(r: &mut Reader) -> Read<Self> {
         Ok(Self {
+            lost: r.flag()?,
             commitment: r.option(|r| {
                 Ok(Commitment {
                     beacon: r.option(|r| r.text().map(str::to_owned))?,

@@ -211,11 +211,15 @@ impl State {
     pub fn owed(&self) -> impl Iterator<Item = (&RoomName, Owed<'_>)> {
         // A secret is not told while another history may still bring back the draw that it made.
         let m = &self.moment;
-        let quiet = |room: &Room| m.clock < m.quiet_until() || room.heals(m);
         self.rooms.iter().filter_map(move |(name, room)| {
             let owed = room.owed()?;
-            (matches!(owed, Owed::Promise(..)) || !quiet(room)).then_some((name, owed))
+            (matches!(owed, Owed::Promise(..)) || !room.waits_for_lost(m)).then_some((name, owed))
         })
+    }
+
+    /// The incarnations of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
+    pub fn lost_logs(&self) -> impl Iterator<Item = u64> {
+        self.moment.past.lacking().map(|era| era.0)
     }
 
     /// The names of all rooms.

@@ -117,3 +117,34 @@ fn who_had_just_joined_and_is_passed_by_in_a_new_log_is_an_inversion() {
 }
 
 const SEEDS: std::ops::Range<u64> = 1..4;
+
+/// Whoever throws the archive away as well cannot hide it from those who waited.
+#[test]
+fn a_log_of_which_only_tickets_tell_is_in_the_verdict() {
+    for lost in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut hall = Hall::new();
+        hall.archive(1, folder.path());
+        hall.configure(1, settings());
+        let mut crowd = Crowd::new(3);
+        crowd.pass(&mut hall, &[1], 10, 2);
+        if lost {
+            let number = Number {
+                era: Era(INCARNATION - 1),
+                n: 7,
+            };
+            let mark = Section {
+                marks: vec![(LaneId(0), number)],
+                ..section()
+            };
+            assert_eq!(hall.hear(1, 500, mark).skipped, 0);
+        }
+        crowd.pass(&mut hall, &[1], 65, 2);
+        hall.leave(1);
+        let findings = report(&folder);
+        let told = format!("tickets of the log {}", INCARNATION - 1);
+        let wrong = &findings.verdict.wrong;
+        assert_eq!(wrong.iter().any(|wrong| wrong.contains(&told)), lost, "{wrong:?}");
+        assert_eq!((findings.verdict.whole, findings.verdict.fair), (!lost, true));
+    }
+}

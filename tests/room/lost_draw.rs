@@ -1,10 +1,13 @@
 //! Draws of histories that the log has lost: what gates that had read them bring back.
 
-use anteroom::room::{Changed, Number, Standing};
+use anteroom::room::{Change, Changed, Era, Forms, Number, Standing, State};
 
-use super::draw::{SECRET, called, crowd, drawing, entry, figures, promise, reveal, same_elsewhere, says, until, view};
+use super::draw::{
+    SECRET, START, called, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,
+    until, view,
+};
 use super::fork::Fork;
-use super::support::Log;
+use super::support::{INCARNATION, Log};
 
 /// A sale of which one history has gone on to its draw, and another has stood still in the prequeue.
 fn drawn_elsewhere(fork: &mut Fork, people: &mut Vec<Number>) -> Vec<Option<(u32, Option<u32>)>> {
@@ -122,4 +125,140 @@ fn what_became_of_the_drawn_is_brought_back_for_each_of_them() {
         assert!(matches!(new.standing(*person), Standing::Waiting(_)), "{person:?}");
     }
     assert_eq!(new.ahead(called), Some(0));
+}
+
+/// A log that begins from nothing after the opening of its sale.
+fn begun_after_the_opening() -> Log {
+    let mut log = Log::bare(State::empty(INCARNATION + 100, true));
+    log.time = START + 40_000;
+    log.change(Change::Configure(drawing(1, None)));
+    log
+}
+
+/// Of the log that everybody has lost, the even ones.
+fn of_the_lost_log(count: u32) -> Vec<Number> {
+    let number = |n| Number { era: Era(77), n: 2 * n };
+    (0..count).map(number).collect()
+}
+
+#[test]
+fn where_everybody_has_lost_a_draw_those_who_come_back_are_drawn_anew() {
+    let mut log = begun_after_the_opening();
+    let newcomers = log.join(3);
+    assert!(log.is_called(newcomers[0]), "nothing tells of a log before");
+    let people = of_the_lost_log(20);
+    for person in &people[..10] {
+        assert!(log.mark(*person));
+    }
+    assert!(log.healing().is_some() && view(&mut log).is_undrawn());
+    // The room has no edition that it lost yet.
+    assert_eq!(says(&mut log, promise_of(0, None, forms(1))), Changed::Taken);
+    assert_ne!(
+        says(&mut log, reveal(0, SECRET, None)),
+        Changed::Taken,
+        "they still come"
+    );
+    log.pass(15_000);
+    assert!(log.leave(newcomers[0]));
+    for person in people[10..].iter().chain(&newcomers[1..]) {
+        assert!(log.mark(*person));
+    }
+    assert_eq!(entry(&mut log, people[0]), None);
+    log.pass(5_000);
+    let sale = view(&mut log).sale.clone();
+    assert!(sale.is_awaited() && !sale.lost, "{sale:?}");
+    assert!(log.healing().is_none() && people.iter().all(|person| !log.is_called(*person)));
+    assert_eq!(entry(&mut log, people[3]), Some((7, None)), "as it was numbered");
+    assert_eq!(entry(&mut log, newcomers[1]), None);
+    assert_eq!(says(&mut log, reveal(0, SECRET, None)), Changed::Taken);
+
+    for person in &people {
+        log.mark(*person);
+    }
+    let all: Vec<_> = people.iter().chain(&newcomers[1..]).copied().collect();
+    let mut wanted = people.clone();
+    wanted.sort_by_key(|person| entry(&mut log, *person).unwrap().1);
+    assert_ne!(wanted, people);
+    wanted.extend(&newcomers[1..]);
+    assert_eq!(called(&mut log, &all, all.len()), wanted);
+    same_elsewhere(&mut log);
+}
+
+#[test]
+fn a_room_that_does_not_draw_calls_those_who_come_back_in_order_of_arrival() {
+    let mut log = begun_after_the_opening();
+    let mut settings = drawing(1, None);
+    settings.draw = None;
+    log.change(Change::Configure(settings));
+    let people = of_the_lost_log(10);
+    for person in people.iter().rev() {
+        assert!(log.mark(*person));
+    }
+    assert!(!view(&mut log).sale.has_no_order());
+    log.pass(20_000);
+    for person in &people {
+        log.mark(*person);
+    }
+    assert_eq!(called(&mut log, &people, 10), people);
+}
+
+/// The gate that brings the promise back has not read the closing, and nobody else has.
+#[test]
+fn a_promise_that_comes_back_after_its_opening_is_drawn_by() {
+    let mut log = Log::new(drawing(1, None));
+    until(&mut log, 10_000);
+    log.change(promise(1, None));
+    let people = crowd(&mut log, 20);
+    let told = figures(&mut log);
+    let mut fork = Fork {
+        old: log,
+        new: begun_after_the_opening(),
+    };
+    fork.bring();
+    let new = &mut fork.new;
+    assert!(view(new).is_undrawn());
+    until(new, 41_000);
+    assert!(view(new).sale.is_awaited());
+    let published = |figures: &str| {
+        let figures: serde_json::Value = serde_json::from_str(figures).unwrap();
+        figures["commitment"].clone()
+    };
+    assert_eq!(published(&figures(new)), published(&told));
+    let taken = (0..5).any(|_| says(new, reveal(1, SECRET, None)) == Changed::Taken);
+    assert!(taken);
+    for person in &people {
+        new.mark(*person);
+    }
+    let mut wanted = people.clone();
+    wanted.sort_by_key(|person| entry(new, *person).unwrap().1);
+    assert_ne!(wanted, people);
+    assert_eq!(called(new, &people, 20), wanted);
+}
+
+/// Dates that lead to another opening while visitors come back: that opening closes the line.
+#[test]
+fn an_opening_that_is_moved_while_visitors_come_back_closes_the_line() {
+    let mut log = begun_after_the_opening();
+    let people = of_the_lost_log(10);
+    for person in &people {
+        assert!(log.mark(*person));
+    }
+    assert!(view(&mut log).sale.lost);
+    let mut settings = drawing(1, None);
+    let schedule = settings.schedule.as_mut().unwrap();
+    schedule.rule = "another rule".to_owned();
+    schedule.windows[0].opens.0 += 60_000;
+    let opens = schedule.windows[0].opens;
+    log.change(Change::Configure(settings));
+    let forms = Forms { opens, ..forms(1) };
+    assert_eq!(says(&mut log, promise_of(0, None, forms)), Changed::Taken);
+    log.pass(30_000);
+    assert_eq!(view(&mut log).sale.closed, None);
+    let newcomers = log.join(1);
+    until(&mut log, 90_500);
+    let sale = view(&mut log).sale.clone();
+    assert_eq!(sale.closed.map(|at| at >= opens), Some(true));
+    assert!(entry(&mut log, newcomers[0]).is_some());
+    assert_eq!(says(&mut log, reveal(0, SECRET, None)), Changed::Taken);
+    assert!(!view(&mut log).sale.has_no_order());
 }

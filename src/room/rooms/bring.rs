@@ -34,6 +34,7 @@ impl Room {
         if sale.made.is_some() {
             self.order_lines(name, m);
         }
+        self.lose_draw(m);
         self.settle(m);
         true
     }

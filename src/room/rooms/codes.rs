@@ -76,8 +76,7 @@ impl Room {
             return Ok(Grant::old(called));
         }
         // Neither calls nor codes are trusted while something that was lost may come back.
-        let quiet = m.clock < m.quiet_until() || self.heals(m);
-        if quiet && (redeem.single || redeem.bypass) {
+        if self.waits_for_lost(m) && (redeem.single || redeem.bypass) {
             return Err(Denied::NotNow);
         }
         if redeem.single && redeem.issued <= doubt {

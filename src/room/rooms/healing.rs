@@ -12,6 +12,11 @@ impl Room {
         m.clock < self.healing.until()
     }
 
+    /// Something that was lost may still come back, by visitors or by gates.
+    pub fn waits_for_lost(&self, m: &Moment) -> bool {
+        m.clock < m.quiet_until() || self.heals(m)
+    }
+
     /// What the section's tokens prove. A gate that brings an era back proves nothing: it knows how far that went.
     pub(super) fn heal(&mut self, section: &Section, m: &Moment) {
         // PERF: in nearly every log nothing is lost, or what was has been shown.
@@ -29,6 +34,7 @@ impl Room {
             longer |= self.healing.prove(proof, number.era, &self.settings, m.clock);
         }
         if longer {
+            self.lose_draw(m);
             self.heed_healing(m);
         }
     }

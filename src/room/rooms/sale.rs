@@ -63,7 +63,7 @@ impl Room {
             _ if sale.made.is_some() => None,
             Some(commitment) if sale.closed.is_some() => Some(Owed::Secret(self.edition, commitment)),
             Some(commitment) if commitment.beacon.as_deref() == beacon && commitment.forms == forms => None,
-            _ if sale.closed.is_some() || begun => Some(Owed::Promise(self.edition, beacon, forms)),
+            _ if sale.lost || sale.closed.is_some() || begun => Some(Owed::Promise(self.edition, beacon, forms)),
             _ => None,
         }
     }
@@ -73,8 +73,35 @@ impl Room {
         if self.configured.draw.is_none() || self.sale.closed.is_some() {
             return;
         }
-        Arc::make_mut(&mut self.sale).closed = Some(m.time);
+        let sale = Arc::make_mut(&mut self.sale);
+        (sale.lost, sale.closed) = (false, Some(m.time));
         self.lines.values_mut().for_each(Line::close_draw);
+    }
+
+    /// Visitors of a lost log came back after an opening whose draw nobody knows any more.
+    pub(super) fn lose_draw(&mut self, m: &Moment) {
+        let opened = self.stage().is_some_and(|stage| stage.phase == Phase::Open);
+        if opened && self.configured.draw.is_some() && self.sale.closed.is_none() && !self.sale.lost {
+            Arc::make_mut(&mut self.sale).lost = true;
+            self.settle(m);
+        }
+    }
+
+    /// Once they had their time to come back they are drawn anew. Whoever was numbered since then joined after the opening and
+    /// stands behind them.
+    pub(super) fn close_lost_draw(&mut self, m: &Moment) {
+        if !self.sale.lost || self.waits_for_lost(m) {
+            return;
+        }
+        // Dates that were moved to an opening that is to come close it then.
+        let forms = self.stage().is_some_and(|stage| stage.phase == Phase::Prequeue);
+        let sale = Arc::make_mut(&mut self.sale);
+        sale.lost = false;
+        if !forms {
+            sale.closed = Some(m.time);
+            self.lines.values_mut().for_each(Line::close_lost_draw);
+        }
+        self.settle(m);
     }
 
     fn draw(&mut self, name: &RoomName, secret: Hash, value: Option<&str>, m: &Moment) -> bool {

@@ -103,6 +103,7 @@ impl Room {
             }
             self.settle(m);
         }
+        self.close_lost_draw(m);
         self.lapse(m);
     }
 
@@ -146,7 +147,7 @@ impl Room {
         let is_on = self.stage().is_none_or(|stage| stage.phase == Phase::Open);
         self.keeps_calls = is_on && !self.mode().lets_called_in();
         // Nobody is called by an order that is not there yet.
-        if self.sale.is_awaited() {
+        if self.sale.has_no_order() {
             settings.mode = settings.mode.during(Phase::Prequeue);
         }
         // Nobody who reads the settings in force goes by the dates.
