@@ -79,7 +79,8 @@ fn mentioned<'l>(piece: &'l [u8], finder: &mut Finder<'_>) -> Result<Option<&'l 
 
 /// A value that no stack unquotes, splits or decodes otherwise than others; its escapes decoded.
 fn plain(value: &[u8]) -> Option<Cow<'_, str>> {
-    let fits = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b',' | b'\\');
+    // Perl's CGI.pm parts a value at `&`.
+    let fits = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b',' | b'\\' | b'&');
     if !value.iter().all(fits) {
         return None;
     }
@@ -137,6 +138,7 @@ mod tests {
     fn what_some_stack_reads_otherwise_is_doubtful() {
         for line in [
             "sid=a; sid=b",
+            "sid=a&b",
             "sid=a; SID=b",
             "sid=a; __Host-sid=b",
             "__Secure-sid=b; sid=a",

@@ -132,7 +132,10 @@ pub fn value_of(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Opt
 #[must_use]
 pub fn says_otherwise(body: &[u8], whole: bool, name: &str, own: Option<&[u8]>) -> bool {
     let body = whole_pairs(body, whole);
+    // Poco leaves a byte-order mark out.
+    let body = body.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(body);
     let differs = |pair: &[u8]| {
+        let pair = parameter::without_equals(pair);
         let at = memchr::memchr(b'=', pair).unwrap_or(pair.len());
         let value = pair.get(at + 1..).unwrap_or_default();
         is_own(&pair[..at], name) && !value.contains(&b'"') && parameter::decoded(value).as_deref() != own

@@ -9,6 +9,7 @@
 //! | Rack 2, qs (Express 4) | brackets around a name or behind it make an array or an object of that name |
 //! | qs | a pair is parted at `]=` before it is parted at `=`; with `allowDots` a dot is a bracket (koa-bodyparser) |
 //! | `CherryPy` | a `%` that begins no escape goes |
+//! | cpp-httplib | `=` before a name goes |
 //! | Rack 2, Python before 3.9.2 | `;` parts pairs too; Go drops a pair that has one |
 //! | PHP, qs, `querystring` (Express 5) | pairs beyond the first 1,000 are dropped |
 //! | ASP.NET | names in any letter case, `%u0069` is an escape |
@@ -70,6 +71,9 @@ fn sole_value<'t>(pairs: impl Iterator<Item = &'t [u8]>, name: &str) -> Result<O
             }
             continue;
         }
+        if led_by_equals(pair, &mut finder)? {
+            return Err(Doubtful);
+        }
         let (key, value) = parted(pair, &mut finder)?;
         match finder.spelling(key)? {
             Spelling::Other => continue,
@@ -111,6 +115,21 @@ fn parted<'t>(pair: &'t [u8], finder: &mut Finder<'_>) -> Result<(&'t [u8], &'t 
         }
     }
     Ok(at(first))
+}
+
+/// Whether the name looked for stands behind a `=` at the beginning of a pair.
+fn led_by_equals(pair: &[u8], finder: &mut Finder<'_>) -> Result<bool, Doubtful> {
+    let behind = without_equals(pair);
+    if behind.len() == pair.len() {
+        return Ok(false);
+    }
+    let (key, _) = parted(behind, finder)?;
+    Ok(finder.spelling(key)? != Spelling::Other)
+}
+
+/// A pair without `=` at its beginning.
+pub(super) fn without_equals(pair: &[u8]) -> &[u8] {
+    &pair[pair.iter().take_while(|byte| **byte == b'=').count()..]
 }
 
 /// A value without `+` and percent escapes; `None` for a malformed escape or an encoded control character.

@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 
 use http::header::{
-    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALT_SVC, AUTHORIZATION, CONNECTION,
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, Entry, FORWARDED, HOST, ORIGIN,
-    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
+    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALT_SVC, AUTHORIZATION, CACHE_CONTROL, CONNECTION,
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, Entry, FORWARDED, HOST, LOCATION,
+    MAX_FORWARDS, ORIGIN, PRAGMA, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RANGE, RETRY_AFTER, SET_COOKIE, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE, VARY, VIA,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Version};
 
@@ -90,7 +91,7 @@ pub(super) fn is_repeatable<B>(request: &Request<B>) -> bool {
 }
 
 /// Trailers are merged with the head by some: what may not stand there may not stand here, nor what says how to frame,
-/// route, authorise or read the message (RFC 9110, section 6.5.1).
+/// route, authorise, ask for or read the message (RFC 9110, section 6.5.1).
 pub(super) fn clean_trailers(trailers: &mut HeaderMap) {
     strip(trailers, |name| {
         is_hop_by_hop(name)
@@ -98,6 +99,8 @@ pub(super) fn clean_trailers(trailers: &mut HeaderMap) {
             || is_alias(name, &[])
             || is_said_of_client(name)
             || HEAD_ALONE.contains(name)
+            || RELIED_ON.contains(name)
+            || IN_HEADS_ALONE.iter().any(|start| name.as_str().starts_with(start))
             // Decided by where it stands in the head.
             || names::field::METHODS.contains(&name.as_str())
     });
@@ -314,19 +317,19 @@ const HOSTS: [&str; 3] = ["x-host", "x-original-host", "x-http-host-override"];
 /// With the one that shops expect.
 const HOSTS_SAID: [&str; 4] = [HOSTS[0], HOSTS[1], HOSTS[2], "x-forwarded-host"];
 /// Fields that have their meaning in a head alone.
-const HEAD_ALONE: [HeaderName; 11] = [
-    HOST,
-    COOKIE,
-    VIA,
-    EXPECT,
-    AUTHORIZATION,
+const HEAD_ALONE: [HeaderName; 9] = [
     SET_COOKIE,
-    TRAILER,
-    CONTENT_LENGTH,
-    CONTENT_TYPE,
-    CONTENT_ENCODING,
     CONTENT_RANGE,
+    CACHE_CONTROL,
+    PRAGMA,
+    RANGE,
+    MAX_FORWARDS,
+    LOCATION,
+    RETRY_AFTER,
+    VARY,
 ];
+/// Beginnings of names that do not: conditions, what a browser says of its request, and what a shop lets scripts of other sites read.
+const IN_HEADS_ALONE: [&str; 3] = ["if-", "sec-", "access-control-"];
 /// Fields that the gate reads, or that frame or name what is read.
 const RELIED_ON: [HeaderName; 12] = [
     HOST,

@@ -1,8 +1,8 @@
 //! Every way in which a server in common use would read a path.
 //!
 //! A server folds look-alikes, cuts at a decoded `?` or `#`, takes `\` for `/`, `//host` for an authority, drops
-//! `;parameters` and `(S(session))` segments, merges slashes, drops bytes that are no UTF-8, resolves dot segments: each of these or
-//! none, before and after it decodes. It decodes all escapes, all but slashes, or none that were needless. Behind it another server may do
+//! `;parameters` and `(S(session))` segments, merges slashes, drops bytes that are no UTF-8 and segments of nothing but dots, resolves dot
+//! segments: each of these or none, before and after it decodes. It decodes all escapes, all but slashes, or none that were needless. Behind it another server may do
 //! the same again. The readings are what can come of that; an ordinary path has one and costs no allocation.
 
 use crate::names::look_alikes::{fold, valid};
@@ -74,7 +74,7 @@ fn is_plain(path: &[u8]) -> bool {
 type Step = fn(&[u8]) -> Vec<u8>;
 
 /// What a server may do to a path beside decoding it, and the marks of which a path has at least one if that changes it.
-const STEPS: [(u8, Step); 9] = [
+const STEPS: [(u8, Step); 10] = [
     (LOOK_ALIKE, fold),
     (INVALID, valid),
     (END, cut),
@@ -84,6 +84,7 @@ const STEPS: [(u8, Step); 9] = [
     (PARENTHESIS, sessions),
     (EMPTY, merge),
     (DOT, dots),
+    (DOT, without_dots_alone),
 ];
 
 const LOOK_ALIKE: u8 = 1;
@@ -106,7 +107,7 @@ fn marks(path: &[u8]) -> u8 {
             b'\\' => BACKSLASH,
             b'/' if before == b'/' => EMPTY,
             b';' => SEMICOLON,
-            b'.' if before == b'/' => DOT,
+            b'.' | b' ' if before == b'/' => DOT,
             b'(' if before == b'/' => PARENTHESIS,
             _ => 0,
         };
@@ -303,6 +304,20 @@ fn dots(path: &[u8]) -> Vec<u8> {
     }
     let mut out = vec![b'/'];
     out.extend(kept.join(&b'/'));
+    out
+}
+
+/// Without segments of more dots than two, or of spaces: `CivetWeb` and Windows file systems drop these at the end of a segment.
+fn without_dots_alone(path: &[u8]) -> Vec<u8> {
+    let stays = |segment: &&[u8]| {
+        let dropped = segment.iter().all(|byte| matches!(byte, b'.' | b' '));
+        segment.is_empty() || matches!(*segment, b"." | b"..") || !dropped
+    };
+    let left = path.split(|byte| *byte == b'/').filter(stays);
+    let mut out = left.collect::<Vec<_>>().join(&b'/');
+    if out.first() != Some(&b'/') {
+        out.insert(0, b'/');
+    }
     out
 }
 

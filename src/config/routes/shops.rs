@@ -74,6 +74,13 @@ fn windows(path: &str) -> Option<String> {
     )
 }
 
+/// Dots at the end of a segment go, and with them a segment of nothing else, once the path is resolved: `CivetWeb`.
+fn dotless(path: &str) -> Option<String> {
+    let path = resolve(&unescape(path)?.replace('\\', "/"));
+    let parts = path.split('/').map(|part| part.trim_end_matches('.'));
+    Some(squeeze(&parts.collect::<Vec<_>>().join("/")))
+}
+
 /// Takes a session out of the path, one with a name that the law's pieces have: ASP.NET.
 fn sessions(path: &str) -> Option<String> {
     Some(proxy(path)?.replace("/(S(x))", ""))
@@ -125,12 +132,13 @@ fn careless(path: &str) -> Option<String> {
     Some(path.split(['?', '#']).next().unwrap_or_default().to_owned())
 }
 
-pub(super) const SHOPS: [(&str, Shop); 14] = [
+pub(super) const SHOPS: [(&str, Shop); 15] = [
     ("plain", |path| Some(path.to_owned())),
     ("proxy", proxy),
     ("container", container),
     ("chain", chain),
     ("windows", windows),
+    ("dotless", dotless),
     ("sessions", sessions),
     ("script", script),
     ("keeper", keeper),

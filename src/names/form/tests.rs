@@ -158,7 +158,16 @@ fn a_body_in_another_type_says_otherwise_where_it_reads_so_as_a_form() {
     ] {
         assert!(!other(same, true), "{same}");
     }
-    for otherwise in ["id=8", "id=7;x", "x=1&ID=8&", ";%69d=8", "{\"a\":\"&id=8&\"}", "id=%"] {
+    for otherwise in [
+        "id=8",
+        "id=7;x",
+        "x=1&ID=8&",
+        ";%69d=8",
+        "{\"a\":\"&id=8&\"}",
+        "id=%",
+        "=id=8",
+        "\u{FEFF}id=8",
+    ] {
         assert!(other(otherwise, true), "{otherwise}");
     }
     assert!(!other("a&id=8", false), "what may go on is left out");

@@ -10,7 +10,16 @@ fn a_value_is_read_where_all_stacks_read_the_same() {
     assert_eq!(of("x=1&id=a%2Db+c"), is("a-b c"));
     assert_eq!(of("ID=5&id=5"), is("5"));
     assert_eq!(of("id"), is(""));
-    for none in ["", "x=1", "ids=1&x[id]=2", "x=%26id%3D7", "x=[id]"] {
+    for none in [
+        "",
+        "x=1",
+        "ids=1&x[id]=2",
+        "x=%26id%3D7",
+        "x=[id]",
+        "=ids=1",
+        "==",
+        "x==id=7",
+    ] {
         assert_eq!(of(none), Ok(None), "{none}");
     }
     for doubtful in [
@@ -24,6 +33,10 @@ fn a_value_is_read_where_all_stacks_read_the_same() {
         "id=1;x=2",
         "x;id=7",
         "id==7",
+        "=id=7",
+        "id=7&==id=8",
+        "x=1&=%69d=7",
+        "=id",
         "id=abc[x]=7",
         "id=abc[x%5D=7",
         "id=100%",

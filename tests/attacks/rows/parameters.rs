@@ -30,7 +30,7 @@ const fn form(name: &'static str, kind: &'static [(&'static str, &'static str)],
 const FORM: &[(&str, &str)] = &[("Content-Type", "application/x-www-form-urlencoded")];
 const PARTS: &[(&str, &str)] = &[("Content-Type", "multipart/form-data; boundary=b")];
 
-const CASES: [Case; 43] = [
+const CASES: [Case; 47] = [
     other("a second value", "/event?event_id=a&event_id=b"),
     other("a second value behind a semicolon", "/event?event_id=a&x=1;event_id=b"),
     other("a name that PHP trims", "/event?event_id=a&%20event_id=b"),
@@ -48,6 +48,14 @@ const CASES: [Case; 43] = [
     other(
         "a name with a percent sign that is no escape",
         "/event?event_id=a&event_id%=b",
+    ),
+    other("a sign before the name", "/event?=event_id=b&event_id=a"),
+    other("signs before an escaped name", "/event?event_id=a&==%65vent_id=b"),
+    form("a sign before the name in the form", FORM, "=event_id=b"),
+    form(
+        "a byte-order mark before a form in another type",
+        &[("Content-Type", "text/plain")],
+        "\u{FEFF}event_id=b",
     ),
     other(
         "a query behind a semicolon of the path",

@@ -58,6 +58,30 @@ fn dots_slashes_and_parameters_are_read_both_ways() {
 }
 
 #[test]
+fn a_segment_of_dots_alone_may_be_none() {
+    for odd in [
+        "/.../seats",
+        "/....//seats",
+        "/./.../seats",
+        "/%2e%2e%2e/seats",
+        "/...%2fseats",
+        "/...%5cseats",
+        "/...\\seats",
+        "/.%20/seats",
+        "/%20/seats",
+        "/seats/...",
+    ] {
+        let all = readings(odd);
+        assert!(
+            all.iter().any(|path| path.trim_end_matches('/') == "/seats"),
+            "{odd}: {all:?}"
+        );
+    }
+    assert!(readings("/...").contains(&"/".into()));
+    assert!(readings("/a/.../../b").contains(&"/b".into()));
+}
+
+#[test]
 fn bytes_that_are_no_utf_8_are_read_and_dropped() {
     for odd in [
         "/seats%ff",
