@@ -65,12 +65,20 @@ pub enum Account {
     Nobody,
 }
 
+/// What a request is for, where that matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Purpose {
+    /// On one of the room's `return_routes`, where a payment provider sends the visitor back.
+    pub returning: bool,
+    /// It may be an order, in a room that sells by stock.
+    pub orders: bool,
+}
+
 /// All that the decision rests on.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     pub kind: Kind,
-    /// On one of the room's `return_routes`, where a payment provider sends the visitor back.
-    pub returning: bool,
+    pub purpose: Purpose,
     pub mode: Mode,
     /// All of the line's stock is sold.
     pub sold_out: bool,
@@ -166,7 +174,7 @@ fn by_session(facts: &Facts) -> Verdict {
 }
 
 fn rest(facts: &Facts) -> Verdict {
-    if facts.returning {
+    if facts.purpose.returning {
         return Verdict::ForwardReturn;
     }
     if facts.account == Account::Other {
@@ -180,6 +188,8 @@ fn rest(facts: &Facts) -> Verdict {
     }
     match facts.kind {
         _ if facts.held_back => Verdict::SameSiteLink,
+        // Nobody holds a piece for it. What is bought by a pass whose session is over is counted as its visitor's.
+        Kind::Passive | Kind::Api if facts.purpose.orders && facts.pass == PassState::None => Verdict::NotNow,
         Kind::Passive | Kind::Crawler | Kind::Api | Kind::Preflight if facts.door == Door::Open => Verdict::Forward,
         // What an operator or the schedule holds or has closed stays so.
         Kind::Crawler if facts.mode == Mode::Auto => Verdict::Crawl,

@@ -36,6 +36,11 @@ pub fn is_claimed(head: &Parts) -> bool {
     claimed(&head.headers).next().is_some() || head.uri.query().is_some_and(is_in_query)
 }
 
+/// Whether a request only reads (RFC 9110, section 9.2.1), whatever a shop may take its method for.
+pub fn is_read(head: &Parts) -> bool {
+    head.method.is_safe() && !is_claimed(head)
+}
+
 /// Whether a query names a method.
 pub fn is_in_query(query: &str) -> bool {
     in_query(query).next().is_some()

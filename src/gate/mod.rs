@@ -83,7 +83,7 @@ use crate::time;
 use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
-use decide::{PassState, TicketState, Verdict, decide};
+use decide::{PassState, Purpose, TicketState, Verdict, decide};
 use forward::Admission;
 use forward_auth::Aim;
 use in_flight::{InFlight, Right};
@@ -271,23 +271,25 @@ impl Gate {
         }
         // SECURITY: a return ends with its answer; a tunnel would not.
         let returning = place.returning && !request.head.headers.contains_key(UPGRADE);
+        let orders = !method::is_read(&request.head) && self.shared.sells(&rules.room.name);
+        let purpose = Purpose { returning, orders };
         if let Some(answer) = seat.take_code(visit, &request.head) {
             return answer;
         }
         let Some(mut worth) = seat.worth(visit) else {
             return self.shared.unavailable(&rules.pages, visit);
         };
-        let mut verdict = decide(&worth.facts(visit, &seat, returning));
+        let mut verdict = decide(&worth.facts(visit, &seat, purpose));
         if !visit.aim.carries_out(verdict) {
             return forward_auth::no();
         }
         if verdict != Verdict::NotYours && !seat.tags.is_empty() {
             worth = Box::pin(seat.own(visit, worth)).await;
-            verdict = decide(&worth.facts(visit, &seat, returning));
+            verdict = decide(&worth.facts(visit, &seat, purpose));
         }
         if verdict == Verdict::Wait && worth.ticket() == TicketState::Unknown {
             worth = Box::pin(seat.give_back(visit, worth)).await;
-            verdict = decide(&worth.facts(visit, &seat, returning));
+            verdict = decide(&worth.facts(visit, &seat, purpose));
         }
         if verdict.awaits_body() && visit.aim == Aim::Shop && !request.body.is_complete() {
             // The session goes on for as long as the body comes, as while an answer does.
@@ -308,7 +310,7 @@ impl Gate {
                 return self.shared.unavailable(&rules.pages, visit);
             };
             worth = now;
-            verdict = decide(&worth.facts(visit, &seat, returning));
+            verdict = decide(&worth.facts(visit, &seat, purpose));
         }
         request.meets = place.ends_on;
         // PERF: most requests go on by the session of their pass.

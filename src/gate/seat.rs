@@ -18,7 +18,7 @@ use super::accounts;
 use super::anew::Signed;
 use super::codes::ShownCode;
 use super::cookies::{Own, Policy};
-use super::decide::{Account, Door, Facts, PassState, TicketState, Void};
+use super::decide::{Account, Door, Facts, PassState, Purpose, TicketState, Void};
 use super::join::number_of;
 use super::kind::{Kind, is_link_from_elsewhere};
 use super::known::{KnownPass, Memory, Tokens};
@@ -295,10 +295,10 @@ impl<'a> Seat<'a> {
 impl Worth {
     /// What the decision rests on.
     #[must_use]
-    pub fn facts(&self, visit: &Visit, seat: &Seat<'_>, returning: bool) -> Facts {
+    pub fn facts(&self, visit: &Visit, seat: &Seat<'_>, purpose: Purpose) -> Facts {
         Facts {
             kind: visit.kind,
-            returning,
+            purpose,
             mode: self.mode,
             sold_out: self.sold_out,
             door: self.door,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gate::decide::tests::FACTS;
-use crate::gate::decide::{Account, Door, Facts, Verdict, Void, decide};
+use crate::gate::decide::{Account, Door, Facts, Purpose, Verdict, Void, decide};
 use crate::gate::kind::Kind;
 use crate::room::PendingId;
 
@@ -23,7 +23,10 @@ fn anothers_place_is_refused_on_every_route_but_a_return() {
             assert_eq!(decide(&facts), Verdict::NotYours);
             assert_eq!(
                 decide(&Facts {
-                    returning: true,
+                    purpose: Purpose {
+                        returning: true,
+                        ..FACTS.purpose
+                    },
                     ..facts
                 }),
                 Verdict::ForwardReturn
@@ -73,7 +76,10 @@ fn a_place_that_lets_in_without_its_account_leads_to_the_sign_in() {
                 };
                 assert_eq!(decide(&facts), Verdict::SignIn);
                 let returning = Facts {
-                    returning: true,
+                    purpose: Purpose {
+                        returning: true,
+                        ..FACTS.purpose
+                    },
                     ..facts
                 };
                 assert_eq!(decide(&returning), Verdict::ForwardReturn);

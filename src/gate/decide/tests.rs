@@ -5,7 +5,10 @@ use super::*;
 /// A newcomer's navigation to an ordinary room.
 pub(in crate::gate) const FACTS: Facts = Facts {
     kind: Kind::Navigation,
-    returning: false,
+    purpose: Purpose {
+        returning: false,
+        orders: false,
+    },
     mode: Mode::Auto,
     sold_out: false,
     door: Door::Line,
@@ -13,6 +16,10 @@ pub(in crate::gate) const FACTS: Facts = Facts {
     account: Account::Fits,
     pass: PassState::None,
     ticket: TicketState::None,
+};
+const RETURN: Purpose = Purpose {
+    returning: true,
+    orders: false,
 };
 const JOIN: Verdict = Verdict::Join {
     pending: None,
@@ -45,7 +52,7 @@ fn a_valid_pass_is_forwarded_whatever_the_mode() {
 fn a_return_route_is_forwarded_without_a_session_even_when_closed() {
     let facts = Facts {
         kind: Kind::CrossSitePost,
-        returning: true,
+        purpose: RETURN,
         held_back: true,
         mode: Mode::Closed,
         ..FACTS
@@ -78,7 +85,7 @@ fn an_outage_that_opens_the_room_lets_everybody_past_but_who_has_a_turn() {
     };
     assert_eq!(decide(&called), Verdict::Claim);
     let returning = Facts {
-        returning: true,
+        purpose: RETURN,
         door: Door::LetPast,
         ..FACTS
     };
@@ -122,7 +129,7 @@ fn a_link_of_another_site_whose_cookies_were_held_back_gets_a_link_and_never_a_p
         assert_eq!(decide(&Facts { mode, ..facts }), Verdict::SameSiteLink);
     }
     let returning = Facts {
-        returning: true,
+        purpose: RETURN,
         ..facts
     };
     assert_eq!(decide(&returning), Verdict::ForwardReturn);
@@ -163,6 +170,39 @@ fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
     }
 }
 
+#[test]
+fn an_order_of_a_room_that_sells_passes_by_a_session_alone() {
+    let order = Facts {
+        kind: Kind::Api,
+        purpose: Purpose {
+            orders: true,
+            ..FACTS.purpose
+        },
+        door: Door::Open,
+        ..FACTS
+    };
+    for kind in [Kind::Api, Kind::Passive] {
+        for ticket in [TicketState::None, TicketState::Waiting, TicketState::Void(Void::Ended)] {
+            assert_eq!(decide(&Facts { kind, ticket, ..order }), Verdict::NotNow);
+        }
+    }
+    let over = Facts {
+        pass: PassState::Void,
+        ..order
+    };
+    assert_eq!(decide(&over), Verdict::Forward, "it is counted as the visitor's");
+    let inside = Facts {
+        ticket: TicketState::Inside,
+        ..order
+    };
+    assert_eq!(decide(&inside), Verdict::ForwardInside);
+    let form = Facts {
+        kind: Kind::Post,
+        ..order
+    };
+    assert_eq!(decide(&form), JOIN, "it opens a session");
+}
+
 /// However it gets through: as a return, in an outage, or where the room is open.
 #[test]
 fn what_is_forwarded_of_a_called_visitor_is_forwarded_as_the_session() {
@@ -174,7 +214,10 @@ fn what_is_forwarded_of_a_called_visitor_is_forwarded_as_the_session() {
         for kind in KINDS {
             let verdict = decide(&Facts {
                 kind,
-                returning,
+                purpose: Purpose {
+                    returning,
+                    ..FACTS.purpose
+                },
                 door,
                 ..called
             });
@@ -193,7 +236,7 @@ fn what_is_forwarded_of_a_called_visitor_is_forwarded_as_the_session() {
         );
     }
     let other = Facts {
-        returning: true,
+        purpose: RETURN,
         account: Account::Other,
         ..called
     };

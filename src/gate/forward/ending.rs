@@ -59,7 +59,7 @@ impl Endable {
     /// pass shows a visitor who has bought nothing yet.
     pub fn of(session: &Session<'_>, met: u32, head: &Parts, former: Option<&Former>) -> Self {
         let is_unfinished = former.is_some_and(|former| former.is_unfinished);
-        let is_look = session.is_new && is_read(head) && !is_unfinished;
+        let is_look = session.is_new && method::is_read(head) && !is_unfinished;
         Self {
             visitor: Arc::clone(&session.visitor),
             edition: session.edition,
@@ -84,7 +84,7 @@ impl Endable {
     /// closes the page, breaks off the request, and the shop has sold all the same. In a room that sells nothing by stock, and of what
     /// only reads, only an answer that a rule of `ends_on` or `completes_on` looks at can matter so much.
     pub fn is_detachable(&self, head: &Parts, shared: &Shared) -> bool {
-        self.met != 0 || (shared.sells(&self.visitor.room) && !is_read(head))
+        self.met != 0 || (shared.sells(&self.visitor.room) && !method::is_read(head))
     }
 
     pub fn visitor(&self) -> &Arc<Visitor> {
@@ -112,10 +112,6 @@ impl Endable {
         };
         shared.replica.insist((*self.visitor).clone(), note);
     }
-}
-
-fn is_read(head: &Parts) -> bool {
-    head.method.is_safe() && !method::is_claimed(head)
 }
 
 /// The shop's own word, which needs no configured route.
