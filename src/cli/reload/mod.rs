@@ -5,12 +5,12 @@
 //! anew beside what is there, and only then puts it in force. A mistake anywhere leaves everything as it was.
 
 mod command;
+mod costs;
 mod draws;
 mod file;
 mod followed;
 mod live;
 mod prepared;
-mod renamed;
 mod rooms;
 mod source;
 
@@ -256,7 +256,7 @@ impl Reloader {
         say(self, &config)?;
         let odd = self.live.take(&config, prepared, &self.filter);
         self.costs.extend(odd.iter().map(ToString::to_string));
-        self.costs.extend(renamed::cookies(&self.config, &config));
+        self.costs.extend(costs::of(&self.config, &config));
         if differ {
             self.runtime.block_on(self.live.keep_rooms(new));
         }

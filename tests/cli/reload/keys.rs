@@ -281,3 +281,18 @@ fn a_change_that_gives_cookies_other_names_says_whom_it_costs_the_place() {
     let told = taken(&site, &gate);
     assert!(!told.contains("newcomers"), "{told}");
 }
+
+#[test]
+fn a_change_by_which_visitors_lose_their_line_says_so() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    site.edit("name = \"shop\"", "name = \"shop\"\nper = \"?event\"");
+    let told = taken(&site, &gate);
+    assert!(told.contains("with another `per` all who wait"), "{told}");
+    site.edit("per = \"?event\"", "per = \"?event\"\nallow = [\"a\"]");
+    let told = taken(&site, &gate);
+    assert!(!told.contains("another `per`"), "{told}");
+    site.edit("name = \"shop\"", "name = \"store\"");
+    let told = taken(&site, &gate);
+    assert!(told.contains("room shop is gone: who waits in it"), "{told}");
+}

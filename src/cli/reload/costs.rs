@@ -1,0 +1,49 @@
+//! Changes that cost visitors their places: of what a line goes by, or of the names of cookies, as those that browsers have are worth
+//! nothing then.
+
+use crate::config::Config;
+use crate::config::routes::{Per, PerSource};
+
+/// What the change costs whom, in words for the operator.
+pub fn of(old: &Config, new: &Config) -> Vec<String> {
+    let mut costs = Vec::new();
+    if new.tls.redirect && !old.tls.redirect {
+        costs.push(
+            "tls.redirect: who came without TLS is a newcomer over TLS, as cookies from without could be anybody's; \
+             switch it on before anybody waits"
+                .to_owned(),
+        );
+    }
+    let in_file = old.rooms.iter().filter(|room| !room.added);
+    let gone = in_file.filter(|before| new.rooms.iter().all(|room| room.name != before.name));
+    costs.extend(gone.map(|room| {
+        format!(
+            "room {} is gone: who waits in it, or is inside, is a newcomer wherever its paths belong now. A room is known by its \
+             name: one that is to keep its line keeps that, too",
+            room.name
+        )
+    }));
+    for room in &new.rooms {
+        let before = old.rooms.iter().find(|before| before.name == room.name);
+        if before.is_some_and(|before| before.per.as_ref().map(source) != room.per.as_ref().map(source)) {
+            costs.push(format!(
+                "room {}: with another `per` all who wait, or are inside, are newcomers in other lines, and each line has the whole \
+                 capacity and stock; change it when nobody waits",
+                room.name
+            ));
+        }
+        let loses = before.is_some_and(|before| before.cookie_domain.is_some() && room.cookie_domain.is_none());
+        if loses {
+            costs.push(format!(
+                "room {}: without its cookie_domain all who came by TLS are newcomers, as any host of the domain could have set \
+                 their cookies; take it out when nobody waits",
+                room.name
+            ));
+        }
+    }
+    costs
+}
+
+fn source(per: &Per) -> &PerSource {
+    &per.source
+}
