@@ -88,6 +88,11 @@ fn read_hold(r: &mut Reader) -> Read<(GateId, Hold)> {
 }
 
 impl State {
+    /// The incarnations of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
+    pub fn lost_logs(&self) -> impl Iterator<Item = u64> {
+        self.moment.past.lacking().map(|era| era.0)
+    }
+
     /// Before the sections of an entry that brings back an era: it is known from now on, and nobody is called.
     pub(super) fn adopt(&mut self, entry: &Entry, effects: &mut Effects) {
         let Some(adopt) = entry.batch.adopt else { return };

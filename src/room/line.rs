@@ -11,8 +11,9 @@ pub(super) use super::crowd::Crowd;
 
 use super::codec::{Read, Reader, Writer};
 use super::deadlines::{Deadlines, Due};
+use super::era::Eras;
 use super::figures::{read_figures, write_figures};
-use super::ids::{Clock, Edition, Era, LaneId, Wall};
+use super::ids::{Clock, Edition, Era, LaneId, Place, Wall};
 use super::lane::Lane;
 use super::load::Allowance;
 use super::moment::Moment;
@@ -190,17 +191,11 @@ impl Line {
         self.lanes.iter_mut().flat_map(Lane::begin_sale).collect()
     }
 
-    /// The line is closed for a draw: who came later stands behind.
-    pub fn close_draw(&mut self) {
+    /// The line is closed for a draw, by [`Eras::close`] or [`Eras::close_lost`]: who came later stands behind.
+    pub fn close_draw(&mut self, close: fn(&mut Eras, Place)) {
         for lane in &mut self.lanes {
-            lane.eras.close(lane.horizon());
-        }
-    }
-
-    /// The same for those who came in the logs before.
-    pub fn close_lost_draw(&mut self) {
-        for lane in &mut self.lanes {
-            lane.eras.close_lost(lane.horizon());
+            let horizon = lane.horizon();
+            close(&mut lane.eras, horizon);
         }
     }
 

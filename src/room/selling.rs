@@ -179,6 +179,7 @@ impl Line {
 mod tests {
     use super::*;
     use crate::draw::Hash;
+    use crate::room::era::Eras;
     use crate::room::ids::{Clock, Place, Wall};
     use crate::room::past::Past;
     use crate::room::record::Call;
@@ -205,7 +206,7 @@ mod tests {
         line.figures.called = 10;
         line.tally.begin(vec![Place(start.0 + 5)], None);
         line.recount_pieces();
-        line.close_draw();
+        line.close_draw(Eras::close);
         assert_eq!(line.tally.unfinished(line.slots()), 5);
         line.draw(Edition(0), |_, _| Hash([7; 32]), Clock(0));
         let moved = |place: Place| line.lanes[0].slots.get(place).is_none();

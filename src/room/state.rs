@@ -217,11 +217,6 @@ impl State {
         })
     }
 
-    /// The incarnations of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
-    pub fn lost_logs(&self) -> impl Iterator<Item = u64> {
-        self.moment.past.lacking().map(|era| era.0)
-    }
-
     /// The names of all rooms.
     pub fn room_names(&self) -> impl Iterator<Item = &RoomName> {
         self.rooms.keys()

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Room;
 use crate::draw::{Draw, FORM, Hash, Published};
 use crate::room::entry::Change;
-use crate::room::ids::{LaneId, LineName, RoomName};
-use crate::room::line::Line;
+use crate::room::era::Eras;
+use crate::room::ids::{LaneId, LineName, Place, RoomName};
 use crate::room::moment::Moment;
 use crate::room::sale::{BreaksDraw, Commitment, Forms, Made, Owed, Sale};
 use crate::room::schedule::Phase;
@@ -75,7 +75,7 @@ impl Room {
         }
         let sale = Arc::make_mut(&mut self.sale);
         (sale.lost, sale.closed) = (false, Some(m.time));
-        self.lines.values_mut().for_each(Line::close_draw);
+        self.close_lines(Eras::close);
     }
 
     /// Visitors of a lost log came back after an opening whose draw nobody knows any more.
@@ -99,9 +99,13 @@ impl Room {
         sale.lost = false;
         if !forms {
             sale.closed = Some(m.time);
-            self.lines.values_mut().for_each(Line::close_lost_draw);
+            self.close_lines(Eras::close_lost);
         }
         self.settle(m);
+    }
+
+    fn close_lines(&mut self, close: fn(&mut Eras, Place)) {
+        self.lines.values_mut().for_each(|line| line.close_draw(close));
     }
 
     fn draw(&mut self, name: &RoomName, secret: Hash, value: Option<&str>, m: &Moment) -> bool {
