@@ -161,8 +161,8 @@ fn verdict(figures: &Figures, faults: &[Fault]) -> String {
     }
     text += match figures.published().beacon {
         Some(_) => {
-            "all fits: the secret was fixed before the opening and the beacon's value made the order; compare that value with \
-             what its publisher says\n"
+            "all fits: the secret is the one that was promised, and the beacon's value made the order; compare that value with \
+             what its publisher says, and see that the commitment was published before the opening\n"
         }
         None => {
             "all fits: nothing was changed after the commitment; without a beacon this does not prove that the draw was \

@@ -1,7 +1,8 @@
-//! Whether a cache that serves many people may keep an answer: a cookie must never be stored in one.
+//! Whether a cache that serves many people may keep an answer: a cookie must never be stored in one, and neither may a page of a room, which
+//! the cache would give to people in line.
 
-use http::header::{CACHE_CONTROL, EXPIRES, HeaderMap, HeaderName};
-use http::{HeaderValue, Method, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName};
+use http::{HeaderValue, Method, Response, StatusCode};
 
 /// Statuses that caches may keep without being told to (RFC 9110, section 15.1), and 304, whose fields join a kept answer
 /// (RFC 9111, section 4.3.4).
@@ -32,8 +33,53 @@ pub fn is_explicit(headers: &HeaderMap) -> bool {
         || headers.keys().any(is_for_caches_alone)
 }
 
+/// Keeps a page out of shared caches; the visitor's own browser may keep it for as long as the shop says. What is no page, such as a script
+/// or a picture, stays as it is.
+pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
+    if !is_page(response.headers()) || !by_shared_caches(method, response.status(), response.headers()) {
+        return;
+    }
+    let headers = response.headers_mut();
+    remove_for_caches_alone(headers);
+    let said = lines(headers).flat_map(directives).map(str::trim);
+    let kept = said.filter(|item| !item.is_empty() && !is_for_shared_caches(item));
+    let line = kept.chain(["private"]).collect::<Vec<_>>().join(", ");
+    let line = HeaderValue::try_from(line).unwrap_or(HeaderValue::from_static("private"));
+    headers.insert(CACHE_CONTROL, line);
+}
+
+fn is_page(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    kind.is_some_and(|kind| {
+        let is = |name: &[u8]| {
+            kind.get(..name.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(name))
+        };
+        is(b"text/html") || is(b"application/xhtml+xml")
+    })
+}
+
+/// A directive that says something to shared caches, or `must-understand`, with which they leave `no-store` aside.
+fn is_for_shared_caches(directive: &str) -> bool {
+    let name = directive.split('=').next().unwrap_or_default().trim();
+    ["public", "s-maxage", "private", "proxy-revalidate", "must-understand"]
+        .iter()
+        .any(|word| name.eq_ignore_ascii_case(word))
+}
+
 /// Keeps an answer out of shared caches; the visitor's own browser may still keep it if it checks back.
 pub fn make_private(headers: &mut HeaderMap) {
+    remove_for_caches_alone(headers);
+    headers.remove(EXPIRES);
+    let rest = if says_alone(headers, "no-store") {
+        "no-store"
+    } else {
+        "private, no-cache"
+    };
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(rest));
+}
+
+fn remove_for_caches_alone(headers: &mut HeaderMap) {
     let for_caches: Vec<HeaderName> = headers
         .keys()
         .filter(|name| is_for_caches_alone(name))
@@ -42,13 +88,6 @@ pub fn make_private(headers: &mut HeaderMap) {
     for name in for_caches {
         headers.remove(name);
     }
-    headers.remove(EXPIRES);
-    let rest = if says_alone(headers, "no-store") {
-        "no-store"
-    } else {
-        "private, no-cache"
-    };
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static(rest));
 }
 
 /// Fields that caches obey before `Cache-Control`: `CDN-Cache-Control` and a cache's own (RFC 9213), and older ones.
@@ -160,6 +199,37 @@ mod tests {
         ] {
             assert!(!kept(all), "{all}");
         }
+    }
+
+    #[test]
+    fn a_page_is_kept_by_its_visitors_browser_alone_and_the_rest_as_the_shop_says() {
+        let after = |kind: &'static str, said: &[(&'static str, &'static str)]| {
+            let mut answer = Response::builder().header(CONTENT_TYPE, kind);
+            for (name, value) in said {
+                answer = answer.header(*name, *value);
+            }
+            let mut answer = answer.body(()).unwrap();
+            keep_page(&Method::GET, &mut answer);
+            let headers = answer.headers();
+            let left: Vec<String> = lines(headers).map(str::to_owned).collect();
+            (left.join(" | "), headers.len())
+        };
+        let public = ("cache-control", "public, max-age=60, s-maxage=9");
+        let page = "Text/HTML; charset=utf-8";
+        assert_eq!(after(page, &[public]), ("max-age=60, private".to_owned(), 2));
+        assert_eq!(after(page, &[]), ("private".to_owned(), 2), "kept by a guess");
+        let cdn = ("cdn-cache-control", "max-age=60");
+        assert_eq!(
+            after(page, &[cdn, ("cache-control", "private=\"x\"")]),
+            ("private".to_owned(), 2)
+        );
+        let told = "no-store, must-understand, max-age=60, public";
+        assert_eq!(
+            after(page, &[("cache-control", told)]).0,
+            "no-store, max-age=60, private"
+        );
+        assert_eq!(after(page, &[("cache-control", "no-store")]).0, "no-store");
+        assert_eq!(after("text/css", &[public, cdn]), (public.1.to_owned(), 3));
     }
 
     #[test]

@@ -188,8 +188,8 @@ fn rest(facts: &Facts) -> Verdict {
     }
     match facts.kind {
         _ if facts.held_back => Verdict::SameSiteLink,
-        // Nobody holds a piece for it. What is bought by a pass whose session is over is counted as its visitor's.
-        Kind::Passive | Kind::Api if facts.purpose.orders && facts.pass == PassState::None => Verdict::NotNow,
+        // Nobody holds a piece for it.
+        Kind::Passive | Kind::Api if facts.purpose.orders => Verdict::NotNow,
         Kind::Passive | Kind::Crawler | Kind::Api | Kind::Preflight if facts.door == Door::Open => Verdict::Forward,
         // What an operator or the schedule holds or has closed stays so.
         Kind::Crawler if facts.mode == Mode::Auto => Verdict::Crawl,

@@ -116,6 +116,16 @@ impl<'a> Admission<'a> {
         }
     }
 
+    /// Its answer is for whom the line let in: a shared cache would give it to those who wait. One with a cookie that must be set is kept
+    /// from caches altogether.
+    fn is_by_line(&self) -> bool {
+        match self {
+            Self::Session(session) => !session.must_set,
+            Self::Open(_) | Self::LetPast(_) | Self::Bounded(_, Some(_)) => true,
+            Self::Free | Self::Off(..) | Self::Bounded(_, None) => false,
+        }
+    }
+
     pub fn session(&self) -> Option<&Session<'a>> {
         match self {
             Self::Session(session) => Some(session),
@@ -180,7 +190,7 @@ impl Gate {
         let Some(upstream) = &self.upstream else {
             return self.no_shop(visit);
         };
-        let whose = right.body_of(visit.client);
+        let (whose, is_by_line) = (right.body_of(visit.client), right.is_by_line());
         let (waited, wall) = match self
             .received(visit, upstream, &mut request, (whose, &right), pages)
             .await
@@ -247,7 +257,12 @@ impl Gate {
         };
         let took = time::uptime().saturating_sub(asked);
         let mut answer = match result {
-            Ok(response) => Answer::new(outcome, holding(response, kept)),
+            Ok(mut response) => {
+                if is_by_line {
+                    cacheable::keep_page(&method, &mut response);
+                }
+                Answer::new(outcome, holding(response, kept))
+            }
             Err(error) => right
                 .refused(error, visit)
                 .unwrap_or_else(|| self.failed(error, pages, visit)),

@@ -271,7 +271,8 @@ impl Gate {
         }
         // SECURITY: a return ends with its answer; a tunnel would not.
         let returning = place.returning && !request.head.headers.contains_key(UPGRADE);
-        let orders = !method::is_read(&request.head) && self.shared.sells(&rules.room.name);
+        let orders = (visit.has_body || request.head.headers.contains_key(UPGRADE) || !method::is_read(&request.head))
+            && self.shared.sells(&rules.room.name);
         let purpose = Purpose { returning, orders };
         if let Some(answer) = seat.take_code(visit, &request.head) {
             return answer;

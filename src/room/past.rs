@@ -90,9 +90,9 @@ impl Past {
         self.lacking().next().is_some()
     }
 
-    /// The eras that are known by their tokens only.
+    /// The eras that are known by their tokens only. The first, of a store that gates share, begins from an empty one that has no number.
     pub fn lacking(&self) -> impl Iterator<Item = Era> {
-        let older = self.eras.range(..self.era());
+        let older = self.eras.range(Era(1)..self.era().max(Era(1)));
         older.filter(|(_, known)| known.end == 0).map(|(era, _)| *era)
     }
 
@@ -232,6 +232,17 @@ mod tests {
         assert_eq!(past.prove(number(15, 0), Clock(1_500)), Proof::LostLine);
         past.note_end(Era(15), 9);
         assert_eq!(past.prove(number(15, 0), Clock(1_499)), Proof::LostLine);
+    }
+
+    #[test]
+    fn an_era_is_lacking_until_it_is_brought_back_and_the_empty_one_before_the_first_never() {
+        let mut past = Past::new(Era(0));
+        past.open(Era(20), 0, Clock(0));
+        assert!(!past.lacks_an_era());
+        past.learn(Era(15));
+        assert_eq!(past.lacking().collect::<Vec<_>>(), [Era(15)]);
+        past.note_end(Era(15), 9);
+        assert!(!past.lacks_an_era());
     }
 
     #[test]

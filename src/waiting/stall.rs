@@ -40,7 +40,7 @@ impl Stall {
     #[must_use]
     pub fn of(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Self> {
         if view.healing_of(room).is_some() {
-            return Some(Self::Healing);
+            return Some(if room.sale.lost { Self::Draw } else { Self::Healing });
         }
         if view.alarm {
             return Some(Self::CutOff);

@@ -73,7 +73,7 @@ fn places_are_worked_out_from_a_file_and_from_standard_input() {
         "closed      2026-12-01T04:00:00.212Z, 1 s after it\n",
         "drawn       1000003\n",
         "beacon      drand quicknet round 22000000 = 7d1f",
-        "all fits: the secret was fixed before the opening",
+        "all fits: the secret is the one that was promised",
     ] {
         assert!(ended.out.contains(line), "{line:?} is not in {}", ended.out);
     }

@@ -328,6 +328,39 @@ async fn what_is_private_in_part_or_not_to_every_cache_is_made_private_with_a_fi
     }
 }
 
+const PAGES: &[Reply] = &[
+    Reply::new(
+        "/page",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nContent-Type: text/html\r\nCache-Control: public, max-age=60\r\nCDN-Cache-Control: max-age=600\r\n",
+        "hello",
+    ),
+    Reply::new(
+        "/style.css",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nContent-Type: text/css\r\nCache-Control: public, max-age=60\r\n",
+        "a{}",
+    ),
+];
+
+/// A cache before the gate would give it to people in line, and to whoever is called: that turn would be missed.
+#[tokio::test]
+async fn a_rooms_page_is_kept_by_no_shared_cache_and_what_belongs_to_it_is() {
+    let house = House::scripted(PAGES, ONE, "").await;
+    let mut guest = house.inside().await;
+    let answer = guest.page("/page").await;
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    assert_eq!(answer.field("cache-control"), Some("max-age=60, private"));
+    assert_eq!(answer.field("cdn-cache-control"), None);
+    let answer = guest.page("/style.css").await;
+    assert_eq!(answer.field("cache-control"), Some("public, max-age=60"));
+    let house = House::scripted(PAGES, &format!("{ONE}\nmode = \"off\""), "").await;
+    let answer = house.guest().page("/page").await;
+    assert_eq!(
+        answer.field("cache-control"),
+        Some("public, max-age=60"),
+        "nobody waits"
+    );
+}
+
 const FOR_CACHES: &[Reply] = &[Reply::new(
     "/logo",
     "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nCache-Control: private\r\nCDN-Cache-Control: max-age=600\r\n",

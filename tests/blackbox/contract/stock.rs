@@ -168,25 +168,24 @@ async fn an_accounts_other_browser_brings_the_receipt_of_its_session() {
     assert_eq!(house.gate.room().await["joins"], 1);
 }
 
-/// Nobody holds a piece for an order that a script sends for somebody who is not inside, though the room is open.
+/// Nobody holds a piece for an order that a script sends for somebody who is not inside, though the room is open: neither without a
+/// pass nor by one whose session is over, which would be good for any number of orders.
 #[tokio::test]
-async fn a_scripts_order_passes_by_a_session_alone_and_counts_whatever_became_of_that() {
-    let house = selling(&format!("stock = 3\n{SHORT}")).await;
+async fn a_scripts_order_passes_by_a_session_alone() {
+    let house = selling("stock = 3").await;
     let mut guest = house.guest();
-    let refused = guest.script("POST", "/receipt/1").await;
-    assert_eq!(
-        (refused.status(), refused.json()["reason"].as_str()),
-        (503, Some("waiting"))
-    );
-    assert!(guest.script("GET", "/receipt/1").await.is_the_shops(), "it only looks");
-    assert!(guest.page("/").await.is_the_shops());
-    idles_out(&house).await;
-    assert!(guest.script("POST", "/receipt/1").await.is_the_shops());
-    sold(&house, 1).await;
-    assert!(guest.page("/").await.is_the_shops());
-    assert!(guest.script("POST", "/receipt/2").await.is_the_shops());
-    sold(&house, 2).await;
-    assert_eq!(house.gate.room().await["joins"], 2);
+    for _ in 0..2 {
+        let refused = guest.script("POST", "/receipt/1").await;
+        assert_eq!(
+            (refused.status(), refused.json()["reason"].as_str()),
+            (503, Some("waiting"))
+        );
+        assert!(guest.script("GET", "/receipt/1").await.is_the_shops(), "it only looks");
+        assert!(guest.page("/").await.is_the_shops());
+        assert!(guest.script("POST", "/receipt/1").await.is_the_shops());
+        idles_out(&house).await;
+    }
+    assert_eq!(house.gate.room().await["completed"], 2);
 }
 
 /// Idles out, and keeps its cookies.
