@@ -257,18 +257,16 @@ impl Gate {
         };
         let took = time::uptime().saturating_sub(asked);
         let mut answer = match result {
-            Ok(mut response) => {
-                if is_by_line {
-                    cacheable::keep_page(&method, &mut response);
-                }
-                Answer::new(outcome, holding(response, kept))
-            }
+            Ok(response) => Answer::new(outcome, holding(response, kept)),
             Err(error) => right
                 .refused(error, visit)
                 .unwrap_or_else(|| self.failed(error, pages, visit)),
         };
         answer.upstream = Some(took);
         self.shared.metrics.upstream.observe(took);
+        if is_by_line {
+            cacheable::keep_page(&method, &mut answer.response);
+        }
         if let Some(session) = session {
             give(&session.cookies, session.must_set, &method, &mut answer.response);
         }

@@ -186,8 +186,8 @@ fn an_order_of_a_room_that_sells_passes_by_a_session_alone() {
             for pass in [PassState::None, PassState::Void] {
                 let facts = Facts {
                     kind,
-                    ticket,
                     pass,
+                    ticket,
                     ..order
                 };
                 assert_eq!(decide(&facts), Verdict::NotNow);
