@@ -33,10 +33,12 @@ pub fn is_explicit(headers: &HeaderMap) -> bool {
         || headers.keys().any(is_for_caches_alone)
 }
 
-/// Keeps a page out of shared caches; the visitor's own browser may keep it for as long as the shop says. What is no page, such as a script
-/// or a picture, stays as it is.
+/// Keeps a page out of shared caches, and what leads to one: the visitor's own browser may keep it for as long as the shop says. What is
+/// neither, such as a script or a picture, stays as it is.
 pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
-    if !is_page(response.headers()) || !by_shared_caches(method, response.status(), response.headers()) {
+    if !leads_to_page(response.status(), response.headers())
+        || !by_shared_caches(method, response.status(), response.headers())
+    {
         return;
     }
     let headers = response.headers_mut();
@@ -48,9 +50,19 @@ pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
     headers.insert(CACHE_CONTROL, line);
 }
 
-fn is_page(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-    kind.is_some_and(|kind| {
+/// A page, what a browser may take for one since it has no type, or a redirect.
+fn leads_to_page(status: StatusCode, headers: &HeaderMap) -> bool {
+    if status == StatusCode::NOT_MODIFIED {
+        return headers.get_all(CONTENT_TYPE).iter().any(is_html);
+    }
+    let mut kinds = headers.get_all(CONTENT_TYPE).iter().peekable();
+    status.is_redirection() || kinds.peek().is_none() || kinds.any(is_html)
+}
+
+/// Of a list some browsers go by the first type and some by the last (Fetch, section 3.5).
+fn is_html(kind: &HeaderValue) -> bool {
+    let mut kinds = kind.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    kinds.any(|kind| {
         let is = |name: &[u8]| {
             kind.get(..name.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(name))
@@ -230,6 +242,22 @@ mod tests {
         );
         assert_eq!(after(page, &[("cache-control", "no-store")]).0, "no-store");
         assert_eq!(after("text/css", &[public, cdn]), (public.1.to_owned(), 3));
+        let html = ("content-type", "text/html");
+        for page in ["text/css, text/html", "Application/XHTML+XML"] {
+            assert_eq!(after(page, &[public]).0, "max-age=60, private", "{page}");
+        }
+        assert_eq!(after("text/css", &[html, public]).0, "max-age=60, private");
+        for (status, is_kept) in [(200, true), (302, true), (304, false)] {
+            let answer = Response::builder().status(status).header(public.0, public.1);
+            let mut answer = answer.body(()).unwrap();
+            keep_page(&Method::GET, &mut answer);
+            let said = &answer.headers()[CACHE_CONTROL];
+            assert_eq!(
+                said == "max-age=60, private",
+                is_kept,
+                "{status} without a type: {said:?}"
+            );
+        }
     }
 
     #[test]

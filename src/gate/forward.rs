@@ -116,16 +116,6 @@ impl<'a> Admission<'a> {
         }
     }
 
-    /// Its answer is for whom the line let in: a shared cache would give it to those who wait. One with a cookie that must be set is kept
-    /// from caches altogether.
-    fn is_by_line(&self) -> bool {
-        match self {
-            Self::Session(session) => !session.must_set,
-            Self::Open(_) | Self::LetPast(_) | Self::Bounded(_, Some(_)) => true,
-            Self::Free | Self::Off(..) | Self::Bounded(_, None) => false,
-        }
-    }
-
     pub fn session(&self) -> Option<&Session<'a>> {
         match self {
             Self::Session(session) => Some(session),
@@ -190,7 +180,7 @@ impl Gate {
         let Some(upstream) = &self.upstream else {
             return self.no_shop(visit);
         };
-        let (whose, is_by_line) = (right.body_of(visit.client), right.is_by_line());
+        let whose = right.body_of(visit.client);
         let (waited, wall) = match self
             .received(visit, upstream, &mut request, (whose, &right), pages)
             .await
@@ -198,7 +188,7 @@ impl Gate {
             Ok(received) => received,
             Err(answer) => return answer,
         };
-        let (meets, former) = (request.meets, request.former.take());
+        let (meets, former, is_protected) = (request.meets, request.former.take(), request.is_protected);
         let Halves { head, body, .. } = &mut *request;
         // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
         // is received ahead holds one while it comes: it counts against a bound of its own.
@@ -264,7 +254,8 @@ impl Gate {
         };
         answer.upstream = Some(took);
         self.shared.metrics.upstream.observe(took);
-        if is_by_line {
+        // One with a cookie that must be set is kept from caches altogether.
+        if is_protected && !session.is_some_and(|session| session.must_set) {
             cacheable::keep_page(&method, &mut answer.response);
         }
         if let Some(session) = session {

@@ -106,6 +106,8 @@ pub struct Halves {
     told: forms::Told,
     /// Bits of the room's `ends_on` and `completes_on` rules that the request meets.
     meets: u32,
+    /// Its route is a room's.
+    is_protected: bool,
     /// The session of a pass that it shows and is not forwarded by: what is bought is bought all the same.
     former: Option<forward::Former>,
 }
@@ -118,6 +120,7 @@ impl Halves {
             body,
             told: forms::Told::default(),
             meets: 0,
+            is_protected: false,
             former: None,
         })
     }
@@ -193,6 +196,7 @@ impl Gate {
             return (None, refusal.answer(&shared.pages, visit));
         }
         let room = routed.room.as_ref().map(|place| place.index);
+        request.is_protected = room.is_some();
         let pages = room.map_or(&shared.pages, |at| &shared.rules[at].pages);
         if routed.streamed.0 {
             request.body.stream();
@@ -271,8 +275,9 @@ impl Gate {
         }
         // SECURITY: a return ends with its answer; a tunnel would not.
         let returning = place.returning && !request.head.headers.contains_key(UPGRADE);
-        let orders = (visit.has_body || request.head.headers.contains_key(UPGRADE) || !method::is_read(&request.head))
-            && self.shared.sells(&rules.room.name);
+        let orders =
+            (visit.has_body || proxy::asks_for_tunnel(&request.head.headers) || !method::is_read(&request.head))
+                && self.shared.sells(&rules.room.name);
         let purpose = Purpose { returning, orders };
         if let Some(answer) = seat.take_code(visit, &request.head) {
             return answer;

@@ -139,6 +139,8 @@ impl Room {
         self.voided = self.edition;
         self.spared = None;
         self.close(m);
+        // What the draw held back is held no more.
+        self.settle(m);
     }
 
     /// Takes back an edition that the log had lost; false if it is not above the room's.
@@ -151,6 +153,7 @@ impl Room {
             Arc::make_mut(&mut self.sale).lost = lost;
             self.spared = Some(m.past.era());
             self.regain_stock(m.past.era());
+            self.settle(m);
             self.repaint();
         }
         higher

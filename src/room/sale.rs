@@ -48,7 +48,7 @@ pub struct Forms {
 pub enum BreaksDraw {
     #[error(
         "the room's line is closed for a draw that is not made yet, so how it calls and by which beacon stay: give the beacon's \
-         value, or reset the room, which begins another edition and stands in the report"
+         value, or set another opening and reset the room, which begins another edition and stands in the report"
     )]
     Closed,
     #[error(

@@ -98,6 +98,7 @@ pub fn same_elsewhere(log: &mut Log) {
     let [here, there] = [&here, &there].map(|view| &view.rooms[&room()]);
     let line = LineName::ONLY;
     assert_eq!(here.sale, there.sale);
+    assert_eq!(here.settings, there.settings, "what is in force");
     if let (Some(a), Some(b)) = (here.line(&line), there.line(&line)) {
         assert_eq!((a.frame(LANE), a.figures), (b.frame(LANE), b.figures));
         for number in a

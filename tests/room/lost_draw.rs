@@ -262,3 +262,37 @@ fn an_opening_that_is_moved_while_visitors_come_back_closes_the_line() {
     assert_eq!(says(&mut log, reveal(0, SECRET, None)), Changed::Taken);
     assert!(!view(&mut log).sale.has_no_order());
 }
+
+/// Its opening is over: another draw is of another opening.
+#[test]
+fn a_reset_of_a_line_that_is_closed_for_its_draw_holds_nobody_and_leads_to_another_draw_by_another_opening() {
+    let mut log = Log::new(drawing(1, Some("a beacon")));
+    until(&mut log, 10_000);
+    log.change(promise(1, Some("a beacon")));
+    crowd(&mut log, 10);
+    until(&mut log, 30_500);
+    let mut held = log.fork();
+    assert!(view(&mut log).sale.is_awaited());
+    log.change(Change::Reset);
+    same_elsewhere(&mut log);
+    let newcomer = log.join(1)[0];
+    log.pass(500);
+    same_elsewhere(&mut log);
+    assert!(log.is_called(newcomer), "in order of arrival");
+
+    let mut settings = drawing(1, Some("a beacon"));
+    let schedule = settings.schedule.as_mut().unwrap();
+    schedule.rule = "another rule".to_owned();
+    schedule.windows[0].opens.0 += 60_000;
+    let opens = schedule.windows[0].opens;
+    held.change(Change::Configure(settings));
+    held.change(Change::Reset);
+    same_elsewhere(&mut held);
+    let forms = Forms { opens, ..forms(1) };
+    assert_eq!(says(&mut held, promise_of(2, Some("a beacon"), forms)), Changed::Taken);
+    let people = crowd(&mut held, 10);
+    assert!(people.iter().all(|person| !held.is_called(*person)));
+    until(&mut held, 90_500);
+    assert!(view(&mut held).sale.is_awaited());
+    assert!(entry(&mut held, people[0]).is_some());
+}

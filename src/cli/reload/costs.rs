@@ -25,7 +25,7 @@ pub fn of(old: &Config, new: &Config) -> Vec<String> {
     }));
     for room in &new.rooms {
         let before = old.rooms.iter().find(|before| before.name == room.name);
-        if before.is_some_and(|before| before.per.as_ref().map(source) != room.per.as_ref().map(source)) {
+        if before.is_some_and(|before| !is_split_alike(before.per.as_ref(), room.per.as_ref())) {
             costs.push(format!(
                 "room {}: with another `per` all who wait, or are inside, are newcomers in other lines, and each line has the whole \
                  capacity and stock; change it when nobody waits",
@@ -44,6 +44,10 @@ pub fn of(old: &Config, new: &Config) -> Vec<String> {
     costs
 }
 
-fn source(per: &Per) -> &PerSource {
-    &per.source
+/// By the same parameter, or by a variable of the path whatever that is called.
+fn is_split_alike(before: Option<&Per>, after: Option<&Per>) -> bool {
+    match (before.map(|per| &per.source), after.map(|per| &per.source)) {
+        (Some(PerSource::Path(_)), Some(PerSource::Path(_))) => true,
+        (before, after) => before == after,
+    }
 }

@@ -1,9 +1,11 @@
 //! Dates, lanes, stock and draw that were moved while somebody waited, or while a draw was on.
 
-use anteroom::room::{Batch, Change, Edition, NamedLane, Overrides, RoomChange, Settings, Wall, Who};
+use anteroom::room::{
+    Batch, Change, Edition, Era, LaneId, NamedLane, Number, Overrides, RoomChange, Section, Settings, Wall, Who,
+};
 
 use super::super::forged::program;
-use super::super::hall::{Hall, room};
+use super::super::hall::{Hall, INCARNATION, room, section};
 use super::{Act, SECRET, drawn, joins, promise, schedule, seconds, two_slots, word};
 
 /// What a room that began at this time is set to.
@@ -448,4 +450,36 @@ fn an_opening_that_the_room_did_not_take_moves_nothing() {
         seconds(hall, 1);
     });
     assert!(code == 0 && !said.contains("moved"), "{said}");
+}
+
+/// Its opening is over, and it is to be drawn again all the same.
+#[test]
+fn a_draw_that_was_lost_and_is_not_made_anew_is_an_intervention() {
+    let over = |from: u64| drawn(from - 20_000, from - 1_000);
+    let (code, said) = told(over, 0, |hall, from| {
+        let number = Number {
+            era: Era(INCARNATION - 1),
+            n: 3,
+        };
+        hall.hear(
+            1,
+            10,
+            Section {
+                marks: vec![(LaneId(0), number)],
+                ..section()
+            },
+        );
+        hall.configure(
+            1,
+            Settings {
+                draw: None,
+                ..over(from)
+            },
+        );
+    });
+    assert_eq!(code, 1);
+    assert!(
+        said.contains("draw changed by the configuration file") && said.contains("to fifo, while 1 waited"),
+        "{said}"
+    );
 }
