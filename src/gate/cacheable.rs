@@ -8,21 +8,34 @@ use http::{HeaderValue, Method, Response, StatusCode};
 /// (RFC 9111, section 4.3.4).
 const HEURISTIC: [u16; 13] = [200, 203, 204, 206, 300, 301, 304, 308, 404, 405, 410, 414, 501];
 
-/// RFC 9111, section 3, for a cache between many visitors and the gate.
+/// RFC 9111, section 3, for a cache between many visitors and the gate. An answer to what is no read is kept only where that is said
+/// (RFC 9110, section 9.3.3).
 #[must_use]
 pub fn by_shared_caches(method: &Method, status: StatusCode, headers: &HeaderMap) -> bool {
-    if (method != Method::GET && method != Method::HEAD) || status.is_informational() {
+    if status.is_informational() || is_kept_out(headers) {
         return false;
     }
+    is_explicit(headers) || (is_read(method) && HEURISTIC.contains(&status.as_u16()))
+}
+
+/// The same for a cache that keeps whatever status it is told to, as nginx does by `proxy_cache_valid any`.
+#[must_use]
+pub fn by_any_cache(method: &Method, headers: &HeaderMap) -> bool {
+    (is_read(method) || is_explicit(headers)) && !is_kept_out(headers)
+}
+
+fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// No shared cache keeps the answer, whatever its status.
+fn is_kept_out(headers: &HeaderMap) -> bool {
     if headers.keys().any(is_for_caches_alone) {
-        return true;
+        return false;
     }
     // Caches that know the status leave `no-store` aside then (RFC 9111, section 5.2.2.3).
     let is_stored = !says_alone(headers, "no-store") || says(headers, "must-understand");
-    if !is_stored || says_alone(headers, "private") {
-        return false;
-    }
-    is_explicit(headers) || HEURISTIC.contains(&status.as_u16())
+    !is_stored || says_alone(headers, "private")
 }
 
 /// The answer asks to be kept by caches, rather than saying nothing.
@@ -36,9 +49,8 @@ pub fn is_explicit(headers: &HeaderMap) -> bool {
 /// Keeps a page out of shared caches, and what leads to one: the visitor's own browser may keep it for as long as the shop says. What is
 /// neither, such as a script or a picture, stays as it is.
 pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
-    if !leads_to_page(response.status(), response.headers())
-        || !by_shared_caches(method, response.status(), response.headers())
-    {
+    let headers = response.headers();
+    if !by_any_cache(method, headers) || !leads_to_page(response.status(), headers) {
         return;
     }
     let headers = response.headers_mut();
@@ -59,16 +71,27 @@ fn leads_to_page(status: StatusCode, headers: &HeaderMap) -> bool {
     status.is_redirection() || kinds.peek().is_none() || kinds.any(is_html)
 }
 
-/// Of a list some browsers go by the first type and some by the last (Fetch, section 3.5).
+/// Of a list some browsers go by the first type and some by the last (Fetch, section 3.5); what names no type is guessed (WHATWG MIME
+/// Sniffing, section 7).
 fn is_html(kind: &HeaderValue) -> bool {
-    let mut kinds = kind.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
-    kinds.any(|kind| {
-        let is = |name: &[u8]| {
-            kind.get(..name.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(name))
-        };
-        is(b"text/html") || is(b"application/xhtml+xml")
+    let kinds = kind.as_bytes().split(|byte| *byte == b',');
+    kinds.map(essence).any(|kind| {
+        let is = |name: &[u8]| kind.eq_ignore_ascii_case(name);
+        let is_guessed = is(b"unknown/unknown") || is(b"application/unknown") || is(b"*/*");
+        is_guessed || is(b"text/html") || is(b"application/xhtml+xml") || !names_a_type(kind)
     })
+}
+
+/// A type without its parameters, and without what stands behind a blank.
+fn essence(kind: &[u8]) -> &[u8] {
+    let kind = kind.trim_ascii_start();
+    let end = kind.iter().position(|byte| matches!(byte, b';' | b' ' | b'\t'));
+    &kind[..end.unwrap_or(kind.len())]
+}
+
+fn names_a_type(kind: &[u8]) -> bool {
+    let slash = kind.iter().position(|byte| *byte == b'/');
+    slash.is_some_and(|at| at > 0 && at + 1 < kind.len())
 }
 
 /// A directive that says something to shared caches, or `must-understand`, with which they leave `no-store` aside.
@@ -161,6 +184,7 @@ mod tests {
         assert!(stored(&Method::GET, 200, &[]));
         assert!(!stored(&Method::GET, 302, &[]));
         assert!(!stored(&Method::POST, 200, &[]));
+        assert!(stored(&Method::POST, 200, &[("cache-control", "public, max-age=60")]));
     }
 
     #[test]
@@ -243,11 +267,28 @@ mod tests {
         assert_eq!(after(page, &[("cache-control", "no-store")]).0, "no-store");
         assert_eq!(after("text/css", &[public, cdn]), (public.1.to_owned(), 3));
         let html = ("content-type", "text/html");
-        for page in ["text/css, text/html", "Application/XHTML+XML"] {
+        for page in [
+            "text/css, text/html",
+            "Application/XHTML+XML",
+            "text/html x",
+            "text/html;",
+            "",
+            "html",
+            "; charset=utf-8",
+            "*/*",
+            "unknown/unknown",
+        ] {
             assert_eq!(after(page, &[public]).0, "max-age=60, private", "{page}");
         }
         assert_eq!(after("text/css", &[html, public]).0, "max-age=60, private");
-        for (status, is_kept) in [(200, true), (302, true), (304, false)] {
+        let mut door = Response::builder().status(302).body(()).unwrap();
+        keep_page(&Method::GET, &mut door);
+        assert_eq!(
+            door.headers()[CACHE_CONTROL],
+            "private",
+            "kept by no cache that goes by the RFC"
+        );
+        for (status, is_kept) in [(200, true), (302, true), (503, true), (304, false)] {
             let answer = Response::builder().status(status).header(public.0, public.1);
             let mut answer = answer.body(()).unwrap();
             keep_page(&Method::GET, &mut answer);

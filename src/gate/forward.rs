@@ -335,7 +335,13 @@ pub fn give(cookies: &[HeaderValue], must_set: bool, method: &Method, response: 
     if cookies.is_empty() {
         return;
     }
-    if cacheable::by_shared_caches(method, response.status(), response.headers()) {
+    let (status, headers) = (response.status(), response.headers());
+    let is_kept = if must_set {
+        cacheable::by_any_cache(method, headers)
+    } else {
+        cacheable::by_shared_caches(method, status, headers)
+    };
+    if is_kept {
         if !must_set && cacheable::is_explicit(response.headers()) {
             return;
         }

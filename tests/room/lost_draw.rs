@@ -1,6 +1,6 @@
 //! Draws of histories that the log has lost: what gates that had read them bring back.
 
-use anteroom::room::{Change, Changed, Era, Forms, Number, Standing, State};
+use anteroom::room::{Change, Changed, Era, Forms, Number, Settings, Standing, State, Wall};
 
 use super::draw::{
     SECRET, START, called, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,
@@ -295,4 +295,45 @@ fn a_reset_of_a_line_that_is_closed_for_its_draw_holds_nobody_and_leads_to_anoth
     until(&mut held, 90_500);
     assert!(view(&mut held).sale.is_awaited());
     assert!(entry(&mut held, people[0]).is_some());
+}
+
+/// Neither after a reset, nor where the room was set to draw when its line had formed and opened.
+#[test]
+fn dates_that_are_moved_in_an_open_sale_draw_nobody_who_stands_in_order_of_arrival() {
+    for was_reset in [true, false] {
+        let beacon = Some("a beacon");
+        let mut settings = drawing(1, beacon);
+        let mut log = Log::new(Settings {
+            draw: settings.draw.clone().filter(|_| was_reset),
+            ..settings.clone()
+        });
+        until(&mut log, 31_000);
+        if was_reset {
+            log.change(Change::Reset);
+        } else {
+            log.change(Change::Configure(settings.clone()));
+        }
+        let people = log.join(6);
+        for closes in [80_000, 70_000, 60_000] {
+            let schedule = settings.schedule.as_mut().unwrap();
+            schedule.rule = format!("closes at {closes}");
+            schedule.windows[0].closes = Some(Wall(START + closes));
+            log.change(Change::Configure(settings.clone()));
+            log.pass(500);
+            same_elsewhere(&mut log);
+            assert_eq!(view(&mut log).sale.closed, None, "{was_reset}");
+        }
+        // It is over, and goes on after all.
+        until(&mut log, 61_000);
+        let schedule = settings.schedule.as_mut().unwrap();
+        schedule.rule = "longer".to_owned();
+        schedule.windows[0].closes = Some(Wall(START + 90_000));
+        log.change(Change::Configure(settings));
+        log.pass(500);
+        assert_eq!(view(&mut log).sale.closed, None, "{was_reset}");
+        for person in &people {
+            log.mark(*person);
+        }
+        assert_eq!(called(&mut log, &people, 6), people, "{was_reset}");
+    }
 }
