@@ -77,15 +77,11 @@ impl Room {
         if rule(self) != before {
             self.followed = self.schedule().map(|_| m.time);
             let goes_on = self.on().is_some_and(|sale| self.began == Some(sale));
+            let is_promised = was != Some(Phase::Open) && self.sale.commitment.is_some();
             match (was, phase(self)) {
-                (Some(Phase::Open), Some(Phase::Open)) if goes_on => {}
-                // A line that formed before the dates led elsewhere, over the opening, is drawn now, as it was promised.
-                (_, Some(Phase::Open)) if goes_on => {
-                    if self.sale.commitment.is_some() {
-                        self.close_draw(m);
-                    }
-                }
-                (_, Some(Phase::Prequeue)) if goes_on => {}
+                // A line that formed before the dates led elsewhere, over the opening, is drawn now.
+                (_, Some(Phase::Open)) if goes_on && is_promised => self.close_draw(m),
+                (_, Some(Phase::Prequeue | Phase::Open)) if goes_on => {}
                 (Some(Phase::Early | Phase::Closed), Some(Phase::Prequeue | Phase::Open)) => self.begin_edition(m),
                 (Some(Phase::Prequeue), Some(Phase::Open) | None) => self.close_draw(m),
                 _ => {}
