@@ -1,5 +1,5 @@
 //! An empty room costs nothing: what is no visit passes as if the gate were not there, byte for byte but for the fields
-//! that every proxy adds, and leaves no trace in the room.
+//! that every proxy adds, and leaves no trace in the room. A page of a room is private besides: these say so themselves.
 
 use crate::http::Wire;
 use crate::shop::Reply;
@@ -30,10 +30,14 @@ const REPLIES: &[Reply] = &[
     ),
     Reply::new(
         "/logo",
-        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nCache-Control: public, max-age=600\r\nETag: \"x\"\r\n",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nContent-Type: image/svg+xml\r\nCache-Control: public, max-age=600\r\nETag: \"x\"\r\n",
         "<svg/>",
     ),
-    Reply::new("/gone", "HTTP/1.1 404 Nothing here\r\nX-Shop: 1\r\n", "no"),
+    Reply::new(
+        "/gone",
+        "HTTP/1.1 404 Nothing here\r\nX-Shop: 1\r\nCache-Control: private\r\n",
+        "no",
+    ),
 ];
 
 /// Sends the same bytes to the shop itself and through the gate.
