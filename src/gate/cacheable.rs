@@ -50,7 +50,8 @@ pub fn is_explicit(headers: &HeaderMap) -> bool {
 /// neither, such as a script or a picture, stays as it is.
 pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
     let headers = response.headers();
-    if !by_any_cache(method, headers) || !leads_to_page(response.status(), headers) {
+    // PERF: most answers are of a type that is no page's.
+    if !leads_to_page(response.status(), headers) || !by_any_cache(method, headers) {
         return;
     }
     let headers = response.headers_mut();
@@ -65,15 +66,15 @@ pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
 /// A page, what a browser may take for one since it has no type, or a redirect.
 fn leads_to_page(status: StatusCode, headers: &HeaderMap) -> bool {
     if status == StatusCode::NOT_MODIFIED {
-        return headers.get_all(CONTENT_TYPE).iter().any(is_html);
+        return headers.get_all(CONTENT_TYPE).iter().any(may_be_html);
     }
     let mut kinds = headers.get_all(CONTENT_TYPE).iter().peekable();
-    status.is_redirection() || kinds.peek().is_none() || kinds.any(is_html)
+    status.is_redirection() || kinds.peek().is_none() || kinds.any(may_be_html)
 }
 
 /// Of a list some browsers go by the first type and some by the last (Fetch, section 3.5); what names no type is guessed (WHATWG MIME
 /// Sniffing, section 7).
-fn is_html(kind: &HeaderValue) -> bool {
+fn may_be_html(kind: &HeaderValue) -> bool {
     let kinds = kind.as_bytes().split(|byte| *byte == b',');
     kinds.map(essence).any(|kind| {
         let is = |name: &[u8]| kind.eq_ignore_ascii_case(name);

@@ -188,7 +188,7 @@ fn rest(facts: &Facts) -> Verdict {
     }
     match facts.kind {
         _ if facts.held_back => Verdict::SameSiteLink,
-        // Nobody holds a piece for it.
+        // No session holds a piece for it.
         Kind::Passive | Kind::Api if facts.purpose.orders => Verdict::NotNow,
         Kind::Passive | Kind::Crawler | Kind::Api | Kind::Preflight if facts.door == Door::Open => Verdict::Forward,
         // What an operator or the schedule holds or has closed stays so.

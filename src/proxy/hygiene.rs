@@ -328,7 +328,7 @@ const HEAD_ALONE: [HeaderName; 9] = [
     RETRY_AFTER,
     VARY,
 ];
-/// Beginnings of names that do not: conditions, what a browser says of its request, and what a shop lets scripts of other sites read.
+/// Beginnings of the names of others: conditions, a browser's description of its request, and cross-origin rules.
 const IN_HEADS_ALONE: [&str; 3] = ["if-", "sec-", "access-control-"];
 /// Fields that the gate reads, or that frame or name what is read.
 const RELIED_ON: [HeaderName; 12] = [

@@ -221,16 +221,16 @@ impl Eras {
 
     /// The line is closed for a draw: whoever came at the `horizon` or behind it, and is not void, is to be drawn.
     pub fn close(&mut self, horizon: Place) {
-        self.close_spans(self.spans.len(), horizon);
+        self.close_oldest(self.spans.len(), horizon);
     }
 
     /// The same without the era that issues numbers.
     pub fn close_lost(&mut self, horizon: Place) {
-        self.close_spans(self.spans.len() - 1, horizon);
+        self.close_oldest(self.spans.len() - 1, horizon);
     }
 
-    fn close_spans(&mut self, oldest: usize, horizon: Place) {
-        let ranges = self.spans.iter().take(oldest).flat_map(|span| {
+    fn close_oldest(&mut self, count: usize, horizon: Place) {
+        let ranges = self.spans.iter().take(count).flat_map(|span| {
             let from = span.start.max(span.void).max(horizon.0);
             [from..span.end, from.max(span.end).max(span.gone)..span.given]
         });

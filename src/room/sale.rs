@@ -210,7 +210,7 @@ impl Sale {
         self.closed.is_some() && self.made.is_none()
     }
 
-    /// Nobody is called: the order is not there yet, or not any more.
+    /// No calls are made: the order is not drawn yet, or was lost.
     #[must_use]
     pub fn has_no_order(&self) -> bool {
         self.lost || self.is_awaited()

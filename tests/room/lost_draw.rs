@@ -1,13 +1,14 @@
 //! Draws of histories that the log has lost: what gates that had read them bring back.
 
-use anteroom::room::{Change, Changed, Era, Forms, Number, Settings, Standing, State, Wall};
+use anteroom::room::{Change, Changed, Edition, Era, Forms, LineName, Number, Settings, Standing, State, Wall};
+use anteroom::waiting::Stall;
 
 use super::draw::{
     SECRET, START, called, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,
     until, view,
 };
 use super::fork::Fork;
-use super::support::{INCARNATION, Log};
+use super::support::{INCARNATION, Log, room};
 
 /// A sale of which one history has gone on to its draw, and another has stood still in the prequeue.
 fn drawn_elsewhere(fork: &mut Fork, people: &mut Vec<Number>) -> Vec<Option<(u32, Option<u32>)>> {
@@ -135,6 +136,12 @@ fn begun_after_the_opening() -> Log {
     log
 }
 
+fn stall(log: &mut Log) -> Option<Stall> {
+    let (view, now) = (log.state.view(), Wall(log.time));
+    let room = &view.rooms[&room()];
+    Stall::of(&view, room, room.line(&LineName::ONLY)?, now)
+}
+
 /// Of the log that everybody has lost, the even ones.
 fn of_the_lost_log(count: u32) -> Vec<Number> {
     let number = |n| Number { era: Era(77), n: 2 * n };
@@ -151,6 +158,15 @@ fn where_everybody_has_lost_a_draw_those_who_come_back_are_drawn_anew() {
         assert!(log.mark(*person));
     }
     assert!(log.healing().is_some() && view(&mut log).is_undrawn());
+    assert_eq!(
+        stall(&mut log),
+        Some(Stall::Draw),
+        "no place is safe that is drawn anew"
+    );
+    let mut regained = log.fork();
+    regained.change(Change::Edition(Edition(3)));
+    same_elsewhere(&mut regained);
+    assert!(view(&mut regained).sale.lost, "also where the edition was lost with it");
     // The room has no edition that it lost yet.
     assert_eq!(says(&mut log, promise_of(0, None, forms(1))), Changed::Taken);
     assert_ne!(
@@ -279,6 +295,16 @@ fn a_reset_of_a_line_that_is_closed_for_its_draw_holds_nobody_and_leads_to_anoth
     log.pass(500);
     same_elsewhere(&mut log);
     assert!(log.is_called(newcomer), "in order of arrival");
+    let mut regained = held.fork();
+    regained.change(Change::Edition(Edition(7)));
+    same_elsewhere(&mut regained);
+    regained.join(1);
+    regained.pass(500);
+    assert_eq!(
+        regained.figures().called,
+        1,
+        "an edition that comes back holds nobody either"
+    );
 
     let mut settings = drawing(1, Some("a beacon"));
     let schedule = settings.schedule.as_mut().unwrap();

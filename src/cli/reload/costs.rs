@@ -51,3 +51,26 @@ fn is_split_alike(before: Option<&Per>, after: Option<&Per>) -> bool {
         (before, after) => before == after,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_variable_of_the_path_splits_alike_and_a_parameter_does_not() {
+        let per = |source| Per {
+            source,
+            allow: Vec::new(),
+        };
+        let [event, show] = ["event", "show"].map(|name| per(PerSource::Path(name.into())));
+        let [asked, other] = ["event", "show"].map(|name| per(PerSource::Query(name.into())));
+        assert!(is_split_alike(Some(&event), Some(&show)) && is_split_alike(Some(&asked), Some(&asked)));
+        for (before, after) in [
+            (None, Some(&event)),
+            (Some(&event), Some(&asked)),
+            (Some(&asked), Some(&other)),
+        ] {
+            assert!(!is_split_alike(before, after) && !is_split_alike(after, before));
+        }
+    }
+}

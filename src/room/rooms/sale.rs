@@ -78,7 +78,7 @@ impl Room {
         self.close_lines(Eras::close);
     }
 
-    /// Visitors of a lost log came back after an opening whose draw nobody knows any more.
+    /// A token proves a log that was lost with its draw, after the opening: that draw is made anew.
     pub(super) fn lose_draw(&mut self, m: &Moment) {
         let opened = self.stage().is_some_and(|stage| stage.phase == Phase::Open);
         if opened && self.configured.draw.is_some() && self.sale.closed.is_none() && !self.sale.lost {
@@ -87,8 +87,8 @@ impl Room {
         }
     }
 
-    /// Once they had their time to come back they are drawn anew. Whoever was numbered since then joined after the opening and
-    /// stands behind them.
+    /// Closes the line for a draw that was lost, once the time for its visitors to come back is over. Numbers of the present log were
+    /// given after the opening: they stand behind.
     pub(super) fn close_lost_draw(&mut self, m: &Moment) {
         if !self.sale.lost || self.waits_for_lost(m) {
             return;

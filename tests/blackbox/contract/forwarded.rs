@@ -329,6 +329,7 @@ async fn what_is_private_in_part_or_not_to_every_cache_is_made_private_with_a_fi
 }
 
 const PAGES: &[Reply] = &[
+    Reply::new("/door", "HTTP/1.1 302 Found\r\nX-Shop: 1\r\nLocation: /seats\r\n", ""),
     Reply::new(
         "/page",
         "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nContent-Type: text/html\r\nCache-Control: public, max-age=60\r\nCDN-Cache-Control: max-age=600\r\n",
@@ -345,7 +346,16 @@ const PAGES: &[Reply] = &[
 #[tokio::test]
 async fn a_rooms_page_is_kept_by_no_shared_cache_and_what_belongs_to_it_is() {
     let house = House::scripted(PAGES, ONE, "").await;
-    let mut guest = house.inside().await;
+    let mut guest = house.guest();
+    let answer = guest.page("/door").await;
+    assert_eq!((answer.status(), guest.pass().is_some()), (302, true));
+    assert_eq!(
+        answer.field("cache-control"),
+        Some("private, no-cache"),
+        "with a first pass"
+    );
+    let answer = guest.page("/door").await;
+    assert_eq!(answer.field("cache-control"), Some("private"));
     let answer = guest.page("/page").await;
     assert!(answer.is_the_shops(), "{}", answer.head);
     assert_eq!(answer.field("cache-control"), Some("max-age=60, private"));
