@@ -114,7 +114,14 @@ pub fn whole_minutes(ms: u64) -> u32 {
 mod tests {
     use super::*;
     use crate::room::hand::Hand;
-    use crate::room::{LaneId, LineName, Settings};
+    use crate::room::{Drawing, Era, LaneId, LineName, Number, Schedule, Settings, Window};
+
+    fn stall(hand: &mut Hand) -> Option<Stall> {
+        let view = hand.state.view();
+        let room = &view.rooms[&Hand::room()];
+        let line = room.line(&LineName::ONLY).expect("a line with visitors");
+        Stall::of(&view, room, line, view.time)
+    }
 
     #[test]
     fn a_line_that_an_operator_stopped_is_held_and_nothing_is_told_of_its_end() {
@@ -133,8 +140,33 @@ mod tests {
             let view = hand.state.view();
             let room = &view.rooms[&Hand::room()];
             let line = room.line(&LineName::ONLY).expect("a line with visitors");
-            assert_eq!(Stall::of(&view, room, line, view.time), Some(Stall::Held));
+            assert_eq!(stall(&mut hand), Some(Stall::Held));
             assert_eq!(line.estimate(LaneId(0), 1, view.clock), None);
+        }
+    }
+
+    #[test]
+    fn while_tickets_of_a_lost_draw_are_collected_no_place_is_called_safe() {
+        let opened = Window {
+            begins: Wall(1_000),
+            opens: Wall(2_000),
+            closes: None,
+            results: None,
+        };
+        let drawn = Settings {
+            schedule: Some(Schedule {
+                rule: "the rule".to_owned(),
+                windows: vec![opened],
+            }),
+            draw: Some(Drawing { beacon: None }),
+            ..Settings::default()
+        };
+        for (settings, told) in [(drawn, Stall::Draw), (Settings::default(), Stall::Healing)] {
+            let mut hand = Hand::with_room(settings);
+            let mut section = Hand::section();
+            section.marks.push((LaneId(0), Number { era: Era(3), n: 2 }));
+            hand.hear(1_000, section);
+            assert_eq!(stall(&mut hand), Some(told));
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Draws of histories that the log has lost: what gates that had read them bring back.
 
-use anteroom::room::{Change, Changed, Edition, Era, Forms, LineName, Number, Settings, Standing, State, Wall};
-use anteroom::waiting::Stall;
+use anteroom::room::{Change, Changed, Edition, Era, Forms, Number, Settings, Standing, State, Wall};
 
 use super::draw::{
     SECRET, START, called, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,
     until, view,
 };
 use super::fork::Fork;
-use super::support::{INCARNATION, Log, room};
+use super::support::{INCARNATION, Log};
 
 /// A sale of which one history has gone on to its draw, and another has stood still in the prequeue.
 fn drawn_elsewhere(fork: &mut Fork, people: &mut Vec<Number>) -> Vec<Option<(u32, Option<u32>)>> {
@@ -136,12 +135,6 @@ fn begun_after_the_opening() -> Log {
     log
 }
 
-fn stall(log: &mut Log) -> Option<Stall> {
-    let (view, now) = (log.state.view(), Wall(log.time));
-    let room = &view.rooms[&room()];
-    Stall::of(&view, room, room.line(&LineName::ONLY)?, now)
-}
-
 /// Of the log that everybody has lost, the even ones.
 fn of_the_lost_log(count: u32) -> Vec<Number> {
     let number = |n| Number { era: Era(77), n: 2 * n };
@@ -158,11 +151,7 @@ fn where_everybody_has_lost_a_draw_those_who_come_back_are_drawn_anew() {
         assert!(log.mark(*person));
     }
     assert!(log.healing().is_some() && view(&mut log).is_undrawn());
-    assert_eq!(
-        stall(&mut log),
-        Some(Stall::Draw),
-        "no place is safe that is drawn anew"
-    );
+    assert!(view(&mut log).sale.lost);
     let mut regained = log.fork();
     regained.change(Change::Edition(Edition(3)));
     same_elsewhere(&mut regained);
