@@ -132,7 +132,8 @@ function hear() {
   if (slept && !doc.hidden) go();
 }
 
-// Loads the address that was asked for, never what was posted to it; more and more slowly if that changes nothing.
+// Loads the address that was asked for, from the gate and not from the browser's cache, and never what was posted to it, which is
+// forgotten first; more and more slowly if that changes nothing.
 function go() {
   var now = Date.now(), last = load('anteroom:go');
   if (gone) return;
@@ -141,8 +142,8 @@ function go() {
   save('anteroom:go', last);
   setTimeout(function () {
     gone = false;
-    if (page.post) location.replace(location.pathname + location.search);
-    else location.reload();
+    if (page.post) history.replaceState(null, '', location.href);
+    location.reload();
     plan();
   }, last[1] && 1e3 * Math.pow(2, last[1]) * (1 + Math.random()) / 2);
 }

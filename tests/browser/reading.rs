@@ -15,6 +15,7 @@ use crate::harness::look::Look;
 /// Each with one slot, and the shortest `claim_deadline` that a configuration takes.
 const ROOMS: &str = "[[room]]\nname = \"books\"\nroutes = [\"/product\", \"/product/*\"]\ntotal_active_users = 1\n\
                      claim_deadline = \"4s\"\nsession_duration = \"10 min\"\n\
+                     [[room]]\nname = \"order\"\nroutes = [\"/order\"]\ntotal_active_users = 1\nsession_duration = \"4s\"\n\
                      [[room]]\nname = \"clock\"\nroutes = [\"/clock\"]\ntotal_active_users = 1\nclaim_deadline = \"4s\"";
 
 #[tokio::test]
@@ -45,6 +46,39 @@ async fn who_reads_a_page_past_the_claim_deadline_goes_on_and_the_next_waits() {
     assert_eq!(requests.try_iter().collect::<Vec<_>>(), ["/product/2"], "nobody else's");
 }
 
+/// The browser has kept the page that the form stands in, at the address that the form posts to.
+#[tokio::test]
+async fn who_has_sent_a_form_in_line_takes_the_turn_with_a_page_that_the_browser_has_kept() {
+    let (shop, requests) = shop();
+    let gate = Gate::start(shop, ROOMS);
+    let browser = Browser::start(Look::default()).await;
+    // The answer that sets the pass is not kept.
+    for _ in 0..2 {
+        browser.open(&gate.at("/order")).await;
+        browser.shows("Page two").await;
+    }
+    let mut other = Guest::new(&gate.address);
+    other.join("order").await;
+    other.becomes("order", "called").await;
+    assert_eq!(other.visit("/order").await.status, 200);
+    browser.click("#send").await;
+    browser.shows("was not delivered").await;
+    while requests.try_recv().is_ok() {}
+    other.leave("order").await;
+    browser.shows("Page two").await;
+    assert_eq!(
+        requests.try_iter().collect::<Vec<_>>(),
+        ["/order"],
+        "never what was posted"
+    );
+    let room = room(&gate, "order").await;
+    assert_eq!(
+        ["sessions", "called"].map(|figure| room[figure].as_u64()),
+        [Some(1), Some(0)],
+        "{room}"
+    );
+}
+
 /// Somebody takes a slot of the other room and never comes: once that turn is over, so is any of before.
 async fn a_turn_is_missed(gate: &Gate) {
     Guest::new(&gate.address).join("clock").await;
@@ -61,7 +95,7 @@ async fn room(gate: &Gate, name: &str) -> Value {
     serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{error}: {}", answer.body))
 }
 
-/// A shop of two pages that load nothing, and the targets of the requests that it has had.
+/// A shop of two pages that load nothing, and the targets of the requests that it has had, those that send something marked.
 fn shop() -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound above");
@@ -79,17 +113,21 @@ fn serve(mut stream: std::net::TcpStream, requests: &Sender<String>) -> std::io:
     let mut head = [0; 8192];
     let length = stream.read(&mut head)?;
     let head = String::from_utf8_lossy(&head[..length]);
-    let target = head.split(' ').nth(1).unwrap_or_default();
+    let (method, rest) = head.split_once(' ').unwrap_or_default();
+    let target = rest.split(' ').next().unwrap_or_default();
     let title = if target == "/product" { "Page one" } else { "Page two" };
     // A shop that is checked on, by a connection without a request, notes nothing.
     if !target.is_empty() {
-        requests.send(target.to_owned()).unwrap_or_default();
+        let posted = if method == "GET" { "" } else { "sent to " };
+        requests.send(format!("{posted}{target}")).unwrap_or_default();
     }
-    let page =
-        format!("<!doctype html><link rel=icon href='data:,'><h1>{title}</h1><a id=more href='/product/2'>More</a>");
+    let page = format!(
+        "<!doctype html><link rel=icon href='data:,'><h1>{title}</h1><a id=more href='/product/2'>More</a>\
+                        <form method=post action='/order'><button id=send>Send</button></form>"
+    );
     write!(
         stream,
-        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{page}",
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nCache-Control: max-age=600\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{page}",
         page.len()
     )
 }
