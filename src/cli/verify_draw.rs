@@ -125,9 +125,9 @@ fn about(figures: &Figures) -> String {
     };
     let line = if of.line.is_empty() { "the only one" } else { &of.line };
     let (opens, closed) = (of.opens_ms, figures.closed_ms());
-    let late = closed.saturating_sub(opens).div_ceil(1_000);
+    let late = closed.saturating_sub(opens);
     format!(
-        "room        {}\nline        {}\nlane        {}\nedition     {}\nopening     {} as promised\nclosed      {}, {late} s \
+        "room        {}\nline        {}\nlane        {}\nedition     {}\nopening     {} as promised\nclosed      {}, {}.{:03} s \
          after it\ndrawn       {}\nbeacon      {beacon}\ncommitment  {}\n",
         of.room,
         plain(line),
@@ -135,6 +135,8 @@ fn about(figures: &Figures) -> String {
         of.edition,
         rfc3339(Wall(opens)),
         rfc3339(Wall(closed)),
+        late / 1_000,
+        late % 1_000,
         figures.count(),
         of.commitment,
     )

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use super::describe;
 use super::findings::Stamp;
 use crate::logging::rfc3339;
-use crate::room::{GateId, LaneId, MAX_LANES, RoomName, RoomView, Wall};
+use crate::room::{Edition, GateId, LaneId, MAX_LANES, RoomName, RoomView, Wall};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Closings {
     /// What moved the opening of a room last, while its line forms.
     moved: BTreeMap<RoomName, String>,
+    /// The last edition of a room that was closed with somebody in line. Whoever gives up on the draw leaves no line at last.
+    drawn: BTreeMap<RoomName, Edition>,
 }
 
 impl Closings {
@@ -34,6 +36,9 @@ impl Closings {
         }
         let goes_on = before.edition == after.edition && before.sale.closed.is_some();
         let closed = after.sale.closed.filter(|_| !goes_on)?;
+        if is_drawn(after) {
+            self.drawn.insert(name.clone(), after.edition);
+        }
         let moved = self.moved.remove(name);
         let moved = moved.map_or_else(String::new, |moved| format!(": {moved}"));
         let edition = after.edition.0;
@@ -56,6 +61,11 @@ impl Closings {
             )),
             _ => None,
         }
+    }
+
+    /// Whether there is anybody to draw in the room's edition, whose line is closed.
+    pub fn draws_somebody(&self, name: &RoomName, room: &RoomView) -> bool {
+        is_drawn(room) || self.drawn.get(name) == Some(&room.edition)
     }
 }
 

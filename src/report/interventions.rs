@@ -178,11 +178,7 @@ impl Interventions {
                 || "the next sale began".to_owned(),
                 |change| format!("by {}: {}", by(change), describe::change(&change.change, None)),
             );
-            self.undrawn(
-                name,
-                (before.edition, before.sale.closed),
-                &format!("{} ({cause})", here.stamp.time),
-            );
+            self.undrawn(name, before, &format!("{} ({cause})", here.stamp.time));
         }
         self.rehearsed(here, name, after);
         let acted = (cause.map(by), here.entry.gate, &here.stamp);
@@ -240,11 +236,15 @@ impl Interventions {
         *counted += count;
     }
 
-    fn undrawn(&mut self, room: &RoomName, (edition, closed): (Edition, Option<Wall>), why: &str) {
-        let closed = closed.map_or_else(String::new, rfc3339);
-        let edition = edition.0;
+    /// Nobody is wronged where there was nobody to draw.
+    fn undrawn(&mut self, name: &RoomName, room: &RoomView, why: &str) {
+        if !self.closings.draws_somebody(name, room) {
+            return;
+        }
+        let closed = room.sale.closed.map_or_else(String::new, rfc3339);
+        let edition = room.edition.0;
         self.unfair(format!(
-            "{room}: the line of edition {edition} was closed for its draw at {closed}, and the draw was not made: {why}"
+            "{name}: the line of edition {edition} was closed for its draw at {closed}, and the draw was not made: {why}"
         ));
     }
 
@@ -262,7 +262,7 @@ impl Interventions {
         let awaited = seen.iter().flat_map(|view| &view.rooms);
         for (name, room) in awaited.filter(|(_, room)| room.sale.is_awaited()) {
             if self.follows(name) {
-                self.undrawn(name, (room.edition, room.sale.closed), "the history ends before it");
+                self.undrawn(name, room, "the history ends before it");
             }
         }
         std::mem::take(&mut self.unfair)

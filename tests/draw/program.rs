@@ -70,7 +70,7 @@ fn places_are_worked_out_from_a_file_and_from_standard_input() {
         "number 1000003: place 469559\n",
         "number 1000004: place 1000004, as it came: it joined behind those who were drawn\n",
         "opening     2026-12-01T04:00:00.000Z as promised\n",
-        "closed      2026-12-01T04:00:00.212Z, 1 s after it\n",
+        "closed      2026-12-01T04:00:00.212Z, 0.212 s after it\n",
         "drawn       1000003\n",
         "beacon      drand quicknet round 22000000 = 7d1f",
         "all fits: the secret is the one that was promised",

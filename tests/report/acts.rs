@@ -269,28 +269,49 @@ fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unf
     assert!(code == 1 && last.contains("without a promise of its draw"), "{said}");
 }
 
+/// What the report says of a draw for which `joined` people came, and that was closed and not made.
+fn undrawn(joined: u32, then: fn(&mut Hall)) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hall = Hall::new();
+    hall.archive(1, folder.path());
+    let from = hall.time;
+    hall.configure(1, drawn(from, from + 11_000));
+    seconds(&mut hall, 3);
+    hall.change(1, promise(from, from + 11_000));
+    if joined > 0 {
+        // A line of its own, which the room forgets once everybody has given up.
+        let gala = Section {
+            joins: vec![(LANE, joined)],
+            ..Section::new(room(), LineName::new("gala").unwrap())
+        };
+        hall.hear(1, 100, gala);
+    }
+    seconds(&mut hall, 10);
+    then(&mut hall);
+    hall.leave(1);
+    program(&[folder.path()], &[])
+}
+
 #[test]
 fn a_draw_that_was_closed_and_not_made_is_unfair_with_who_did_it() {
-    for (reset, says) in [(true, "by anna: reset"), (false, "the history ends before it")] {
-        let folder = tempfile::tempdir().unwrap();
-        let mut hall = Hall::new();
-        hall.archive(1, folder.path());
-        let from = hall.time;
-        hall.configure(1, drawn(from, from + 11_000));
-        seconds(&mut hall, 3);
-        hall.change(1, promise(from, from + 11_000));
-        joins(&mut hall, 10);
-        seconds(&mut hall, 10);
-        if reset {
-            hall.change(1, Change::Reset);
-        }
-        hall.leave(1);
-        let (code, said) = program(&[folder.path()], &[]);
+    let reset: fn(&mut Hall) = |hall| hall.change(1, Change::Reset);
+    let nothing: fn(&mut Hall) = |_| {};
+    let given_up: fn(&mut Hall) = |hall| seconds(hall, 30 * 60);
+    for (then, says) in [
+        (reset, "by anna: reset"),
+        (nothing, "the history ends before it"),
+        (given_up, "the history ends before it"),
+    ] {
+        let (code, said) = undrawn(10, then);
         let last = said.lines().last().unwrap();
         assert!(
             code == 1 && last.starts_with("NOT FAIR: shop: the line of edition 1 was closed for its draw"),
             "{said}"
         );
         assert!(last.contains(says), "{last}");
+    }
+    for then in [reset, nothing] {
+        let (code, said) = undrawn(0, then);
+        assert_eq!(code, 0, "nobody came: {said}");
     }
 }
