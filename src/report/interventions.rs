@@ -18,8 +18,8 @@ use super::findings::{Intervention, Stamp};
 use super::trail::Was;
 use crate::logging::rfc3339;
 use crate::room::{
-    Change, Changed, Deed, Edition, Effects, Entry, Eviction, Figures, GateId, Mode, RehearsalId, RoomChange, RoomName,
-    RoomView, Standing, View, Wall,
+    Change, Changed, Deed, Effects, Entry, Eviction, Figures, GateId, Mode, RehearsalId, RoomChange, RoomName,
+    RoomView, Standing, View,
 };
 
 /// See the module.

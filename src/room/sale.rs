@@ -21,6 +21,8 @@ pub struct Drawing {
 pub struct Sale {
     /// The opening is over and its draw is lost with the log: the line is closed and drawn anew once its visitors are back.
     pub lost: bool,
+    /// The log was silent over the opening: the line is closed for the draw then, once the gates have said who came before.
+    pub late: Option<Wall>,
     pub commitment: Option<Commitment>,
     /// When the line was closed for the draw: whoever joins later stands behind.
     pub closed: Option<Wall>,
@@ -133,7 +135,7 @@ impl Sale {
     #[must_use]
     pub fn is_open(&self, stage: Option<&Stage>) -> bool {
         let forms = || stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
-        self.made.is_none() && (self.lost || self.closed.is_some() || forms())
+        self.made.is_none() && (self.has_no_order() || forms())
     }
 
     /// Whether a room that draws by `before` may be set to draw by `after`, and to go by this schedule from now on.
@@ -210,10 +212,16 @@ impl Sale {
         self.closed.is_some() && self.made.is_none()
     }
 
-    /// No calls are made: the order is not drawn yet, or was lost.
+    /// No calls are made: the opening is over, and the order is not drawn yet, or was lost.
     #[must_use]
     pub fn has_no_order(&self) -> bool {
-        self.lost || self.is_awaited()
+        self.closes_later() || self.is_awaited()
+    }
+
+    /// The opening is over, and the line is still to be closed for its draw.
+    #[must_use]
+    pub fn closes_later(&self) -> bool {
+        self.lost || self.late.is_some()
     }
 
     pub(super) fn is_nothing(&self) -> bool {
@@ -222,6 +230,7 @@ impl Sale {
 
     pub(super) fn write(&self, w: &mut Writer) {
         w.flag(self.lost);
+        w.option(self.late, Writer::wall);
         w.option(self.commitment.as_ref(), |w, commitment| {
             w.option(commitment.beacon.as_deref(), Writer::text);
             commitment.forms.write(w);
@@ -240,6 +249,7 @@ impl Sale {
     pub(super) fn read(r: &mut Reader) -> Read<Self> {
         Ok(Self {
             lost: r.flag()?,
+            late: r.option(Reader::wall)?,
             commitment: r.option(|r| {
                 Ok(Commitment {
                     beacon: r.option(|r| r.text().map(str::to_owned))?,

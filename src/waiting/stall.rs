@@ -13,7 +13,7 @@ pub enum Stall {
     Prequeue,
     /// The same, and whoever is there by the opening is drawn then.
     Lot,
-    /// The line is closed for its draw, which is not made yet.
+    /// The line is closed for its draw, or is about to be, and the order is not there yet.
     Draw,
     /// Every slot has been taken for a while.
     Full,
@@ -48,7 +48,7 @@ impl Stall {
         if room.settings.mode == Mode::Hold {
             let forms = room.mode != Mode::Hold && room.stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
             return Some(match forms {
-                _ if room.sale.is_awaited() && room.mode != Mode::Hold => Self::Draw,
+                _ if room.sale.has_no_order() && room.mode != Mode::Hold => Self::Draw,
                 true if room.is_undrawn() => Self::Lot,
                 true => Self::Prequeue,
                 false => Self::Held,

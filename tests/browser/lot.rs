@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anteroom::logging::rfc3339;
+use anteroom::room::Wall;
 use anteroom::time;
 use serde_json::Value;
 
@@ -13,6 +14,7 @@ use crate::harness::eventually;
 use crate::harness::gate::Gate;
 use crate::harness::guest::Guest;
 use crate::harness::look::Look;
+use crate::harness::redis::{Options, Server};
 
 /// Long enough for everybody to join, short enough to wait for.
 const PREQUEUE_MS: u64 = 20_000;
@@ -30,11 +32,19 @@ fn anteroom(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 async fn open(extra: &str) -> Gate {
-    let opens = time::wall().plus(PREQUEUE_MS);
-    let begun = rfc3339(anteroom::room::Wall(opens.0 - 3_600_000));
+    hall::open(1, &format!("{}{extra}\n", dates(time::wall().plus(PREQUEUE_MS)))).await
+}
+
+/// A sale that has been forming for an hour.
+fn dates(opens: Wall) -> String {
+    let begun = rfc3339(Wall(opens.0 - 3_600_000));
     let opens = rfc3339(opens);
-    let dates = format!("prequeue_from = \"{begun}\"\nopens_at = \"{opens}\"\nqueueing_method = \"random\"\n{extra}\n");
-    hall::open(1, &dates).await
+    format!("prequeue_from = \"{begun}\"\nopens_at = \"{opens}\"\nqueueing_method = \"random\"\n")
+}
+
+async fn until(at: Wall) {
+    let left = at.since(time::wall());
+    tokio::time::sleep(std::time::Duration::from_millis(left)).await;
 }
 
 /// The status once the draw stands at `why`.
@@ -119,6 +129,39 @@ async fn a_draw_with_a_beacon_is_promised_closed_made_and_checked() {
         "{status}"
     );
     checks_in_a_browser(&browser, &figures).await;
+}
+
+/// Of two gates on one store: both have noted somebody while it was away.
+#[tokio::test]
+async fn who_comes_while_the_store_is_away_over_the_opening_is_drawn() {
+    let store = Server::start(&Options::default());
+    let opens = time::wall().plus(PREQUEUE_MS);
+    let gates = [
+        hall::open_on(&store.url(), 1, &dates(opens)).await,
+        hall::open_on(&store.url(), 1, &dates(opens)).await,
+    ];
+    let [mut before, mut meanwhile] = [0; 2].map(|_| gates.each_ref().map(|gate| Guest::new(&gate.address)));
+    for guest in &mut before {
+        guest.visit("/seats").await;
+        stands(guest, "in line", |status| status["why"] == "lot").await;
+    }
+    until(Wall(opens.0 - 6_000)).await;
+    store.pause();
+    until(Wall(opens.0 - 3_000)).await;
+    for guest in &mut meanwhile {
+        guest.visit("/seats").await;
+        assert_eq!(guest.status(ROOM).await["state"], "joining");
+    }
+    until(opens.plus(2_000)).await;
+    store.resume();
+    for guest in before.iter_mut().chain(&mut meanwhile) {
+        let status = stands(guest, "drawn", |status| status["draw"]["place"].is_u64()).await;
+        assert_eq!(status["draw"]["figures"]["count"], 4, "{status}");
+    }
+    let mut late = Guest::new(&gates[1].address);
+    late.visit("/seats").await;
+    let status = stands(&mut late, "numbered", |status| status["state"] == "waiting").await;
+    assert!(status["draw"]["number"].is_null(), "{status}");
 }
 
 /// The page moved on by itself; what it shows to be copied is checked by the page without a server.

@@ -116,11 +116,11 @@ prop_compose! {
 prop_compose! {
     fn sale()(
         beacon in option::of("\\PC{1,20}"), salt in any::<[u8; 16]>(), hash in any::<[u8; 32]>(), at in any::<u64>(),
-        lost in any::<bool>(), closed in any::<Option<u64>>(), [begins, opens] in any::<[u64; 2]>(), secret in any::<Option<[u8; 32]>>(),
+        lost in any::<bool>(), [late, closed] in any::<[Option<u64>; 2]>(), [begins, opens] in any::<[u64; 2]>(), secret in any::<Option<[u8; 32]>>(),
     ) -> Sale {
         let value = beacon.clone();
         Sale {
-            lost,
+            lost, late: late.map(Wall),
             commitment: Some(Commitment { beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
             closed: closed.map(Wall),
             made: secret.map(|secret| Made { secret: Hash(secret), value, at: Wall(at) }),

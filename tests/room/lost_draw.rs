@@ -1,6 +1,6 @@
 //! Draws of histories that the log has lost: what gates that had read them bring back.
 
-use anteroom::room::{Change, Changed, Edition, Era, Forms, Number, Settings, Standing, State, Wall};
+use anteroom::room::{Batch, Change, Changed, Edition, Era, Forms, Number, Settings, Standing, State, Wall};
 
 use super::draw::{
     SECRET, START, called, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,
@@ -210,20 +210,37 @@ fn a_room_that_does_not_draw_calls_those_who_come_back_in_order_of_arrival() {
 /// The gate that brings the promise back has not read the closing, and nobody else has.
 #[test]
 fn a_promise_that_comes_back_after_its_opening_is_drawn_by() {
+    brings_a_promise(false);
+}
+
+/// The log that was lost had been silent over the opening, and its line was not closed yet.
+#[test]
+fn a_promise_of_a_line_that_was_to_be_closed_late_is_drawn_by_without_newcomers() {
+    brings_a_promise(true);
+}
+
+fn brings_a_promise(silent: bool) {
     let mut log = Log::new(drawing(1, None));
     until(&mut log, 10_000);
     log.change(promise(1, None));
     let people = crowd(&mut log, 20);
     let told = figures(&mut log);
-    let mut fork = Fork {
-        old: log,
-        new: begun_after_the_opening(),
-    };
+    if silent {
+        log.apply(22_000, Batch::default());
+        assert!(view(&mut log).sale.late.is_some());
+    }
+    let mut new = begun_after_the_opening();
+    let newcomers = new.join(2);
+    for newcomer in &newcomers {
+        assert!(new.leave(*newcomer));
+    }
+    let mut fork = Fork { old: log, new };
     fork.bring();
     let new = &mut fork.new;
     assert!(view(new).is_undrawn());
     until(new, 41_000);
     assert!(view(new).sale.is_awaited());
+    assert_eq!(entry(new, newcomers[1]), None, "came after the opening");
     let published = |figures: &str| {
         let figures: serde_json::Value = serde_json::from_str(figures).unwrap();
         figures["commitment"].clone()

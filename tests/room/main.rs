@@ -40,6 +40,7 @@ mod rehearsal_sale;
 mod run;
 mod schedule;
 mod shared;
+mod silent_opening;
 mod stock;
 mod stock_lost;
 mod stories;

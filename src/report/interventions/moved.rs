@@ -140,11 +140,11 @@ impl<'a> InForce<'a> {
         (self.waiting() > 0).then(|| format!("stock lowered from {was} to {is}"))
     }
 
-    /// While the line forms, or a draw that was lost is to be made anew: later it stands for the next sale alone.
+    /// Until the line is closed for its draw, the first time or anew: later it stands for the next sale alone.
     fn draw_changed(&self, was: Option<&Drawing>) -> Option<String> {
         let is = self.settings.draw.as_ref();
         let sale = &self.room.sale;
-        let forms = sale.lost || (self.phase() == Some(Phase::Prequeue) && sale.closed.is_none());
+        let forms = sale.closes_later() || (self.phase() == Some(Phase::Prequeue) && sale.closed.is_none());
         let method = |draw: Option<&Drawing>| match draw.map(|draw| &draw.beacon) {
             None => "fifo".to_owned(),
             Some(None) => "random".to_owned(),

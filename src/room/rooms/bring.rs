@@ -26,7 +26,9 @@ impl Room {
             return false;
         }
         if self.sale.made.is_none() {
-            self.sale = Arc::new(sale.clone());
+            // Whether this log was late does not come from another one.
+            let late = self.sale.late.filter(|_| sale.closed.is_none());
+            self.sale = Arc::new(Sale { late, ..sale.clone() });
         }
         for lane in lanes {
             self.close_as(lane, m);

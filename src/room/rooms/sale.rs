@@ -6,13 +6,22 @@ use super::Room;
 use crate::draw::{Draw, FORM, Hash, Published};
 use crate::room::entry::Change;
 use crate::room::era::Eras;
-use crate::room::ids::{LaneId, LineName, Place, RoomName};
+use crate::room::ids::{LaneId, LineName, Place, RoomName, Wall};
 use crate::room::moment::Moment;
 use crate::room::sale::{BreaksDraw, Commitment, Forms, Made, Owed, Sale};
 use crate::room::schedule::Phase;
 use crate::room::settings::Settings;
 use crate::room::state::State;
 use crate::room::view::RoomView;
+
+/// An entry that comes so long after an opening was not held up by others: the log was silent. Gates write one at the opening at once.
+const LATE_MS: u64 = 1_000;
+
+/// How long gates have then to say who came before: each writes all that it holds as soon as the store is back.
+const LATE_JOINS_MS: u64 = 5_000;
+
+/// When the closing is looked at again while visitors of a lost log may come back.
+const LATE_AGAIN_MS: u64 = 1_000;
 
 impl Room {
     /// A promise, or the secret that was promised; false if it is not for this room as it is now.
@@ -63,25 +72,53 @@ impl Room {
             _ if sale.made.is_some() => None,
             Some(commitment) if sale.closed.is_some() => Some(Owed::Secret(self.edition, commitment)),
             Some(commitment) if commitment.beacon.as_deref() == beacon && commitment.forms == forms => None,
-            _ if sale.lost || sale.closed.is_some() || begun => Some(Owed::Promise(self.edition, beacon, forms)),
+            _ if sale.closes_later() || sale.closed.is_some() || begun => {
+                Some(Owed::Promise(self.edition, beacon, forms))
+            }
             _ => None,
         }
     }
 
-    /// The opening: whoever is in line is drawn, and nobody who joins from now on.
+    /// The opening, at `opens`: the line is closed for its draw. Where the log was silent over it, as the store was away, gates have
+    /// visitors who came before and have no number yet: the line is closed when these have theirs.
+    pub(super) fn open_draw(&mut self, opens: Wall, m: &Moment) {
+        let waits = self.configured.draw.is_some() && self.sale.closed.is_none();
+        if waits && m.time.since(opens) > LATE_MS {
+            Arc::make_mut(&mut self.sale).late = Some(m.time.plus(LATE_JOINS_MS));
+        } else {
+            self.close_draw(m);
+        }
+    }
+
+    /// Closes a line whose opening the log was silent over, when it is time.
+    pub(super) fn close_late_draw(&mut self, m: &Moment) {
+        if self.sale.late.is_none_or(|at| at > m.time) {
+            return;
+        }
+        // Dates that were moved to an opening that is to come close it then.
+        let forms = self.stage().is_some_and(|stage| stage.phase == Phase::Prequeue);
+        let waits = !forms && self.waits_for_lost(m);
+        Arc::make_mut(&mut self.sale).late = waits.then(|| m.time.plus(LATE_AGAIN_MS));
+        if !forms && !waits {
+            self.close_draw(m);
+        }
+        self.settle(m);
+    }
+
+    /// Whoever is in line is drawn, and nobody who joins from now on.
     pub(super) fn close_draw(&mut self, m: &Moment) {
         if self.configured.draw.is_none() || self.sale.closed.is_some() {
             return;
         }
         let sale = Arc::make_mut(&mut self.sale);
-        (sale.lost, sale.closed) = (false, Some(m.time));
+        (sale.lost, sale.late, sale.closed) = (false, None, Some(m.time));
         self.close_lines(Eras::close);
     }
 
     /// A token proves a log that was lost with its draw, after the opening: that draw is made anew.
     pub(super) fn lose_draw(&mut self, m: &Moment) {
         let opened = self.stage().is_some_and(|stage| stage.phase == Phase::Open);
-        if opened && self.configured.draw.is_some() && self.sale.closed.is_none() && !self.sale.lost {
+        if opened && self.configured.draw.is_some() && self.sale.closed.is_none() && !self.sale.closes_later() {
             Arc::make_mut(&mut self.sale).lost = true;
             self.settle(m);
         }

@@ -99,18 +99,20 @@ impl Room {
             match turn {
                 Turn::Begins => self.begin_edition(m),
                 // Whoever has joined is called by the lowest place: the order of arrival, unless they are to be drawn.
-                Turn::Opens => self.close_draw(m),
+                Turn::Opens => self.open_draw(at, m),
                 Turn::Closes => {}
             }
             self.settle(m);
         }
+        self.close_late_draw(m);
         self.close_lost_draw(m);
         self.lapse(m);
     }
 
-    /// When the schedule turns next.
+    /// When the schedule turns next, or its line is closed for a late draw.
     pub fn next_turn(&self) -> Option<Wall> {
-        self.turn.map(|(at, _)| at)
+        let turn = self.turn.map(|(at, _)| at);
+        turn.into_iter().chain(self.sale.late).min()
     }
 
     pub fn schedule(&self) -> Option<&Schedule> {

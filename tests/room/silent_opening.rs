@@ -1,0 +1,165 @@
+//! Openings that the log is silent over, as the store is away: gates number those who came before it once the store is back.
+
+use anteroom::draw::Figures;
+use anteroom::room::{Batch, Change, Changed, Era, Number, Overrides, Phase, Schedule, Settings, Wall, Window};
+
+use super::draw::{
+    SECRET, START, called, crowd, drawing, entry, figures, promise, promise_of, reveal, same_elsewhere, says, until,
+    view,
+};
+use super::support::Log;
+
+/// Ten people in the prequeue of a promised draw, and the next entry comes so many milliseconds after the opening.
+fn silent_for(ms: u64) -> (Log, Vec<Number>) {
+    let mut log = Log::new(drawing(1, None));
+    until(&mut log, 10_000);
+    assert_eq!(says(&mut log, promise(1, None)), Changed::Taken);
+    let people = crowd(&mut log, 10);
+    until(&mut log, 28_000);
+    let left = START + 30_000 + ms - log.time;
+    log.apply(left, Batch::default());
+    (log, people)
+}
+
+#[test]
+fn who_is_numbered_within_five_seconds_of_a_log_that_was_silent_over_the_opening_is_drawn() {
+    let (mut log, mut people) = silent_for(1_001);
+    for _ in 0..2 {
+        people.extend(log.join(2));
+        log.pass(2_400);
+        assert!(
+            people.iter().all(|person| !log.is_called(*person)),
+            "nobody has an order yet"
+        );
+        assert_eq!(view(&mut log).sale.closed, None);
+        same_elsewhere(&mut log);
+        assert_ne!(
+            says(&mut log, reveal(1, SECRET, None)),
+            Changed::Taken,
+            "the line is open"
+        );
+    }
+    assert_eq!(
+        log.state.next_turn(),
+        Some(Wall(START + 36_001)),
+        "gates know when it is closed"
+    );
+    log.pass(300);
+    assert_eq!(view(&mut log).sale.closed.map(|at| at.0), Some(log.time));
+    let behind = log.join(1);
+    assert_eq!(entry(&mut log, people[13]), Some((14, None)));
+    assert_eq!(entry(&mut log, behind[0]), None);
+    assert_eq!(says(&mut log, reveal(1, SECRET, None)), Changed::Taken);
+    let figures = Figures::parse(figures(&mut log).as_bytes()).unwrap();
+    assert_eq!((figures.count(), figures.faults()), (14, vec![]));
+    for person in people.iter().chain(&behind) {
+        log.mark(*person);
+    }
+    people.sort_by_key(|person| entry(&mut log, *person).unwrap().1);
+    people.extend(behind);
+    assert_eq!(called(&mut log, &people.clone(), 15), people);
+}
+
+#[test]
+fn a_line_is_closed_by_the_first_entry_after_an_opening_that_the_log_was_not_silent_over() {
+    let (mut log, people) = silent_for(1_000);
+    assert_eq!(view(&mut log).sale.closed, Some(Wall(START + 31_000)));
+    let behind = log.join(1);
+    assert_eq!(entry(&mut log, people[9]), Some((10, None)));
+    assert_eq!(entry(&mut log, behind[0]), None);
+}
+
+#[test]
+fn a_room_that_does_not_draw_opens_at_once() {
+    let mut settings = drawing(1, None);
+    settings.draw = None;
+    let mut log = Log::new(settings);
+    until(&mut log, 10_000);
+    let people = crowd(&mut log, 10);
+    log.apply(60_000, Batch::default());
+    assert!(log.is_called(people[0]));
+    assert!(view(&mut log).sale.late.is_none());
+}
+
+#[test]
+fn visitors_of_a_lost_log_are_waited_for_before_a_late_line_is_closed() {
+    let (mut log, mut people) = silent_for(3_000);
+    let lost = Number { era: Era(77), n: 4 };
+    assert!(log.mark(lost));
+    assert!(
+        log.healing().is_some() && !view(&mut log).sale.lost,
+        "the line is open still"
+    );
+    while log.healing().is_some() {
+        assert_eq!(view(&mut log).sale.closed, None);
+        assert!(
+            log.state.next_turn() > Some(Wall(log.time)),
+            "gates do not write without end"
+        );
+        log.pass(500);
+        people
+            .iter()
+            .chain([&lost])
+            .for_each(|person| assert!(!log.is_called(*person)));
+    }
+    log.pass(5_000);
+    assert!(view(&mut log).sale.is_awaited());
+    people.push(lost);
+    for person in people {
+        assert!(entry(&mut log, person).is_some(), "{person:?}");
+    }
+}
+
+#[test]
+fn what_is_said_of_a_late_line_before_it_is_closed_counts() {
+    let moved = Schedule {
+        rule: "later".to_owned(),
+        windows: vec![Window {
+            begins: Wall(START + 10_000),
+            opens: Wall(START + 60_000),
+            closes: None,
+            results: None,
+        }],
+    };
+    let (mut log, people) = silent_for(2_000);
+    let later = Overrides {
+        schedule: Some(moved.clone()),
+        ..Overrides::default()
+    };
+    log.change(Change::Override(later));
+    log.pass(6_000);
+    let room = view(&mut log);
+    assert_eq!(
+        (room.sale.late, room.sale.closed),
+        (None, None),
+        "it is closed at the opening that is to come"
+    );
+    assert_eq!(room.stage.map(|stage| stage.phase), Some(Phase::Prequeue));
+    let forms = anteroom::room::Forms::of(&moved.windows[0]);
+    assert_eq!(says(&mut log, promise_of(1, None, forms)), Changed::Taken);
+    until(&mut log, 60_500);
+    assert!(view(&mut log).sale.is_awaited() && entry(&mut log, people[0]).is_some());
+
+    let (mut log, people) = silent_for(2_000);
+    let mut fifo: Settings = drawing(1, None);
+    fifo.draw = None;
+    log.change(Change::Configure(fifo));
+    log.pass(6_000);
+    let room = view(&mut log);
+    assert_eq!(
+        (room.sale.late, room.sale.closed),
+        (None, None),
+        "the room draws no more"
+    );
+    assert!(log.is_called(people[0]));
+
+    let (mut log, _) = silent_for(2_000);
+    log.change(Change::Reset);
+    let first = log.join(1);
+    assert!(
+        log.is_called(first[0]),
+        "an edition that begins after the opening is called in order of arrival"
+    );
+    log.pass(6_000);
+    assert_eq!(view(&mut log).sale.closed, None);
+}
