@@ -164,7 +164,8 @@ fn verdict(figures: &Figures, faults: &[Fault]) -> String {
     text += match figures.published().beacon {
         Some(_) => {
             "all fits: the secret is the one that was promised, and the beacon's value made the order; compare that value with \
-             what its publisher says, and see that the commitment was published before the opening\n"
+             what its publisher says, and see that it was not known before the line was closed, nor the commitment published after the \
+             opening\n"
         }
         None => {
             "all fits: nothing was changed after the commitment; without a beacon this does not prove that the draw was \

@@ -63,9 +63,10 @@ impl Closings {
         }
     }
 
-    /// Whether there is anybody to draw in the room's edition, whose line is closed.
+    /// Whether there is anybody to draw in the room's edition, whose line is closed or about to be.
     pub fn draws_somebody(&self, name: &RoomName, room: &RoomView) -> bool {
-        is_drawn(room) || self.drawn.get(name) == Some(&room.edition)
+        let waits = || room.lines.iter().any(|(_, line)| line.figures.waiting > 0);
+        is_drawn(room) || (room.sale.closed.is_none() && waits()) || self.drawn.get(name) == Some(&room.edition)
     }
 }
 

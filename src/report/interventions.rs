@@ -172,8 +172,11 @@ impl Interventions {
                 ..here.act()
             });
         }
-        let goes_on = |after: &RoomView| after.edition == before.edition && after.sale.closed.is_some();
-        if before.sale.is_awaited() && !after.is_some_and(goes_on) {
+        let goes_on = |after: &RoomView| {
+            let kept = after.sale.closed.is_some() || before.sale.closed.is_none();
+            after.edition == before.edition && kept
+        };
+        if before.sale.is_due() && !after.is_some_and(goes_on) {
             let cause = cause.map_or_else(
                 || "the next sale began".to_owned(),
                 |change| format!("by {}: {}", by(change), describe::change(&change.change, None)),
@@ -241,10 +244,14 @@ impl Interventions {
         if !self.closings.draws_somebody(name, room) {
             return;
         }
-        let closed = room.sale.closed.map_or_else(String::new, rfc3339);
+        let closed = room.sale.closed.map(rfc3339);
+        let closed = closed.map_or_else(
+            || "was due for its draw".to_owned(),
+            |at| format!("was closed for its draw at {at}"),
+        );
         let edition = room.edition.0;
         self.unfair(format!(
-            "{name}: the line of edition {edition} was closed for its draw at {closed}, and the draw was not made: {why}"
+            "{name}: the line of edition {edition} {closed}, and the draw was not made: {why}"
         ));
     }
 
@@ -260,7 +267,7 @@ impl Interventions {
     pub fn unfair_draws(&mut self) -> Vec<String> {
         let seen = self.seen.take();
         let awaited = seen.iter().flat_map(|view| &view.rooms);
-        for (name, room) in awaited.filter(|(_, room)| room.sale.is_awaited()) {
+        for (name, room) in awaited.filter(|(_, room)| room.sale.is_due()) {
             if self.follows(name) {
                 self.undrawn(name, room, "the history ends before it");
             }

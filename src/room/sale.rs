@@ -49,7 +49,7 @@ pub struct Forms {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BreaksDraw {
     #[error(
-        "the room's line is closed for a draw that is not made yet, so how it calls and by which beacon stay: give the beacon's \
+        "the room's opening is over and its draw is not made yet, so how it calls and by which beacon stay: give the beacon's \
          value, or set another opening and reset the room, which begins another edition and stands in the report"
     )]
     Closed,
@@ -170,7 +170,7 @@ impl Sale {
         schedule: Option<&Schedule>,
         (now, lead_ms): (Wall, u64),
     ) -> Result<(), BreaksDraw> {
-        if self.is_awaited() && before != after {
+        if self.is_due() && before != after {
             return Err(BreaksDraw::Closed);
         }
         let Some(promised) = self
@@ -216,6 +216,12 @@ impl Sale {
     #[must_use]
     pub fn has_no_order(&self) -> bool {
         self.closes_later() || self.is_awaited()
+    }
+
+    /// The opening that was promised is over, and the order is not there yet.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        self.late.is_some() || self.is_awaited()
     }
 
     /// The opening is over, and the line is still to be closed for its draw.

@@ -92,17 +92,28 @@ impl Room {
 
     /// Closes a line whose opening the log was silent over, when it is time.
     pub(super) fn close_late_draw(&mut self, m: &Moment) {
-        if self.sale.late.is_none_or(|at| at > m.time) {
+        let Some(at) = self.sale.late.filter(|at| *at <= m.time) else {
             return;
-        }
-        // Dates that were moved to an opening that is to come close it then.
-        let forms = self.stage().is_some_and(|stage| stage.phase == Phase::Prequeue);
-        let waits = !forms && self.waits_for_lost(m);
-        Arc::make_mut(&mut self.sale).late = waits.then(|| m.time.plus(LATE_AGAIN_MS));
-        if !forms && !waits {
+        };
+        // The store was away again: some gates may not have said anything between.
+        let again = if m.time.since(at) > LATE_MS {
+            Some(LATE_JOINS_MS)
+        } else {
+            self.waits_for_lost(m).then_some(LATE_AGAIN_MS)
+        };
+        Arc::make_mut(&mut self.sale).late = again.map(|ms| m.time.plus(ms));
+        if again.is_none() {
             self.close_draw(m);
         }
         self.settle(m);
+    }
+
+    /// Dates that were moved to an opening that is to come close the line then.
+    pub(super) fn put_off_late_draw(&mut self) {
+        let forms = self.stage().is_some_and(|stage| stage.phase == Phase::Prequeue);
+        if forms && self.sale.late.is_some() {
+            Arc::make_mut(&mut self.sale).late = None;
+        }
     }
 
     /// Whoever is in line is drawn, and nobody who joins from now on.

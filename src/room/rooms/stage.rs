@@ -16,8 +16,8 @@ impl Room {
     /// What the configuration says now.
     pub fn configure(&mut self, mut settings: Settings, m: &mut Moment) {
         settings.schedule = joined(self.configured.schedule.as_ref(), settings.schedule);
-        // The line is closed for the draw: whoever is in it was promised to be drawn, and by this beacon.
-        if self.sale.is_awaited() {
+        // The opening is over: whoever is in line was promised to be drawn, and by this beacon.
+        if self.sale.is_due() {
             settings.draw.clone_from(&self.configured.draw);
         }
         if self.breaks_draw(&settings, m.time) == Some(BreaksDraw::Opening) {
@@ -86,6 +86,7 @@ impl Room {
                 (Some(Phase::Prequeue), Some(Phase::Open) | None) => self.close_draw(m),
                 _ => {}
             }
+            self.put_off_late_draw();
         }
         self.settle(m);
     }
