@@ -166,7 +166,7 @@ pub fn decide(facts: &Facts) -> Verdict {
 
 /// The ticket names the session: a person is given the pass with the answer.
 fn by_session(facts: &Facts) -> Verdict {
-    if facts.kind.is_navigation() {
+    if facts.kind.takes_tokens() {
         Verdict::Claim
     } else {
         Verdict::ForwardInside
@@ -196,7 +196,7 @@ fn rest(facts: &Facts) -> Verdict {
         Kind::Passive | Kind::Crawler | Kind::Api | Kind::Preflight => Verdict::NotNow,
         _ if facts.sold_out && facts.ticket != TicketState::Called => Verdict::SoldOut,
         _ if facts.mode == Mode::Closed => Verdict::Closed,
-        Kind::Navigation | Kind::Post | Kind::CrossSitePost | Kind::CrossSiteFrame => by_ticket(facts),
+        Kind::Navigation | Kind::Post | Kind::CrossSitePost | Kind::CrossSiteFrame | Kind::SignIn => by_ticket(facts),
     }
 }
 

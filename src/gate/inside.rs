@@ -81,7 +81,7 @@ impl Gate {
         if seat.is_shared_out(&named.pass, visit) {
             return Some(seat.shared_out(visit));
         }
-        let must_set = !named.carried && visit.kind.is_navigation();
+        let must_set = !named.carried && visit.kind.takes_tokens();
         let forwarded = visit.aim.forwards(must_set);
         if forwarded && !self.opened(seat, &named).await {
             return None;

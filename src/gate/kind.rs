@@ -32,6 +32,8 @@ pub enum Kind {
     Crawler,
     /// An app, a script, a webhook, a socket: wants JSON, never a ticket.
     Api,
+    /// What a page's script or an app sends to name its visitor's account: a form by another means, and wants JSON.
+    SignIn,
 }
 
 impl Kind {
@@ -65,6 +67,19 @@ impl Kind {
             (Want::Part, &Method::GET) => Self::Passive,
             _ => Self::Api,
         }
+    }
+
+    /// The same request as one that names its visitor's account by what it sends. SECURITY: another site's script joins nobody.
+    #[must_use]
+    pub fn signing_in(self, headers: &HeaderMap) -> Self {
+        let is_script = self == Self::Api && !is_cross_site(headers);
+        if is_script { Self::SignIn } else { self }
+    }
+
+    /// Whoever sent it keeps the tokens that the answer sets: a ticket, or the pass of a turn.
+    #[must_use]
+    pub fn takes_tokens(self) -> bool {
+        self.is_navigation() || self == Self::SignIn
     }
 
     /// A person is looking at the answer.
@@ -217,174 +232,4 @@ fn text(value: Option<&HeaderValue>) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use http::Request;
-
-    use super::*;
-
-    fn kind(method: &str, headers: &[(&str, &str)]) -> Kind {
-        let mut request = Request::builder().method(method);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        Kind::of(&request.body(()).unwrap().into_parts().0, false)
-    }
-
-    #[test]
-    fn a_browser_that_sends_fetch_metadata_is_told_by_it() {
-        let navigate = [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
-        assert_eq!(kind("GET", &navigate), Kind::Navigation);
-        assert_eq!(kind("POST", &navigate), Kind::Post);
-        assert_eq!(kind("HEAD", &navigate), Kind::Passive);
-        assert_eq!(
-            kind("GET", &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")]),
-            Kind::Passive
-        );
-        assert_eq!(
-            kind("GET", &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")]),
-            Kind::Api
-        );
-        assert_eq!(
-            kind(
-                "GET",
-                &[
-                    ("sec-fetch-mode", "cors"),
-                    ("sec-fetch-dest", "empty"),
-                    ("accept", "text/html")
-                ]
-            ),
-            Kind::Api
-        );
-        assert_eq!(
-            kind(
-                "GET",
-                &[("sec-fetch-mode", "navigate"), ("sec-purpose", "prefetch;prerender")]
-            ),
-            Kind::Passive
-        );
-    }
-
-    #[test]
-    fn what_a_service_worker_makes_anew_of_a_navigation_is_told_by_accept() {
-        let anew = |method, accept| {
-            let fields = [
-                ("sec-fetch-mode", "same-origin"),
-                ("sec-fetch-dest", "empty"),
-                ("accept", accept),
-            ];
-            kind(method, &fields)
-        };
-        assert_eq!(anew("GET", "text/html,application/xhtml+xml"), Kind::Navigation);
-        assert_eq!(anew("POST", "text/html"), Kind::Post);
-        assert_eq!(anew("GET", "*/*"), Kind::Api);
-        assert_eq!(anew("GET", "application/json"), Kind::Api);
-        let mut headers = from_site(Some("same-origin"));
-        headers.insert(SEC_FETCH_MODE, HeaderValue::from_static("same-origin"));
-        assert!(!is_by_own_hand(&headers), "it does not say who led here");
-    }
-
-    #[test]
-    fn a_client_without_fetch_metadata_is_told_by_accept() {
-        assert_eq!(kind("GET", &[("accept", "text/html,*/*;q=0.8")]), Kind::Navigation);
-        assert_eq!(
-            kind(
-                "GET",
-                &[("accept", "text/html"), ("x-requested-with", "com.example.app")]
-            ),
-            Kind::Navigation
-        );
-        assert_eq!(
-            kind(
-                "GET",
-                &[("accept", "text/html"), ("x-requested-with", "XMLHttpRequest")]
-            ),
-            Kind::Api
-        );
-        assert_eq!(kind("GET", &[("accept", "image/avif,image/webp,*/*")]), Kind::Passive);
-        assert_eq!(kind("GET", &[("accept", "*/*")]), Kind::Api);
-        assert_eq!(kind("POST", &[]), Kind::Api);
-        assert_eq!(kind("DELETE", &[("accept", "text/html")]), Kind::Api);
-    }
-
-    #[test]
-    fn a_form_from_another_site_is_told_apart() {
-        let cross = [("sec-fetch-mode", "navigate"), ("sec-fetch-site", "cross-site")];
-        assert_eq!(kind("POST", &cross), Kind::CrossSitePost);
-        let old = [
-            ("accept", "text/html"),
-            ("origin", "https://pay.example"),
-            ("host", "shop.example"),
-        ];
-        assert_eq!(kind("POST", &old), Kind::CrossSitePost);
-        let own = [
-            ("accept", "text/html"),
-            ("origin", "https://shop.example"),
-            ("host", "shop.example"),
-        ];
-        assert_eq!(kind("POST", &own), Kind::Post);
-    }
-
-    fn from_site(site: Option<&str>) -> HeaderMap {
-        let site = site.map(|site| (SEC_FETCH_SITE, site.parse().unwrap()));
-        site.into_iter().collect()
-    }
-
-    #[test]
-    fn a_link_of_another_site_is_told_by_fetch_metadata_alone() {
-        assert!(is_link_from_elsewhere(&from_site(Some("cross-site"))));
-        for site in [Some("same-site"), Some("same-origin"), Some("none"), None] {
-            assert!(!is_link_from_elsewhere(&from_site(site)), "{site:?}");
-        }
-    }
-
-    #[test]
-    fn another_origins_link_is_no_own_hand() {
-        for site in ["cross-site", "same-site"] {
-            assert!(!is_by_own_hand(&from_site(Some(site))), "{site}");
-        }
-        for site in [Some("same-origin"), Some("none"), None] {
-            assert!(is_by_own_hand(&from_site(site)), "{site:?}");
-        }
-    }
-
-    #[test]
-    fn a_frame_in_another_sites_page_is_no_navigation_of_its_own() {
-        let frame = |site| {
-            kind(
-                "GET",
-                &[
-                    ("sec-fetch-mode", "navigate"),
-                    ("sec-fetch-dest", "iframe"),
-                    ("sec-fetch-site", site),
-                ],
-            )
-        };
-        assert_eq!(frame("cross-site"), Kind::CrossSiteFrame);
-        assert_eq!(frame("same-site"), Kind::Navigation);
-        assert_eq!(frame("same-origin"), Kind::Navigation);
-    }
-
-    #[test]
-    fn preflights_sockets_and_crawlers_have_their_rows() {
-        let preflight = [
-            ("origin", "https://a.example"),
-            ("access-control-request-method", "PUT"),
-        ];
-        assert_eq!(kind("OPTIONS", &preflight), Kind::Preflight);
-        assert_eq!(kind("OPTIONS", &[]), Kind::Api);
-        let tunnel = [preflight[0], preflight[1], ("x-http-method-override", "POST")];
-        assert_eq!(kind("OPTIONS", &tunnel), Kind::Api);
-        assert_eq!(
-            kind("GET", &[("upgrade", "websocket"), ("accept", "text/html")]),
-            Kind::Api
-        );
-        let crawler = [("accept", "text/html"), ("user-agent", "Googlebot/2.1")];
-        assert_eq!(kind("GET", &crawler), Kind::Passive);
-        assert_eq!(kind("POST", &crawler), Kind::Post);
-        let mut headers = HeaderMap::new();
-        for (name, value) in crawler {
-            headers.insert(name, value.parse().unwrap());
-        }
-        assert_eq!(Kind::of_no_crawler(&Method::GET, &headers), Kind::Navigation);
-    }
-}
+mod tests;

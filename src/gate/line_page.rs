@@ -8,6 +8,7 @@ use crate::room::{RoomView, Stage, Standing, Visitor, pace};
 use crate::token::{Reference, Ticket};
 use crate::waiting::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
 
+use super::Gate;
 use super::answers::{Answer, page};
 use super::forward_auth::Aim;
 use super::join::number_of;
@@ -27,11 +28,32 @@ pub struct LinePage<'a> {
     pub ticket: &'a Ticket,
 }
 
+impl Gate {
+    /// The row "navigation, waiting ticket": the page, and the word that the visitor is there.
+    pub(super) fn wait(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+        let Some(ticket) = &worth.ticket else {
+            return self.shared.unavailable(&seat.rules.pages, visit);
+        };
+        seat.note(worth.presence(), seat.ticket_visitor());
+        let page = LinePage {
+            seat,
+            visit,
+            notice: None,
+            fresh: false,
+            ticket: &ticket.ticket,
+        };
+        seat.with_ticket_anew(worth, page.answer(Outcome::Waiting))
+    }
+}
+
 impl LinePage<'_> {
-    /// The page as an answer: with the room's waiting status, or 503 when what was sent cannot be delivered.
+    /// The page as an answer, or a word for a script: with the room's waiting status, or 503 when what was sent cannot be delivered.
     #[must_use]
     pub fn answer(&self, outcome: Outcome) -> Answer {
         let (seat, visit) = (self.seat, self.visit);
+        if !visit.kind.is_navigation() {
+            return seat.in_line_word(outcome, visit);
+        }
         let view = seat.shared.replica.load();
         let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
             return seat.shared.unavailable(&seat.rules.pages, visit);

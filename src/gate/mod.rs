@@ -89,7 +89,6 @@ use forward_auth::Aim;
 use in_flight::{InFlight, Right};
 use join::Newcomer;
 use kind::Kind;
-use line_page::LinePage;
 use seat::{Seat, Worth};
 use visit::Visit;
 
@@ -269,7 +268,7 @@ impl Gate {
             let account = Box::pin(forms::account(&self.shared, rules, &mut request, ration)).await;
             visit.has_waited(begun);
             match account {
-                Ok(tags) => seat.tags = tags,
+                Ok(tags) => (seat.tags, visit.kind) = (tags, visit.kind.signing_in(&request.head.headers)),
                 Err(refused) => return refused.answer(&rules.pages, visit),
             }
         }
@@ -368,22 +367,6 @@ impl Gate {
     /// The memory for the request's body.
     fn ration(&self, whose: BodyOf) -> Option<Ration> {
         Some(self.upstream.as_ref()?.ration(whose))
-    }
-
-    /// The row "navigation, waiting ticket": the page, and the word that the visitor is there.
-    fn wait(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
-        let Some(ticket) = &worth.ticket else {
-            return self.shared.unavailable(&seat.rules.pages, visit);
-        };
-        seat.note(worth.presence(), seat.ticket_visitor());
-        let page = LinePage {
-            seat,
-            visit,
-            notice: None,
-            fresh: false,
-            ticket: &ticket.ticket,
-        };
-        seat.with_ticket_anew(worth, page.answer(Outcome::Waiting))
     }
 
     /// Somebody came for the shop to a gate that has none behind it.

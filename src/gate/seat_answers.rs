@@ -211,7 +211,6 @@ impl Seat<'_> {
             PageKind::Unavailable,
             Outcome::TurnedAway,
         );
-        let soon = || RETRY_SECS + u32::from(jitter() % RETRY_SPREAD_SECS);
         let retry = worth.early.map_or_else(soon, |stage| early_secs(&stage, visit));
         let room = Some(self.rules.room.name.as_str());
         Refusal {
@@ -221,6 +220,23 @@ impl Seat<'_> {
         }
         .answer(&self.rules.pages, visit)
     }
+
+    /// 503 for a script whose visitor is in line: what it sent was not delivered.
+    #[must_use]
+    pub fn in_line_word(&self, outcome: Outcome, visit: &Visit) -> Answer {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Refusal {
+            retry_after_secs: Some(soon()),
+            room: Some(self.rules.room.name.as_str()),
+            ..Refusal::new(status, "waiting", PageKind::Unavailable, outcome)
+        }
+        .answer(&self.rules.pages, visit)
+    }
+}
+
+/// When to come again who waits for nothing that has a date.
+fn soon() -> u32 {
+    RETRY_SECS + u32::from(jitter() % RETRY_SPREAD_SECS)
 }
 
 /// A page with a link that leads here from this site.

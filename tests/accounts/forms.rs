@@ -42,6 +42,69 @@ async fn a_form_and_an_object_name_the_same_account_and_pages_need_neither_then(
     assert_not_yours(&enters(&mut bob, FORM, "email=bob").await);
 }
 
+/// As a page's script sends it with `fetch`; from where is said behind it.
+const SCRIPT: &str = "Accept: */*\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\nSec-Fetch-Site: ";
+
+async fn by_script(guest: &mut Guest, site: &str, kind: &str, body: &str) -> Message {
+    let fields = format!("{SCRIPT}{site}\r\n{kind}");
+    guest.send("POST", "/enter", &fields, body).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_script_that_names_the_account_joins_its_visitor_and_is_told_in_json() {
+    let house = House::open(&format!("{ONE}{FIELD}"), house::OFTEN).await;
+    let mut inside = house.guest();
+    let answer = by_script(&mut inside, "same-origin", JSON, r#"{"email":"somebody"}"#).await;
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    assert!(inside.page("/").await.is_the_shops(), "the answer gave the pass");
+    let (mut one, mut two) = (house.guest(), house.guest());
+    for (guest, kind, body) in [(&mut one, FORM, "email=ann"), (&mut two, JSON, r#"{"email":"bob"}"#)] {
+        let answer = by_script(guest, "same-origin", kind, body).await;
+        assert_eq!((answer.status(), answer.word()), (503, "waiting"), "{}", answer.head);
+        assert!(answer.head.contains("application/problem+json"), "{}", answer.head);
+        assert!(
+            answer.head.contains("Retry-After: ") || answer.head.contains("retry-after: "),
+            "{}",
+            answer.head
+        );
+    }
+    let place = waits(&mut one).await;
+    assert_ne!(waits(&mut two).await, place, "pages go on from there");
+    let mut third = house.guest();
+    let answer = by_script(&mut third, "same-origin", JSON, r#"{"email":"ann"}"#).await;
+    assert_eq!(
+        (answer.word(), number(&third)),
+        ("waiting", place),
+        "one place for the account"
+    );
+}
+
+#[tokio::test]
+async fn who_signs_in_by_script_in_line_has_the_better_place_at_once() {
+    let room = format!("{ONE}{}", FIELD.replace("\"refuse\"", "\"join\""));
+    let house = House::open(&room, house::OFTEN).await;
+    let (mut inside, mut ann, mut other) = (house.guest(), house.guest(), house.guest());
+    assert!(inside.page("/").await.is_the_shops());
+    assert_eq!(enters(&mut ann, FORM, "email=ann").await.word(), "waiting");
+    assert_eq!(other.page("/").await.word(), "waiting");
+    let (better, own) = (number(&ann), number(&other));
+    assert_ne!(better, own);
+    let answer = by_script(&mut other, "same-origin", JSON, r#"{"email":"ann"}"#).await;
+    assert_eq!((answer.word(), number(&other)), ("waiting", better), "{}", answer.head);
+    assert_eq!(waits(&mut other).await, better);
+}
+
+#[tokio::test]
+async fn another_sites_script_joins_nobody() {
+    let house = House::open(&format!("{ONE}{FIELD}"), house::OFTEN).await;
+    let mut inside = house.guest();
+    assert!(enters(&mut inside, FORM, "email=somebody").await.is_the_shops());
+    let mut stranger = house.guest();
+    let answer = by_script(&mut stranger, "cross-site", JSON, r#"{"email":"ann"}"#).await;
+    assert_eq!((answer.status(), answer.word()), (503, "waiting"), "{}", answer.head);
+    assert!(!answer.head.to_lowercase().contains("set-cookie"), "{}", answer.head);
+}
+
 /// Many stacks trim by Unicode: to the shop these are one account.
 #[tokio::test]
 async fn space_around_a_name_makes_no_second_account() {

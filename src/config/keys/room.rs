@@ -215,7 +215,7 @@ const ROOM_KEYS: [Key; 38] = [
         "\"lax\"",
         "The cookies' SameSite; \"none\" needs TLS. With \"strict\", browsers hold a visitor's place back when a link of another site \
          leads here: the visitor, or a newcomer, is shown a page that goes on by itself after a second. A browser that sends no \
-         Sec-Fetch-Site (Safari before 16.4) loses its place by such a link.",
+         Sec-Fetch-Site (any without TLS, Safari before 16.4) loses its place by such a link.",
     ),
     optional(
         "cookie_domain",
