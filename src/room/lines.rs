@@ -161,6 +161,7 @@ mod tests {
             barred_until: Clock(0),
             adopts: None,
             held_until: Clock(0),
+            silent_ms: 0,
             joins_left: 0,
             past,
         };

@@ -93,7 +93,7 @@ pub use orders::{CallOrder, Deed, MAX_CALL, MAX_ORDERS, MAX_REASON, MAX_WHO, Ord
 pub use record::SLACK_MS;
 pub use rehearsal::{MAX_LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalId, RehearsalOrder};
 pub use roster::{MAX_GATES, RosterGate};
-pub use sale::{BreaksDraw, Commitment, Drawing, DrawnLane, Forms, Made, Owed, Sale};
+pub use sale::{BreaksDraw, Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
 pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings, WITH_SCHEDULES};
 pub use state::{IDLE_TICK_MS, MAX_ROOMS, State};

@@ -12,6 +12,8 @@ pub(super) struct Moment {
     pub clock: Clock,
     /// The entry's own time, for dates that people see.
     pub time: Wall,
+    /// Milliseconds from the entry before to this one. While anybody waits, gates write one each quarter of a second.
+    pub silent_ms: u64,
     /// Nobody is called before, in rooms that were begun from nothing: somebody of a log before may come.
     pub first_call: Clock,
     /// Nobody is called before, also by no operator: a gate brings an era back, or the rooms stand still. The end of time

@@ -21,12 +21,21 @@ pub struct Drawing {
 pub struct Sale {
     /// The opening is over and its draw is lost with the log: the line is closed and drawn anew once its visitors are back.
     pub lost: bool,
-    /// The log was silent over the opening: the line is closed for the draw then, once the gates have said who came before.
-    pub late: Option<Wall>,
+    /// The log was silent over the opening: the line is closed for the draw once the gates have said who came before.
+    pub late: Option<Late>,
     pub commitment: Option<Commitment>,
     /// When the line was closed for the draw: whoever joins later stands behind.
     pub closed: Option<Wall>,
     pub made: Option<Made>,
+}
+
+/// A line that is closed for its draw some time after the opening.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Late {
+    /// It is closed then.
+    pub at: Wall,
+    /// How often that was put off, as the log was silent again.
+    pub again: u8,
 }
 
 /// Who was drawn of a lane, or is to be.
@@ -236,7 +245,10 @@ impl Sale {
 
     pub(super) fn write(&self, w: &mut Writer) {
         w.flag(self.lost);
-        w.option(self.late, Writer::wall);
+        w.option(self.late, |w, late| {
+            w.wall(late.at);
+            w.u8(late.again);
+        });
         w.option(self.commitment.as_ref(), |w, commitment| {
             w.option(commitment.beacon.as_deref(), Writer::text);
             commitment.forms.write(w);
@@ -255,7 +267,12 @@ impl Sale {
     pub(super) fn read(r: &mut Reader) -> Read<Self> {
         Ok(Self {
             lost: r.flag()?,
-            late: r.option(Reader::wall)?,
+            late: r.option(|r| {
+                Ok(Late {
+                    at: r.wall()?,
+                    again: r.u8()?,
+                })
+            })?,
             commitment: r.option(|r| {
                 Ok(Commitment {
                     beacon: r.option(|r| r.text().map(str::to_owned))?,

@@ -148,6 +148,7 @@ fn read(r: &mut Reader) -> Read<State> {
         barred_until: Clock(0),
         held_until: Clock(0),
         adopts: None,
+        silent_ms: 0,
         joins_left: MAX_JOINS,
         past,
     };

@@ -74,6 +74,7 @@ impl State {
             barred_until: Clock(0),
             held_until: Clock(0),
             adopts: None,
+            silent_ms: 0,
             joins_left: MAX_JOINS,
             past: Arc::new(Past::new(Era(incarnation))),
         };
@@ -323,7 +324,7 @@ impl State {
 
     fn tick(&mut self, entry: &Entry, passed_ms: u64) {
         self.moment.clock = self.moment.clock.plus(passed_ms);
-        self.moment.time = entry.time;
+        (self.moment.time, self.moment.silent_ms) = (entry.time, passed_ms);
         self.doubt.settle(entry.time);
         self.moment.joins_left = MAX_JOINS;
     }

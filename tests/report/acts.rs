@@ -269,9 +269,8 @@ fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unf
     assert!(code == 1 && last.contains("without a promise of its draw"), "{said}");
 }
 
-/// What the report says of a draw for which `joined` people came, and that was not made; its first entry after the opening comes so
-/// many milliseconds after the last before it.
-fn undrawn(joined: u32, silent_ms: u64, then: fn(&mut Hall)) -> (i32, String) {
+/// What the report says of a draw for which `joined` people came, and that was not made; over the opening the log may be `silent`.
+fn undrawn(joined: u32, silent: bool, then: fn(&mut Hall)) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();
     hall.archive(1, folder.path());
@@ -287,7 +286,11 @@ fn undrawn(joined: u32, silent_ms: u64, then: fn(&mut Hall)) -> (i32, String) {
         };
         hall.hear(1, 100, gala);
     }
-    hall.say(1, silent_ms, Batch::default());
+    if silent {
+        hall.say(1, 20_000, Batch::default());
+    } else {
+        seconds(&mut hall, 10);
+    }
     then(&mut hall);
     hall.leave(1);
     program(&[folder.path()], &[])
@@ -303,7 +306,7 @@ fn a_draw_that_was_closed_and_not_made_is_unfair_with_who_did_it() {
         (nothing, "the history ends before it"),
         (given_up, "the history ends before it"),
     ] {
-        let (code, said) = undrawn(10, 8_000, then);
+        let (code, said) = undrawn(10, false, then);
         let last = said.lines().last().unwrap();
         assert!(
             code == 1 && last.starts_with("NOT FAIR: shop: the line of edition 1 was closed for its draw"),
@@ -312,7 +315,7 @@ fn a_draw_that_was_closed_and_not_made_is_unfair_with_who_did_it() {
         assert!(last.contains(says), "{last}");
     }
     for then in [reset, nothing] {
-        let (code, said) = undrawn(0, 8_000, then);
+        let (code, said) = undrawn(0, false, then);
         assert_eq!(code, 0, "nobody came: {said}");
     }
 }
@@ -322,19 +325,19 @@ fn a_draw_that_was_due_after_an_outage_and_was_reset_is_unfair() {
     let reset: fn(&mut Hall) = |hall| hall.change(1, Change::Reset);
     let nothing: fn(&mut Hall) = |_| {};
     for (then, says) in [(reset, "by anna: reset"), (nothing, "the history ends before it")] {
-        let (code, said) = undrawn(10, 20_000, then);
+        let (code, said) = undrawn(10, true, then);
         let last = said.lines().last().unwrap();
         assert!(
             code == 1 && last.starts_with("NOT FAIR: shop: the line of edition 1 was due for its draw"),
             "{said}"
         );
         assert!(last.contains(says), "{last}");
-        assert_eq!(undrawn(0, 20_000, then).0, 0, "nobody came");
+        assert_eq!(undrawn(0, true, then).0, 0, "nobody came");
     }
     let later: fn(&mut Hall) = |hall| {
         let from = hall.time;
         hall.change(1, word(schedule(from - 21_000, from + 20_000)));
     };
-    let (code, said) = undrawn(10, 20_000, later);
+    let (code, said) = undrawn(10, true, later);
     assert_eq!(code, 0, "another opening is to come: {said}");
 }

@@ -4,9 +4,9 @@ use anteroom::draw::Hash;
 use anteroom::room::{
     Addition, Admission, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId,
     Commitment, Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Eviction, Forms, GateId, LaneId,
-    LineName, Linear, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem, RehearsalId,
-    RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent, Spoke, State,
-    Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
+    Late, LineName, Linear, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem,
+    RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent,
+    Spoke, State, Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -120,7 +120,7 @@ prop_compose! {
     ) -> Sale {
         let value = beacon.clone();
         Sale {
-            lost, late: late.map(Wall),
+            lost, late: late.map(|at| Late { at: Wall(at), again: 3 }),
             commitment: Some(Commitment { beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
             closed: closed.map(Wall),
             made: secret.map(|secret| Made { secret: Hash(secret), value, at: Wall(at) }),

@@ -8,20 +8,23 @@ use crate::room::entry::Change;
 use crate::room::era::Eras;
 use crate::room::ids::{LaneId, LineName, Place, RoomName, Wall};
 use crate::room::moment::Moment;
-use crate::room::sale::{BreaksDraw, Commitment, Forms, Made, Owed, Sale};
+use crate::room::sale::{BreaksDraw, Commitment, Forms, Late, Made, Owed, Sale};
 use crate::room::schedule::Phase;
 use crate::room::settings::Settings;
 use crate::room::state::State;
 use crate::room::view::RoomView;
 
-/// An entry that comes so long after an opening was not held up by others: the log was silent. Gates write one at the opening at once.
-const LATE_MS: u64 = 1_000;
+/// A log in which anybody waits, and that has no entry for so long, was silent: the store was away.
+const SILENT_MS: u64 = 1_000;
 
-/// How long gates have then to say who came before: each writes all that it holds as soon as the store is back.
+/// How long gates have after it to say who came meanwhile: each writes all that it holds as soon as the store is back.
 const LATE_JOINS_MS: u64 = 5_000;
 
 /// When the closing is looked at again while visitors of a lost log may come back.
 const LATE_AGAIN_MS: u64 = 1_000;
+
+/// How often a silence puts the closing off, so that a store that flickers keeps nobody waiting for ever.
+const LATE_MOST: u8 = 12;
 
 impl Room {
     /// A promise, or the secret that was promised; false if it is not for this room as it is now.
@@ -83,8 +86,9 @@ impl Room {
     /// visitors who came before and have no number yet: the line is closed when these have theirs.
     pub(super) fn open_draw(&mut self, opens: Wall, m: &Moment) {
         let waits = self.configured.draw.is_some() && self.sale.closed.is_none();
-        if waits && m.time.since(opens) > LATE_MS {
-            Arc::make_mut(&mut self.sale).late = Some(m.time.plus(LATE_JOINS_MS));
+        if waits && (m.time.since(opens) > SILENT_MS || self.was_silent(m)) {
+            let at = m.time.plus(LATE_JOINS_MS);
+            Arc::make_mut(&mut self.sale).late = Some(Late { at, again: 0 });
         } else {
             self.close_draw(m);
         }
@@ -92,20 +96,28 @@ impl Room {
 
     /// Closes a line whose opening the log was silent over, when it is time.
     pub(super) fn close_late_draw(&mut self, m: &Moment) {
-        let Some(at) = self.sale.late.filter(|at| *at <= m.time) else {
+        let Some(Late { at, again }) = self.sale.late else {
             return;
         };
-        // The store was away again: some gates may not have said anything between.
-        let again = if m.time.since(at) > LATE_MS {
-            Some(LATE_JOINS_MS)
+        let later = if again < LATE_MOST && self.was_silent(m) {
+            // Some gates may not have said anything between.
+            let at = m.time.plus(LATE_JOINS_MS);
+            Some(Late { at, again: again + 1 })
+        } else if at > m.time {
+            return;
         } else {
-            self.waits_for_lost(m).then_some(LATE_AGAIN_MS)
+            let at = m.time.plus(LATE_AGAIN_MS);
+            self.waits_for_lost(m).then_some(Late { at, again })
         };
-        Arc::make_mut(&mut self.sale).late = again.map(|ms| m.time.plus(ms));
-        if again.is_none() {
+        Arc::make_mut(&mut self.sale).late = later;
+        if later.is_none() {
             self.close_draw(m);
         }
         self.settle(m);
+    }
+
+    fn was_silent(&self, m: &Moment) -> bool {
+        m.silent_ms > SILENT_MS && self.crowd.waiting > 0
     }
 
     /// Dates that were moved to an opening that is to come close the line then.

@@ -113,7 +113,7 @@ impl Room {
     /// When the schedule turns next, or its line is closed for a late draw.
     pub fn next_turn(&self) -> Option<Wall> {
         let turn = self.turn.map(|(at, _)| at);
-        turn.into_iter().chain(self.sale.late).min()
+        turn.into_iter().chain(self.sale.late.map(|late| late.at)).min()
     }
 
     pub fn schedule(&self) -> Option<&Schedule> {
