@@ -223,10 +223,15 @@ fn field(section: &Section<'_>) -> Option<Source> {
 pub(super) fn check(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked: bool) {
     for room in rooms {
         let key = format!("{}.identity.from", room.place);
+        let refuses = room.identity.as_ref().is_some_and(|of| of.missing == Missing::Refuse);
         match room.identity.as_ref().map(|identity| &identity.source) {
             Some(Source::Header(name)) if server.trusted_proxies.is_empty() => {
                 let wrong = format!("{name} is believed from trusted proxies only, and there is none");
                 reader.mistake(&key, wrong, "server.trusted_proxies with the proxy that sets it");
+            }
+            Some(Source::Field { .. }) if room.proof.is_some() && refuses => {
+                let wrong = "with a proof of work nobody could join by a form: its page asks for the proof and has no form to send then";
+                reader.mistake(&key, wrong, "missing = \"join\", another source, or no proof_of_work");
             }
             Some(Source::Field { .. }) if asked => {
                 let wrong = "a proxy that asks does not send the form, which is refused there";

@@ -119,6 +119,9 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
             if !within(route) {
                 let wrong = format!("{route} lies outside the room, so it never acts");
                 reader.mistake(&key, wrong, "a route within the room's routes");
+            } else if *name == "identity.on" && room.return_routes.iter().any(|own| own.covers(route)) {
+                let wrong = format!("{route} is one of return_routes too, which join nobody");
+                reader.mistake(&key, wrong, "one of the two");
             } else if room.except.iter().any(|out| out.leaves_out(route)) {
                 reader.mistake(
                     &key,

@@ -1,5 +1,6 @@
 //! A navigation without a place: numbering the visitor, and going on from there.
 
+use http::HeaderMap;
 use http::header::SET_COOKIE;
 
 use crate::metrics::{CodeFate, Outcome};
@@ -16,7 +17,7 @@ use super::forward_auth::Aim;
 use super::inside::Entry;
 use super::limits::Asker;
 use super::line_page::LinePage;
-use super::proof::Proof;
+use super::proof::{Asked, PROOF_HEADER, Proof};
 use super::seat::Seat;
 use super::visit::Visit;
 use super::{Gate, Halves, limits};
@@ -138,14 +139,12 @@ impl Gate {
         newcomer: Newcomer,
     ) -> Answer {
         let Newcomer { pending, edition, .. } = newcomer;
-        // A code is scarcer than any proof.
-        if pending.is_none()
-            && !seat.joins_by_code(visit)
-            && let Proof::Asked(asked) = seat.proof(visit, None)
+        let coming = match pending.map_or_else(|| seat.proved(visit, &request.head.headers), |id| Ok(Coming::Again(id)))
         {
-            return seat.ask(visit, &asked);
-        }
-        let joined = self.number(seat, visit, edition, Coming::of(pending)).await;
+            Ok(coming) => coming,
+            Err(asked) => return seat.ask(visit, &asked),
+        };
+        let joined = self.number(seat, visit, edition, coming).await;
         let joined = match joined {
             Joined::Called(tokens, by_code) if !request.body.is_complete() && visit.aim == Aim::Shop => {
                 if let Err(error) = Box::pin(self.receive(visit, &mut request)).await {
@@ -186,6 +185,21 @@ impl Gate {
 }
 
 impl Seat<'_> {
+    /// How a newcomer comes who shows what these fields hold; `Err`: what is asked before.
+    pub(super) fn proved(&self, visit: &Visit, fields: &HeaderMap) -> Result<Coming, Asked> {
+        // A code is scarcer than any proof.
+        if self.joins_by_code(visit) {
+            return Ok(Coming::First);
+        }
+        let shown = fields.get(PROOF_HEADER).and_then(|shown| shown.to_str().ok());
+        match self.proof(visit, shown) {
+            Proof::NotAsked => Ok(Coming::First),
+            Proof::Given(id) => Ok(Coming::Proved(id)),
+            Proof::Waited(id) => Ok(Coming::Waited(id)),
+            Proof::Asked(asked) => Err(asked),
+        }
+    }
+
     /// The room has forgotten the id of a pending ticket.
     pub(super) fn has_lapsed(&self, ticket: &Ticket, visit: &Visit) -> bool {
         visit.wall.since(ticket.joined_at) > self.rules.room.settings.late_window_ms

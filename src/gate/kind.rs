@@ -69,11 +69,10 @@ impl Kind {
         }
     }
 
-    /// The same request as one that names its visitor's account by what it sends. SECURITY: another site's script joins nobody.
+    /// The same request as one that names its visitor's account by what it sends.
     #[must_use]
-    pub fn signing_in(self, headers: &HeaderMap) -> Self {
-        let is_script = self == Self::Api && !is_cross_site(headers);
-        if is_script { Self::SignIn } else { self }
+    pub fn signing_in(self) -> Self {
+        if self == Self::Api { Self::SignIn } else { self }
     }
 
     /// Whoever sent it keeps the tokens that the answer sets: a ticket, or the pass of a turn.

@@ -264,11 +264,15 @@ impl Gate {
             return forms::Refused::Field(NoField::Type).answer(&rules.pages, visit);
         }
         if place.names && visit.rehearsed.is_none() {
+            // SECURITY: it would bind the visitor's place to an account that another site chose.
+            if kind::is_cross_site(&request.head.headers) {
+                return seat.from_elsewhere(visit);
+            }
             let (begun, ration) = (time::uptime(), self.ration(BodyOf::Stranger(visit.client)));
             let account = Box::pin(forms::account(&self.shared, rules, &mut request, ration)).await;
             visit.has_waited(begun);
             match account {
-                Ok(tags) => (seat.tags, visit.kind) = (tags, visit.kind.signing_in(&request.head.headers)),
+                Ok(tags) => (seat.tags, visit.kind) = (tags, visit.kind.signing_in()),
                 Err(refused) => return refused.answer(&rules.pages, visit),
             }
         }

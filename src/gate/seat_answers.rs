@@ -221,6 +221,21 @@ impl Seat<'_> {
         .answer(&self.rules.pages, visit)
     }
 
+    /// Another site's request that must do nothing here: a page with a link of this site, or 403 for a script.
+    #[must_use]
+    pub fn from_elsewhere(&self, visit: &Visit) -> Answer {
+        if visit.kind.is_navigation() {
+            return same_site_link(&self.rules.pages, visit);
+        }
+        let refusal = Refusal::new(
+            StatusCode::FORBIDDEN,
+            "cross_site",
+            PageKind::BadRequest,
+            Outcome::TurnedAway,
+        );
+        refusal.answer(&self.rules.pages, visit)
+    }
+
     /// 503 for a script whose visitor is in line: what it sent was not delivered.
     #[must_use]
     pub fn in_line_word(&self, outcome: Outcome, visit: &Visit) -> Answer {

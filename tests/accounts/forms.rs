@@ -94,15 +94,32 @@ async fn who_signs_in_by_script_in_line_has_the_better_place_at_once() {
     assert_eq!(waits(&mut other).await, better);
 }
 
+/// It would bind the place that the browser carries to an account that the other site chose.
 #[tokio::test]
-async fn another_sites_script_joins_nobody() {
-    let house = House::open(&format!("{ONE}{FIELD}"), house::OFTEN).await;
-    let mut inside = house.guest();
-    assert!(enters(&mut inside, FORM, "email=somebody").await.is_the_shops());
-    let mut stranger = house.guest();
-    let answer = by_script(&mut stranger, "cross-site", JSON, r#"{"email":"ann"}"#).await;
-    assert_eq!((answer.status(), answer.word()), (503, "waiting"), "{}", answer.head);
-    assert!(!answer.head.to_lowercase().contains("set-cookie"), "{}", answer.head);
+async fn another_site_names_nobodys_account() {
+    let room = format!("{ONE}{}", FIELD.replace("\"refuse\"", "\"join\""));
+    let house = House::open(&room, house::OFTEN).await;
+    let (mut inside, mut waiting, mut newcomer) = (house.guest(), house.guest(), house.guest());
+    assert!(inside.page("/").await.is_the_shops());
+    assert_eq!(waiting.page("/").await.word(), "waiting");
+    let before = house.shop.seen().len();
+    for guest in [&mut inside, &mut waiting, &mut newcomer] {
+        for site in ["Sec-Fetch-Site: cross-site\r\n", "Origin: https://evil.test\r\n"] {
+            let form = format!("{PAGE}{site}{FORM}");
+            let form = guest.send("POST", "/enter", &form, "email=mallory").await.unwrap();
+            assert_eq!(form.word(), "same_site", "{}", form.head);
+        }
+        let script = by_script(guest, "cross-site", JSON, r#"{"email":"mallory"}"#).await;
+        assert_eq!((script.status(), script.word()), (403, "cross_site"), "{}", script.head);
+    }
+    assert!(newcomer.jar.is_empty());
+    assert_eq!(house.shop.seen().len(), before);
+    let place = number(&waiting);
+    let mut mallory = house.guest();
+    assert_eq!(enters(&mut mallory, FORM, "email=mallory").await.word(), "waiting");
+    assert_ne!(number(&mallory), place);
+    assert_eq!(enters(&mut waiting, FORM, "email=ann").await.word(), "waiting");
+    assert_eq!(number(&waiting), place, "the place is free for its visitor's account");
 }
 
 /// Many stacks trim by Unicode: to the shop these are one account.

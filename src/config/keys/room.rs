@@ -136,7 +136,8 @@ const ROOM_KEYS: [Key; 38] = [
         "call_every",
         "duration, 250 ms to 10 min",
         "\"1s\"",
-        "The step in which `new_users_per_minute` is given out: `\"10s\"` lets a sixth of it in every ten seconds.",
+        "The step in which `new_users_per_minute` is given out: `\"10s\"` lets a sixth of it in every ten seconds. \
+         The steps follow the clock, so any one minute may have one step's share more.",
     ),
     key(
         "session_duration",

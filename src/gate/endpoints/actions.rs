@@ -16,7 +16,6 @@ use super::super::answers::{Answer, json, page, plain};
 use super::super::decide::{Door, PassState, TicketState};
 use super::super::join::{Coming, Joined};
 use super::super::location;
-use super::super::proof::{PROOF_HEADER, Proof};
 use super::super::seat::Seat;
 use super::super::visit::Visit;
 use super::parameter;
@@ -52,15 +51,11 @@ impl Gate {
         if seat.is_nameless() {
             return seat.sign_in(visit);
         }
-        let shown = head.headers.get(PROOF_HEADER).and_then(|shown| shown.to_str().ok());
         let coming = match worth.ticket() {
             TicketState::Pending(id) => Coming::Again(id),
-            _ if seat.joins_by_code(visit) => Coming::First,
-            _ => match seat.proof(visit, shown) {
-                Proof::NotAsked => Coming::First,
-                Proof::Given(id) => Coming::Proved(id),
-                Proof::Waited(id) => Coming::Waited(id),
-                Proof::Asked(asked) => return seat.ask(visit, &asked),
+            _ => match seat.proved(visit, &head.headers) {
+                Ok(coming) => coming,
+                Err(asked) => return seat.ask(visit, &asked),
             },
         };
         if let Some(answer) = seat.refuse_app(head, visit) {

@@ -2,16 +2,12 @@ use http::Request;
 
 use super::*;
 
-fn head(method: &str, headers: &[(&str, &str)]) -> Parts {
+fn kind(method: &str, headers: &[(&str, &str)]) -> Kind {
     let mut request = Request::builder().method(method);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    request.body(()).unwrap().into_parts().0
-}
-
-fn kind(method: &str, headers: &[(&str, &str)]) -> Kind {
-    Kind::of(&head(method, headers), false)
+    Kind::of(&request.body(()).unwrap().into_parts().0, false)
 }
 
 #[test]
@@ -173,19 +169,9 @@ fn preflights_sockets_and_crawlers_have_their_rows() {
 }
 
 #[test]
-fn a_script_that_names_its_visitors_account_is_a_sign_in_unless_another_site_sends_it() {
-    let of = |fields: &[(&str, &str)]| {
-        let head = head("POST", fields);
-        Kind::of(&head, true).signing_in(&head.headers)
-    };
-    let script = ("sec-fetch-mode", "cors");
-    assert_eq!(of(&[script, ("sec-fetch-site", "same-origin")]), Kind::SignIn);
-    assert_eq!(of(&[]), Kind::SignIn, "an app");
-    assert_eq!(of(&[script, ("sec-fetch-site", "cross-site")]), Kind::Api);
-    assert_eq!(
-        of(&[("accept", "text/html")]),
-        Kind::Post,
-        "a person's form stays what it is"
-    );
+fn a_script_that_names_its_visitors_account_is_a_sign_in_and_a_form_stays_what_it_is() {
+    assert_eq!(kind("POST", &[("sec-fetch-mode", "cors")]).signing_in(), Kind::SignIn);
+    assert_eq!(kind("POST", &[]).signing_in(), Kind::SignIn, "an app");
+    assert_eq!(kind("POST", &[("accept", "text/html")]).signing_in(), Kind::Post);
     assert!(Kind::SignIn.takes_tokens() && !Kind::SignIn.is_navigation() && !Kind::Api.takes_tokens());
 }

@@ -124,6 +124,30 @@ async fn who_has_done_the_work_joins_once_by_it_wherever_it_is_shown_again() {
 }
 
 #[tokio::test]
+async fn a_script_that_names_its_visitors_account_joins_by_the_same_request_with_the_proof() {
+    let identity = "[room.identity]\nfrom = \"field\"\nname = \"email\"\non = \"POST /enter\"";
+    let house = House::open(&format!("{}\n{identity}", asking()), "").await;
+    for (email, status) in [("ann", 200), ("bob", 503)] {
+        let mut guest = house.guest();
+        let fields = format!("{SCRIPT}Content-Type: application/x-www-form-urlencoded\r\n");
+        let body = format!("email={email}");
+        let asked = guest.send("POST", "/enter", &fields, &body).await.unwrap();
+        assert_eq!((asked.status(), asked.word()), (428, "proof"), "{}", asked.head);
+        let fields = format!("{fields}Anteroom-Proof: {}\r\n", solved(&asked.json()));
+        let answer = guest.send("POST", "/enter", &fields, &body).await.unwrap();
+        assert_eq!(answer.status(), status, "{}", answer.head);
+        assert!(!guest.jar.is_empty(), "{}", answer.head);
+    }
+    assert!(
+        house
+            .shop
+            .seen()
+            .iter()
+            .all(|seen| !seen.request.head.to_lowercase().contains("anteroom-proof"))
+    );
+}
+
+#[tokio::test]
 async fn what_is_no_proof_for_this_client_and_room_is_asked_for_again() {
     let house = House::open(&asking(), "").await;
     let _inside = {
