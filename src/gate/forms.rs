@@ -13,23 +13,58 @@ use crate::metrics::Outcome;
 use crate::names::form::{self, Kind};
 use crate::names::parameter;
 use crate::names::spelling::Doubtful;
-use crate::proxy::{BodyError, Ration, RequestBody};
+use crate::proxy::{BodyError, BodyOf, Ration, RequestBody};
 use crate::room::Tag;
+use crate::time;
 use crate::waiting::PageKind;
 
-use super::Halves;
 use super::accounts::tags_of;
 use super::answers::{Answer, Refusal};
 use super::forward::EXHAUSTED_RETRY_SECS;
+use super::forward_auth::Aim;
+use super::kind::is_cross_site;
 use super::method;
 use super::pages::Pages;
 use super::rules::Rules;
+use super::seat::Seat;
 use super::shared::Shared;
 use super::visit::{self, Visit};
+use super::{Gate, Halves};
+
+impl Gate {
+    /// Learns the account that a request on the room's form names, by which its visitor joins; `Some`: the answer where it names none.
+    pub(super) async fn named_by_form(
+        &self,
+        seat: &mut Seat<'_>,
+        visit: &mut Visit,
+        request: &mut Halves,
+    ) -> Option<Answer> {
+        let rules = seat.rules;
+        if visit.aim != Aim::Shop {
+            // SECURITY: of a body that a proxy sends along the gate may see a part, or none.
+            return Some(Refused::Field(NoField::Type).answer(&rules.pages, visit));
+        }
+        if visit.rehearsed.is_some() {
+            return None;
+        }
+        // SECURITY: it would bind the visitor's place to an account that another site chose.
+        if is_cross_site(&request.head.headers) {
+            return Some(seat.elsewheres(visit));
+        }
+        let (begun, ration) = (time::uptime(), self.ration(BodyOf::Stranger(visit.client)));
+        let account = account(&self.shared, rules, request, ration).await;
+        visit.has_waited(begun);
+        match account {
+            Ok(tags) => (seat.tags, visit.kind) = (tags, visit.kind.signing_in()),
+            Err(refused) => return Some(refused.answer(&rules.pages, visit)),
+        }
+        None
+    }
+}
 
 /// The account that the body of the room's form names: it is read, and goes on to the shop as it came. A body that does not
 /// name exactly one is refused, or one person could have a place for each spelling that the gate does not read.
-pub async fn account(
+async fn account(
     shared: &Shared,
     rules: &Rules,
     request: &mut Halves,

@@ -75,7 +75,6 @@ use http_body::Body as _;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::routes::{InRoom, LineOf, Routed};
-use crate::identity::NoField;
 use crate::metrics::Outcome;
 use crate::names::form::Kind as FormKind;
 use crate::proxy::{self, Body, BodyOf, Conn, ForwardError, Ration, RequestBody, Upstream, boxed};
@@ -259,22 +258,10 @@ impl Gate {
         if seat.doubtful {
             return forms::Refused::Otherwise.answer(&rules.pages, visit);
         }
-        if place.names && visit.aim != Aim::Shop {
-            // SECURITY: of a body that a proxy sends along the gate may see a part, or none.
-            return forms::Refused::Field(NoField::Type).answer(&rules.pages, visit);
-        }
-        if place.names && visit.rehearsed.is_none() {
-            // SECURITY: it would bind the visitor's place to an account that another site chose.
-            if kind::is_cross_site(&request.head.headers) {
-                return seat.from_elsewhere(visit);
-            }
-            let (begun, ration) = (time::uptime(), self.ration(BodyOf::Stranger(visit.client)));
-            let account = Box::pin(forms::account(&self.shared, rules, &mut request, ration)).await;
-            visit.has_waited(begun);
-            match account {
-                Ok(tags) => (seat.tags, visit.kind) = (tags, visit.kind.signing_in()),
-                Err(refused) => return refused.answer(&rules.pages, visit),
-            }
+        if place.names
+            && let Some(answer) = Box::pin(self.named_by_form(&mut seat, visit, &mut request)).await
+        {
+            return answer;
         }
         // SECURITY: a return ends with its answer; a tunnel would not.
         let returning = place.returning && !request.head.headers.contains_key(UPGRADE);

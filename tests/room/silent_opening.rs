@@ -85,7 +85,9 @@ fn a_store_that_flickers_keeps_nobody_waiting_for_ever() {
     for _ in 0..11 {
         log.apply(1_100, Batch::default());
         assert_eq!(view(&mut log).sale.closed, None);
-        people.iter().for_each(|person| _ = log.mark(*person));
+        for person in &people {
+            log.mark(*person);
+        }
     }
     for _ in 0..6 {
         log.apply(1_100, Batch::default());
@@ -140,10 +142,9 @@ fn visitors_of_a_lost_log_are_waited_for_before_a_late_line_is_closed() {
             "gates do not write without end"
         );
         log.pass(500);
-        people
-            .iter()
-            .chain([&lost])
-            .for_each(|person| assert!(!log.is_called(*person)));
+        for person in people.iter().chain([&lost]) {
+            assert!(!log.is_called(*person));
+        }
     }
     log.pass(5_000);
     assert!(view(&mut log).sale.is_awaited());
