@@ -177,7 +177,7 @@ impl Gate {
                 let right = Admission::Off(seat.rules.room.name.clone(), seat.line.clone());
                 self.forward(visit, request, pages, Outcome::Outside, right).await
             }
-            Joined::Refused => seat.refused(visit),
+            Joined::Refused => seat.refused_to(visit, coming),
             Joined::CodeRefused(fate) => self.without_code(seat, visit, fate),
             Joined::Limited(over) => over.answer(&seat.rules.pages, visit),
         }
@@ -197,6 +197,15 @@ impl Seat<'_> {
             Proof::Given(id) => Ok(Coming::Proved(id)),
             Proof::Waited(id) => Ok(Coming::Waited(id)),
             Proof::Asked(asked) => Err(asked),
+        }
+    }
+
+    /// The answer to who is not numbered: what was shown may be spent by another account's join, so another proof is asked for.
+    pub(super) fn refused_to(&self, visit: &Visit, coming: Coming) -> Answer {
+        let is_proved = matches!(coming, Coming::Proved(_) | Coming::Waited(_));
+        match self.proof(visit, None) {
+            Proof::Asked(asked) if is_proved && !self.tags.is_empty() => self.ask(visit, &asked),
+            _ => self.refused(visit),
         }
     }
 

@@ -12,6 +12,7 @@ use super::preflight;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// The row of the outside contract that a request is tried against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -180,7 +181,8 @@ fn is_ahead_of_need(purpose: &HeaderValue) -> bool {
         .any(|word| purpose.contains(word))
 }
 
-/// Sent from another site; without Fetch Metadata, an Origin whose host is not the request's own is another site's.
+/// Sent from another site; without Fetch Metadata, an Origin whose host is not the request's own is another site's. SECURITY: what a proxy
+/// says is the public host is believed from anybody: no other site's page can make a browser send that field.
 pub fn is_cross_site(headers: &HeaderMap) -> bool {
     if let Some(site) = text(headers.get(SEC_FETCH_SITE)) {
         return site == "cross-site";
@@ -188,10 +190,24 @@ pub fn is_cross_site(headers: &HeaderMap) -> bool {
     let Some(origin) = text(headers.get(ORIGIN)) else {
         return false;
     };
-    let host = text(headers.get(http::header::HOST)).unwrap_or_default();
+    let hosts = [http::header::HOST, FORWARDED_HOST].map(|name| text(headers.get(name)).unwrap_or_default());
     origin
         .split_once("://")
-        .is_none_or(|(_, theirs)| !theirs.eq_ignore_ascii_case(host))
+        .is_none_or(|(_, theirs)| !hosts.iter().any(|host| is_host(theirs, host)))
+}
+
+/// Whether an Origin's host and port are those of a request. A proxy may tell the host without the port.
+fn is_host(theirs: &str, host: &str) -> bool {
+    let theirs = without_port(theirs)
+        .filter(|_| without_port(host).is_none())
+        .unwrap_or(theirs);
+    !host.is_empty() && theirs.eq_ignore_ascii_case(host)
+}
+
+/// `None` where there is none.
+fn without_port(host: &str) -> Option<&str> {
+    let (name, port) = host.rsplit_once(':')?;
+    port.parse::<u16>().is_ok().then_some(name)
 }
 
 /// A navigation that a link of another site led to. Without Fetch Metadata none is told: browsers send no Origin with a GET.

@@ -72,7 +72,7 @@ impl Gate {
                     None => self.shared.unavailable(&seat.rules.pages, visit),
                 };
             }
-            Joined::Refused => return seat.refused(visit),
+            Joined::Refused => return seat.refused_to(visit, coming),
         };
         let used_up = by_code.then(|| seat.clear_code());
         let seat = seat.with(ticket.clone(), pass.clone());

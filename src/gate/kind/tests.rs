@@ -175,3 +175,32 @@ fn a_script_that_names_its_visitors_account_is_a_sign_in_and_a_form_stays_what_i
     assert_eq!(kind("POST", &[("accept", "text/html")]).signing_in(), Kind::Post);
     assert!(Kind::SignIn.takes_tokens() && !Kind::SignIn.is_navigation() && !Kind::Api.takes_tokens());
 }
+
+#[test]
+fn without_fetch_metadata_an_origin_is_held_against_the_hosts_that_the_request_and_a_proxy_name() {
+    let is_own = |origin: &str, fields: &[(&'static str, &str)]| {
+        let fields = fields.iter().copied().chain([("origin", origin)]);
+        let headers = fields.map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
+        !is_cross_site(&headers.collect())
+    };
+    let inner = ("host", "10.0.0.7:8080");
+    for (origin, host) in [
+        ("http://shop.example:8000", "shop.example:8000"),
+        ("http://shop.example:8000", "Shop.Example"),
+        ("https://[::1]:8000", "[::1]"),
+    ] {
+        assert!(is_own(origin, &[("host", host)]), "{origin} {host}");
+        assert!(is_own(origin, &[inner, ("x-forwarded-host", host)]), "{origin} {host}");
+    }
+    for (origin, host) in [
+        ("http://shop.example:8000", "shop.example:8001"),
+        ("http://shop.example", "shop.example:8000"),
+        ("http://evil.test:8000", "shop.example"),
+        ("http://shop.example.evil.test", "shop.example"),
+        ("null", "shop.example"),
+        ("http://", ""),
+    ] {
+        assert!(!is_own(origin, &[("host", host)]), "{origin} {host}");
+        assert!(!is_own(origin, &[inner, ("x-forwarded-host", host)]), "{origin} {host}");
+    }
+}

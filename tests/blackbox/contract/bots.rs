@@ -127,24 +127,34 @@ async fn who_has_done_the_work_joins_once_by_it_wherever_it_is_shown_again() {
 async fn a_script_that_names_its_visitors_account_joins_by_the_same_request_with_the_proof() {
     let identity = "[room.identity]\nfrom = \"field\"\nname = \"email\"\non = \"POST /enter\"";
     let house = House::open(&format!("{}\n{identity}", asking()), "").await;
+    let fields = format!("{SCRIPT}Content-Type: application/x-www-form-urlencoded\r\n");
+    let mut shown = Vec::new();
     for (email, status) in [("ann", 200), ("bob", 503)] {
-        let mut guest = house.guest();
-        let fields = format!("{SCRIPT}Content-Type: application/x-www-form-urlencoded\r\n");
+        let mut guest = house.guest_at(&house.guest().address);
         let body = format!("email={email}");
         let asked = guest.send("POST", "/enter", &fields, &body).await.unwrap();
         assert_eq!((asked.status(), asked.word()), (428, "proof"), "{}", asked.head);
-        let fields = format!("{fields}Anteroom-Proof: {}\r\n", solved(&asked.json()));
-        let answer = guest.send("POST", "/enter", &fields, &body).await.unwrap();
+        let proved = format!("{fields}Anteroom-Proof: {}\r\n", solved(&asked.json()));
+        let answer = guest.send("POST", "/enter", &proved, &body).await.unwrap();
         assert_eq!(answer.status(), status, "{}", answer.head);
         assert!(!guest.jar.is_empty(), "{}", answer.head);
+        shown.push((guest, proved));
     }
+    let seen = house.shop.seen();
     assert!(
-        house
-            .shop
-            .seen()
-            .iter()
+        seen.iter()
             .all(|seen| !seen.request.head.to_lowercase().contains("anteroom-proof"))
     );
+    for (guest, proved) in shown {
+        let mut other = house.guest_at(&guest.address);
+        let answer = other.send("POST", "/enter", &proved, "email=eve").await.unwrap();
+        assert_eq!(
+            (answer.status(), answer.word()),
+            (428, "proof"),
+            "spent: {}",
+            answer.head
+        );
+    }
 }
 
 #[tokio::test]
