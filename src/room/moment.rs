@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::entry::Entry;
 use super::ids::{Clock, Era, Wall};
 use super::past::Past;
 
@@ -12,8 +13,10 @@ pub(super) struct Moment {
     pub clock: Clock,
     /// The entry's own time, for dates that people see.
     pub time: Wall,
-    /// Milliseconds from the entry before to this one. While anybody waits, gates write one each quarter of a second.
+    /// Milliseconds from the entry before to this one.
     pub silent_ms: u64,
+    /// So long the log may have no entry, as quick as the store is, though anybody waits and gates write four times a second.
+    pub patience_ms: u64,
     /// Nobody is called before, in rooms that were begun from nothing: somebody of a log before may come.
     pub first_call: Clock,
     /// Nobody is called before, also by no operator: a gate brings an era back, or the rooms stand still. The end of time
@@ -32,6 +35,15 @@ pub(super) struct Moment {
 pub(super) const MAX_JOINS: u32 = 1 << 20;
 
 impl Moment {
+    /// The next entry, so many milliseconds after the last.
+    pub fn go_on(&mut self, entry: &Entry, passed_ms: u64) {
+        self.clock = self.clock.plus(passed_ms);
+        self.time = entry.time;
+        self.silent_ms = passed_ms;
+        self.patience_ms = patience_ms(entry.batch.lag_us);
+        self.joins_left = MAX_JOINS;
+    }
+
     /// Nobody is called before in any room.
     pub fn quiet_until(&self) -> Clock {
         self.barred_until.max(self.first_call)
@@ -49,4 +61,10 @@ impl Moment {
     pub fn learn(&mut self, era: Era) {
         Arc::make_mut(&mut self.past).learn(era);
     }
+}
+
+/// Without an entry for longer the log was silent: the store was away. Its last answer took `lag_us`; of a slow one a gate's next entry
+/// comes three answers later.
+fn patience_ms(lag_us: u32) -> u64 {
+    1_000 + 3 * u64::from(lag_us / 1_000).min(1_000)
 }

@@ -75,6 +75,7 @@ impl State {
             held_until: Clock(0),
             adopts: None,
             silent_ms: 0,
+            patience_ms: 0,
             joins_left: MAX_JOINS,
             past: Arc::new(Past::new(Era(incarnation))),
         };
@@ -323,10 +324,8 @@ impl State {
     }
 
     fn tick(&mut self, entry: &Entry, passed_ms: u64) {
-        self.moment.clock = self.moment.clock.plus(passed_ms);
-        (self.moment.time, self.moment.silent_ms) = (entry.time, passed_ms);
+        self.moment.go_on(entry, passed_ms);
         self.doubt.settle(entry.time);
-        self.moment.joins_left = MAX_JOINS;
     }
 
     /// What gates say among themselves.

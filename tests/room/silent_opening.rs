@@ -114,6 +114,32 @@ fn a_line_is_closed_by_the_first_entry_after_an_opening_that_the_log_was_not_sil
     assert_eq!(view(&mut log).sale.closed, Some(Wall(START + 30_900)));
 }
 
+/// A gate's entries come as far apart as the store makes them.
+#[test]
+fn a_store_that_is_slow_is_not_away() {
+    let slow = |lag_us| Batch {
+        lag_us,
+        ..Batch::default()
+    };
+    for (apart, lag_us, is_away) in [
+        (1_900, 900_000, false),
+        (1_900, 200_000, true),
+        (4_100, 60_000_000, true),
+    ] {
+        let mut log = Log::new(drawing(1, None));
+        until(&mut log, 10_000);
+        crowd(&mut log, 10);
+        until(&mut log, 29_500);
+        log.apply(apart, slow(lag_us));
+        let sale = view(&mut log).sale.clone();
+        assert_eq!(
+            (sale.late.is_some(), sale.closed.is_none()),
+            (is_away, is_away),
+            "{apart} {lag_us}"
+        );
+    }
+}
+
 #[test]
 fn a_room_that_does_not_draw_opens_at_once() {
     let mut settings = drawing(1, None);

@@ -14,9 +14,6 @@ use crate::room::settings::Settings;
 use crate::room::state::State;
 use crate::room::view::RoomView;
 
-/// A log in which anybody waits, and that has no entry for so long, was silent: the store was away.
-const SILENT_MS: u64 = 1_000;
-
 /// How long gates have after it to say who came meanwhile: each writes all that it holds as soon as the store is back.
 const LATE_JOINS_MS: u64 = 5_000;
 
@@ -86,7 +83,7 @@ impl Room {
     /// visitors who came before and have no number yet: the line is closed when these have theirs.
     pub(super) fn open_draw(&mut self, opens: Wall, m: &Moment) {
         let waits = self.configured.draw.is_some() && self.sale.closed.is_none();
-        if waits && (m.time.since(opens) > SILENT_MS || self.was_silent(m)) {
+        if waits && (m.time.since(opens) > m.patience_ms || self.was_silent(m)) {
             let at = m.time.plus(LATE_JOINS_MS);
             Arc::make_mut(&mut self.sale).late = Some(Late { at, again: 0 });
         } else {
@@ -117,7 +114,7 @@ impl Room {
     }
 
     fn was_silent(&self, m: &Moment) -> bool {
-        m.silent_ms > SILENT_MS && self.crowd.waiting > 0
+        m.silent_ms > m.patience_ms && self.crowd.waiting > 0
     }
 
     /// Dates that were moved to an opening that is to come close the line then.
