@@ -162,7 +162,7 @@ mod tests {
             adopts: None,
             held_until: Clock(0),
             silent_ms: 0,
-            patience_ms: 0,
+            lag_ms: 0,
             joins_left: 0,
             past,
         };

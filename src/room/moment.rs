@@ -15,8 +15,8 @@ pub(super) struct Moment {
     pub time: Wall,
     /// Milliseconds from the entry before to this one.
     pub silent_ms: u64,
-    /// So long the log may have no entry, as quick as the store is, though anybody waits and gates write four times a second.
-    pub patience_ms: u64,
+    /// How long the store took for the last answer to the gate whose entry it is.
+    pub lag_ms: u64,
     /// Nobody is called before, in rooms that were begun from nothing: somebody of a log before may come.
     pub first_call: Clock,
     /// Nobody is called before, also by no operator: a gate brings an era back, or the rooms stand still. The end of time
@@ -40,8 +40,14 @@ impl Moment {
         self.clock = self.clock.plus(passed_ms);
         self.time = entry.time;
         self.silent_ms = passed_ms;
-        self.patience_ms = patience_ms(entry.batch.lag_us);
+        self.lag_ms = u64::from(entry.batch.lag_us / 1_000);
         self.joins_left = MAX_JOINS;
+    }
+
+    /// Without an entry for longer, though anybody waits, the log was silent: the store was away. Gates write four times a second then; of
+    /// a slow store a gate's next entry comes three answers later.
+    pub fn patience_ms(&self) -> u64 {
+        1_000 + 3 * self.lag_ms.min(1_000)
     }
 
     /// Nobody is called before in any room.
@@ -61,10 +67,4 @@ impl Moment {
     pub fn learn(&mut self, era: Era) {
         Arc::make_mut(&mut self.past).learn(era);
     }
-}
-
-/// Without an entry for longer the log was silent: the store was away. Its last answer took `lag_us`; of a slow one a gate's next entry
-/// comes three answers later.
-fn patience_ms(lag_us: u32) -> u64 {
-    1_000 + 3 * u64::from(lag_us / 1_000).min(1_000)
 }

@@ -149,7 +149,7 @@ fn read(r: &mut Reader) -> Read<State> {
         held_until: Clock(0),
         adopts: None,
         silent_ms: 0,
-        patience_ms: 0,
+        lag_ms: 0,
         joins_left: MAX_JOINS,
         past,
     };

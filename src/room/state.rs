@@ -75,7 +75,7 @@ impl State {
             held_until: Clock(0),
             adopts: None,
             silent_ms: 0,
-            patience_ms: 0,
+            lag_ms: 0,
             joins_left: MAX_JOINS,
             past: Arc::new(Past::new(Era(incarnation))),
         };

@@ -14,8 +14,11 @@ use crate::room::settings::Settings;
 use crate::room::state::State;
 use crate::room::view::RoomView;
 
-/// How long gates have after it to say who came meanwhile: each writes all that it holds as soon as the store is back.
+/// How long gates have after an outage to say who came meanwhile: each writes all that it holds as soon as the store is back.
 const LATE_JOINS_MS: u64 = 5_000;
+
+/// A store that takes longer for an answer keeps those waiting who come in that time.
+const SLOW_MS: u64 = 500;
 
 /// When the closing is looked at again while visitors of a lost log may come back.
 const LATE_AGAIN_MS: u64 = 1_000;
@@ -79,11 +82,12 @@ impl Room {
         }
     }
 
-    /// The opening, at `opens`: the line is closed for its draw. Where the log was silent over it, as the store was away, gates have
-    /// visitors who came before and have no number yet: the line is closed when these have theirs.
+    /// The opening, at `opens`: the line is closed for its draw. Where the log was silent over it, as the store was away, or is slow, gates
+    /// have visitors who came before and have no number yet: the line is closed when these have theirs.
     pub(super) fn open_draw(&mut self, opens: Wall, m: &Moment) {
         let waits = self.configured.draw.is_some() && self.sale.closed.is_none();
-        if waits && (m.time.since(opens) > m.patience_ms || self.was_silent(m)) {
+        let is_slow = || m.lag_ms > SLOW_MS && self.crowd.waiting > 0;
+        if waits && (m.time.since(opens) > m.patience_ms() || self.was_silent(m) || is_slow()) {
             let at = m.time.plus(LATE_JOINS_MS);
             Arc::make_mut(&mut self.sale).late = Some(Late { at, again: 0 });
         } else {
@@ -114,7 +118,7 @@ impl Room {
     }
 
     fn was_silent(&self, m: &Moment) -> bool {
-        m.silent_ms > m.patience_ms && self.crowd.waiting > 0
+        m.silent_ms > m.patience_ms() && self.crowd.waiting > 0
     }
 
     /// Dates that were moved to an opening that is to come close the line then.
