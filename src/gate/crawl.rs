@@ -11,22 +11,25 @@ use http::request::Parts;
 use crate::config::routes::Brings;
 use crate::crawlers::Standing;
 use crate::metrics::Outcome;
-use crate::proxy::Conn;
+use crate::proxy::{Conn, is_trusted};
 
 use super::answers::Answer;
 use super::brings;
 use super::forward::Admission;
 use super::forward_auth::Aim;
-use super::kind::Kind;
+use super::kind::{FORWARDED_HOST, Kind};
 use super::seat::{Seat, Worth};
 use super::unadmitted::Sort;
 use super::visit::Visit;
 use super::{Gate, Halves, Shared};
 
 impl Shared {
-    /// A request's circumstances, and whether it is a crawler's.
+    /// A request's circumstances, and whether it is a crawler's. SECURITY: which host its visitor asked for only a trusted proxy knows.
     #[must_use]
-    pub fn visit(&self, conn: &Conn, head: &Parts, has_body: bool) -> Visit {
+    pub fn visit(&self, conn: &Conn, head: &mut Parts, has_body: bool) -> Visit {
+        if !is_trusted(conn.peer().ip(), &self.trusted) {
+            head.headers.remove(FORWARDED_HOST);
+        }
         let mut visit = Visit::of(conn, head, has_body, &self.trusted);
         // PERF: nearly nowhere is a crawler configured.
         let agent = self

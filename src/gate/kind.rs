@@ -12,7 +12,7 @@ use super::preflight;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
-const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+pub(super) const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// The row of the outside contract that a request is tried against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -181,8 +181,8 @@ fn is_ahead_of_need(purpose: &HeaderValue) -> bool {
         .any(|word| purpose.contains(word))
 }
 
-/// Sent from another site; without Fetch Metadata, an Origin whose host is not the request's own is another site's. SECURITY: what a proxy
-/// says is the public host is believed from anybody: no other site's page can make a browser send that field.
+/// Sent from another site. Without Fetch Metadata an Origin is another site's whose host is neither the request's own nor, of a
+/// trusted proxy ([`FORWARDED_HOST`] of others is not there), the first that it says its visitor asked for; as there, ports do not count.
 pub fn is_cross_site(headers: &HeaderMap) -> bool {
     if let Some(site) = text(headers.get(SEC_FETCH_SITE)) {
         return site == "cross-site";
@@ -190,24 +190,26 @@ pub fn is_cross_site(headers: &HeaderMap) -> bool {
     let Some(origin) = text(headers.get(ORIGIN)) else {
         return false;
     };
-    let hosts = [http::header::HOST, FORWARDED_HOST].map(|name| text(headers.get(name)).unwrap_or_default());
-    origin
-        .split_once("://")
-        .is_none_or(|(_, theirs)| !hosts.iter().any(|host| is_host(theirs, host)))
+    let own = text(headers.get(http::header::HOST));
+    let said = text(headers.get(FORWARDED_HOST)).and_then(|list| list.split(',').next());
+    let is_named = |theirs: &str| {
+        [own, said]
+            .into_iter()
+            .flatten()
+            .any(|host| is_same_host(theirs, host.trim()))
+    };
+    origin.split_once("://").is_none_or(|(_, theirs)| !is_named(theirs))
 }
 
-/// Whether an Origin's host and port are those of a request. A proxy may tell the host without the port.
-fn is_host(theirs: &str, host: &str) -> bool {
-    let theirs = without_port(theirs)
-        .filter(|_| without_port(host).is_none())
-        .unwrap_or(theirs);
-    !host.is_empty() && theirs.eq_ignore_ascii_case(host)
-}
-
-/// `None` where there is none.
-fn without_port(host: &str) -> Option<&str> {
-    let (name, port) = host.rsplit_once(':')?;
-    port.parse::<u16>().is_ok().then_some(name)
+/// Whether both name one host, with a port or without.
+fn is_same_host(one: &str, other: &str) -> bool {
+    let name = |host: &str| {
+        let port = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok());
+        let name = port.map_or(host, |(name, _)| name);
+        name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+    };
+    let name_of = (name(one), name(other));
+    !name_of.0.is_empty() && name_of.0 == name_of.1
 }
 
 /// A navigation that a link of another site led to. Without Fetch Metadata none is told: browsers send no Origin with a GET.

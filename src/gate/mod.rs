@@ -140,13 +140,13 @@ impl Gate {
         conn: Arc<Conn>,
         request: Request<RequestBody>,
     ) -> Pin<Box<dyn Future<Output = Response<Body>> + Send>> {
-        let request = Halves::of(request);
+        let mut request = Halves::of(request);
         boxed(|| async move {
             if let Some(question) = self.shared.question(&request.head) {
                 return Box::pin(self.judge(&conn, question, request)).await;
             }
             let has_body = !request.body.is_end_stream();
-            let mut visit = self.shared.visit(&conn, &request.head, has_body);
+            let mut visit = self.shared.visit(&conn, &mut request.head, has_body);
             let record = self.shared.record(&request.head);
             let (room, answer) = self.route(&conn, &mut visit, request).await;
             self.shared.finish(&visit, record, room, answer)

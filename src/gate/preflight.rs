@@ -5,7 +5,7 @@
 
 use http::header::{
     ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, DNT,
-    HOST, HeaderName, ORIGIN, PRAGMA, REFERER, USER_AGENT, VIA,
+    FORWARDED, HOST, HeaderName, ORIGIN, PRAGMA, REFERER, USER_AGENT, VIA,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
@@ -26,7 +26,7 @@ pub fn is_one(head: &Parts, has_body: bool) -> bool {
     only(headers, &ORIGIN).is_some_and(is_origin)
         && only(headers, &ACCESS_CONTROL_REQUEST_METHOD).is_some_and(is_token)
         && match only(headers, &ACCESS_CONTROL_REQUEST_HEADERS) {
-            Some(list) => list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).all(is_token),
+            Some(list) => list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).all(may_be_asked),
             None => !headers.contains_key(ACCESS_CONTROL_REQUEST_HEADERS),
         }
         && !has_body
@@ -81,6 +81,11 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h [u8]> {
         (Some(value), None) => Some(HeaderValue::as_bytes(value)),
         _ => None,
     }
+}
+
+/// A field that a script may ask for. SECURITY: what a proxy says of its client is no script's to say, and some proxies pass it on.
+fn may_be_asked(name: &[u8]) -> bool {
+    is_token(name) && HeaderName::from_bytes(name).is_ok_and(|name| !is_said_of_client(&name) && name != FORWARDED)
 }
 
 /// RFC 9110, section 5.6.2.

@@ -1,7 +1,11 @@
 //! The field of one form or JSON object; and the body that goes on to the shop as it came.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
 use super::guest::PAGE;
 use super::house::Way as _;
+use super::http::Pool;
 use super::*;
 
 const FIELD: &str = "[room.identity]\nfrom = \"field\"\nname = \"email\"\non = \"POST /enter\"\nmissing = \"refuse\"\nsign_in = \"/static/enter\"\n";
@@ -120,6 +124,37 @@ async fn another_site_names_nobodys_account() {
     assert_ne!(number(&mallory), place);
     assert_eq!(enters(&mut waiting, FORM, "email=ann").await.word(), "waiting");
     assert_eq!(number(&waiting), place, "the place is free for its visitor's account");
+}
+
+/// A page's script can set that field where the shop permits it.
+#[tokio::test]
+async fn which_host_a_visitor_asked_for_a_proxy_alone_can_say() {
+    let house = House::open(&format!("{ONE}{FIELD}"), house::OFTEN).await;
+    let mut inside = house.guest();
+    assert!(enters(&mut inside, FORM, "email=somebody").await.is_the_shops());
+    let fields =
+        format!("{PAGE}{FORM}Origin: https://kept.test:8000\r\nX-Forwarded-Host: kept.test:8000, inner.test\r\n");
+    let pool = Arc::new(Pool::from(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9)), house.gate.address));
+    let (mut stranger, mut behind) = (Guest::at(&pool, "127.0.0.9", 99), house.guest());
+    let alone = stranger.send("POST", "/enter", &fields, "email=mallory").await.unwrap();
+    assert_eq!(alone.word(), "same_site", "{}", alone.head);
+    let proxied = behind.send("POST", "/enter", &fields, "email=ann").await.unwrap();
+    assert_eq!(proxied.word(), "waiting", "{}", proxied.head);
+    let preflight = |asked: &str| {
+        format!(
+            "OPTIONS /enter HTTP/1.1\r\nHost: shop.test\r\nOrigin: https://evil.test\r\nAccess-Control-Request-Method: POST\r\n\
+             Access-Control-Request-Headers: content-type, {asked}\r\n\r\n"
+        )
+    };
+    for (asked, is_let_past) in [
+        ("x-csrf-token", true),
+        ("X-Forwarded-Host", false),
+        ("forwarded", false),
+    ] {
+        let before = house.shop.seen().len();
+        pool.ask(preflight(asked).as_bytes()).await.unwrap();
+        assert_eq!(house.shop.seen().len() > before, is_let_past, "{asked}");
+    }
 }
 
 /// Many stacks trim by Unicode: to the shop these are one account.

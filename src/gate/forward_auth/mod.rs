@@ -129,7 +129,7 @@ impl Gate {
         };
         request.head = head;
         let has_body = !bodiless || !request.body.is_end_stream();
-        let mut visit = shared.visit(conn, &request.head, has_body);
+        let mut visit = shared.visit(conn, &mut request.head, has_body);
         if visit.kind == Kind::Preflight && preflight::brings_more(&request.head.headers, question.asker) {
             visit.kind = Kind::of_no_crawler(&request.head.method, &request.head.headers);
         }

@@ -187,18 +187,23 @@ fn without_fetch_metadata_an_origin_is_held_against_the_hosts_that_the_request_a
     for (origin, host) in [
         ("http://shop.example:8000", "shop.example:8000"),
         ("http://shop.example:8000", "Shop.Example"),
+        ("https://shop.example", "shop.example:443"),
+        ("http://shop.example.", "shop.example."),
         ("https://[::1]:8000", "[::1]"),
     ] {
         assert!(is_own(origin, &[("host", host)]), "{origin} {host}");
         assert!(is_own(origin, &[inner, ("x-forwarded-host", host)]), "{origin} {host}");
+        let list = format!("{host}, 10.0.0.8");
+        assert!(is_own(origin, &[inner, ("x-forwarded-host", &list)]), "{origin} {list}");
     }
     for (origin, host) in [
-        ("http://shop.example:8000", "shop.example:8001"),
-        ("http://shop.example", "shop.example:8000"),
         ("http://evil.test:8000", "shop.example"),
         ("http://shop.example.evil.test", "shop.example"),
+        ("http://evil.test", "shop.example, evil.test"),
         ("null", "shop.example"),
+        ("null", "null"),
         ("http://", ""),
+        ("http://:80", ":80"),
     ] {
         assert!(!is_own(origin, &[("host", host)]), "{origin} {host}");
         assert!(!is_own(origin, &[inner, ("x-forwarded-host", host)]), "{origin} {host}");
