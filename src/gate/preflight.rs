@@ -26,13 +26,28 @@ pub fn is_one(head: &Parts, has_body: bool) -> bool {
     only(headers, &ORIGIN).is_some_and(is_origin)
         && only(headers, &ACCESS_CONTROL_REQUEST_METHOD).is_some_and(is_token)
         && match only(headers, &ACCESS_CONTROL_REQUEST_HEADERS) {
-            Some(list) => list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).all(may_be_asked),
+            Some(list) => list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).all(is_token),
             None => !headers.contains_key(ACCESS_CONTROL_REQUEST_HEADERS),
         }
         && !has_body
         && !has_credentials(headers)
         // SECURITY: a shop would do what this asks for.
         && !method::is_claimed(head)
+}
+
+/// Whether a script asks to send what a proxy says of its client. SECURITY: many a shop permits whatever is asked for, and some proxies
+/// pass it on, so that another site's page could name its own host.
+#[must_use]
+pub fn speaks_for_proxies(head: &Parts) -> bool {
+    let is_said = |name: &[u8]| {
+        let name = HeaderName::from_bytes(name.trim_ascii());
+        name.is_ok_and(|name| is_said_of_client(&name) || name == FORWARDED)
+    };
+    // PERF: few requests are OPTIONS.
+    head.method == Method::OPTIONS && {
+        let mut lists = head.headers.get_all(ACCESS_CONTROL_REQUEST_HEADERS).iter();
+        lists.any(|list| list.as_bytes().split(|byte| *byte == b',').any(is_said))
+    }
 }
 
 /// Takes out what does not belong to a preflight; what a trusted peer says of the client stays.
@@ -81,11 +96,6 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h [u8]> {
         (Some(value), None) => Some(HeaderValue::as_bytes(value)),
         _ => None,
     }
-}
-
-/// A field that a script may ask for. SECURITY: what a proxy says of its client is no script's to say, and some proxies pass it on.
-fn may_be_asked(name: &[u8]) -> bool {
-    is_token(name) && HeaderName::from_bytes(name).is_ok_and(|name| !is_said_of_client(&name) && name != FORWARDED)
 }
 
 /// RFC 9110, section 5.6.2.

@@ -30,6 +30,7 @@ use super::meter::Meter;
 use super::method;
 use super::outage::LetPast;
 use super::pages::Pages;
+use super::preflight;
 use super::rules::Rules;
 use super::sockets::Sockets;
 use super::unadmitted::Unadmitted;
@@ -194,9 +195,12 @@ impl Shared {
     }
 
     /// Where a request belongs; `None` when its target is malformed, or target or method can be read in two ways where it
-    /// matters.
+    /// matters, or it asks for what no script may send.
     #[must_use]
     pub fn route(&self, head: &Head, visit: &Visit) -> Option<Routed> {
+        if preflight::speaks_for_proxies(head) {
+            return None;
+        }
         let target = visit::target(head)?;
         let (mut routed, mut brings) = (
             self.router.route(&head.method, &target, Brings::Nothing).ok()?,

@@ -146,14 +146,20 @@ async fn which_host_a_visitor_asked_for_a_proxy_alone_can_say() {
              Access-Control-Request-Headers: content-type, {asked}\r\n\r\n"
         )
     };
-    for (asked, is_let_past) in [
-        ("x-csrf-token", true),
-        ("X-Forwarded-Host", false),
-        ("forwarded", false),
-    ] {
-        let before = house.shop.seen().len();
-        pool.ask(preflight(asked).as_bytes()).await.unwrap();
-        assert_eq!(house.shop.seen().len() > before, is_let_past, "{asked}");
+    // In a room that is full, and in one that is open.
+    let open = House::open("total_active_users = 9", house::OFTEN).await;
+    for house in [&house, &open] {
+        let pool = Pool::new(house.gate.address);
+        for (asked, is_let_past) in [
+            ("x-csrf-token", true),
+            ("X-Forwarded-Host", false),
+            ("forwarded", false),
+        ] {
+            let before = house.shop.seen().len();
+            let answer = pool.ask(preflight(asked).as_bytes()).await.unwrap();
+            assert_eq!(house.shop.seen().len() > before, is_let_past, "{asked}");
+            assert!(is_let_past || answer.status() == 400, "{asked}: {}", answer.head);
+        }
     }
 }
 
