@@ -116,19 +116,29 @@ fn a_line_is_closed_by_the_first_entry_after_an_opening_that_the_log_was_not_sil
 
 /// Who came in the last moments has no number yet, but entries come as far apart as the store makes them.
 #[test]
-fn a_slow_store_has_the_five_seconds_once() {
+fn a_slow_store_has_a_few_answers_more_once() {
     let slow = |lag_us| Batch {
         lag_us,
         ..Batch::default()
     };
-    for (lag_us, is_slow) in [(500_000, false), (510_000, true), (900_000, true)] {
+    for (lag_us, wait_ms) in [
+        (500_000, None),
+        (510_000, Some(7_040)),
+        (900_000, Some(8_600)),
+        (9_000_000, Some(13_000)),
+    ] {
         let mut log = Log::new(drawing(1, None));
         until(&mut log, 10_000);
         crowd(&mut log, 10);
         until(&mut log, 29_500);
         log.apply(1_000, slow(lag_us));
-        assert_eq!(view(&mut log).sale.closed.is_none(), is_slow, "{lag_us}");
-        for _ in 0..3 {
+        let late = view(&mut log).sale.late.map(|late| late.at.0 - log.time);
+        assert_eq!(
+            (late, view(&mut log).sale.closed.is_none()),
+            (wait_ms, wait_ms.is_some()),
+            "{lag_us}"
+        );
+        for _ in 0..7 {
             log.apply(1_900, slow(lag_us));
         }
         assert!(view(&mut log).sale.closed.is_some(), "{lag_us}");

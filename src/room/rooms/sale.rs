@@ -26,6 +26,11 @@ const LATE_AGAIN_MS: u64 = 1_000;
 /// How often a silence puts the closing off, so that a store that flickers keeps nobody waiting for ever.
 const LATE_MOST: u8 = 12;
 
+/// Gates that have visitors without a number have told of them by then: a slow store takes some answers more.
+fn late_until(m: &Moment) -> Wall {
+    m.time.plus(LATE_JOINS_MS + 4 * m.lag_ms.min(2_000))
+}
+
 impl Room {
     /// A promise, or the secret that was promised; false if it is not for this room as it is now.
     pub fn decide(&mut self, name: &RoomName, change: &Change, m: &Moment) -> bool {
@@ -88,7 +93,7 @@ impl Room {
         let waits = self.configured.draw.is_some() && self.sale.closed.is_none();
         let is_slow = || m.lag_ms > SLOW_MS && self.crowd.waiting > 0;
         if waits && (m.time.since(opens) > m.patience_ms() || self.was_silent(m) || is_slow()) {
-            let at = m.time.plus(LATE_JOINS_MS);
+            let at = late_until(m);
             Arc::make_mut(&mut self.sale).late = Some(Late { at, again: 0 });
         } else {
             self.close_draw(m);
@@ -102,7 +107,7 @@ impl Room {
         };
         let later = if again < LATE_MOST && self.was_silent(m) {
             // Some gates may not have said anything between.
-            let at = m.time.plus(LATE_JOINS_MS);
+            let at = late_until(m);
             Some(Late { at, again: again + 1 })
         } else if at > m.time {
             return;
