@@ -49,7 +49,7 @@ impl Gate {
         }
         // SECURITY: it would bind the visitor's place to an account that another site chose.
         if is_cross_site(&request.head.headers) {
-            return Some(seat.elsewheres(visit));
+            return Some(seat.cross_site(visit));
         }
         let (begun, ration) = (time::uptime(), self.ration(BodyOf::Stranger(visit.client)));
         let account = account(&self.shared, rules, request, ration).await;

@@ -203,10 +203,13 @@ impl Seat<'_> {
     /// The answer to who is not numbered: what was shown may be spent by another account's join, so another proof is asked for.
     pub(super) fn refused_to(&self, visit: &Visit, coming: Coming) -> Answer {
         let is_proved = matches!(coming, Coming::Proved(_) | Coming::Waited(_));
-        match self.proof(visit, None) {
-            Proof::Asked(asked) if is_proved && !self.tags.is_empty() => self.ask(visit, &asked),
-            _ => self.refused(visit),
+        if is_proved
+            && !self.tags.is_empty()
+            && let Proof::Asked(asked) = self.proof(visit, None)
+        {
+            return self.ask(visit, &asked);
         }
+        self.refused(visit)
     }
 
     /// The room has forgotten the id of a pending ticket.

@@ -76,7 +76,7 @@ impl Kind {
         if self == Self::Api { Self::SignIn } else { self }
     }
 
-    /// Whoever sent it keeps the tokens that the answer sets: a ticket, or the pass of a turn.
+    /// The sender keeps cookies: the answer may set a ticket, or the pass of a turn.
     #[must_use]
     pub fn takes_tokens(self) -> bool {
         self.is_navigation() || self == Self::SignIn
@@ -208,8 +208,8 @@ fn is_same_host(one: &str, other: &str) -> bool {
         let name = port.map_or(host, |(name, _)| name);
         name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
     };
-    let name_of = (name(one), name(other));
-    !name_of.0.is_empty() && name_of.0 == name_of.1
+    let one = name(one);
+    !one.is_empty() && one == name(other)
 }
 
 /// A navigation that a link of another site led to. Without Fetch Metadata none is told: browsers send no Origin with a GET.

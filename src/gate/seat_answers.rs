@@ -223,7 +223,7 @@ impl Seat<'_> {
 
     /// Another site's request that must do nothing here: a page with a link of this site, or 403 for a script.
     #[must_use]
-    pub fn elsewheres(&self, visit: &Visit) -> Answer {
+    pub fn cross_site(&self, visit: &Visit) -> Answer {
         if visit.kind.is_navigation() {
             return same_site_link(&self.rules.pages, visit);
         }

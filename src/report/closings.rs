@@ -12,7 +12,7 @@ use crate::room::{Edition, GateId, LaneId, MAX_LANES, RoomName, RoomView, Wall};
 pub(super) struct Closings {
     /// What moved the opening of a room last, while its line forms.
     moved: BTreeMap<RoomName, String>,
-    /// The last edition of a room that was closed with somebody in line. Whoever gives up on the draw leaves no line at last.
+    /// The last edition of each room whose line was closed with visitors in it. The line itself is forgotten once all have given up.
     drawn: BTreeMap<RoomName, Edition>,
 }
 

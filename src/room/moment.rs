@@ -44,8 +44,8 @@ impl Moment {
         self.joins_left = MAX_JOINS;
     }
 
-    /// Without an entry for longer, though anybody waits, the log was silent: the store was away. Gates write four times a second then; of
-    /// a slow store a gate's next entry comes three answers later.
+    /// The longest gap between two entries of a log in which visitors wait. Gates write four times a second then, and a slow store takes up
+    /// to three answers for a gate's next entry. A longer gap means that the store was away.
     pub fn patience_ms(&self) -> u64 {
         1_000 + 3 * self.lag_ms.min(1_000)
     }

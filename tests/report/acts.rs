@@ -296,6 +296,12 @@ fn undrawn(joined: u32, silent: bool, then: fn(&mut Hall)) -> (i32, String) {
     program(&[folder.path()], &[])
 }
 
+fn is_unfair((code, said): &(i32, String), was: &str, by: &str) {
+    let last = said.lines().last().unwrap();
+    let begins = format!("NOT FAIR: shop: the line of edition 1 was {was}");
+    assert!(*code == 1 && last.starts_with(&begins) && last.contains(by), "{said}");
+}
+
 #[test]
 fn a_draw_that_was_closed_and_not_made_is_unfair_with_who_did_it() {
     let reset: fn(&mut Hall) = |hall| hall.change(1, Change::Reset);
@@ -306,13 +312,7 @@ fn a_draw_that_was_closed_and_not_made_is_unfair_with_who_did_it() {
         (nothing, "the history ends before it"),
         (given_up, "the history ends before it"),
     ] {
-        let (code, said) = undrawn(10, false, then);
-        let last = said.lines().last().unwrap();
-        assert!(
-            code == 1 && last.starts_with("NOT FAIR: shop: the line of edition 1 was closed for its draw"),
-            "{said}"
-        );
-        assert!(last.contains(says), "{last}");
+        is_unfair(&undrawn(10, false, then), "closed for its draw", says);
     }
     for then in [reset, nothing] {
         let (code, said) = undrawn(0, false, then);
@@ -325,13 +325,7 @@ fn a_draw_that_was_due_after_an_outage_and_was_reset_is_unfair() {
     let reset: fn(&mut Hall) = |hall| hall.change(1, Change::Reset);
     let nothing: fn(&mut Hall) = |_| {};
     for (then, says) in [(reset, "by anna: reset"), (nothing, "the history ends before it")] {
-        let (code, said) = undrawn(10, true, then);
-        let last = said.lines().last().unwrap();
-        assert!(
-            code == 1 && last.starts_with("NOT FAIR: shop: the line of edition 1 was due for its draw"),
-            "{said}"
-        );
-        assert!(last.contains(says), "{last}");
+        is_unfair(&undrawn(10, true, then), "due for its draw", says);
         assert_eq!(undrawn(0, true, then).0, 0, "nobody came");
     }
     let later: fn(&mut Hall) = |hall| {

@@ -1,4 +1,4 @@
-//! Openings that the log is silent over, as the store is away: gates number those who came before it once the store is back.
+//! Outages of the store over the opening of a draw: gates number the visitors who came before it once the store is back.
 
 use anteroom::draw::Figures;
 use anteroom::room::{

@@ -26,7 +26,7 @@ const LATE_AGAIN_MS: u64 = 1_000;
 /// How often a silence puts the closing off, so that a store that flickers keeps nobody waiting for ever.
 const LATE_MOST: u8 = 12;
 
-/// Gates that have visitors without a number have told of them by then: a slow store takes some answers more.
+/// When a late line is closed. A gate's joins reach the log with its next entry, which a slow store delays by a few of its answers.
 fn late_until(m: &Moment) -> Wall {
     m.time.plus(LATE_JOINS_MS + 4 * m.lag_ms.min(2_000))
 }
@@ -87,8 +87,8 @@ impl Room {
         }
     }
 
-    /// The opening, at `opens`: the line is closed for its draw. Where the log was silent over it, as the store was away, or is slow, gates
-    /// have visitors who came before and have no number yet: the line is closed when these have theirs.
+    /// The opening, at `opens`: closes the line for its draw. After an outage of the store over the opening, or where it is slow, gates hold
+    /// visitors who came before and have no number yet. Then the line is closed later, when these have theirs.
     pub(super) fn open_draw(&mut self, opens: Wall, m: &Moment) {
         let waits = self.configured.draw.is_some() && self.sale.closed.is_none();
         let is_slow = || m.lag_ms > SLOW_MS && self.crowd.waiting > 0;
@@ -134,7 +134,7 @@ impl Room {
         }
     }
 
-    /// Whoever is in line is drawn, and nobody who joins from now on.
+    /// Closes the line for the draw: its visitors are drawn, and later ones stand behind.
     pub(super) fn close_draw(&mut self, m: &Moment) {
         if self.configured.draw.is_none() || self.sale.closed.is_some() {
             return;

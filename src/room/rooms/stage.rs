@@ -16,7 +16,7 @@ impl Room {
     /// What the configuration says now.
     pub fn configure(&mut self, mut settings: Settings, m: &mut Moment) {
         settings.schedule = joined(self.configured.schedule.as_ref(), settings.schedule);
-        // The opening is over: whoever is in line was promised to be drawn, and by this beacon.
+        // The opening is over: the visitors in line were promised a draw, and by this beacon.
         if self.sale.is_due() {
             settings.draw.clone_from(&self.configured.draw);
         }
@@ -94,6 +94,7 @@ impl Room {
     /// Does what was due by now, in its order. A rehearsal that was over before has no part in it.
     pub fn follow(&mut self, m: &mut Moment) {
         self.lapse(m);
+        self.close_late_draw(m);
         // PERF: every entry passes all rooms, and in nearly all of them nothing turns.
         while let Some((at, turn)) = self.turn.filter(|(at, _)| *at <= m.time) {
             self.followed = Some(at);
@@ -105,7 +106,6 @@ impl Room {
             }
             self.settle(m);
         }
-        self.close_late_draw(m);
         self.close_lost_draw(m);
         self.lapse(m);
     }
