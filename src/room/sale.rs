@@ -61,7 +61,7 @@ pub enum BreaksDraw {
         "the room's opening is over and its draw is not made yet, so how it calls and by which beacon stay: give the beacon's \
          value, or set another opening and reset the room, which begins another edition and stands in the report"
     )]
-    Closed,
+    Due,
     #[error(
         "the room's draw is promised for another opening: it can be moved to at least {} s from now, so that a promise for it \
          can be published before",
@@ -180,7 +180,7 @@ impl Sale {
         (now, lead_ms): (Wall, u64),
     ) -> Result<(), BreaksDraw> {
         if self.is_due() && before != after {
-            return Err(BreaksDraw::Closed);
+            return Err(BreaksDraw::Due);
         }
         let Some(promised) = self
             .commitment

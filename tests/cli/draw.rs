@@ -47,7 +47,8 @@ fn once_promised_a_draw_keeps_its_opening_its_order_and_the_spelling_of_its_valu
     site.edit("queueing_method = \"random\"", "queueing_method = \"fifo\"");
     let refused = reload(&gate);
     assert!(
-        refused.code == Some(78) && (refused.out + &refused.err).contains("closed for a draw that is not made yet"),
+        refused.code == Some(78)
+            && (refused.out + &refused.err).contains("opening is over and its draw is not made yet"),
         "the order of arrival, after the closing"
     );
     assert_eq!(state(&gate), "closed");

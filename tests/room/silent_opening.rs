@@ -225,7 +225,7 @@ fn what_is_said_of_a_late_line_before_it_is_closed_counts() {
     let (mut log, people) = silent_for(2_000);
     let mut fifo: Settings = drawing(1, None);
     fifo.draw = None;
-    assert_eq!(log.state.breaks_draw(&room(), &fifo), Some(BreaksDraw::Closed));
+    assert_eq!(log.state.breaks_draw(&room(), &fifo), Some(BreaksDraw::Due));
     log.change(Change::Configure(fifo));
     log.pass(6_000);
     assert!(

@@ -41,9 +41,9 @@ impl Protocol {
         for (room, settings) in &self.rooms {
             match state.breaks_draw(room, settings) {
                 None => {}
-                Some(BreaksDraw::Closed) => tracing::warn!(
+                Some(BreaksDraw::Due) => tracing::warn!(
                     %room,
-                    "the room's line is closed for a draw: how it calls and by which beacon stay as they were promised until it is \
+                    "the room's opening is over and its draw is not made yet: how it calls and by which beacon stay until it is \
                      made; what is configured here counts with the first reload after that"
                 ),
                 Some(BreaksDraw::Opening) => tracing::warn!(
