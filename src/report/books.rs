@@ -7,7 +7,7 @@ use super::advice;
 use super::findings::{Capacity, Cohort, Line};
 use super::histogram::Histogram;
 use super::ledger::{COHORTS, Happened, Ledger};
-use super::visits::Now;
+use super::visits::{Now, Who};
 use crate::room::{
     Change, Changed, Clock, Effects, Entry, LaneId, LineName, Lines, Number, Redeem, Redeemed, RoomName, RoomView,
     Section, Settings, View,
@@ -81,6 +81,7 @@ impl Books {
                     before: clock,
                     sections: sections(entry, effects, room, line),
                     evicted: evicted(entry, effects, room, line),
+                    given_up: given_up(effects, room, line),
                     joined: joined(effects, room, line),
                     redeemed: redeemed(entry, effects, room, line),
                     edition: of.edition,
@@ -173,6 +174,12 @@ fn evicted(entry: &Entry, effects: &Effects, room: &RoomName, line: &LineName) -
         _ => None,
     });
     evictions.collect()
+}
+
+fn given_up(effects: &Effects, room: &RoomName, line: &LineName) -> Vec<Who> {
+    let all = effects.given_up.iter();
+    let here = all.filter(|given_up| given_up.room == *room && given_up.line == *line);
+    here.map(|given_up| (given_up.lane, given_up.number)).collect()
 }
 
 fn joined<'a>(effects: &'a Effects, room: &RoomName, line: &LineName) -> Vec<&'a crate::room::Joined> {

@@ -40,6 +40,8 @@ pub(super) struct Happened<'a> {
     pub sections: Vec<&'a Section>,
     /// Whom operators took out.
     pub evicted: Vec<Who>,
+    /// What accounts gave up, since each keeps the better of two places.
+    pub given_up: Vec<Who>,
     /// What the entry's newcomers were given.
     pub joined: Vec<&'a Joined>,
     /// What became of the codes that were shown.
@@ -125,6 +127,9 @@ impl Ledger {
         }
         self.join(happened);
         self.codes(happened);
+        for who in &happened.given_up {
+            self.leave(*who, happened);
+        }
         let before = happened.was.map_or(0, |was| was.rehearsed.joins);
         self.tally.virtual_joins += happened.view.rehearsed.joins.saturating_sub(before);
         self.expire(now.clock, happened.view);

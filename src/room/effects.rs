@@ -17,6 +17,8 @@ pub struct Effects {
     pub redeemed: Vec<Redeemed>,
     /// One for each of the batch's `rooms`, in order.
     pub changed: Vec<Changed>,
+    /// Places that accounts gave up, since each keeps the better of two.
+    pub given_up: Vec<GivenUp>,
     /// Items that were out of range, repeated or for nobody, and were passed over.
     pub skipped: u32,
     /// The entry was a repeat or of a gate not on the roster: nothing was applied.
@@ -35,6 +37,15 @@ pub struct Joined {
     pub count: u32,
     /// A pending id for which there is no room among those that are remembered: to be said again.
     pub later: bool,
+}
+
+/// A place that an account gave up for a better one of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GivenUp {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub number: Number,
 }
 
 /// What became of an operator's word about a room.
@@ -65,6 +76,17 @@ impl Effects {
 
     pub(super) fn skip(&mut self, items: u32) {
         self.skipped = self.skipped.saturating_add(items);
+    }
+
+    /// What accounts gave up in a line.
+    pub(super) fn give_up(&mut self, room: &RoomName, line: &LineName, numbers: Vec<(LaneId, Number)>) {
+        let of = |(lane, number)| GivenUp {
+            room: room.clone(),
+            line: line.clone(),
+            lane,
+            number,
+        };
+        self.given_up.extend(numbers.into_iter().map(of));
     }
 
     pub(super) fn change(&mut self, changed: Changed) {

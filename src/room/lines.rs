@@ -164,6 +164,7 @@ mod tests {
             silent_ms: 0,
             lag_ms: 0,
             joins_left: 0,
+            given_up: Vec::new(),
             past,
         };
         Arc::new(LineView::new(&line, Edition(edition), &settings, &moment))

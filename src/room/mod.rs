@@ -77,7 +77,7 @@ pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;
 pub use codes::{BroughtCodes, CodeId, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Redeemed, Spent, SpentCodes};
-pub use effects::{Changed, Effects, Joined};
+pub use effects::{Changed, Effects, GivenUp, Joined};
 pub use entry::{
     Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange, Section,
     Spoke, StateHash, VERSION, Vote,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::entry::Entry;
-use super::ids::{Clock, Era, Wall};
+use super::ids::{Clock, Era, LaneId, Number, Wall};
 use super::past::Past;
 
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub(super) struct Moment {
     pub adopts: Option<Era>,
     /// Numbers that this entry may still issue.
     pub joins_left: u32,
+    /// Numbers that accounts gave up for better ones, until the effects take them.
+    pub given_up: Vec<(LaneId, Number)>,
     pub past: Arc<Past>,
 }
 
@@ -42,6 +44,7 @@ impl Moment {
         self.silent_ms = passed_ms;
         self.lag_ms = u64::from(entry.batch.lag_us / 1_000);
         self.joins_left = MAX_JOINS;
+        self.given_up.clear();
     }
 
     /// The longest gap between two entries of a log in which visitors wait. Gates write four times a second then, and a slow store takes up

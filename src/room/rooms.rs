@@ -250,6 +250,7 @@ impl Room {
         }
         self.know_virtuals(section);
         self.take_joins(section, m, effects);
+        effects.give_up(&section.room, &section.line, std::mem::take(&mut m.given_up));
     }
 
     /// An entry ends: expiry, calls, horizons; lines without anybody are forgotten.

@@ -151,6 +151,7 @@ fn read(r: &mut Reader) -> Read<State> {
         silent_ms: 0,
         lag_ms: 0,
         joins_left: MAX_JOINS,
+        given_up: Vec::new(),
         past,
     };
     let rooms = r.list(64, |r| Ok((r.room_name()?, Room::read(r)?)))?;

@@ -77,6 +77,7 @@ impl State {
             silent_ms: 0,
             lag_ms: 0,
             joins_left: MAX_JOINS,
+            given_up: Vec::new(),
             past: Arc::new(Past::new(Era(incarnation))),
         };
         Self {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{Claim, End, LaneId, LineName, Number, Section, Settings, Standing, Visitor};
+use anteroom::room::{Bound, Claim, End, LaneId, LineName, Number, Section, Settings, Standing, Tag, Visitor};
 
 use super::hall::{Hall, room, section};
 
@@ -33,6 +33,8 @@ pub struct Crowd {
     seed: u64,
     guests: Vec<Guest>,
     called: BTreeMap<(LaneId, Number), u64>,
+    /// Some sign in, while they wait or are inside, to one of so many accounts; several to the same.
+    accounts: u8,
     pub story: Story,
 }
 
@@ -57,7 +59,15 @@ impl Crowd {
             seed,
             guests: Vec::new(),
             called: BTreeMap::new(),
+            accounts: 0,
             story: Story::default(),
+        }
+    }
+
+    pub fn with_accounts(seed: u64, accounts: u8) -> Self {
+        Self {
+            accounts,
+            ..Self::new(seed)
         }
     }
 
@@ -75,6 +85,7 @@ impl Crowd {
             }
             said.bypasses = u32::try_from(self.random(2)).unwrap();
             self.story.bypasses += u64::from(said.bypasses);
+            self.sign_in(hall, &mut said);
             let effects = hall.hear(gate, 500, said);
             for joined in &effects.joined {
                 for i in 0..joined.count {
@@ -102,6 +113,25 @@ impl Crowd {
             gone: self.random(20) == 0,
         };
         self.guests.push(guest);
+    }
+
+    /// One of those who came lately signs in, if it has a place.
+    fn sign_in(&mut self, hall: &mut Hall, said: &mut Section) {
+        if self.accounts == 0 || self.guests.is_empty() {
+            return;
+        }
+        let lately = self.random(40).min(self.guests.len() as u64 - 1);
+        let at = self.guests.len() - 1 - usize::try_from(lately).unwrap();
+        let (lane, number) = self.guests[at].who;
+        let account = u8::try_from(self.random(u64::from(self.accounts))).unwrap();
+        if matches!(stands(hall, (lane, number)), Standing::Ended | Standing::Late) {
+            return;
+        }
+        said.bound.push(Bound {
+            lane,
+            number,
+            tags: vec![Tag([account; 8])],
+        });
     }
 
     /// Notes who is called for the first time now.

@@ -12,7 +12,11 @@ use super::hall::{Hall, section};
 
 /// Two gates archive into one folder; one comes later and goes earlier.
 fn sale(folder: &TempDir, seed: u64) -> (Hall, Story) {
-    let (mut hall, mut crowd) = (Hall::new(), Crowd::new(seed));
+    sale_to(folder, Crowd::new(seed))
+}
+
+fn sale_to(folder: &TempDir, mut crowd: Crowd) -> (Hall, Story) {
+    let mut hall = Hall::new();
     hall.archive(1, folder.path());
     hall.configure(1, settings());
     crowd.pass(&mut hall, &[1], 70, 4);
@@ -72,6 +76,29 @@ fn a_fair_sale_is_reported_with_the_crowds_own_figures() {
         (figures.joins, figures.calls, figures.claims)
     );
     assert!(findings.checks.votes_matched > 20 && findings.checks.votes_against.is_empty());
+}
+
+#[test]
+fn a_crowd_that_signs_in_to_accounts_with_two_places_is_reported_as_fair() {
+    for seed in 1..=20 {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut hall, _) = sale_to(&folder, Crowd::with_accounts(seed, 60));
+        let figures = hall.figures();
+        hall.leave(2);
+        let findings = report(&folder);
+        assert!(findings.verdict.fair, "seed {seed}: {:?}", findings.verdict.wrong);
+        let line = only(&findings);
+        assert_eq!(
+            (
+                line.tally.joins,
+                line.tally.calls,
+                line.tally.left,
+                line.sessions.held.count
+            ),
+            (figures.joins, figures.calls, figures.left, figures.ends),
+            "seed {seed}"
+        );
+    }
 }
 
 #[test]

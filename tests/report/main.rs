@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
+mod accounts;
 mod acts;
 mod begins;
 mod crowd;
