@@ -5,7 +5,7 @@ use http::header::SET_COOKIE;
 
 use crate::metrics::{CodeFate, Outcome};
 use crate::replica::{Arrival, JoinOutcome};
-use crate::room::{Edition, LaneId, Number, PendingId, Tag};
+use crate::room::{Edition, LaneId, Number, PendingId, Standing, Tag, View};
 use crate::time;
 use crate::token::{Pass, Ticket, TicketPlace};
 use crate::waiting::{Notice, check_of};
@@ -136,15 +136,22 @@ impl Gate {
         seat: &Seat<'_>,
         visit: &mut Visit,
         mut request: Box<Halves>,
-        newcomer: Newcomer,
+        mut newcomer: Newcomer,
     ) -> Answer {
-        let Newcomer { pending, edition, .. } = newcomer;
+        let Newcomer { pending, edition, told } = newcomer;
         let coming = match pending.map_or_else(|| seat.proved(visit, &request.head.headers), |id| Ok(Coming::Again(id)))
         {
             Ok(coming) => coming,
             Err(asked) => return seat.ask(visit, &asked),
         };
+        // An account may have a place already, which is not at the back.
+        let before = told
+            .filter(|_| !seat.tags.is_empty())
+            .map(|_| self.shared.replica.view());
         let joined = self.number(seat, visit, edition, coming).await;
+        if before.is_some_and(|view| seat.stood(&view, &joined)) {
+            newcomer.told = None;
+        }
         let joined = match joined {
             Joined::Called(tokens, by_code) if !request.body.is_complete() && visit.aim == Aim::Shop => {
                 if let Err(error) = Box::pin(self.receive(visit, &mut request)).await {
@@ -215,6 +222,15 @@ impl Seat<'_> {
     /// The room has forgotten the id of a pending ticket.
     pub(super) fn has_lapsed(&self, ticket: &Ticket, visit: &Visit) -> bool {
         visit.wall.since(ticket.joined_at) > self.rules.room.settings.late_window_ms
+    }
+
+    /// The number that a join was answered with was there before.
+    fn stood(&self, view: &View, joined: &Joined) -> bool {
+        let Joined::InLine(ticket, _) = joined else {
+            return false;
+        };
+        let number = number_of(ticket).map(|number| self.visitor(ticket.lane, number));
+        number.is_some_and(|visitor| view.standing(&visitor, view.clock) != Standing::Unknown)
     }
 
     /// The waiting page of a visitor who has just joined.

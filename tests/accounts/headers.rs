@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::guest::Guest;
 use super::house::Way as _;
@@ -35,6 +36,39 @@ async fn two_browsers_of_an_account_have_one_place_and_share_its_session() {
     house.until("called", 1).await;
     let again = waits(&mut laptop).await;
     assert!(again > behind, "after the end an account joins at the back");
+}
+
+/// Opens pages until the number is as wanted; the last page.
+async fn stands(guest: &mut Guest, wanted: impl Fn(Number) -> bool) -> Message {
+    let stood = async {
+        loop {
+            let page = guest.page("/seats").await;
+            assert_eq!(page.word(), "waiting", "{}", page.head);
+            if wanted(number(guest)) {
+                return page;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(http::PATIENCE, stood)
+        .await
+        .expect("another number")
+}
+
+#[tokio::test]
+async fn who_signs_in_to_an_account_in_line_is_not_told_to_stand_at_the_back() {
+    const AT_THE_BACK: &str = "at the back.</p>";
+    let (house, _inside) = full(HEADER).await;
+    let mut laptop = named(&house, "ann");
+    let place = waits(&mut laptop).await;
+    let mut phone = house.guest();
+    assert!(waits(&mut phone).await > place);
+    phone.says("X-User", "ann");
+    let page = stands(&mut phone, |number| number == place).await;
+    assert!(!markup(&page).contains(AT_THE_BACK), "{}", page.text());
+    laptop.own("POST", "leave").await;
+    let page = stands(&mut phone, |number| number != place).await;
+    assert!(markup(&page).contains(AT_THE_BACK), "{}", page.text());
 }
 
 /// A request from a peer that is no trusted proxy.
