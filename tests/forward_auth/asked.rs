@@ -186,6 +186,27 @@ async fn what_a_visitor_says_of_the_request_is_not_believed() {
     assert_eq!(house.shop.seen().len(), before);
 }
 
+/// Without Fetch Metadata the gate tells another site's page by its Origin.
+#[tokio::test]
+async fn another_sites_page_is_not_the_shops_by_a_host_that_the_visitor_says() {
+    let (house, _inside) = House::full().await;
+    let mut waiting = house.in_line().await;
+    for field in ["X-Forwarded-Host", "X-Host", "X-HTTP-Host-Override"] {
+        let fields = format!("Origin: http://evil.test\r\n{field}: evil.test\r\n{SCRIPT}");
+        let answer = waiting
+            .send("POST", "/.anteroom/rooms/shop/leave", &fields, "")
+            .await
+            .unwrap();
+        assert_eq!(
+            (answer.status(), answer.word()),
+            (403, "cross_site"),
+            "{field}: {}",
+            answer.head
+        );
+    }
+    assert_eq!(waiting.own("GET", "status").await.json()["state"], "waiting");
+}
+
 #[tokio::test]
 async fn a_free_path_leads_to_no_other_by_a_field() {
     let (house, _inside) = House::full().await;
