@@ -26,6 +26,7 @@ mod start;
 pub mod structured;
 mod text;
 mod trail;
+mod turns;
 mod usage;
 mod verdict;
 mod visits;

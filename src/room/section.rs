@@ -10,7 +10,7 @@ use super::moment::Moment;
 use super::past::Proof;
 use super::record::{Call, EndedBy, Record, Session};
 use super::selling::Current;
-use super::settings::Settings;
+use super::settings::{Settings, WITH_SCHEDULES};
 
 impl Line {
     /// Applies everything of a section but its joins, in the design's order. Says how many items were passed over.
@@ -205,7 +205,16 @@ impl Line {
             self.revive((id, place), settings, m);
             return marked;
         }
-        lane.mark(place)
+        // Back after the deadline, while the slot is still held: the turn is missed now, and the next one is the visitor's own.
+        if let Some(Record::Called(call)) = lane.slots.get(place).copied()
+            && call.count < 2
+            && m.clock > call.deadline
+            && m.version >= WITH_SCHEDULES
+            && !self.keeps_calls
+        {
+            self.miss((id, place), call, settings, m.clock);
+        }
+        self.lane(id).is_some_and(|lane| lane.mark(place))
     }
 
     /// A number that was used up where its era went on: whoever is in line with it here is in line no more, and leaves

@@ -25,14 +25,14 @@ const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
         2,
         3,
-        "6f94533e803e73360b99c9a9e9bd9bf6d580293c71a7a62fa2c0f32ca48ff591",
-        "8d6c22f287888cdc06756cde60d37f5ae3078dcd392bb1b4d6dcabae0e7358d5",
+        "1e2e682ebfc66f17b6ecc843405eacbed897bd426e262c4e1b095e0885a32a78",
+        "0187d17bee9649c6525ee9790db410d5a2686ad769abc8c97c703bf00bdf3ad2",
     ),
     (
         3,
         3,
-        "813d080f0412c6383b30f4ddaf1ab5a6e0f4c11bc4f503a6f672473c5663a734",
-        "9c527e3c3a6f3d3b4e8c340b004e9b3ad138f5aa384c892cb0d9de35412d938d",
+        "e7001a3172e704fde2452342ac034204325a4c802d94e85c30e85a4d3f4e73a7",
+        "c6c7c882140a045e5ae6f98735de7c3452ecad9939444682bc7174d49b53362b",
     ),
 ];
 

@@ -61,6 +61,24 @@ async fn nobody_is_called_into_the_slot_of_somebody_who_reads() {
     assert_eq!(house.gate.room().await["no_shows"], 0);
 }
 
+/// The slot of a turn is held a little longer than the turn, and whoever is back then is told to be next.
+#[tokio::test]
+async fn who_is_back_just_after_the_claim_deadline_is_called_before_who_stands_behind() {
+    let house = House::open(&slots(1, ""), OFTEN).await;
+    let mut reader = house.inside().await;
+    let (mut away, mut behind) = (house.in_line().await, house.in_line().await);
+    reader.own("POST", "leave").await;
+    house.until("called", 1).await;
+    for state in ["called", "waiting", "called"] {
+        house.until_state(&mut away, state).await;
+        assert_eq!(behind.own("GET", "status").await.json()["state"], "waiting", "{state}");
+    }
+    assert!(away.page("/").await.is_the_shops());
+    assert_eq!(behind.page("/").await.word(), "waiting");
+    let room = house.gate.room().await;
+    assert_eq!((&room["no_shows"], &room["calls"]), (&1.into(), &3.into()));
+}
+
 #[tokio::test]
 async fn visitors_of_one_page_are_no_no_shows() {
     let house = House::open(&slots(31, ""), OFTEN).await;

@@ -318,7 +318,7 @@ pub fn ripe(settings: &Settings, at: u64) -> u64 {
     at - at % step + step + settings.late_window_ms
 }
 
-fn miss(figures: &mut Figures, person: &mut Person, (at, count): (u64, u8), void: bool) {
+pub fn miss(figures: &mut Figures, person: &mut Person, (at, count): (u64, u8), void: bool) {
     figures.called -= 1;
     figures.no_shows += 1;
     person.is = match count {
