@@ -18,6 +18,7 @@ use crate::metrics::Metrics;
 use crate::proxy::{self, Drained, Endpoint, Listener, Origins, OriginsError, ServerSettings, Stats};
 use crate::replica::{self, Charge, Condition, Replica, ReplicaThread};
 use crate::room::{Additions, GateId, VERSION};
+use crate::time;
 use crate::tls::Watch;
 use crate::token::{KeyError, Keyring};
 use crate::waiting::TemplateError;
@@ -139,21 +140,26 @@ impl Running {
     /// here that the gate is not ready.
     pub fn leave(self, patience: Duration) -> Drained {
         self.admin.stop();
-        let drained = self.server.drain(patience);
-        flush(&self.cores);
-        self.replica.stop();
-        drained
+        drain(self.server, &self.cores, self.replica, patience)
     }
 
     /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
     pub fn stop(self, patience: Duration) -> Drained {
         self.readiness.draining();
-        let drained = self.server.drain(patience);
-        flush(&self.cores);
-        self.replica.stop();
-        self.admin.stop();
+        let admin = self.admin;
+        let drained = drain(self.server, &self.cores, self.replica, patience);
+        admin.stop();
         drained
     }
+}
+
+/// What is left of `patience` then is for a log that does not take what this gate was told last.
+fn drain(server: proxy::Server, cores: &Cores, replica: ReplicaThread, patience: Duration) -> Drained {
+    let began = time::uptime();
+    let drained = server.drain(patience);
+    flush(cores);
+    replica.stop_within(patience.saturating_sub(time::uptime().saturating_sub(began)));
+    drained
 }
 
 /// Writes what the access log in force still has in its queue.

@@ -357,7 +357,14 @@ impl Replica {
 impl ReplicaThread {
     /// Says goodbye, writes the last snapshot, and ends the thread; blocks until then. What is still waiting is appended
     /// first. With a log that does not answer it gives up after [`Options::goodbye_within`].
-    pub fn stop(mut self) {
+    pub fn stop(self) {
+        self.stop_within(Duration::ZERO);
+    }
+
+    /// As [`ReplicaThread::stop`], but it gives up no sooner than after `patience` while it holds purchases, ends or leaves.
+    pub fn stop_within(mut self, patience: Duration) {
+        let patience_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+        self.shared.patience_ms.store(patience_ms, Ordering::Release);
         self.shared.stop.store(true, Ordering::Release);
         self.end();
     }

@@ -42,6 +42,8 @@ pub(super) struct Shared {
     /// Visitors have been numbered, or could have been, in this life of the process.
     opened: AtomicBool,
     pub stop: AtomicBool,
+    /// How long a stop waits for a log that is to take what nobody says again.
+    pub patience_ms: AtomicU64,
     pub abandon: AtomicBool,
     /// The highest era seen on a genuine token from elsewhere.
     pub foreign: AtomicU64,
@@ -164,6 +166,7 @@ impl Shared {
             failed: OnceLock::new(),
             opened: AtomicBool::new(false),
             stop: AtomicBool::new(false),
+            patience_ms: AtomicU64::new(0),
             abandon: AtomicBool::new(false),
             foreign: AtomicU64::new(0),
             pending_joins: AtomicUsize::new(0),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
+use std::time::Duration;
 
 use super::calls::Call;
 use super::inbox::Message;
@@ -46,7 +47,8 @@ impl Worker {
             }
             let now = time::uptime();
             if self.shared.stop.load(Ordering::Acquire) && !leaving {
-                self.protocol.leave(now);
+                let patience = Duration::from_millis(self.shared.patience_ms.load(Ordering::Acquire));
+                self.protocol.leave(now, patience);
                 leaving = true;
             }
             self.collect();

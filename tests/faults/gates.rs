@@ -1,11 +1,19 @@
 //! What happens to gates: they die, with the store or without it, and are started anew.
 
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use tokio::task::block_in_place;
 
 use super::fleet::{GATES, Store};
 use super::trial::{self, Trial};
+use crate::crowd::gate::Gate;
+use crate::crowd::guest::Guest;
+use crate::crowd::house::{OFTEN, eventually};
+use crate::crowd::http::{PATIENCE, Pool};
+use crate::crowd::people::REPLIES;
+use crate::crowd::shop::Shop;
 use crate::harness::redis::{Options, Server};
 
 fn server() -> Store {
@@ -56,4 +64,61 @@ async fn gates_rolled_one_by_one() {
         trial.fleet.gates[gate].ready().await;
     }
     trial.end().await;
+}
+
+/// The log has no root until the gate that is gone is given up. One of those that are stopped has read no further than the other, and
+/// alone knows what its visitors bought since.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "longer than a quarter of a minute: scripts/faults"]
+async fn what_was_bought_at_gates_that_are_stopped_while_the_log_heals_is_kept() {
+    const STOCK: &str = "total_active_users = 8\nstock = 8\ncompletes_on = [{ route = \"POST /order\", status = 200 }]";
+    let mut server = block_in_place(|| Server::start(&Options::default()));
+    let shop = Shop::open(REPLIES).await;
+    let mut gates = [(); 3].map(|()| Gate::with_store(&server.url(), shop.address, STOCK, OFTEN));
+    gates.iter_mut().for_each(Gate::start);
+    for gate in &mut gates {
+        gate.ready().await;
+    }
+    let [gone, one, other] = &mut gates;
+    let pools = [one.address, other.address].map(|address| Arc::new(Pool::new(address)));
+    let mut guests: Vec<Guest> = (0..4)
+        .map(|n: u32| Guest::at(&pools[n as usize % 2], "192.0.2.7", n))
+        .collect();
+    let come_in = async {
+        for guest in &mut guests {
+            while !guest.page("/").await.is_the_shops() {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, come_in).await.unwrap();
+    block_in_place(|| {
+        gone.kill();
+        server.kill();
+        server.forget();
+        server.restart();
+    });
+    eventually("a log without a root", async || {
+        let gates = one.admin_ask("GET", "/api/v1/gates", "").await.text();
+        gates.contains("\"missing\":[\"").then_some(())
+    })
+    .await;
+    for guest in &mut guests {
+        assert!(guest.script("POST", "/order").await.is_the_shops());
+    }
+    block_in_place(|| {
+        thread::scope(|scope| {
+            scope.spawn(|| one.stop());
+            scope.spawn(|| other.stop());
+        });
+    });
+    for gate in [one, other] {
+        assert!(!gate.said().contains("did not take"), "{}", gate.said());
+        gate.start();
+        gate.ready().await;
+    }
+    eventually("what was bought", async || {
+        (gates[1].room().await["completed"] == 4).then_some(())
+    })
+    .await;
 }

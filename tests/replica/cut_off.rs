@@ -1,6 +1,8 @@
 //! A log that does not answer, answers late, or answers twice.
 
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use anteroom::log::Append;
@@ -18,7 +20,7 @@ fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
     gate.faults.swallow.store(true, Ordering::Relaxed);
     gate.faults.sent.lock().unwrap().clear();
     let replica = gate.replica.clone();
-    let joined = std::thread::spawn(move || {
+    let joined = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -309,6 +311,39 @@ fn a_stop_with_a_log_that_takes_nothing_ends_and_the_next_start_begins_a_new_log
     assert!(gate.incarnation() > incarnation);
     assert!(matches!(gate.standing(first), Standing::Waiting(_)));
     gate.stop();
+}
+
+/// The shop was told of an order, and nobody says it again.
+#[test]
+fn a_stop_waits_for_a_log_that_is_to_take_who_ended() {
+    for patience in [Duration::ZERO, Duration::from_secs(60)] {
+        let mut site = Site::new(1);
+        site.options.goodbye_within = Duration::from_millis(100);
+        let gate = site.start();
+        let first = gate.numbered();
+        gate.record(first, Note::Claim { carried: true });
+        gate.faults.refuse.store(true, Ordering::Relaxed);
+        gate.replica.note(visitor(first), Note::End { after_ms: 0 });
+        let refuse = Arc::clone(&gate.faults.refuse);
+        let (says, stopped) = mpsc::channel();
+        let stop = thread::spawn(move || {
+            gate.stop_within(patience);
+            says.send(()).unwrap();
+        });
+        let early = stopped.recv_timeout(Duration::from_secs(2)).is_ok();
+        refuse.store(false, Ordering::Relaxed);
+        stop.join().unwrap();
+        let waits = !patience.is_zero();
+        assert_eq!(early, !waits);
+        let gate = site.start();
+        assert_eq!(
+            gate.standing(first) == Standing::Ended,
+            waits,
+            "{:?}",
+            gate.standing(first)
+        );
+        gate.stop();
+    }
 }
 
 /// Over the bound a visitor is put off like any other, and comes in once there is room.

@@ -216,6 +216,10 @@ impl Gate {
         self.thread.take().unwrap().stop();
     }
 
+    pub fn stop_within(mut self, patience: Duration) {
+        self.thread.take().unwrap().stop_within(patience);
+    }
+
     /// An end without goodbye.
     pub fn crash(mut self) {
         drop(self.thread.take());

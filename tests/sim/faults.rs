@@ -251,7 +251,7 @@ impl World {
         if let Some(gate) = self.slots[slot].gate.as_mut() {
             gate.leaving = true;
             let uptime = gate.uptime(self.now);
-            gate.protocol.leave(uptime);
+            gate.protocol.leave(uptime, std::time::Duration::ZERO);
             self.go_on(slot);
         }
         // Longer than a goodbye may take.

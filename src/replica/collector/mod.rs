@@ -58,6 +58,12 @@ impl Collector {
         !idle || !self.redeems.is_empty() || self.load.tell()
     }
 
+    /// Who has bought, left or was ended.
+    pub fn unsaid(&self) -> usize {
+        let kinds = self.lines.values().flat_map(|work| work.notes.keys());
+        kinds.filter(|(kind, _)| kind.is_final()).count()
+    }
+
     /// True when there is more than marks and renewals: those may wait a moment for company.
     pub fn is_urgent(&self) -> bool {
         self.urgent

@@ -47,6 +47,11 @@ impl Kind {
         }
     }
 
+    /// No later request says it again.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Complete | Self::Leave | Self::End)
+    }
+
     /// Its numbers go in bulk: one of the same lane and era as the one before it is told by the difference.
     fn is_bulk(self) -> bool {
         matches!(self, Self::Leave | Self::Reopen | Self::Renew | Self::Mark)
@@ -117,7 +122,7 @@ impl Work {
         let mut held = Vec::new();
         let mut last = None;
         while let Some(((kind, seat), word)) = self.notes.pop_first() {
-            let waits = matches!(kind, Kind::Complete | Kind::Leave | Kind::End) && opened.contains(&seat);
+            let waits = kind.is_final() && opened.contains(&seat);
             let run = (kind, seat.0, seat.1.era);
             let bytes = if kind.is_bulk() && last == Some(run) {
                 NEXT_BYTES
