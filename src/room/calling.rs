@@ -100,6 +100,7 @@ impl Line {
             deadline,
             at: m.time,
             count: 1,
+            back: false,
         };
         let Some(lane) = self.lane(id) else { return };
         let Some((place, call)) = lane.place(number).map(|place| (place, lane.call_at(place, call))) else {
@@ -143,7 +144,14 @@ impl Line {
     /// The turn is missed `claim_deadline` from now.
     fn call_until(&mut self, due: Due, call: Call, settings: &Settings, now: Clock) {
         let deadline = call.deadline.max(now.plus(settings.claim_deadline_ms));
-        self.keep(due, Record::Called(Call { deadline, ..call }));
+        self.keep(
+            due,
+            Record::Called(Call {
+                deadline,
+                back: false,
+                ..call
+            }),
+        );
     }
 
     fn call_one(&mut self, index: usize, settings: &Settings, m: &Moment) {
@@ -152,6 +160,7 @@ impl Line {
             deadline,
             at: m.time,
             count: 1,
+            back: false,
         };
         let Some(place) = self.lanes[index].call(call, settings, m.clock) else {
             return;

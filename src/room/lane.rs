@@ -186,6 +186,9 @@ impl Lane {
         };
         self.slots.put(place, record);
         self.untag(place);
+        if call.back {
+            self.mark(place);
+        }
     }
 
     /// Forgets what became of a number.

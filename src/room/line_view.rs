@@ -104,7 +104,7 @@ impl LineView {
             Some(Record::Called(call)) if self.keeps_calls || now <= call.deadline => {
                 Standing::Called(called(call, count(call.count)))
             }
-            Some(Record::Called(call)) if call.count < 2 => waiting(line_lane, place, Some(call.at)),
+            Some(Record::Called(call)) if call.count < 2 => late(call, waiting(line_lane, place, Some(call.at))),
             Some(Record::Inside(session)) if now <= session.expires => {
                 Standing::Inside(self.inside(session, count(session.count)))
             }
@@ -323,6 +323,17 @@ fn waiting(lane: &Lane, place: Place, missed_at: Option<Wall>) -> Standing {
         mark_due: !presence.is_marked(place) || !presence.is_present(place),
         missed_at,
     })
+}
+
+/// Whoever is back while the slot is still held need not check in again.
+fn late(call: &Call, standing: Standing) -> Standing {
+    match standing {
+        Standing::Waiting(waiting) => Standing::Waiting(Waiting {
+            mark_due: waiting.mark_due && !call.back,
+            ..waiting
+        }),
+        other => other,
+    }
 }
 
 fn called(call: &Call, id: CallId) -> Called {

@@ -27,6 +27,8 @@ pub(super) struct Call {
     pub at: Wall,
     /// How often the number has been called, this time included.
     pub count: u8,
+    /// The visitor came back after the deadline, while the slot is still held. From machine version 3 on.
+    pub back: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +66,7 @@ impl Record {
     pub fn write(&self, w: &mut Writer) {
         match self {
             Self::Called(call) => {
-                w.u8(0);
+                w.u8(if call.back { 6 } else { 0 });
                 w.clock(call.deadline);
                 w.wall(call.at);
                 w.u8(call.count);
@@ -92,10 +94,11 @@ impl Record {
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         Ok(match r.u8()? {
-            0 => Self::Called(Call {
+            tag @ (0 | 6) => Self::Called(Call {
                 deadline: r.clock()?,
                 at: r.wall()?,
                 count: r.u8()?,
+                back: tag == 6,
             }),
             1 => Self::Inside(Session::read(r)?),
             2 => Self::Missed {

@@ -205,16 +205,20 @@ impl Line {
             self.revive((id, place), settings, m);
             return marked;
         }
-        // Back after the deadline, while the slot is still held: the turn is missed now, and the next one is the visitor's own.
-        if let Some(Record::Called(call)) = lane.slots.get(place).copied()
-            && call.count < 2
-            && m.clock > call.deadline
-            && m.version >= WITH_SCHEDULES
-            && !self.keeps_calls
-        {
-            self.miss((id, place), call, settings, m.clock);
+        match lane.slots.get(place).copied() {
+            Some(Record::Called(call)) => self.come_back((id, place), call, m),
+            _ => lane.mark(place),
         }
-        self.lane(id).is_some_and(|lane| lane.mark(place))
+    }
+
+    /// Back after the deadline: the turn is missed, and whoever is back while its slot is still held is called next. SECURITY: the slot is
+    /// held all that time, since a gate whose clock is behind may still let the visitor in.
+    fn come_back(&mut self, due: Due, call: Call, m: &Moment) -> bool {
+        let late = m.version >= WITH_SCHEDULES && m.clock > call.deadline && call.count < 2 && !self.keeps_calls;
+        if late {
+            self.keep(due, Record::Called(Call { back: true, ..call }));
+        }
+        late
     }
 
     /// A number that was used up where its era went on: whoever is in line with it here is in line no more, and leaves

@@ -198,6 +198,7 @@ mod tests {
             deadline: Clock(9),
             at: Wall(0),
             count: 1,
+            back: false,
         };
         for at in 0..10 {
             line.lanes[0].presence.take(Place(start.0 + at));

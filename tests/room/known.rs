@@ -25,14 +25,14 @@ const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
         2,
         3,
-        "1e2e682ebfc66f17b6ecc843405eacbed897bd426e262c4e1b095e0885a32a78",
-        "0187d17bee9649c6525ee9790db410d5a2686ad769abc8c97c703bf00bdf3ad2",
+        "862b253a4f8eec6364851b6a1ab9321ebf4e16271c8b29db48a28e439482f9a4",
+        "d89d4f41d884ddfac57e2272c8092e4cb8d77b0dbe4b2443dec61ac1452ce5c2",
     ),
     (
         3,
         3,
-        "e7001a3172e704fde2452342ac034204325a4c802d94e85c30e85a4d3f4e73a7",
-        "c6c7c882140a045e5ae6f98735de7c3452ecad9939444682bc7174d49b53362b",
+        "7c5861ab08adc320835eda5afaa2328c71c59ad74d3a0d50da736aa54f169302",
+        "7977948f0cb64a2d4078d5846a0fc46dd94125ead7c1a270fc388ee76236b308",
     ),
 ];
 

@@ -60,7 +60,7 @@ pub struct Life {
 }
 
 impl Life {
-    /// Under a machine version, with gates that know up to `newest`. The seeds are some by which everything happens.
+    /// Under a machine version, which is the seed as well, with gates that know up to `newest`.
     pub fn new(version: u16, newest: u16) -> Self {
         let gates = Gates {
             state: State::empty(INCARNATION, false).with_version(version),
@@ -69,7 +69,7 @@ impl Life {
         };
         let mut life = Self {
             gates,
-            seed: u64::from(version) + if newest > 2 { 10 } else { 0 },
+            seed: u64::from(version),
             people: Vec::new(),
             revision: 0,
             behind: None,

@@ -145,14 +145,18 @@ fn who_misses_a_turn_is_next_again_after_checking_in_and_who_misses_two_is_late(
 
 /// The slot is held a little longer than the turn lasts: nobody else gets it from who is back in that time.
 #[test]
-fn who_checks_in_after_the_deadline_while_the_slot_is_held_is_called_again_at_once() {
+fn who_checks_in_after_the_deadline_while_the_slot_is_held_is_called_again_before_others() {
     let mut log = Log::new(settings(1));
     let people = log.join(2);
     log.pass(10_000);
     assert!(log.is_called(people[0]) && !log.mark(people[0]), "in time");
     log.pass(1_000);
-    assert!(matches!(log.standing(people[0]), Standing::Waiting(w) if w.mark_due && w.missed_at.is_some()));
+    let waits = |log: &mut Log, due: bool| matches!(log.standing(people[0]), Standing::Waiting(w) if w.mark_due == due && w.missed_at.is_some());
+    assert!(waits(&mut log, true));
     assert!(log.mark(people[0]) && log.mark(people[1]));
+    assert!(waits(&mut log, false) && !log.is_called(people[1]));
+    assert_eq!(log.figures().called, 1, "the slot is held");
+    log.pass(1_000);
     assert!(log.is_called(people[0]) && !log.is_called(people[1]));
     let figures = log.figures();
     assert_eq!((figures.called, figures.no_shows, figures.calls), (1, 1, 2));

@@ -30,6 +30,8 @@ pub enum Is {
         deadline: u64,
         at: u64,
         count: u8,
+        /// Checked in after the deadline.
+        back: bool,
     },
     Inside {
         expires: u64,

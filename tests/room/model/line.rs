@@ -130,8 +130,9 @@ impl Line {
 
     pub fn renew_calls(&mut self, settings: &Settings, clock: u64) {
         for person in self.lanes.iter_mut().flat_map(|lane| lane.people.values_mut()) {
-            if let Is::Called { deadline, .. } = &mut person.is {
+            if let Is::Called { deadline, back, .. } = &mut person.is {
                 *deadline = (clock + settings.claim_deadline_ms).max(*deadline);
+                *back = false;
             }
         }
     }
@@ -145,17 +146,24 @@ impl Line {
             for (key, person) in &mut lane.people {
                 match person.is {
                     Is::Called {
-                        deadline, at, count, ..
+                        deadline,
+                        at,
+                        count,
+                        back,
                     } if now.clock >= deadline + SLACK => {
                         if matches!(now.settings.mode, Mode::Closed | Mode::Off) {
                             person.is = Is::Called {
                                 deadline: now.clock + now.settings.claim_deadline_ms,
                                 at,
                                 count,
+                                back: false,
                             };
                             continue;
                         }
                         miss(figures, person, (at, count), void(key));
+                        if back && !void(key) {
+                            person.mark = Some(self.generation);
+                        }
                     }
                     Is::Inside {
                         expires,
@@ -245,6 +253,7 @@ impl Line {
             deadline: now.clock + settings.claim_deadline_ms,
             at: now.time,
             count,
+            back: false,
         };
         if key >= lane.head {
             lane.head = (key.0, key.1 + 1);
@@ -318,7 +327,7 @@ pub fn ripe(settings: &Settings, at: u64) -> u64 {
     at - at % step + step + settings.late_window_ms
 }
 
-pub fn miss(figures: &mut Figures, person: &mut Person, (at, count): (u64, u8), void: bool) {
+fn miss(figures: &mut Figures, person: &mut Person, (at, count): (u64, u8), void: bool) {
     figures.called -= 1;
     figures.no_shows += 1;
     person.is = match count {

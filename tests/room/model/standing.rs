@@ -28,12 +28,21 @@ impl Line {
         let nobody_comes_in = matches!(settings.mode, Mode::Closed | Mode::Off);
         match person.is {
             Is::InLine => self.waits(lane, key, clock, None),
-            Is::Called { deadline, at, count } if clock <= deadline || nobody_comes_in => Standing::Called(Called {
+            Is::Called {
+                deadline, at, count, ..
+            } if clock <= deadline || nobody_comes_in => Standing::Called(Called {
                 call: call(count),
                 deadline: Clock(deadline),
                 called_at: Wall(at),
             }),
-            Is::Missed { at, .. } | Is::Called { at, count: 1, .. } => self.waits(lane, key, clock, Some(Wall(at))),
+            Is::Missed { at, .. } => self.waits(lane, key, clock, Some(Wall(at))),
+            Is::Called { at, count: 1, back, .. } => match self.waits(lane, key, clock, Some(Wall(at))) {
+                Standing::Waiting(waiting) => Standing::Waiting(Waiting {
+                    mark_due: waiting.mark_due && !back,
+                    ..waiting
+                }),
+                other => other,
+            },
             Is::Inside {
                 expires,
                 ends_by,

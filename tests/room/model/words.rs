@@ -4,7 +4,7 @@ use anteroom::room::{Completion, LaneId, Mode, Number};
 
 use super::Proof;
 use super::lane::{Is, Key, Now, Person, Where, number};
-use super::line::{Line, miss, ripe};
+use super::line::{Line, ripe};
 
 impl Line {
     pub fn join(&mut self, id: LaneId, count: u32, now: &Now) -> Option<Number> {
@@ -91,6 +91,7 @@ impl Line {
     pub fn mark(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
         let generation = self.generation;
         let adopts = now.adopts == Some(key.0);
+        let clock = now.clock;
         let nobody_comes_in = matches!(now.settings.mode, Mode::Closed | Mode::Off);
         let Some(person) = self.reclaim(id, key, now) else {
             return false;
@@ -98,17 +99,17 @@ impl Line {
         if let (true, Is::Spent { at }) = (adopts, &person.is) {
             person.is = Is::Missed { at: *at, count: 1 };
         }
-        // The slot is still held: the turn is missed now.
-        let late = match person.is {
-            Is::Called { deadline, at, count: 1 } if now.clock > deadline && !nobody_comes_in => Some(at),
-            _ => None,
-        };
-        if let Some(at) = late {
-            let void = self.lanes[usize::from(id.0)].void(key);
-            let person = self.lanes[usize::from(id.0)].people.get_mut(&key).unwrap();
-            miss(&mut self.figures, person, (at, 1), void);
+        if let Is::Called {
+            deadline,
+            count: 1,
+            back,
+            ..
+        } = &mut person.is
+        {
+            let late = clock > *deadline && !nobody_comes_in;
+            *back |= late;
+            return late;
         }
-        let person = self.lanes[usize::from(id.0)].people.get_mut(&key).unwrap();
         let in_line = matches!(person.is, Is::InLine | Is::Missed { .. });
         if in_line {
             person.mark = Some(generation);

@@ -65,6 +65,8 @@ struct History {
     sequence: u64,
     /// Somebody in line, and how many were ahead.
     sample: Option<(Number, u64, Option<u64>)>,
+    /// Turns that were missed so far.
+    missed: u64,
 }
 
 /// Every so many entries the hashes of all gates are compared.
@@ -166,6 +168,7 @@ impl Ledger {
             root,
             sequence: 0,
             sample: None,
+            missed: 0,
         };
         self.histories.insert(incarnation, history);
     }
@@ -446,7 +449,9 @@ impl Ledger {
                 let came = section.marks.iter().filter(|(_, other)| place(*other) < at);
                 came.count() as u64
             };
-            let came: u64 = entry.batch.sections.iter().map(lower).sum();
+            // Whoever checked in after the deadline comes back when the turn is missed.
+            let missed = line.figures.no_shows.saturating_sub(history.missed);
+            let came: u64 = entry.batch.sections.iter().map(lower).sum::<u64>() + missed;
             if now > before + came && !book::is_quiet(view, &rooms::room()) {
                 let at = entry.position;
                 self.fault(&format!(
@@ -454,8 +459,10 @@ impl Ledger {
                 ));
             }
             history.sample = Some((number, now, at));
+            history.missed = line.figures.no_shows;
             return;
         }
+        history.missed = line.figures.no_shows;
         let waiting = history
             .book
             .people
