@@ -32,6 +32,7 @@ mod schedule;
 mod secret;
 mod shop_http2;
 mod shop_tls;
+mod sign_in;
 mod site;
 mod stock;
 mod store;

@@ -4,6 +4,7 @@ use super::limit::Limit;
 use super::reader::Reader;
 use super::room::Room;
 use super::routes::{HostPattern, NEVER_QUEUED, PerSource, Route};
+use super::sign_in;
 use crate::room::Mode;
 
 pub(super) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
@@ -15,6 +16,7 @@ pub(super) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
         reachable(reader, path, room, &rooms[..at]);
         assets(reader, path, room);
     }
+    sign_in::check(reader, rooms);
     for (at, limit) in limits.iter().enumerate() {
         limit_hosts(reader, &format!("limit[{at}].hosts"), limit, rooms);
     }

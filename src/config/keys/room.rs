@@ -357,7 +357,8 @@ const IDENTITY_KEYS: [Key; 12] = [
         "sign_in",
         "path",
         "no link",
-        "Where the page that tells to sign in leads. It must be reachable without a place: in `except`, or outside every room.",
+        "Where the page that tells to sign in leads. It and the form on it must be reachable without a place: both in `except` (`\"/login\"` is \
+         for reads, `\"POST /login\"` for the form, `\"/login?*\"` where it is asked for with a query), or outside every room.",
     ),
 ];
 
