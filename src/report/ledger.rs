@@ -6,7 +6,7 @@ use super::order::{Given, Order};
 use super::pieces::Pieces;
 use super::series::{Point, Points, Series};
 use super::usage::Usage;
-use super::visits::{Now, Visits, Who};
+use super::visits::{Missed, Now, Visits, Who};
 use crate::room::{
     CallId, Clock, Edition, Era, Joined, LaneId, LineView, Mode, Number, Position, Redeem, Redeemed, Section, Standing,
     Wall,
@@ -17,7 +17,7 @@ use crate::room::{
 pub(super) struct Ledger {
     edition: Edition,
     orders: Vec<Order>,
-    pub(super) visits: Visits,
+    visits: Visits,
     pieces: Pieces,
     pub tally: Tally,
     pub inversions: Vec<Inversion>,
@@ -178,7 +178,6 @@ impl Ledger {
             self.visits.renew((*lane, *number), now);
         }
         for (lane, number) in &section.marks {
-            self.miss_late((*lane, *number), happened);
             let in_line = || matches!(stands(happened, *lane, *number), Standing::Waiting(waiting) if waiting.present);
             let seat = happened.view.seat(*lane, *number);
             let in_time = self.order(*lane).mark(seat, now.clock, in_line);
@@ -247,6 +246,20 @@ impl Ledger {
                 }
                 Given::Again => {}
                 Given::Twice => self.tally.numbers_given_twice += 1,
+            }
+        }
+    }
+
+    fn expire(&mut self, clock: Clock, view: &LineView) {
+        for Missed {
+            who: (lane, number),
+            spent,
+        } in self.visits.expire(clock)
+        {
+            self.tally.no_shows += 1;
+            self.tally.places_spent += u64::from(spent);
+            if !spent {
+                self.order(lane).untake(view.seat(lane, number));
             }
         }
     }
@@ -330,7 +343,7 @@ impl Ledger {
             .pass(now.clock, if able { waiting } else { 0 }, called + inside, capacity);
     }
 
-    pub(super) fn order(&mut self, lane: LaneId) -> &mut Order {
+    fn order(&mut self, lane: LaneId) -> &mut Order {
         let at = usize::from(lane.0);
         if self.orders.len() <= at {
             self.orders.resize_with(at + 1, Order::default);
@@ -348,7 +361,7 @@ impl Ledger {
 }
 
 /// Where the number stands after the entry, by the room's word.
-pub(super) fn stands(happened: &Happened<'_>, lane: LaneId, number: Number) -> Standing {
+fn stands(happened: &Happened<'_>, lane: LaneId, number: Number) -> Standing {
     happened.view.standing(lane, number, happened.now.clock)
 }
 

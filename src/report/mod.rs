@@ -26,7 +26,6 @@ mod start;
 pub mod structured;
 mod text;
 mod trail;
-mod turns;
 mod usage;
 mod verdict;
 mod visits;

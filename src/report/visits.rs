@@ -80,12 +80,6 @@ impl Visits {
         self.dues.insert((due, who));
     }
 
-    /// The call of one who is back after its deadline, while the slot is still held: its turn is missed now. How often it has been called.
-    pub fn late_call(&self, who: Who, clock: Clock) -> Option<u8> {
-        let call = self.called.get(&who)?;
-        (clock.plus(SLACK_MS) > call.due).then_some(call.count)
-    }
-
     /// A called visitor comes in; of one inside it is a renewal. False for one who was not called.
     pub fn claim(&mut self, who: Who, now: Now<'_>) -> bool {
         let Some(call) = self.called.remove(&who) else {
