@@ -146,9 +146,8 @@ impl Running {
     /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
     pub fn stop(self, patience: Duration) -> Drained {
         self.readiness.draining();
-        let admin = self.admin;
         let drained = drain(self.server, &self.cores, self.replica, patience);
-        admin.stop();
+        self.admin.stop();
         drained
     }
 }

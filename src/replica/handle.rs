@@ -361,7 +361,7 @@ impl ReplicaThread {
         self.stop_within(Duration::ZERO);
     }
 
-    /// As [`ReplicaThread::stop`], but it gives up no sooner than after `patience` while it holds purchases, ends or leaves.
+    /// As [`ReplicaThread::stop`], but it gives up no sooner than after `patience` while it holds purchases, ends or leaves of people.
     pub fn stop_within(mut self, patience: Duration) {
         let patience_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
         self.shared.patience_ms.store(patience_ms, Ordering::Release);

@@ -42,7 +42,7 @@ pub(super) struct Shared {
     /// Visitors have been numbered, or could have been, in this life of the process.
     opened: AtomicBool,
     pub stop: AtomicBool,
-    /// How long a stop waits for a log that is to take what nobody says again.
+    /// How long a stop waits for a log that is to take notes which no later request says again.
     pub patience_ms: AtomicU64,
     pub abandon: AtomicBool,
     /// The highest era seen on a genuine token from elsewhere.

@@ -1,6 +1,7 @@
 //! What goes wrong, and what an operator does about it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anteroom::log::Occasion;
 use anteroom::replica::Condition;
@@ -248,14 +249,15 @@ impl World {
     }
 
     fn leaves(&mut self, slot: usize, time: Time) {
+        let patience = self.chance.within(0, 20 * SECOND);
         if let Some(gate) = self.slots[slot].gate.as_mut() {
             gate.leaving = true;
             let uptime = gate.uptime(self.now);
-            gate.protocol.leave(uptime, std::time::Duration::ZERO);
+            gate.protocol.leave(uptime, Duration::from_micros(patience));
             self.go_on(slot);
         }
         // Longer than a goodbye may take.
-        self.after(time + 8 * SECOND, Event::Fault(Fault::Start(slot)));
+        self.after(time + patience + 8 * SECOND, Event::Fault(Fault::Start(slot)));
     }
 
     fn pauses(&mut self, slot: usize, time: Time) {

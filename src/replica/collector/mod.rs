@@ -58,9 +58,10 @@ impl Collector {
         !idle || !self.redeems.is_empty() || self.load.tell()
     }
 
-    /// Who has bought, left or was ended.
-    pub fn unsaid(&self) -> usize {
-        let kinds = self.lines.values().flat_map(|work| work.notes.keys());
+    /// Notes of people that no later request says again.
+    pub fn final_notes(&self) -> usize {
+        let people = self.lines.iter().filter(|((_, _, rehearsal), _)| rehearsal.is_none());
+        let kinds = people.flat_map(|(_, work)| work.notes.keys());
         kinds.filter(|(kind, _)| kind.is_final()).count()
     }
 

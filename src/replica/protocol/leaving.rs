@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::{Phase, Protocol, Step};
-use crate::room::Section;
+use crate::room::{Batch, Section};
 
 /// On the way out.
 pub(super) struct Leaving {
     /// Uptime at which it leaves without.
     until: Duration,
-    /// The latest that this is put off to while it holds what nobody will say again.
+    /// The latest that this is put off to while there are [`final notes`](Protocol::final_notes).
     last: Duration,
     said: bool,
 }
@@ -31,31 +31,22 @@ impl Protocol {
 
     /// The next step of a gate that leaves, where that is another than usual.
     pub(super) fn leave_taking(&mut self, now: Duration) -> Option<Step> {
-        let unsaid = self.leaving.as_ref().map(|_| self.unsaid())?;
+        let notes = self.leaving.as_ref().map(|_| self.final_notes())?;
         let within = self.options.goodbye_within;
         let leaving = self.leaving.as_mut()?;
-        if unsaid > 0 {
+        if notes > 0 {
             leaving.until = leaving.until.max(now + within).min(leaving.last);
         }
-        if now >= leaving.until {
-            if unsaid > 0 {
-                tracing::error!(
-                    visitors = unsaid,
-                    "the log did not take the last purchases, ends and leaves: they are lost, unless their visitors come with a pass"
-                );
-            }
-            tracing::warn!("the log did not take the goodbye in time; the next start begins a new log");
-            self.phase = Phase::Ended;
-        }
-        let said = leaving.said;
+        let (said, over) = (leaving.said, now >= leaving.until);
         let ends = match &self.phase {
             Phase::Ended | Phase::Frozen { .. } | Phase::Behind { .. } => true,
-            Phase::Starting(_) => !self.alone,
+            Phase::Starting(_) => !self.alone && notes == 0,
             Phase::Rootless(healing) => healing.has_left(),
             Phase::Live(_) => said && !self.alone,
             Phase::CatchingUp(_) | Phase::Beginning(_) => false,
         };
-        if ends {
+        if ends || over {
+            tell_loss(notes, over && !ends);
             self.close_archive();
             self.phase = Phase::Ended;
             return Some(Step::Ended);
@@ -70,11 +61,24 @@ impl Protocol {
         }
     }
 
-    /// Purchases, ends and leaves that the log has not taken. No later request says them again.
-    pub(super) fn unsaid(&self) -> usize {
-        let of_section = |section: &Section| section.completions.len() + section.ends.len() + section.leaves.len();
-        let sent = self.under_way.iter().flat_map(|sent| &sent.append.batch.sections);
-        self.collector.unsaid() + sent.map(of_section).sum::<usize>()
+    /// Purchases, ends and leaves that the log has not taken: no later request says them again.
+    pub(super) fn final_notes(&self) -> usize {
+        let of_section = |section: &Section| match section.rehearsal {
+            None => section.completions.len() + section.ends.len() + section.leaves.len(),
+            Some(_) => 0,
+        };
+        let of_batch = |batch: &Batch| batch.sections.iter().map(of_section).sum::<usize>();
+        let sent = self.under_way.iter().map(|sent| of_batch(&sent.append.batch));
+        let brought = self.outbox.iter().map(|(batch, _)| of_batch(batch));
+        self.collector.final_notes() + sent.chain(brought).sum::<usize>()
+    }
+
+    /// Whether a log without a root is left: the gate holds nothing that it alone knows, or has no time left for it.
+    pub(super) fn leaves_rootless(&self) -> bool {
+        let Some(leaving) = self.leaving.as_ref().filter(|leaving| !leaving.said) else {
+            return false;
+        };
+        self.final_notes() == 0 || self.exchanged + self.options.goodbye_within >= leaving.last
     }
 
     pub(super) fn wants_goodbye(&self) -> bool {
@@ -85,5 +89,19 @@ impl Protocol {
         if let Some(leaving) = &mut self.leaving {
             leaving.said = true;
         }
+    }
+}
+
+fn tell_loss(notes: usize, over: bool) {
+    if notes > 0 {
+        tracing::error!(
+            notes,
+            "the log did not take the last purchases, ends and leaves: these sessions idle out, and a piece that was bought is called for \
+             again; hold the room and set its stock to what the shop has"
+        );
+    } else if over {
+        tracing::warn!(
+            "the log did not take the goodbye in time: the next start begins a new log, or the other gates wait for this one"
+        );
     }
 }

@@ -123,7 +123,7 @@ impl Protocol {
             return;
         };
         healing.acknowledged = false;
-        let leaves = self.wants_goodbye() && self.unsaid() == 0 && healing.can_go_without(self.gate);
+        let leaves = self.leaves_rootless() && healing.can_go_without(self.gate);
         healing.word = match healing.saved {
             _ if !spoken => Some(self.word(healing.old.as_ref())),
             Some(hash) if mine && !healing.named => Some(self.append(Batch {

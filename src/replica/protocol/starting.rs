@@ -1,5 +1,7 @@
 //! From what the log has to a state at its end: a snapshot that decodes, and the entries that follow it.
 
+use std::collections::VecDeque;
+use std::mem::take;
 use std::time::Duration;
 
 use super::begin::From;
@@ -191,7 +193,9 @@ impl Protocol {
         let elsewhere = |old: &State| old.position().incarnation != state.position().incarnation;
         // A part of an earlier adoption may be what the new log lacks.
         let lost = [self.lost.take(), old].into_iter().flatten().filter(elsewhere);
-        self.outbox.clear();
+        let (_, visitors): (VecDeque<_>, VecDeque<_>) = take(&mut self.outbox)
+            .into_iter()
+            .partition(|(batch, _)| batch.adopt.is_some());
         for lost in lost {
             let batches = lost.adoption(state);
             if !batches.is_empty() {
@@ -204,6 +208,8 @@ impl Protocol {
                 self.lost = Some(lost);
             }
         }
+        // What visitors did since goes behind it, however often the log is lost meanwhile.
+        self.outbox.extend(visitors);
     }
 
     /// A log that goes no further: a new one begins with what was read.
