@@ -137,15 +137,7 @@ impl Config {
             .rooms
             .iter()
             .zip(&ends)
-            .map(|(room, ends_on)| RoomRoutes {
-                hosts: &room.hosts,
-                routes: &room.routes,
-                except: &room.except,
-                return_routes: &room.return_routes,
-                ends_on,
-                names: room.identity.as_ref().and_then(Identities::form),
-                per: room.per.as_ref(),
-            })
+            .map(|(room, ends_on)| room.routes_for(ends_on))
             .collect();
         let limits: Vec<_> = self
             .limits

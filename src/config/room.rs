@@ -12,7 +12,7 @@ use super::pace;
 use super::page::{Page, page};
 use super::proof::{Proof, proof};
 use super::reader::{Node, Read, Reader, Section};
-use super::routes::{HostPattern, Per, PerSource, Route};
+use super::routes::{HostPattern, Per, PerSource, RoomRoutes, Route};
 use super::schedule::schedule;
 use super::stock;
 use super::value::{both, duration_ms, exception, fields, host, network, number, one_of, route, text, words, wrong};
@@ -57,6 +57,21 @@ pub struct Room {
     pub pass_networks: Option<u8>,
     /// Requests of verified crawlers that are forwarded past the line at once, at one gate.
     pub crawler_max: usize,
+}
+
+impl Room {
+    /// What the router goes by. `ends_on` are the routes of the room's rules of that name.
+    pub(super) fn routes_for<'r>(&'r self, ends_on: &'r [Route]) -> RoomRoutes<'r> {
+        RoomRoutes {
+            hosts: &self.hosts,
+            routes: &self.routes,
+            except: &self.except,
+            return_routes: &self.return_routes,
+            ends_on,
+            names: self.identity.as_ref().and_then(Identities::form),
+            per: self.per.as_ref(),
+        }
+    }
 }
 
 /// The shop's answer that ends a session.

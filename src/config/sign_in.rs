@@ -2,71 +2,53 @@
 
 use http::Method;
 
-use super::identity::{Identities, Source};
+use super::identity::Source;
 use super::reader::Reader;
 use super::room::Room;
-use super::routes::{Brings, RoomRoutes, Router, Target};
+use super::routes::{Brings, Router, Target};
 use crate::room::Mode;
 
-/// Warns of a page to sign in that lies in a room, and of its form where that does. A form elsewhere is not known here.
+/// Warns of a page to sign in that waits in a room, and of a form that is sent to its path where that does.
 pub(super) fn check(reader: &Reader<'_>, rooms: &[Room]) {
-    let paths = rooms
-        .iter()
-        .filter_map(|room| Some((room, room.identity.as_ref()?.sign_in.as_deref()?)));
     let mut router = None;
-    for (room, sign_in) in paths {
-        let host = room
-            .hosts
-            .first()
-            .map_or("shop.example".to_owned(), ToString::to_string);
-        let host = host.replace("*.", "www.");
-        let Ok(target) = Target::parse(&host, sign_in) else {
+    for room in rooms {
+        let Some(sign_in) = room.identity.as_ref().and_then(|identity| identity.sign_in.as_deref()) else {
             continue;
         };
-        let router = router.get_or_insert_with(|| router_of(rooms));
+        let router: &Router = router.get_or_insert_with(|| {
+            let routes: Vec<_> = rooms.iter().map(|room| room.routes_for(&[])).collect();
+            Router::new(&routes, &[])
+        });
+        // In which room it waits, for any of the room's hosts.
         let waits = |method: &Method, brings| {
-            let found = router.route(method, &target, brings).ok()?.room?;
-            let behind = rooms.get(found.index)?;
-            (behind.settings.mode != Mode::Off).then_some(behind.name.clone())
+            let hosts = room.hosts.iter().map(|host| host.to_string().replace("*.", "www."));
+            let any = room.hosts.is_empty().then(|| "shop.example".to_owned());
+            hosts.chain(any).find_map(|host| {
+                let target = Target::parse(&host, sign_in).ok()?;
+                let behind = rooms.get(router.route(method, &target, brings).ok()?.room?.index)?;
+                (behind.settings.mode != Mode::Off).then_some(&behind.name)
+            })
         };
         let key = format!("{}.identity.sign_in", room.place);
+        let (path, page) = match sign_in.split_once('?') {
+            Some((path, _)) => (path, format!("{path}?*")),
+            None => (sign_in, sign_in.to_owned()),
+        };
+        // The form that names the account may be the room's own.
+        let own_form = matches!(
+            room.identity.as_ref().map(|identity| &identity.source),
+            Some(Source::Field { .. })
+        );
         if let Some(behind) = waits(&Method::GET, Brings::Credentials) {
             let wrong = format!(
                 "\"{sign_in}\" lies in the room \"{behind}\": whoever is sent there to sign in is told so again"
             );
-            reader.warning(
-                &key,
-                wrong,
-                format!("except = [\"{sign_in}\", \"POST {sign_in}\"] in that room"),
-            );
-        } else if !by_form(room)
-            && let Some(behind) = waits(&Method::POST, Brings::More)
-        {
-            let wrong =
-                format!("a form that is sent to \"{sign_in}\" lies in the room \"{behind}\", so nobody signs in by it");
-            let right = format!(
-                "\"POST {sign_in}\" in except as well, or nothing where the form goes elsewhere outside the room"
-            );
+            let right = format!("\"{page}\" and \"POST {path}\" in that room's except");
+            reader.warning(&key, wrong, right);
+        } else if let Some(behind) = waits(&Method::POST, Brings::More).filter(|_| !own_form) {
+            let wrong = format!("a form of that page that is sent to \"{sign_in}\" waits in the room \"{behind}\"");
+            let right = format!("\"POST {path}\" in that room's except, unless people sign in elsewhere");
             reader.warning(&key, wrong, right);
         }
     }
-}
-
-/// The form that names the account is the room's own.
-fn by_form(room: &Room) -> bool {
-    let source = room.identity.as_ref().map(|identity| &identity.source);
-    matches!(source, Some(Source::Field { .. }))
-}
-
-fn router_of(rooms: &[Room]) -> Router {
-    let routes = rooms.iter().map(|room| RoomRoutes {
-        hosts: &room.hosts,
-        routes: &room.routes,
-        except: &room.except,
-        return_routes: &room.return_routes,
-        ends_on: &[],
-        names: room.identity.as_ref().and_then(Identities::form),
-        per: room.per.as_ref(),
-    });
-    Router::new(&routes.collect::<Vec<_>>(), &[])
 }

@@ -12,7 +12,7 @@ pub(super) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
         let path = &room.place;
         names(reader, path, room, &rooms[..at]);
         routes(reader, path, room);
-        inside(reader, path, room);
+        inside(reader, path, room, &rooms[..at]);
         reachable(reader, path, room, &rooms[..at]);
         assets(reader, path, room);
     }
@@ -101,8 +101,8 @@ fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
     }
 }
 
-/// What must lie within the room's routes to act at all.
-fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
+/// What must lie within the room's routes to act at all, and in none before it.
+fn inside(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
     let within = |route: &Route| room.routes.iter().any(|own| own.overlaps(route));
     let answers = |completes: bool| {
         let rules = room.ends_on.iter().filter(move |rule| rule.completes == completes);
@@ -121,6 +121,12 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
             if !within(route) {
                 let wrong = format!("{route} lies outside the room, so it never acts");
                 reader.mistake(&key, wrong, "a route within the room's routes");
+            } else if let Some(other) = taker(route, room, earlier) {
+                let wrong = format!(
+                    "{route} is taken by the room \"{}\" before this one, so it never acts here",
+                    other.name
+                );
+                reader.mistake(&key, wrong, "it in that room, or this room put before the other");
             } else if *name == "identity.on" && room.return_routes.iter().any(|own| own.covers(route)) {
                 let wrong = format!("{route} is one of return_routes too, which join nobody");
                 reader.mistake(&key, wrong, "one of the two");
@@ -137,6 +143,19 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
         let wrong = format!("{route} lies outside the room anyway");
         reader.warning(&format!("{path}.except"), wrong, "only paths within the room's routes");
     }
+    for route in room.except.iter().filter(|route| within(route)) {
+        if let Some(other) = taker(route, room, earlier) {
+            let wrong = format!(
+                "{route} is taken by the room \"{}\" before this one, and waits there",
+                other.name
+            );
+            reader.warning(
+                &format!("{path}.except"),
+                wrong,
+                "it in that room's except, if it is to be left outside",
+            );
+        }
+    }
     if let Some(per) = &room.per
         && let PerSource::Path(name) = &per.source
     {
@@ -152,14 +171,16 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room) {
     }
 }
 
+/// The room before this one that takes all of a route.
+fn taker<'r>(route: &Route, room: &Room, earlier: &'r [Room]) -> Option<&'r Room> {
+    earlier.iter().find(|other| {
+        let free = other.except.iter().any(|out| out.overlaps(route));
+        !free && hosts_cover(&other.hosts, &room.hosts) && other.routes.iter().any(|own| own.covers(route))
+    })
+}
+
 fn reachable(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
-    let taken = |route: &Route| {
-        earlier.iter().find(|other| {
-            let free = other.except.iter().any(|out| out.overlaps(route));
-            !free && hosts_cover(&other.hosts, &room.hosts) && other.routes.iter().any(|own| own.covers(route))
-        })
-    };
-    let takers: Vec<Option<&Room>> = room.routes.iter().map(taken).collect();
+    let takers: Vec<Option<&Room>> = room.routes.iter().map(|route| taker(route, room, earlier)).collect();
     let (Some(Some(first)), false) = (takers.first(), room.routes.is_empty()) else {
         return;
     };
