@@ -149,6 +149,8 @@ impl State {
                 Some(room) => room.redeem(redeem, doubt, &mut self.moment),
                 None => Redeemed::refused(redeem),
             });
+            let given_up = std::mem::take(&mut self.moment.given_up);
+            effects.give_up(&redeem.room, &redeem.line, given_up);
         }
     }
 

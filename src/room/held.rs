@@ -127,8 +127,8 @@ impl Line {
         };
         let number = self.lanes.get(usize::from(worse.0.0));
         if let Some(number) = number.and_then(|lane| lane.eras.number(worse.1)) {
-            self.leave(worse.0, number, settings, m);
-            m.given_up.push((worse.0, number));
+            let left = self.leave(worse.0, number, settings, m);
+            m.given_up.extend(left.then_some((worse.0, number)));
         }
         best
     }

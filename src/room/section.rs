@@ -211,10 +211,12 @@ impl Line {
         }
     }
 
-    /// Back after the deadline: the turn is missed, and whoever is back while its slot is still held is called next. SECURITY: the slot is
+    /// Back after the deadline, while the slot is still held: when the turn is missed, the visitor is the next of the lane. A gate that brings
+    /// an era back says who was present, and not that they were heard of. SECURITY: the slot is
     /// held all that time, since a gate whose clock is behind may still let the visitor in.
     fn come_back(&mut self, due: Due, call: Call, m: &Moment) -> bool {
-        let late = m.version >= WITH_SCHEDULES && m.clock > call.deadline && call.count < 2 && !self.keeps_calls;
+        let able = m.version >= WITH_SCHEDULES && m.adopts.is_none() && !self.keeps_calls;
+        let late = able && m.clock > call.deadline && call.count < 2;
         if late {
             self.keep(due, Record::Called(Call { back: true, ..call }));
         }

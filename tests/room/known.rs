@@ -25,14 +25,14 @@ const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
         2,
         3,
-        "862b253a4f8eec6364851b6a1ab9321ebf4e16271c8b29db48a28e439482f9a4",
-        "d89d4f41d884ddfac57e2272c8092e4cb8d77b0dbe4b2443dec61ac1452ce5c2",
+        "545f9955d09671bbfba423e7a5315e3c38ffffc029dee859900c4de04d421930",
+        "16de76b3822f9216bcf34b978e86b3a077508666033ae6abc6a23a6f4f8548cc",
     ),
     (
         3,
         3,
-        "7c5861ab08adc320835eda5afaa2328c71c59ad74d3a0d50da736aa54f169302",
-        "7977948f0cb64a2d4078d5846a0fc46dd94125ead7c1a270fc388ee76236b308",
+        "b522602f29f723e95ac789b844598d49f800504f3822a3c7aba916b61f12c9de",
+        "1ff289cb1a804c70a9a6dff26ae1aec1ebc79634c6cb6aa1db7d41f45ef1c20c",
     ),
 ];
 

@@ -52,6 +52,28 @@ fn called(log: &mut Log, lane: LaneId) -> u64 {
     figures.nth(usize::from(lane.0)).map_or(0, |lane| lane.called)
 }
 
+/// The slot that a turn leaves goes by the lanes' turns, whoever is back.
+#[test]
+fn who_is_back_just_after_the_deadline_is_the_next_of_the_lane() {
+    let mut log = Log::new(lanes(&[("rest", 1), ("vip", 1)], 1));
+    let rest = joined(&mut log, REST, 2);
+    let vip = joined(&mut log, VIP, 1)[0];
+    assert!(matches!(stands(&mut log, REST, rest[0]), Standing::Called(_)));
+    log.pass(11_000);
+    let back = Section {
+        marks: vec![(REST, rest[0]), (REST, rest[1]), (VIP, vip)],
+        ..only()
+    };
+    assert_eq!(log.say(back).skipped, 0);
+    log.pass(1_000);
+    assert!(
+        matches!(stands(&mut log, VIP, vip), Standing::Called(_)),
+        "its lane's turn"
+    );
+    assert!(matches!(stands(&mut log, REST, rest[0]), Standing::Waiting(w) if w.present && w.ahead == 0));
+    assert!(matches!(stands(&mut log, REST, rest[1]), Standing::Waiting(w) if w.ahead == 1));
+}
+
 /// Whoever is called now comes and leaves at once, so that as many are called in the next entry.
 fn served(log: &mut Log) -> Vec<CallId> {
     let view = log.state.view();

@@ -168,6 +168,31 @@ fn who_checks_in_after_the_deadline_while_the_slot_is_held_is_called_again_befor
     assert!(log.is_called(people[1]));
 }
 
+/// Nobody could come in meanwhile: the turn begins anew, and can be missed as any.
+#[test]
+fn a_room_that_was_closed_after_the_deadline_forgets_who_was_back() {
+    let mut log = Log::new(settings(1));
+    let people = log.join(2);
+    log.pass(11_000);
+    assert!(log.mark(people[0]));
+    let set = |log: &mut Log, mode| {
+        log.change(Change::Override(Overrides {
+            mode: Some(mode),
+            ..Overrides::default()
+        }))
+    };
+    set(&mut log, Mode::Closed);
+    log.pass(2_000);
+    set(&mut log, Mode::Auto);
+    log.mark(people[1]);
+    assert!(log.is_called(people[0]));
+    log.pass(12_000);
+    assert!(
+        !log.is_called(people[0]) && log.is_called(people[1]),
+        "nobody came back"
+    );
+}
+
 #[test]
 fn nobody_misses_a_turn_while_an_operator_lets_nobody_in() {
     for mode in [Mode::Closed, Mode::Off] {

@@ -61,7 +61,7 @@ async fn nobody_is_called_into_the_slot_of_somebody_who_reads() {
     assert_eq!(house.gate.room().await["no_shows"], 0);
 }
 
-/// The slot of a turn is held a little longer than the turn, and whoever is back then is told to be next.
+/// The slot of a turn is held a little longer than the turn, and who is back then is told to be next in the lane.
 #[tokio::test]
 async fn who_is_back_just_after_the_claim_deadline_is_called_before_who_stands_behind() {
     let house = House::open(&slots(1, ""), OFTEN).await;

@@ -91,7 +91,7 @@ impl Line {
     pub fn mark(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
         let generation = self.generation;
         let adopts = now.adopts == Some(key.0);
-        let clock = now.clock;
+        let (clock, brings) = (now.clock, now.adopts.is_some());
         let nobody_comes_in = matches!(now.settings.mode, Mode::Closed | Mode::Off);
         let Some(person) = self.reclaim(id, key, now) else {
             return false;
@@ -106,7 +106,7 @@ impl Line {
             ..
         } = &mut person.is
         {
-            let late = clock > *deadline && !nobody_comes_in;
+            let late = clock > *deadline && !nobody_comes_in && !brings;
             *back |= late;
             return late;
         }
