@@ -111,9 +111,18 @@ impl Reader<'_> {
             // The pass of a missed call is dated by its deadline. One that is dated later was given with a forwarded request,
             // of which the log has not heard.
             Standing::Waiting(_) if pass.expires_at > self.wall => (PassState::Valid, Some(Note::Reopen)),
+            // So too of the second turn, which no check-in brings back.
+            Standing::Late if pass.expires_at > self.wall && self.missed_second(pass) => {
+                (PassState::Valid, Some(Note::Reopen))
+            }
             Standing::Unknown if self.dated(pass) => (PassState::Valid, Some(Note::Reopen)),
             _ => (PassState::Void, None),
         }
+    }
+
+    fn missed_second(&self, pass: &Pass) -> bool {
+        let line = self.view.rooms.get(self.room).and_then(|room| room.line(self.line));
+        line.is_some_and(|line| line.missed_second(pass.lane, pass.number))
     }
 
     fn used(&self, standing: Standing, carried: bool) -> Option<Note> {

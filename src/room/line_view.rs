@@ -189,6 +189,16 @@ impl LineView {
         })
     }
 
+    /// Called a second time and late, whether the slot is still held or not; false once the number is forgotten.
+    #[must_use]
+    pub fn missed_second(&self, lane: LaneId, number: Number) -> bool {
+        let record = self.lane(lane).and_then(|of| of.slots.get(of.place(number)?));
+        matches!(
+            record,
+            Some(Record::Called(Call { count: 2.., .. }) | Record::Spent { .. })
+        )
+    }
+
     /// The eras whose numbers the lane still tells apart, oldest first.
     #[must_use]
     pub fn eras(&self, lane: LaneId) -> Vec<Era> {

@@ -448,6 +448,28 @@ fn the_pass_of_a_missed_turn_is_good_where_a_forwarded_request_has_dated_it_late
     );
 }
 
+/// Another gate has told the log of the request that it forwarded, and this one has not read it yet.
+#[test]
+fn so_is_the_pass_of_a_second_turn_while_and_after_its_slot_is_held() {
+    let mut room = Room::new();
+    let number = room.called();
+    room.pass_time(CLAIM_MS + 5_000, &[]);
+    room.section(|section| section.marks = vec![(LANE, number)]);
+    room.say(SHORT, Batch::default());
+    let given = room.pass(number, 2, SESSION_MS);
+    let handed_out = room.pass(number, 2, CLAIM_MS);
+    for after in [CLAIM_MS + 1_000, 2_000] {
+        room.pass_time(after, &[]);
+        assert_eq!(room.standing(number), Standing::Late);
+        assert_eq!(room.by_pass(given.clone()), (PassState::Valid, Some(Note::Reopen)));
+        assert_eq!(room.by_pass(handed_out.clone()), VOID);
+    }
+    room.section(|section| section.reopens = vec![(LANE, number)]);
+    assert!(matches!(room.standing(number), Standing::Inside(_)));
+    room.end(number);
+    assert_eq!(room.by_pass(given), VOID, "the session is over");
+}
+
 /// A second request within a tenth of the session is not recorded, so the session lasts that much longer.
 #[test]
 fn a_session_is_good_for_its_whole_length_after_the_last_request() {
