@@ -38,6 +38,7 @@ mod stock;
 mod store;
 mod suggest;
 mod tls;
+mod trials;
 mod unadmitted;
 mod uploads;
 mod upstream;

@@ -5,30 +5,16 @@ use http::Method;
 use super::identity::Source;
 use super::reader::Reader;
 use super::room::Room;
-use super::routes::{Brings, Router, Target};
-use crate::room::Mode;
+use super::routes::Brings;
+use super::trials::Trials;
 
 /// Warns of a page to sign in that waits in a room, and of a form that is sent to its path where that does.
-pub(super) fn check(reader: &Reader<'_>, rooms: &[Room]) {
-    let mut router = None;
+pub(super) fn check(reader: &Reader<'_>, rooms: &[Room], trials: &Trials<'_>) {
     for room in rooms {
         let Some(sign_in) = room.identity.as_ref().and_then(|identity| identity.sign_in.as_deref()) else {
             continue;
         };
-        let router: &Router = router.get_or_insert_with(|| {
-            let routes: Vec<_> = rooms.iter().map(|room| room.routes_for(&[])).collect();
-            Router::new(&routes, &[])
-        });
-        // In which room it waits, for any of the room's hosts.
-        let waits = |method: &Method, brings| {
-            let hosts = room.hosts.iter().map(|host| host.to_string().replace("*.", "www."));
-            let any = room.hosts.is_empty().then(|| "shop.example".to_owned());
-            hosts.chain(any).find_map(|host| {
-                let target = Target::parse(&host, sign_in).ok()?;
-                let behind = rooms.get(router.route(method, &target, brings).ok()?.room?.index)?;
-                (behind.settings.mode != Mode::Off).then_some(&behind.name)
-            })
-        };
+        let waits = |method: &Method, brings| trials.waits(room, method, brings, sign_in).map(|behind| &behind.name);
         let key = format!("{}.identity.sign_in", room.place);
         let (path, page) = match sign_in.split_once('?') {
             Some((path, _)) => (path, format!("{path}?*")),

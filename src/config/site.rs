@@ -1,22 +1,25 @@
 //! Rooms and limits seen together: names that are taken, rules that can never act, paths that are left without thought.
 
+use super::identity::Identities;
 use super::limit::Limit;
 use super::reader::Reader;
 use super::room::Room;
 use super::routes::{HostPattern, NEVER_QUEUED, PerSource, Route};
 use super::sign_in;
+use super::trials::Trials;
 use crate::room::Mode;
 
 pub(super) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
+    let trials = Trials::new(rooms);
     for (at, room) in rooms.iter().enumerate() {
         let path = &room.place;
         names(reader, path, room, &rooms[..at]);
         routes(reader, path, room);
-        inside(reader, path, room, &rooms[..at]);
-        reachable(reader, path, room, &rooms[..at]);
+        inside(reader, path, (at, room), &trials);
+        reachable(reader, path, at, &trials);
         assets(reader, path, room);
     }
-    sign_in::check(reader, rooms);
+    sign_in::check(reader, rooms, &trials);
     for (at, limit) in limits.iter().enumerate() {
         limit_hosts(reader, &format!("limit[{at}].hosts"), limit, rooms);
     }
@@ -101,8 +104,8 @@ fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
     }
 }
 
-/// What must lie within the room's routes to act at all, and in none before it.
-fn inside(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
+/// What must lie within the room's routes to act at all.
+fn inside(reader: &Reader<'_>, path: &str, (at, room): (usize, &Room), trials: &Trials<'_>) {
     let within = |route: &Route| room.routes.iter().any(|own| own.overlaps(route));
     let answers = |completes: bool| {
         let rules = room.ends_on.iter().filter(move |rule| rule.completes == completes);
@@ -121,12 +124,6 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
             if !within(route) {
                 let wrong = format!("{route} lies outside the room, so it never acts");
                 reader.mistake(&key, wrong, "a route within the room's routes");
-            } else if let Some(other) = taker(route, room, earlier) {
-                let wrong = format!(
-                    "{route} is taken by the room \"{}\" before this one, so it never acts here",
-                    other.name
-                );
-                reader.mistake(&key, wrong, "it in that room, or this room put before the other");
             } else if *name == "identity.on" && room.return_routes.iter().any(|own| own.covers(route)) {
                 let wrong = format!("{route} is one of return_routes too, which join nobody");
                 reader.mistake(&key, wrong, "one of the two");
@@ -136,6 +133,8 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
                     format!("{route} is left outside by except, so it never acts"),
                     "one of the two",
                 );
+            } else if !(*name == "return_routes" && route.is_own()) {
+                trials.rule(reader, &key, (at, route));
             }
         }
     }
@@ -144,17 +143,7 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
         reader.warning(&format!("{path}.except"), wrong, "only paths within the room's routes");
     }
     for route in room.except.iter().filter(|route| within(route)) {
-        if let Some(other) = taker(route, room, earlier) {
-            let wrong = format!(
-                "{route} is taken by the room \"{}\" before this one, and waits there",
-                other.name
-            );
-            reader.warning(
-                &format!("{path}.except"),
-                wrong,
-                "it in that room's except, if it is to be left outside",
-            );
-        }
+        trials.exception(reader, &format!("{path}.except"), (at, route));
     }
     if let Some(per) = &room.per
         && let PerSource::Path(name) = &per.source
@@ -163,6 +152,7 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
             .return_routes
             .iter()
             .chain(room.ends_on.iter().map(|rule| &rule.route))
+            .chain(room.identity.as_ref().and_then(Identities::form))
             .filter(|route| within(route) && route.variable(name).is_none())
         {
             let wrong = format!("{route} may name no line");
@@ -171,20 +161,8 @@ fn inside(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
     }
 }
 
-/// The room before this one that takes all of a route.
-fn taker<'r>(route: &Route, room: &Room, earlier: &'r [Room]) -> Option<&'r Room> {
-    earlier.iter().find(|other| {
-        let free = other.except.iter().any(|out| out.overlaps(route));
-        !free && hosts_cover(&other.hosts, &room.hosts) && other.routes.iter().any(|own| own.covers(route))
-    })
-}
-
-fn reachable(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
-    let takers: Vec<Option<&Room>> = room.routes.iter().map(|route| taker(route, room, earlier)).collect();
-    let (Some(Some(first)), false) = (takers.first(), room.routes.is_empty()) else {
-        return;
-    };
-    if takers.iter().all(Option::is_some) {
+fn reachable(reader: &Reader<'_>, path: &str, at: usize, trials: &Trials<'_>) {
+    if let Some(first) = trials.taker(at) {
         let wrong = format!(
             "nobody reaches this room: \"{}\" before it takes all its routes",
             first.name
@@ -224,11 +202,6 @@ fn limit_hosts(reader: &Reader<'_>, key: &str, limit: &Limit, rooms: &[Room]) {
         let wrong = format!("{host} is a host of no room, so this never matches");
         reader.mistake(key, wrong, "a host that some room names");
     }
-}
-
-fn hosts_cover(wide: &[HostPattern], narrow: &[HostPattern]) -> bool {
-    let covered = |host: &HostPattern| wide.iter().any(|own| own.covers(host));
-    wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(covered))
 }
 
 fn never_queued() -> Vec<Route> {

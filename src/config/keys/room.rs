@@ -30,7 +30,8 @@ const ROOM_KEYS: [Key; 38] = [
         "[]",
         "What is left outside, compared exactly. An entry without a method takes GET and HEAD without a body, with no query but the \
          names `v`, `ver`, `version`, `t`, `h` and `hash`, or with any query if it ends in `?*`; one that names a method takes \
-         everything by it, as a payment provider's callback needs. A WebSocket passes by an entry that names its method alone.",
+         everything by it, as a payment provider's callback needs. A WebSocket passes by an entry that names its method alone. A later \
+         room that takes such a path has the request.",
     ),
     key(
         "return_routes",

@@ -24,7 +24,7 @@ pub(crate) mod fuzzing;
 mod shops;
 
 pub use host::{HostError, HostPattern, normal as normal_host};
-pub use line::{LineOf, Per, PerSource};
+pub use line::{ANY_UUID, LineOf, Per, PerSource};
 pub use outside::{Brings, Outside};
 pub use route::{Route, RouteError};
 pub use router::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router};

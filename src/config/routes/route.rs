@@ -149,7 +149,7 @@ impl Route {
         })
     }
 
-    pub(super) fn methods(&self) -> &[Method] {
+    pub(crate) fn methods(&self) -> &[Method] {
         &self.methods
     }
 
