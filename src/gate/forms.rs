@@ -1,7 +1,6 @@
 //! What is read of a request's body before it goes on to the shop as it came: who joins by it, and whether it says of line and
 //! method what the head says.
 
-use http::Method;
 use http::StatusCode;
 use http::header::CONTENT_ENCODING;
 use http::request::Parts;
@@ -152,9 +151,8 @@ impl Shared {
             )
         };
         let line = routed.room.as_ref().map(|room| room.index).filter(by_query);
-        // Frameworks hear of another method in a form that was posted.
-        let differs =
-            head.method == Method::POST && self.router.tells_methods_apart() && self.differs_by_method(head, routed);
+        // Most frameworks hear of another method in a form that was posted, Hono and CakePHP in one of any method but GET.
+        let differs = self.router.tells_methods_apart() && self.differs_by_method(head, routed);
         Told {
             line,
             routed: differs.then(|| Box::new(routed.clone())),

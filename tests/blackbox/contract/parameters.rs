@@ -193,6 +193,9 @@ async fn a_method_named_in_a_query_or_form_walks_round_no_rule() {
         ("POST", "/seats/1", "a=1&_Method=put"),
         ("POST", "/seats/1", "_method=GET&+_method=PUT"),
         ("POST", "/seats/1", "X-HTTP-Method-Override=PUT"),
+        // Hono and CakePHP.
+        ("PATCH", "/seats/1", "_method=PUT"),
+        ("QUERY", "/seats/1", "_method=DELETE"),
     ] {
         let answer = guest
             .send(method, target, &format!("{FORM}{SCRIPT}"), body)
@@ -207,13 +210,14 @@ async fn a_method_named_in_a_query_or_form_walks_round_no_rule() {
         .unwrap();
     assert_malformed(&answer, &parts);
     assert!(house.shop.seen().is_empty());
-    for (target, body) in [
-        ("/seats/1?_method=PATCH", ""),
-        ("/seats/1", "_method=patch"),
-        ("/seats/1", "method=PUT"),
+    for (method, target, body) in [
+        ("POST", "/seats/1?_method=PATCH", ""),
+        ("POST", "/seats/1", "_method=patch"),
+        ("POST", "/seats/1", "method=PUT"),
+        ("PATCH", "/seats/1", "_method=POST"),
     ] {
         let answer = guest
-            .send("POST", target, &format!("{FORM}{SCRIPT}"), body)
+            .send(method, target, &format!("{FORM}{SCRIPT}"), body)
             .await
             .unwrap();
         assert!(answer.is_the_shops(), "{target} {body}: {}", answer.head);
