@@ -241,7 +241,18 @@ pub(super) fn network(node: &Node<'_>) -> Read<IpNet> {
         .parse::<IpNet>()
         .ok()
         .or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+    let is_mapped = |net: &IpNet| net.addr().is_ipv6() && net.addr().to_canonical().is_ipv4();
     match parsed {
+        // Addresses of clients are compared in their own form.
+        Some(net) if is_mapped(&net) => wrong(
+            node,
+            format!("\"{text}\" is IPv4 written as IPv6, and matches nobody"),
+            format!(
+                "\"{}/{}\"",
+                net.addr().to_canonical(),
+                net.prefix_len().saturating_sub(96)
+            ),
+        ),
         Some(net) if net.trunc() == net => Ok(net),
         Some(net) => wrong(
             node,

@@ -173,6 +173,12 @@ fn parse_methods(text: &str) -> Result<Vec<Method>, RouteError> {
     for name in text.split([',', ' ']).filter(|name| !name.is_empty()) {
         let plain = name.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
         match Method::from_bytes(name.as_bytes()) {
+            Ok(_) if matches!(name, "ANY" | "ALL") => {
+                return refuse(
+                    format!("\"{name}\" is no method"),
+                    "none before the path, which is for all",
+                );
+            }
             Ok(Method::CONNECT) => return refuse("CONNECT is never forwarded", "another method, or none"),
             Ok(method) if plain => methods.push(method),
             _ => {
