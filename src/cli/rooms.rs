@@ -57,7 +57,7 @@ enum Command {
     Additions,
     /// Say what the shop can take, in the place of measured figures
     Load(load::LoadArgs),
-    /// Who changed the room of late, and which of the settings that can be set at run time
+    /// The room's last changes: who made them, and what was before
     Changes {
         /// The room's name
         room: String,

@@ -27,7 +27,7 @@ pub(super) fn check(reader: &Reader<'_>, rooms: &[Room], trials: &Trials<'_>) {
         );
         if let Some(behind) = waits(&Method::GET, Brings::Credentials) {
             let wrong = format!(
-                "\"{sign_in}\" lies in the room \"{behind}\": whoever is sent there to sign in is told so again"
+                "\"{sign_in}\" lies in the room \"{behind}\": visitors who are sent there to sign in are sent there again"
             );
             let right = format!("\"{page}\" and \"POST {path}\" in that room's except");
             reader.warning(&key, wrong, right);

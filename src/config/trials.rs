@@ -45,10 +45,11 @@ impl<'r> Trials<'r> {
         let at = |host: String| {
             let target = Target::parse(&host, target).ok()?;
             let found = self.router.route(method, &target, brings).ok()?.room?;
-            self.rooms.get(found.index)
+            self.rooms
+                .get(found.index)
+                .filter(|behind| behind.settings.mode != Mode::Off)
         };
-        let behind = hosts(room).find_map(at)?;
-        (behind.settings.mode != Mode::Off).then_some(behind)
+        hosts(room).find_map(at)
     }
 
     /// A rule that never acts is a mistake, and one that does not act for some of its requests is odd.

@@ -2,8 +2,8 @@
 //!
 //! The rule held to is the design's: of two visitors of a lane who are present, the lower number is called first. Somebody
 //! is *surely* present for `firm_within` after joining and for half of `grace` after a mark, unless called or gone. The
-//! place that an account gives up counts as gone. A call that leaves a lower number waiting that is surely present is an inversion. Whoever is only perhaps present is
-//! left out, so that no inversion is invented; the room's own rules of generations and horizons are not needed for it.
+//! place that an account gives up counts as gone. A call that leaves a lower number waiting that is surely present is an
+//! inversion. A visitor who is only perhaps present is left out, so that no inversion is invented; the room's own rules of generations and horizons are not needed for it.
 
 use std::collections::{BTreeMap, VecDeque};
 

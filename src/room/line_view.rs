@@ -335,7 +335,7 @@ fn waiting(lane: &Lane, place: Place, missed_at: Option<Wall>) -> Standing {
     })
 }
 
-/// Whoever is back while the slot is still held need not check in again.
+/// A visitor who is back while the slot is still held needs no second check-in.
 fn late(call: &Call, standing: Standing) -> Standing {
     match standing {
         Standing::Waiting(waiting) => Standing::Waiting(Waiting {

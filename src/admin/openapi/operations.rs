@@ -125,7 +125,7 @@ fn of_rooms(s: &mut Schemas) -> Vec<Operation> {
         },
         get(
             "/api/v1/rooms/{room}/changes",
-            "Who changed the room of late, and what of the keys of PATCH was in force before",
+            "The last changes of the keys of PATCH: who made them, and what was in force before",
             s.gives::<api::Changes>(),
         ),
         get(

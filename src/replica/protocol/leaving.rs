@@ -75,10 +75,8 @@ impl Protocol {
 
     /// Whether a log without a root is left: the gate holds nothing that it alone knows, or has no time left for it.
     pub(super) fn leaves_rootless(&self) -> bool {
-        let Some(leaving) = self.leaving.as_ref().filter(|leaving| !leaving.said) else {
-            return false;
-        };
-        self.final_notes() == 0 || self.exchanged + self.options.goodbye_within >= leaving.last
+        let is_late = |leaving: &Leaving| self.exchanged + self.options.goodbye_within >= leaving.last;
+        self.wants_goodbye() && (self.final_notes() == 0 || self.leaving.as_ref().is_some_and(is_late))
     }
 
     pub(super) fn wants_goodbye(&self) -> bool {

@@ -1,6 +1,5 @@
 //! From what the log has to a state at its end: a snapshot that decodes, and the entries that follow it.
 
-use std::collections::VecDeque;
 use std::mem::take;
 use std::time::Duration;
 
@@ -193,9 +192,8 @@ impl Protocol {
         let elsewhere = |old: &State| old.position().incarnation != state.position().incarnation;
         // A part of an earlier adoption may be what the new log lacks.
         let lost = [self.lost.take(), old].into_iter().flatten().filter(elsewhere);
-        let (_, visitors): (VecDeque<_>, VecDeque<_>) = take(&mut self.outbox)
-            .into_iter()
-            .partition(|(batch, _)| batch.adopt.is_some());
+        let mut visitors = take(&mut self.outbox);
+        visitors.retain(|(batch, _)| batch.adopt.is_none());
         for lost in lost {
             let batches = lost.adoption(state);
             if !batches.is_empty() {
