@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
-use anteroom::draw::{Draw, Hash, Permutation};
-use anteroom::room::{
+use ropeline::draw::{Draw, Hash, Permutation};
+use ropeline::room::{
     Batch, Change, Drawing, Edition, Entry, Era, Forms, GateId, LaneId, LineName, Number, Position, RoomChange,
     RoomName, Schedule, Section, Settings, State, VERSION, Wall, Window,
 };

@@ -14,10 +14,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::proxy::{Body, Listener, ServerSettings, Stats, raise_descriptor_limit, serve};
-use anteroom::tls::{Certificates, Files, Tls, Version};
 use http::Response;
 use rcgen::generate_simple_self_signed;
+use ropeline::proxy::{Body, Listener, ServerSettings, Stats, raise_descriptor_limit, serve};
+use ropeline::tls::{Certificates, Files, Tls, Version};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject as _;

@@ -6,8 +6,8 @@
 
 use std::hint::black_box;
 
-use anteroom::time::uptime;
-use anteroom::token::proof::{PARTS, most, solves};
+use ropeline::time::uptime;
+use ropeline::token::proof::{PARTS, most, solves};
 use sha2::{Digest, Sha256};
 
 const PRICE: u32 = 1_000_000;

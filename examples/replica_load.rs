@@ -8,10 +8,10 @@
 
 use std::time::{Duration, Instant};
 
-use anteroom::log::{Append, Beginning, Begun, Exchanged, Loaded, READ_MAX_ENTRIES, Snapshot};
-use anteroom::replica::protocol::{Answer, Ask, Protocol, Setup, Step};
-use anteroom::replica::{Condition, Note, Options};
-use anteroom::room::{
+use ropeline::log::{Append, Beginning, Begun, Exchanged, Loaded, READ_MAX_ENTRIES, Snapshot};
+use ropeline::replica::protocol::{Answer, Ask, Protocol, Setup, Step};
+use ropeline::replica::{Condition, Note, Options};
+use ropeline::room::{
     Batch, Entry, Era, GateId, LaneId, LineName, Mode, Number, Position, RoomName, Section, Settings, State, StateHash,
     Visitor, Vote, Wall,
 };
@@ -243,7 +243,7 @@ impl Store {
     fn word(&mut self, gate: u64, batch: Batch) {
         self.serial += 1;
         let batch = Batch {
-            knows: anteroom::room::VERSION,
+            knows: ropeline::room::VERSION,
             applied: self.entries.len() as u64,
             vote: self.vote,
             ..batch

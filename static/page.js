@@ -59,7 +59,7 @@ function span(low, high) {
 // End of the pure part.
 
 var doc = document, page = JSON.parse(doc.getElementById('data').textContent), words = page.words, hasTurn = 'waited' in page;
-var key = 'anteroom:' + page.api + page.query, place = key + page.reference;
+var key = 'ropeline:' + page.api + page.query, place = key + page.reference;
 var born = Date.now(), heard = born, asked = born, said = born, live, slept, gone, asking, fails = 0, hold = 0, credit = 100, timer, channel, kept;
 
 function $(id) { return doc.getElementById(id); }
@@ -135,11 +135,11 @@ function hear() {
 // Loads the address that was asked for, from the gate and not from the browser's cache, and never what was posted to it, which is
 // forgotten first; more and more slowly if that changes nothing.
 function go() {
-  var now = Date.now(), last = load('anteroom:go');
+  var now = Date.now(), last = load('ropeline:go');
   if (gone) return;
   gone = true;
   last = [now, now - last[0] < 6e4 ? min(5, last[1] + 1) : 0];
-  save('anteroom:go', last);
+  save('ropeline:go', last);
   setTimeout(function () {
     gone = false;
     if (page.post) history.replaceState(null, '', location.href);

@@ -27,7 +27,7 @@ function join(proof) {
     setTimeout(function () { join(proof); }, 1000 * (secs + 3 * Math.random()));
   };
   ask.open('POST', page.join);
-  ask.setRequestHeader('Anteroom-Proof', proof);
+  ask.setRequestHeader('Ropeline-Proof', proof);
   ask.onload = function () {
     var task;
     if (ask.status == 200) {

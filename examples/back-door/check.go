@@ -16,7 +16,7 @@ var form = regexp.MustCompile(`\Av1;k=([a-z0-9-]{1,16});t=([0-9]{1,12});h=([0-9a
 
 // IsSigned wants the request as the server read it.
 func IsSigned(r *http.Request, keys map[string][]byte, now time.Time, within time.Duration) bool {
-	part := form.FindStringSubmatch(r.Header.Get("Anteroom-Signature"))
+	part := form.FindStringSubmatch(r.Header.Get("Ropeline-Signature"))
 	if part == nil {
 		return false
 	}
@@ -25,7 +25,7 @@ func IsSigned(r *http.Request, keys map[string][]byte, now time.Time, within tim
 	if !known || now.Sub(time.Unix(secs, 0)).Abs() > within {
 		return false
 	}
-	text := []string{"anteroom-signature-v1", part[2], r.Method, r.RequestURI, r.Header.Get("Anteroom-Session")}
+	text := []string{"ropeline-signature-v1", part[2], r.Method, r.RequestURI, r.Header.Get("Ropeline-Session")}
 	right := hmac.New(sha256.New, key)
 	right.Write([]byte(strings.Join(text, "\n")))
 	given, _ := hex.DecodeString(part[3])

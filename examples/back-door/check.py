@@ -12,6 +12,6 @@ def is_signed(method, target, session, signature, keys, now=None, within=60):
     now = time.time() if now is None else now
     if not part or part[1] not in keys or abs(now - int(part[2])) > within:
         return False
-    text = "\n".join(["anteroom-signature-v1", part[2], method, target, session or ""])
+    text = "\n".join(["ropeline-signature-v1", part[2], method, target, session or ""])
     right = hmac.new(keys[part[1]], text.encode("latin-1"), hashlib.sha256).hexdigest()
     return hmac.compare_digest(right, part[3])

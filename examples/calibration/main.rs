@@ -5,7 +5,7 @@
 
 mod patterns;
 
-use anteroom::simulate::{Outcome, Point, calibration_picture, simulate};
+use ropeline::simulate::{Outcome, Point, calibration_picture, simulate};
 
 use self::patterns::UNFORESEEN;
 

@@ -1,9 +1,9 @@
 //! The patterns that estimates are held to: how people come, what they do, and what happens meanwhile.
 
-use anteroom::room::{
+use ropeline::room::{
     Admission, Bounds, Controller, Mode, NamedLane, Overrides, RoomName, Schedule, Settings, Wall, Window,
 };
-use anteroom::simulate::{Arrive, Crowd, Plan, Stays, Upstream};
+use ropeline::simulate::{Arrive, Crowd, Plan, Stays, Upstream};
 
 /// A name and what happens.
 pub struct Pattern {

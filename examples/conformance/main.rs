@@ -68,7 +68,7 @@ struct Field {
 
 fn main() -> ExitCode {
     let arguments = Arguments::read();
-    let folder = std::env::temp_dir().join(format!("anteroom-conformance-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("ropeline-conformance-{}", std::process::id()));
     let faults = run(&arguments, &folder).expect("the proxies start");
     let _ = std::fs::remove_dir_all(&folder);
     for fault in &faults {
@@ -196,7 +196,7 @@ impl Arguments {
 
     fn read() -> Self {
         let mut read = Self {
-            gate: "target/release/anteroom".into(),
+            gate: "target/release/ropeline".into(),
             table: None,
             only: None,
             alone: false,

@@ -1,4 +1,4 @@
-//! The bill: unit costs of a Redis are measured here, what [`anteroom::simulate::bill`] says is held to what is found, and a
+//! The bill: unit costs of a Redis are measured here, what [`ropeline::simulate::bill`] says is held to what is found, and a
 //! sale that does not fit here is computed.
 //!
 //! `r` is measured by long ranges of a stream; the round trip, `k`, `c` and the envelopes come from a run of one gate and one of
@@ -6,10 +6,10 @@
 
 use std::time::Duration;
 
-use anteroom::log::redis::{Options as LogOptions, RedisLog};
-use anteroom::replica::{Note, Options, Replica, ReplicaThread};
-use anteroom::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
-use anteroom::simulate::bill::{Cost, Load, Units};
+use ropeline::log::redis::{Options as LogOptions, RedisLog};
+use ropeline::replica::{Note, Options, Replica, ReplicaThread};
+use ropeline::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
+use ropeline::simulate::bill::{Cost, Load, Units};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 

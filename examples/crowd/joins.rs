@@ -87,7 +87,7 @@ async fn join_all(to: std::net::SocketAddr, next: Arc<AtomicUsize>, joins: usize
             continue;
         };
         let answered = began.elapsed();
-        if let Some(ticket) = answer.cookie("anteroom-ticket-").filter(|_| answer.word() == "waiting") {
+        if let Some(ticket) = answer.cookie("ropeline-ticket-").filter(|_| answer.word() == "waiting") {
             joined.push(Visitor {
                 ticket: ticket.to_owned(),
                 sent,
@@ -111,7 +111,7 @@ async fn placed(gate: &Gate, visitors: Vec<Visitor>) -> Vec<Visitor> {
             let mut wire = Wire::open(to, None).await.expect("a connection");
             for visitor in &mut share {
                 let request = format!(
-                    "GET /.anteroom/rooms/{ROOM}/status HTTP/1.1\r\nHost: shop.test\r\nCookie: {}\r\n\r\n",
+                    "GET /.ropeline/rooms/{ROOM}/status HTTP/1.1\r\nHost: shop.test\r\nCookie: {}\r\n\r\n",
                     visitor.ticket
                 );
                 let answer = wire.ask(request.as_bytes()).await.expect("an answer");
@@ -152,7 +152,7 @@ pub async fn call_together(gate: &Gate, visitors: &[Visitor], called: usize) -> 
         let (to, ticket, doors) = (gate.address, visitor.ticket.clone(), Arc::clone(&gates));
         let mut wire = Wire::open(to, None).await.expect("a connection");
         let request = format!(
-            "GET /.anteroom/rooms/{ROOM}/events HTTP/1.1\r\nHost: shop.test\r\nX-Forwarded-For: {}\r\nCookie: {ticket}\r\n\r\n",
+            "GET /.ropeline/rooms/{ROOM}/events HTTP/1.1\r\nHost: shop.test\r\nX-Forwarded-For: {}\r\nCookie: {ticket}\r\n\r\n",
             address(index)
         );
         let answer = {

@@ -17,7 +17,7 @@ mod wire;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anteroom::proxy::raise_descriptor_limit;
+use ropeline::proxy::raise_descriptor_limit;
 
 use house::{Gate, Redis};
 use streams::Listeners;
@@ -141,7 +141,7 @@ impl Arguments {
     fn read() -> Self {
         let mut words = std::env::args().skip(1);
         let mut read = Self {
-            gate: "target/release/anteroom".to_owned(),
+            gate: "target/release/ropeline".to_owned(),
             server: "redis-server".to_owned(),
             what: String::new(),
             count: None,

@@ -135,7 +135,7 @@ impl Listener {
         let from = IpAddr::V4(Ipv4Addr::from(own));
         let mut wire = Wire::open(to, Some(from)).await?;
         let answer = wire.ask(navigation("/event", index, "").as_bytes()).await?;
-        let ticket = answer.cookie("anteroom-ticket-").unwrap_or_default().to_owned();
+        let ticket = answer.cookie("ropeline-ticket-").unwrap_or_default().to_owned();
         assert_eq!(answer.word(), "waiting", "{}", answer.head);
         Ok(Self {
             to,
@@ -162,7 +162,7 @@ impl Listener {
             None => Wire::open(self.to, Some(self.from)).await?,
         };
         let request = format!(
-            "GET /.anteroom/rooms/{ROOM}/events HTTP/1.1\r\nHost: shop.test\r\nAccept: text/event-stream\r\nCookie: {}\r\n\r\n",
+            "GET /.ropeline/rooms/{ROOM}/events HTTP/1.1\r\nHost: shop.test\r\nAccept: text/event-stream\r\nCookie: {}\r\n\r\n",
             self.ticket
         );
         wire.stream.write_all(request.as_bytes()).await?;

@@ -17,7 +17,7 @@ pub struct Answer {
 impl Answer {
     /// What the gate says its answer is about.
     pub fn word(&self) -> &str {
-        self.field("anteroom-status").unwrap_or_default()
+        self.field("ropeline-status").unwrap_or_default()
     }
 
     /// A cookie that is set, with its name, as it is sent back.

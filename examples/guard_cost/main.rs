@@ -11,7 +11,7 @@ use std::process::ExitCode;
 #[path = "../../src/proxy"]
 mod proxy {
     pub mod framing {
-        pub use anteroom::proxy::Malformed;
+        pub use ropeline::proxy::Malformed;
     }
     pub mod guard {
         mod head;

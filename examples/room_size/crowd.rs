@@ -1,6 +1,6 @@
 //! Ten million waiting, in two ways: a line in which everybody is there, and one with gaps all over it.
 
-use anteroom::room::Settings;
+use ropeline::room::Settings;
 
 use super::gate::{Gate, LANE, named, only};
 
@@ -41,7 +41,7 @@ pub fn fill(visitors: u32, shape: Shape) -> Gate {
 fn mark(gate: &mut Gate, visitors: u32, says: impl Fn(u32) -> bool) {
     for start in (0..visitors).step_by(PIECE) {
         let marks = named(piece(start, visitors).filter(|n| says(*n)));
-        gate.say(1, vec![anteroom::room::Section { marks, ..only() }]);
+        gate.say(1, vec![ropeline::room::Section { marks, ..only() }]);
     }
 }
 
@@ -73,15 +73,15 @@ fn piece(start: u32, visitors: u32) -> std::ops::Range<u32> {
     start..visitors.min(start.saturating_add(400_000))
 }
 
-fn sized(joins: &[(anteroom::room::LaneId, u32)]) -> anteroom::room::Section {
-    anteroom::room::Section {
+fn sized(joins: &[(ropeline::room::LaneId, u32)]) -> ropeline::room::Section {
+    ropeline::room::Section {
         joins: joins.to_vec(),
         ..only()
     }
 }
 
-fn leaving(leaves: Vec<(anteroom::room::LaneId, anteroom::room::Number)>) -> anteroom::room::Section {
-    anteroom::room::Section { leaves, ..only() }
+fn leaving(leaves: Vec<(ropeline::room::LaneId, ropeline::room::Number)>) -> ropeline::room::Section {
+    ropeline::room::Section { leaves, ..only() }
 }
 
 /// Numbers in one entry: more than a log takes, since nothing of a log is measured here.

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Entry, Era, GateId, LaneId, LineName, LineView, Mode, Number, Overrides, Position, RoomChange,
     RoomName, Section, Settings, State, VERSION, View, Wall,
 };

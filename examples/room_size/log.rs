@@ -1,6 +1,6 @@
 //! What a minute of a log holds in which ten million check in: their marks, as gates cut them into batches.
 
-use anteroom::room::{Batch, Section, VERSION};
+use ropeline::room::{Batch, Section, VERSION};
 
 use super::gate::{named, only};
 use super::scattered;

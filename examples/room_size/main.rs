@@ -17,7 +17,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anteroom::room::{Claim, Clock, LineName, LineView, Section, Settings, Standing, State};
+use ropeline::room::{Claim, Clock, LineName, LineView, Section, Settings, Standing, State};
 
 use crowd::Shape;
 use gate::{Gate, LANE, name, named, number, only};

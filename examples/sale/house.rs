@@ -183,7 +183,7 @@ impl Gate {
 
     /// Visitors can join: the room knows its stock, and the gate is live.
     pub async fn is_open(&self) -> bool {
-        let request = format!("GET /.anteroom/rooms/{ROOM}/status HTTP/1.1\r\nHost: shop.test\r\n\r\n");
+        let request = format!("GET /.ropeline/rooms/{ROOM}/status HTTP/1.1\r\nHost: shop.test\r\n\r\n");
         let asked = self.visitors.ask(&request).await;
         let open = asked.is_ok_and(|answer| answer.json()["state"] == "none");
         open && self.tells("/api/v1/gates").await["gate"]["condition"] == "live"
@@ -198,7 +198,7 @@ impl Gate {
             .map_or(Value::Null, |answer| answer.json())
     }
 
-    /// What `anteroom winners` writes.
+    /// What `ropeline winners` writes.
     pub fn winners(&self) -> Vec<Value> {
         let out = Command::new(&self.binary)
             .args([
@@ -211,7 +211,7 @@ impl Gate {
                 &self.admin.to_string(),
             ])
             .output()
-            .expect("anteroom winners");
+            .expect("ropeline winners");
         serde_json::from_slice(&out.stdout).unwrap_or_default()
     }
 

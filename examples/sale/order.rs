@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use anteroom::archive::{History, Link, Step, Stored};
-use anteroom::room::{Number, State, Tag};
+use ropeline::archive::{History, Link, Step, Stored};
+use ropeline::room::{Number, State, Tag};
 
 /// What the log says.
 #[derive(Debug, Default)]

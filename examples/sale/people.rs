@@ -54,7 +54,7 @@ impl Browser {
         for (kind, token) in [("ticket", &self.ticket), ("pass", &self.pass)] {
             if let Some(token) = token {
                 let lead = if cookies.is_empty() { "Cookie: " } else { "; " };
-                cookies.extend([lead, "anteroom-", kind, "-", ROOM, "=", token.as_str()]);
+                cookies.extend([lead, "ropeline-", kind, "-", ROOM, "=", token.as_str()]);
             }
         }
         if !cookies.is_empty() {
@@ -73,7 +73,7 @@ impl Browser {
 
     fn join(&self) -> String {
         if self.app {
-            let line = format!("POST /.anteroom/rooms/{ROOM}/join");
+            let line = format!("POST /.ropeline/rooms/{ROOM}/join");
             return self.request(&line, "Content-Length: 0\r\n");
         }
         self.request("GET /drop/", PAGE)
@@ -84,7 +84,7 @@ impl Browser {
             self.keep_told(answer);
         }
         for (kind, token) in [("ticket", &mut self.ticket), ("pass", &mut self.pass)] {
-            if let Some(value) = answer.cookie(&format!("anteroom-{kind}-")) {
+            if let Some(value) = answer.cookie(&format!("ropeline-{kind}-")) {
                 *token = Some(value.to_owned());
             }
         }
@@ -218,7 +218,7 @@ impl Crowd {
 
     /// What one gate tells this browser. The browsers of an account share one place, and so how often it may be asked for.
     pub async fn told(&self, browser: &mut Browser, gate: usize) -> Option<serde_json::Value> {
-        let line = format!("POST /.anteroom/rooms/{ROOM}/check-in");
+        let line = format!("POST /.ropeline/rooms/{ROOM}/check-in");
         loop {
             self.tally.lock().expect("nobody panics").questions += 1;
             let request = browser.request(&line, "Content-Length: 0\r\n");

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anteroom::identity::Identity;
-use anteroom::room::{Era, Number, RoomName, Tag};
-use anteroom::token::{Key, KeyId, Keyring, Secret};
+use ropeline::identity::Identity;
+use ropeline::room::{Era, Number, RoomName, Tag};
+use ropeline::token::{Key, KeyId, Keyring, Secret};
 use serde_json::Value;
 
 use crate::house::{ROOM, Receipts, SECRET};
@@ -24,7 +24,7 @@ const MOST_MAX: Duration = Duration::from_secs(1);
 /// What was said before the gates were stopped.
 pub struct Evidence {
     sold_out: bool,
-    /// `anteroom winners` at each gate.
+    /// `ropeline winners` at each gate.
     lists: Vec<Vec<Value>>,
     /// What was told to whom that is not so.
     mistold: Vec<String>,

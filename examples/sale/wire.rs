@@ -22,7 +22,7 @@ pub struct Answer {
 impl Answer {
     /// What the gate says its answer is about.
     pub fn word(&self) -> &str {
-        self.fields("anteroom-status").next().unwrap_or_default()
+        self.fields("ropeline-status").next().unwrap_or_default()
     }
 
     /// The value that is set for a cookie whose name begins so.

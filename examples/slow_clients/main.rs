@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anteroom::proxy::raise_descriptor_limit;
+use ropeline::proxy::raise_descriptor_limit;
 
 use house::House;
 

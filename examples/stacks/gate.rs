@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anteroom::identity::Identity;
-use anteroom::room::{LineName, RoomName, Tag};
-use anteroom::token::{Key, KeyId, Keyring, Secret, SessionName, ticket_cookie};
+use ropeline::identity::Identity;
+use ropeline::room::{LineName, RoomName, Tag};
+use ropeline::token::{Key, KeyId, Keyring, Secret, SessionName, ticket_cookie};
 
 use super::case::{Case, Thing};
 
@@ -101,7 +101,7 @@ impl Gate {
         let Some(bytes) = recorded else {
             return Ok(Outcome::Refused(status));
         };
-        let line = field(&bytes, "anteroom-session")
+        let line = field(&bytes, "ropeline-session")
             .and_then(|name| SessionName::read(&name))
             .map(|name| name.line.as_str().to_owned());
         let account = line.as_deref().and_then(|line| self.account(case.thing, line, &answer));
@@ -243,7 +243,7 @@ fn block(reader: &mut impl BufRead, to: &mut Vec<u8>) -> io::Result<bool> {
 
 /// Without the fields that differ from run to run, or that are the harness's own.
 fn lasting(request: &[u8]) -> Vec<u8> {
-    const OWN: [&str; 3] = [NUMBER, "anteroom-session", "x-forwarded-port"];
+    const OWN: [&str; 3] = [NUMBER, "ropeline-session", "x-forwarded-port"];
     let text_end = request
         .windows(4)
         .position(|four| four == b"\r\n\r\n")

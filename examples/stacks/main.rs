@@ -49,7 +49,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::read();
-    let folder = std::env::temp_dir().join(format!("anteroom-stacks-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("ropeline-stacks-{}", std::process::id()));
     let agree = run(&arguments, &folder).expect("gate and stacks start");
     let _ = std::fs::remove_dir_all(&folder);
     if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -199,7 +199,7 @@ fn shown(case: &Case) -> String {
 impl Arguments {
     fn read() -> Self {
         let mut read = Self {
-            gate: PathBuf::from("target/debug/anteroom"),
+            gate: PathBuf::from("target/debug/ropeline"),
             requests: 1_000,
             seed: 1,
             only: Vec::new(),

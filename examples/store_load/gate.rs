@@ -21,7 +21,7 @@ impl Gate {
     /// configured here.
     pub fn start(program: &str, store: &str, prefix: &str, room: &str) -> Self {
         let (address, admin) = (free_address(), free_address());
-        let folder = std::env::temp_dir().join(format!("anteroom-load-{}-{prefix}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("ropeline-load-{}-{prefix}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for the gate");
         let config = format!(
             "[server]\nlisten = [\"{address}\"]\nadmin_listen = \"{admin}\"\ntrusted_proxies = [\"127.0.0.1/32\"]\n\

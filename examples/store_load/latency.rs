@@ -53,7 +53,7 @@ fn round(address: SocketAddr, first: usize) -> (Duration, Duration) {
 /// The waiting page with a ticket.
 fn has_place(answer: &str) -> bool {
     let head = answer.split("\r\n\r\n").next().unwrap_or_default().to_ascii_lowercase();
-    head.contains("anteroom-status: waiting") && head.contains("set-cookie")
+    head.contains("ropeline-status: waiting") && head.contains("set-cookie")
 }
 
 /// Somebody new asks for a page, on a connection of their own and from an address of their own.

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use anteroom::log::redis::{Options as LogOptions, RedisLog};
-use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
-use anteroom::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
+use ropeline::log::redis::{Options as LogOptions, RedisLog};
+use ropeline::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
+use ropeline::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
@@ -45,7 +45,7 @@ pub struct Fleet {
 
 impl Fleet {
     /// What the keys of its log begin with: the default.
-    pub const PREFIX: &'static str = "anteroom";
+    pub const PREFIX: &'static str = "ropeline";
 
     /// Starts the replicas on one store, with a room on hold.
     pub fn start(url: &str) -> Self {

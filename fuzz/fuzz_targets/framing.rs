@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| anteroom::fuzzing::framing(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ropeline::fuzzing::framing(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| anteroom::fuzzing::identity(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ropeline::fuzzing::identity(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| anteroom::fuzzing::proofs(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ropeline::fuzzing::proofs(data));

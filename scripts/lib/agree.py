@@ -87,7 +87,7 @@ def compare(binary, folder, seed):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--gate", default="target/debug/anteroom")
+    parser.add_argument("--gate", default="target/debug/ropeline")
     parser.add_argument("seeds", nargs="*", type=int)
     args = parser.parse_args()
     good = True

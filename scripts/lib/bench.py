@@ -437,7 +437,7 @@ class Bench:
         self.rounds(title, contenders | gates, [("gate", "nginx", 1.2), *limits])
 
     def status(self):
-        path = "/.anteroom/rooms/held/status"
+        path = "/.ropeline/rooms/held/status"
         theirs, size = self.asked(lambda port: ((waiting := self.waiting(port)), whole_bytes(port, path, waiting)))
         fixed = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/return", theirs)
         own = lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}{path}", self.waiting(port))
@@ -514,7 +514,7 @@ class Bench:
                 name, value = line.split(";", 1)[0].split("=", 1)
                 jar[name] = value
             jar = {name: value for name, value in jar.items() if value}
-            if is_there(answer.getheader("Anteroom-Status")) and not fresh:
+            if is_there(answer.getheader("Ropeline-Status")) and not fresh:
                 return "; ".join(f"{name}={value}" for name, value in jar.items())
             time.sleep(0.1)
         sys.exit(f"nobody comes to be there: {path}")
@@ -583,7 +583,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="how often each contender has its turn")
     parser.add_argument("--seconds", type=int, default=5, help="length of a turn, beside as long to warm up")
     parser.add_argument("--only", choices=parts, action="append", help="this part alone; may be repeated")
-    parser.add_argument("--gate", default="target/release/anteroom", help="a binary that is there already")
+    parser.add_argument("--gate", default="target/release/ropeline", help="a binary that is there already")
     parser.add_argument("--before", help="a build before, which takes its turn beside the gate; the gate may take no more than it")
     parser.add_argument("--bare", default="target/release/examples/bare_proxy", help=f"{BARE}, there already")
     options = parser.parse_args()

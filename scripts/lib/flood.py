@@ -109,7 +109,7 @@ async def flood(gate, a_minute, secs, words):
                 continue
             at, sent = sent, sent + 1
             _, head, _ = await ask(reader, writer, page(f"100.{at % NETWORKS}.7.{at // NETWORKS % ADDRESSES}"))
-            word = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("anteroom-status"))
+            word = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("ropeline-status"))
             words[word] = words.get(word, 0) + 1
         writer.close()
 
@@ -121,15 +121,15 @@ async def honest(gate, told):
     sys.path.insert(0, os.path.dirname(__file__))
     begun = time.monotonic()
     own = "Host: shop.test\r\nX-Forwarded-For: 203.0.113.9\r\nContent-Length: 0\r\n"
-    at = "/.anteroom/rooms/shop"
+    at = "/.ropeline/rooms/shop"
     reader, writer = await asyncio.open_connection("127.0.0.1", gate.port)
     status, _, body = await ask(reader, writer, f"POST {at}/join HTTP/1.1\r\n{own}\r\n")
     if status == 428:
         proof = await asyncio.to_thread(solve, json.loads(body))
-        status, _, body = await ask(reader, writer, f"POST {at}/join HTTP/1.1\r\n{own}Anteroom-Proof: {proof}\r\n\r\n")
+        status, _, body = await ask(reader, writer, f"POST {at}/join HTTP/1.1\r\n{own}Ropeline-Proof: {proof}\r\n\r\n")
     joined = json.loads(body)
     told.append((time.monotonic() - begun, joined["ahead"]))
-    ticket = f"Anteroom-Ticket: {joined['ticket']}\r\n"
+    ticket = f"Ropeline-Ticket: {joined['ticket']}\r\n"
     while True:
         _, _, body = await ask(reader, writer, f"POST {at}/check-in HTTP/1.1\r\n{own}{ticket}\r\n")
         told.append((time.monotonic() - begun, json.loads(body)["ahead"]))

@@ -30,7 +30,7 @@ BROWSER = {
 WIDE = '{ requests = 1000000, window = "1s" }'
 # Instructions of the largest over those of the smallest, at most.
 FLAT = 1.1
-CONNECTION = "anteroom::proxy::connection::serve_connection*"
+CONNECTION = "ropeline::proxy::connection::serve_connection*"
 COUNTED, TIMED, ROUNDS = 400, 10_000, 5
 
 
@@ -77,7 +77,7 @@ class Visitor:
             name, value = line.split(";", 1)[0].split("=", 1)
             self.jar[name] = value
         self.jar = {name: value for name, value in self.jar.items() if value}
-        return answer.getheader("Anteroom-Status")
+        return answer.getheader("Ropeline-Status")
 
     def becomes(self, word, port, path):
         patiently(f"{path} answered {word}", lambda: self.goes(port, path) == word)
@@ -89,7 +89,7 @@ class Trial:
 
     def __init__(self, options, config):
         self.options = options
-        self.folder = tempfile.mkdtemp(prefix="anteroom-growth-")
+        self.folder = tempfile.mkdtemp(prefix="ropeline-growth-")
         self.port, self.admin, self.redis_port, self.shop_port = (free_port() for _ in range(4))
         with open(f"{self.folder}/nginx.conf", "w", encoding="utf-8") as file:
             paths = " ".join(
@@ -299,7 +299,7 @@ def measured(make, options, count):
     """Instructions and microseconds of both kinds of request, and the gate's memory."""
     trial, inside, path, visitor, name, query = make(options, count)
     try:
-        kinds = [(path, inside.fields()), (f"/.anteroom/rooms/{name}/status{query}", visitor.fields())]
+        kinds = [(path, inside.fields()), (f"/.ropeline/rooms/{name}/status{query}", visitor.fields())]
         memory = trial.memory_mb()
         times = [] if options.only_counts else [trial.timed(*kind) for kind in kinds]
         trial.stop()
@@ -311,7 +311,7 @@ def measured(make, options, count):
 
 def main():
     parser = argparse.ArgumentParser(prog="growth")
-    parser.add_argument("--gate", default="target/release/anteroom")
+    parser.add_argument("--gate", default="target/release/ropeline")
     parser.add_argument("--crowd", default="target/release/examples/crowd")
     parser.add_argument("--only", choices=PARTS, action="append")
     parser.add_argument("--only-counts", action="store_true")

@@ -106,7 +106,7 @@ class Visitor:
             raise Failed(f"{line}: {error!r}") from error
         writer.close()
         status = int(head.split(" ", 2)[1])
-        if status >= 500 and not re.search(r"(?im)^anteroom-status: (waiting|closed)\b", head):
+        if status >= 500 and not re.search(r"(?im)^ropeline-status: (waiting|closed)\b", head):
             self.failures.append(f"{line}: {status}")
         if "transfer-encoding: chunked" in head.lower():
             body = b"".join(re.findall(rb"[0-9a-fA-F]+\r\n(.*?)\r\n(?=[0-9a-fA-F]+\r\n)", body, re.S))
@@ -117,7 +117,7 @@ class Visitor:
 
     async def position(self):
         fields = "Accept: application/json\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\nSec-Fetch-Site: same-origin\r\n"
-        _, _, body = await self.asks("GET /.anteroom/rooms/shop/status", fields)
+        _, _, body = await self.asks("GET /.ropeline/rooms/shop/status", fields)
         return json.loads(body).get("position")
 
 
@@ -135,7 +135,7 @@ class Stream:
         while True:
             try:
                 head, reader, writer = await self.visitor.opens(
-                    "GET /.anteroom/rooms/shop/events", "Accept: text/event-stream\r\n"
+                    "GET /.ropeline/rooms/shop/events", "Accept: text/event-stream\r\n"
                 )
             except Failed:
                 await asyncio.sleep(1)
@@ -342,7 +342,7 @@ session_duration = "20 min"
         self.configure(self.shop_port, "two", settings, room)
         await self.reload()
         _, head, _ = await Visitor(self.port).asks("GET /vip/a", NAVIGATION)
-        check(f"the new room is closed: {head}", "anteroom-status: closed" in head.lower())
+        check(f"the new room is closed: {head}", "ropeline-status: closed" in head.lower())
         _, _, body = await Visitor(self.port).asks("GET /free/a", NAVIGATION)
         check(f"the new exception is open: {body}", body.startswith(b"the shop"))
         check("visitors are shown the new certificate", await self.shown() == self.certificate("two"))

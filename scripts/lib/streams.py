@@ -29,11 +29,11 @@ def own_bytes(pid):
 
 def opened(admin):
     _, _, said = ask(admin, "/metrics")
-    return int(re.search(r"^anteroom_streams (\d+)", said.decode(), re.M).group(1))
+    return int(re.search(r"^ropeline_streams (\d+)", said.decode(), re.M).group(1))
 
 
 def open_streams(bench, scheme, port, extra, tickets):
-    url = f"{scheme}://127.0.0.1:{port}/.anteroom/rooms/held/events"
+    url = f"{scheme}://127.0.0.1:{port}/.ropeline/rooms/held/events"
     for _ in range(tickets):
         cookie = bench.waiting(port, scheme == "https")["Cookie"]
         command = ["h2load", "-t1", f"-n{EACH}", *extra, "-H", f"Cookie: {cookie}", url]

@@ -22,7 +22,7 @@ CHROMIUM = {
     "Upgrade-Insecure-Requests": "1",
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
 }
-HELD = "/.anteroom/rooms/held"
+HELD = "/.ropeline/rooms/held"
 
 
 def main():

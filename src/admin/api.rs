@@ -1,4 +1,4 @@
-//! The admin API's JSON as types, for the server that writes it and for `anteroom rooms` that reads it.
+//! The admin API's JSON as types, for the server that writes it and for `ropeline rooms` that reads it.
 //!
 //! What an operator sets has the names of the configuration's keys; what the room counts has the design's words.
 //! Reading ignores fields it does not know, so that a shell of this version can talk to a newer gate.

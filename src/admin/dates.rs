@@ -41,7 +41,7 @@ pub fn apply(patch: &Map<String, Value>, known: Known<'_>, now: Wall) -> Result<
     if known.version < WITH_SCHEDULES {
         let version = known.version;
         return Err(format!(
-            "the rooms run machine version {version}, which has no dates: raise it first (anteroom gates)"
+            "the rooms run machine version {version}, which has no dates: raise it first (ropeline gates)"
         ));
     }
     plan.check(now)

@@ -26,7 +26,7 @@ impl Exposition {
     pub fn new(handles: &Handles, live: &Live, started: Wall) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Process { started }));
-        let ours = registry.sub_registry_with_prefix("anteroom");
+        let ours = registry.sub_registry_with_prefix("ropeline");
         ours.register(
             "build",
             "The version that is running",

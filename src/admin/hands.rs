@@ -178,7 +178,7 @@ pub(super) fn may_say(whole: &View) -> Result<(), Problem> {
         return Ok(());
     }
     Err(conflict(&format!(
-        "the rooms run machine version {}, and this takes {WITH_SCHEDULES}: see `anteroom gates`",
+        "the rooms run machine version {}, and this takes {WITH_SCHEDULES}: see `ropeline gates`",
         whole.version
     )))
 }

@@ -1,6 +1,6 @@
 //! The last hours of each room, as this gate has seen them: figures every ten seconds, kept in memory.
 //!
-//! They are for plots, and gone with the process; the archive of the log has everything (`anteroom report`).
+//! They are for plots, and gone with the process; the archive of the log has everything (`ropeline report`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};

@@ -83,7 +83,7 @@ fn document() -> Value {
     json!({
         "openapi": "3.1.0",
         "info": {
-            "title": "Anteroom's admin API",
+            "title": "Ropeline's admin API",
             "version": env!("CARGO_PKG_VERSION"),
             "description": "Rooms and their lines: what they are, and an operator's change of them. A refusal says why and has \
                             changed nothing; a change is answered once it is in the log.",

@@ -1,4 +1,4 @@
-//! The nonce by which `anteroom probe` makes sure that it tries the operator's own gate.
+//! The nonce by which `ropeline probe` makes sure that it tries the operator's own gate.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -13,7 +13,7 @@ use crate::token::NONCE_MS;
 /// `GET /api/v1/rooms/{room}/probe`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Probe {
-    /// What `GET /.anteroom/rooms/{room}/probe?nonce=` of every gate with the same keys knows.
+    /// What `GET /.ropeline/rooms/{room}/probe?nonce=` of every gate with the same keys knows.
     pub nonce: String,
     /// Seconds that it is good for.
     pub for_secs: u64,

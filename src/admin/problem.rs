@@ -90,7 +90,7 @@ impl IntoResponse for Problem {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(
                 header::WWW_AUTHENTICATE,
-                HeaderValue::from_static("Bearer realm=\"anteroom\""),
+                HeaderValue::from_static("Bearer realm=\"ropeline\""),
             );
         }
         response

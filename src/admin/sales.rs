@@ -12,7 +12,7 @@ pub struct Draw {
     pub promised_at: String,
     pub closed_at: Option<String>,
     pub made_at: Option<String>,
-    /// One for each lane: what `anteroom verify-draw` reads.
+    /// One for each lane: what `ropeline verify-draw` reads.
     #[schemars(with = "Vec<std::collections::BTreeMap<String, serde_json::Value>>")]
     pub figures: Vec<Published>,
 }

@@ -15,13 +15,13 @@ use crate::token::{Reference, SessionName};
 /// The endpoint's path, which has a token of its own.
 pub(super) const VERIFY: &str = "/api/v1/verify";
 
-const SESSION: HeaderName = HeaderName::from_static("anteroom-session");
+const SESSION: HeaderName = HeaderName::from_static("ropeline-session");
 
-/// `GET /api/v1/verify` with the `Anteroom-Session` of the visitor's request. In a field, not in the URL: URLs are logged.
+/// `GET /api/v1/verify` with the `Ropeline-Session` of the visitor's request. In a field, not in the URL: URLs are logged.
 pub(super) async fn show(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
     let mut values = headers.get_all(SESSION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
-        let detail = "send one Anteroom-Session, as the visitor's request has it";
+        let detail = "send one Ropeline-Session, as the visitor's request has it";
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
     };
     let name = value.to_str().ok().and_then(|text| SessionName::read(text.trim()));

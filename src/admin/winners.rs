@@ -27,7 +27,7 @@ pub fn stock(patch: &Map<String, Value>, room: &RoomView, version: u16) -> Resul
     };
     if wanted.is_some() && version < WITH_SCHEDULES {
         return Err(format!(
-            "the rooms run machine version {version}, which has no stock: raise it first (anteroom gates)"
+            "the rooms run machine version {version}, which has no stock: raise it first (ropeline gates)"
         ));
     }
     let sold = room

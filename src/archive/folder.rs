@@ -200,7 +200,7 @@ fn found(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Ends of the names of files, and of those half written.
-const FILE: &str = "anteroom";
+const FILE: &str = "ropeline";
 const PART: &str = "part";
 
 /// Nobody is writing a file any more that was last written so long ago.
@@ -229,8 +229,8 @@ mod tests {
         let others = [
             "",
             "readme.txt",
-            "7-1-2.anteroom",
-            "000000000000000a-000000000003-000000000002.anteroom",
+            "7-1-2.ropeline",
+            "000000000000000a-000000000003-000000000002.ropeline",
         ];
         assert!(others.iter().all(|other| Name::parse(other).is_none()));
         assert!(Name::parse(&format!("{}.0000000000000001.part", names[0].file())).is_none());

@@ -288,7 +288,7 @@ impl<W: Write> Summed<'_, W> {
 }
 
 /// Names the format too: the last byte before the line's end is its version.
-const MAGIC: &[u8] = b"anteroom archive 1\n";
+const MAGIC: &[u8] = b"ropeline archive 1\n";
 const SUM: usize = 32;
 
 /// Bytes around base and entries.

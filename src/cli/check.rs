@@ -1,4 +1,4 @@
-//! `anteroom check`: every mistake of a configuration at once, templates included.
+//! `ropeline check`: every mistake of a configuration at once, templates included.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,12 +11,12 @@ use crate::time;
 
 use super::{EXIT_CONFIG, say};
 
-/// Arguments of `anteroom check`.
+/// Arguments of `ropeline check`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  anteroom check                  the config.toml in this folder
-  anteroom check /etc/anteroom/config.toml && systemctl restart anteroom
+  ropeline check                  the config.toml in this folder
+  ropeline check /etc/ropeline/config.toml && systemctl restart ropeline
 
 Exit codes: 0 nothing wrong (warnings may be printed), 78 mistakes, or a sale that is over")]
 pub struct CheckArgs {
@@ -28,7 +28,7 @@ pub struct CheckArgs {
     starting: bool,
 }
 
-/// Runs `anteroom check`.
+/// Runs `ropeline check`.
 #[must_use]
 pub fn run(args: &CheckArgs) -> ExitCode {
     let report = config::read(Some(&args.config), &Overrides::none());

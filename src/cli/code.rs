@@ -1,4 +1,4 @@
-//! `anteroom code`: makes codes that lead to a lane or past the line, and says what one is worth: offline, by the keys alone.
+//! `ropeline code`: makes codes that lead to a lane or past the line, and says what one is worth: offline, by the keys alone.
 //! A running gate lists which single-use ones are spent.
 
 mod spent;
@@ -19,7 +19,7 @@ use crate::room::{CodeId, LineName, RoomName, Wall};
 use crate::time;
 use crate::token::{Code, CodeDate, Grant, Keyring};
 
-/// Arguments of `anteroom code`.
+/// Arguments of `ropeline code`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CodeArgs {
@@ -32,13 +32,13 @@ pub struct CodeArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  anteroom code issue --room sale --grants lane:press --expires 2026-12-01T13:00:00+09:00
-  anteroom code issue --room sale --grants lane:press --count 50 --format csv >codes.csv
-  anteroom code issue --room sale --grants bypass --single-use --expires 2026-12-01T15:00:00+09:00
-  anteroom code check AQRvd24…
-  anteroom code list-spent --room sale
+  ropeline code issue --room sale --grants lane:press --expires 2026-12-01T13:00:00+09:00
+  ropeline code issue --room sale --grants lane:press --count 50 --format csv >codes.csv
+  ropeline code issue --room sale --grants bypass --single-use --expires 2026-12-01T15:00:00+09:00
+  ropeline code check AQRvd24…
+  ropeline code list-spent --room sale
 
-A code goes into a link as ?anteroom_code=CODE. Whoever has it may use it until it expires; one for single use, whoever comes first.";
+A code goes into a link as ?ropeline_code=CODE. Whoever has it may use it until it expires; one for single use, whoever comes first.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -87,7 +87,7 @@ enum Format {
     Json,
 }
 
-/// Runs `anteroom code`.
+/// Runs `ropeline code`.
 #[must_use]
 pub fn run(args: &CodeArgs) -> ExitCode {
     let done = match &args.command {
@@ -101,7 +101,7 @@ pub fn run(args: &CodeArgs) -> ExitCode {
             if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err((text, code)) => {
-            eprintln!("anteroom code: {text}");
+            eprintln!("ropeline code: {text}");
             code
         }
     }
@@ -165,7 +165,7 @@ fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, b
     {
         // It may be another machine than the gate's.
         eprintln!(
-            "anteroom code: no gate has run with {} yet: single-use codes from before its first start are not good there",
+            "ropeline code: no gate has run with {} yet: single-use codes from before its first start are not good there",
             folder.display()
         );
     }

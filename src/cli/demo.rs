@@ -1,4 +1,4 @@
-//! `anteroom demo`: a shop, a gate with a room of two, and the addresses to open.
+//! `ropeline demo`: a shop, a gate with a room of two, and the addresses to open.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use super::signals::Signals;
 use super::start::start;
 use super::upgrade::Succession;
 
-/// Arguments of `anteroom demo`.
+/// Arguments of `ropeline demo`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  anteroom demo
-  anteroom demo --capacity 1          a room of one
+  ropeline demo
+  ropeline demo --capacity 1          a room of one
 
 Open the printed address in three browsers, or in one browser, a private window and a phone's simulator: two get in,
 the third waits and gets in when one of them pays, leaves or idles for two minutes.")]
@@ -42,13 +42,13 @@ pub struct DemoArgs {
     data: Option<PathBuf>,
 }
 
-/// Runs `anteroom demo`.
+/// Runs `ropeline demo`.
 #[must_use]
 pub fn run(args: &DemoArgs) -> ExitCode {
     match serve(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("anteroom demo: {error}");
+            eprintln!("ropeline demo: {error}");
             ExitCode::FAILURE
         }
     }
@@ -109,7 +109,7 @@ fn folder(args: &DemoArgs) -> std::io::Result<PathBuf> {
     if let Some(folder) = &args.data {
         return Ok(folder.clone());
     }
-    let folder = std::env::temp_dir().join(format!("anteroom-demo-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("ropeline-demo-{}", std::process::id()));
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
@@ -158,10 +158,10 @@ window = "10s"
 
 fn greeting(args: &DemoArgs, gate: SocketAddr, admin: SocketAddr, shop: SocketAddr, folder: &Path) -> String {
     format!(
-        "\nAnteroom is in front of a small shop, with room for {}.\n\n  \
+        "\nRopeline is in front of a small shop, with room for {}.\n\n  \
          open this       http://{gate}/\n  \
          in three browsers, or one and a private window and a phone: the third waits, and gets in when one pays or leaves\n\n  \
-         the rooms       anteroom rooms --admin http://{admin} --watch\n  \
+         the rooms       ropeline rooms --admin http://{admin} --watch\n  \
          the metrics     http://{admin}/metrics\n  \
          the bare shop   http://{shop}/   (what the gate protects)\n  \
          the log         {}\n\nCtrl-C ends it.",

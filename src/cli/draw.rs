@@ -1,4 +1,4 @@
-//! `anteroom draw`: what is published of a room's draw, and the operator's word on its beacon.
+//! `ropeline draw`: what is published of a room's draw, and the operator's word on its beacon.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use super::remote::{self, AdminArgs, Failure, encoded, parsed, show};
 use super::words::plain;
 use crate::admin::api;
 
-/// Arguments of `anteroom draw`.
+/// Arguments of `ropeline draw`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DrawArgs {
@@ -34,12 +34,12 @@ pub struct DrawArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  anteroom draw drop                                how far the draw has come, and its commitment
-  anteroom draw drop --beacon-value 7d1f2c0a…       the line is closed, and the value is known: draw
-  anteroom draw drop --figures 0 >figures.json      for everybody to check
-  anteroom verify-draw figures.json 4711            as they will";
+  ropeline draw drop                                how far the draw has come, and its commitment
+  ropeline draw drop --beacon-value 7d1f2c0a…       the line is closed, and the value is known: draw
+  ropeline draw drop --figures 0 >figures.json      for everybody to check
+  ropeline verify-draw figures.json 4711            as they will";
 
-/// Runs `anteroom draw`.
+/// Runs `ropeline draw`.
 #[must_use]
 pub fn run(args: &DrawArgs) -> ExitCode {
     remote::run("draw", execute(args))

@@ -1,4 +1,4 @@
-//! `anteroom gates`: the gates that share the rooms, and an operator's word about their log.
+//! `ropeline gates`: the gates that share the rooms, and an operator's word about their log.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use super::remote::{self, AdminArgs, Failure, Raw, show};
 use super::words::{aligned, plain, time};
 use crate::admin::api;
 
-/// Arguments of `anteroom gates`.
+/// Arguments of `ropeline gates`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct GatesArgs {
@@ -32,12 +32,12 @@ pub struct GatesArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  anteroom gates                  who shares the rooms, how far each has read, and whether their states agree
-  anteroom gates --watch          redrawn every second
-  anteroom gates --end-wait       gates that died together with the store are not waited for (15 s otherwise)
-  anteroom gates --raise 2        after an upgrade of all gates, without waiting ten minutes";
+  ropeline gates                  who shares the rooms, how far each has read, and whether their states agree
+  ropeline gates --watch          redrawn every second
+  ropeline gates --end-wait       gates that died together with the store are not waited for (15 s otherwise)
+  ropeline gates --raise 2        after an upgrade of all gates, without waiting ten minutes";
 
-/// Arguments of `anteroom skip`.
+/// Arguments of `ropeline skip`.
 #[derive(Debug, Args)]
 #[command(after_help = SKIP_HELP)]
 pub struct SkipArgs {
@@ -51,9 +51,9 @@ pub struct SkipArgs {
 }
 
 const SKIP_HELP: &str = "\
-When: `anteroom gates` says that the gate is frozen at POSITION. An entry of the log brought out a fault of this program; every
+When: `ropeline gates` says that the gate is frozen at POSITION. An entry of the log brought out a fault of this program; every
 gate that reads it freezes before it: those inside go on, nobody is called, the gate is not ready. First keep the entry
-(redis-cli XRANGE {anteroom}:log POSITION POSITION, or a copy of the data folder) and report it: with a version that has the fault corrected nothing needs to be skipped.
+(redis-cli XRANGE {ropeline}:log POSITION POSITION, or a copy of the data folder) and report it: with a version that has the fault corrected nothing needs to be skipped.
 
 What it costs: whatever that one entry said is lost, on every gate and for good. Visitors who joined with it keep their
 tickets and join again at the back; sessions that began with it go on by their passes; an operator's change in it must be
@@ -63,16 +63,16 @@ What it does: writes down beside the log that the entry is to be passed over; ev
 on. It is refused where the gate is not frozen at that entry.
 
 Examples:
-  anteroom gates
-  anteroom skip 30238513152-1834";
+  ropeline gates
+  ropeline skip 30238513152-1834";
 
-/// Runs `anteroom gates`.
+/// Runs `ropeline gates`.
 #[must_use]
 pub fn run(args: &GatesArgs) -> ExitCode {
     remote::run("gates", execute(args))
 }
 
-/// Runs `anteroom skip`.
+/// Runs `ropeline skip`.
 #[must_use]
 pub fn skip(args: &SkipArgs) -> ExitCode {
     remote::run("skip", async {
@@ -201,7 +201,7 @@ pub fn troubles(gate: &api::Gate) -> String {
         let missing = plain(&gate.missing.join(", "));
         let _ = writeln!(
             text,
-            "It waits for {missing}; if they are gone for good: anteroom gates --end-wait"
+            "It waits for {missing}; if they are gone for good: ropeline gates --end-wait"
         );
     }
     if let Some(position) = &gate.frozen_at {
@@ -209,7 +209,7 @@ pub fn troubles(gate: &api::Gate) -> String {
         let _ = writeln!(
             text,
             "The gate is frozen before the entry {position}, which it cannot apply: nobody is called. Read \
-             `anteroom skip --help`, then: anteroom skip {position}"
+             `ropeline skip --help`, then: ropeline skip {position}"
         );
     }
     if let Some(version) = gate.behind_version {
@@ -221,7 +221,7 @@ pub fn troubles(gate: &api::Gate) -> String {
     if let Some(at) = &gate.refused_reload {
         let _ = writeln!(
             text,
-            "The configuration was refused at {}, and the one before stays in force: anteroom reload --last says why.",
+            "The configuration was refused at {}, and the one before stays in force: ropeline reload --last says why.",
             time(at)
         );
     }
@@ -326,8 +326,8 @@ mod tests {
         for part in [
             "cut off from its store for 41 s: nobody is called.\nReason: 10.0.0.7:6379: ",
             "healing for 12 s more, once the store answers",
-            "waits for 00ff, 11; if they are gone for good: anteroom gates --end-wait",
-            "anteroom skip 3-7",
+            "waits for 00ff, 11; if they are gone for good: ropeline gates --end-wait",
+            "ropeline skip 3-7",
             "machine version 9, which this gate does not run",
             "ALARM",
         ] {

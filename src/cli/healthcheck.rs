@@ -1,4 +1,4 @@
-//! `anteroom healthcheck`: asks a running gate's `/readyz`, for containers that have no other program.
+//! `ropeline healthcheck`: asks a running gate's `/readyz`, for containers that have no other program.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use clap::Args;
 
-/// Arguments of `anteroom healthcheck`.
+/// Arguments of `ropeline healthcheck`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  anteroom healthcheck
-  anteroom healthcheck --admin 127.0.0.1:9925 || echo 'not ready'
+  ropeline healthcheck
+  ropeline healthcheck --admin 127.0.0.1:9925 || echo 'not ready'
 
 Exit codes: 0 ready, 1 not, or nothing answers")]
 pub struct HealthcheckArgs {
@@ -21,14 +21,14 @@ pub struct HealthcheckArgs {
         long,
         value_name = "ADDRESS",
         default_value = "127.0.0.1:9925",
-        env = "ANTEROOM_HEALTHCHECK"
+        env = "ROPELINE_HEALTHCHECK"
     )]
     admin: SocketAddr,
 }
 
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Runs `anteroom healthcheck`: exit code 0 when ready, 1 otherwise.
+/// Runs `ropeline healthcheck`: exit code 0 when ready, 1 otherwise.
 #[must_use]
 pub fn run(args: &HealthcheckArgs) -> ExitCode {
     match ask(args.admin) {

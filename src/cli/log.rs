@@ -1,4 +1,4 @@
-//! `anteroom log`: shows what gates said, one entry a line, from an archive, a data folder or a store.
+//! `ropeline log`: shows what gates said, one entry a line, from an archive, a data folder or a store.
 
 mod store;
 
@@ -17,17 +17,17 @@ use crate::terminal::plain;
 
 use super::say;
 
-/// Arguments of `anteroom log`.
+/// Arguments of `ropeline log`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FROM is a folder of an archive, the data folder of a gate that is stopped (or a copy), or the store's URL as in [store]
 url. Nothing is changed. A line is: time, position, gate, what it says. Numbers are places in the order of arrival.
 
 Examples:
-  anteroom log /var/lib/anteroom/archive
-  anteroom log redis://127.0.0.1:6379 --follow
-  anteroom log rediss://redis.internal:6379 --ca-file /etc/anteroom/ca.pem
-  anteroom log anteroom-data --room shop --json
+  ropeline log /var/lib/ropeline/archive
+  ropeline log redis://127.0.0.1:6379 --follow
+  ropeline log rediss://redis.internal:6379 --ca-file /etc/ropeline/ca.pem
+  ropeline log ropeline-data --room shop --json
 
 Exit codes: 0 shown, 1 something could not be read or does not fit together, 64 usage, 66 nothing to read")]
 pub struct LogArgs {
@@ -47,12 +47,12 @@ pub struct LogArgs {
     #[arg(long)]
     json: bool,
     /// With a store: what the names of its keys begin with
-    #[arg(long, default_value = "anteroom", value_name = "PREFIX")]
+    #[arg(long, default_value = "ropeline", value_name = "PREFIX")]
     prefix: String,
     /// With a store: its password, when the URL does not have it
     #[arg(
         long,
-        env = "ANTEROOM_STORE_PASSWORD",
+        env = "ROPELINE_STORE_PASSWORD",
         hide_env_values = true,
         value_name = "PASSWORD"
     )]
@@ -74,14 +74,14 @@ struct Show {
 /// Why nothing is shown: a sentence and the exit code.
 type Failure = (String, u8);
 
-/// Runs `anteroom log`.
+/// Runs `ropeline log`.
 #[must_use]
 pub fn run(args: &LogArgs) -> ExitCode {
     match shown(args) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err((message, code)) => {
-            eprintln!("anteroom log: {message}");
+            eprintln!("ropeline log: {message}");
             ExitCode::from(code)
         }
     }
@@ -183,7 +183,7 @@ impl Show {
 
     fn fault(&mut self, fault: &str) {
         self.faults += 1;
-        eprintln!("anteroom log: {fault}");
+        eprintln!("ropeline log: {fault}");
     }
 
     /// Something to know about the log, apart from its entries.

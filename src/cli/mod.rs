@@ -40,16 +40,16 @@ const EXIT_CONFIG: u8 = 78;
 
 const EXAMPLES: &str = "\
 Examples:
-  anteroom demo                                     try it: a shop, a gate, a room of two
-  anteroom run --upstream http://127.0.0.1:3000     a room with the default values over a whole shop
-  anteroom run --config config.toml                 everything as you set it
-  anteroom check config.toml                        every mistake at once, before a sale
-  anteroom reload                                   take what the file now says, without losing anybody
-  anteroom top                                      see the lines while they move";
+  ropeline demo                                     try it: a shop, a gate, a room of two
+  ropeline run --upstream http://127.0.0.1:3000     a room with the default values over a whole shop
+  ropeline run --config config.toml                 everything as you set it
+  ropeline check config.toml                        every mistake at once, before a sale
+  ropeline reload                                   take what the file now says, without losing anybody
+  ropeline top                                      see the lines while they move";
 
 /// A waiting room in front of a shop that nobody has to change.
 #[derive(Debug, Parser)]
-#[command(name = "anteroom", version, about, after_help = EXAMPLES)]
+#[command(name = "ropeline", version, about, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

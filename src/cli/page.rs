@@ -1,4 +1,4 @@
-//! `anteroom page --preview`: every page and state that a visitor can see, in every language, before one does.
+//! `ropeline page --preview`: every page and state that a visitor can see, in every language, before one does.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,12 +9,12 @@ use crate::waiting::{Pages, index, previews};
 
 use super::say;
 
-/// Arguments of `anteroom page`.
+/// Arguments of `ropeline page`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  anteroom page --preview /tmp/pages                         the built-in page
-  anteroom page --preview /tmp/pages --template my.html      a template of your own; its mistakes are told
+  ropeline page --preview /tmp/pages                         the built-in page
+  ropeline page --preview /tmp/pages --template my.html      a template of your own; its mistakes are told
 Then open /tmp/pages/index.html in a browser.")]
 pub struct PageArgs {
     /// Write every page into this folder
@@ -25,7 +25,7 @@ pub struct PageArgs {
     template: Option<PathBuf>,
 }
 
-/// Runs `anteroom page`.
+/// Runs `ropeline page`.
 #[must_use]
 pub fn run(args: &PageArgs) -> ExitCode {
     match write(args) {
@@ -37,7 +37,7 @@ pub fn run(args: &PageArgs) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("anteroom page: {error}");
+            eprintln!("ropeline page: {error}");
             ExitCode::FAILURE
         }
     }

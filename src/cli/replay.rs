@@ -1,4 +1,4 @@
-//! `anteroom replay`: runs the kept log again and says whether it gives the rooms that were written down.
+//! `ropeline replay`: runs the kept log again and says whether it gives the rooms that were written down.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -10,23 +10,23 @@ use crate::replica::{Progress, Report, replay};
 
 use super::say;
 
-/// Arguments of `anteroom replay`.
+/// Arguments of `ropeline replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The gate must be stopped, or the folder be a copy. Nothing is changed.
 
 Examples:
-  anteroom replay
-  cp -r anteroom-data /tmp/copy && anteroom replay /tmp/copy
+  ropeline replay
+  cp -r ropeline-data /tmp/copy && ropeline replay /tmp/copy
 
 Exit codes: 0 the log gives the same rooms again, 1 it does not, or cannot be read")]
 pub struct ReplayArgs {
     /// The data folder
-    #[arg(default_value = "anteroom-data")]
+    #[arg(default_value = "ropeline-data")]
     folder: PathBuf,
 }
 
-/// Runs `anteroom replay`.
+/// Runs `ropeline replay`.
 #[must_use]
 pub fn run(args: &ReplayArgs) -> ExitCode {
     let terminal = std::io::stderr().is_terminal();
@@ -44,7 +44,7 @@ pub fn run(args: &ReplayArgs) -> ExitCode {
             }
         }
         Err(error) => {
-            eprintln!("anteroom replay: {error}");
+            eprintln!("ropeline replay: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,4 +1,4 @@
-//! `anteroom report`: verifies a log's archive, runs it through the rooms again, and says whether it was fair.
+//! `ropeline report`: verifies a log's archive, runs it through the rooms again, and says whether it was fair.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -11,17 +11,17 @@ use crate::room::{Chain, RoomName};
 
 use super::say;
 
-/// Arguments of `anteroom report`.
+/// Arguments of `ropeline report`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FOLDER is where gates archive ([store] archive), or the data folder of one gate that is stopped, or a copy of it. Gates
 that archive into folders of their own: give all of them. Nothing is changed.
 
 Examples:
-  anteroom report /var/lib/anteroom/archive
-  anteroom report gate-1 gate-2 gate-3 --format html --output sale.html
-  anteroom report archive --expect 5f1c…      the hash that a gate or an earlier report showed
-  anteroom report archive --from 9ab0…        older files were thrown away: the hash before the first that is left
+  ropeline report /var/lib/ropeline/archive
+  ropeline report gate-1 gate-2 gate-3 --format html --output sale.html
+  ropeline report archive --expect 5f1c…      the hash that a gate or an earlier report showed
+  ropeline report archive --from 9ab0…        older files were thrown away: the hash before the first that is left
 
 Exit codes: 0 whole and fair, 1 something is wrong (the last line says what) or with --strict was done by hand, 64 usage, 66 nothing to read")]
 pub struct ReportArgs {
@@ -36,7 +36,7 @@ pub struct ReportArgs {
     /// Write to a file instead of the terminal
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// A hash that must be in the history: what `anteroom gates` or an earlier report showed
+    /// A hash that must be in the history: what `ropeline gates` or an earlier report showed
     #[arg(long, value_name = "HASH")]
     expect: Option<String>,
     /// The hash before the first entry that is there, where older files were thrown away: in an earlier report's history
@@ -54,7 +54,7 @@ enum Format {
     Html,
 }
 
-/// Runs `anteroom report`.
+/// Runs `ropeline report`.
 #[must_use]
 pub fn run(args: &ReportArgs) -> ExitCode {
     let options = match options(args) {
@@ -127,7 +127,7 @@ fn show(progress: &Progress<'_>, terminal: bool) {
 }
 
 fn failed(message: &str, code: u8) -> ExitCode {
-    eprintln!("anteroom report: {message}");
+    eprintln!("ropeline report: {message}");
     ExitCode::from(code)
 }
 

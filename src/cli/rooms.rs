@@ -1,4 +1,4 @@
-//! `anteroom rooms`: the admin API from a shell, for looking at rooms and changing them.
+//! `ropeline rooms`: the admin API from a shell, for looking at rooms and changing them.
 //!
 //! What it prints for people goes to standard output as a table, or as the API's JSON with `--json`; what went wrong goes
 //! to standard error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
@@ -19,7 +19,7 @@ use crate::calendar;
 
 pub(super) use hands::done;
 
-/// Arguments of `anteroom rooms`.
+/// Arguments of `ropeline rooms`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RoomsArgs {
@@ -134,7 +134,7 @@ struct ChangeArgs {
     configured: bool,
 }
 
-/// Runs `anteroom rooms`.
+/// Runs `ropeline rooms`.
 #[must_use]
 pub fn run(args: &RoomsArgs) -> ExitCode {
     remote::run("rooms", execute(args))
@@ -241,27 +241,27 @@ fn path(segments: &[&str]) -> String {
 }
 
 const EXAMPLES: &str = "Examples:
-  anteroom rooms                                  every room once
-  anteroom rooms --watch                          redrawn every second
-  anteroom rooms set main --mode hold             stop calling; everybody new waits
-  anteroom rooms set main --capacity 200 --rate 600
-  anteroom rooms call main 50                     let the next fifty in now
-  anteroom rooms changes main                     who changed what, and why
-  anteroom rooms visitor main K7D-4D2-XA          where one visitor stands
-  anteroom rooms --json | jq '.rooms[].waiting'";
+  ropeline rooms                                  every room once
+  ropeline rooms --watch                          redrawn every second
+  ropeline rooms set main --mode hold             stop calling; everybody new waits
+  ropeline rooms set main --capacity 200 --rate 600
+  ropeline rooms call main 50                     let the next fifty in now
+  ropeline rooms changes main                     who changed what, and why
+  ropeline rooms visitor main K7D-4D2-XA          where one visitor stands
+  ropeline rooms --json | jq '.rooms[].waiting'";
 
 const SET_EXAMPLES: &str = "Examples:
-  anteroom rooms set main --mode hold --message 'Back at 14:00'
-  anteroom rooms set main --mode off              kill switch: everybody goes straight through
-  anteroom rooms set main --capacity 50           evicts nobody
-  anteroom rooms set main --rate none             no limit on calls per minute
-  anteroom rooms set main --opens-at now          the sale begins
-  anteroom rooms set main --opens-at '2026-12-01 13:30 Asia/Seoul'
-  anteroom rooms set main --configured            back to the configuration in everything";
+  ropeline rooms set main --mode hold --message 'Back at 14:00'
+  ropeline rooms set main --mode off              kill switch: everybody goes straight through
+  ropeline rooms set main --capacity 50           evicts nobody
+  ropeline rooms set main --rate none             no limit on calls per minute
+  ropeline rooms set main --opens-at now          the sale begins
+  ropeline rooms set main --opens-at '2026-12-01 13:30 Asia/Seoul'
+  ropeline rooms set main --configured            back to the configuration in everything";
 
 const VISITOR_EXAMPLES: &str = "Examples:
-  anteroom rooms visitor main K7D-4D2-XA
-  anteroom rooms visitor concerts K7D-4D2-XA --line 4711 --end";
+  ropeline rooms visitor main K7D-4D2-XA
+  ropeline rooms visitor concerts K7D-4D2-XA --line 4711 --end";
 
 #[cfg(test)]
 mod tests {

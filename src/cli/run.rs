@@ -1,4 +1,4 @@
-//! `anteroom run`: a gate in front of a shop, until it is told to stop.
+//! `ropeline run`: a gate in front of a shop, until it is told to stop.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,19 +21,19 @@ use super::systemd::Supervisor;
 use super::upgrade::{self, Desk, Former, Given, Program, Starter, Succession, wishes};
 use super::{EXIT_CONFIG, say};
 
-/// Arguments of `anteroom run`.
+/// Arguments of `ropeline run`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  anteroom run --upstream http://127.0.0.1:3000
-  anteroom run --config /etc/anteroom/config.toml
-  anteroom run --upstream http://127.0.0.1:3000 --listen 127.0.0.1:8080
+  ropeline run --upstream http://127.0.0.1:3000
+  ropeline run --config /etc/ropeline/config.toml
+  ropeline run --upstream http://127.0.0.1:3000 --listen 127.0.0.1:8080
 
 Without --config the config.toml in this folder is used, if there is one and no --upstream is given.
 Exit codes: 0 stopped as told, 1 cannot start, 70 a fault of the program: start it again, 78 the configuration has mistakes, or the store it names cannot be used")]
 pub struct RunArgs {
     /// The configuration file
-    #[arg(long, value_name = "FILE", env = "ANTEROOM_CONFIG")]
+    #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG")]
     config: Option<PathBuf>,
     /// The shop, such as <http://127.0.0.1:3000>; stands over the file's
     #[arg(long, value_name = "URL")]
@@ -71,7 +71,7 @@ impl RunArgs {
     }
 }
 
-/// Runs `anteroom run`.
+/// Runs `ropeline run`.
 #[must_use]
 pub fn run(args: &RunArgs) -> ExitCode {
     let mut succession = match Former::find(config::environment) {
@@ -139,7 +139,7 @@ fn upstream(config: &Config) -> String {
 }
 
 fn failed(error: &dyn std::error::Error) -> ExitCode {
-    eprintln!("anteroom: {error}");
+    eprintln!("ropeline: {error}");
     ExitCode::FAILURE
 }
 

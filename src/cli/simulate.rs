@@ -1,4 +1,4 @@
-//! `anteroom simulate`: the operator's own room, run through a sale on virtual time.
+//! `ropeline simulate`: the operator's own room, run through a sale on virtual time.
 
 mod like;
 mod notes;
@@ -24,25 +24,25 @@ use self::room::{lanes, room, start};
 use self::words::{Later, Level, ShareOf, change, duration, later, level, per_sec, share, share_of};
 use super::{EXIT_CONFIG, say};
 
-/// Arguments of `anteroom simulate`.
+/// Arguments of `ropeline simulate`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Nothing is started and nobody is asked: the rules of the line are run with virtual visitors, as fast as the machine can.
 The same configuration, options and seed give the same figures.
 
 Examples:
-  anteroom simulate --visitors 20000
-  anteroom simulate --config shop.toml --room sale --visitors 1000000 --arrive spike --over 30min --stay 3min
-  anteroom simulate --visitors 5000 --change 20min:capacity=300 --stay-then 30min:6min
-  anteroom simulate --visitors 5000 --leave 20% --no-show 10% --bots 30% --format json
-  anteroom simulate --replay access.log --change 1s:capacity=300 --format html --output sale.html
-  anteroom simulate --visitors 5000 --shop 60/s --shop-then 20min:30/s
-  anteroom simulate --visitors 1000000 --gates 1,10,100
+  ropeline simulate --visitors 20000
+  ropeline simulate --config shop.toml --room sale --visitors 1000000 --arrive spike --over 30min --stay 3min
+  ropeline simulate --visitors 5000 --change 20min:capacity=300 --stay-then 30min:6min
+  ropeline simulate --visitors 5000 --leave 20% --no-show 10% --bots 30% --format json
+  ropeline simulate --replay access.log --change 1s:capacity=300 --format html --output sale.html
+  ropeline simulate --visitors 5000 --shop 60/s --shop-then 20min:30/s
+  ropeline simulate --visitors 1000000 --gates 1,10,100
 
 Exit codes: 0 done, 64 usage, 73 the file cannot be written, 78 the configuration has mistakes")]
 pub struct SimulateArgs {
     /// The configuration file; without it the config.toml in this folder, if there is one, or the default values
-    #[arg(long, value_name = "FILE", env = "ANTEROOM_CONFIG")]
+    #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG")]
     config: Option<PathBuf>,
     /// The room; without it the first
     #[arg(long, value_name = "NAME")]
@@ -134,7 +134,7 @@ enum Format {
     Html,
 }
 
-/// Runs `anteroom simulate`.
+/// Runs `ropeline simulate`.
 #[must_use]
 pub fn run(args: &SimulateArgs) -> ExitCode {
     let config = match Config::load(args.file(), &args.overrides()) {
@@ -340,7 +340,7 @@ fn show(progress: Progress, terminal: bool) {
 }
 
 fn failed(message: &str, code: u8) -> ExitCode {
-    eprintln!("anteroom simulate: {message}");
+    eprintln!("ropeline simulate: {message}");
     ExitCode::from(code)
 }
 

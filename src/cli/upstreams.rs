@@ -1,4 +1,4 @@
-//! `anteroom upstreams`: the shop's servers as one gate sees them, and an operator's word on how much each is given.
+//! `ropeline upstreams`: the shop's servers as one gate sees them, and an operator's word on how much each is given.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use super::remote::{self, AdminArgs, Failure, encoded, show};
 use super::words::{aligned, plain};
 use crate::admin::api;
 
-/// Arguments of `anteroom upstreams`.
+/// Arguments of `ropeline upstreams`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct UpstreamsArgs {
@@ -39,14 +39,14 @@ enum Command {
 
 const EXAMPLES: &str = "\
 Examples:
-  anteroom upstreams                                    each server: its share, how busy, how well
-  anteroom upstreams set 10.0.0.1:3000 --weight 0       take it out; what it has under way goes on
-  anteroom upstreams --watch                            until IN FLIGHT is 0
-  anteroom upstreams set 10.0.0.1:3000 --weight default and back in
+  ropeline upstreams                                    each server: its share, how busy, how well
+  ropeline upstreams set 10.0.0.1:3000 --weight 0       take it out; what it has under way goes on
+  ropeline upstreams --watch                            until IN FLIGHT is 0
+  ropeline upstreams set 10.0.0.1:3000 --weight default and back in
 
 Each gate weighs for itself: say it to every one, with --admin.";
 
-/// Runs `anteroom upstreams`.
+/// Runs `ropeline upstreams`.
 #[must_use]
 pub fn run(args: &UpstreamsArgs) -> ExitCode {
     remote::run("upstreams", execute(args))

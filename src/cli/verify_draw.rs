@@ -1,4 +1,4 @@
-//! `anteroom verify-draw`: works a draw out again from its published figures, without a gate and without a network.
+//! `ropeline verify-draw`: works a draw out again from its published figures, without a gate and without a network.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::room::Wall;
 use super::say;
 use super::words::plain;
 
-/// Arguments of `anteroom verify-draw`.
+/// Arguments of `ropeline verify-draw`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FIGURES is the JSON that was published at the opening, `-` for standard input. NUMBER is what the waiting page calls your
@@ -23,11 +23,11 @@ number in the draw: 1 is who joined first. docs/draw.md says how it is worked ou
 browser.
 
 Examples:
-  anteroom verify-draw figures.json                         do the figures fit together?
-  anteroom verify-draw figures.json 4711                    and where does number 4711 stand?
-  anteroom verify-draw figures.json 4711 --place 90210      is it the place that I was shown?
-  anteroom verify-draw figures.json --expect 5f1c…          is it the draw whose commitment I wrote down?
-  anteroom verify-draw - --all <figures.json >draw.csv      everybody, a line each
+  ropeline verify-draw figures.json                         do the figures fit together?
+  ropeline verify-draw figures.json 4711                    and where does number 4711 stand?
+  ropeline verify-draw figures.json 4711 --place 90210      is it the place that I was shown?
+  ropeline verify-draw figures.json --expect 5f1c…          is it the draw whose commitment I wrote down?
+  ropeline verify-draw - --all <figures.json >draw.csv      everybody, a line each
 
 Exit codes: 0 all fits, 1 something does not (a sentence each), 64 usage, 65 not the figures of a draw that was made,
 66 nothing to read")]
@@ -48,14 +48,14 @@ pub struct VerifyDrawArgs {
     all: bool,
 }
 
-/// Runs `anteroom verify-draw`.
+/// Runs `ropeline verify-draw`.
 #[must_use]
 pub fn run(args: &VerifyDrawArgs) -> ExitCode {
     match verified(args) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err((message, code)) => {
-            eprintln!("anteroom verify-draw: {message}");
+            eprintln!("ropeline verify-draw: {message}");
             ExitCode::from(code)
         }
     }

@@ -1,4 +1,4 @@
-//! `anteroom winners`: who has bought of a room's stock, as CSV or JSON.
+//! `ropeline winners`: who has bought of a room's stock, as CSV or JSON.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use super::remote::{self, AdminArgs, Failure, encoded, parsed};
 use super::words::csv_field as field;
 use crate::admin::api;
 
-/// Arguments of `anteroom winners`.
+/// Arguments of `ropeline winners`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct WinnersArgs {
@@ -36,10 +36,10 @@ enum Format {
 
 const EXAMPLES: &str = "\
 Examples:
-  anteroom winners --room drop >winners.csv         who has bought, the first first
-  anteroom winners --room drop --format json        the same for a program";
+  ropeline winners --room drop >winners.csv         who has bought, the first first
+  ropeline winners --room drop --format json        the same for a program";
 
-/// Runs `anteroom winners`.
+/// Runs `ropeline winners`.
 #[must_use]
 pub fn run(args: &WinnersArgs) -> ExitCode {
     remote::run("winners", execute(args))

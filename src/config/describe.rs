@@ -1,4 +1,4 @@
-//! The values in force, as `anteroom run` prints them.
+//! The values in force, as `ropeline run` prints them.
 
 use std::fmt::Write as _;
 

@@ -125,7 +125,7 @@ impl Difference {
             origin: self.origin.clone(),
             key: self.key.clone(),
             wrong: format!("this is read when the gate starts, and never again ({self})"),
-            right: "the value as it was; or restart the gate with this one, or `anteroom upgrade`: no place in line is lost"
+            right: "the value as it was; or restart the gate with this one, or `ropeline upgrade`: no place in line is lost"
                 .to_owned(),
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server) -> Vec<Asker> {
         section.mistake("proxies", "nobody is trusted to ask", right);
     }
     let wrong = "of what these proxies ask about the gate sees no answer: there the shop ends no session (ends_on, \
-                 Anteroom-Session: end), and a long answer or socket keeps none alive";
+                 Ropeline-Session: end), and a long answer or socket keeps none alive";
     let right = "a session_duration that outlasts the longest of them; sessions end by themselves, or by leave";
     section.warning("proxies", wrong, right);
     askers

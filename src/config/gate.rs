@@ -305,7 +305,7 @@ pub(super) fn log(reader: &Reader<'_>) -> LogConfig {
 
 fn level(node: &Node<'_>) -> Read<String> {
     let right =
-        "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", or by module as in \"info,anteroom::proxy=debug\"";
+        "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", or by module as in \"info,ropeline::proxy=debug\"";
     let text = text(node, right)?;
     match check_filter(text) {
         Ok(()) => Ok(text.to_owned()),

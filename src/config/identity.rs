@@ -258,7 +258,7 @@ fn cookie(node: &Node<'_>) -> Read<String> {
     let right = "a cookie's name, such as \"session\"";
     let text = text(node, right)?;
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&byte);
-    if text.is_empty() || text.len() > 100 || !text.bytes().all(plain) || text.contains("anteroom-") {
+    if text.is_empty() || text.len() > 100 || !text.bytes().all(plain) || text.contains("ropeline-") {
         return wrong(node, format!("\"{text}\" is no name of a shop's cookie"), right);
     }
     Ok(text.to_owned())

@@ -129,7 +129,7 @@ impl Report {
     }
 }
 
-/// A line for each mistake and warning, then one with their number: what `anteroom check` prints.
+/// A line for each mistake and warning, then one with their number: what `ropeline check` prints.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for mistake in &self.mistakes {

@@ -1,4 +1,4 @@
-//! Values as `anteroom run` prints them: as TOML, with secrets masked.
+//! Values as `ropeline run` prints them: as TOML, with secrets masked.
 
 use toml::de::{DeTable, DeValue};
 

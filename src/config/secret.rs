@@ -90,7 +90,7 @@ pub(super) fn key(reader: &Reader<'_>, node: &Node<'_>) -> Read<Key> {
     let [id, own] = fields(
         node,
         ["id", "secret"],
-        "{ id = \"2026-11\", secret = { env = \"ANTEROOM_KEY\" } }",
+        "{ id = \"2026-11\", secret = { env = \"ROPELINE_KEY\" } }",
     )?;
     let (id, secret) = both(key_id(id), secret(reader, own, MIN_SECRET))?;
     Ok(Key { id, secret })

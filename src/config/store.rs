@@ -102,7 +102,7 @@ fn shared(section: &Section<'_>, store: &Store, url: &RedisUrl, (keys, password)
         section.mistake("password", "the url has a password too", "one of the two");
     }
     if url.lacks_password() && !password && !section.has_mistake("password") {
-        let right = "password = { env = \"ANTEROOM_REDIS_PASSWORD\" }, or user:password@ in the url";
+        let right = "password = { env = \"ROPELINE_REDIS_PASSWORD\" }, or user:password@ in the url";
         section.mistake("url", "there is a user and no password", right);
     }
     if store.ca_file.is_some() && !url.tls() {
@@ -120,7 +120,7 @@ fn shared(section: &Section<'_>, store: &Store, url: &RedisUrl, (keys, password)
 }
 
 fn kind(node: &Node<'_>) -> Read<StoreKind> {
-    let right = "\"embedded:\" and a folder, such as \"embedded:./anteroom-data\", or \"redis://host:6379\"";
+    let right = "\"embedded:\" and a folder, such as \"embedded:./ropeline-data\", or \"redis://host:6379\"";
     let url = text(node, right)?;
     if let Some(folder) = url.strip_prefix("embedded:").filter(|folder| !folder.is_empty()) {
         let folder = PathBuf::from(folder);

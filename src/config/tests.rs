@@ -28,11 +28,11 @@ fn the_defaults_are_the_designs() {
     assert_eq!(upstream.connect_timeout, Duration::from_secs(2));
     assert_eq!(upstream.response_timeout, Duration::from_mins(1));
     assert!(config.forward_auth.is_empty());
-    let folder = "./anteroom-data".into();
+    let folder = "./ropeline-data".into();
     assert_eq!(config.store.kind, StoreKind::Embedded { folder });
     assert_eq!(
         (config.store.prefix.as_str(), &config.store.archive),
-        ("anteroom", &None)
+        ("ropeline", &None)
     );
     assert_eq!(config.store.log_keep, Duration::from_hours(168));
 }

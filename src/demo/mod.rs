@@ -1,4 +1,4 @@
-//! The small shop of `anteroom demo`: seats of a concert hall, sold by an HTTP/1.1 server that knows nothing of the gate.
+//! The small shop of `ropeline demo`: seats of a concert hall, sold by an HTTP/1.1 server that knows nothing of the gate.
 //!
 //! It is a real upstream, used by tests too, with what shops have that gates get wrong. A second listener plays the
 //! payment provider on another site, whose page sends the visitor back by cross-site POST. State is the hall itself and a

@@ -61,7 +61,7 @@ impl Draw<'_> {
             self.beacon_name().as_bytes(),
             &self.secret.0,
         ];
-        Hash::over("anteroom draw 1 commitment", &fields)
+        Hash::over("ropeline draw 1 commitment", &fields)
     }
 
     /// Published when the line is closed for the draw: over the commitment, the line, the lane, the count and the time.
@@ -69,7 +69,7 @@ impl Draw<'_> {
     pub fn closing(&self, commitment: Hash) -> Hash {
         let (lane, count) = (u64::from(self.lane).to_le_bytes(), u64::from(self.count).to_le_bytes());
         Hash::over(
-            "anteroom draw 1 closing",
+            "ropeline draw 1 closing",
             &[
                 &commitment.0,
                 self.line.as_bytes(),
@@ -83,7 +83,7 @@ impl Draw<'_> {
     /// Published with the secret: over the closing and the beacon's value.
     #[must_use]
     pub fn seal(&self, closing: Hash) -> Hash {
-        Hash::over("anteroom draw 1 seal", &[&closing.0, self.beacon_value().as_bytes()])
+        Hash::over("ropeline draw 1 seal", &[&closing.0, self.beacon_value().as_bytes()])
     }
 
     /// The order that all of it gives.
@@ -105,7 +105,7 @@ impl Draw<'_> {
             self.beacon_name().as_bytes(),
             self.beacon_value().as_bytes(),
         ];
-        Hash::over("anteroom draw 1 key", &fields)
+        Hash::over("ropeline draw 1 key", &fields)
     }
 
     fn beacon_name(&self) -> &str {

@@ -155,11 +155,11 @@ fn parsed(figures: &Value) -> Result<Figures, FiguresError> {
 fn fourteen() -> Value {
     json!({
         "draw": 1, "room": "drop", "line": "été", "lane": 1, "edition": 0, "begins_ms": 5, "opens_ms": 7,
-        "commitment": "31930dfc8d9dce639254385d7e78147d8d6c6abf7ba4421549d7039df7c9a348",
+        "commitment": "c6c93422eeedb32d39b59112901c1da3e46adf611f984e7d2bd4227c3de8ef7d",
         "count": 14, "closed_ms": 9,
-        "closing": "23edf26a955afc8bd48ecc7255842ad4213c4abb098ef97c911ad2eb3789f55b",
+        "closing": "9ed0e578bc5cfc29d60ff262b3468e7a5d164ef36ec451f5ad1eb3d2616bc54f",
         "secret": "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
-        "seal": "909ccb1f982c674d9174b6c61749b097eb679aa2a3e624c7097eebfda8ecb7a8",
+        "seal": "16f281f92bfd8ce270b58c9240b6fd409b77b92a756c2fb1077f687c2010efbe",
     })
 }
 
@@ -208,7 +208,7 @@ fn the_figures_of_a_draw_are_fixed() {
     assert_eq!(figures.faults(), []);
     let order = figures.order();
     let places: Vec<u32> = (0..14).map(|number| order.place(number).unwrap() + 1).collect();
-    assert_eq!(places, [1, 2, 12, 8, 6, 13, 14, 7, 9, 3, 11, 10, 4, 5]);
+    assert_eq!(places, [7, 3, 5, 11, 9, 12, 8, 6, 4, 13, 1, 14, 10, 2]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY, X_CONTENT_TYP
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::proxy::{ANTEROOM_STATUS, Body};
+use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::waiting::problem::{self, Problem};
 use crate::waiting::{Page, PageFacts, PageKind};
 
@@ -104,7 +104,7 @@ pub fn page(status: StatusCode, word: &'static str, page: Page) -> Response<Body
     *response.headers_mut() = page.headers;
     response
         .headers_mut()
-        .insert(ANTEROOM_STATUS, HeaderValue::from_static(word));
+        .insert(ROPELINE_STATUS, HeaderValue::from_static(word));
     response
 }
 
@@ -133,6 +133,6 @@ fn bytes(status: StatusCode, word: &'static str, content_type: &'static str, bod
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(VARY, HeaderValue::from_static("Accept, Cookie"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static(word));
+    headers.insert(ROPELINE_STATUS, HeaderValue::from_static(word));
     response
 }

@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::metrics::{CodeFate, Outcome};
-use crate::proxy::{ANTEROOM_STATUS, Body};
+use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::replica::Note;
 use crate::room::LaneId;
 use crate::token::{Code, CodeDate, Grant};
@@ -26,9 +26,9 @@ use super::seat::{Seat, Worth};
 use super::visit::Visit;
 
 /// The query parameter of a link.
-pub const PARAMETER: &str = "anteroom_code";
+pub const PARAMETER: &str = "ropeline_code";
 /// Apps carry their code in this instead.
-pub const HEADER: HeaderName = HeaderName::from_static("anteroom-code");
+pub const HEADER: HeaderName = HeaderName::from_static("ropeline-code");
 
 /// The code that a request carries: an app's field, or the cookie that a link was exchanged for.
 #[derive(Clone)]
@@ -232,7 +232,7 @@ impl Seat<'_> {
         let headers = response.headers_mut();
         headers.insert(LOCATION, back);
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("code"));
+        headers.insert(ROPELINE_STATUS, HeaderValue::from_static("code"));
         if let Some(cookie) = cookie {
             headers.append(SET_COOKIE, cookie);
         }
@@ -334,14 +334,14 @@ mod tests {
     #[test]
     fn every_code_is_taken_out_of_a_target_and_the_rest_stays_as_it_was() {
         let cut = |target| without_code(target).map(|(here, text)| format!("{here} {text}"));
-        assert_eq!(cut("/a?anteroom_code=x").as_deref(), Some("/a x"));
-        assert_eq!(cut("/a?b=%20&anteroom_code=x&c").as_deref(), Some("/a?b=%20&c x"));
+        assert_eq!(cut("/a?ropeline_code=x").as_deref(), Some("/a x"));
+        assert_eq!(cut("/a?b=%20&ropeline_code=x&c").as_deref(), Some("/a?b=%20&c x"));
         assert_eq!(
-            cut("/a?anteroom_code=x&anteroom_code=y&z=1").as_deref(),
+            cut("/a?ropeline_code=x&ropeline_code=y&z=1").as_deref(),
             Some("/a?z=1 x")
         );
-        assert_eq!(cut("/a?anteroom_code").as_deref(), Some("/a "));
-        for other in ["/a", "/a?b", "/a?anteroom_codes=x", "/anteroom_code=x"] {
+        assert_eq!(cut("/a?ropeline_code").as_deref(), Some("/a "));
+        for other in ["/a", "/a?b", "/a?ropeline_codes=x", "/ropeline_code=x"] {
             assert_eq!(cut(other), None, "{other}");
         }
     }

@@ -182,7 +182,7 @@ fn is_ours(name: &[u8]) -> bool {
     bare(name).starts_with(OURS.as_bytes())
 }
 
-const OURS: &str = "anteroom-";
+const OURS: &str = "ropeline-";
 
 fn without_ours(line: &HeaderValue) -> Option<HeaderValue> {
     let kept: Vec<&[u8]> = split(line.as_bytes()).filter(|pair| !is_ours(pair)).collect();
@@ -216,12 +216,12 @@ mod tests {
 
     #[test]
     fn over_tls_the_name_is_bound_to_the_host_or_the_domain() {
-        let name = "anteroom-pass-shop";
+        let name = "ropeline-pass-shop";
         assert_eq!(PLAIN.name(name), name);
         let secure = Policy { secure: true, ..PLAIN };
         assert_eq!(
             secure.set_pass(&secure.name(name), "v".into()),
-            "__Host-anteroom-pass-shop=v; HttpOnly; SameSite=Lax; Secure; Path=/; Max-Age=7200"
+            "__Host-ropeline-pass-shop=v; HttpOnly; SameSite=Lax; Secure; Path=/; Max-Age=7200"
         );
         let shared = Policy {
             domain: Some("shop.example".into()),
@@ -240,18 +240,18 @@ mod tests {
     #[test]
     fn a_cleared_cookie_is_empty_and_over() {
         assert_eq!(
-            PLAIN.clear("anteroom-ticket-shop"),
-            "anteroom-ticket-shop=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"
+            PLAIN.clear("ropeline-ticket-shop"),
+            "ropeline-ticket-shop=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"
         );
         assert_eq!(
-            PLAIN.set_for_now("anteroom-reload", "bare"),
-            "anteroom-reload=bare; HttpOnly; SameSite=Lax; Path=/"
+            PLAIN.set_for_now("ropeline-reload", "bare"),
+            "ropeline-reload=bare; HttpOnly; SameSite=Lax; Path=/"
         );
     }
 
     #[test]
     fn every_value_of_a_name_is_found_up_to_the_limit() {
-        let (a, c) = ("__Host-anteroom-a", "anteroom-c");
+        let (a, c) = ("__Host-ropeline-a", "ropeline-c");
         let lines = ["A=1; B=2; A=3", "A=4; A=5; A=6"].map(|line| line.replace('A', a));
         let mut map = HeaderMap::new();
         for line in &lines {
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(own.values(a).collect::<Vec<_>>(), ["1", "3", "4", "5"]);
         assert_eq!(own.values(c).count() + own.values("B").count(), 0);
         let mut beyond = HeaderMap::new();
-        let line = "name=\u{d64d}\u{ae38}\u{b3d9}; anteroom-c=1";
+        let line = "name=\u{d64d}\u{ae38}\u{b3d9}; ropeline-c=1";
         beyond.append(COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap());
         assert_eq!(Own::of(&beyond).values(c).collect::<Vec<_>>(), ["1"]);
     }
@@ -269,19 +269,19 @@ mod tests {
     #[test]
     fn the_shop_never_sees_the_gates_cookies_and_keeps_its_own() {
         let mut map = headers(&[
-            "sid=\"x\"; anteroom-ticket-shop=t; __Host-anteroom-pass-shop=p;lang=ko",
-            "anteroom-pass-a=1",
+            "sid=\"x\"; ropeline-ticket-shop=t; __Host-ropeline-pass-shop=p;lang=ko",
+            "ropeline-pass-a=1",
         ]);
         assert!(!strip(&mut map).of_rehearsal);
         assert_eq!(map.get_all(COOKIE).iter().collect::<Vec<_>>(), ["sid=\"x\";lang=ko"]);
-        for name in ["anteroom-rehearsal-pass-shop", "__Host-anteroom-rehearsal-ticket-shop"] {
+        for name in ["ropeline-rehearsal-pass-shop", "__Host-ropeline-rehearsal-ticket-shop"] {
             let mut map = HeaderMap::new();
             map.append(COOKIE, HeaderValue::try_from(format!("a=1; {name}=x")).unwrap());
             assert!(strip(&mut map).of_rehearsal, "{name}");
             assert_eq!(map.get(COOKIE).unwrap(), "a=1");
         }
-        let mut other = headers(&["a=anteroom-1; b = 2"]);
+        let mut other = headers(&["a=ropeline-1; b = 2"]);
         strip(&mut other);
-        assert_eq!(other.get(COOKIE).unwrap(), "a=anteroom-1; b = 2");
+        assert_eq!(other.get(COOKIE).unwrap(), "a=ropeline-1; b = 2");
     }
 }

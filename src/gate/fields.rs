@@ -9,7 +9,7 @@ use crate::token::RequestSigner;
 
 use super::forward::SESSION_HEADER as SESSION;
 
-const SIGNATURE: HeaderName = HeaderName::from_static("anteroom-signature");
+const SIGNATURE: HeaderName = HeaderName::from_static("ropeline-signature");
 
 /// At most two. PERF: what has no session, at a gate that signs nothing, costs no allocation.
 #[derive(Default)]

@@ -38,7 +38,7 @@ pub use detached::Detached;
 pub use ending::Former;
 pub use failed::EXHAUSTED_RETRY_SECS;
 
-pub const SESSION_HEADER: HeaderName = HeaderName::from_static("anteroom-session");
+pub const SESSION_HEADER: HeaderName = HeaderName::from_static("ropeline-session");
 
 /// A request that is forwarded as somebody's session.
 pub struct Session<'a> {

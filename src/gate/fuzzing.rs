@@ -19,7 +19,7 @@ pub fn cookies(data: &[u8]) {
             headers.append(COOKIE, line);
         }
     }
-    for name in ["id", "anteroom-ticket-shop"] {
+    for name in ["id", "ropeline-ticket-shop"] {
         assert!(Own::of(&headers).values(name).count() <= MAX_LINES);
         let lines = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes);
         let sole = names::cookie::value_of(lines, name).ok().flatten();
@@ -51,7 +51,7 @@ fn stripped(mut headers: HeaderMap) {
 
 fn is_ours(key: &str) -> bool {
     let bare = key.strip_prefix("__Host-").or(key.strip_prefix("__Secure-"));
-    bare.unwrap_or(key).starts_with("anteroom-")
+    bare.unwrap_or(key).starts_with("ropeline-")
 }
 
 /// As the crate for cookies reads them, one by one; it reads no bytes beyond UTF-8.

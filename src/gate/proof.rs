@@ -29,7 +29,7 @@ use super::seat::Seat;
 use super::visit::Visit;
 
 /// Apps, and the page, show their proof in this.
-pub const PROOF_HEADER: HeaderName = HeaderName::from_static("anteroom-proof");
+pub const PROOF_HEADER: HeaderName = HeaderName::from_static("ropeline-proof");
 
 /// How long a challenge is good for, or the room's `late_window` where that is shorter: after it the room forgets the id. The
 /// prices of calmer minutes are gone as soon.

@@ -41,15 +41,15 @@ mod tests {
 
     #[test]
     fn only_a_challenge_and_the_health_stay_in_the_clear() {
-        assert!(stays("/.well-known/acme-challenge/a-B_9") && stays("/.anteroom/health"));
+        assert!(stays("/.well-known/acme-challenge/a-B_9") && stays("/.ropeline/health"));
         for path in [
             "/.well-known/acme-challenge/",
             "/.well-known/acme-challenge/../checkout",
             "/.well-known/acme-challenge/a/b",
             "/.well-known/acme-challenge/%2e%2e",
             "/.well-known/security.txt",
-            "/.anteroom/health/",
-            "/.anteroom/rooms/shop/status",
+            "/.ropeline/health/",
+            "/.ropeline/rooms/shop/status",
             "/",
         ] {
             assert!(!stays(path), "{path}");

@@ -26,7 +26,7 @@ use super::visit::Visit;
 use super::{Gate, Halves, Shared};
 
 /// Carries the mark; the answers say in it whose visitors they were given to.
-pub const HEADER: HeaderName = HeaderName::from_static("anteroom-rehearsal");
+pub const HEADER: HeaderName = HeaderName::from_static("ropeline-rehearsal");
 
 /// Whose a virtual visitor is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -185,4 +185,4 @@ impl Names {
     }
 }
 
-const RELOAD: &str = "anteroom-reload";
+const RELOAD: &str = "ropeline-reload";

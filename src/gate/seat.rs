@@ -30,8 +30,8 @@ use super::visit::Visit;
 use super::who::{PassWorth, Reader, TicketWorth};
 
 /// Apps may carry their tokens in these instead of cookies.
-pub const TICKET_HEADER: HeaderName = HeaderName::from_static("anteroom-ticket");
-pub const PASS_HEADER: HeaderName = HeaderName::from_static("anteroom-pass");
+pub const TICKET_HEADER: HeaderName = HeaderName::from_static("ropeline-ticket");
+pub const PASS_HEADER: HeaderName = HeaderName::from_static("ropeline-pass");
 
 /// A request before a line of a room.
 pub struct Seat<'a> {

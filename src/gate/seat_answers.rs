@@ -62,7 +62,7 @@ impl Seat<'_> {
         let (room, to) = (&self.rules.room.name, percent_encode(here));
         let line = Some(self.line.as_str()).filter(|_| !self.line.is_only());
         let line = line.map(|line| format!("&line={}", percent_encode(line)));
-        format!("/.anteroom/rooms/{room}/{action}?to={to}{}", line.unwrap_or_default())
+        format!("/.ropeline/rooms/{room}/{action}?to={to}{}", line.unwrap_or_default())
     }
 
     /// A page whose link leads to the same address, and brings the cookies that were held back. That of a plain link goes on by

@@ -155,9 +155,9 @@ mod tests {
     const SESSION_MS: u64 = 300_000;
     const NOW: Wall = Wall(100_000_000);
     const KINDS: [(&str, &str); 3] = [
-        ("anteroom-ticket-shop-", "0000000000"),
-        ("anteroom-pass-shop-", "0000000000"),
-        ("anteroom-told-shop-", "0000000000"),
+        ("ropeline-ticket-shop-", "0000000000"),
+        ("ropeline-pass-shop-", "0000000000"),
+        ("ropeline-told-shop-", "0000000000"),
     ];
 
     fn keyring() -> Keyring {
@@ -175,7 +175,7 @@ mod tests {
             joined_at: Wall(joined),
             identity: None,
         };
-        format!("anteroom-ticket-shop-{line}={}", keyring().sign_ticket(&ticket))
+        format!("ropeline-ticket-shop-{line}={}", keyring().sign_ticket(&ticket))
     }
 
     fn pass(line: &str, expires: u64) -> String {
@@ -195,7 +195,7 @@ mod tests {
             call: call.count,
             expires_at: Wall(expires),
         };
-        format!("anteroom-pass-shop-{line}={}", keyring().sign_pass(&pass))
+        format!("ropeline-pass-shop-{line}={}", keyring().sign_pass(&pass))
     }
 
     /// The names of those of these cookies that are forgotten.
@@ -239,7 +239,7 @@ mod tests {
         assert!(forgets(&all).is_empty());
         // One more than is kept: both cookies of the session that is over.
         all.push(pass(&line(33), NOW.0 + 99));
-        let gone = |kinds: &[&str]| kinds.iter().map(|kind| format!("anteroom-{kind}")).collect::<Vec<_>>();
+        let gone = |kinds: &[&str]| kinds.iter().map(|kind| format!("ropeline-{kind}")).collect::<Vec<_>>();
         assert_eq!(forgets(&all), gone(&["ticket-shop-0000000031", "pass-shop-0000000031"]));
         all.extend([34, 35, 36, 37].map(|at| pass(&line(at), NOW.0 + 99)));
         let inside = [
@@ -261,7 +261,7 @@ mod tests {
         let over = NOW.0 - SESSION_MS - 1;
         let mut all = vec![pass(&line(1), over), ticket(&line(1), over + 1)];
         all.extend((2..=MOST).map(|at| pass(&line(at), NOW.0 + at as u64)));
-        assert_eq!(forgets(&all), ["anteroom-pass-shop-0000000002"]);
+        assert_eq!(forgets(&all), ["ropeline-pass-shop-0000000002"]);
     }
 
     #[test]
@@ -269,18 +269,18 @@ mod tests {
         let mut all: Vec<String> = (1..=MOST).map(|at| pass(&line(at), NOW.0)).collect();
         all.extend(
             [
-                "anteroom-pass-shop-0000000000=this",
-                "anteroom-pass-shop=only",
-                "anteroom-pass-other-0000000001=x",
-                "anteroom-pass-shop-00000\u{e9}001=x",
+                "ropeline-pass-shop-0000000000=this",
+                "ropeline-pass-shop=only",
+                "ropeline-pass-other-0000000001=x",
+                "ropeline-pass-shop-00000\u{e9}001=x",
                 "shop=1",
             ]
             .map(str::to_owned),
         );
         assert!(forgets(&all).is_empty());
-        all.push("anteroom-told-shop-00000000zz=x".to_owned());
-        assert_eq!(forgets(&all), ["anteroom-told-shop-00000000zz"]);
-        all.push("anteroom-pass-shop-00000000zy=AQ".to_owned());
+        all.push("ropeline-told-shop-00000000zz=x".to_owned());
+        assert_eq!(forgets(&all), ["ropeline-told-shop-00000000zz"]);
+        all.push("ropeline-pass-shop-00000000zy=AQ".to_owned());
         assert_eq!(forgets(&all).len(), 2);
     }
 }

@@ -73,7 +73,7 @@ impl Snapshot {
 }
 
 /// Names the format too: the last byte before the line's end is its version.
-const MAGIC: &[u8] = b"anteroom snapshot 1\n";
+const MAGIC: &[u8] = b"ropeline snapshot 1\n";
 const HEAD: usize = MAGIC.len() + 4 * 8;
 const SUM: usize = 32;
 

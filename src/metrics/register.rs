@@ -10,7 +10,7 @@ use prometheus_client::registry::Registry;
 use super::{CodeFate, Metrics, UpstreamFault};
 
 impl Metrics {
-    /// Shows every handle in `ours`, whose prefix is `anteroom`.
+    /// Shows every handle in `ours`, whose prefix is `ropeline`.
     pub fn register(&self, ours: &mut Registry) {
         register_requests(ours, self);
         ours.register("streams", "Open event streams", self.streams.0.clone());
@@ -125,18 +125,18 @@ mod tests {
         metrics.proof_prices.set(vec![(room, 200_000)]);
         let _stream = metrics.streams.raise();
         let mut registry = Registry::default();
-        metrics.register(registry.sub_registry_with_prefix("anteroom"));
+        metrics.register(registry.sub_registry_with_prefix("ropeline"));
         let mut text = String::new();
         encode(&mut text, &registry).expect("a string takes everything");
         for line in [
-            "anteroom_requests_total{room=\"main\",outcome=\"inside\"} 1",
-            "anteroom_requests_total{room=\"main\",outcome=\"waiting\"} 0",
-            "anteroom_requests_total{room=\"\",outcome=\"outside\"} 1",
-            "anteroom_limited_total{limit=\"seats\"} 1",
-            "anteroom_upstream_faults_total{fault=\"timeout\"} 1",
-            "anteroom_upstream_faults_total{fault=\"connect\"} 0",
-            "anteroom_streams 1",
-            "anteroom_proof_price{room=\"main\"} 200000",
+            "ropeline_requests_total{room=\"main\",outcome=\"inside\"} 1",
+            "ropeline_requests_total{room=\"main\",outcome=\"waiting\"} 0",
+            "ropeline_requests_total{room=\"\",outcome=\"outside\"} 1",
+            "ropeline_limited_total{limit=\"seats\"} 1",
+            "ropeline_upstream_faults_total{fault=\"timeout\"} 1",
+            "ropeline_upstream_faults_total{fault=\"connect\"} 0",
+            "ropeline_streams 1",
+            "ropeline_proof_price{room=\"main\"} 200000",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
         }

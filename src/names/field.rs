@@ -118,7 +118,7 @@ mod tests {
         for other in ["xuser", "x-users", "x--user", "user", "", "x-use"] {
             assert!(!is_same(other, "X-User"), "{other}");
         }
-        assert!(begins_with("Anteroom!Pass", "anteroom-") && !begins_with("Ante", "anteroom-"));
+        assert!(begins_with("Ropeline!Pass", "ropeline-") && !begins_with("Ante", "ropeline-"));
         assert!(is_plain("X-User2") && !is_plain("X_User") && !is_plain("X.User"));
     }
 

@@ -299,7 +299,7 @@ pub(super) fn refusal(malformed: Malformed) -> Response<Body> {
     *response.status_mut() = malformed.status();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static(MALFORMED));
+    headers.insert(ROPELINE_STATUS, HeaderValue::from_static(MALFORMED));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if malformed == Malformed::Connect {
         headers.insert(ALLOW, METHODS);
@@ -371,7 +371,7 @@ impl http_body::Body for Answer {
 }
 
 /// What an answer of the gate's own says about itself.
-pub const ANTEROOM_STATUS: HeaderName = HeaderName::from_static("anteroom-status");
+pub const ROPELINE_STATUS: HeaderName = HeaderName::from_static("ropeline-status");
 /// The word for whatever the proxy refuses by itself.
 const MALFORMED: &str = "malformed";
 /// How long, and for how many bytes, a closed connection is read from.

@@ -113,7 +113,7 @@ fn request(before: &HeaderMap, old: bool, trusted: bool) {
         "{peers:?}"
     );
     let via = after.get_all("via").iter().next_back().map(HeaderValue::as_bytes);
-    assert!(via.is_some_and(|via| via.ends_with(b"anteroom")), "{via:?}");
+    assert!(via.is_some_and(|via| via.ends_with(b"ropeline")), "{via:?}");
     kept(before, &after);
     let mut again = after.clone();
     clean_request(&mut again, version, &forward);
@@ -152,11 +152,11 @@ fn answer(before: &HeaderMap) {
     for name in after.keys() {
         let name = name.as_str();
         assert!(
-            !is_hop(name) && !name.starts_with("anteroom-"),
+            !is_hop(name) && !name.starts_with("ropeline-"),
             "{name} reaches the visitor"
         );
     }
-    assert!(word.is_none() || before.contains_key("anteroom-session"));
+    assert!(word.is_none() || before.contains_key("ropeline-session"));
     kept(before, &after);
 }
 
@@ -228,7 +228,7 @@ fn is_gates(name: &str) -> bool {
     ];
     let alias = name.replace('_', "-");
     let underscore = name.contains('_');
-    alias.starts_with("anteroom-")
+    alias.starts_with("ropeline-")
         || NAMES.contains(&alias.as_str())
         || underscore && (alias.starts_with("x-forwarded-") || BEHIND_UNDERSCORES.contains(&alias.as_str()))
 }
@@ -260,4 +260,4 @@ fn block_of(ends: Ends) -> Vec<u8> {
     [start, from, to, ports.concat()].concat()
 }
 
-const OURS: HeaderName = HeaderName::from_static("anteroom-session");
+const OURS: HeaderName = HeaderName::from_static("ropeline-session");

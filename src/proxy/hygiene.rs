@@ -19,7 +19,7 @@ use crate::names;
 use super::framing;
 use super::upstream::Forward;
 
-/// The shop's word on the session, from its `Anteroom-Session` answer header.
+/// The shop's word on the session, from its `Ropeline-Session` answer header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionWord(pub HeaderValue);
 
@@ -276,9 +276,9 @@ fn append_forwarded(headers: &mut HeaderMap, forward: &Forward<'_>) {
 /// RFC 9110, section 7.6.3.
 fn append_via(headers: &mut HeaderMap, version: Version) {
     let hop = match version {
-        Version::HTTP_10 => "1.0 anteroom",
-        Version::HTTP_2 => "2.0 anteroom",
-        _ => "1.1 anteroom",
+        Version::HTTP_10 => "1.0 ropeline",
+        Version::HTTP_2 => "2.0 ropeline",
+        _ => "1.1 ropeline",
     };
     match headers.entry(VIA) {
         Entry::Vacant(lines) => {
@@ -300,12 +300,12 @@ fn text(value: String) -> HeaderValue {
 }
 
 /// Our name in `Via`.
-const PSEUDONYM: &str = "anteroom";
+const PSEUDONYM: &str = "ropeline";
 /// More gates than this in a row are a circle.
 const MAX_PASSES: usize = 5;
-const OWN_PREFIX: &str = "anteroom-";
+const OWN_PREFIX: &str = "ropeline-";
 const FORWARDED_PREFIX: &str = "x-forwarded-";
-const SESSION: HeaderName = HeaderName::from_static("anteroom-session");
+const SESSION: HeaderName = HeaderName::from_static("ropeline-session");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");

@@ -58,7 +58,7 @@ pub use address::{client_address, is_trusted};
 pub use body::{Body, BoxError};
 pub use boxed::boxed;
 pub use conn::{Conn, Proto};
-pub use connection::ANTEROOM_STATUS;
+pub use connection::ROPELINE_STATUS;
 pub use detached::{Detachable, Stage, read_rest};
 pub use error::{Fault, ForwardError, Kind};
 pub use framing::{Malformed, SpelledHost};

@@ -40,7 +40,7 @@ pub struct Forward<'a> {
     pub peer_trusted: bool,
     /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
     pub said_by_proxies: &'a [HeaderName],
-    /// Fields of ours to set, such as `Anteroom-Session`.
+    /// Fields of ours to set, such as `Ropeline-Session`.
     pub headers: &'a [(HeaderName, HeaderValue)],
     /// Whether the right to be forwarded holds still: asked where the request had to wait for a server, or is sent once more.
     pub still: &'a (dyn Fn() -> bool + Sync),
@@ -130,7 +130,7 @@ impl Upstream {
     /// Forwards a request and returns the answer once its head is here; its body streams behind it. Of the request's body as
     /// much is [received](Self::receive) first as the settings say.
     ///
-    /// The answer's `Anteroom-Session` is taken out and [told](Forward::heard). A 101 that was
+    /// The answer's `Ropeline-Session` is taken out and [told](Forward::heard). A 101 that was
     /// asked for comes back as an answer whose guards live as long as the tunnel. What may be sent a second time, and where, is
     /// said in `exchange`. Dropping the future or the answer's body cancels the request at the shop.
     pub async fn forward(

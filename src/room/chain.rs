@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 pub struct Chain(pub [u8; 32]);
 
 /// What an incarnation's first link is hashed with, so that no entry can pass for one.
-const LABEL: &[u8] = b"anteroom chain 1\n";
+const LABEL: &[u8] = b"ropeline chain 1\n";
 
 impl Chain {
     /// The chain of an incarnation before its first entry: SHA-256 over a label, the incarnation (8 bytes, little-endian)
@@ -74,11 +74,11 @@ mod tests {
         let first = Chain::begin(1, Chain::default());
         assert_eq!(
             first.to_string(),
-            "b40748ccfb10dc04c8c6952299b0e8ce7204c72299caddf687464c4ff4244f67"
+            "550992ffc27cdb789f169074fdc1897a547af064801f40131630996a94974e98"
         );
         assert_eq!(
             first.then(b"an entry", false).to_string(),
-            "f463582c05801d04826902ba877e882647ae0cb70b0f30f57cf9562666ea007f"
+            "7639ab0d1295de6d057f59f4bad35496acf2ae3f0fae1db7765223bac1fb4d55"
         );
     }
 

@@ -1,4 +1,4 @@
-//! `anteroom simulate`: the operator's own room, run through a sale on virtual time.
+//! `ropeline simulate`: the operator's own room, run through a sale on virtual time.
 //!
 //! The rooms are the real ones: what virtual visitors do goes as entries, packed as a gate packs them, to the state machine
 //! that gates apply, and what they see is read from its views. So there is no second copy of any rule of the line here; what

@@ -16,7 +16,7 @@ impl Keyring {
     pub fn account_tags(&self, room: &RoomName, identity: &Identity) -> Vec<Tag> {
         // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it; and a room's name has no zero
         // byte, which ends it.
-        let parts = [b"anteroom account ", room.as_str().as_bytes(), b"\0", identity.expose()];
+        let parts = [b"ropeline account ", room.as_str().as_bytes(), b"\0", identity.expose()];
         self.iter()
             .map(|signer| {
                 let mac: [u8; 32] = signer.mac_of(&parts).finalize().into_bytes().into();
@@ -71,7 +71,7 @@ mod tests {
     /// HMAC-SHA-256 under 32 bytes of 1, worked out with Python's `hmac`.
     #[test]
     fn the_form_of_a_tag_is_fixed() {
-        let tag = Tag([110, 183, 95, 245, 23, 7, 97, 159]);
+        let tag = Tag([206, 114, 64, 8, 115, 134, 238, 151]);
         assert_eq!(tags(&[("a", 1)], "drop", "ann"), [tag]);
     }
 }

@@ -47,7 +47,7 @@ impl Audience {
 }
 
 /// Keeps these keys apart from whatever else is derived from the same secret (RFC 5869, section 3.1).
-const SALT: &[u8] = b"anteroom tokens audience 1";
+const SALT: &[u8] = b"ropeline tokens audience 1";
 
 #[cfg(test)]
 mod tests {
@@ -58,8 +58,8 @@ mod tests {
     fn the_form_of_a_derived_key_is_fixed() {
         let derived = Audience::new("shop.example").unwrap().derive(&Secret::new([1; 32]));
         let expected = [
-            100, 120, 192, 239, 57, 157, 209, 145, 65, 228, 122, 79, 107, 184, 189, 202, 163, 234, 241, 55, 61, 23,
-            185, 15, 222, 15, 211, 59, 108, 169, 200, 219,
+            10, 99, 41, 173, 27, 117, 185, 178, 70, 162, 18, 227, 108, 187, 246, 44, 130, 25, 157, 125, 76, 236, 203,
+            9, 2, 241, 54, 231, 146, 89, 253, 123,
         ];
         assert_eq!(derived.expose(), expected);
     }

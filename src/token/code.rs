@@ -64,7 +64,7 @@ impl Code {
     #[must_use]
     pub fn holder(&self, mark: &str) -> PendingId {
         let mut hash = Sha256::new();
-        hash.update(b"anteroom-holder");
+        hash.update(b"ropeline-holder");
         hash.update(self.id.0);
         hash.update(mark.as_bytes());
         let hash: [u8; 32] = hash.finalize().into();
@@ -168,7 +168,7 @@ const SINGLE: u8 = 0x80;
 const BYPASS: u8 = 0x40;
 
 /// What names the kind to the MAC, and the cookie's base name up to the room.
-pub(super) const CODE: &str = "anteroom-code-";
+pub(super) const CODE: &str = "ropeline-code-";
 
 #[cfg(test)]
 mod tests {

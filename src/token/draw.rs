@@ -12,7 +12,7 @@ impl Keyring {
     pub fn draw_secrets(&self, room: &RoomName, edition: Edition, salt: &[u8; 16]) -> impl Iterator<Item = Hash> {
         // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it.
         let parts = [
-            b"anteroom draw secret",
+            b"ropeline draw secret",
             salt.as_slice(),
             &edition.0.to_le_bytes(),
             room.as_str().as_bytes(),

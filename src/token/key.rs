@@ -236,7 +236,7 @@ impl Signer {
 
     fn mark(&self) -> SignerMark {
         // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it.
-        let mac: [u8; 32] = self.mac_of(&[b"anteroom key print"]).finalize().into_bytes().into();
+        let mac: [u8; 32] = self.mac_of(&[b"ropeline key print"]).finalize().into_bytes().into();
         let mut print = [0; 8];
         print.copy_from_slice(&mac[..8]);
         let name = match self.audience.as_str() {

@@ -97,7 +97,7 @@ fn decode(payload: &[u8]) -> Option<Mark> {
 const ONLY: &LineName = &LineName::ONLY;
 
 /// SECURITY: the MAC of no other token begins like this and goes on with a room's name.
-const MARK: &str = "anteroom-rehearsal-mark-";
+const MARK: &str = "ropeline-rehearsal-mark-";
 
 #[cfg(test)]
 mod tests {

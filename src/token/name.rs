@@ -6,17 +6,17 @@ use sha2::{Digest, Sha256};
 use crate::room::{LineName, RoomName};
 
 /// The base name of a ticket's cookie, also what names the kind to the MAC.
-pub(super) const TICKET: &str = "anteroom-ticket-";
+pub(super) const TICKET: &str = "ropeline-ticket-";
 
 /// The base name of a pass's cookie, also what names the kind to the MAC.
-pub(super) const PASS: &str = "anteroom-pass-";
+pub(super) const PASS: &str = "ropeline-pass-";
 
 /// The same of virtual visitors. SECURITY: none of the names with a room is one of the others with another room.
-pub(super) const VIRTUAL_TICKET: &str = "anteroom-rehearsal-ticket-";
-pub(super) const VIRTUAL_PASS: &str = "anteroom-rehearsal-pass-";
+pub(super) const VIRTUAL_TICKET: &str = "ropeline-rehearsal-ticket-";
+pub(super) const VIRTUAL_PASS: &str = "ropeline-rehearsal-pass-";
 
 /// What the name of every cookie of a virtual visitor begins with.
-pub const VIRTUAL: &str = "anteroom-rehearsal-";
+pub const VIRTUAL: &str = "ropeline-rehearsal-";
 
 /// The names of a virtual visitor's two cookies: the ticket's, and the pass's.
 #[must_use]
@@ -27,19 +27,19 @@ pub fn virtual_cookies(room: &RoomName, line: &LineName) -> (String, String) {
     )
 }
 
-/// `anteroom-ticket-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
+/// `ropeline-ticket-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
 #[must_use]
 pub fn ticket_cookie(room: &RoomName, line: &LineName) -> String {
     base_name(TICKET, room, line)
 }
 
-/// `anteroom-code-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
+/// `ropeline-code-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
 #[must_use]
 pub fn code_cookie(room: &RoomName, line: &LineName) -> String {
     base_name(super::code::CODE, room, line)
 }
 
-/// `anteroom-pass-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
+/// `ropeline-pass-{room}`, and for a line of a `per` room `-` and 10 characters of its SHA-256.
 #[must_use]
 pub fn pass_cookie(room: &RoomName, line: &LineName) -> String {
     base_name(PASS, room, line)
@@ -90,14 +90,14 @@ mod tests {
     fn a_room_with_one_line_is_named_by_the_room_alone() {
         assert_eq!(
             names("shop", ""),
-            ("anteroom-ticket-shop".into(), "anteroom-pass-shop".into())
+            ("ropeline-ticket-shop".into(), "ropeline-pass-shop".into())
         );
     }
 
     /// SHA-256("abc") begins ba7816bf 8f01cf (FIPS 180-2, appendix B.1).
     #[test]
     fn a_line_adds_fifty_bits_of_its_hash() {
-        assert_eq!(names("shop", "abc").0, "anteroom-ticket-shop-q9w1dfwf07");
+        assert_eq!(names("shop", "abc").0, "ropeline-ticket-shop-q9w1dfwf07");
         assert_ne!(names("shop", "abc").0, names("shop", "abd").0);
     }
 
@@ -108,6 +108,6 @@ mod tests {
             ticket.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'),
             "{ticket}"
         );
-        assert_eq!(ticket.len(), "anteroom-ticket-shop-".len() + 10);
+        assert_eq!(ticket.len(), "ropeline-ticket-shop-".len() + 10);
     }
 }

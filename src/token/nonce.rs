@@ -1,4 +1,4 @@
-//! The nonce of `anteroom probe`: proof to the command that what answers at an address is a gate with the operator's keys.
+//! The nonce of `ropeline probe`: proof to the command that what answers at an address is a gate with the operator's keys.
 //!
 //! The admin listener signs it for one room and for minutes; the gate's endpoint for visitors says whether it is genuine. It is
 //! of no use for anything else, so it may stand in a URL.
@@ -46,7 +46,7 @@ fn scope(room: &RoomName) -> Scope<'_> {
 const ONLY: &LineName = &LineName::ONLY;
 
 /// SECURITY: the MAC of no other token begins like this and goes on with a room's name.
-const NONCE: &str = "anteroom-probe-nonce-";
+const NONCE: &str = "ropeline-probe-nonce-";
 
 #[cfg(test)]
 mod tests {

@@ -217,4 +217,4 @@ fn decode(room: &RoomName, line: &LineName, payload: &[u8]) -> Option<Pass> {
 }
 
 /// Of what is derived but is no token; no cookie's name begins like it, so no MAC stands for two things.
-const CALL: &str = "anteroom call ";
+const CALL: &str = "ropeline call ";

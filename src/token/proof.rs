@@ -13,7 +13,7 @@ use crate::room::{LineName, PendingId, RoomName, Wall};
 /// Puzzles of one challenge: the time that all take spreads by a quarter around its mean.
 pub const PARTS: u32 = 16;
 
-pub(super) const KIND: &str = "anteroom-proof";
+pub(super) const KIND: &str = "ropeline-proof";
 
 /// What a newcomer is asked, and what it is good for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

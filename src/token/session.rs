@@ -14,7 +14,7 @@ use super::pass::{Pass, PassId, call_mac, context};
 use super::seal::Fields;
 use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
 
-/// What `Anteroom-Session` says; genuine only if [`Keyring::call_of`] knows its call.
+/// What `Ropeline-Session` says; genuine only if [`Keyring::call_of`] knows its call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionName {
     pub room: RoomName,
@@ -26,7 +26,7 @@ pub struct SessionName {
 }
 
 impl Pass {
-    /// The value of `Anteroom-Session` for requests that carry this pass: base64url, at most
+    /// The value of `Ropeline-Session` for requests that carry this pass: base64url, at most
     /// [`SessionName::MAX_LEN`] characters.
     #[must_use]
     pub fn session_header(&self) -> String {
@@ -132,4 +132,4 @@ const PROOF: usize = 16;
 const MAX_BYTES: usize = 1 + 1 + RoomName::MAX_LEN + 1 + LineName::MAX_LEN + 1 + 4 + 8 + 4 + PROOF;
 
 /// No cookie's name begins like it, so no hash stands for two things.
-const SESSION: &str = "anteroom session ";
+const SESSION: &str = "ropeline session ";

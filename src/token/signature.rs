@@ -1,7 +1,7 @@
-//! The signature that a forwarded request carries (`Anteroom-Signature`), for a shop that can be reached around the gate.
+//! The signature that a forwarded request carries (`Ropeline-Signature`), for a shop that can be reached around the gate.
 //!
 //! It is an HMAC-SHA256 under a key of its own, which gate and shop share, over five lines: a label with the version, the
-//! time in seconds since 1970, the method, the target as it stands in the request, the value of `Anteroom-Session` (empty
+//! time in seconds since 1970, the method, the target as it stands in the request, the value of `Ropeline-Session` (empty
 //! when there is none). None of them can hold the line feed that parts them, so no two requests give the same text.
 
 use std::fmt;
@@ -49,4 +49,4 @@ impl fmt::Debug for RequestSigner {
     }
 }
 
-const LABEL: &str = "anteroom-signature-v1\n";
+const LABEL: &str = "ropeline-signature-v1\n";

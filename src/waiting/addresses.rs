@@ -9,7 +9,7 @@ pub(super) const MAX_CARRIED: usize = 2_000;
 
 /// The gate's own addresses for a room.
 pub(super) fn api(room: &RoomName) -> String {
-    format!("/.anteroom/rooms/{room}")
+    format!("/.ropeline/rooms/{room}")
 }
 
 /// What they end in: nothing, or `?line=…`.
@@ -36,7 +36,7 @@ pub fn check_of(room: &RoomName, line: &LineName, here: &str) -> Option<String> 
         format!("line={}&", percent_encode(line.as_str()))
     };
     let to = percent_encode(here);
-    (here.len() <= MAX_CARRIED).then(|| format!("/.anteroom/rooms/{room}/check?{line}to={to}"))
+    (here.len() <= MAX_CARRIED).then(|| format!("/.ropeline/rooms/{room}/check?{line}to={to}"))
 }
 
 /// The same, up to where its own parameters begin.

@@ -135,7 +135,7 @@ impl Pages {
 #[derive(Clone, Debug)]
 pub struct Page {
     pub body: Bytes,
-    /// Content-Type, -Language, -Security-Policy, Cache-Control and the like; status, cookies and `Anteroom-Status` are
+    /// Content-Type, -Language, -Security-Policy, Cache-Control and the like; status, cookies and `Ropeline-Status` are
     /// the gate's.
     pub headers: HeaderMap,
 }

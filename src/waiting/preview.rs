@@ -1,4 +1,4 @@
-//! Every page with sample data, for `anteroom page --preview` and for looking at a template of one's own.
+//! Every page with sample data, for `ropeline page --preview` and for looking at a template of one's own.
 
 use std::io;
 use std::path::Path;

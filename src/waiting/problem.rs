@@ -15,7 +15,7 @@ pub struct Problem<'a> {
     kind: &'static str,
     title: &'static str,
     status: u16,
-    /// The gate's word for the cause, the one in `Anteroom-Status`.
+    /// The gate's word for the cause, the one in `Ropeline-Status`.
     reason: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a str>,

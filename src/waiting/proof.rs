@@ -24,7 +24,7 @@ static WORKER_URL: LazyLock<String> = LazyLock::new(|| {
         let _ = write!(name, "{byte:02x}");
         name
     });
-    format!("/.anteroom/proof.js?v={name}")
+    format!("/.ropeline/proof.js?v={name}")
 });
 
 /// The fields are read by `static/proof.js`.

@@ -1,4 +1,4 @@
-//! One sample of every page and state: what a template is proved with, and what `anteroom page --preview` shows.
+//! One sample of every page and state: what a template is proved with, and what `ropeline page --preview` shows.
 
 use std::sync::LazyLock;
 
@@ -49,8 +49,8 @@ fn plain(kind: PageKind) -> Case {
     let facts = PageFacts {
         retry_after_secs,
         button_url: match kind {
-            PageKind::TicketOwner => Some("/.anteroom/rooms/shop/afresh?to=%2F"),
-            PageKind::CodeUse => Some("/.anteroom/rooms/shop/code?to=%2F&code=AQF"),
+            PageKind::TicketOwner => Some("/.ropeline/rooms/shop/afresh?to=%2F"),
+            PageKind::CodeUse => Some("/.ropeline/rooms/shop/code?to=%2F&code=AQF"),
             _ => None,
         },
         sign_in: (kind == PageKind::SignIn).then_some("/login"),

@@ -25,7 +25,7 @@ pub enum State {
     None,
 }
 
-/// The body of `GET /.anteroom/rooms/{room}/status` and of the answers to join and check-in.
+/// The body of `GET /.ropeline/rooms/{room}/status` and of the answers to join and check-in.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Status<'a> {
     pub state: State,

@@ -55,7 +55,7 @@ pub trait Link: Send + 'static {
     fn outage(&self) -> Option<Pause>;
 }
 
-/// The body of a `GET /.anteroom/rooms/{room}/events`.
+/// The body of a `GET /.ropeline/rooms/{room}/events`.
 pub struct EventStream<L: Link> {
     /// `None` after the last write.
     step: Option<ReusableBoxFuture<'static, Step<L>>>,

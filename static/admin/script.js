@@ -1,6 +1,6 @@
 'use strict';
 // The operator's page: asks the admin API every two seconds and shows what it says. Nothing it shows is made from markup.
-const API = 'api/v1', KEY = 'anteroom-token', EVERY_MS = 2000;
+const API = 'api/v1', KEY = 'ropeline-token', EVERY_MS = 2000;
 const by = id => document.getElementById(id);
 const cards = new Map();
 let token = sessionStorage.getItem(KEY) || '', timer;

@@ -1,8 +1,8 @@
 //! Lanes by a claim of the token that names the account.
 
-use anteroom::room::{CodeId, LaneId, LineName, Wall};
-use anteroom::time;
-use anteroom::token::{Code, Grant};
+use ropeline::room::{CodeId, LaneId, LineName, Wall};
+use ropeline::time;
+use ropeline::token::{Code, Grant};
 use serde_json::{Value, json};
 
 use super::crowd::gate::{keyring, room};
@@ -124,7 +124,7 @@ async fn a_code_goes_before_the_claim_and_the_claim_before_the_network() {
     assert_eq!(gold.lane().await, GOLD);
     let mut both = house.guest_at("192.0.2.9");
     show(&mut both, &token(&claims("bob", &json!("gold"))), "");
-    both.says("Anteroom-Code", &code);
+    both.says("Ropeline-Code", &code);
     assert_eq!(both.lane().await, PRESS);
 }
 
@@ -152,7 +152,7 @@ async fn an_app_that_joins_with_its_token_stands_there_too() {
     let (house, _inside, _folder) = by_tier().await;
     let mut app = house.guest();
     show(&mut app, &token(&claims("ann", &json!("gold"))), "");
-    let joined = app.script("POST", "/.anteroom/rooms/shop/join").await;
+    let joined = app.script("POST", "/.ropeline/rooms/shop/join").await;
     assert_eq!(joined.status(), 200, "{}", joined.head);
     assert_eq!(joined.json()["lane"], "gold");
 }

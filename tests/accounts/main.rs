@@ -12,11 +12,11 @@ mod headers;
 mod owners;
 mod tokens;
 
-use anteroom::room::Number;
 use crowd::guest::{Guest, number_of};
 use crowd::house::{self, Direct};
 use crowd::http::Message;
 use crowd::{guest, http};
+use ropeline::room::Number;
 
 type House = house::House<Direct>;
 

@@ -21,7 +21,7 @@ async fn a_ticket_under_another_account_is_refused_everywhere_with_a_way_out_tha
     let mut bob = with_cookies_of(&house, Some("bob"), &ann);
     let page = bob.page("/seats?row=7").await;
     assert_not_yours(&page);
-    let action = "/.anteroom/rooms/shop/afresh?to=%2Fseats%3Frow%3D7";
+    let action = "/.ropeline/rooms/shop/afresh?to=%2Fseats%3Frow%3D7";
     assert!(markup(&page).contains(action), "{}", markup(&page));
     for (method, endpoint) in [
         ("GET", "status"),
@@ -58,14 +58,14 @@ async fn the_way_out_leads_to_this_host_only_and_not_for_another_site() {
     let (house, _inside) = full(HEADER).await;
     let mut guest = named(&house, "ann");
     for away in ["%2F%2Fevil.example", "https%3A%2F%2Fevil.example", "%2F%5Cevil.example"] {
-        let target = format!("/.anteroom/rooms/shop/afresh?to={away}");
+        let target = format!("/.ropeline/rooms/shop/afresh?to={away}");
         let answer = guest.once("POST", &target, PAGE, "").await.unwrap();
         assert_eq!((answer.status(), answer.field("location")), (303, Some("/")), "{away}");
     }
     waits(&mut guest).await;
     let foreign = format!("{PAGE}Sec-Fetch-Site: cross-site\r\n");
     let answer = guest
-        .once("POST", "/.anteroom/rooms/shop/afresh", &foreign, "")
+        .once("POST", "/.ropeline/rooms/shop/afresh", &foreign, "")
         .await
         .unwrap();
     assert_eq!((answer.status(), guest.jar.is_empty()), (403, false));
@@ -142,7 +142,7 @@ async fn a_pass_of_an_account_is_worth_nothing_without_the_account() {
         assert_signs_in(&thief.own(method, endpoint).await, endpoint);
     }
     let mut app = house.guest();
-    app.says("Anteroom-Pass", &ann.jar[&crowd::gate::pass_name()]);
+    app.says("Ropeline-Pass", &ann.jar[&crowd::gate::pass_name()]);
     assert_signs_in(&app.script("GET", "/api").await, "an app");
     assert_eq!(house.shop.seen().len(), before);
     assert!(ann.page("/").await.is_the_shops(), "the session goes on");
@@ -165,7 +165,7 @@ async fn where_nobody_needs_an_account_an_account_s_pass_without_it_can_be_put_a
         assert!(markup(&page).contains("/afresh?to=%2Fseats"), "{}", markup(&page));
         assert_not_yours(&signed_out.script("GET", "/api").await);
         signed_out
-            .once("POST", "/.anteroom/rooms/shop/afresh", PAGE, "")
+            .once("POST", "/.ropeline/rooms/shop/afresh", PAGE, "")
             .await
             .unwrap();
         waits(&mut signed_out).await;

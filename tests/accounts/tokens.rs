@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use anteroom::time;
 use aws_lc_rs::encoding::{AsDer as _, PublicKeyX509Der};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use ropeline::time;
 use serde_json::{Value, json};
 
 use super::*;

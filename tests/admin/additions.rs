@@ -1,7 +1,7 @@
 //! Rooms that come and go at run time, where nobody carries it out: what is read of a request, and who may make one.
 //! What becomes of them at a whole gate is in `tests/cli/added.rs`.
 
-use anteroom::admin::{Entrance, May, Named, Options, Token};
+use ropeline::admin::{Entrance, May, Named, Options, Token};
 use serde_json::json;
 
 use crate::support::{Answer, Gate};

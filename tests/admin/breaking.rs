@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anteroom::log::{
+use ropeline::log::{
     Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Unavailable,
 };
-use anteroom::room::{Position, StateHash};
+use ropeline::room::{Position, StateHash};
 
 pub struct Breaking {
     pub log: Embedded,

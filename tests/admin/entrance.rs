@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::admin::{Entrance, Options, StartError, Token};
+use ropeline::admin::{Entrance, Options, StartError, Token};
 
 use crate::support::{Gate, PATIENCE};
 
@@ -73,7 +73,7 @@ fn a_token_is_asked_of_all_but_health_checks() {
     for target in ["/api/v1/rooms", "/metrics", "/nowhere"] {
         let answer = with(target, "Bearer wrong");
         answer.refused(401);
-        assert_eq!(answer.headers["www-authenticate"], "Bearer realm=\"anteroom\"");
+        assert_eq!(answer.headers["www-authenticate"], "Bearer realm=\"ropeline\"");
         gate.get(target).refused(401);
     }
     assert_eq!(with("/api/v1/rooms", "Bearer correct horse battery").status, 200);

@@ -2,16 +2,16 @@
 
 use std::process::{Command, Output};
 
-use anteroom::admin::api;
-use anteroom::replica::Condition;
-use anteroom::room::{Position, State, VERSION};
+use ropeline::admin::api;
+use ropeline::replica::Condition;
+use ropeline::room::{Position, State, VERSION};
 use serde_json::json;
 
 use crate::support::Gate;
 
 fn run(gate: &Gate, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
-    command.env_remove("ANTEROOM_ADMIN").env_remove("ANTEROOM_ADMIN_TOKEN");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
+    command.env_remove("ROPELINE_ADMIN").env_remove("ROPELINE_ADMIN_TOKEN");
     let admin = format!("http://{}", gate.address);
     command
         .args(arguments)
@@ -69,12 +69,12 @@ fn a_gate_with_a_log_of_its_own_shows_itself() {
     assert_eq!(text["gates"][0]["id"], only.id);
     let metrics = gate.get("/metrics").text;
     for line in [
-        "anteroom_roster_gates 1",
-        "anteroom_state_differing_gates 0",
-        "anteroom_state_alarm 0",
-        "anteroom_condition{condition=\"live\"} 1",
-        "anteroom_condition{condition=\"frozen\"} 0",
-        &format!("anteroom_machine_version {VERSION}"),
+        "ropeline_roster_gates 1",
+        "ropeline_state_differing_gates 0",
+        "ropeline_state_alarm 0",
+        "ropeline_condition{condition=\"live\"} 1",
+        "ropeline_condition{condition=\"frozen\"} 0",
+        &format!("ropeline_machine_version {VERSION}"),
     ] {
         assert!(metrics.lines().any(|found| found == line), "{line} in\n{metrics}");
     }
@@ -127,7 +127,7 @@ fn an_operators_word_that_does_not_fit_changes_nothing_and_says_why() {
     }
     assert!(refused(&gate, &["gates", "--end-wait"]).contains("no gate is waited for"));
     assert!(refused(&gate, &["skip", &at]).contains("this gate is not frozen"));
-    assert!(!gate.get("/metrics").text.contains("anteroom_admin_changes_total 1"));
+    assert!(!gate.get("/metrics").text.contains("ropeline_admin_changes_total 1"));
 }
 
 #[test]
@@ -164,10 +164,10 @@ fn a_poison_entry_freezes_the_gate_until_an_operator_has_it_passed_over() {
     assert!(
         gate.get("/metrics")
             .text
-            .contains("anteroom_condition{condition=\"frozen\"} 1")
+            .contains("ropeline_condition{condition=\"frozen\"} 1")
     );
     let table = done(&gate, &["gates"]);
-    assert!(table.contains(&format!("anteroom skip {at}")), "{table}");
+    assert!(table.contains(&format!("ropeline skip {at}")), "{table}");
     assert!(done(&gate, &["rooms"]).contains("frozen before the entry"));
 
     assert!(refused(&gate, &["skip", "1-1"]).contains(&format!("this gate is frozen at {at}")));
@@ -175,7 +175,7 @@ fn a_poison_entry_freezes_the_gate_until_an_operator_has_it_passed_over() {
     gate.until("the gate goes on", || gate.replica.condition() == Condition::Live);
     assert_eq!(gate.get("/readyz").status, 200);
     let standing = gate.standing(&waiting);
-    assert!(matches!(standing, anteroom::room::Standing::Waiting(_)), "{standing:?}");
+    assert!(matches!(standing, ropeline::room::Standing::Waiting(_)), "{standing:?}");
     gate.patch("main", r#"{"message": "no poison"}"#).ok();
     let room = gate.get("/api/v1/rooms/main").ok();
     assert_eq!(room["message"], "no poison");

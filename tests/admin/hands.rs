@@ -1,7 +1,7 @@
 //! The operator's hands: visitors let in, a room begun anew, those who wait told, and who did what.
 
-use anteroom::admin::{Entrance, May, Named, Options, Token};
-use anteroom::room::{NamedLane, Settings, Standing};
+use ropeline::admin::{Entrance, May, Named, Options, Token};
+use ropeline::room::{NamedLane, Settings, Standing};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Gate};

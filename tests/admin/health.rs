@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use anteroom::room::Standing;
+use ropeline::room::Standing;
 use serde_json::json;
 
 use crate::support::Gate;
@@ -39,9 +39,9 @@ fn a_gate_whose_replica_has_ended_is_neither_ready_nor_alive_and_says_why() {
     }
     let metrics = gate.get("/metrics").text;
     for line in [
-        "anteroom_ready 0",
-        "anteroom_condition{condition=\"failed\"} 1",
-        "anteroom_condition{condition=\"live\"} 0",
+        "ropeline_ready 0",
+        "ropeline_condition{condition=\"failed\"} 1",
+        "ropeline_condition{condition=\"live\"} 0",
     ] {
         assert!(metrics.contains(line), "{line}");
     }

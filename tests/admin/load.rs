@@ -1,7 +1,7 @@
 //! Figures of the shop from elsewhere: who may give them, what is refused, and what a room makes of them.
 
-use anteroom::admin::{Entrance, May, Named, Options, Token};
-use anteroom::room::{Admission, Controller, Linear, Settings, Standing, Why};
+use ropeline::admin::{Entrance, May, Named, Options, Token};
+use ropeline::room::{Admission, Controller, Linear, Settings, Standing, Why};
 use serde_json::{Value, json};
 
 use crate::support::{Gate, room_name};
@@ -52,11 +52,11 @@ fn nobody_is_called_until_figures_are_given_and_nobody_once_they_are_taken_back(
     );
     let metrics = gate.get("/metrics").text;
     assert!(
-        metrics.contains(r#"anteroom_admission{room="main",why="free"} 1"#),
+        metrics.contains(r#"ropeline_admission{room="main",why="free"} 1"#),
         "{metrics}"
     );
     assert!(
-        !metrics.contains("anteroom_shop_p95_seconds{"),
+        !metrics.contains("ropeline_shop_p95_seconds{"),
         "nobody knows it: {metrics}"
     );
     gate.delete(LOAD).ok();

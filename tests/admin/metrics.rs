@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::metrics::{Outcome, UpstreamFault};
+use ropeline::metrics::{Outcome, UpstreamFault};
 
 use crate::support::{Gate, room_name};
 
@@ -49,19 +49,19 @@ fn the_rooms_figures_are_read_when_asked_and_lines_are_summed() {
     gate.metrics.upstream_fault(UpstreamFault::Connect);
     let text = scrape(&gate);
     for line in [
-        "anteroom_waiting{room=\"main\"} 1.0",
-        "anteroom_sessions{room=\"main\"} 1.0",
-        "anteroom_capacity{room=\"main\"} 1.0",
-        "anteroom_capacity{room=\"events\"} 10.0",
-        "anteroom_lines{room=\"events\"} 2.0",
-        "anteroom_joins_total{room=\"main\"} 2",
-        "anteroom_joins_total{room=\"events\"} 2",
-        "anteroom_claims_total{room=\"main\"} 1",
-        "anteroom_mode{room=\"main\",mode=\"auto\"} 1",
-        "anteroom_mode{room=\"main\",mode=\"hold\"} 0",
-        "anteroom_requests_total{room=\"main\",outcome=\"joined\"} 1",
-        "anteroom_cut_off_seconds 0.0",
-        "anteroom_ready 0",
+        "ropeline_waiting{room=\"main\"} 1.0",
+        "ropeline_sessions{room=\"main\"} 1.0",
+        "ropeline_capacity{room=\"main\"} 1.0",
+        "ropeline_capacity{room=\"events\"} 10.0",
+        "ropeline_lines{room=\"events\"} 2.0",
+        "ropeline_joins_total{room=\"main\"} 2",
+        "ropeline_joins_total{room=\"events\"} 2",
+        "ropeline_claims_total{room=\"main\"} 1",
+        "ropeline_mode{room=\"main\",mode=\"auto\"} 1",
+        "ropeline_mode{room=\"main\",mode=\"hold\"} 0",
+        "ropeline_requests_total{room=\"main\",outcome=\"joined\"} 1",
+        "ropeline_cut_off_seconds 0.0",
+        "ropeline_ready 0",
     ] {
         assert_line(&text, line);
     }
@@ -69,9 +69,9 @@ fn the_rooms_figures_are_read_when_asked_and_lines_are_summed() {
     gate.readiness.serving();
     gate.patch("main", r#"{"mode": "hold"}"#).ok();
     let text = scrape(&gate);
-    assert_line(&text, "anteroom_ready 1");
-    assert_line(&text, "anteroom_mode{room=\"main\",mode=\"hold\"} 1");
-    assert_line(&text, "anteroom_admin_changes_total 1");
+    assert_line(&text, "ropeline_ready 1");
+    assert_line(&text, "ropeline_mode{room=\"main\",mode=\"hold\"} 1");
+    assert_line(&text, "ropeline_admin_changes_total 1");
 }
 
 #[test]
@@ -109,15 +109,15 @@ fn the_alerts_ask_for_metrics_that_exist_and_stand_in_the_document() {
     let word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     for used in rules
         .split(|character| !word(character))
-        .filter(|word| word.starts_with("anteroom_"))
+        .filter(|word| word.starts_with("ropeline_"))
     {
         let family = used.strip_suffix("_bucket").unwrap_or(used);
         let given = document.contains(&format!("| `{family}` |"));
         assert!(
             given
                 && (known.contains(family)
-                    || used.starts_with("anteroom_requests")
-                    || used.starts_with("anteroom_limited")),
+                    || used.starts_with("ropeline_requests")
+                    || used.starts_with("ropeline_limited")),
             "{used}"
         );
     }
@@ -125,7 +125,7 @@ fn the_alerts_ask_for_metrics_that_exist_and_stand_in_the_document() {
     let alerts: BTreeSet<&str> = alerts.collect();
     let named: BTreeSet<&str> = document
         .split('`')
-        .filter(|word| word.starts_with("Anteroom"))
+        .filter(|word| word.starts_with("Ropeline"))
         .collect();
     assert_eq!(alerts, named);
 }

@@ -1,7 +1,7 @@
 //! Rooms and lines: what they say, and what an operator's change does.
 
-use anteroom::replica::Condition;
-use anteroom::room::{Standing, State};
+use ropeline::replica::Condition;
+use ropeline::room::{Standing, State};
 use serde_json::json;
 
 use crate::harness::redis::{Options, Server};
@@ -17,7 +17,7 @@ fn a_lowered_capacity_shows_as_excess_until_the_session_ends() {
     assert_eq!(gate.get("/api/v1/rooms/main").ok()["excess"], 1);
     let text = gate.get("/metrics").text;
     assert!(
-        text.contains("\nanteroom_excess_sessions{room=\"main\"} 1.0\n"),
+        text.contains("\nropeline_excess_sessions{room=\"main\"} 1.0\n"),
         "{text}"
     );
     gate.delete(&path_of(&visitor)).ok();

@@ -1,9 +1,9 @@
 //! A sale over HTTP: its dates as an operator moves them, and its draw.
 
-use anteroom::draw::Figures;
-use anteroom::logging::rfc3339;
-use anteroom::room::{Drawing, Phase, Schedule, Settings, Standing, Wall, Window};
-use anteroom::time;
+use ropeline::draw::Figures;
+use ropeline::logging::rfc3339;
+use ropeline::room::{Drawing, Phase, Schedule, Settings, Standing, Wall, Window};
+use ropeline::time;
 use serde_json::{Value, json};
 
 use crate::support::{Gate, room_name};
@@ -81,7 +81,7 @@ fn an_operator_moves_the_opening_and_opens_at_once() {
     gate.until("the opening", || phase(&gate) == Some(Phase::Open));
     let metrics = gate.get("/metrics").text;
     assert!(
-        metrics.contains("anteroom_phase{room=\"main\",phase=\"open\"} 1"),
+        metrics.contains("ropeline_phase{room=\"main\",phase=\"open\"} 1"),
         "{metrics}"
     );
     let room = gate.patch("main", r#"{"opens_at": null}"#).ok();

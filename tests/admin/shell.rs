@@ -1,19 +1,19 @@
-//! `anteroom rooms`: the same from a shell, by the real binary.
+//! `ropeline rooms`: the same from a shell, by the real binary.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 
-use anteroom::admin::{Entrance, Options, Token};
-use anteroom::room::Standing;
-use anteroom::token::Reference;
+use ropeline::admin::{Entrance, Options, Token};
+use ropeline::room::Standing;
+use ropeline::token::Reference;
 
 use crate::support::Gate;
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
     command.arg("rooms").args(arguments);
-    command.env_remove("ANTEROOM_ADMIN").env_remove("ANTEROOM_ADMIN_TOKEN");
+    command.env_remove("ROPELINE_ADMIN").env_remove("ROPELINE_ADMIN_TOKEN");
     command
 }
 
@@ -132,7 +132,7 @@ fn a_token_comes_from_a_file_or_the_environment() {
     done(&gate, &["--token-file", file.to_str().expect("text")]);
     let admin = format!("http://{}", gate.address);
     let output = command(&["--admin", &admin])
-        .env("ANTEROOM_ADMIN_TOKEN", "correct horse battery")
+        .env("ROPELINE_ADMIN_TOKEN", "correct horse battery")
         .output();
     assert!(output.expect("runs").status.success());
     let missing = folder.path().join("missing");

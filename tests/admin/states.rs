@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use anteroom::admin::api;
-use anteroom::replica::Condition;
-use anteroom::room::{Change, Effects, Entry, State};
+use ropeline::admin::api;
+use ropeline::replica::Condition;
+use ropeline::room::{Change, Effects, Entry, State};
 
 use crate::harness::redis::{Options, Server};
 use crate::support::{Gate, room_name};
@@ -39,8 +39,8 @@ fn message(gate: &Gate) -> Option<String> {
 }
 
 fn table(gate: &Gate) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
-    command.env_remove("ANTEROOM_ADMIN").env_remove("ANTEROOM_ADMIN_TOKEN");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
+    command.env_remove("ROPELINE_ADMIN").env_remove("ROPELINE_ADMIN_TOKEN");
     let admin = format!("http://{}", gate.address);
     let output = command.args(["gates", "--admin", &admin]).output().expect("runs");
     String::from_utf8(output.stdout).expect("text")
@@ -54,7 +54,7 @@ fn a_gate_whose_state_differs_is_outvoted_told_of_and_loads_the_rooms_anew() {
     // Twice, where the snapshot that it loads is from before what it loses.
     odd.until("what the others know", || odd.replica.stats().outvoted > 0);
     odd.until("the message", || message(odd).as_deref() == Some(LOST));
-    assert!(!odd.get("/metrics").text.contains("anteroom_state_outvoted_total 0"));
+    assert!(!odd.get("/metrics").text.contains("ropeline_state_outvoted_total 0"));
     gates[0].until("agreement again", || {
         let view = gates[0].replica.view();
         let said = view.roster.iter().filter_map(|gate| gate.vote);
@@ -80,7 +80,7 @@ fn two_gates_that_differ_stop_the_calls_until_one_of_them_goes() {
         "{}",
         ready.text
     );
-    assert!(right.get("/metrics").text.contains("anteroom_state_alarm 1"));
+    assert!(right.get("/metrics").text.contains("ropeline_state_alarm 1"));
     let told = table(&right);
     assert!(told.contains("ALARM: the gates' states differ"), "{told}");
     let detail = right

@@ -1,8 +1,8 @@
 //! What the metrics tell of a store that is sick, each way of it on a real server.
 
-use anteroom::log::Trouble;
-use anteroom::replica::Condition;
-use anteroom::room::State;
+use ropeline::log::Trouble;
+use ropeline::replica::Condition;
+use ropeline::room::State;
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl Patient {
 
     /// Until failures of this kind have been counted.
     fn until_failing(&self, kind: Trouble) {
-        let name = format!("anteroom_store_failures_total{{kind=\"{}\"}}", kind.as_str());
+        let name = format!("ropeline_store_failures_total{{kind=\"{}\"}}", kind.as_str());
         until(kind.as_str(), || figure(&self.gate, &name) > 0.0);
     }
 
@@ -58,7 +58,7 @@ fn failures(gate: &Gate) -> Vec<(&'static str, f64)> {
         let name = kind.as_str();
         (
             name,
-            figure(gate, &format!("anteroom_store_failures_total{{kind=\"{name}\"}}")),
+            figure(gate, &format!("ropeline_store_failures_total{{kind=\"{name}\"}}")),
         )
     };
     Trouble::ALL
@@ -68,8 +68,8 @@ fn failures(gate: &Gate) -> Vec<(&'static str, f64)> {
         .collect()
 }
 
-const CONNECTS: &str = "anteroom_store_connects_total";
-const EXCHANGES: &str = "anteroom_store_call_duration_seconds_count{call=\"exchange\"}";
+const CONNECTS: &str = "ropeline_store_connects_total";
+const EXCHANGES: &str = "ropeline_store_call_duration_seconds_count{call=\"exchange\"}";
 
 #[test]
 fn what_ails_a_store_is_counted_by_its_kind() {
@@ -117,7 +117,7 @@ fn a_cut_a_silent_and_a_slow_way_to_the_store_are_told_apart() {
     patient.until_well();
 
     let slower = || {
-        let within = "anteroom_store_call_duration_seconds_bucket{le=\"0.25\",call=\"exchange\"}";
+        let within = "ropeline_store_call_duration_seconds_bucket{le=\"0.25\",call=\"exchange\"}";
         figure(gate, EXCHANGES) - figure(gate, within)
     };
     let before = slower();
@@ -130,7 +130,7 @@ fn a_store_in_a_folder_has_calls_and_no_connections() {
     let gate = Gate::start();
     gate.join("main", "");
     assert!(figure(&gate, EXCHANGES) > 0.0);
-    assert!(figure(&gate, "anteroom_store_call_duration_seconds_count{call=\"snapshot\"}") > 0.0);
+    assert!(figure(&gate, "ropeline_store_call_duration_seconds_count{call=\"snapshot\"}") > 0.0);
     assert!(figure(&gate, CONNECTS) < 1.0);
     assert_eq!(failures(&gate), []);
 }

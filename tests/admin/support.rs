@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anteroom::admin::{AdminServer, Handles, Options, Readiness, Reloads, StartError, serve};
-use anteroom::log::redis::{self, RedisLog};
-use anteroom::log::{self, Embedded, Log};
-use anteroom::metrics::Metrics;
-use anteroom::proxy::{Origins, Stats, UpstreamSettings};
-use anteroom::replica::{self, Arrival, JoinOutcome, Note, Replica, ReplicaThread};
-use anteroom::room::{
-    Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
-};
-use anteroom::token::{Key, KeyId, Keyring, Reference, Secret};
 use http::{HeaderMap, Request};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::TokioIo;
+use ropeline::admin::{AdminServer, Handles, Options, Readiness, Reloads, StartError, serve};
+use ropeline::log::redis::{self, RedisLog};
+use ropeline::log::{self, Embedded, Log};
+use ropeline::metrics::Metrics;
+use ropeline::proxy::{Origins, Stats, UpstreamSettings};
+use ropeline::replica::{self, Arrival, JoinOutcome, Note, Replica, ReplicaThread};
+use ropeline::room::{
+    Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
+};
+use ropeline::token::{Key, KeyId, Keyring, Reference, Secret};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;

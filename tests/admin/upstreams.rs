@@ -19,7 +19,7 @@ fn a_weight_is_set_shown_and_taken_back() {
     assert_eq!(server(gate.get("/api/v1/upstreams").ok()), shown);
     let shown = server(gate.post(SERVER, r#"{"weight": null}"#).ok());
     assert_eq!((&shown["weight"], shown.get("configured_weight")), (&json!(1), None));
-    assert!(gate.get("/metrics").text.contains("anteroom_admin_changes_total 2"));
+    assert!(gate.get("/metrics").text.contains("ropeline_admin_changes_total 2"));
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn a_weight_that_does_not_fit_changes_nothing_and_says_why() {
 fn the_shell_shows_the_servers_and_weighs_them() {
     let gate = Gate::start();
     let run = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
-        command.env_remove("ANTEROOM_ADMIN").env_remove("ANTEROOM_ADMIN_TOKEN");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
+        command.env_remove("ROPELINE_ADMIN").env_remove("ROPELINE_ADMIN_TOKEN");
         let admin = format!("http://{}", gate.address);
         let output = command
             .arg("upstreams")

@@ -1,7 +1,7 @@
 //! Where a session stands, asked as a shop asks it.
 
-use anteroom::room::{CallId, Edition, Standing, Visitor};
-use anteroom::token::Pass;
+use ropeline::room::{CallId, Edition, Standing, Visitor};
+use ropeline::token::Pass;
 use serde_json::{Value, json};
 
 use crate::support::{Gate, keyring, path_of};
@@ -9,7 +9,7 @@ use crate::support::{Gate, keyring, path_of};
 const ASK: &str = "/api/v1/verify";
 
 fn ask(gate: &Gate, session: &str) -> Value {
-    gate.ask("GET", ASK, &[("host", "localhost"), ("anteroom-session", session)], "")
+    gate.ask("GET", ASK, &[("host", "localhost"), ("ropeline-session", session)], "")
         .ok()
 }
 
@@ -29,7 +29,7 @@ fn session(visitor: &Visitor, count: u8, edition: u32) -> String {
         number: visitor.number,
         call: count,
         id: keyring().pass_id(room, line, edition, call),
-        expires_at: anteroom::time::wall(),
+        expires_at: ropeline::time::wall(),
     };
     pass.session_header()
 }
@@ -125,11 +125,11 @@ fn a_forged_name_is_nobodys_and_says_nothing() {
 fn a_question_without_one_session_is_refused() {
     let gate = Gate::start();
     let host = ("host", "localhost");
-    assert!(gate.get(ASK).refused(400).contains("Anteroom-Session"));
-    let twice = [host, ("anteroom-session", "a"), ("anteroom-session", "b")];
+    assert!(gate.get(ASK).refused(400).contains("Ropeline-Session"));
+    let twice = [host, ("ropeline-session", "a"), ("ropeline-session", "b")];
     gate.ask("GET", ASK, &twice, "").refused(400);
     assert_eq!(
-        gate.ask("POST", ASK, &[host, ("anteroom-session", "a")], "").status,
+        gate.ask("POST", ASK, &[host, ("ropeline-session", "a")], "").status,
         405
     );
 }

@@ -1,6 +1,6 @@
 //! One visitor by the reference on their page.
 
-use anteroom::room::Standing;
+use ropeline::room::Standing;
 use serde_json::json;
 
 use crate::support::{Gate, path_of};

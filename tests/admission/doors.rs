@@ -1,6 +1,6 @@
 //! Who says how many are called: a fixed rate, or the real room with its controller.
 
-use anteroom::room::{
+use ropeline::room::{
     Admission, Batch, Change, Claim, End, Entry, GateId, LaneId, LineName, LoadView, Number, Report, RoomChange,
     RoomName, Section, Settings, State, Wall,
 };
@@ -133,7 +133,7 @@ impl Door for Room {
         self.serial += 1;
         let at = self.state.position();
         let entry = Entry {
-            position: anteroom::room::Position {
+            position: ropeline::room::Position {
                 sequence: at.sequence + 1,
                 ..at
             },

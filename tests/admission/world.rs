@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use anteroom::room::{Admission, Bounds, Controller, Report};
-use anteroom::simulate::Saw;
-use anteroom::simulate::shop::{Cliff, Done, Shop};
+use ropeline::room::{Admission, Bounds, Controller, Report};
+use ropeline::simulate::Saw;
+use ropeline::simulate::shop::{Cliff, Done, Shop};
 
 use crate::course::{Chance, Course, SECOND_US};
 

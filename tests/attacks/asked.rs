@@ -36,9 +36,9 @@ impl Way for Traefik {
             ("X-Forwarded-Server", "proxy"),
             ("X-Forwarded-Uri", case.target),
             ("X-Real-Ip", "203.0.113.9"),
-            ("Anteroom-Body", "none"),
+            ("Ropeline-Body", "none"),
         ];
-        ask(&self.0, "GET /.anteroom/forward/traefik", &own, fields, case.body).await
+        ask(&self.0, "GET /.ropeline/forward/traefik", &own, fields, case.body).await
     }
 }
 
@@ -64,9 +64,9 @@ impl Way for Envoy {
             ("x-forwarded-proto", "http"),
             ("x-envoy-internal", "true"),
             ("x-request-id", "7"),
-            ("anteroom-body", "none"),
+            ("ropeline-body", "none"),
         ];
-        let start = format!("{} /.anteroom/forward/envoy{}", case.method, case.target);
+        let start = format!("{} /.ropeline/forward/envoy{}", case.method, case.target);
         ask(&self.0, &start, &own, fields, case.body).await
     }
 }

@@ -103,7 +103,7 @@ impl Case {
             .fields
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let pass = self.inside.then(|| ("Anteroom-Pass".to_owned(), pass.to_owned()));
+        let pass = self.inside.then(|| ("Ropeline-Pass".to_owned(), pass.to_owned()));
         own.chain(pass).collect()
     }
 }

@@ -124,12 +124,12 @@ fn is_leave(answer: &Message) -> bool {
 async fn join(gate: &Gate, line: &str) -> String {
     let pool = Pool::new(gate.address);
     let join =
-        format!("POST /.anteroom/rooms/shop/join{line} HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 0\r\n\r\n");
+        format!("POST /.ropeline/rooms/shop/join{line} HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 0\r\n\r\n");
     let joined = pool.ask(join.as_bytes()).await.unwrap();
     let ticket = joined.json()["ticket"].as_str().unwrap().to_owned();
     let asked = async || {
         let status = format!(
-            "GET /.anteroom/rooms/shop/status{line} HTTP/1.1\r\nHost: shop.test\r\nAnteroom-Ticket: {ticket}\r\n\r\n"
+            "GET /.ropeline/rooms/shop/status{line} HTTP/1.1\r\nHost: shop.test\r\nRopeline-Ticket: {ticket}\r\n\r\n"
         );
         let answer = pool.ask(status.as_bytes()).await.unwrap();
         Some(answer.json()["pass"].as_str()?.to_owned())

@@ -31,14 +31,14 @@ fn signing() -> String {
 fn case(seen: &Seen) -> Case {
     let mut line = seen.line().split(' ');
     let field = |name| seen.request.fields(name).collect::<Vec<_>>();
-    let (sessions, signatures) = (field("anteroom-session"), field("anteroom-signature"));
+    let (sessions, signatures) = (field("ropeline-session"), field("ropeline-signature"));
     assert!(sessions.len() <= 1 && signatures.len() == 1, "{}", seen.request.head);
     Case {
         method: line.next().unwrap().to_owned(),
         target: line.next().unwrap().to_owned(),
         session: sessions.first().copied().unwrap_or_default().to_owned(),
         signature: signatures[0].to_owned(),
-        now_secs: anteroom::time::wall().0 / 1_000,
+        now_secs: ropeline::time::wall().0 / 1_000,
     }
 }
 
@@ -48,7 +48,7 @@ async fn every_forwarded_request_is_confirmed_and_none_that_differs() {
     let gate = gate(shop.address, &signing(), "").await;
     let pool = Arc::new(Pool::new(gate.address));
     let (mut inside, mut other) = (Guest::new(&pool, 1), Guest::new(&pool, 2));
-    let forged = format!("Anteroom-Signature: v1;k=2026-11;t=1;h=0\r\nAnteroom_Signature: x\r\n{PAGE}");
+    let forged = format!("Ropeline-Signature: v1;k=2026-11;t=1;h=0\r\nRopeline_Signature: x\r\n{PAGE}");
     for target in [
         "/",
         "/order?id=5&next=%2Fa%2f%2Fb",
@@ -106,7 +106,7 @@ async fn without_a_key_nothing_is_signed_and_no_copy_comes_through() {
     let shop = Shop::open(&[]).await;
     let gate = gate(shop.address, "", "").await;
     let mut guest = Guest::new(&Arc::new(Pool::new(gate.address)), 1);
-    let forged = format!("Anteroom-Signature: v1;k=a;t=1;h=0\r\nAnteroom_Signature: x\r\n{PAGE}");
+    let forged = format!("Ropeline-Signature: v1;k=a;t=1;h=0\r\nRopeline_Signature: x\r\n{PAGE}");
     guest.send("GET", "/", &forged, "").await.unwrap();
     let head = shop.seen()[0].request.head.to_ascii_lowercase();
     assert!(!head.contains("signature"), "{head}");
@@ -114,7 +114,7 @@ async fn without_a_key_nothing_is_signed_and_no_copy_comes_through() {
 
 /// What the gate says of a session, asked with this token.
 async fn verified(gate: &Gate, session: &str, token: &str) -> (u16, Value) {
-    let (host, session) = (gate.admin.address, format!("Anteroom-Session: {session}\r\n"));
+    let (host, session) = (gate.admin.address, format!("Ropeline-Session: {session}\r\n"));
     let fields = format!("Host: {host}\r\nAuthorization: Bearer {token}\r\n{session}");
     let request = format!("GET /api/v1/verify HTTP/1.1\r\n{fields}\r\n");
     let answer = gate.admin.ask(request.as_bytes()).await.unwrap();

@@ -1,7 +1,7 @@
 //! Known answers: the gate's own signer wrote none of them.
 
-use anteroom::room::Wall;
-use anteroom::token::{Key, KeyId, RequestSigner, Secret};
+use ropeline::room::Wall;
+use ropeline::token::{Key, KeyId, RequestSigner, Secret};
 
 use crate::languages::{Case, answers};
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::time::uptime;
+use ropeline::time::uptime;
 use serde_json::Value;
 use tokio::runtime::{self, Runtime};
 use tokio::task::{JoinSet, spawn_blocking, yield_now};
@@ -90,7 +90,7 @@ async fn figures_that_stop_call_nobody_and_page_log_and_api_say_so() {
     gate.start();
     gate.ready().await;
     let pool = Arc::new(Pool::new(gate.address));
-    let page = "/.anteroom/forward/envoy/seats";
+    let page = "/.ropeline/forward/envoy/seats";
     let newcomer = |index| {
         let mut guest = Guest::new(&pool, index);
         guest.says("X-Forwarded-Proto", "http");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::time::uptime;
+use ropeline::time::uptime;
 use serde_json::Value;
 use tokio::task::{JoinSet, yield_now};
 use tokio::time::timeout;

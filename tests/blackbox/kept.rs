@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use anteroom::log::Kept;
-use anteroom::room::State;
+use ropeline::log::Kept;
+use ropeline::room::State;
 
 use crate::crowd::ledger::Ledger;
 

@@ -21,7 +21,7 @@ type House = crate::house::House<Direct>;
 async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_many() {
     let _machine = MACHINE.lock().await;
     let mut chance = seed::of_run("kills");
-    let kills = number("ANTEROOM_KILLS").unwrap_or(100);
+    let kills = number("ROPELINE_KILLS").unwrap_or(100);
     let shop = Shop::open(REPLIES).await;
     let mut gate = Gate::open(shop.address, &FIFTY.room(), LIMITS).await;
     let world = Arc::new(World::new(Pool::new(gate.address), FIFTY, true, (200, 1_500)));

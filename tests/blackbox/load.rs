@@ -24,7 +24,7 @@ pub const BOUND: Duration = Duration::from_secs(900);
 
 /// People in the crowd.
 pub fn people() -> u32 {
-    number("ANTEROOM_VISITORS")
+    number("ROPELINE_VISITORS")
         .and_then(|people| u32::try_from(people).ok())
         .unwrap_or(2_000)
 }

@@ -1,7 +1,7 @@
 //! Marks of virtual visitors, signed with the gate's own keys: genuine, each of them, and good for one rehearsal alone.
 
-use anteroom::room::{RehearsalId, RoomName, Wall};
-use anteroom::token::Mark;
+use ropeline::room::{RehearsalId, RoomName, Wall};
+use ropeline::token::Mark;
 
 use crate::gate::{keyring, keyring_of, room};
 use crate::guest::PAGE;
@@ -22,7 +22,7 @@ fn mark() -> Mark {
 }
 
 fn in_ms(ms: u64) -> Wall {
-    anteroom::time::wall().plus(ms)
+    ropeline::time::wall().plus(ms)
 }
 
 async fn tells(house: &House, what: &str, body: &str) {
@@ -38,10 +38,10 @@ async fn begin(house: &House, id: RehearsalId) {
 
 /// A newcomer shows a mark. What it is refused for, or that the gate has answered in place of the shop.
 async fn shows(house: &House, text: &str, target: &str) -> String {
-    let fields = format!("{PAGE}Anteroom-Rehearsal: {text}\r\n");
+    let fields = format!("{PAGE}Ropeline-Rehearsal: {text}\r\n");
     let answer = house.guest().once("GET", target, &fields, "").await.unwrap();
     match answer.status() {
-        200 => assert_eq!(answer.field("anteroom-rehearsal"), Some(&*ID.to_string())),
+        200 => assert_eq!(answer.field("ropeline-rehearsal"), Some(&*ID.to_string())),
         other => assert_eq!(other, 403, "{}", answer.head),
     }
     answer.word().to_owned()
@@ -131,7 +131,7 @@ async fn a_mark_is_good_for_its_rehearsal_its_size_and_its_time() {
 async fn a_cookie_of_a_virtual_visitor_without_the_mark_is_refused_during_a_rehearsal_and_is_nothing_else() {
     let house = House::open("total_active_users = 100", "").await;
     let mut guest = house.guest();
-    guest.jar.insert("anteroom-rehearsal-pass-shop".into(), "x".into());
+    guest.jar.insert("ropeline-rehearsal-pass-shop".into(), "x".into());
     assert!(guest.once("GET", "/seats", PAGE, "").await.unwrap().is_the_shops());
     begin(&house, ID).await;
     for target in ["/seats", "/robots.txt"] {

@@ -76,9 +76,9 @@ async fn a_server_that_is_killed_costs_no_visitor_an_answer() {
     );
     let metrics = gate.admin_ask("GET", "/metrics", "").await.text();
     for line in [
-        format!("anteroom_upstream_healthy{{origin=\"{}\"}} 0", dying.address),
-        format!("anteroom_upstream_healthy{{origin=\"{}\"}} 1", living.address),
-        format!("anteroom_upstream_failures_total{{origin=\"{}\"}} 0", living.address),
+        format!("ropeline_upstream_healthy{{origin=\"{}\"}} 0", dying.address),
+        format!("ropeline_upstream_healthy{{origin=\"{}\"}} 1", living.address),
+        format!("ropeline_upstream_failures_total{{origin=\"{}\"}} 0", living.address),
     ] {
         assert!(metrics.contains(&line), "no {line} in\n{metrics}");
     }
@@ -109,7 +109,7 @@ async fn who_finds_the_shop_full_is_told_when_to_come_back() {
     tokio::time::timeout(PATIENCE, taken).await.unwrap();
     let refused = Wire::open(gate.address).await.unwrap().ask(GET).await.unwrap();
     assert_eq!((refused.status(), refused.field("retry-after")), (503, Some("5")));
-    assert_eq!(refused.field("anteroom-status"), Some("exhausted"));
+    assert_eq!(refused.field("ropeline-status"), Some("exhausted"));
     drop(first);
     gate.stop();
 }

@@ -1,7 +1,7 @@
 //! A link with a code, for somebody who has a place in line already.
 
-use anteroom::room::{CodeId, LineName, RoomName, Wall};
-use anteroom::token::{Code, Grant, Key, KeyId, Keyring, Secret};
+use ropeline::room::{CodeId, LineName, RoomName, Wall};
+use ropeline::token::{Code, Grant, Key, KeyId, Keyring, Secret};
 
 use crate::hall::{self, ROOM};
 use crate::harness::browser::Browser;
@@ -36,7 +36,7 @@ async fn a_link_asks_first_and_the_place_is_kept_or_given_up_by_the_visitor() {
     let folder = tempfile::tempdir().expect("a folder");
     let (gate, secured) = hall::open_secured(folder.path(), 1, &lanes()).await;
     let _inside = hall::insider(&gate).await;
-    let link = format!("/seats?anteroom_code={}", code());
+    let link = format!("/seats?ropeline_code={}", code());
     let without = Look {
         scripts: false,
         ..Look::default()

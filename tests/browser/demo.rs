@@ -1,4 +1,4 @@
-//! `anteroom demo` as its reader tries it: three browsers, one command.
+//! `ropeline demo` as its reader tries it: three browsers, one command.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::harness::process::Process;
 #[tokio::test]
 async fn of_three_browsers_two_get_in_and_the_third_follows() {
     let folder = tempfile::tempdir().expect("a folder for the demo");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
     command.args([
         "demo",
         "--listen",

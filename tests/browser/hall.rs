@@ -62,7 +62,7 @@ async fn shop() -> SocketAddr {
     let bind = async || TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let (shop, provider) = (bind().await, bind().await);
     let address = shop.local_addr().expect("bound above");
-    tokio::spawn(anteroom::demo::serve(shop, provider, pending()));
+    tokio::spawn(ropeline::demo::serve(shop, provider, pending()));
     address
 }
 

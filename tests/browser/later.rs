@@ -25,7 +25,7 @@ async fn line() -> Gate {
 
 /// The operator lets only one in a minute from now on.
 fn slow_down(gate: &Gate) {
-    let ended = Command::new(env!("CARGO_BIN_EXE_anteroom"))
+    let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
         .args(["rooms", "set", ROOM, "--rate", "1", "--admin", &gate.admin])
         .output()
         .expect("the program runs");

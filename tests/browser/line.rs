@@ -130,7 +130,7 @@ async fn an_hour_without_scripts_stays_small_on_the_wire() {
     let _inside = hall::insider(&gate).await;
     let mut guest = Guest::new(&gate.address);
     let whole = guest.visit("/seats").await;
-    let check = format!("/.anteroom/rooms/{ROOM}/check?to=%2Fseats&reload=bare");
+    let check = format!("/.ropeline/rooms/{ROOM}/check?to=%2Fseats&reload=bare");
     let marked = guest.visit(&check).await;
     assert_eq!((marked.status, marked.gate.as_deref()), (303, Some("check")));
     let bare = guest.visit("/seats").await;
@@ -179,7 +179,7 @@ async fn two_tabs_share_one_place() {
     assert_eq!(self::reference(&browser).await, reference);
     assert!(browser.text().await.contains("You are next"), "not behind itself");
     eventually("one stream for both tabs", async || {
-        (gate.metric("anteroom_streams").await == 1).then_some(())
+        (gate.metric("ropeline_streams").await == 1).then_some(())
     })
     .await;
     inside.leave(ROOM).await;

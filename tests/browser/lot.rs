@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use anteroom::logging::rfc3339;
-use anteroom::room::Wall;
-use anteroom::time;
+use ropeline::logging::rfc3339;
+use ropeline::room::Wall;
+use ropeline::time;
 use serde_json::Value;
 
 use crate::hall::{self, ROOM};
@@ -22,8 +22,8 @@ const BEACON: &str = "drand quicknet round 22000000, randomness";
 const VALUE: &str = "7d1f2c0a8a5be4cb1c5d1c4d9b6f0d2e33a1b8f0a4f7b6c9e2d1f0a3b4c5d6e7";
 
 /// What an operator's command says, with its exit code.
-fn anteroom(arguments: &[&str]) -> (Option<i32>, String) {
-    let ended = Command::new(env!("CARGO_BIN_EXE_anteroom"))
+fn ropeline(arguments: &[&str]) -> (Option<i32>, String) {
+    let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
         .args(arguments)
         .output()
         .expect("it runs");
@@ -89,7 +89,7 @@ async fn a_draw_with_a_beacon_is_promised_closed_made_and_checked() {
     let page = browser.shows(&commitment).await;
     assert!(page.contains(BEACON), "{page}");
     browser.screenshot("lot-promised").await;
-    let early = anteroom(&["draw", ROOM, "--admin", &admin, "--beacon-value", VALUE]);
+    let early = ropeline(&["draw", ROOM, "--admin", &admin, "--beacon-value", VALUE]);
     assert!(
         early.0 == Some(1) && early.1.contains("the line is not closed yet"),
         "{early:?}"
@@ -105,14 +105,14 @@ async fn a_draw_with_a_beacon_is_promised_closed_made_and_checked() {
     }
     let mut late = Guest::new(&gate.address);
     late.visit("/seats").await;
-    let made = anteroom(&["draw", ROOM, "--admin", &admin, "--beacon-value", VALUE]);
+    let made = ropeline(&["draw", ROOM, "--admin", &admin, "--beacon-value", VALUE]);
     assert!(made.0 == Some(0) && made.1.contains("state       made"), "{made:?}");
-    let again = anteroom(&["draw", ROOM, "--admin", &admin, "--beacon-value", VALUE]);
+    let again = ropeline(&["draw", ROOM, "--admin", &admin, "--beacon-value", VALUE]);
     assert!(again.0 == Some(1) && again.1.contains("the draw is made"), "{again:?}");
 
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("figures.json");
-    let (code, figures) = anteroom(&["draw", ROOM, "--admin", &admin, "--figures", "0"]);
+    let (code, figures) = ropeline(&["draw", ROOM, "--admin", &admin, "--figures", "0"]);
     assert_eq!(code, Some(0), "{figures}");
     std::fs::write(&file, &figures).expect("written");
     let file = file.to_str().expect("a path");
@@ -120,7 +120,7 @@ async fn a_draw_with_a_beacon_is_promised_closed_made_and_checked() {
         let status = stands(guest, "drawn", |status| status["draw"]["place"].is_u64()).await;
         assert_eq!(status["draw"]["number"], number, "{status}");
         let (number, place) = (number.to_string(), status["draw"]["place"].to_string());
-        let checked = anteroom(&["verify-draw", file, &number, "--place", &place, "--expect", &commitment]);
+        let checked = ropeline(&["verify-draw", file, &number, "--place", &place, "--expect", &commitment]);
         assert_eq!(checked.0, Some(0), "{checked:?}");
     }
     let status = late.status(ROOM).await;

@@ -1,7 +1,7 @@
 //! A sale by its schedule, from the countdown to inside, as one visitor sees it who only keeps the page open.
 
-use anteroom::logging::rfc3339;
-use anteroom::time;
+use ropeline::logging::rfc3339;
+use ropeline::time;
 
 use crate::hall;
 use crate::harness::browser::Browser;

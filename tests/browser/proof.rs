@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anteroom::time::uptime;
+use ropeline::time::uptime;
 
 use crate::hall;
 use crate::harness::browser::Browser;

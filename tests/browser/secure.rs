@@ -16,25 +16,25 @@ async fn shop_socket_and_line_are_all_on_one_connection_of_http2() {
     browser.open(&format!("{address}/seats")).await;
     browser.shows("120 seats are free.").await;
     assert_eq!(protocol(&browser).await, "h2");
-    let shaken = gate.metric("anteroom_tls_handshakes_total").await;
+    let shaken = gate.metric("ropeline_tls_handshakes_total").await;
     browser.open(&format!("{address}/ticker")).await;
     browser.shows("connected").await;
     // Over HTTP/1.1 the socket would have needed a connection of its own.
-    assert_eq!(gate.metric("anteroom_tls_handshakes_total").await, shaken);
-    counts(&gate, "anteroom_tunnels", 1).await;
+    assert_eq!(gate.metric("ropeline_tls_handshakes_total").await, shaken);
+    counts(&gate, "ropeline_tunnels", 1).await;
 
     let waiting = Browser::start(Look::default()).await;
     waiting.open(&format!("{address}/seats")).await;
     waiting.awaits("h1").await;
     assert_eq!(protocol(&waiting).await, "h2");
     waiting.screenshot("waiting-http2").await;
-    counts(&gate, "anteroom_streams", 1).await;
-    browser.open(&format!("{address}/.anteroom/health")).await;
-    let left = "return fetch('/.anteroom/rooms/hall/leave', { method: 'POST' }).then(a => a.status)";
+    counts(&gate, "ropeline_streams", 1).await;
+    browser.open(&format!("{address}/.ropeline/health")).await;
+    let left = "return fetch('/.ropeline/rooms/hall/leave', { method: 'POST' }).then(a => a.status)";
     let status = browser.client.execute(left, Vec::new()).await.expect("a script");
     assert!(status.as_u64().is_some_and(|status| status < 400), "{status}");
     waiting.shows("Choose your seats").await;
-    counts(&gate, "anteroom_tunnels", 0).await;
+    counts(&gate, "ropeline_tunnels", 0).await;
 }
 
 /// A browser may know of a connection before the gate has counted it.

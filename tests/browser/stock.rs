@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use anteroom::logging::rfc3339;
-use anteroom::time;
+use ropeline::logging::rfc3339;
+use ropeline::time;
 
 use crate::hall::{self, ROOM};
 use crate::harness::browser::Browser;
@@ -27,7 +27,7 @@ async fn browsers<const N: usize>() -> Vec<Browser> {
 
 /// The operator sets something of the room.
 fn set(gate: &Gate, key: &str, value: &str) {
-    let ended = Command::new(env!("CARGO_BIN_EXE_anteroom"))
+    let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
         .args(["rooms", "set", ROOM, key, value, "--admin", &gate.admin])
         .output()
         .expect("the program runs");

@@ -284,7 +284,7 @@ fn every_gate_takes_it_and_one_that_starts_later_and_all_after_the_stores_loss()
     for gate in [&one, &two, &three] {
         until("the end of the room", || only_the_file(gate).then_some(()));
         until("the end of its paths", || {
-            let asked = gate.visitor().asks("GET /.anteroom/rooms/vip/status", "", "");
+            let asked = gate.visitor().asks("GET /.ropeline/rooms/vip/status", "", "");
             (asked.status == 404).then_some(())
         });
     }
@@ -318,7 +318,7 @@ fn a_gate_that_cannot_take_a_room_says_so_and_goes_on_until_it_can() {
     );
     assert!(untaken(&one).is_null());
     assert_eq!(all(&two)[1], ("vip".to_owned(), "elsewhere".to_owned()));
-    assert!(two.program.runs() && two.figure("anteroom_rooms_untaken") == 1);
+    assert!(two.program.runs() && two.figure("ropeline_rooms_untaken") == 1);
     let line = line_with(&two.program.err(), "a room that an operator added is not taken here").unwrap();
     assert_eq!(line["room"], "vip");
     let shown = second.run(&["gates", "--admin", &two.admin.to_string()]);

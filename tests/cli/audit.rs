@@ -1,4 +1,4 @@
-//! An archive made by gates at work, and what `anteroom report` and `anteroom log` make of it.
+//! An archive made by gates at work, and what `ropeline report` and `ropeline log` make of it.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -84,7 +84,7 @@ fn a_gates_archive_and_its_data_folder_tell_the_same_and_nothing_of_anybody() {
     for file in files(&site, "archive") {
         all += &String::from_utf8_lossy(&fs::read(file).unwrap());
     }
-    for visitors in ["127.0.0.1", "anteroom-ticket", "user-agent", "Mozilla"] {
+    for visitors in ["127.0.0.1", "ropeline-ticket", "user-agent", "Mozilla"] {
         assert!(!all.contains(visitors), "{visitors}");
     }
 }
@@ -300,7 +300,7 @@ fn gates_that_are_restarted_one_after_the_other_leave_a_whole_archive() {
         (room["sessions"] == 1).then_some(())
     });
     let snapshots = |gates: &VecDeque<Gate>| {
-        let saved = |gate: &Gate| gate.figure("anteroom_store_snapshots_total");
+        let saved = |gate: &Gate| gate.figure("ropeline_store_snapshots_total");
         gates.iter().map(saved).sum::<u64>()
     };
     for _ in 0..2 {

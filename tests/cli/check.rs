@@ -1,4 +1,4 @@
-//! `anteroom check`: every mistake at once, and nothing where there is none.
+//! `ropeline check`: every mistake at once, and nothing where there is none.
 
 use std::fs;
 use std::path::Path;

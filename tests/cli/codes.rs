@@ -25,7 +25,7 @@ fn code(site: &Site, more: &[&str]) -> String {
 }
 
 fn follows(visitor: &mut Visitor, code: &str) -> Answer {
-    visitor.goes_to(&format!("/sale?a=%20&anteroom_code={code}&b"))
+    visitor.goes_to(&format!("/sale?a=%20&ropeline_code={code}&b"))
 }
 
 fn lane(visitor: &mut Visitor) -> Value {
@@ -33,8 +33,8 @@ fn lane(visitor: &mut Visitor) -> Value {
 }
 
 fn joins_as_app(gate: &Gate, code: &str) -> Answer {
-    let fields = format!("Accept: application/json\r\nContent-Length: 0\r\nAnteroom-Code: {code}\r\n");
-    gate.visitor().asks("POST /.anteroom/rooms/shop/join", &fields, "")
+    let fields = format!("Accept: application/json\r\nContent-Length: 0\r\nRopeline-Code: {code}\r\n");
+    gate.visitor().asks("POST /.ropeline/rooms/shop/join", &fields, "")
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     assert_eq!(follows(&mut second, &code).status, 303);
     second.goes_to("/sale");
     assert_eq!(second.position(), Some(2));
-    assert_eq!(gate.figure("anteroom_codes_total{fate=\"code_accepted\"}"), 2);
+    assert_eq!(gate.figure("ropeline_codes_total{fate=\"code_accepted\"}"), 2);
     // Whoever only follows the link, however often, has no place.
     for _ in 0..3 {
         assert_eq!(follows(&mut gate.visitor(), &code).status, 303);
@@ -71,7 +71,7 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     // The shop gives back what it was sent.
     let shown = visitor.goes_to("/sale");
     assert!(
-        shown.is_the_shops() && !shown.body.contains(&code) && !shown.body.contains("anteroom-code"),
+        shown.is_the_shops() && !shown.body.contains(&code) && !shown.body.contains("ropeline-code"),
         "{shown:?}"
     );
     let said = gate.stop();
@@ -93,7 +93,7 @@ fn a_link_takes_nobodys_place_away_and_the_button_of_its_page_does() {
         let fields = format!(
             "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Site: {from}\r\n"
         );
-        let asked = visitor.asks(&format!("GET /sale?a=%20&anteroom_code={code}&b"), &fields, "");
+        let asked = visitor.asks(&format!("GET /sale?a=%20&ropeline_code={code}&b"), &fields, "");
         assert_eq!((asked.status, asked.word()), (200, "code_use"), "{from}: {asked:?}");
         assert_eq!(visitor.jar, before, "{from}: neither place nor code");
         visitor.goes_to("/sale");
@@ -150,15 +150,15 @@ fn a_link_leads_to_a_path_on_this_host_however_short_the_target_is() {
     let gate = site.start();
     let _inside = gate.insider();
     for target in ["//", "//0", "//ab", "//evil.test", "/%2f", "/%5Cab", "/%2Fevil.test"] {
-        let led = gate.visitor().goes_to(&format!("{target}?anteroom_code={code}"));
+        let led = gate.visitor().goes_to(&format!("{target}?ropeline_code={code}"));
         let location = led.header("location");
         // A target that a shop may read in two ways is refused before.
         let on_this_host = location.starts_with('/') && !location.starts_with("//") && !location.starts_with("/%");
         assert!(led.status == 400 || on_this_host, "{target}: {led:?}");
         let mut visitor = gate.visitor();
         for asks in [
-            format!("GET /.anteroom/rooms/shop/check?to={target}&ticket=any"),
-            format!("POST /.anteroom/rooms/shop/afresh?to={target}"),
+            format!("GET /.ropeline/rooms/shop/check?to={target}&ticket=any"),
+            format!("POST /.ropeline/rooms/shop/afresh?to={target}"),
         ] {
             let fields =
                 "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nContent-Length: 0\r\n";
@@ -196,7 +196,7 @@ fn a_code_that_cannot_be_used_is_told_so_with_a_way_to_go_on() {
         assert!(refused.body.contains(text), "{}", refused.body);
         assert!(refused.body.contains("Go on without the code"), "{}", refused.body);
         assert!(
-            !refused.body.contains("anteroom_code"),
+            !refused.body.contains("ropeline_code"),
             "the link is without it: {}",
             refused.body
         );

@@ -33,7 +33,7 @@ fn what_is_used_at_one_gate_is_used_at_the_other() {
     let (site, gates) = gates(&store);
     let code = single(&site, "lane:press");
     let mut first = gates[0].visitor();
-    assert_eq!(first.goes_to(&format!("/sale?anteroom_code={code}")).status, 303);
+    assert_eq!(first.goes_to(&format!("/sale?ropeline_code={code}")).status, 303);
     let before = first.clone();
     assert_eq!(first.goes_to("/sale").word(), "waiting");
     assert_eq!(first.status()["lane"], "press");
@@ -61,7 +61,7 @@ fn of_two_who_show_a_code_at_two_gates_at_once_one_has_it() {
         let start = Barrier::new(2);
         let shows = |gate: &Gate| {
             let mut visitor = gate.visitor();
-            assert_eq!(visitor.goes_to(&format!("/sale?anteroom_code={code}")).status, 303);
+            assert_eq!(visitor.goes_to(&format!("/sale?ropeline_code={code}")).status, 303);
             start.wait();
             let answer = visitor.goes_to("/sale");
             (visitor, answer)

@@ -33,7 +33,7 @@ fn the_help_of_every_command_holds_an_example() {
             .out
             .split_once("Examples:\n")
             .unwrap_or_else(|| panic!("no example: {}", ended.out));
-        let wanted = format!("  anteroom {}", command.first().unwrap_or(&"run"));
+        let wanted = format!("  ropeline {}", command.first().unwrap_or(&"run"));
         assert!(
             examples.lines().any(|line| line.starts_with(&wanted)),
             "{command:?}: {examples}"
@@ -87,7 +87,7 @@ fn a_template_of_ones_own_is_shown_and_its_mistake_told() {
     fs::write(&template, "<h1>{{ heading }</h1>").unwrap();
     let ended = Program::run(folder.path(), &args);
     assert!(
-        ended.code == Some(1) && ended.err.starts_with("anteroom page: "),
+        ended.code == Some(1) && ended.err.starts_with("ropeline page: "),
         "{ended:?}"
     );
 

@@ -63,7 +63,7 @@ fn a_crawler_is_put_off_until_it_is_verified_and_then_passes_without_a_place() {
     let first = comes(&gate, "GET /", AGENT, GOOGLE);
     assert!(is_put_off(&first, "waiting"), "{first:?}");
     until("the failed lookup", || {
-        (gate.figure("anteroom_crawler_lookups_total{found=\"failed\"}") == 1).then_some(())
+        (gate.figure("ropeline_crawler_lookups_total{found=\"failed\"}") == 1).then_some(())
     });
     let failed = comes(&gate, "GET /", AGENT, GOOGLE);
     assert!(
@@ -98,8 +98,8 @@ fn a_crawler_is_put_off_until_it_is_verified_and_then_passes_without_a_place() {
     let before = waiting(&gate);
     assert!(comes(&gate, "GET /", AGENT, other).is_the_shops());
     assert_eq!((waiting(&gate), dns.asked(other)), (before, asked));
-    assert!(gate.figure("anteroom_requests_total{room=\"shop\",outcome=\"crawler\"}") >= 4);
-    assert_eq!(gate.figure("anteroom_crawlers_verified "), 1);
+    assert!(gate.figure("ropeline_requests_total{room=\"shop\",outcome=\"crawler\"}") >= 4);
+    assert_eq!(gate.figure("ropeline_crawlers_verified "), 1);
     // What it is told outlives another file.
     site.edit("users = 1", "users = 1\ncrawler_max = 0");
     reload::taken(&site, &gate);
@@ -135,7 +135,7 @@ fn who_only_says_to_be_a_crawler_stands_in_line_as_anybody() {
         });
     }
     until("both in line", || (waiting(&gate) == 2).then_some(()));
-    assert_eq!(gate.figure("anteroom_crawlers_verified "), 0);
+    assert_eq!(gate.figure("ropeline_crawlers_verified "), 0);
     let elsewhere = comes(&gate, "GET /", "DuckDuckBot/1.1", "203.0.114.1");
     assert_eq!((elsewhere.status, elsewhere.word()), (200, "waiting"));
     assert_eq!(dns.asked("203.0.114.1"), 0);
@@ -213,9 +213,9 @@ fn a_proxy_that_asks_is_told_no_since_nobody_could_count() {
     let gate = site.start();
     let _inside = gate.insider();
     let asked = "X-Forwarded-Method: GET\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: shop.example\r\nX-Forwarded-Uri: /\r\n\
-                 Anteroom-Body: none\r\n";
+                 Ropeline-Body: none\r\n";
     let fields = format!("{}{asked}", fields("DuckDuckBot/1.1", "203.0.113.9"));
-    let answer = gate.visitor().asks("GET /.anteroom/forward/traefik", &fields, "");
+    let answer = gate.visitor().asks("GET /.ropeline/forward/traefik", &fields, "");
     assert!(is_put_off(&answer, "waiting"), "{answer:?}");
 }
 

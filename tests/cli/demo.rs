@@ -1,4 +1,4 @@
-//! `anteroom demo`: of three visitors two get in, and the third follows when one of them has paid.
+//! `ropeline demo`: of three visitors two get in, and the third follows when one of them has paid.
 
 use rustix::process::Signal;
 

@@ -62,8 +62,8 @@ fn a_second_signal_ends_it_at_once() {
     told_to_drain(&gate);
     // Sent to the process and to its group, as some do.
     gate.program.signal(Signal::TERM);
-    let later = anteroom::time::uptime() + Duration::from_millis(1_200);
-    while anteroom::time::uptime() < later {
+    let later = ropeline::time::uptime() + Duration::from_millis(1_200);
+    while ropeline::time::uptime() < later {
         std::thread::park_timeout(Duration::from_millis(50));
     }
     assert!(gate.program.runs());

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use anteroom::logging::rfc3339;
-use anteroom::time;
+use ropeline::logging::rfc3339;
+use ropeline::time;
 
 use crate::gate::{Gate, Site};
 use crate::until;

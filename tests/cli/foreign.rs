@@ -11,7 +11,7 @@ const BRIEF: &str = "session_duration = \"20s\"\nclaim_deadline = \"4s\"\ngrace 
 /// Stands in the configuration until a gate's store is known.
 const NOWHERE: &str = "redis://nowhere";
 
-const TICKET: &str = "anteroom-ticket-shop";
+const TICKET: &str = "ropeline-ticket-shop";
 
 /// A gate on a store of its own that calls, and the incarnation of its log.
 fn alone(site: &Site, from: &str, to: &Server) -> (Gate, u64) {

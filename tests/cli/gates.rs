@@ -129,7 +129,7 @@ fn gates_that_died_with_the_store_are_waited_for_until_an_operator_ends_that() {
     assert!(ready.status == 200 && ready.body.contains("healing for"), "{ready:?}");
     waiting.at = other.address;
     let told = says(&site, &other, &["gates"]).out;
-    assert!(told.contains("anteroom gates --end-wait"), "{told}");
+    assert!(told.contains("ropeline gates --end-wait"), "{told}");
     let status = waiting.status();
     if other.asks_admin("/api/v1/gates").json()["gate"]["condition"] == "healing" {
         assert_eq!(
@@ -167,7 +167,7 @@ fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_th
     let (_, joined) = position.as_str().and_then(|at| at.split_once('-')).expect("a position");
     let joined: u64 = joined.parse().expect("a sequence");
     until("a snapshot in which they are", || {
-        let saved: Option<u64> = store.ask("HGET {anteroom}:head saved");
+        let saved: Option<u64> = store.ask("HGET {ropeline}:head saved");
         saved.filter(|sequence| *sequence >= joined)
     });
     one.kill();

@@ -54,8 +54,8 @@ fn an_old_ticket_stops_its_own_room_only_and_an_operator_is_heard_meanwhile() {
     let left = room(&gate, "shop")["healing_secs"].as_u64().expect("it heals");
     assert!((1..=300).contains(&left), "half of grace at most: {left}");
     assert!(room(&gate, "other").get("healing_secs").is_none());
-    assert_eq!(gate.figure("anteroom_room_healing_seconds{room=\"other\"}"), 0);
-    assert!(gate.figure("anteroom_room_healing_seconds{room=\"shop\"}") > 0);
+    assert_eq!(gate.figure("ropeline_room_healing_seconds{room=\"other\"}"), 0);
+    assert!(gate.figure("ropeline_room_healing_seconds{room=\"shop\"}") > 0);
     assert!(
         gate.visitor().goes_to("/other/page").is_the_shops(),
         "the other room calls"
@@ -80,7 +80,7 @@ fn an_operator_ends_what_old_tickets_stopped_and_nothing_stops_the_room_again() 
     let mut newcomer = gate.visitor();
     assert_eq!(newcomer.goes_to("/").word(), "waiting");
     let shown = rooms(&site, &gate, &[]);
-    assert!(shown.out.contains("anteroom rooms end-healing shop"), "{shown:?}");
+    assert!(shown.out.contains("ropeline rooms end-healing shop"), "{shown:?}");
     let ended = rooms(&site, &gate, &["end-healing", "shop", "--reason", "an old cookie"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(room(&gate, "shop").get("healing_secs").is_none());

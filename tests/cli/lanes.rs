@@ -57,7 +57,7 @@ fn a_network_has_a_lane_of_its_own_with_positions_of_its_own() {
         "{shown:?}"
     );
     assert_eq!(members[1].status()["waiting"], 2, "of the same lane");
-    assert_eq!(gate.figure("anteroom_lane_waiting{room=\"shop\",lane=\"members\"}"), 2);
+    assert_eq!(gate.figure("ropeline_lane_waiting{room=\"shop\",lane=\"members\"}"), 2);
     let told = site.run(&["rooms", "--admin", &gate.admin.to_string()]);
     assert!(
         told.out

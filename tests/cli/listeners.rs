@@ -70,7 +70,7 @@ fn who_is_behind_a_unix_socket_can_be_trusted_and_can_announce() {
     assert_eq!(asks(&path, "", "/"), "");
     let figures = gate.asks_admin("/metrics").body;
     assert!(
-        figures.contains("anteroom_connections_unannounced_total 1\n"),
+        figures.contains("ropeline_connections_unannounced_total 1\n"),
         "{figures}"
     );
     let told = line_with(&gate.program.err(), "did not begin with a PROXY header").unwrap();

@@ -61,8 +61,8 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Asks until there is an answer; panics with `what` when none came.
 fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let end = anteroom::time::uptime() + PATIENCE;
-    while anteroom::time::uptime() < end {
+    let end = ropeline::time::uptime() + PATIENCE;
+    while ropeline::time::uptime() < end {
         if let Some(answer) = ask() {
             return answer;
         }

@@ -1,7 +1,7 @@
 //! A disk that is full: a real limit on the size of files, set on the running gate from outside and lifted again.
 
-use anteroom::room::{LineName, Number, RoomName};
-use anteroom::token::{Key, KeyId, Keyring, Secret, Ticket, TicketPlace};
+use ropeline::room::{LineName, Number, RoomName};
+use ropeline::token::{Key, KeyId, Keyring, Secret, Ticket, TicketPlace};
 use rustix::process::{Resource, Rlimit, prlimit};
 
 use crate::gate::{Gate, Site, line_with};
@@ -36,7 +36,7 @@ fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_nu
         let mut newcomer = gate.visitor();
         let page = newcomer.goes_to("/");
         assert_eq!((page.status, page.word()), (200, "joining"), "{page:?}");
-        assert!(newcomer.jar.contains_key("anteroom-ticket-shop"), "{:?}", newcomer.jar);
+        assert!(newcomer.jar.contains_key("ropeline-ticket-shop"), "{:?}", newcomer.jar);
         assert_eq!(newcomer.status()["state"], "joining");
         newcomers.push(newcomer);
     }
@@ -118,7 +118,7 @@ fn a_room_that_opens_in_an_outage_lets_everybody_past_until_the_log_is_back() {
     assert_eq!(first.status()["state"], "inside", "so that its page goes in by itself");
     assert!(inside.goes_to("/basket").is_the_shops());
     let metrics = gate.asks_admin("/metrics").body;
-    let counted = "anteroom_requests_total{room=\"shop\",outcome=\"let_past\"} 4";
+    let counted = "ropeline_requests_total{room=\"shop\",outcome=\"let_past\"} 4";
     assert!(metrics.contains(counted), "{metrics}");
     let rooms = gate.asks_admin("/api/v1/rooms").json();
     assert_eq!(rooms["rooms"][0]["let_past"], true, "{rooms}");
@@ -169,7 +169,7 @@ fn what_an_operator_holds_is_not_opened_by_an_outage() {
 }
 
 const SECRET: &str = "a secret of the tests, long enough for any key ring there is";
-const TICKET: &str = "anteroom-ticket-shop";
+const TICKET: &str = "ropeline-ticket-shop";
 
 /// A ticket of the same kind, for a number that the room has not given.
 fn unknown(ticket: &str) -> String {
@@ -238,8 +238,8 @@ fn who_joined_in_an_outage_learns_of_the_place_by_asking_alone() {
 
     // The one who came last asks first.
     until("the app's number", || {
-        let fields = format!("Accept: application/json\r\nAnteroom-Ticket: {app}\r\n");
-        let told = gate.visitor().asks("GET /.anteroom/rooms/shop/status", &fields, "");
+        let fields = format!("Accept: application/json\r\nRopeline-Ticket: {app}\r\n");
+        let told = gate.visitor().asks("GET /.ropeline/rooms/shop/status", &fields, "");
         assert!(told.headers("set-cookie").is_empty(), "{told:?}");
         let told = told.json();
         app = told["ticket"].as_str().expect("a ticket to keep").to_owned();
@@ -247,7 +247,7 @@ fn who_joined_in_an_outage_learns_of_the_place_by_asking_alone() {
     });
     until("the number", || {
         let fields = "Sec-Fetch-Site: same-origin\r\nContent-Length: 0\r\n";
-        let told = by_check_in.asks("POST /.anteroom/rooms/shop/check-in", fields, "");
+        let told = by_check_in.asks("POST /.ropeline/rooms/shop/check-in", fields, "");
         is_waiting(&told.json()).then_some(())
     });
     until("the number", || {
@@ -259,10 +259,10 @@ fn who_joined_in_an_outage_learns_of_the_place_by_asking_alone() {
         let positions = (by_status.position(), by_check_in.position());
         (positions == (Some(1), Some(2))).then_some(())
     });
-    let fields = format!("Accept: application/json\r\nAnteroom-Ticket: {app}\r\n");
-    let told = gate.visitor().asks("GET /.anteroom/rooms/shop/status", &fields, "");
+    let fields = format!("Accept: application/json\r\nRopeline-Ticket: {app}\r\n");
+    let told = gate.visitor().asks("GET /.ropeline/rooms/shop/status", &fields, "");
     assert_eq!(told.json()["position"], 3, "{told:?}");
-    assert_eq!(gate.figure("anteroom_waiting{room=\"shop\"}"), 3);
+    assert_eq!(gate.figure("ropeline_waiting{room=\"shop\"}"), 3);
     inside.clone().leaves();
     until("the turn", || (by_status.status()["state"] == "called").then_some(()));
     assert!(by_status.goes_to("/").is_the_shops());

@@ -1,4 +1,4 @@
-//! `anteroom probe` against a real gate before a real shop: what it says reached the shop is what reached it.
+//! `ropeline probe` against a real gate before a real shop: what it says reached the shop is what reached it.
 
 use crate::gate::{Gate, Site};
 use crate::program::Ended;
@@ -24,7 +24,7 @@ fn nothing_reaches_the_shop_of_a_room_that_is_held() {
         "a way back to //0",
         "the path as //product/7",
         "a visitor's own X_Forwarded_Uri",
-        "Anteroom-Body named away by Connection",
+        "Ropeline-Body named away by Connection",
         "a body that never comes",
         "a body that asks to be sent",
     ] {

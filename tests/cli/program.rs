@@ -33,9 +33,9 @@ struct Heard {
 }
 
 impl Program {
-    /// Starts `anteroom` in `folder` with these arguments and none of the tests' environment.
+    /// Starts `ropeline` in `folder` with these arguments and none of the tests' environment.
     pub fn start<A: AsRef<str>>(folder: &Path, args: &[A]) -> Self {
-        Self::spawn(Command::new(env!("CARGO_BIN_EXE_anteroom")), folder, args)
+        Self::spawn(Command::new(env!("CARGO_BIN_EXE_ropeline")), folder, args)
     }
 
     /// As [`Program::start`], from this path.
@@ -46,7 +46,7 @@ impl Program {
     /// As [`Program::start`]; writing past a limit on the size of files fails as on a full disk, and does not kill.
     pub fn start_on_small_disk<A: AsRef<str>>(folder: &Path, args: &[A]) -> Self {
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_anteroom")]);
+        shell.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_ropeline")]);
         Self::spawn(shell, folder, args)
     }
 
@@ -57,7 +57,7 @@ impl Program {
         shell
             .args(["-c", script, "sh"])
             .args(vars)
-            .arg(env!("CARGO_BIN_EXE_anteroom"));
+            .arg(env!("CARGO_BIN_EXE_ropeline"));
         let [third, fourth] = sockets;
         shell.stdin(third).stdout(fourth);
         Self::launch(shell, folder, args)

@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use anteroom::room::{LineName, PendingId, RoomName, Wall};
-use anteroom::time::wall;
-use anteroom::token::proof::{Challenge, PARTS, most};
-use anteroom::token::{Key, KeyId, Keyring, Secret};
+use ropeline::room::{LineName, PendingId, RoomName, Wall};
+use ropeline::time::wall;
+use ropeline::token::proof::{Challenge, PARTS, most};
+use ropeline::token::{Key, KeyId, Keyring, Secret};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -21,8 +21,8 @@ const WORK: &str = "[room.proof_of_work]\nenabled = true\nprice = { least = 1600
     joins_per_minute = { few = 100000, many = 200000 }";
 
 fn join(visitor: &mut Visitor, proof: &str) -> Answer {
-    let fields = format!("Accept: application/json\r\nAnteroom-Proof: {proof}\r\nContent-Length: 0\r\n");
-    visitor.asks("POST /.anteroom/rooms/shop/join", &fields, "")
+    let fields = format!("Accept: application/json\r\nRopeline-Proof: {proof}\r\nContent-Length: 0\r\n");
+    visitor.asks("POST /.ropeline/rooms/shop/join", &fields, "")
 }
 
 /// What a newcomer is asked at this gate, worked out.
@@ -90,7 +90,7 @@ fn one_solution_is_one_place_at_all_gates_together() {
     for gate in [&a, &b] {
         gate.lives();
         until("the price", || {
-            (gate.figure("anteroom_proof_price{room=\"shop\"}") == 1_600).then_some(())
+            (gate.figure("ropeline_proof_price{room=\"shop\"}") == 1_600).then_some(())
         });
     }
     let both = [&a, &b, &a, &b];

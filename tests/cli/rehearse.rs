@@ -118,7 +118,7 @@ fn a_person_gets_in_in_turn_among_virtual_visitors_and_alone_reaches_the_shop() 
         waits["count"].as_u64().unwrap() >= position - 10 && waits["p50"].as_f64() <= waits["max"].as_f64(),
         "{waits}"
     );
-    assert!(gate.figure("anteroom_requests_total{room=\"shop\",outcome=\"rehearsed\"}") > 80);
+    assert!(gate.figure("ropeline_requests_total{room=\"shop\",outcome=\"rehearsed\"}") > 80);
     let told = gate.stop();
     assert!(
         told.err.contains("a rehearsal has begun") && told.err.contains("a rehearsal was ended"),
@@ -179,8 +179,8 @@ fn what_is_not_signed_by_the_gates_keys_makes_nobody_virtual() {
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.err.contains("does not take the mark"), "{refused:?}");
     assert!(room(&gate)["rehearsal"].is_null());
-    for target in ["GET /", "GET /robots.txt", "POST /", "GET /.anteroom/rooms/shop/status"] {
-        let fields = "Accept: text/html\r\nContent-Length: 0\r\nAnteroom-Rehearsal: AQNvd24\r\n";
+    for target in ["GET /", "GET /robots.txt", "POST /", "GET /.ropeline/rooms/shop/status"] {
+        let fields = "Accept: text/html\r\nContent-Length: 0\r\nRopeline-Rehearsal: AQNvd24\r\n";
         let answer = gate.visitor().asks(target, fields, "");
         assert_eq!((answer.status, answer.word()), (403, "rehearsal_mark"), "{target}");
     }

@@ -1,8 +1,8 @@
 //! Rehearsals where something is in the way: a log that takes nothing, a room that no file has, a sale that is not to be
 //! rehearsed in, a shop that answers at length.
 
-use anteroom::logging::rfc3339;
-use anteroom::time;
+use ropeline::logging::rfc3339;
+use ropeline::time;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::until;
 use crate::visitor::Answer;
 
 fn rehearsed(gate: &Gate) -> u64 {
-    gate.figure("anteroom_requests_total{room=\"shop\",outcome=\"rehearsed\"}")
+    gate.figure("ropeline_requests_total{room=\"shop\",outcome=\"rehearsed\"}")
 }
 
 fn report(program: Program) -> Value {

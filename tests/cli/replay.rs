@@ -1,4 +1,4 @@
-//! `anteroom replay`: proves a kept log, and finds one that somebody worked on.
+//! `ropeline replay`: proves a kept log, and finds one that somebody worked on.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ fn a_kept_log_is_proved_and_one_with_an_entry_taken_out_is_not() {
     let nothing = site.run(&["replay", "elsewhere"]);
     assert_eq!(nothing.code, Some(1), "{nothing:?}");
     assert!(
-        nothing.err.starts_with("anteroom replay: ") && nothing.err.contains("elsewhere"),
+        nothing.err.starts_with("ropeline replay: ") && nothing.err.contains("elsewhere"),
         "{nothing:?}"
     );
 }
@@ -56,6 +56,6 @@ fn a_running_gates_log_is_not_touched() {
     let gate = site.start();
     let refused = site.run(&["replay", "data"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(refused.err.starts_with("anteroom replay: "), "{refused:?}");
+    assert!(refused.err.starts_with("ropeline replay: "), "{refused:?}");
     gate.insider();
 }

@@ -1,4 +1,4 @@
-//! `anteroom rooms` and `anteroom healthcheck` against a running gate; more of the former is in `tests/admin`.
+//! `ropeline rooms` and `ropeline healthcheck` against a running gate; more of the former is in `tests/admin`.
 
 use serde_json::Value;
 

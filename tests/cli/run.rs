@@ -1,4 +1,4 @@
-//! `anteroom run`: what it needs, what it says, and when it refuses.
+//! `ropeline run`: what it needs, what it says, and when it refuses.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -28,7 +28,7 @@ fn an_upstream_is_all_it_needs() {
         assert!(said.lines().any(|said| said == line), "{line} is not said:\n{said}");
     }
 
-    let key = folder.path().join("anteroom-data/token.key");
+    let key = folder.path().join("ropeline-data/token.key");
     assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let log = gate.program.err();
     let made = line_with(&log, "made a key").unwrap_or_else(|| panic!("nothing about the key:\n{log}"));
@@ -43,7 +43,7 @@ fn an_upstream_is_all_it_needs() {
         assert!(answer.is_the_shops() && answer.body.contains(page), "{answer:?}");
     }
     assert!(
-        visitor.jar.keys().any(|name| name == "anteroom-pass-shop"),
+        visitor.jar.keys().any(|name| name == "ropeline-pass-shop"),
         "{:?}",
         visitor.jar
     );
@@ -108,7 +108,7 @@ fn a_taken_port_is_told_with_what_to_do_and_the_first_gate_goes_on() {
             ended.err.contains(&told) && ended.err.contains("stop it, or set"),
             "{ended:?}"
         );
-        assert!(!folder.path().join("anteroom-data").exists(), "nothing was written");
+        assert!(!folder.path().join("ropeline-data").exists(), "nothing was written");
     }
     gate.insider();
 }

@@ -22,7 +22,7 @@ pub fn begun(site: Site) -> Site {
 
 /// Codes are issued in whole seconds: whatever has begun has begun before the next one.
 pub fn next_second() {
-    let second = || anteroom::time::wall().0 / 1_000;
+    let second = || ropeline::time::wall().0 / 1_000;
     let begun = second();
     crate::until("the next second", || (second() > begun).then_some(()));
 }
@@ -48,7 +48,7 @@ pub fn single(site: &Site, grants: &str) -> String {
 }
 
 pub fn follows(visitor: &mut Visitor, code: &str) -> Answer {
-    let sent_on = visitor.goes_to(&format!("/sale?anteroom_code={code}"));
+    let sent_on = visitor.goes_to(&format!("/sale?ropeline_code={code}"));
     if sent_on.status == 303 {
         assert_eq!(sent_on.header("location"), "/sale");
         return visitor.goes_to("/sale");
@@ -63,8 +63,8 @@ pub fn refused(answer: &Answer, status: u16, word: &str, text: &str) {
 }
 
 pub fn joins_as_app(visitor: &mut Visitor, code: &str) -> Answer {
-    let fields = format!("Accept: application/json\r\nContent-Length: 0\r\nAnteroom-Code: {code}\r\n");
-    visitor.asks("POST /.anteroom/rooms/shop/join", &fields, "")
+    let fields = format!("Accept: application/json\r\nContent-Length: 0\r\nRopeline-Code: {code}\r\n");
+    visitor.asks("POST /.ropeline/rooms/shop/join", &fields, "")
 }
 
 pub fn spent(gate: &Gate) -> Vec<Value> {
@@ -79,7 +79,7 @@ fn a_single_use_code_is_good_for_one_visitor_who_may_ask_again() {
     let gate = site.start();
     let _inside = gate.insider();
     let mut first = gate.visitor();
-    let sent_on = first.goes_to(&format!("/sale?anteroom_code={code}"));
+    let sent_on = first.goes_to(&format!("/sale?ropeline_code={code}"));
     assert_eq!((sent_on.status, sent_on.word()), (303, "code"));
     let before = first.clone();
     assert_eq!(first.goes_to("/sale").word(), "waiting");
@@ -117,8 +117,8 @@ fn a_single_use_code_is_good_for_one_visitor_who_may_ask_again() {
     ]);
     assert_eq!(listed.code, Some(0), "{listed:?}");
     assert!(listed.out.contains(used[0]["code"].as_str().unwrap()), "{listed:?}");
-    assert_eq!(gate.figure("anteroom_codes_total{fate=\"code_used\"}"), 1);
-    assert_eq!(gate.figure("anteroom_codes_total{fate=\"code_spent\"}"), 1);
+    assert_eq!(gate.figure("ropeline_codes_total{fate=\"code_used\"}"), 1);
+    assert_eq!(gate.figure("ropeline_codes_total{fate=\"code_spent\"}"), 1);
     let said = gate.stop();
     assert!(
         said.err.contains("a code was used") && !said.err.contains(&code),
@@ -134,10 +134,10 @@ fn two_who_hold_a_code_at_once_are_told_apart_by_the_log() {
     let _inside = gate.insider();
     let mut both = [gate.visitor(), gate.visitor()];
     for visitor in &mut both {
-        assert_eq!(visitor.goes_to(&format!("/sale?anteroom_code={code}")).status, 303);
+        assert_eq!(visitor.goes_to(&format!("/sale?ropeline_code={code}")).status, 303);
     }
     assert_eq!(both[0].goes_to("/sale").word(), "waiting");
-    refused(&both[1].goes_to("/sale"), 403, "code_spent", "anteroom_code=none");
+    refused(&both[1].goes_to("/sale"), 403, "code_spent", "ropeline_code=none");
     assert_eq!(both[1].goes_to("/sale").word(), "waiting", "on without it");
     assert_eq!(both[1].status()["lane"], Value::Null);
     gate.stop();
@@ -181,7 +181,7 @@ fn in_an_emptied_folder_no_code_from_before_is_good() {
     let gate = site.start();
     let _inside = gate.insider();
     let first = follows(&mut gate.visitor(), early.out.trim());
-    refused(&first, 403, "code_in_doubt", "anteroom_code=none");
+    refused(&first, 403, "code_in_doubt", "ropeline_code=none");
     let code = single(&site, "lane:press");
     assert_eq!(follows(&mut gate.visitor(), &code).word(), "waiting");
     gate.stop();
@@ -189,7 +189,7 @@ fn in_an_emptied_folder_no_code_from_before_is_good() {
     let gate = site.start();
     let _inside = gate.insider();
     let again = follows(&mut gate.visitor(), &code);
-    refused(&again, 403, "code_in_doubt", "anteroom_code=none");
+    refused(&again, 403, "code_in_doubt", "ropeline_code=none");
     gate.stop();
 }
 

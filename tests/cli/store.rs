@@ -108,7 +108,7 @@ fn a_store_that_must_not_have_the_log_ends_the_start_and_says_what_to_set() {
         let ended = Program::run(site.path("").as_path(), &["run"]);
         assert_eq!(ended.code, Some(78), "{ended:?}");
         assert!(
-            ended.err.contains("anteroom: [store] url: ") && ended.err.contains(part),
+            ended.err.contains("ropeline: [store] url: ") && ended.err.contains(part),
             "{ended:?}"
         );
     }
@@ -237,9 +237,9 @@ fn what_a_gate_saw_before_it_was_cut_off_for_long_opens_no_session_anew() {
     for _ in 0..10 {
         inside.goes_to("/basket");
     }
-    let seen = anteroom::time::uptime();
+    let seen = ropeline::time::uptime();
     until("the end of the session, and the next one's", || {
-        let over = anteroom::time::uptime() > seen + Duration::from_secs(5);
+        let over = ropeline::time::uptime() > seen + Duration::from_secs(5);
         (next.goes_to("/").is_the_shops() && over).then_some(())
     });
     link.set(Toxic::Pass);

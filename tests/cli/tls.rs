@@ -96,20 +96,20 @@ fn a_visitor_comes_in_over_tls_with_cookies_for_nothing_else() {
     assert!(!cookies.is_empty(), "{answer}");
     for cookie in cookies {
         assert!(
-            cookie.contains("__Host-anteroom-") && cookie.contains("; Secure"),
+            cookie.contains("__Host-ropeline-") && cookie.contains("; Secure"),
             "{cookie}"
         );
     }
     let older = secured.curl("https", "/robots.txt", &["--http1.1"]);
     assert!(older.starts_with("HTTP/1.1 200 "), "{older}");
-    let plain = secured.curl("http", "/.anteroom/health", &[]);
+    let plain = secured.curl("http", "/.ropeline/health", &[]);
     assert!(plain.starts_with("HTTP/1.1 200 "), "{plain}");
     let text = secured.metrics();
     assert!(
-        text.lines().any(|line| line == "anteroom_tls_handshakes_total 2"),
+        text.lines().any(|line| line == "ropeline_tls_handshakes_total 2"),
         "{text}"
     );
-    let expiry = "anteroom_certificate_expiry_timestamp_seconds{name=\"shop.example\",file=\"shop.pem\"} 3786912000.0";
+    let expiry = "ropeline_certificate_expiry_timestamp_seconds{name=\"shop.example\",file=\"shop.pem\"} 3786912000.0";
     assert!(text.lines().any(|line| line == expiry), "{text}");
 }
 
@@ -119,7 +119,7 @@ fn who_comes_in_the_clear_is_sent_to_the_same_address_over_tls() {
     let port = secured.address.port();
     for (target, arguments) in [
         ("/deep/link?a=b&c=%20", &[][..]),
-        ("/.anteroom/rooms/shop/status", &[]),
+        ("/.ropeline/rooms/shop/status", &[]),
         ("/.well-known/security.txt", &[]),
         ("//other.example/", &["--path-as-is"]),
         ("/order", &["-X", "POST", "-d", "a=b"]),
@@ -132,7 +132,7 @@ fn who_comes_in_the_clear_is_sent_to_the_same_address_over_tls() {
         );
         assert_eq!(field(&answer, "cache-control"), Some("no-store"));
     }
-    for target in ["/.well-known/acme-challenge/token_-1", "/.anteroom/health"] {
+    for target in ["/.well-known/acme-challenge/token_-1", "/.ropeline/health"] {
         let answer = secured.curl("http", target, &[]);
         assert!(answer.starts_with("HTTP/1.1 200 "), "{target}: {answer}");
     }
@@ -206,7 +206,7 @@ fn an_unknown_host_is_put_into_no_link_and_a_port_of_the_operator_s_stands_in_it
     let secured = Secured::start("hosts = [\"shop.example\"]", "redirect = true\nredirect_port = 443");
     let answer = secured.curl("http", "/a", &[]);
     assert_eq!(field(&answer, "location"), Some("https://shop.example/a"));
-    for (target, status) in [("/a", "421"), ("/.anteroom/rooms/shop/status", "200")] {
+    for (target, status) in [("/a", "421"), ("/.ropeline/rooms/shop/status", "200")] {
         let answer = secured.curl("http", target, &["-H", "Host: evil.example"]);
         assert!(
             field(&answer, "location").is_none() && !answer.contains("evil"),
@@ -252,7 +252,7 @@ fn a_renewed_certificate_is_shown_without_a_restart_and_a_wrong_one_is_not() {
     until("the refusal", || {
         secured
             .metrics()
-            .contains("anteroom_certificate_reloads_total{outcome=\"refused\"} 1")
+            .contains("ropeline_certificate_reloads_total{outcome=\"refused\"} 1")
             .then_some(())
     });
     let log = secured.gate.program.err();
@@ -271,7 +271,7 @@ fn a_renewed_certificate_is_shown_without_a_restart_and_a_wrong_one_is_not() {
     until("the new certificate", || {
         secured
             .metrics()
-            .contains("anteroom_certificate_reloads_total{outcome=\"taken\"} 1")
+            .contains("ropeline_certificate_reloads_total{outcome=\"taken\"} 1")
             .then_some(())
     });
     assert!(

@@ -1,4 +1,4 @@
-//! `anteroom top` against a running gate: once as plain text, and live in a terminal of its own.
+//! `ropeline top` against a running gate: once as plain text, and live in a terminal of its own.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
@@ -31,7 +31,7 @@ fn every_line_the_shop_and_the_changes_are_shown_once_as_text() {
     let shown = site.run(&["top", "--admin", &admin(&gate), "--once"]);
     assert_eq!(shown.code, Some(0), "{shown:?}");
     for part in [
-        "anteroom: gate live",
+        "ropeline: gate live",
         "> shop",
         "waiting",
         "operator: called 1 of 1 beyond the capacity (a friend)",
@@ -53,7 +53,7 @@ fn a_terminal_is_redrawn_until_q_and_put_back() {
     let gate = site.start();
     let command = format!(
         "timeout --foreground 60 {} top --admin {}",
-        env!("CARGO_BIN_EXE_anteroom"),
+        env!("CARGO_BIN_EXE_ropeline"),
         admin(&gate)
     );
     let mut script = Command::new("script")

@@ -68,17 +68,17 @@ impl Visitor {
 
     /// Where the page's script is told the visitor stands.
     pub fn status(&mut self) -> Value {
-        self.asks("GET /.anteroom/rooms/shop/status", SCRIPT, "").json()
+        self.asks("GET /.ropeline/rooms/shop/status", SCRIPT, "").json()
     }
 
     /// As an app does, with the tokens that it has.
     pub fn joins_as_app(&mut self) -> Answer {
         let fields = "Accept: application/json\r\nContent-Length: 0\r\n";
-        self.asks("POST /.anteroom/rooms/shop/join", fields, "")
+        self.asks("POST /.ropeline/rooms/shop/join", fields, "")
     }
 
     pub fn leaves(&mut self) -> Answer {
-        self.asks("POST /.anteroom/rooms/shop/leave", SCRIPT, "")
+        self.asks("POST /.ropeline/rooms/shop/leave", SCRIPT, "")
     }
 
     /// The position on the way, of somebody who waits.
@@ -95,7 +95,7 @@ impl Visitor {
 
     /// Opens the event stream of the waiting page.
     pub fn listens(&self) -> Coming {
-        self.begins("GET /.anteroom/rooms/shop/events", "Accept: text/event-stream\r\n", "")
+        self.begins("GET /.ropeline/rooms/shop/events", "Accept: text/event-stream\r\n", "")
     }
 
     /// Goes to a page, and does not wait for it.
@@ -185,9 +185,9 @@ impl Coming {
 
     /// Reads to the end.
     pub fn answer(mut self) -> Answer {
-        let end = anteroom::time::uptime() + 2 * PATIENCE;
+        let end = ropeline::time::uptime() + 2 * PATIENCE;
         while self.more() {
-            assert!(anteroom::time::uptime() < end, "an answer without an end");
+            assert!(ropeline::time::uptime() < end, "an answer without an end");
         }
         Answer::parse(&String::from_utf8_lossy(&self.read))
     }
@@ -226,7 +226,7 @@ impl Answer {
 
     /// What the gate says its own answer is about; empty for one of the shop's.
     pub fn word(&self) -> &str {
-        self.header("anteroom-status")
+        self.header("ropeline-status")
     }
 
     pub fn is_the_shops(&self) -> bool {

@@ -1,4 +1,4 @@
-use anteroom::config;
+use ropeline::config;
 
 /// Each bad file gives exactly the mistakes that it names in `# expect:` lines, each with line and key, and no other.
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anteroom::config::keys::{TABLES, Table};
+use ropeline::config::keys::{TABLES, Table};
 
 const PAGE: &str = "docs/configuration.md";
 

@@ -1,4 +1,4 @@
-use anteroom::config;
+use ropeline::config;
 
 /// Each good file is good, with exactly the warnings that it names in `# warning:` lines.
 #[test]
@@ -35,7 +35,7 @@ fn the_passwords_of_a_store_are_not_described() {
     let (config, _) = config::check(&text, "shared-store.toml").finish().expect("good");
     let told = format!("{} {config:?}", config.describe());
     assert!(
-        told.contains("redis+sentinel://anteroom:***@s1:26379,s2:26380,s3:26379/shop"),
+        told.contains("redis+sentinel://ropeline:***@s1:26379,s2:26380,s3:26379/shop"),
         "{told}"
     );
     assert!(!told.contains("hunter2") && !told.contains("hunter3"), "{told}");

@@ -1,7 +1,7 @@
 use std::path::Path;
 
-use anteroom::config::keys::{Preset, TABLES};
-use anteroom::config::{self, Config, Overrides};
+use ropeline::config::keys::{Preset, TABLES};
+use ropeline::config::{self, Config, Overrides};
 
 use crate::certificates::Authority;
 
@@ -48,7 +48,7 @@ fn with_secrets(folder: &Path, mut text: String) -> String {
         let own = folder.join(name);
         std::fs::write(&own, format!("{name:->48}")).expect("written");
         text = text.replace(
-            &format!("env = \"ANTEROOM_{name}\""),
+            &format!("env = \"ROPELINE_{name}\""),
             &format!("file = \"{}\"", own.display()),
         );
     }
@@ -60,19 +60,19 @@ fn every_example_in_the_shipped_file_works() {
     let folder = tempfile::tempdir().expect("a folder");
     let page = folder.path().join("page.html");
     std::fs::write(&page, "<html></html>").expect("written");
-    let text = with_examples(&shipped()).replace("/etc/anteroom/page.html", &page.display().to_string());
+    let text = with_examples(&shipped()).replace("/etc/ropeline/page.html", &page.display().to_string());
     let key = folder.path().join("accounts.pem");
     std::fs::write(&key, super::PUBLIC_KEY).expect("written");
-    let text = text.replace("/etc/anteroom/accounts.pem", &key.display().to_string());
+    let text = text.replace("/etc/ropeline/accounts.pem", &key.display().to_string());
     let issued = Authority::new().issue(&["shop.example"]).write(folder.path(), "shop");
     let text = text
-        .replace("/etc/anteroom/fullchain.pem", &issued.0.display().to_string())
-        .replace("/etc/anteroom/privkey.pem", &issued.1.display().to_string());
+        .replace("/etc/ropeline/fullchain.pem", &issued.0.display().to_string())
+        .replace("/etc/ropeline/privkey.pem", &issued.1.display().to_string());
     let text = text
-        .replace("/etc/anteroom/redis-ca.pem", &issued.0.display().to_string())
-        .replace("/etc/anteroom/shop-ca.pem", &issued.0.display().to_string())
-        .replace("/etc/anteroom/gate.pem", &issued.0.display().to_string())
-        .replace("/etc/anteroom/gate.key", &issued.1.display().to_string());
+        .replace("/etc/ropeline/redis-ca.pem", &issued.0.display().to_string())
+        .replace("/etc/ropeline/shop-ca.pem", &issued.0.display().to_string())
+        .replace("/etc/ropeline/gate.pem", &issued.0.display().to_string())
+        .replace("/etc/ropeline/gate.key", &issued.1.display().to_string());
     // One of the two.
     let text = text.replace(&format!("url = \"{SHOP}\"\n"), "");
     let text = with_secrets(folder.path(), text);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anteroom::config::{self, Report};
+use ropeline::config::{self, Report};
 
 use crate::certificates::{Authority, Issued};
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use anteroom::config::{self, Report};
 use rcgen::KeyPair;
+use ropeline::config::{self, Report};
 
 use crate::certificates::{Authority, Issued, write_key};
 

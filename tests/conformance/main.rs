@@ -24,7 +24,7 @@ const LANES: usize = 8;
 /// of time, so what is not right beside others is played again with nothing beside it: only a fault of the gate is there then.
 fn faults_of<C>(setup: Setup, cases: &[C], name: fn(&C) -> (String, bool), play: Play<C>) -> String {
     let folder = tempfile::tempdir().expect("a folder for the gates");
-    let program = Path::new(env!("CARGO_BIN_EXE_anteroom"));
+    let program = Path::new(env!("CARGO_BIN_EXE_ropeline"));
     let (gate, _processes) = suite::proxy::gate(program, folder.path(), LANES, setup).expect("the gates start");
     let faulty = |cases: &[&C]| {
         let at_once = play(cases, &gate, Delivery::AtOnce);

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-use anteroom::room::{LineName, RoomName};
-use anteroom::token::{Key, KeyId, Keyring, Secret};
+use ropeline::room::{LineName, RoomName};
+use ropeline::token::{Key, KeyId, Keyring, Secret};
 use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -38,11 +38,11 @@ pub fn keyring_of(secret: &str) -> Keyring {
 }
 
 pub fn ticket_name() -> String {
-    anteroom::token::ticket_cookie(&room(), &LineName::ONLY)
+    ropeline::token::ticket_cookie(&room(), &LineName::ONLY)
 }
 
 pub fn pass_name() -> String {
-    anteroom::token::pass_cookie(&room(), &LineName::ONLY)
+    ropeline::token::pass_cookie(&room(), &LineName::ONLY)
 }
 
 /// A gate that can be killed and started again. Dropping it kills it.
@@ -126,7 +126,7 @@ impl Gate {
             .append(true)
             .open(self.folder.path().join("stderr"))
             .unwrap();
-        let child = Command::new(env!("CARGO_BIN_EXE_anteroom"))
+        let child = Command::new(env!("CARGO_BIN_EXE_ropeline"))
             .arg("run")
             .arg("--config")
             .arg(self.config())
@@ -145,7 +145,7 @@ impl Gate {
         let asked = async {
             loop {
                 let health = pool
-                    .ask(b"GET /.anteroom/health HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+                    .ask(b"GET /.ropeline/health HTTP/1.1\r\nHost: shop.test\r\n\r\n")
                     .await;
                 if health.is_ok_and(|answer| answer.status() == 200) {
                     return;
@@ -187,7 +187,7 @@ impl Gate {
 
     /// Runs another command of the binary in the gate's folder.
     pub fn command(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
         command
             .args(arguments)
             .current_dir(self.folder.path())

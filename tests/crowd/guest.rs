@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use anteroom::room::{LineName, Number};
-use anteroom::token::{Pass, Ticket, TicketPlace};
+use ropeline::room::{LineName, Number};
+use ropeline::token::{Pass, Ticket, TicketPlace};
 
 use super::gate::{keyring, pass_name, room, ticket_name};
 use super::http::{Message, Pool};
@@ -127,7 +127,7 @@ impl Guest {
 
     /// One of the room's endpoints.
     pub async fn own(&mut self, method: &str, endpoint: &str) -> Message {
-        self.script(method, &format!("/.anteroom/rooms/shop/{endpoint}")).await
+        self.script(method, &format!("/.ropeline/rooms/shop/{endpoint}")).await
     }
 
     pub fn ticket(&self) -> Option<Ticket> {
@@ -154,7 +154,7 @@ impl Guest {
 
 /// Where the gate looks whether cookies are kept.
 pub fn is_check(target: &str) -> bool {
-    target.starts_with("/.anteroom/rooms/") && target.contains("/check?")
+    target.starts_with("/.ropeline/rooms/") && target.contains("/check?")
 }
 
 /// The ticket that a cookie is, if it is genuine.

@@ -69,7 +69,7 @@ impl Message {
 
     /// What the gate says its answer is about.
     pub fn word(&self) -> &str {
-        self.field("anteroom-status").unwrap_or_default()
+        self.field("ropeline-status").unwrap_or_default()
     }
 
     /// The value that a `Set-Cookie` gives to `name`; empty for one taken away.

@@ -7,7 +7,7 @@
 //! **surely present**: joined less than `firm_within` ago, or marked less than `grace`/2 ago and
 //! not absent from a turn since. The room may count more people as present (a mark is good for up to two generations), never
 //! fewer. So whoever was surely present and still waits after an entry that called a later number was passed over: an
-//! inversion, exactly, and with no room for timing. That the log is what the gate acted on is shown by `anteroom replay`, by the
+//! inversion, exactly, and with no room for timing. That the log is what the gate acted on is shown by `ropeline replay`, by the
 //! tickets that visitors hold, and by the sessions that the shop saw, all of which must be found in here.
 //!
 //! A log that gates share may lose entries that were read, or begin anew from a gate that read further than this ledger
@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{Entry, LaneId, LineName, LineView, Number, PendingId, Section, Standing, State, Wall};
+use ropeline::room::{Entry, LaneId, LineName, LineView, Number, PendingId, Section, Standing, State, Wall};
 
 use super::gate::room;
 use super::people::{CLAIM_MS, FIRM_MS, GENERATION_MS, SLACK_MS};

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anteroom::room::Number;
+use ropeline::room::Number;
 use tokio::time::sleep;
 
 use super::chance::Chance;
@@ -45,7 +45,7 @@ pub const FIFTY: Rules = Rules {
 };
 
 impl Rules {
-    /// The lines of `[[room]]`: everything as short as `anteroom check` allows without making pages ask all the time.
+    /// The lines of `[[room]]`: everything as short as `ropeline check` allows without making pages ask all the time.
     pub fn room(&self) -> String {
         let Self { capacity, session_secs } = self;
         format!(
@@ -290,7 +290,7 @@ impl Person {
         let answer = self.own("POST", "leave").await;
         assert_eq!(answer.status(), 200, "{}", answer.head);
         let Some(old) = old else { return };
-        let told = anteroom::time::uptime();
+        let told = ropeline::time::uptime();
         let Some(void_after) = self.world.void_after else {
             return;
         };
@@ -361,11 +361,11 @@ impl Person {
 
     async fn own(&mut self, method: &str, endpoint: &str) -> Message {
         let answer = self
-            .ask(method, &format!("/.anteroom/rooms/shop/{endpoint}"), SCRIPT, "")
+            .ask(method, &format!("/.ropeline/rooms/shop/{endpoint}"), SCRIPT, "")
             .await;
         assert_eq!(answer.status(), 200, "{endpoint}: {}", answer.head);
         if answer.json()["state"] == "called" {
-            self.told = Some(anteroom::time::uptime());
+            self.told = Some(ropeline::time::uptime());
             self.world.tally.lock().unwrap().told.extend(self.number);
         }
         answer
@@ -374,7 +374,7 @@ impl Person {
     /// Sends a request until there is an answer.
     async fn ask(&mut self, method: &str, target: &str, fields: &str, body: &str) -> Message {
         let mut fields = fields.to_owned();
-        for (name, token) in [("Anteroom-Ticket", &self.ticket), ("Anteroom-Pass", &self.pass)] {
+        for (name, token) in [("Ropeline-Ticket", &self.ticket), ("Ropeline-Pass", &self.pass)] {
             if !token.is_empty() {
                 fields.extend([name, ": ", token, "\r\n"]);
             }
@@ -413,7 +413,7 @@ impl Person {
             }
             if let Some(before) = self.number.replace(number).filter(|before| *before != number) {
                 let told = self.told.take();
-                let at_once = told.is_some_and(|told| anteroom::time::uptime() < told + AT_ONCE);
+                let at_once = told.is_some_and(|told| ropeline::time::uptime() < told + AT_ONCE);
                 let list = if at_once {
                     &mut tally.turned_back
                 } else {

@@ -64,11 +64,11 @@ impl Proxy {
     }
 
     async fn ready(&mut self) {
-        let began = anteroom::time::uptime();
+        let began = ropeline::time::uptime();
         while TcpStream::connect(self.address).is_err() {
             let ended = self.child.try_wait().unwrap();
             assert!(
-                ended.is_none() && anteroom::time::uptime() < began + PATIENCE,
+                ended.is_none() && ropeline::time::uptime() < began + PATIENCE,
                 "{ended:?}: {}",
                 self.said()
             );

@@ -21,7 +21,7 @@ pub struct Seen {
 impl Seen {
     /// The session that the gate says the request belongs to.
     pub fn session(&self) -> Option<&str> {
-        self.request.field("anteroom-session")
+        self.request.field("ropeline-session")
     }
 
     /// The request line.
@@ -110,7 +110,7 @@ impl Shop {
 async fn serve(mut wire: Wire, replies: &'static [Reply], (record, begun): (Arc<Mutex<Vec<Seen>>>, Arc<AtomicUsize>)) {
     while let Ok(Some(request)) = wire.request().await {
         begun.fetch_add(1, Ordering::Relaxed);
-        let from = anteroom::time::uptime();
+        let from = ropeline::time::uptime();
         let target = request.head.split(' ').nth(1).unwrap_or_default();
         let reply = replies
             .iter()
@@ -123,7 +123,7 @@ async fn serve(mut wire: Wire, replies: &'static [Reply], (record, begun): (Arc<
         record.lock().unwrap().push(Seen {
             request,
             from,
-            to: anteroom::time::uptime(),
+            to: ropeline::time::uptime(),
         });
         let body = if head_only { "" } else { reply.body };
         let answer = format!("{}Content-Length: {}\r\n\r\n{body}", reply.head, reply.body.len());

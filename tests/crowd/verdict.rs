@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{CallId, Edition, LaneId, LineName, Number, Wall};
-use anteroom::token::Pass;
+use ropeline::room::{CallId, Edition, LaneId, LineName, Number, Wall};
+use ropeline::token::Pass;
 
 use super::gate::{keyring, room};
 use super::ledger::{Kind, Ledger};

@@ -22,13 +22,13 @@ def key_of(f):
     lane, edition, count = word(f["lane"]), word(f["edition"]), word(f["count"])
     begins, opens, closed = word(f["begins_ms"]), word(f["opens_ms"]), word(f["closed_ms"])
     assert ("beacon" in f) == bool(re.fullmatch("([0-9a-f]{64}){1,2}", value)), "the beacon's value is not spelled as one"
-    commitment = over("anteroom draw 1 commitment", f["room"], edition, begins, opens, name, secret)
+    commitment = over("ropeline draw 1 commitment", f["room"], edition, begins, opens, name, secret)
     assert commitment.hex() == f["commitment"], "the secret was changed"
-    closing = over("anteroom draw 1 closing", commitment, f["line"], lane, count, closed)
+    closing = over("ropeline draw 1 closing", commitment, f["line"], lane, count, closed)
     assert closing.hex() == f["closing"], "the count was changed"
-    assert over("anteroom draw 1 seal", closing, value).hex() == f["seal"], "the beacon's value was changed"
+    assert over("ropeline draw 1 seal", closing, value).hex() == f["seal"], "the beacon's value was changed"
     assert f["closed_ms"] >= f["opens_ms"], "the line was closed before the opening that was promised"
-    return over("anteroom draw 1 key", f["room"], f["line"], lane, edition, count, secret, name, value)
+    return over("ropeline draw 1 key", f["room"], f["line"], lane, edition, count, secret, name, value)
 
 
 def order(key, count):

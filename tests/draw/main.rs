@@ -9,7 +9,7 @@ mod program;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anteroom::draw::{Beacon, Draw, Figures, Hash, Published};
+use ropeline::draw::{Beacon, Draw, Figures, Hash, Published};
 use serde_json::Value;
 
 use program::{Ended, verify};

@@ -1,4 +1,4 @@
-//! `anteroom verify-draw` as it is run: what it says, and its exit codes.
+//! `ropeline verify-draw` as it is run: what it says, and its exit codes.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -55,7 +55,7 @@ pub fn verify_from(input: &str, arguments: &[&str]) -> Ended {
 }
 
 fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
     command.env_clear().arg("verify-draw");
     command
 }
@@ -65,9 +65,9 @@ fn places_are_worked_out_from_a_file_and_from_standard_input() {
     let ended = verify(&["1", "4711", "1000003", "1000004"], &example());
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
     for line in [
-        "number 1: place 644618\n",
-        "number 4711: place 947521\n",
-        "number 1000003: place 469559\n",
+        "number 1: place 637777\n",
+        "number 4711: place 542077\n",
+        "number 1000003: place 313197\n",
         "number 1000004: place 1000004, as it came: it joined behind those who were drawn\n",
         "opening     2026-12-01T04:00:00.000Z as promised\n",
         "closed      2026-12-01T04:00:00.212Z, 0.212 s after it\n",
@@ -141,15 +141,15 @@ fn each_change_is_told_in_a_sentence_of_its_own() {
 
 #[test]
 fn a_place_that_was_shown_and_a_fingerprint_that_was_kept_are_held_against_it() {
-    let commitment = "d0a3f641d499eceac778741e5cbe98d4ebe89d74c56aac4ea1958f5b230b8c30";
-    let good = verify(&["4711", "--place", "947521", "--expect", commitment], &example());
+    let commitment = "b49fce0aa2ede34c25ec03ba4acd0a701d2ba266978966541afaa26cd79697be";
+    let good = verify(&["4711", "--place", "542077", "--expect", commitment], &example());
     assert_eq!(good.code, Some(0), "{good:?}");
-    let place = verify(&["4711", "--place", "947522"], &example());
+    let place = verify(&["4711", "--place", "542078"], &example());
     assert!(
         place.code == Some(1)
             && place
                 .out
-                .contains("WRONG       number 4711 stands at place 947521 by these figures, not at 947522"),
+                .contains("WRONG       number 4711 stands at place 542077 by these figures, not at 542078"),
         "{place:?}"
     );
     let other = "5f".repeat(32);
@@ -214,7 +214,7 @@ fn the_help_holds_examples_and_exit_codes() {
     let ended = Ended::of(command().arg("--help"));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     for part in [
-        "Examples:\n  anteroom verify-draw figures.json",
+        "Examples:\n  ropeline verify-draw figures.json",
         "Exit codes: 0 all fits",
         "docs/draw.md",
     ] {

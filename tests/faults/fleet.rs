@@ -87,12 +87,12 @@ impl Fleet {
 
     /// How often the store failed the gates since they were started.
     pub async fn failures(&self) -> f64 {
-        self.figures("anteroom_store_failures_total{").await.iter().sum()
+        self.figures("ropeline_store_failures_total{").await.iter().sum()
     }
 
     /// How long a gate's last batch took, the longest of all, in seconds.
     pub async fn lag(&self) -> f64 {
-        let lags = self.figures("anteroom_store_lag_seconds ").await;
+        let lags = self.figures("ropeline_store_lag_seconds ").await;
         lags.into_iter().fold(0.0, f64::max)
     }
 

@@ -148,11 +148,11 @@ async fn a_cluster_slot_moves() {
         unreachable!()
     };
     block_in_place(|| {
-        let (slot, from) = cluster.home("{anteroom}");
+        let (slot, from) = cluster.home("{ropeline}");
         let to = (from + 1) % cluster.nodes.len();
         cluster.start_move(slot, from, to);
         cluster.end_move(slot, to);
-        assert_eq!(cluster.home("{anteroom}"), (slot, to));
+        assert_eq!(cluster.home("{ropeline}"), (slot, to));
     });
     trial.end().await;
 }

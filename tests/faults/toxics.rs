@@ -42,10 +42,10 @@ fn requests_pass_and_a_delay_counts_each_way() {
     stream.write_all(b"PING\r\n").unwrap();
     assert_eq!(reply(&mut stream, 7), "+PONG\r\n");
     proxy.set(Toxic::Delay(Duration::from_millis(150)));
-    let began = anteroom::time::uptime();
+    let began = ropeline::time::uptime();
     stream.write_all(b"PING\r\nPING\r\n").unwrap();
     assert_eq!(reply(&mut stream, 14), "+PONG\r\n+PONG\r\n");
-    assert!(anteroom::time::uptime() >= began + Duration::from_millis(300));
+    assert!(ropeline::time::uptime() >= began + Duration::from_millis(300));
 }
 
 #[test]

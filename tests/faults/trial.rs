@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::log::redis::{Options as LogOptions, RedisLog};
+use ropeline::log::redis::{Options as LogOptions, RedisLog};
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
@@ -40,7 +40,7 @@ pub struct Trial {
 
 /// People in a crowd.
 fn people() -> u32 {
-    number("ANTEROOM_VISITORS")
+    number("ROPELINE_VISITORS")
         .and_then(|people| u32::try_from(people).ok())
         .unwrap_or(300)
 }
@@ -98,7 +98,7 @@ impl Trial {
 
     /// The fault is over, or strikes now and is over at once: from here on a pause counts.
     pub fn over(&mut self) {
-        self.since = anteroom::time::wall().0;
+        self.since = ropeline::time::wall().0;
     }
 
     /// The fault lasts for this long.

@@ -116,9 +116,9 @@ async fn forwarded(guests: Vec<Guest>) -> (Duration, Vec<Guest>) {
         asking.spawn(async move {
             let mut times = Vec::new();
             for _ in 0..REQUESTS {
-                let began = anteroom::time::uptime();
+                let began = ropeline::time::uptime();
                 let answer = guest.page("/event/seats").await;
-                times.push(anteroom::time::uptime().saturating_sub(began));
+                times.push(ropeline::time::uptime().saturating_sub(began));
                 assert!(answer.is_the_shops(), "a pass is not honoured: {}", answer.head);
             }
             (times, guest)

@@ -13,7 +13,7 @@ async fn who_is_called_while_joining_is_sent_back_with_both_cookies_by_a_look_at
     let house = House::open(ONE, "").await;
     let mut guest = house.guest();
     let answer = guest.once("GET", "/seats?row=7&x=%2F", PAGE, "").await.unwrap();
-    let check = "/.anteroom/rooms/shop/check?to=%2Fseats%3Frow%3D7%26x%3D%252F";
+    let check = "/.ropeline/rooms/shop/check?to=%2Fseats%3Frow%3D7%26x%3D%252F";
     assert_eq!(
         (answer.status(), answer.field("location")),
         (303, Some(check)),
@@ -129,7 +129,7 @@ async fn a_session_that_is_used_outlives_the_date_of_its_pass() {
         let answer = inside.once("GET", "/used", SCRIPT, "").await.unwrap();
         assert!(answer.is_the_shops(), "{}", answer.head);
         assert_eq!(answer.field("set-cookie"), None);
-        (anteroom::time::wall() > pass.expires_at.plus(4_000)).then_some(())
+        (ropeline::time::wall() > pass.expires_at.plus(4_000)).then_some(())
     })
     .await;
     assert!(inside.once("GET", "/", PAGE, "").await.unwrap().is_the_shops());
@@ -143,7 +143,7 @@ async fn visitors_cannot_ask_in_the_proxys_name() {
     let described = "X-Original-Method: GET\r\nX-Original-Host: shop.test\r\nX-Original-URI: /\r\n\
         X-Forwarded-Method: GET\r\nX-Forwarded-Uri: /\r\nX-Forwarded-Proto: http\r\n";
     for path in [name.to_owned(), format!("{name}/answer"), "other".to_owned()] {
-        let target = format!("/.anteroom/forward/{path}");
+        let target = format!("/.ropeline/forward/{path}");
         let answer = house
             .guest()
             .once("GET", &target, &format!("{described}{PAGE}"), "")
@@ -156,7 +156,7 @@ async fn visitors_cannot_ask_in_the_proxys_name() {
         .await
         .unwrap();
     let forged = format!("{described}X-Forwarded-For: 127.0.0.1\r\n");
-    let request = format!("GET /.anteroom/forward/{name} HTTP/1.1\r\nHost: shop.test\r\n{forged}\r\n");
+    let request = format!("GET /.ropeline/forward/{name} HTTP/1.1\r\nHost: shop.test\r\n{forged}\r\n");
     let answer = wire.ask(request.as_bytes()).await.unwrap();
     assert_eq!((answer.status(), answer.word()), (403, "not_a_proxy"));
     assert_eq!(house.gate.room().await["joins"], 0);
@@ -194,7 +194,7 @@ async fn another_sites_page_is_not_the_shops_by_a_host_that_the_visitor_says() {
     for field in ["X-Forwarded-Host", "X-Host", "X-HTTP-Host-Override"] {
         let fields = format!("Origin: http://evil.test\r\n{field}: evil.test\r\n{SCRIPT}");
         let answer = waiting
-            .send("POST", "/.anteroom/rooms/shop/leave", &fields, "")
+            .send("POST", "/.ropeline/rooms/shop/leave", &fields, "")
             .await
             .unwrap();
         assert_eq!(
@@ -240,9 +240,9 @@ async fn no_spelling_of_a_path_gets_past_the_room() {
         "/static/..\\event",
         "/static%2f..%2fevent",
         "//static/x/../../e",
-        "/.anteroom/../event",
-        "/.anteroom/%2e%2e/event",
-        "/%2eanteroom/rooms/shop/status",
+        "/.ropeline/../event",
+        "/.ropeline/%2e%2e/event",
+        "/%2eropeline/rooms/shop/status",
         "/event#/static/x",
     ] {
         let answer = asks(&house, target).await.unwrap();
@@ -430,7 +430,7 @@ async fn of_a_request_that_is_nobodys_the_shop_is_told_nothing() {
     let house = House::open(ONE, "").await;
     let mut guest = house.guest();
     guest.jar.insert(pass_name(), "forged".to_owned());
-    for field in ["Anteroom-Session: stolen", "Anteroom-Pass: forged", "X-Nothing: 1"] {
+    for field in ["Ropeline-Session: stolen", "Ropeline-Pass: forged", "X-Nothing: 1"] {
         let fields = format!("{field}\r\n{PAGE}");
         assert!(
             guest
@@ -442,7 +442,7 @@ async fn of_a_request_that_is_nobodys_the_shop_is_told_nothing() {
     }
     for seen in house.shop.seen() {
         let told = seen.request.head.to_lowercase();
-        assert!(!told.contains("anteroom-") && !told.contains("cookie:"), "{told}");
+        assert!(!told.contains("ropeline-") && !told.contains("cookie:"), "{told}");
     }
 }
 
@@ -454,7 +454,7 @@ async fn a_virtual_visitor_is_never_told_yes() {
     let house = House::open(ONE, "").await;
     let mut guest = house.inside().await;
     let before = house.shop.seen().len();
-    let marked = format!("{PAGE}Anteroom-Rehearsal: AQNvd24\r\n");
+    let marked = format!("{PAGE}Ropeline-Rehearsal: AQNvd24\r\n");
     for (method, target) in [("GET", "/seats"), ("POST", "/order"), ("GET", "/robots.txt")] {
         let answer = guest.once(method, target, &marked, "").await.unwrap();
         assert_eq!(answer.status(), 403, "{method} {target}: {}", answer.head);
@@ -464,7 +464,7 @@ async fn a_virtual_visitor_is_never_told_yes() {
         .admin_ask("POST", "/api/v1/rooms/shop/rehearsal", REHEARSAL)
         .await;
     assert_eq!(begun.status(), 200, "{}", begun.text());
-    for name in ["anteroom-rehearsal-pass-shop", "__Host-anteroom-rehearsal-ticket-shop"] {
+    for name in ["ropeline-rehearsal-pass-shop", "__Host-ropeline-rehearsal-ticket-shop"] {
         guest.jar.insert(name.into(), "x".into());
         for (method, target) in [("GET", "/seats"), ("POST", "/order"), ("GET", "/robots.txt")] {
             let answer = guest.once(method, target, PAGE, "").await.unwrap();

@@ -19,8 +19,8 @@ async fn asked(gate: &Gate, asker: &str, fields: &str) -> Message {
     };
     let target = if asker == "envoy" { "envoy/static/a" } else { asker };
     let question = format!(
-        "GET /.anteroom/forward/{target} HTTP/1.1\r\n{about}X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: http\r\n\
-         Anteroom-Body: none\r\n{PAGE}{fields}\r\n"
+        "GET /.ropeline/forward/{target} HTTP/1.1\r\n{about}X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: http\r\n\
+         Ropeline-Body: none\r\n{PAGE}{fields}\r\n"
     );
     Pool::new(gate.address).ask(question.as_bytes()).await.unwrap()
 }
@@ -38,8 +38,8 @@ async fn a_request_with_an_alias_of_a_field_or_a_connection_that_names_one_away_
             "X.User: ann",
             "X~User: ann",
             "X*User: ann",
-            "Anteroom_Session: a",
-            "Anteroom.Session: a",
+            "Ropeline_Session: a",
+            "Ropeline.Session: a",
             "X_Forwarded_For: 192.0.2.9",
             "X-Forwarded.Host: evil",
             "X_Original_URL: /admin",
@@ -47,7 +47,7 @@ async fn a_request_with_an_alias_of_a_field_or_a_connection_that_names_one_away_
             "Content_Length: 7",
             "Connection: X-User",
             "Connection: close, Cookie",
-            "Connection: Anteroom-Session",
+            "Connection: Ropeline-Session",
         ] {
             let answer = asked(&gate, asker, &format!("X-User: bob\r\n{forged}\r\n")).await;
             assert_eq!(
@@ -79,7 +79,7 @@ async fn a_form_that_names_the_account_is_refused_unread() {
     gate.ready().await;
     let body = "email=ann";
     let question = format!(
-        "POST /.anteroom/forward/envoy/enter HTTP/1.1\r\nHost: shop.test\r\nX-Forwarded-For: 203.0.113.9\r\n\
+        "POST /.ropeline/forward/envoy/enter HTTP/1.1\r\nHost: shop.test\r\nX-Forwarded-For: 203.0.113.9\r\n\
          X-Forwarded-Proto: http\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n{PAGE}\r\n{body}",
         body.len()
     );

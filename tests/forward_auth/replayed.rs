@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{CodeId, LaneId, LineName, Wall};
-use anteroom::token::{Code, Grant};
+use ropeline::room::{CodeId, LaneId, LineName, Wall};
+use ropeline::token::{Code, Grant};
 
 use crate::gate::{Gate, keyring, pass_name, room, ticket_name};
 use crate::guest::{PAGE, SCRIPT, read_ticket};
@@ -51,15 +51,15 @@ impl Asking {
         let about = "X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: http\r\n";
         let question = match self.asker {
             "traefik" => format!(
-                "GET /.anteroom/forward/traefik HTTP/1.1\r\nHost: {}\r\nUser-Agent: Go-http-client/1.1\r\n{fields}{cookies}{about}\
+                "GET /.ropeline/forward/traefik HTTP/1.1\r\nHost: {}\r\nUser-Agent: Go-http-client/1.1\r\n{fields}{cookies}{about}\
                  X-Forwarded-Host: shop.test\r\nX-Forwarded-Method: {method}\r\nX-Forwarded-Port: 80\r\n\
                  X-Forwarded-Server: proxy\r\nX-Forwarded-Uri: {target}\r\nX-Real-Ip: 203.0.113.9\r\nAccept-Encoding: gzip\r\n\
-                 Anteroom-Body: none\r\n\r\n",
+                 Ropeline-Body: none\r\n\r\n",
                 self.gate.address
             ),
             _ => format!(
-                "{method} /.anteroom/forward/envoy{target} HTTP/1.1\r\nhost: shop.test\r\ncontent-length: 0\r\n{fields}{cookies}{about}\
-                 x-envoy-internal: true\r\nx-request-id: 7\r\nanteroom-body: none\r\n\r\n"
+                "{method} /.ropeline/forward/envoy{target} HTTP/1.1\r\nhost: shop.test\r\ncontent-length: 0\r\n{fields}{cookies}{about}\
+                 x-envoy-internal: true\r\nx-request-id: 7\r\nropeline-body: none\r\n\r\n"
             ),
         };
         let answer = self.pool.ask(question.as_bytes()).await.unwrap();
@@ -80,7 +80,7 @@ impl Asking {
         };
         let location = answer.field("location").unwrap_or_default();
         let path = location.strip_prefix(host).unwrap_or("on another host");
-        let query = path.strip_prefix("/.anteroom/rooms/shop/check?").unwrap_or_default();
+        let query = path.strip_prefix("/.ropeline/rooms/shop/check?").unwrap_or_default();
         let named = url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "to");
         let back = named.map_or(path.to_owned(), |(_, to)| to.into_owned());
         assert_eq!((answer.status(), back.as_str()), (303, target), "{}", answer.head);
@@ -117,7 +117,7 @@ async fn outside_the_room_and_in_an_open_one_requests_pass_as_nobodys() {
         ] {
             let answer = proxy.ask(&mut jar, method, target, fields).await;
             assert_pass(&answer);
-            assert_eq!(answer.field("anteroom-session"), None);
+            assert_eq!(answer.field("ropeline-session"), None);
             assert_eq!(
                 answer.field("cookie"),
                 Some("sid=7"),
@@ -138,10 +138,10 @@ async fn a_navigation_is_given_its_cookies_on_the_way_back_and_then_passes_as_it
         assert!(jar.contains_key(&ticket_name()) && jar.contains_key(&pass_name()));
         let answer = proxy.ask(&mut jar, "POST", "/order", PAGE).await;
         assert_pass(&answer);
-        assert!(answer.field("anteroom-session").is_some());
+        assert!(answer.field("ropeline-session").is_some());
         assert_eq!(answer.field("cookie"), Some("sid=7"));
         let gone = answer.field("x-envoy-auth-headers-to-remove");
-        assert_eq!(gone, (asker == "envoy").then_some("anteroom-ticket,anteroom-pass"));
+        assert_eq!(gone, (asker == "envoy").then_some("ropeline-ticket,ropeline-pass"));
     }
 }
 
@@ -221,7 +221,7 @@ async fn a_link_with_a_code_is_sent_on_to_the_same_address_without_it() {
         let proxy = Asking::open(asker, &format!("{ONE}\n{PRESS}"), "").await;
         proxy.inside().await;
         let mut jar = Jar::new();
-        let link = format!("/seats?row=7&anteroom_code={code}");
+        let link = format!("/seats?row=7&ropeline_code={code}");
         let answer = proxy.ask(&mut jar, "GET", &link, PAGE).await;
         assert_eq!(answer.word(), "code", "{}", answer.head);
         proxy.assert_back(&answer, "/seats?row=7");
@@ -242,7 +242,7 @@ async fn a_link_with_a_code_is_sent_on_to_the_same_address_without_it() {
         );
         assert_eq!(waits, before);
         for target in ["//evil.test/x", "//0", "//"] {
-            let link = format!("{target}?anteroom_code=none");
+            let link = format!("{target}?ropeline_code=none");
             let answer = proxy.ask(&mut jar, "GET", &link, PAGE).await;
             let location = answer.field("location").unwrap_or("/").to_owned();
             let on_this_host = location.starts_with('/') && !location.starts_with("//");
@@ -280,10 +280,10 @@ async fn a_closed_room_and_the_gates_own_path_are_never_a_yes() {
         assert_eq!((answer.status(), answer.word()), (not_now(asker), "same_site"));
         assert_eq!((answer.field("refresh"), answer.field("set-cookie")), (Some("1"), None));
         for own in [
-            "/.anteroom/health",
-            "/.anteroom/rooms/shop/status",
-            "/.anteroom/forward/traefik",
-            "/%2eanteroom/health",
+            "/.ropeline/health",
+            "/.ropeline/rooms/shop/status",
+            "/.ropeline/forward/traefik",
+            "/%2eropeline/health",
         ] {
             let answer = proxy.ask(&mut Jar::new(), "GET", own, SCRIPT).await;
             assert!(matches!(answer.status(), 400 | 404), "{own}: {}", answer.head);
@@ -316,7 +316,7 @@ async fn a_question_without_its_description_is_refused() {
             .map(|(_, field)| *field)
             .collect();
         let question = format!(
-            "GET /.anteroom/forward/traefik HTTP/1.1\r\nHost: gate\r\nAnteroom-Body: none\r\n{}\r\n\r\n",
+            "GET /.ropeline/forward/traefik HTTP/1.1\r\nHost: gate\r\nRopeline-Body: none\r\n{}\r\n\r\n",
             kept.join("\r\n")
         );
         let answer = proxy.pool.ask(question.as_bytes()).await.unwrap();
@@ -347,10 +347,10 @@ async fn what_is_not_configured_is_not_there() {
         async move { pool.ask(question.as_bytes()).await.unwrap() }
     };
     for target in [
-        "/.anteroom/forward/nginx",
-        "/.anteroom/forward/envoy/static/x",
-        "/.anteroom/forward",
-        "/.anteroom/forward/traefik/answer",
+        "/.ropeline/forward/nginx",
+        "/.ropeline/forward/envoy/static/x",
+        "/.ropeline/forward",
+        "/.ropeline/forward/traefik/answer",
     ] {
         assert_eq!(answer(target).await.status(), 404, "{target}");
     }
@@ -364,7 +364,7 @@ async fn what_is_not_configured_is_not_there() {
     assert_eq!(proxy.gate.room().await["joins"], 0);
     let shop = Shop::open(&[]).await;
     let gate = Gate::open(shop.address, ONE, "").await;
-    let question = "GET /.anteroom/forward/nginx HTTP/1.1\r\nHost: shop.test\r\n\r\n";
+    let question = "GET /.ropeline/forward/nginx HTTP/1.1\r\nHost: shop.test\r\n\r\n";
     assert_eq!(
         Pool::new(gate.address).ask(question.as_bytes()).await.unwrap().status(),
         404
@@ -378,13 +378,13 @@ fn envoys_example_sends_every_field_and_the_beginning_of_a_body() {
     let (_, listed) = example.split_once("allowed_headers:").unwrap();
     let (listed, _) = listed.split_once("disallowed_headers:").unwrap();
     assert!(listed.contains("safe_regex: { regex: \".*\" }"), "{listed}");
-    assert!(example.contains("with_request_body:") && example.contains("{ key: anteroom-body, value: none }"));
+    assert!(example.contains("with_request_body:") && example.contains("{ key: ropeline-body, value: none }"));
 }
 
 #[test]
 fn the_gates_example_is_a_configuration() {
-    let text = std::fs::read_to_string("examples/forward-auth/anteroom.toml").unwrap();
-    let report = anteroom::config::check(&text, "anteroom.toml");
+    let text = std::fs::read_to_string("examples/forward-auth/ropeline.toml").unwrap();
+    let report = ropeline::config::check(&text, "ropeline.toml");
     assert!(report.mistakes().is_empty(), "{report}");
     let config = report.config().unwrap();
     assert!(config.upstream.is_none() && config.forward_auth.len() == 5);

@@ -59,7 +59,7 @@ async fn over_tls_the_cookies_are_for_tls_alone_and_let_their_owner_in() {
     assert_eq!(set.len(), 2, "{first}");
     for cookie in set {
         assert!(
-            cookie.contains(": __host-anteroom-") && cookie.contains("; secure"),
+            cookie.contains(": __host-ropeline-") && cookie.contains("; secure"),
             "{cookie}"
         );
     }

@@ -27,7 +27,7 @@ pub struct Dead {
 }
 
 impl Gate {
-    /// Starts `anteroom run` before `upstream` with these rooms and limits, and waits until it listens.
+    /// Starts `ropeline run` before `upstream` with these rooms and limits, and waits until it listens.
     pub fn start(upstream: SocketAddr, rooms: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the gate");
         let store = format!("embedded:{}/data", folder.path().display());
@@ -60,7 +60,7 @@ impl Gate {
 
     fn run(folder: TempDir) -> Self {
         let process = Process::start(
-            Command::new(env!("CARGO_BIN_EXE_anteroom"))
+            Command::new(env!("CARGO_BIN_EXE_ropeline"))
                 .arg("run")
                 .arg("--config")
                 .arg(folder.path().join(CONFIG)),

@@ -46,7 +46,7 @@ impl Guest {
         let answer = self
             .ask(
                 "POST",
-                &format!("/.anteroom/rooms/{room}/join"),
+                &format!("/.ropeline/rooms/{room}/join"),
                 "Accept: application/json\r\n",
             )
             .await;
@@ -58,7 +58,7 @@ impl Guest {
         let answer = self
             .ask(
                 "GET",
-                &format!("/.anteroom/rooms/{room}/status"),
+                &format!("/.ropeline/rooms/{room}/status"),
                 "Accept: application/json\r\n",
             )
             .await;
@@ -87,7 +87,7 @@ impl Guest {
         let answer = self
             .ask(
                 "POST",
-                &format!("/.anteroom/rooms/{room}/leave"),
+                &format!("/.ropeline/rooms/{room}/leave"),
                 "Accept: application/json\r\n",
             )
             .await;
@@ -124,7 +124,7 @@ impl Guest {
         for (name, value) in head.lines().filter_map(|line| line.split_once(": ")) {
             match name.to_ascii_lowercase().as_str() {
                 "set-cookie" => self.keep(value),
-                "anteroom-status" => gate = Some(value.to_owned()),
+                "ropeline-status" => gate = Some(value.to_owned()),
                 _ => {}
             }
         }

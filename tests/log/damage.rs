@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use anteroom::log::{Beginning, Exchanged, Loaded, Log, Occasion, Snapshot};
-use anteroom::room::{Batch, Entry, Position, RoomChange};
-use anteroom::room::{Change, RoomName};
 use redb::ReadableTable;
+use ropeline::log::{Beginning, Exchanged, Loaded, Log, Occasion, Snapshot};
+use ropeline::room::{Batch, Entry, Position, RoomChange};
+use ropeline::room::{Change, RoomName};
 use sha2::{Digest, Sha256};
 
 use crate::contract::{after, append, begin, exchange, root};
@@ -30,7 +30,7 @@ fn written(folder: &Folder, clean: bool) -> (Position, Vec<Entry>) {
             };
             20
         ];
-        let append = anteroom::log::Append {
+        let append = ropeline::log::Append {
             batch: Batch {
                 rooms,
                 ..Batch::default()
@@ -209,7 +209,7 @@ fn a_log_of_a_later_format_is_left_alone() {
         tx.open_table(table).unwrap().insert((), next.as_slice()).unwrap();
         tx.commit().unwrap();
     }
-    let refused = anteroom::log::Embedded::open(&folder.path(), folder.options());
+    let refused = ropeline::log::Embedded::open(&folder.path(), folder.options());
     let Err(refused) = refused else {
         panic!("a format of the future was opened")
     };

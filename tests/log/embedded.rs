@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use anteroom::log::{Beginning, Embedded, Log, Occasion, OpenError, Options, Snapshot};
-use anteroom::room::Wall;
+use ropeline::log::{Beginning, Embedded, Log, Occasion, OpenError, Options, Snapshot};
+use ropeline::room::Wall;
 use tempfile::TempDir;
 
 use crate::contract::{Store, append, begin, exchange, fill, root, suite};
@@ -46,10 +46,10 @@ impl Folder {
 
     /// A process that another test starts holds every lock of this one for a moment, until it runs its own program.
     pub fn embedded(&self) -> Embedded {
-        let end = anteroom::time::uptime() + PATIENCE;
+        let end = ropeline::time::uptime() + PATIENCE;
         loop {
             match Embedded::open(&self.path(), self.options()) {
-                Err(OpenError::InUse { .. }) if anteroom::time::uptime() < end => std::thread::yield_now(),
+                Err(OpenError::InUse { .. }) if ropeline::time::uptime() < end => std::thread::yield_now(),
                 opened => return opened.unwrap(),
             }
         }

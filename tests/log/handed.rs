@@ -5,11 +5,11 @@ use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anteroom::log::{
+use ropeline::log::{
     Append, Beginning, Begun, Embedded, Exchanged, Far, Hand, Loaded, Log, Occasion, Relay, Skips, Snapshot, Trouble,
     Unavailable,
 };
-use anteroom::room::{GateId, Position, StateHash};
+use ropeline::room::{GateId, Position, StateHash};
 
 use crate::contract::{Store, after, append, begin, exchange, fill, root, suite};
 use crate::embedded::Folder;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anteroom::room::{CodeId, Denied, LaneId, LineName, Number, PendingId, Redeem, Wall};
-use anteroom::time;
+use ropeline::room::{CodeId, Denied, LaneId, LineName, Number, PendingId, Redeem, Wall};
+use ropeline::time;
 
 use crate::gate::{Gate, Site, main};
 

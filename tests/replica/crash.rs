@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use anteroom::log::{Embedded, OpenError, Options};
-use anteroom::replica::{Arrival, Replica};
-use anteroom::room::{Era, LaneId, LineName, Number, Settings};
+use ropeline::log::{Embedded, OpenError, Options};
+use ropeline::replica::{Arrival, Replica};
+use ropeline::room::{Era, LaneId, LineName, Number, Settings};
 
 use crate::gate::{Site, hold, main, number};
 
@@ -66,7 +66,7 @@ fn killed_at_any_moment_every_number_told_keeps_its_place_and_none_is_told_twice
     gate.check_in_of_lives(&all.iter().copied().collect::<Vec<_>>(), 1);
     assert!(all.last() < Some(&gate.numbered()));
     gate.stop();
-    let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
+    let report = ropeline::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(report.proved() && report.gaps.is_empty(), "{report:?}");
     assert!(
         report.joins > all.len() as u64 && report.incarnations == 11,
@@ -93,13 +93,13 @@ fn a_second_process_is_refused_while_the_first_lives_and_not_after_its_death() {
 fn joins_until_killed() {
     let log = Embedded::open(&told(), Options::default()).unwrap();
     let settings = Settings {
-        mode: anteroom::room::Mode::Hold,
+        mode: ropeline::room::Mode::Hold,
         ..Settings::default()
     };
     let (replica, _thread) = Replica::start(
         Box::new(log),
         vec![(main(), settings)],
-        anteroom::replica::Options::default(),
+        ropeline::replica::Options::default(),
     )
     .unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -5,9 +5,9 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use anteroom::log::Append;
-use anteroom::replica::{Arrival, JoinOutcome, MAX_PENDING_JOINS, Note, Unrecorded};
-use anteroom::room::{Era, LaneId, LineName, PendingId, Standing};
+use ropeline::log::Append;
+use ropeline::replica::{Arrival, JoinOutcome, MAX_PENDING_JOINS, Note, Unrecorded};
+use ropeline::room::{Era, LaneId, LineName, PendingId, Standing};
 
 use crate::gate::{Faults, Gate, Site, hold, main, number, visitor};
 
@@ -40,7 +40,7 @@ fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
     assert!(sent[..3].iter().all(|append| *append == sent[0]), "{sent:?}");
     drop(sent);
     gate.stop();
-    let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
+    let report = ropeline::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(report.proved() && report.joins == 2, "{report:?}");
 }
 
@@ -238,7 +238,7 @@ fn a_history_that_ends_goes_on_as_a_new_log_with_everybody_in_it() {
     assert_eq!(new.era, Era(gate.incarnation()));
     gate.check_in(&[&old[..], &[new]].concat());
     gate.stop();
-    let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
+    let report = ropeline::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(
         report.proved() && report.gaps.is_empty() && report.incarnations == 2,
         "{report:?}"

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use anteroom::log::Trouble;
-use anteroom::replica::JoinOutcome;
-use anteroom::room::{Change, Overrides, Standing};
+use ropeline::log::Trouble;
+use ropeline::replica::JoinOutcome;
+use ropeline::room::{Change, Overrides, Standing};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::crash::{child, told};
@@ -87,7 +87,7 @@ fn fills_its_disk() {
     let kinds: Vec<_> = failed.map(|(kind, _)| kind).collect();
     assert_eq!(kinds, [Trouble::Disk]);
     gate.stop();
-    let report = anteroom::replica::replay(&site.path(), &mut |_| {}).unwrap();
+    let report = ropeline::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(
         report.proved() && report.gaps.is_empty() && report.joins == 8,
         "{report:?}"

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anteroom::log::{
+use ropeline::log::{
     self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable,
 };
-use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
-use anteroom::room::{
+use ropeline::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
+use ropeline::room::{
     LaneId, LineName, Mode, Number, PendingId, Position, RoomName, Settings, Standing, StateHash, Visitor, Wall,
 };
-use anteroom::time;
+use ropeline::time;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 

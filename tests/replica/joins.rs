@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use anteroom::replica::{Arrival, JoinOutcome, Unrecorded};
-use anteroom::room::{Change, Settings};
-use anteroom::room::{LaneId, LineName, Mode, Overrides, RoomName, Standing};
 use futures_util::future::join_all;
+use ropeline::replica::{Arrival, JoinOutcome, Unrecorded};
+use ropeline::room::{Change, Settings};
+use ropeline::room::{LaneId, LineName, Mode, Overrides, RoomName, Standing};
 
 use crate::gate::{Site, hold, main, number};
 
@@ -73,7 +73,7 @@ fn a_pending_id_has_one_number_however_often_it_joins() {
     let mut site = Site::new(1);
     hold(&mut site);
     let gate = site.start();
-    let id = Arrival::again(anteroom::room::PendingId(*b"twelve bytes"));
+    let id = Arrival::again(ropeline::room::PendingId(*b"twelve bytes"));
     let (main, line) = (main(), LineName::ONLY);
     let at_once = (0..10).map(|_| gate.replica.join(&main, &line, LaneId(0), id.clone()));
     let mut numbers: BTreeSet<_> = gate.wait(join_all(at_once)).into_iter().map(number).collect();

@@ -1,8 +1,8 @@
 //! What visitors do: said once a batch, in an order that means what they did, and bounded.
 
-use anteroom::log::Kept;
-use anteroom::replica::Note;
-use anteroom::room::Standing;
+use ropeline::log::Kept;
+use ropeline::replica::Note;
+use ropeline::room::Standing;
 
 use crate::gate::{Site, hold, visitor};
 
@@ -108,7 +108,7 @@ fn more_notes_than_a_batch_holds_go_with_the_next_ones() {
         most = most.max(entry.batch.encoded_len());
         read += 1;
     }
-    assert!(most <= anteroom::room::MAX_BATCH_BYTES, "{most} bytes");
+    assert!(most <= ropeline::room::MAX_BATCH_BYTES, "{most} bytes");
 }
 
 #[test]

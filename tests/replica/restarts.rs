@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::Ordering;
 
-use anteroom::replica::Note;
-use anteroom::room::{Change, Mode, Overrides, RoomName, Settings, Standing};
+use ropeline::replica::Note;
+use ropeline::room::{Change, Mode, Overrides, RoomName, Settings, Standing};
 
 use crate::gate::{Site, hold, main, number};
 

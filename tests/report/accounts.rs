@@ -1,7 +1,7 @@
 //! An account keeps the better of two places: nobody passes the other by.
 
-use anteroom::report::Findings;
-use anteroom::room::{Bound, Claim, Effects, LaneId, Number, PendingId, Section, Settings, Tag, Tagged};
+use ropeline::report::Findings;
+use ropeline::room::{Bound, Claim, Effects, LaneId, Number, PendingId, Section, Settings, Tag, Tagged};
 use tempfile::TempDir;
 
 use super::fair::report;

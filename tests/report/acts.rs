@@ -1,7 +1,7 @@
 //! What was done by hand is in the verdict, with who did it.
 
-use anteroom::draw::{Beacon, Draw, Hash};
-use anteroom::room::{
+use ropeline::draw::{Beacon, Draw, Hash};
+use ropeline::room::{
     Batch, CallOrder, Change, Drawing, Edition, Eviction, Forms, LaneId, LineName, Number, Overrides, Schedule,
     Section, Settings, Wall, Window,
 };

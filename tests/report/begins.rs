@@ -1,6 +1,6 @@
 //! Where a log begins: a first state that is forged, and an honest one of an older machine version.
 
-use anteroom::room::{Batch, OLDEST, State, VERSION};
+use ropeline::room::{Batch, OLDEST, State, VERSION};
 
 use super::crowd::{Crowd, settings};
 use super::forged::{Anew, forge, pieces, refused, sound};

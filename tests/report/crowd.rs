@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{Bound, Claim, End, LaneId, LineName, Number, Section, Settings, Standing, Tag, Visitor};
+use ropeline::room::{Bound, Claim, End, LaneId, LineName, Number, Section, Settings, Standing, Tag, Visitor};
 
 use super::hall::{Hall, room, section};
 

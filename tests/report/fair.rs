@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use anteroom::report::{Findings, Line, Moment, Options, audit};
-use anteroom::room::{Completion, Edition, LaneId, Number, Section, Settings};
+use ropeline::report::{Findings, Line, Moment, Options, audit};
+use ropeline::room::{Completion, Edition, LaneId, Number, Section, Settings};
 use tempfile::TempDir;
 
 use super::crowd::{Crowd, Story, settings};
@@ -131,7 +131,7 @@ fn the_page_stands_by_itself_and_names_nobody() {
     let (mut hall, _) = sale(&folder, 3);
     hall.leave(2);
     let findings = report(&folder);
-    let page = anteroom::report::html(&findings);
+    let page = ropeline::report::html(&findings);
     // Kept to be looked at in a browser.
     fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html"), &page).unwrap();
     assert!(
@@ -142,7 +142,7 @@ fn the_page_stands_by_itself_and_names_nobody() {
         assert!(!page.contains(outside), "{outside}");
     }
     let json = serde_json::to_string(&findings).unwrap();
-    let told = anteroom::report::text(&findings);
+    let told = ropeline::report::text(&findings);
     for text in [&page, &json, &told] {
         let address = text.split(|c: char| !c.is_ascii_digit() && c != '.').find(|word| {
             let parts: Vec<&str> = word.split('.').collect();
@@ -202,5 +202,5 @@ fn a_sale_by_stock_is_told_with_what_was_bought_and_that_nobody_was_called_beyon
         findings.verdict
     );
     assert_eq!((tally.calls, tally.completed, tally.beyond_stock), (3, 2, 0));
-    assert!(anteroom::report::text(&findings).contains("2 pieces bought, 0 calls for pieces"));
+    assert!(ropeline::report::text(&findings).contains("2 pieces bought, 0 calls for pieces"));
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anteroom::archive::{Folder, Name, Segment};
-use anteroom::draw::Hash;
-use anteroom::room::{
+use ropeline::archive::{Folder, Name, Segment};
+use ropeline::draw::Hash;
+use ropeline::room::{
     Batch, Chain, Change, Edition, Entry, Forms, Overrides, Position, RehearsalId, RoomChange, State,
 };
 use sha2::{Digest as _, Sha256};
@@ -16,9 +16,9 @@ use tempfile::TempDir;
 use super::crowd::{Crowd, settings};
 use super::hall::{Hall, room};
 
-/// Exit code of `anteroom report`, and what it printed.
+/// Exit code of `ropeline report`, and what it printed.
 pub fn program(folders: &[&Path], args: &[&str]) -> (i32, String) {
-    let ended = Command::new(env!("CARGO_BIN_EXE_anteroom"))
+    let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
         .arg("report")
         .args(folders)
         .args(args)

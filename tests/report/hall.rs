@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use anteroom::archive::{Archiver, Options};
-use anteroom::room::{
+use ropeline::archive::{Archiver, Options};
+use ropeline::room::{
     Batch, Change, Effects, Entry, Figures, GateId, LineName, OLDEST, Position, RoomChange, RoomName, Root, Section,
     Settings, Spoke, State, VERSION, Vote, Wall, Who,
 };

@@ -1,7 +1,7 @@
 //! Logs that end and begin: each goes on from the one before, and what was lost in between is told.
 
-use anteroom::report::Findings;
-use anteroom::room::{Batch, Era, LaneId, LineName, Number, Section, Settings};
+use ropeline::report::Findings;
+use ropeline::room::{Batch, Era, LaneId, LineName, Number, Section, Settings};
 
 use super::crowd::{Crowd, settings};
 use super::fair::report;

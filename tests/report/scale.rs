@@ -1,7 +1,7 @@
 //! A long history: what a report of it costs in time and memory. Run by name: `cargo test --test report -- --ignored scale
 //! --nocapture`.
 
-use anteroom::room::{Claim, LaneId, Number, Section, Settings};
+use ropeline::room::{Claim, LaneId, Number, Section, Settings};
 
 use super::fair::report;
 use super::hall::{Hall, section};
@@ -57,9 +57,9 @@ fn a_history_of_three_million_visitors() {
     hall.leave(1);
     drop(issued);
     let before = memory_kb();
-    let started = anteroom::time::uptime();
+    let started = ropeline::time::uptime();
     let findings = report(&folder);
-    let took = anteroom::time::uptime().saturating_sub(started);
+    let took = ropeline::time::uptime().saturating_sub(started);
     println!(
         "{} entries, {} joins, {} calls: {:.1} s, {} kB before and {} kB at most\n{:#?}",
         findings.covers.entries,

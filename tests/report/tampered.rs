@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anteroom::archive::{Folder, Name, Segment, Stored};
-use anteroom::report::{Findings, Options, audit};
-use anteroom::room::{Chain, Entry, Position, State};
+use ropeline::archive::{Folder, Name, Segment, Stored};
+use ropeline::report::{Findings, Options, audit};
+use ropeline::room::{Chain, Entry, Position, State};
 use tempfile::TempDir;
 
 use super::crowd::{Crowd, settings};

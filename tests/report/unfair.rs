@@ -1,6 +1,6 @@
 //! Logs in which somebody came before others: the report counts them and says who and when.
 
-use anteroom::room::{Batch, Change, LaneId, Number, Overrides, RoomName, Section, Settings};
+use ropeline::room::{Batch, Change, LaneId, Number, Overrides, RoomName, Section, Settings};
 
 use super::fair::report;
 use super::hall::{Hall, room, section};
@@ -49,7 +49,7 @@ fn a_friend_let_in_without_a_call_is_told_with_whom_they_passed_by() {
     );
     hall.leave(1);
     let findings = report(&folder);
-    let page = anteroom::report::html(&findings);
+    let page = ropeline::report::html(&findings);
     assert!(
         page.contains("<strong>Not fair.</strong>") && page.contains("let in"),
         "{page}"
@@ -154,7 +154,7 @@ fn what_operators_change_is_told_with_gate_and_time() {
         .map(|change| (change.who.as_deref(), change.reason.as_deref()))
         .collect();
     assert_eq!(whose, [(None, None), (Some("anna"), Some("fire drill")), (None, None)]);
-    let text = anteroom::report::text(&findings);
+    let text = ropeline::report::text(&findings);
     assert!(text.contains("by anna (fire drill) gate 0000000000000009"), "{text}");
     assert_eq!(findings.gates.len(), 2);
 }
@@ -184,11 +184,11 @@ fn one_room_can_be_asked_for() {
     ten(&mut hall);
     hall.leave(1);
     let asked = |name: &str| {
-        let options = anteroom::report::Options {
+        let options = ropeline::report::Options {
             room: RoomName::new(name),
-            ..anteroom::report::Options::default()
+            ..ropeline::report::Options::default()
         };
-        let findings = anteroom::report::audit(&[folder.path().to_owned()], &options, &mut |_| {}).unwrap();
+        let findings = ropeline::report::audit(&[folder.path().to_owned()], &options, &mut |_| {}).unwrap();
         findings.lines.len()
     };
     assert_eq!((asked(room().as_str()), asked("other")), (1, 0));

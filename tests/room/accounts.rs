@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{
+use proptest::prelude::*;
+use ropeline::room::{
     Batch, Change, LineName, Mode, Number, Overrides, PendingId, Schedule, Section, Settings, Standing, State, Tag,
     Wall, Window,
 };
-use proptest::prelude::*;
 
 use super::fork::{Fork, go, held};
 use super::support::{LANE, Log, only, room, settings};
@@ -172,7 +172,7 @@ fn a_pending_number_is_the_accounts_that_comes_with_its_id() {
 #[test]
 fn visitors_without_an_account_join_in_between_by_their_order() {
     let mut log = Log::new(held(1));
-    let tags = |tags: &[u8], id: Option<u8>| anteroom::room::Tagged {
+    let tags = |tags: &[u8], id: Option<u8>| ropeline::room::Tagged {
         lane: LANE,
         tags: tags.iter().map(|tag| Tag([*tag; 8])).collect(),
         id: id.map(|id| PendingId([id; 12])),
@@ -295,7 +295,7 @@ fn a_reset_and_the_next_sale_clear_all_places() {
 fn rooms_of_an_older_version_have_no_accounts_and_their_bytes_are_the_same() {
     let mut log = Log::new(held(1));
     let said = Section {
-        tagged: vec![anteroom::room::Tagged {
+        tagged: vec![ropeline::room::Tagged {
             lane: LANE,
             tags: vec![Tag([1; 8])],
             id: None,
@@ -312,7 +312,7 @@ fn rooms_of_an_older_version_have_no_accounts_and_their_bytes_are_the_same() {
     );
     entry.version = 2;
     let sections = vec![only()];
-    let bare = anteroom::room::Entry {
+    let bare = ropeline::room::Entry {
         batch: Batch {
             sections,
             ..entry.batch.clone()
@@ -363,7 +363,7 @@ fn step(log: &mut Log, given: &mut Vec<Number>, (what, who, pick): (u8, u8, u16)
     let tag = who % 6 + 1;
     let number = given.get(usize::from(pick) % given.len().max(1)).copied();
     let number = number.unwrap_or(Number {
-        era: anteroom::room::Era(1_000),
+        era: ropeline::room::Era(1_000),
         n: 0,
     });
     match what % 16 {
@@ -426,7 +426,7 @@ fn a_million_accounts_in_memory_and_in_a_snapshot() {
         let before = resident();
         for batch in 0..1_000_u64 {
             let tags = |n: u64| (batch * 1_000 + n).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
-            let item = |n| anteroom::room::Tagged {
+            let item = |n| ropeline::room::Tagged {
                 lane: LANE,
                 tags: tagged.then(|| Tag(tags(n))).into_iter().collect(),
                 id: None,

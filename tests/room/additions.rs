@@ -1,6 +1,6 @@
 //! Rooms that operators add and remove: what the log knows of them, in its snapshots, and in the next log.
 
-use anteroom::room::{
+use ropeline::room::{
     Addition, Batch, Change, Changed, Deed, Edition, Entry, MAX_ADDED, MAX_ROOM_TEXT, Mode, Overrides, RoomChange,
     RoomName, Settings, State, VERSION, Wall, Who,
 };

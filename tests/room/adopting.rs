@@ -1,6 +1,6 @@
 //! Eras that a gate brings back: how that goes on, and what comes with them or is passed over.
 
-use anteroom::room::{
+use ropeline::room::{
     Adopt, Batch, Change, Changed, Clock, Era, LaneId, LineName, MAX_BATCH_BYTES, MAX_ROOMS, Mode, Number, Overrides,
     RoomChange, RoomName, Section, Standing, State,
 };

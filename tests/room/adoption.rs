@@ -1,6 +1,6 @@
 //! Eras that a gate brings back from a history that the others lost: what becomes of their visitors.
 
-use anteroom::room::{Batch, Era, Number, Root, Standing, State};
+use ropeline::room::{Batch, Era, Number, Root, Standing, State};
 
 use super::fork::{Fork, go, held};
 use super::support::{INCARNATION, Log, settings};

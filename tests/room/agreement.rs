@@ -1,6 +1,6 @@
 //! What gates agree on: the hashes of checkpoints, and the machine version.
 
-use anteroom::room::{Batch, Clock, Entry, LineName, Mode, Section, State, VERSION};
+use ropeline::room::{Batch, Clock, Entry, LineName, Mode, Section, State, VERSION};
 
 use super::gates::{Gates, called, join, mode};
 use super::support::{INCARNATION, Log, room, settings};

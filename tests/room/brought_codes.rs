@@ -1,6 +1,6 @@
 //! Codes of a lost history that are brought into a room of another: a full one, other lines, older eras, a later machine version.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, BroughtCodes, CodeId, Denied, LineName, MAX_SPENT, Number, PendingId, Redeem, Root, Section, Spent,
     Standing, State, Visitor, Wall,
 };

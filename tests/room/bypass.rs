@@ -1,6 +1,6 @@
 //! Codes that lead past the line: called at once, so many at a time, and never into a room that lets nobody in.
 
-use anteroom::room::{
+use ropeline::room::{
     Change, Completion, Denied, Edition, LaneId, LineName, Mode, NamedLane, Redeem, Section, Settings, Standing, State,
     Tag, Wall,
 };
@@ -286,7 +286,7 @@ fn who_came_past_the_line_counts_in_the_log_that_comes_after() {
     assert!(fork.old.claim(lost, true));
     fork.bring();
     assert!(fork.new.is_inside(past) && fork.new.is_inside(lost));
-    fork.new.apply(0, anteroom::room::Batch::default());
+    fork.new.apply(0, ropeline::room::Batch::default());
     assert_eq!(fork.new.redeem(bypass(3, 3)), Err(Denied::NotNow));
     fork.new.leave(lost);
     fork.new.redeem(bypass(3, 3)).unwrap();
@@ -295,7 +295,7 @@ fn who_came_past_the_line_counts_in_the_log_that_comes_after() {
 #[test]
 fn nobody_goes_past_while_something_lost_may_come_back() {
     let mut log = Log::of(
-        anteroom::room::State::empty(super::support::INCARNATION, false),
+        ropeline::room::State::empty(super::support::INCARNATION, false),
         room_of(1, 2),
     );
     assert_eq!(log.redeem(open(1)), Err(Denied::NotNow));

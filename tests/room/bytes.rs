@@ -1,16 +1,16 @@
 //! Bytes: entries and snapshots come back as they were, and nothing that is not one is taken for one.
 
-use anteroom::draw::Hash;
-use anteroom::room::{
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use ropeline::draw::Hash;
+use ropeline::room::{
     Addition, Admission, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId,
     Commitment, Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Eviction, Forms, GateId, LaneId,
     Late, LineName, Linear, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem,
     RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent,
     Spoke, State, Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
 };
-use proptest::collection::{btree_map, vec};
-use proptest::option;
-use proptest::prelude::*;
 
 use super::support::{LANE, Log, only, settings};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anteroom::room::{Batch, CallId, Chain, LineName, Section, State};
+use ropeline::room::{Batch, CallId, Chain, LineName, Section, State};
 
 use super::support::{INCARNATION, LANE, Log, only, room, settings};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, CodeId, Denied, Entry, GateId, LaneId, NamedLane, Number, PendingId, Position, Redeem, Redeemed,
     RoomChange, Root, Settings, Spoke, State, Wall,
 };
@@ -43,7 +43,7 @@ fn settings() -> Settings {
         lane_weights: vec![1, 1],
         lanes: vec![NamedLane::new("rest"), NamedLane::new("press")],
         bypass_most: 900,
-        mode: anteroom::room::Mode::Auto,
+        mode: ropeline::room::Mode::Auto,
         ..held(0)
     }
 }

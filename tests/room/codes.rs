@@ -1,6 +1,6 @@
 //! Single-use codes: good for one number, whoever asks at whichever gate.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, CodeId, Denied, Entry, LaneId, LineName, Number, PendingId, Redeem, Redeemed, Schedule, Section,
     Settings, Standing, State, Tag, Wall,
 };
@@ -96,7 +96,7 @@ fn a_number_that_is_over_is_not_given_again_and_a_reset_gives_no_code_back() {
 #[test]
 fn a_code_that_is_not_taken_is_not_spent() {
     let mut log = Log::new(Settings {
-        mode: anteroom::room::Mode::Closed,
+        mode: ropeline::room::Mode::Closed,
         ..settings(1)
     });
     assert_eq!(log.redeem(code(1, 1)), Err(Denied::Refused));
@@ -238,7 +238,7 @@ fn an_account_that_has_a_place_keeps_it_and_the_code() {
 fn rooms_of_an_older_version_take_no_codes_and_no_reports() {
     let batch = Batch {
         redeems: vec![code(1, 1)],
-        load: vec![(room(), anteroom::room::Report::default())],
+        load: vec![(room(), ropeline::room::Report::default())],
         ..Batch::default()
     };
     assert_eq!(batch.under(2), Batch::default());
@@ -248,7 +248,7 @@ fn rooms_of_an_older_version_take_no_codes_and_no_reports() {
 
 #[test]
 fn a_new_edition_gives_no_code_back_and_the_schedule_opens_no_spent_one() {
-    let window = |begins: u64, opens: u64| anteroom::room::Window {
+    let window = |begins: u64, opens: u64| ropeline::room::Window {
         begins: Wall(1_000_000 + begins),
         opens: Wall(1_000_000 + opens),
         closes: None,

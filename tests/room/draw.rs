@@ -1,7 +1,7 @@
 //! Lines that are drawn at an opening: who is drawn, in which order they are called, and what stands against it.
 
-use anteroom::draw::{Beacon, Draw, Figures, Hash};
-use anteroom::room::{
+use ropeline::draw::{Beacon, Draw, Figures, Hash};
+use ropeline::room::{
     Change, Changed, Drawing, Edition, Forms, LineName, Number, RoomView, Root, Schedule, Settings, Standing, State,
     Wall, Window,
 };

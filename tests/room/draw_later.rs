@@ -1,6 +1,6 @@
 //! What a draw leaves behind: sessions that outlast its sale, and calls that were made before it.
 
-use anteroom::room::{Change, Changed, Edition, Overrides, Schedule, Settings, Standing, Wall, Window};
+use ropeline::room::{Change, Changed, Edition, Overrides, Schedule, Settings, Standing, Wall, Window};
 
 use super::draw::{SECRET, START, called, crowd, drawing, entry, promise, reveal, says, until, view};
 use super::support::{Log, settings};

@@ -1,7 +1,7 @@
 //! What a promised draw binds: how the room calls once its line is closed, and the opening.
 
-use anteroom::draw::{Fault, Figures};
-use anteroom::room::{BreaksDraw, Change, Changed, Forms, Overrides, Phase, Schedule, Settings, Wall, Window};
+use ropeline::draw::{Fault, Figures};
+use ropeline::room::{BreaksDraw, Change, Changed, Forms, Overrides, Phase, Schedule, Settings, Wall, Window};
 
 use super::draw::{
     SECRET, START, VALUE, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,

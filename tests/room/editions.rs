@@ -1,6 +1,6 @@
 //! Editions that a log has lost: what brings one back, and what that does to whoever is there.
 
-use anteroom::room::{Batch, Change, Edition, Era, Root, Settings, State};
+use ropeline::room::{Batch, Change, Edition, Era, Root, Settings, State};
 
 use super::support::{INCARNATION, Log, room, settings};
 

@@ -1,6 +1,6 @@
 //! New logs and lost ones: what the tickets bring back.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, CallOrder, Change, Changed, Clock, Entry, Era, GateId, LineName, Mode, Number, Position, RoomChange,
     RoomName, Root, Section, Settings, Standing, State, VERSION,
 };

@@ -1,6 +1,6 @@
 //! Two histories of the same rooms, one of which brings back to the other what that lost.
 
-use anteroom::room::{Adopt, Change, Era, Mode, Number, Overrides, Root, Settings, State};
+use ropeline::room::{Adopt, Change, Era, Mode, Number, Overrides, Root, Settings, State};
 
 use super::support::{INCARNATION, Log, settings};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Effects, Entry, GateId, LineName, Mode, Overrides, Position, RoomChange, Root, Section, Spoke,
     State, Vote, Wall,
 };

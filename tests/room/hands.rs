@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, CallOrder, Change, Changed, Deed, Edition, LaneId, LineName, MAX_ORDERS, Mode, Order, Overrides, Phase,
     RoomChange, Section, Setting, Settings, State, Who,
 };
@@ -332,7 +332,7 @@ fn rooms_of_an_older_version_know_none_of_it() {
             ..Batch::default()
         },
     );
-    log.state.apply(&anteroom::room::Entry { version: 2, ..entry });
+    log.state.apply(&ropeline::room::Entry { version: 2, ..entry });
     let view = log.state.view();
     let of = &view.rooms[&room()];
     assert_eq!(of.revision, before + 1);

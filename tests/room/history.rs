@@ -1,10 +1,10 @@
 //! Random histories: what gates might say, in what order, at what times.
 
-use anteroom::room::{
+use proptest::prelude::*;
+use ropeline::room::{
     Batch, CallOrder, Change, Claim, Completion, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number,
     Overrides, PendingId, Position, RoomChange, Section, Settings, State, VERSION, Wall,
 };
-use proptest::prelude::*;
 
 use super::support::{INCARNATION, room};
 

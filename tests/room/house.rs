@@ -1,6 +1,6 @@
 //! Rules of rooms and lines: modes, resets, lines on demand, lanes, the roster.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Clock, Era, GateId, LaneId, LineName, Mode, Number, Overrides, RoomChange, Section, Settings,
     Standing, State, Visitor,
 };

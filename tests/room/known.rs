@@ -4,7 +4,7 @@
 //! others for a machine version that is in use would disagree with the gates of the build before: a change of the rules or
 //! of the bytes takes a new version.
 
-use anteroom::room::Chain;
+use ropeline::room::Chain;
 
 use super::life::Life;
 
@@ -13,26 +13,26 @@ const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
         1,
         2,
-        "cb28b7915ec77e9f1b955c42c9576f7ed73a2ba7130dbc3782da33cec8fe060e",
-        "7cc194caa7f498cad710e98653f5ade899856d6d8d59c68ec95cc255a28b60a1",
+        "fea7a89cfc6e05769f56f70cc992fe2d6a45a3f1ca41c0279f08624d07933d0a",
+        "f82b08596fe980b20215574e7f9b59936ca123f70d68e44e1d12b39261836267",
     ),
     (
         2,
         2,
-        "515d32bebe258038670a2470f490abafd4f98c18d82ba1534ea25b3995d5a80b",
-        "0f9ff1ab5c6dc06bb32816a2f3ae80600e9cf176bda63dd71e7c76d3871f9c37",
+        "30fcd7ce326d6ec98ddc799bea2df539527f5353302e785c5c6ee8fe92c4e73d",
+        "a433f35666832a1c53e60df666fbef8206175fe5e70866966bc994fa21efcf4d",
     ),
     (
         2,
         3,
-        "545f9955d09671bbfba423e7a5315e3c38ffffc029dee859900c4de04d421930",
-        "16de76b3822f9216bcf34b978e86b3a077508666033ae6abc6a23a6f4f8548cc",
+        "56906d7adde784a9c238c440a67a3a67222df5bc47adda80b9d82d7487206f7c",
+        "fca08415c75a0a8106b01c103781e5c25dfd12c2ddae2e9ae0ef45cfc2fbcf7f",
     ),
     (
         3,
         3,
-        "b522602f29f723e95ac789b844598d49f800504f3822a3c7aba916b61f12c9de",
-        "1ff289cb1a804c70a9a6dff26ae1aec1ebc79634c6cb6aa1db7d41f45ef1c20c",
+        "47b9f6a962ec615051e8e7c2518123eb379ff804c4d53dc8b18b738df85f31e6",
+        "81366ee4f7e5603d045489598b7e59381a3922e828bcf5c18a5046f5d6ff2d1e",
     ),
 ];
 

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{
-    Batch, CallId, Change, Claim, LaneId, LineName, NamedLane, Number, Section, Settings, Standing, State, Visitor,
-};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use ropeline::room::{
+    Batch, CallId, Change, Claim, LaneId, LineName, NamedLane, Number, Section, Settings, Standing, State, Visitor,
+};
 
 use super::support::{Log, numbers, only, room, settings};
 

@@ -1,7 +1,7 @@
 //! The design's invariants over random histories, beside the naive model and without it.
 
-use anteroom::room::{Batch, Change, Mode, Overrides, Section, Standing, State, Visitor};
 use proptest::prelude::*;
+use ropeline::room::{Batch, Change, Mode, Overrides, Section, Standing, State, Visitor};
 
 use super::history::{Step, Timed, history, line_name, settings};
 use super::run::Run;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{
+use ropeline::room::{
     Addition, Batch, CallOrder, Change, Claim, Completion, Edition, Effects, End, Entry, GateId, LaneId, LineName,
     Mode, Number, Overrides, PendingId, Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke,
     Standing, State, View, Visitor, Vote, Wall, Who, Window,

@@ -1,10 +1,10 @@
 //! A room that follows what its shop can take: who is called on which figures, and that every replica decides alike.
 
-use anteroom::room::{
+use proptest::prelude::*;
+use ropeline::room::{
     Admission, Batch, Bounds, Change, Changed, Circuit, Controller, Effects, GateId, LineName, Linear, LoadView,
     Outside, Report, RoomChange, RoomName, Section, Settings, Times, Why,
 };
-use proptest::prelude::*;
 
 use super::support::{LANE, Log, room, settings};
 

@@ -1,6 +1,6 @@
 //! Shops that hang, flip and come back, and figures that hide no fault: what a room that follows its shop makes of them.
 
-use anteroom::room::{Batch, Change, Circuit, GateId, LineName, Outside, Report, Section, Settings, Why};
+use ropeline::room::{Batch, Change, Circuit, GateId, LineName, Outside, Report, Section, Settings, Why};
 
 use super::load::{adaptive, calls, give, linear, load, report, say};
 use super::support::{LANE, Log, room};

@@ -1,6 +1,6 @@
 //! Shops that hang, with many requests under way and with few: what a room that follows its shop makes of them.
 
-use anteroom::room::{GateId, Outside, Report, Settings, Times, Why};
+use ropeline::room::{GateId, Outside, Report, Settings, Times, Why};
 
 use super::load::{adaptive, calls, give, linear, load, report, say};
 use super::load_faults::patient;

@@ -1,6 +1,6 @@
 //! Codes when a log was lost: spent ones come back, and where it cannot be known whether one was used, it is not good.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Denied, Entry, GateId, Position, Redeem, Redeemed, RoomChange, Root, Spoke, Standing, State, Wall,
 };
 
@@ -102,7 +102,7 @@ fn many_spent_codes_come_back_in_batches_of_the_logs_size() {
     assert!(
         batches
             .iter()
-            .all(|batch| batch.encoded_len() <= anteroom::room::MAX_BATCH_BYTES)
+            .all(|batch| batch.encoded_len() <= ropeline::room::MAX_BATCH_BYTES)
     );
     assert!(batches.last().unwrap().adopt.unwrap().done);
     fork.bring();

@@ -1,6 +1,6 @@
 //! Draws of histories that the log has lost: what gates that had read them bring back.
 
-use anteroom::room::{Batch, Change, Changed, Edition, Era, Forms, Number, Settings, Standing, State, Wall};
+use ropeline::room::{Batch, Change, Changed, Edition, Era, Forms, Number, Settings, Standing, State, Wall};
 
 use super::draw::{
     SECRET, START, called, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,

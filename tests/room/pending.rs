@@ -1,6 +1,6 @@
 //! Newcomers who could not be numbered at once: their ids, and what becomes of them beyond the bound.
 
-use anteroom::room::{GateId, Number, PendingId, Section};
+use ropeline::room::{GateId, Number, PendingId, Section};
 
 use super::fork::{Fork, go, held};
 use super::support::{LANE, Log, only};

@@ -1,7 +1,7 @@
 //! Rehearsals: virtual visitors stand in line and hold slots as others do, and all of them are gone when nobody says any more
 //! that it goes on.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Changed, Deed, Edition, Effects, Entry, LineName, MAX_REHEARSED, Number, PendingId, RehearsalId,
     RehearsalOrder, RoomChange, Section, Settings, Standing, State, VERSION, Who,
 };
@@ -108,7 +108,7 @@ fn virtual_visitors_stand_among_the_others_and_are_gone_with_the_lease() {
     let second = log.join(2)[0];
     assert!(log.is_called(first) && log.is_called(virtuals[0]) && log.is_called(virtuals[1]));
     assert_eq!(log.ahead(second), Some(2), "two virtual ones stand before");
-    let claims = vec![anteroom::room::Claim {
+    let claims = vec![ropeline::room::Claim {
         lane: LANE,
         number: virtuals[0],
         carried: true,
@@ -291,7 +291,7 @@ fn figures_tell_virtual_visitors_apart_through_all_that_happens_to_them() {
     let virtuals = join(&mut log, ID, 6);
     let real = log.join(2);
     // One comes in and idles out, the other misses the turn.
-    let claims = vec![anteroom::room::Claim {
+    let claims = vec![ropeline::room::Claim {
         lane: LANE,
         number: virtuals[0],
         carried: true,

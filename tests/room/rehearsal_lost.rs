@@ -1,6 +1,6 @@
 //! Rehearsals over histories that the log has lost: they go on with what is left of their lease, or nobody of them comes back.
 
-use anteroom::room::{Batch, Change, Changed, Claim, Number, Section};
+use ropeline::room::{Batch, Change, Changed, Claim, Number, Section};
 
 use super::fork::{Fork, held};
 use super::rehearsal::{ID, LEASE_MS, begin, held_by, is_under_way, join, mark, of, order, say};

@@ -1,6 +1,6 @@
 //! Rehearsals and sales whose outcome is more than an order: none goes on when such a sale begins, unless that was wanted.
 
-use anteroom::room::{Change, Changed, RehearsalOrder, Schedule, Settings};
+use ropeline::room::{Change, Changed, RehearsalOrder, Schedule, Settings};
 
 use super::draw::{drawing, until};
 use super::fork::Fork;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Changed, Effects, Entry, Era, Figures, LaneId, LineName, Lines, MAX_BATCH_BYTES, Mode, Number, Root,
     Section, Spoke, Standing, State, View, Visitor, Waiting,
 };

@@ -1,6 +1,6 @@
 //! Sales by a schedule: who joins when, who is called when, and what one sale leaves to the next.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Entry, Mode, Overrides, Phase, Schedule, Settings, Standing, State, VERSION, Wall, Window,
 };
 
@@ -344,7 +344,7 @@ fn before_its_version_a_schedule_keeps_the_room_closed_and_its_bytes_are_the_old
     plain.join(1);
     assert_eq!(log.state.encode(), plain.state.encode());
     let said = |log: &mut Log, settings: Settings| {
-        let change = anteroom::room::RoomChange {
+        let change = ropeline::room::RoomChange {
             room: room(),
             revision: 9,
             change: Change::Configure(settings),
@@ -393,7 +393,7 @@ fn the_version_rises_and_the_schedule_with_it() {
         },
     );
     assert_eq!(gates.state.version(), VERSION);
-    let change = anteroom::room::RoomChange {
+    let change = ropeline::room::RoomChange {
         room: room(),
         revision: 9,
         change: Change::Configure(by(&[window(0, 0, None)], 5)),
@@ -409,7 +409,7 @@ fn the_version_rises_and_the_schedule_with_it() {
         },
     );
     assert_eq!(gates.state.view().rooms[&room()].stage.unwrap().phase, Phase::Open);
-    let section = anteroom::room::Section {
+    let section = ropeline::room::Section {
         joins: vec![(super::support::LANE, 1)],
         ..only()
     };

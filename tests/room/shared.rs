@@ -1,6 +1,6 @@
 //! A log that gates share: how it begins, and who is on its roster.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Clock, Entry, Era, GateId, LineName, Mode, Number, Section, Spoke, Standing, State, Visitor,
 };
 

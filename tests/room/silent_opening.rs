@@ -1,7 +1,7 @@
 //! Outages of the store over the opening of a draw: gates number the visitors who came before it once the store is back.
 
-use anteroom::draw::Figures;
-use anteroom::room::{
+use ropeline::draw::Figures;
+use ropeline::room::{
     Batch, BreaksDraw, Change, Changed, Era, Number, Overrides, Phase, Schedule, Settings, Wall, Window,
 };
 
@@ -217,7 +217,7 @@ fn what_is_said_of_a_late_line_before_it_is_closed_counts() {
         assert_eq!(room.stage.map(|stage| stage.phase), Some(Phase::Prequeue));
         log.pass(6_000);
     }
-    let forms = anteroom::room::Forms::of(&moved.windows[0]);
+    let forms = ropeline::room::Forms::of(&moved.windows[0]);
     assert_eq!(says(&mut log, promise_of(1, None, forms)), Changed::Taken);
     until(&mut log, 60_500);
     assert!(view(&mut log).sale.is_awaited() && entry(&mut log, people[0]).is_some());

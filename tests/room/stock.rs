@@ -1,6 +1,6 @@
 //! Rules of a sale by stock: what counts as sold, and who is called for what is left.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Completion, Edition, Era, LaneId, LineName, Number, Overrides, Schedule, Section, Settings, State,
     Wall, Window,
 };

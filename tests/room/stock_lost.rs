@@ -1,6 +1,6 @@
 //! A sale by stock over histories that the log has lost: nothing is sold twice, and nobody is called for what is held.
 
-use anteroom::room::{
+use ropeline::room::{
     Change, Completion, Edition, Era, LaneId, LineName, Number, Root, Schedule, Section, Settings, State,
 };
 

@@ -1,6 +1,6 @@
 //! Single rules of a visitor's way through the line, each told as a short story.
 
-use anteroom::room::{Change, Claim, Clock, End, Mode, Overrides, Section, Settings, Standing};
+use ropeline::room::{Change, Claim, Clock, End, Mode, Overrides, Section, Settings, Standing};
 
 use super::support::{LANE, Log, only, settings};
 

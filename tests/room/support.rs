@@ -1,6 +1,6 @@
 //! A hand on one room: entries made and applied one after the other.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Bound, Change, Claim, Clock, Effects, End, Entry, Figures, GateId, LaneId, LineName, Number, PendingId,
     Position, RoomChange, RoomName, Section, Settings, Standing, State, Tag, Tagged, Visitor, Wall,
 };

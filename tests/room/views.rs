@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Estimate, LaneId, LineName, LineView, Mode, Number, Overrides, Root, Section, Settings, Wall,
 };
 
@@ -61,7 +61,7 @@ fn a_frame_of_nobody_is_empty_and_one_beyond_reach_is_cut() {
     assert!(line(&mut log).frame(LaneId(5)).bits.is_empty());
     log.join(1);
     log.mark(Number {
-        era: anteroom::room::Era(77),
+        era: ropeline::room::Era(77),
         n: 3,
     });
     let frame = line(&mut log).frame(LANE);

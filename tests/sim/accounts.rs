@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{LineName, Number, Position, Standing, Tag};
+use ropeline::room::{LineName, Number, Position, Standing, Tag};
 
 use super::faults::Fault;
 use super::judge::Pass;

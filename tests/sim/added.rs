@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::replica::{Arrival, JoinOutcome, Unrecorded};
-use anteroom::room::{
+use ropeline::replica::{Arrival, JoinOutcome, Unrecorded};
+use ropeline::room::{
     Addition, Change, Changed, Edition, Effects, Entry, GateId, LineName, Number, PendingId, Position, RoomName, View,
     Who,
 };

@@ -2,7 +2,7 @@
 //! that is slow, fails, hangs or is away, or report nothing. The ledger judges that nobody is called but on figures that
 //! hold, never above the capacity, and that all gates make the same of it.
 
-use anteroom::room::{Admission, Bounds, Circuit, Controller, Linear, Report, Times};
+use ropeline::room::{Admission, Bounds, Circuit, Controller, Linear, Report, Times};
 
 use super::chance::Chance;
 use super::faults::Fault;

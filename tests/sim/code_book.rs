@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{CodeId, Denied, Effects, Entry, LaneId, Number, PendingId, Redeem, Redeemed, Standing, View};
+use ropeline::room::{CodeId, Denied, Effects, Entry, LaneId, Number, PendingId, Redeem, Redeemed, Standing, View};
 
 use super::codes::{MOST, lives, room, standing};
 use super::observer::Watch;

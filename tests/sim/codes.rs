@@ -3,8 +3,8 @@
 //!
 //! Whatever happens, nobody is told of a number by a code that somebody else was told of. `code_book` judges every entry.
 
-use anteroom::replica::{Arrival, Granted, JoinOutcome, Note, Redemption};
-use anteroom::room::{
+use ropeline::replica::{Arrival, Granted, JoinOutcome, Note, Redemption};
+use ropeline::room::{
     CodeId, Denied, LaneId, LineName, NamedLane, Number, PendingId, Redeem, RoomName, Settings, Standing, View,
     Visitor, Wall,
 };

@@ -1,7 +1,7 @@
 //! Many joins at once through one gate: how many entries they take, which all gates read and apply.
 
-use anteroom::replica::{Arrival, JoinOutcome};
-use anteroom::room::{LineName, PendingId, VERSION};
+use ropeline::replica::{Arrival, JoinOutcome};
+use ropeline::room::{LineName, PendingId, VERSION};
 use tokio::sync::oneshot::Receiver;
 
 use super::observer;

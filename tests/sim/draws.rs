@@ -1,8 +1,8 @@
 //! Sales that are drawn, in worlds in which things go wrong: nobody loses a place, nobody is called out of the order that was
 //! drawn, and every draw that was made can be checked.
 
-use anteroom::draw::Figures;
-use anteroom::room::LineName;
+use ropeline::draw::Figures;
+use ropeline::room::LineName;
 
 use super::faults::Fault;
 use super::link::Weather;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::log::Occasion;
-use anteroom::replica::Condition;
-use anteroom::replica::protocol::Ask;
-use anteroom::room::{CallOrder, Change, Entry, LineName, Mode, Overrides, Position, Who};
+use ropeline::log::Occasion;
+use ropeline::replica::Condition;
+use ropeline::replica::protocol::Ask;
+use ropeline::room::{CallOrder, Change, Entry, LineName, Mode, Overrides, Position, Who};
 
 use super::link::{Weather, saves};
 use super::observer;
@@ -181,7 +181,7 @@ impl World {
             Fault::Skip(position) => self.skips(position),
             Fault::Twist(slot) => self.twists(slot),
             Fault::Upgrade(slot) => {
-                self.slots[slot].knows = anteroom::room::VERSION;
+                self.slots[slot].knows = ropeline::room::VERSION;
                 self.leaves(slot, SECOND);
             }
             Fault::Raise(version) => self.tell_some_gate(|gate| gate.protocol.raise(version)),

@@ -6,13 +6,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::config::{Config, Overrides, OwnLimits, Rate};
-use anteroom::limit::{ClientKey, Limiter, RefusedBy, Together};
-use anteroom::room::{
+use governor::clock::FakeRelativeClock;
+use ropeline::config::{Config, Overrides, OwnLimits, Rate};
+use ropeline::limit::{ClientKey, Limiter, RefusedBy, Together};
+use ropeline::room::{
     Batch, Change, Claim, Entry, GateId, LaneId, LineName, Number, Position, RoomChange, RoomName, Section, Settings,
     Standing, State, VERSION, View, Visitor, Wall,
 };
-use governor::clock::FakeRelativeClock;
 
 const LANE: LaneId = LaneId(0);
 /// Of one entry.

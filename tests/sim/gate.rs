@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::replica::protocol::{Protocol, Setup};
-use anteroom::replica::{Arrival, JoinOutcome, Note, Options, Unrecorded};
-use anteroom::room::{Clock, GateId, Number, View, Visitor, Wall};
+use ropeline::replica::protocol::{Protocol, Setup};
+use ropeline::replica::{Arrival, JoinOutcome, Note, Options, Unrecorded};
+use ropeline::room::{Clock, GateId, Number, View, Visitor, Wall};
 use tokio::sync::oneshot::Receiver;
 
 use super::chance::Chance;

@@ -1,6 +1,6 @@
 //! The operator's hands: visitors let in above rate and capacity, while gates and the store fail.
 
-use anteroom::room::{Change, Changed, Effects, Entry};
+use ropeline::room::{Change, Changed, Effects, Entry};
 
 use super::faults::Fault;
 use super::ledger::Ledger;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::gate::who::used;
-use anteroom::replica::Note;
-use anteroom::room::{Claim, Number, Section, Settings, Standing};
 use proptest::prelude::*;
+use ropeline::gate::who::used;
+use ropeline::replica::Note;
+use ropeline::room::{Claim, Number, Section, Settings, Standing};
 
 use super::support::{LANE, Log, only, settings};
 

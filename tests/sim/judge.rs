@@ -3,11 +3,11 @@
 
 use std::sync::LazyLock;
 
-use anteroom::gate::decide::{PassState, TicketState, Void};
-use anteroom::gate::who::{Reader, used};
-use anteroom::replica::Note;
-use anteroom::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, Tag, View, Wall};
-use anteroom::token::{self, Key, KeyId, Keyring, Secret, TicketPlace};
+use ropeline::gate::decide::{PassState, TicketState, Void};
+use ropeline::gate::who::{Reader, used};
+use ropeline::replica::Note;
+use ropeline::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, Tag, View, Wall};
+use ropeline::token::{self, Key, KeyId, Keyring, Secret, TicketPlace};
 
 use super::rooms;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, CallId, Change, Claim, Entry, GateId, LaneId, LineName, NamedLane, Number, Position, RoomChange, RoomName,
     Section, Settings, Standing, State, VERSION, Wall,
 };
@@ -149,8 +149,8 @@ impl World {
         }
     }
 
-    fn calls(&mut self, before: &anteroom::room::View, after: &anteroom::room::View) {
-        let line = |view: &anteroom::room::View| view.rooms[&room()].line(&LineName::ONLY).cloned();
+    fn calls(&mut self, before: &ropeline::room::View, after: &ropeline::room::View) {
+        let line = |view: &ropeline::room::View| view.rooms[&room()].line(&LineName::ONLY).cloned();
         let Some(now) = line(after) else { return };
         let mut seated: Vec<CallId> = now.seated_since(line(before).as_deref());
         seated.retain(|id| matches!(now.standing(id.lane, id.number, after.clock), Standing::Called(_)));

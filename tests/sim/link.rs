@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use anteroom::log::Occasion;
-use anteroom::replica::protocol::{Answer, Ask};
-use anteroom::room::Entry;
+use ropeline::log::Occasion;
+use ropeline::replica::protocol::{Answer, Ask};
+use ropeline::room::Entry;
 
 use super::observer;
 use super::world::{Caller, Event, MILLI, SECOND, Time, World};

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use anteroom::room::{Effects, Entry, GateId, Position, State, View, Wall};
+use ropeline::room::{Effects, Entry, GateId, Position, State, View, Wall};
 
 use super::accounts;
 use super::added::RoomBook;

@@ -1,6 +1,6 @@
 //! The visitors: who they are, what they carry, and when they come next.
 
-use anteroom::room::Number;
+use ropeline::room::Number;
 
 use super::chance::Chance;
 use super::judge::{Pass, Ticket};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use anteroom::replica::Condition;
-use anteroom::room::{Admission, VERSION};
+use ropeline::replica::Condition;
+use ropeline::room::{Admission, VERSION};
 
 use super::added;
 use super::chance::Chance;

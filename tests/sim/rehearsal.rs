@@ -1,8 +1,8 @@
 //! Rehearsals in worlds in which things go wrong: whoever is no virtual visitor is judged as ever, and once nobody renews it
 //! nothing virtual is left in any gate's rooms, whatever gates and the store have lost.
 
-use anteroom::replica::{Arrival, Condition, JoinOutcome, Note};
-use anteroom::room::{
+use ropeline::replica::{Arrival, Condition, JoinOutcome, Note};
+use ropeline::room::{
     Change, Effects, Entry, LineName, Number, PendingId, RehearsalId, RehearsalOrder, Section, View, Visitor, Who,
 };
 use tokio::sync::oneshot::Receiver;

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use anteroom::calendar::Plan;
-use anteroom::room::{
+use ropeline::calendar::Plan;
+use ropeline::room::{
     Admission, Drawing, LaneId, LineName, LineView, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
 };
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use anteroom::room::{Phase, RoomView, VERSION};
+use ropeline::room::{Phase, RoomView, VERSION};
 
 use super::faults::Fault;
 use super::observer;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use anteroom::room::VERSION;
+use ropeline::room::VERSION;
 
 use super::faults::Fault;
 use super::link::Weather;

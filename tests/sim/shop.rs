@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::replica::Note;
-use anteroom::room::{LineView, Number, Standing};
+use ropeline::replica::Note;
+use ropeline::room::{LineView, Number, Standing};
 
 use super::gate::Asking;
 use super::judge::Pass;
@@ -95,7 +95,7 @@ impl World {
 
     /// The shop never counts more visitors than slots are held; and whoever had a page is inside for a session from then on, less
     /// what a gate may be behind.
-    pub fn nobody_is_forgotten(&mut self, line: &LineView, clock: anteroom::room::Clock) {
+    pub fn nobody_is_forgotten(&mut self, line: &LineView, clock: ropeline::room::Clock) {
         let lasts: Time = rooms::settings().session_ms * MILLI;
         let asked = self.people.iter().enumerate().filter_map(|(id, person)| {
             let (at, number) = person.asked?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::room::{LineName, Number, Standing};
+use ropeline::room::{LineName, Number, Standing};
 
 use super::observer;
 use super::people::Is;
@@ -58,7 +58,7 @@ impl World {
     }
 
     /// The furthest position that any gate shows of the log that the store has now.
-    fn newest(&self) -> Option<anteroom::room::Position> {
+    fn newest(&self) -> Option<ropeline::room::Position> {
         let gates = self.slots.iter().filter_map(|slot| slot.gate.as_ref());
         gates.map(|gate| gate.view.position).max()
     }

@@ -1,8 +1,8 @@
 //! Sales by stock, in worlds in which things go wrong: nothing is counted twice, nothing that a gate has read is lost, and
 //! nobody is called for a piece that is not there. The ledger judges every entry by that, also in the wild worlds.
 
-use anteroom::replica::Note;
-use anteroom::room::{Edition, LineName, Number};
+use ropeline::replica::Note;
+use ropeline::room::{Edition, LineName, Number};
 
 use super::chance::Chance;
 use super::faults::Fault;

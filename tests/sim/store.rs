@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use anteroom::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot};
-use anteroom::room::{Entry, Position, StateHash, Wall};
+use ropeline::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot};
+use ropeline::room::{Entry, Position, StateHash, Wall};
 
 use super::world::Time;
 
@@ -351,8 +351,8 @@ pub const EPOCH_MS: u64 = 1_800_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anteroom::log::next_incarnation;
-    use anteroom::room::{Batch, GateId, VERSION};
+    use ropeline::log::next_incarnation;
+    use ropeline::room::{Batch, GateId, VERSION};
 
     fn append(serial: u64) -> Append {
         Append {

@@ -4,8 +4,8 @@
 //! visitor goes away with what it is given. The visitor knows nothing of the log, so what is promised to visitors is held
 //! against what they saw.
 
-use anteroom::replica::{Arrival, Condition, JoinOutcome, Note};
-use anteroom::room::{LineName, Number, PendingId, pace};
+use ropeline::replica::{Arrival, Condition, JoinOutcome, Note};
+use ropeline::room::{LineName, Number, PendingId, pace};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use super::accounts::{share, tags_of};

@@ -6,9 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use anteroom::log::{Trouble, Unavailable};
-use anteroom::replica::protocol::{Answer, Ask, Step};
-use anteroom::room::Number;
+use ropeline::log::{Trouble, Unavailable};
+use ropeline::replica::protocol::{Answer, Ask, Step};
+use ropeline::room::Number;
 
 use super::chance::Chance;
 use super::faults::{Fault, Traps};

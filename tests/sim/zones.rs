@@ -3,8 +3,8 @@
 //! The gates' part is done by hand: whatever the rule comes to next is added as the gate on turn adds it. What is expected
 //! is written out in instants, worked out from the zones' published changes and not from the calendar under test.
 
-use anteroom::calendar::Plan;
-use anteroom::room::{
+use ropeline::calendar::Plan;
+use ropeline::room::{
     Batch, Change, Entry, GateId, LaneId, LineName, Number, Phase, Position, RoomChange, RoomName, Schedule, Section,
     Settings, Standing, State, VERSION, Visitor, Wall,
 };

@@ -1,7 +1,7 @@
 //! Rooms that follow their shop, before one that takes only so much.
 
-use anteroom::room::{Admission, Bounds, Controller, Linear, Mode, Overrides, Settings, Why};
-use anteroom::simulate::{Outcome, Plan, Upstream, html, text};
+use ropeline::room::{Admission, Bounds, Controller, Linear, Mode, Overrides, Settings, Why};
+use ropeline::simulate::{Outcome, Plan, Upstream, html, text};
 
 use super::{plan, run};
 

@@ -1,7 +1,7 @@
 //! What a sale would cost: the bill of it.
 
-use anteroom::room::Settings;
-use anteroom::simulate::{Arrive, Bill, Plan};
+use ropeline::room::Settings;
+use ropeline::simulate::{Arrive, Bill, Plan};
 
 use super::{plan, run};
 

@@ -1,4 +1,4 @@
-//! The command line of `anteroom simulate`.
+//! The command line of `ropeline simulate`.
 
 use std::process::{Command, Output};
 
@@ -12,7 +12,7 @@ fn with(seen: &str, args: &[&str]) -> Output {
     std::fs::write(folder.path().join("seen"), seen).unwrap();
     let config = folder.path().join("config.toml");
     std::fs::write(&config, CONFIG).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_anteroom"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
     command.arg("simulate").arg("--config").arg(config).args(args);
     command.current_dir(folder.path()).output().unwrap()
 }
@@ -101,7 +101,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         (vec!["--like", "seen", "--leave", "5%"], "cannot be used with"),
         (vec!["--replay", "seen"], "none of its 0 lines"),
         (vec!["--replay", "seen", "--visitors", "5"], "cannot be used with"),
-        (vec!["--like", "seen"], "no report of anteroom rehearse"),
+        (vec!["--like", "seen"], "no report of ropeline rehearse"),
         (vec!["--shop", "fast"], "60/s"),
         (vec!["--lane", "early=20%"], "no lane that codes lead to"),
         (vec!["--lane", "early=20%", "--lane", "early=5%"], "twice"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::simulate::Trust;
+use ropeline::simulate::Trust;
 
 use super::patterns::{self, Pattern, UNFORESEEN};
 use super::run;

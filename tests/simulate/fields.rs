@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::room::{Admission, Bounds, Controller, Settings};
-use anteroom::simulate::{Plan, Upstream};
+use ropeline::room::{Admission, Bounds, Controller, Settings};
+use ropeline::simulate::{Plan, Upstream};
 use serde_json::Value;
 
 use super::{plan, run};

@@ -1,4 +1,4 @@
-//! `anteroom simulate`: the real room on virtual time, against what arithmetic says of it, and its command line.
+//! `ropeline simulate`: the real room on virtual time, against what arithmetic says of it, and its command line.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
@@ -11,8 +11,8 @@ mod fields;
 mod patterns;
 mod room;
 
-use anteroom::room::{RoomName, Settings, Wall};
-use anteroom::simulate::{Arrive, Crowd, Outcome, Plan, Stays, simulate};
+use ropeline::room::{RoomName, Settings, Wall};
+use ropeline::simulate::{Arrive, Crowd, Outcome, Plan, Stays, simulate};
 
 /// A room that calls by slots, and a patient crowd.
 fn plan(visitors: u32, settings: Settings) -> Plan {

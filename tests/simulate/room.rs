@@ -1,7 +1,7 @@
 //! What the room does with virtual visitors.
 
-use anteroom::room::{Mode, NamedLane, Overrides, Schedule, Settings, Wall, Window};
-use anteroom::simulate::{Arrive, Crowd, Doing, Plan, Scripted, Stays, text};
+use ropeline::room::{Mode, NamedLane, Overrides, Schedule, Settings, Wall, Window};
+use ropeline::simulate::{Arrive, Crowd, Doing, Plan, Scripted, Stays, text};
 
 use super::{plan, run};
 

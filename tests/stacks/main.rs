@@ -30,7 +30,7 @@ use kept::{Kept, fingerprint};
 
 fn started() -> (tempfile::TempDir, Gate) {
     let folder = tempfile::tempdir().expect("a folder for the gate");
-    let gate = Gate::start(Path::new(env!("CARGO_BIN_EXE_anteroom")), folder.path()).expect("the gate starts");
+    let gate = Gate::start(Path::new(env!("CARGO_BIN_EXE_ropeline")), folder.path()).expect("the gate starts");
     (folder, gate)
 }
 

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
+mod name;
 mod threats;
 
 use std::fs;

@@ -9,7 +9,7 @@ use crate::gate::{Gate, Setup};
 use crate::http2::{Client, read};
 use crate::shop::{OK, Shop};
 
-/// Spellings that some shop is shown as `X-User`, `Anteroom-Session`, `X-Forwarded-For` and others.
+/// Spellings that some shop is shown as `X-User`, `Ropeline-Session`, `X-Forwarded-For` and others.
 const ALIASES: [&str; 21] = [
     "X_User",
     "X.User",
@@ -17,9 +17,9 @@ const ALIASES: [&str; 21] = [
     "X*User",
     "x!uSER",
     "X-Forwarded_User",
-    "Anteroom_Session",
-    "Anteroom.Session",
-    "anteroom*ticket",
+    "Ropeline_Session",
+    "Ropeline.Session",
+    "ropeline*ticket",
     "X_Forwarded_For",
     "X-Forwarded.Proto",
     "X~Forwarded~Host",

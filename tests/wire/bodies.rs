@@ -61,9 +61,9 @@ fn request_trailers_pass_but_none_that_speaks_for_the_gate() {
     let shop = Shop::answering(OK);
     let gate = Gate::new(&shop);
     let request = format!(
-        "POST / HTTP/1.1\r\n{CHUNKED}Trailer: X-Sum, X-Forwarded-For, Anteroom-Session, Cookie, Range, Origin, \
+        "POST / HTTP/1.1\r\n{CHUNKED}Trailer: X-Sum, X-Forwarded-For, Ropeline-Session, Cookie, Range, Origin, \
          If-None-Match, Sec-Fetch-Site, Cache-Control\r\n\r\n1\r\na\r\n0\r\n\
-         X-Sum: 7\r\nX-Forwarded-For: 6.6.6.6\r\nAnteroom-Session: 6\r\nCookie: c=6\r\nRange: bytes=0-1\r\nOrigin: null\r\n\
+         X-Sum: 7\r\nX-Forwarded-For: 6.6.6.6\r\nRopeline-Session: 6\r\nCookie: c=6\r\nRange: bytes=0-1\r\nOrigin: null\r\n\
          If-None-Match: *\r\nSec-Fetch-Site: none\r\nCache-Control: no-store\r\n\r\n"
     );
     assert_eq!(gate.client().ask(&request).status, 200);

@@ -5,7 +5,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use anteroom::proxy::Drained;
+use ropeline::proxy::Drained;
 
 use crate::gate::Gate;
 use crate::http2::raw::{DATA, END_HEADERS, HEADERS, RST_STREAM, Raw, head};

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use anteroom::proxy::ConnectionBound;
+use ropeline::proxy::ConnectionBound;
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};

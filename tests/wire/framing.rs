@@ -266,7 +266,7 @@ fn what_the_proxy_refuses_carries_the_gates_word_for_it() {
         let answer = gate.client().ask(request);
         assert_eq!(answer.status, status, "{request:?}");
         assert_eq!(
-            answer.header("anteroom-status").as_deref(),
+            answer.header("ropeline-status").as_deref(),
             Some("malformed"),
             "{request:?}"
         );

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use anteroom::proxy::{
-    Body, BodyOf, Conn, Detachable, Drained, Forward, ForwardError, Hop, Listener, Origins, RequestBody, Server,
-    ServerSettings, SessionWord, Stage, Stats, Upstream, UpstreamSettings, read_rest, serve,
-};
-use anteroom::tls::Tls;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
+use ropeline::proxy::{
+    Body, BodyOf, Conn, Detachable, Drained, Forward, ForwardError, Hop, Listener, Origins, RequestBody, Server,
+    ServerSettings, SessionWord, Stage, Stats, Upstream, UpstreamSettings, read_rest, serve,
+};
+use ropeline::tls::Tls;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
@@ -162,7 +162,7 @@ async fn respond(
     }
     let mut forward = Forward::over(&conn, &setup.trusted);
     let session = [(
-        HeaderName::from_static("anteroom-session"),
+        HeaderName::from_static("ropeline-session"),
         HeaderValue::from_static("opaque"),
     )];
     forward.said_by_proxies = &setup.said;

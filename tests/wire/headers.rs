@@ -56,13 +56,13 @@ fn hop_by_hop_request_fields_stay_here() {
 #[test]
 fn connection_cannot_name_ours_away() {
     let lines =
-        "Connection: X-Forwarded-For, x-forwarded-proto, Via, Anteroom-Session, Host, Cookie\r\nCookie: a=b\r\n";
+        "Connection: X-Forwarded-For, x-forwarded-proto, Via, Ropeline-Session, Host, Cookie\r\nCookie: a=b\r\n";
     let seen = seen_with(lines, &[]);
     for kept in [
         "x-forwarded-for",
         "x-forwarded-proto",
         "via",
-        "anteroom-session",
+        "ropeline-session",
         "host",
         "cookie",
     ] {
@@ -109,14 +109,14 @@ fn hop_by_hop_answer_fields_stay_here() {
 
 #[test]
 fn via_is_appended() {
-    assert_eq!(header(&seen_with("", &[]), "via").unwrap(), "1.1 anteroom");
+    assert_eq!(header(&seen_with("", &[]), "via").unwrap(), "1.1 ropeline");
     assert_eq!(
         header(&seen_with("Via: 1.0 a, 1.1 b\r\n", &[]), "via").unwrap(),
-        "1.0 a, 1.1 b, 1.1 anteroom"
+        "1.0 a, 1.1 b, 1.1 ropeline"
     );
     let two = seen_with("Via: 1.0 a\r\nVia: 1.1 b\r\n", &[]);
     assert!(
-        two.contains("via: 1.0 a\r\nvia: 1.1 b\r\nvia: 1.1 anteroom\r\n"),
+        two.contains("via: 1.0 a\r\nvia: 1.1 b\r\nvia: 1.1 ropeline\r\n"),
         "{two}"
     );
 }
@@ -124,7 +124,7 @@ fn via_is_appended() {
 #[test]
 fn via_beyond_ascii_stays_as_it_is() {
     let seen = seen_with("Via: 1.1 \u{e9}\r\n", &[]);
-    assert!(seen.contains("via: 1.1 \u{e9}\r\nvia: 1.1 anteroom\r\n"), "{seen}");
+    assert!(seen.contains("via: 1.1 \u{e9}\r\nvia: 1.1 ropeline\r\n"), "{seen}");
 }
 
 #[test]
@@ -132,13 +132,13 @@ fn via_names_the_client_s_version() {
     let shop = Shop::answering(OK);
     let answer = Gate::new(&shop).client().ask("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
     assert_eq!(answer.body, "hi");
-    assert_eq!(header(&shop.seen(), "via").unwrap(), "1.0 anteroom");
+    assert_eq!(header(&shop.seen(), "via").unwrap(), "1.0 ropeline");
 }
 
 #[test]
 fn request_going_in_circles_is_refused() {
     let shop = Shop::answering(OK);
-    let via = "Via: 1.1 anteroom, 1.1 anteroom\r\n".repeat(3);
+    let via = "Via: 1.1 ropeline, 1.1 ropeline\r\n".repeat(3);
     let answer = Gate::new(&shop)
         .client()
         .ask(&format!("GET / HTTP/1.1\r\nHost: a\r\n{via}\r\n"));
@@ -201,7 +201,7 @@ fn another_host_is_heard_from_a_trusted_peer_alone() {
 
 #[test]
 fn names_with_other_signs_cannot_alias_ours() {
-    let lines = "X.Forwarded.For: 6\r\nX~Real~IP: 6\r\nX-Original.URL: 6\r\nAnteroom!Pass: 6\r\nContent.Length: 6\r\n\
+    let lines = "X.Forwarded.For: 6\r\nX~Real~IP: 6\r\nX-Original.URL: 6\r\nRopeline!Pass: 6\r\nContent.Length: 6\r\n\
                  My.App: kept\r\n";
     let seen = seen_with(lines, &["127.0.0.0/8"]);
     assert_eq!(seen.matches(": 6\r\n").count(), 0, "{seen}");
@@ -210,13 +210,13 @@ fn names_with_other_signs_cannot_alias_ours() {
 
 #[test]
 fn names_with_underscores_cannot_alias_ours() {
-    let lines = "X_Forwarded_For: 6.6.6.6\r\nX-Forwarded_For: 6.6.6.6\r\nAnteroom_Session: 6\r\nX_Real_IP: 6\r\n\
+    let lines = "X_Forwarded_For: 6.6.6.6\r\nX-Forwarded_For: 6.6.6.6\r\nRopeline_Session: 6\r\nX_Real_IP: 6\r\n\
                  Content_Length: 6\r\nTransfer_Encoding: chunked\r\nHost_: kept\r\nMy_App: kept\r\n";
     let seen = seen_with(lines, &["127.0.0.0/8"]);
     for gone in [
         "x_forwarded",
         "x-forwarded_",
-        "anteroom_",
+        "ropeline_",
         "x_real",
         "content_",
         "transfer_",
@@ -227,23 +227,23 @@ fn names_with_underscores_cannot_alias_ours() {
 }
 
 #[test]
-fn anteroom_fields_come_from_the_gate_alone() {
+fn ropeline_fields_come_from_the_gate_alone() {
     let seen = seen_with(
-        "Anteroom-Session: forged\r\nAnteroom-Pass: p\r\nAnteroom-Ticket: t\r\n",
+        "Ropeline-Session: forged\r\nRopeline-Pass: p\r\nRopeline-Ticket: t\r\n",
         &["127.0.0.0/8"],
     );
-    assert_eq!(seen.matches("anteroom-").count(), 1, "{seen}");
-    assert_eq!(header(&seen, "anteroom-session").unwrap(), "opaque");
+    assert_eq!(seen.matches("ropeline-").count(), 1, "{seen}");
+    assert_eq!(header(&seen, "ropeline-session").unwrap(), "opaque");
 }
 
 #[test]
 fn shop_s_word_on_the_session_is_handed_over_and_removed() {
     let shop = Shop::answering(
-        "HTTP/1.1 200 OK\r\nAnteroom-Session: complete\r\nAnteroom-Status: x\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nRopeline-Session: complete\r\nRopeline-Status: x\r\nContent-Length: 0\r\n\r\n",
     );
     let answer = Gate::new(&shop).client().ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_eq!(answer.header("x-heard").unwrap(), "complete");
-    assert!(!answer.head.contains("anteroom-"), "{}", answer.head);
+    assert!(!answer.head.contains("ropeline-"), "{}", answer.head);
 }
 
 /// A browser that obeyed it would come to the shop by another way than the gate.

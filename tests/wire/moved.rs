@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use anteroom::proxy::{ConnectionBound, Origins, UpstreamSettings};
+use ropeline::proxy::{ConnectionBound, Origins, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::Shop;
@@ -18,7 +18,7 @@ const NAME: &str = "shop.moves.test";
 const SOON: Duration = Duration::from_millis(5);
 const LONG: Duration = Duration::from_secs(3600);
 /// Names the file that covers `/etc/hosts`.
-const HOSTS: &str = "ANTEROOM_TEST_HOSTS";
+const HOSTS: &str = "ROPELINE_TEST_HOSTS";
 
 #[expect(clippy::disallowed_methods, reason = "set by this function alone, for itself")]
 fn own_hosts() -> Option<std::ffi::OsString> {
@@ -131,7 +131,7 @@ fn looking_up(shop: &Shop, every: Duration) -> UpstreamSettings {
 }
 
 fn origins_of(gate: &Gate) -> Vec<(String, u32)> {
-    let shown = |server: anteroom::proxy::Standing| (server.origin, server.weight);
+    let shown = |server: ropeline::proxy::Standing| (server.origin, server.weight);
     gate.origins.standing().into_iter().map(shown).collect()
 }
 

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use anteroom::proxy::{ConnectionBound, HealthCheck, Origins, ShopHttp2, ShopServer, UpstreamSettings};
+use ropeline::proxy::{ConnectionBound, HealthCheck, Origins, ShopHttp2, ShopServer, UpstreamSettings};
 
 use crate::client::Client;
 use crate::gate::Gate;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use anteroom::proxy::{Place, ShopServer, UpstreamSettings};
+use ropeline::proxy::{Place, ShopServer, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use anteroom::proxy::{Origins, OriginsError, Place, ShopServer, ShopTls, UpstreamSettings};
-use anteroom::token::Secret;
+use ropeline::proxy::{Origins, OriginsError, Place, ShopServer, ShopTls, UpstreamSettings};
+use ropeline::token::Secret;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use rustls_pki_types::pem::PemObject as _;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use anteroom::proxy::{HealthCheck, Place, ShopServer, UpstreamSettings};
+use ropeline::proxy::{HealthCheck, Place, ShopServer, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
-use anteroom::proxy::{ConnectionBound, UpstreamSettings};
+use ropeline::proxy::{ConnectionBound, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};

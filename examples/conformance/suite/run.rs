@@ -88,10 +88,10 @@ fn play_one(case: &Case, address: SocketAddr, shop: &Shop, contestant: &Contesta
     let facts = Facts::new(&heard, &seen);
     let mut outcome = judge(case, &facts);
     // The gate tells its own refusals from the shop's.
-    let bare = |answer: &super::client::Answer| answer.status >= 400 && answer.field("anteroom-status").is_none();
+    let bare = |answer: &super::client::Answer| answer.status >= 400 && answer.field("ropeline-status").is_none();
     if contestant.is_gate && !case.is_shop_s_error() && heard.answers.iter().any(bare) {
         outcome.verdict = Verdict::Wrong;
-        outcome.fault = Some("a refusal without Anteroom-Status".into());
+        outcome.fault = Some("a refusal without Ropeline-Status".into());
     }
     Played {
         outcome,

@@ -9,7 +9,7 @@ use super::Room;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RoomAdded {
     pub room: Room,
-    /// What is odd about it, as `anteroom check` says it.
+    /// What is odd about it, as `ropeline check` says it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub struct Addition {
     pub who: Option<String>,
 }
 
-/// `GET /api/v1/additions`: the log has all (`anteroom log`).
+/// `GET /api/v1/additions`: the log has all (`ropeline log`).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Additions {
     /// The last rooms that were added or removed, newest first.

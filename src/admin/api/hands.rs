@@ -76,7 +76,7 @@ pub struct Messages {
     pub texts: BTreeMap<String, Option<String>>,
 }
 
-/// `GET /api/v1/rooms/{room}/changes`: the last of them, newest first. The log has all (`anteroom log`).
+/// `GET /api/v1/rooms/{room}/changes`: the last of them, newest first. The log has all (`ropeline log`).
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Changes {
     pub changes: Vec<Change>,

@@ -206,7 +206,7 @@ fn of_lines(s: &mut Schemas) -> Vec<Operation> {
         },
         get(
             "/api/v1/verify",
-            "Where the session of the `Anteroom-Session` field stands",
+            "Where the session of the `Ropeline-Session` field stands",
             s.gives::<api::Verified>(),
         ),
     ]

@@ -1,4 +1,4 @@
-//! `anteroom code list-spent`: which single-use codes were used, when, and for what.
+//! `ropeline code list-spent`: which single-use codes were used, when, and for what.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::admin::api;
 use crate::cli::remote::{self, AdminArgs, Failure, encoded, parsed};
 use crate::cli::words::csv_field as field;
 
-/// Arguments of `anteroom code list-spent`.
+/// Arguments of `ropeline code list-spent`.
 #[derive(Debug, Args)]
 pub struct SpentArgs {
     #[command(flatten)]

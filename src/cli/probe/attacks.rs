@@ -168,13 +168,13 @@ fn framing(site: &Site<'_>) -> Vec<Attack> {
         attack("CONNECT", site.request("CONNECT", &format!("{host}:443"), "", "")),
         attack(
             "a pass that nobody signed",
-            site.request("GET", path, "Anteroom-Pass: AQ\r\n", ""),
+            site.request("GET", path, "Ropeline-Pass: AQ\r\n", ""),
         ),
     ]
 }
 
 fn redirects(site: &Site<'_>) -> Vec<Attack> {
-    let check = format!("/.anteroom/rooms/{}/check?ticket=any&to=", site.room);
+    let check = format!("/.ropeline/rooms/{}/check?ticket=any&to=", site.room);
     ["//0", "/%5C0", "%2F%2Fx", "//example.com/", "https://example.com/"]
         .into_iter()
         .map(|to| Attack {
@@ -265,8 +265,8 @@ fn told_by_proxies(site: &Site<'_>) -> Vec<Attack> {
         ("X-Original-URI", "/robots.txt"),
         ("X-Original-URL", "/robots.txt"),
         ("X-Original-Method", "OPTIONS"),
-        ("Anteroom-Body", "none"),
-        ("Anteroom-Session", "complete"),
+        ("Ropeline-Body", "none"),
+        ("Ropeline-Session", "complete"),
     ];
     let mut all = Vec::new();
     for (name, value) in told {

@@ -90,7 +90,7 @@ impl Head {
             .filter_map(|line| line.split_once(':'))
         {
             let value = value.trim().to_owned();
-            if name.eq_ignore_ascii_case("anteroom-status") {
+            if name.eq_ignore_ascii_case("ropeline-status") {
                 head.word = Some(value);
             } else if name.eq_ignore_ascii_case("location") {
                 head.location = Some(value);
@@ -107,7 +107,7 @@ impl Head {
         };
         Self {
             status,
-            word: field("anteroom-status"),
+            word: field("ropeline-status"),
             location: field("location"),
         }
     }
@@ -127,7 +127,7 @@ mod tests {
     fn the_head_of_an_answer_is_read() {
         let read = |text: &str| Head::read(text.as_bytes());
         assert_eq!(
-            read("HTTP/1.1 503 Service Unavailable\r\nAnteroom-Status: waiting\r\n\r\nLocation: /x"),
+            read("HTTP/1.1 503 Service Unavailable\r\nRopeline-Status: waiting\r\n\r\nLocation: /x"),
             Some(Head {
                 status: 503,
                 word: Some("waiting".to_owned()),

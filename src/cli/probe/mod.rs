@@ -1,6 +1,6 @@
-//! `anteroom probe`: tries known ways round the line on the operator's own deployment, and says what reached the shop.
+//! `ropeline probe`: tries known ways round the line on the operator's own deployment, and says what reached the shop.
 //!
-//! An answer that the gate made bears `Anteroom-Status`, which the gate takes off every answer of the shop: what comes without
+//! An answer that the gate made bears `Ropeline-Status`, which the gate takes off every answer of the shop: what comes without
 //! was answered behind the gate, or before it. So the room must be held or closed, or ordinary requests reach the shop too.
 //! Exit codes: 0 nothing reached the shop, 1 something did or the probe could not run, 2 wrong usage.
 
@@ -21,7 +21,7 @@ use crate::admin::api;
 use attacks::{Attack, Expect, Site, all};
 use exchange::{Answer, Head, exchange, exchange_http2};
 
-/// Arguments of `anteroom probe`.
+/// Arguments of `ropeline probe`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ProbeArgs {
@@ -60,16 +60,16 @@ pub struct ProbeArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  anteroom rooms set sale --mode hold
-  anteroom probe https://shop.example --room sale --path /product/7
-  anteroom probe https://shop.example --room sale --outside /static/app.css --back-door http://10.0.0.9:3000
-  anteroom probe http://127.0.0.1:8080 --host shop.example --room seats --path '/buy?id=7' --parameter id
-  anteroom probe https://shop.example --room sale --account-path /enter --account email
+  ropeline rooms set sale --mode hold
+  ropeline probe https://shop.example --room sale --path /product/7
+  ropeline probe https://shop.example --room sale --outside /static/app.css --back-door http://10.0.0.9:3000
+  ropeline probe http://127.0.0.1:8080 --host shop.example --room seats --path '/buy?id=7' --parameter id
+  ropeline probe https://shop.example --room sale --account-path /enter --account email
 
 It sends some eighty requests, and most of them again over HTTP/2, one after the other, and only to a gate that proves to have the
 keys of the admin listener.";
 
-/// Runs `anteroom probe`.
+/// Runs `ropeline probe`.
 #[must_use]
 pub fn run(args: &ProbeArgs) -> ExitCode {
     remote::run_to_code("probe", execute(args))
@@ -93,7 +93,7 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
     let control = exchange(&place, &ordinary.bytes()).await;
     let Answer::Head(Head { word: Some(word), .. }) = &control else {
         return Err(Failure::Local(format!(
-            "{} reaches the shop without any trick ({}): hold the room first (anteroom rooms set {} --mode hold), or name a protected \
+            "{} reaches the shop without any trick ({}): hold the room first (ropeline rooms set {} --mode hold), or name a protected \
              page with --path; nothing else was sent",
             args.path,
             told(&control),
@@ -110,7 +110,7 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
     }
     say(&format!("kept     {}: {}\n", args.path, plain(word)));
     // A path that no shop has: it waits where the room covers the whole site.
-    let anywhere = exchange(&place, &site.request("GET", "/anteroom-probe", "", "").bytes()).await;
+    let anywhere = exchange(&place, &site.request("GET", "/ropeline-probe", "", "").bytes()).await;
     site.is_whole = matches!(anywhere, Answer::Head(Head { word: Some(_), .. }));
     let speaks_http2 = matches!(
         exchange_http2(&place, &ordinary).await,
@@ -148,7 +148,7 @@ async fn prove(args: &ProbeArgs, place: &Place, host: &str) -> Result<(), Failur
     let room = encoded(&args.room);
     let begun = args.admin.client()?.get(&format!("/api/v1/rooms/{room}/probe")).await?;
     let probe: api::Probe = parsed(&begun)?;
-    let target = format!("/.anteroom/rooms/{room}/probe?nonce={}", encoded(&probe.nonce));
+    let target = format!("/.ropeline/rooms/{room}/probe?nonce={}", encoded(&probe.nonce));
     let ask = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     match exchange(place, ask.as_bytes()).await {
         Answer::Head(Head {

@@ -1,4 +1,4 @@
-//! `anteroom rehearse`: fills a room of running gates with virtual visitors, so that people can practise getting in.
+//! `ropeline rehearse`: fills a room of running gates with virtual visitors, so that people can practise getting in.
 //!
 //! It begins the rehearsal at the admin listener, renews it every few seconds, and signs the mark that its visitors show with
 //! the gates' own keys. When it ends, whichever way, every virtual visitor is gone: at its word, or by the room itself once
@@ -35,7 +35,7 @@ use super::remote::{self, Failure, encoded};
 use super::say;
 use crate::time;
 
-/// Runs `anteroom rehearse`.
+/// Runs `ropeline rehearse`.
 #[must_use]
 pub fn run(args: &RehearseArgs) -> ExitCode {
     remote::run_to_code("rehearse", execute(args))
@@ -78,7 +78,7 @@ async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
     Ok(match stage.why() {
         None => ExitCode::SUCCESS,
         Some(why) => {
-            eprintln!("anteroom rehearse: {why}");
+            eprintln!("ropeline rehearse: {why}");
             ExitCode::FAILURE
         }
     })

@@ -1,4 +1,4 @@
-//! The arguments of `anteroom rehearse`.
+//! The arguments of `ropeline rehearse`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::cli::remote::{AdminArgs, Failure};
 use crate::config::duration_of;
 use crate::room::{MAX_REHEARSAL_MS, MAX_REHEARSED};
 
-/// Arguments of `anteroom rehearse`.
+/// Arguments of `ropeline rehearse`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RehearseArgs {
@@ -178,11 +178,11 @@ Profiles (each option sets a part of one otherwise):
   shop-opening   a fifth are early, the rest rush in after 5 of 10 min
 
 Examples:
-  anteroom rehearse --room sale --visitors 10000
-  anteroom rehearse --room sale --visitors 10000 --profile shop-opening --for 20min --seed 7
-  anteroom rehearse --room sale --visitors 500 --arrive 10s --inside 30s --leave 10% --no-show 0
-  anteroom rehearse --room sale --visitors 300 --format json >rehearsal.json
-  anteroom rehearse --room sale --end               end it from anywhere, whosever it is
+  ropeline rehearse --room sale --visitors 10000
+  ropeline rehearse --room sale --visitors 10000 --profile shop-opening --for 20min --seed 7
+  ropeline rehearse --room sale --visitors 500 --arrive 10s --inside 30s --leave 10% --no-show 0
+  ropeline rehearse --room sale --visitors 300 --format json >rehearsal.json
+  ropeline rehearse --room sale --end               end it from anywhere, whosever it is
 
 Virtual visitors stand in the same line as people and hold the same slots. None of their requests reaches the shop,
 unless --forward says so. When the command ends, or is killed, all of them are gone within 20 seconds.";

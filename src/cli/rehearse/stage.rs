@@ -14,10 +14,10 @@ use super::tally::Tally;
 use crate::time;
 
 /// The field that carries the mark, and comes back with the rehearsal's id.
-pub const MARK: &str = "anteroom-rehearsal";
+pub const MARK: &str = "ropeline-rehearsal";
 
 /// The gate's word for what an answer is about.
-const WORD: &str = "anteroom-status";
+const WORD: &str = "ropeline-status";
 
 /// One rehearsal as its visitors see it.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ impl Stage {
         let headers = request.headers_mut();
         headers.insert(header::HOST, self.host.clone());
         headers.insert(MARK, mark);
-        headers.insert(header::USER_AGENT, HeaderValue::from_static("anteroom-rehearse"));
+        headers.insert(header::USER_AGENT, HeaderValue::from_static("ropeline-rehearse"));
         let (mode, dest, accept) = match asks {
             Asks::Page => ("navigate", "document", "text/html"),
             Asks::Asset => ("no-cors", "script", "*/*"),
@@ -246,12 +246,12 @@ fn keep(answer: &Answer, jar: &mut Jar) {
 
 /// Whether a visitor has been let in.
 pub fn has_pass(jar: &Jar) -> bool {
-    jar.keys().any(|name| name.contains("anteroom-rehearsal-pass-"))
+    jar.keys().any(|name| name.contains("ropeline-rehearsal-pass-"))
 }
 
 /// Whether it has a place, or has had one; or the promise of one, while the log is away.
 pub fn has_place(jar: &Jar) -> bool {
-    jar.keys().any(|name| name.contains("anteroom-rehearsal-"))
+    jar.keys().any(|name| name.contains("ropeline-rehearsal-"))
 }
 
 #[cfg(test)]
@@ -289,7 +289,7 @@ mod tests {
     }
 
     async fn answer(socket: &mut TcpStream, fields: &str, body: &[u8]) {
-        let head = format!("HTTP/1.1 200 OK\r\nanteroom-rehearsal: {ID}\r\n{fields}\r\n\r\n");
+        let head = format!("HTTP/1.1 200 OK\r\nropeline-rehearsal: {ID}\r\n{fields}\r\n\r\n");
         socket.write_all(head.as_bytes()).await.expect("open");
         // Whoever has enough may close before all of it is written.
         let _ = socket.write_all(body).await;
@@ -312,13 +312,13 @@ mod tests {
         let ask = async || stage.ask(Asks::Status, &mut Jar::new()).await;
         let gate = async {
             let (mut socket, _) = listener.accept().await.expect("a visitor");
-            assert!(request(&mut socket).await.contains("anteroom-rehearsal: first\r\n"));
+            assert!(request(&mut socket).await.contains("ropeline-rehearsal: first\r\n"));
             while stage.pool.waiting() == 0 {
                 tokio::task::yield_now().await;
             }
             stage.show(HeaderValue::from_static("second"));
             answer(&mut socket, "content-length: 2", b"{}").await;
-            assert!(request(&mut socket).await.contains("anteroom-rehearsal: second\r\n"));
+            assert!(request(&mut socket).await.contains("ropeline-rehearsal: second\r\n"));
             answer(&mut socket, "content-length: 2", b"{}").await;
         };
         let (first, second, ()) = tokio::join!(ask(), ask(), gate);
@@ -342,14 +342,14 @@ mod tests {
         let (stage, listener) = stage().await;
         let mut jar = Jar::new();
         let cookie =
-            |name: &str| format!("set-cookie: anteroom-rehearsal-{name}-shop=x; Path=/\r\ncontent-length: 2000000");
+            |name: &str| format!("set-cookie: ropeline-rehearsal-{name}-shop=x; Path=/\r\ncontent-length: 2000000");
         let gate = async {
             let (mut socket, _) = listener.accept().await.expect("a visitor");
             request(&mut socket).await;
             answer(&mut socket, &cookie("ticket"), &vec![b'x'; 2_000_000]).await;
             let (mut socket, _) = listener.accept().await.expect("a new connection");
             let again = request(&mut socket).await;
-            assert!(again.contains("anteroom-rehearsal-ticket-shop=x"), "{again}");
+            assert!(again.contains("ropeline-rehearsal-ticket-shop=x"), "{again}");
             answer(&mut socket, &cookie("pass"), b"the beginning").await;
         };
         let visitor = async {

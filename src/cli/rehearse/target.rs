@@ -38,7 +38,7 @@ impl Target {
         let host = args.host.clone().or(named).unwrap_or_else(|| aim.authority.clone());
         let line = line(args, known, &host)?;
         let wrong = || Failure::Local(format!("{host:?} can be no host"));
-        let own = |endpoint| format!("/.anteroom/rooms/{}/{endpoint}{line}", room.name);
+        let own = |endpoint| format!("/.ropeline/rooms/{}/{endpoint}{line}", room.name);
         // As many as a gate takes from one address, with some to spare for people.
         let most = config.server.max_connections_per_client.saturating_sub(SPARE).max(1);
         Ok(Self {

@@ -1,4 +1,4 @@
-//! `anteroom reload`: has a running gate take what its configuration file now says, and tells what came of it.
+//! `ropeline reload`: has a running gate take what its configuration file now says, and tells what came of it.
 
 use std::process::ExitCode;
 
@@ -13,13 +13,13 @@ use crate::cli::words::{plain, time};
 
 const PATH: &str = "/api/v1/reload";
 
-/// Arguments of `anteroom reload`.
+/// Arguments of `ropeline reload`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  anteroom reload                                        take what the file now says
-  anteroom check /etc/anteroom/config.toml && anteroom reload
-  anteroom reload --last                                 what came of the last one, by whatever it was asked for
+  ropeline reload                                        take what the file now says
+  ropeline check /etc/ropeline/config.toml && ropeline reload
+  ropeline reload --last                                 what came of the last one, by whatever it was asked for
 
 The file, and whatever it names, is read and checked whole; then all of it is in force, or nothing has changed. Nobody
 loses a place, a session or a connection. Keys that only a start reads are marked in docs/configuration.md.
@@ -37,7 +37,7 @@ pub struct ReloadArgs {
     json: bool,
 }
 
-/// Runs `anteroom reload`.
+/// Runs `ropeline reload`.
 #[must_use]
 pub fn run(args: &ReloadArgs) -> ExitCode {
     remote::run_to_code("reload", reload(args))
@@ -62,7 +62,7 @@ async fn reload(args: &ReloadArgs) -> Result<ExitCode, Failure> {
             for mistake in &mistakes {
                 eprintln!("{}", plain(mistake));
             }
-            eprintln!("anteroom reload: {}", plain(&detail));
+            eprintln!("ropeline reload: {}", plain(&detail));
             Ok(ExitCode::from(EXIT_CONFIG))
         }
         Err(failure) => Err(failure),

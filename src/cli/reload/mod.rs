@@ -1,7 +1,7 @@
 //! Reload: another configuration in the place of the one in force, while visitors come and go. All or nothing.
 //!
-//! SIGHUP, `anteroom reload` and a change of the file leave an order; one thread carries them out, one after the other. It
-//! reads the file and whatever that names as `anteroom check` does, under the options of the command line, makes everything
+//! SIGHUP, `ropeline reload` and a change of the file leave an order; one thread carries them out, one after the other. It
+//! reads the file and whatever that names as `ropeline check` does, under the options of the command line, makes everything
 //! anew beside what is there, and only then puts it in force. A mistake anywhere leaves everything as it was.
 
 mod command;
@@ -320,7 +320,7 @@ fn few(mut mistakes: Vec<String>) -> Vec<String> {
     let more = mistakes.len().saturating_sub(MOST_TOLD);
     mistakes.truncate(MOST_TOLD);
     if more > 0 {
-        mistakes.push(format!("and {more} more: `anteroom check` tells them all"));
+        mistakes.push(format!("and {more} more: `ropeline check` tells them all"));
     }
     mistakes
 }

@@ -39,11 +39,11 @@ impl fmt::Display for Failure {
         match self {
             Self::Absent { at, why } => write!(
                 f,
-                "nothing answers at {at} ({why}); is the gate running? Start it with `anteroom run`, \
+                "nothing answers at {at} ({why}); is the gate running? Start it with `ropeline run`, \
                  or name its admin listener with --admin"
             ),
             Self::Refused { status, detail, .. } => write!(f, "{detail} ({})", status.as_u16()),
-            Self::Token(detail) => write!(f, "{detail}; give it with --token-file or in ANTEROOM_ADMIN_TOKEN"),
+            Self::Token(detail) => write!(f, "{detail}; give it with --token-file or in ROPELINE_ADMIN_TOKEN"),
             Self::Foreign(why) | Self::Local(why) => f.write_str(why),
         }
     }

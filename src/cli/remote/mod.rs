@@ -23,16 +23,16 @@ pub const DEFAULT_ADMIN: &str = "http://127.0.0.1:9925";
 #[derive(Debug, Args)]
 pub struct AdminArgs {
     /// The gate's admin listener
-    #[arg(long, global = true, value_name = "URL", env = "ANTEROOM_ADMIN", default_value = DEFAULT_ADMIN)]
+    #[arg(long, global = true, value_name = "URL", env = "ROPELINE_ADMIN", default_value = DEFAULT_ADMIN)]
     admin: String,
-    /// A file with the admin token; or set `ANTEROOM_ADMIN_TOKEN`
+    /// A file with the admin token; or set `ROPELINE_ADMIN_TOKEN`
     #[arg(long, global = true, value_name = "FILE")]
     token_file: Option<PathBuf>,
     // Only for the environment: a token among the arguments could be read by every user of the machine.
     #[arg(
         long = "admin-token",
         global = true,
-        env = "ANTEROOM_ADMIN_TOKEN",
+        env = "ROPELINE_ADMIN_TOKEN",
         hide = true,
         hide_env_values = true
     )]
@@ -56,7 +56,7 @@ impl AdminArgs {
     }
 }
 
-/// Carries out `anteroom NAME`.
+/// Carries out `ropeline NAME`.
 pub fn run(name: &str, command: impl Future<Output = Result<(), Failure>>) -> ExitCode {
     run_to_code(name, async { command.await.map(|()| ExitCode::SUCCESS) })
 }
@@ -66,7 +66,7 @@ pub fn run_to_code(name: &str, command: impl Future<Output = Result<ExitCode, Fa
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let done = runtime.map_err(local).and_then(|runtime| runtime.block_on(command));
     done.unwrap_or_else(|failure| {
-        eprintln!("anteroom {name}: {}", plain(&failure.to_string()));
+        eprintln!("ropeline {name}: {}", plain(&failure.to_string()));
         ExitCode::FAILURE
     })
 }
@@ -76,7 +76,7 @@ pub fn show<T: DeserializeOwned>(raw: &Raw, json: bool, draw: impl Fn(&T) -> Str
     let text = if json { raw.pretty() } else { draw(&parsed(raw)?) };
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads has seen enough (`anteroom rooms --watch | head`).
+        // Whoever reads has seen enough (`ropeline rooms --watch | head`).
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         other => other.map_err(local),
     }
@@ -107,7 +107,7 @@ pub async fn watch<T: DeserializeOwned>(
             }
             // A wrong address or token at the start does not get better by waiting.
             Err(failure) if !seen => return Err(failure),
-            Err(failure) => eprintln!("anteroom {name}: {}", plain(&failure.to_string())),
+            Err(failure) => eprintln!("ropeline {name}: {}", plain(&failure.to_string())),
         }
     }
 }

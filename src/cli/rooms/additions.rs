@@ -1,4 +1,4 @@
-//! `anteroom rooms add` and `anteroom rooms remove`: rooms that come and go while the gates run.
+//! `ropeline rooms add` and `ropeline rooms remove`: rooms that come and go while the gates run.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -63,7 +63,7 @@ fn read(file: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// As `anteroom check` tells them.
+/// As `ropeline check` tells them.
 fn each_on_its_line(failure: Failure, file: &str) -> Failure {
     let Failure::Refused {
         status,
@@ -124,8 +124,8 @@ const ADD_EXAMPLES: &str =
     "The file has one [[room]] table, as config.toml would have it. All gates that share the rooms take it.
 
 Examples:
-  anteroom rooms add concert.toml --reason 'sale on Friday'
-  anteroom rooms add - <<< '[[room]]
+  ropeline rooms add concert.toml --reason 'sale on Friday'
+  ropeline rooms add - <<< '[[room]]
   name = \"concert\"
   routes = [\"/concert/*\"]'";
 
@@ -133,4 +133,4 @@ const REMOVE_EXAMPLES: &str =
     "Every session in it ends and everybody waiting loses their place. Prints what the room was added by.
 
 Examples:
-  anteroom rooms remove concert --confirm concert --reason 'the sale is over'";
+  ropeline rooms remove concert --confirm concert --reason 'the sale is over'";

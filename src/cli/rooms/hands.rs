@@ -1,4 +1,4 @@
-//! `anteroom rooms call`, `reset`, `message` and `changes`: the operator's hands, from a shell.
+//! `ropeline rooms call`, `reset`, `message` and `changes`: the operator's hands, from a shell.
 
 use std::fmt::Write as _;
 
@@ -183,24 +183,24 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 const CALL_EXAMPLES: &str = "Examples:
-  anteroom rooms call main 50                     the next fifty, above the rate
-  anteroom rooms call main 5 --beyond-capacity --reason 'the band is friends'
-  anteroom rooms call concerts 20 --line 4711";
+  ropeline rooms call main 50                     the next fifty, above the rate
+  ropeline rooms call main 5 --beyond-capacity --reason 'the band is friends'
+  ropeline rooms call concerts 20 --line 4711";
 
 const RESET_EXAMPLES: &str = "Every session ends and everybody waiting loses their place.
 
 Examples:
-  anteroom rooms reset main --confirm main --reason 'rehearsal is over'";
+  ropeline rooms reset main --confirm main --reason 'rehearsal is over'";
 
 pub(super) const HEALING_EXAMPLES: &str =
     "Visitors of the lost log who have not come back yet stand where they come, and sessions that were
 forgotten count once their visitors come: for a while there may be more inside than the capacity.
 
 Examples:
-  anteroom rooms end-healing main --reason 'the store was empty on purpose'";
+  ropeline rooms end-healing main --reason 'the store was empty on purpose'";
 
 const MESSAGE_EXAMPLES: &str = "Whoever reads none of these languages is told the English text, else the first.
 
 Examples:
-  anteroom rooms message main en='Back at 14:00' ko='14시에 다시 엽니다'
-  anteroom rooms message main --none";
+  ropeline rooms message main en='Back at 14:00' ko='14시에 다시 엽니다'
+  ropeline rooms message main --none";

@@ -1,4 +1,4 @@
-//! `anteroom rooms load`: figures of the shop, from whatever measures it.
+//! `ropeline rooms load`: figures of the shop, from whatever measures it.
 
 use clap::Args;
 use serde_json::json;
@@ -56,5 +56,5 @@ pub(super) async fn load(client: &Client, args: &LoadArgs, json: bool) -> Result
 
 const EXAMPLES: &str = "\
 Examples:
-  anteroom rooms load main --requests 80 --p95-ms 350 --errors 0.01 --ttl 30
-  anteroom rooms load main --none";
+  ropeline rooms load main --requests 80 --p95-ms 350 --errors 0.01 --ttl 30
+  ropeline rooms load main --none";

@@ -163,13 +163,13 @@ fn notes(room: &api::Room) -> String {
         let _ = writeln!(
             text,
             "{name}: a rehearsal by {by}, until {until} at most: {waiting} waiting, {called} called and {inside} inside are \
-             virtual; end it with anteroom rehearse --room {name} --end"
+             virtual; end it with ropeline rehearse --room {name} --end"
         );
     }
     if let Some(secs) = room.healing_secs {
         let _ = writeln!(
             text,
-            "{name}: healing for {secs} s more: visitors of a lost log come back, nobody is called; end it with anteroom rooms \
+            "{name}: healing for {secs} s more: visitors of a lost log come back, nobody is called; end it with ropeline rooms \
              end-healing {name}"
         );
     }

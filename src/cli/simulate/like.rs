@@ -11,7 +11,7 @@ use crate::cli::rehearse::profile::Profile;
 use crate::room::{MAX_REHEARSED, Settings};
 use crate::simulate::{Doing, Scripted};
 
-/// Whom a rehearsal's report tells of, as `anteroom rehearse --format json` writes it.
+/// Whom a rehearsal's report tells of, as `ropeline rehearse --format json` writes it.
 ///
 /// # Errors
 /// When the file is no such report.
@@ -20,7 +20,7 @@ pub(super) fn read(file: &Path, settings: &Settings) -> Result<Vec<Scripted>, St
     let text = std::fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
     let report: Option<Value> = serde_json::from_str(&text).ok();
     let people = report.and_then(|report| of(&report, settings));
-    people.ok_or_else(|| wrong("that is no report of anteroom rehearse --format json"))
+    people.ok_or_else(|| wrong("that is no report of ropeline rehearse --format json"))
 }
 
 fn of(report: &Value, settings: &Settings) -> Option<Vec<Scripted>> {

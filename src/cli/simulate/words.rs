@@ -1,4 +1,4 @@
-//! What the options of `anteroom simulate` say.
+//! What the options of `ropeline simulate` say.
 
 use crate::config::duration_of;
 use crate::room::{Mode, Overrides};

@@ -131,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notify");
         let file = (UnixDatagram::bind(&path).unwrap(), path.display().to_string());
-        let name = format!("anteroom-test-{}", std::process::id());
+        let name = format!("ropeline-test-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).unwrap();
         let hidden = (UnixDatagram::bind_addr(&address).unwrap(), format!("@{name}"));
         for (ear, name) in [file, hidden] {

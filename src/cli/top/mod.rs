@@ -1,4 +1,4 @@
-//! `anteroom top`: every line live in a terminal, with what the operator's page shows; once as plain text.
+//! `ropeline top`: every line live in a terminal, with what the operator's page shows; once as plain text.
 //!
 //! It only looks. Where output is no terminal it prints once, so that it can stand in a pipe.
 
@@ -16,7 +16,7 @@ use self::screen::{Key, Screen};
 use super::remote::{self, AdminArgs, Client, Failure, encoded, parsed};
 use super::say;
 
-/// Arguments of `anteroom top`.
+/// Arguments of `ropeline top`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TopArgs {
@@ -30,7 +30,7 @@ pub struct TopArgs {
     room: Option<String>,
 }
 
-/// Runs `anteroom top`.
+/// Runs `ropeline top`.
 #[must_use]
 pub fn run(args: &TopArgs) -> ExitCode {
     remote::run("top", execute(args))
@@ -106,6 +106,6 @@ const EVERY: Duration = Duration::from_secs(1);
 const EXAMPLES: &str = "Keys: up and down (or k and j) choose a room, q ends.
 
 Examples:
-  anteroom top                                    every line, redrawn every second
-  anteroom top --once                             once, as plain text
-  ssh -t gate anteroom top --room main            from elsewhere";
+  ropeline top                                    every line, redrawn every second
+  ropeline top --once                             once, as plain text
+  ssh -t gate ropeline top --room main            from elsewhere";

@@ -1,4 +1,4 @@
-//! What `anteroom top` shows, as lines of text: pure, so that a test can read it.
+//! What `ropeline top` shows, as lines of text: pure, so that a test can read it.
 
 use crate::admin::api;
 use crate::cli::rooms::{done, table};
@@ -82,7 +82,7 @@ impl Picture {
         let waiting: u64 = self.rooms.rooms.iter().map(|room| room.figures.waiting).sum();
         let inside: u64 = self.rooms.rooms.iter().map(|room| room.figures.sessions).sum();
         let condition = plain(&self.rooms.gate.condition);
-        format!("anteroom: gate {condition}, {waiting} waiting, {inside} inside")
+        format!("ropeline: gate {condition}, {waiting} waiting, {inside} inside")
     }
 
     fn of_room(&self, room: &api::Room) -> Vec<String> {
@@ -159,6 +159,6 @@ mod tests {
         picture.go(-1);
         picture.go(5);
         assert_eq!((picture.at, picture.selected().is_none()), (0, true));
-        assert!(picture.whole().starts_with("anteroom: gate "));
+        assert!(picture.whole().starts_with("ropeline: gate "));
     }
 }

@@ -1,4 +1,4 @@
-//! `anteroom upgrade`: tells a running gate to hand over to the binary that lies at its path by now.
+//! `ropeline upgrade`: tells a running gate to hand over to the binary that lies at its path by now.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use crate::admin::api;
 use crate::cli::remote::{self, AdminArgs, show};
 use crate::cli::words::plain;
 
-/// Arguments of `anteroom upgrade`.
+/// Arguments of `ropeline upgrade`.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct UpgradeArgs {
@@ -30,12 +30,12 @@ Going back is an upgrade to the older binary. Whoever starts the gate must follo
 container, and under what watches the old process, an upgrade is refused; replace the container, or restart the gate.
 
 Examples:
-  install -m 755 anteroom-new /usr/local/bin/anteroom.next
-  mv /usr/local/bin/anteroom.next /usr/local/bin/anteroom && anteroom check /etc/anteroom/config.toml
-  anteroom upgrade
-  anteroom upgrade --admin http://10.0.0.5:9925 --token-file /etc/anteroom/token";
+  install -m 755 ropeline-new /usr/local/bin/ropeline.next
+  mv /usr/local/bin/ropeline.next /usr/local/bin/ropeline && ropeline check /etc/ropeline/config.toml
+  ropeline upgrade
+  ropeline upgrade --admin http://10.0.0.5:9925 --token-file /etc/ropeline/token";
 
-/// Runs `anteroom upgrade`.
+/// Runs `ropeline upgrade`.
 #[must_use]
 pub fn run(args: &UpgradeArgs) -> ExitCode {
     remote::run("upgrade", async {

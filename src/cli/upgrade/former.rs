@@ -161,7 +161,7 @@ fn strange() -> io::Error {
 }
 
 /// Says that standard input is the line to the process before.
-pub const VARIABLE: &str = "ANTEROOM_HANDED_OVER";
+pub const VARIABLE: &str = "ROPELINE_HANDED_OVER";
 pub const STDIN: &str = "stdin";
 /// The process before answers at once, but for a snapshot that it is writing.
 const HEAR_WITHIN: Duration = Duration::from_secs(30);

@@ -1,7 +1,7 @@
 //! An upgrade without a gap: the gate starts the binary that lies at its path by now, hands it the listening sockets and the
 //! embedded log, and drains once the new process serves. Should that not come about, the gate goes on as before.
 //!
-//! `command` is `anteroom upgrade`, `desk` takes the wish for one and sees to it that there is one at a time, `next` is the
+//! `command` is `ropeline upgrade`, `desk` takes the wish for one and sees to it that there is one at a time, `next` is the
 //! process before and `former` the one after; they talk over a `line`.
 
 mod command;

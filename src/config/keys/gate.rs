@@ -171,7 +171,7 @@ const FORWARD_AUTH_KEYS: [Key; 1] = [key(
     "proxies",
     "list of \"nginx\", \"traefik\", \"caddy\", \"haproxy\", \"envoy\"",
     "[]",
-    "Which of them may ask, at `/.anteroom/forward/` and the name; only from addresses in `trusted_proxies` of `[server]`.",
+    "Which of them may ask, at `/.ropeline/forward/` and the name; only from addresses in `trusted_proxies` of `[server]`.",
 )];
 
 pub(super) const STORE: Table = Table {
@@ -185,7 +185,7 @@ const STORE_KEYS: [Key; 7] = [
     at_start(key(
         "url",
         "\"embedded:\" and a folder, or the URL of a Redis or Valkey",
-        "\"embedded:./anteroom-data\"",
+        "\"embedded:./ropeline-data\"",
         "The log of the rooms. embedded: a file in this folder, which is made if missing and which one gate at a time can use. \
          For gates that share their rooms `redis://` or `rediss://` (with TLS), user:password@, host, port and /database; \
          `redis+cluster://host,host` for nodes of a cluster, `redis+sentinel://host,host/master-name` for sentinels; \
@@ -194,7 +194,7 @@ const STORE_KEYS: [Key; 7] = [
     at_start(key(
         "prefix",
         "1 to 64 of letters, digits and \"-\", \"_\", \".\" or \":\"",
-        "\"anteroom\"",
+        "\"ropeline\"",
         "What the names of a shared store's keys begin with: gates with the same url and prefix share their rooms.",
     )),
     at_start(optional(
@@ -213,14 +213,14 @@ const STORE_KEYS: [Key; 7] = [
         "archive",
         "path of a folder",
         "no archive",
-        "Every entry of the log is kept here for good, in files chained by hashes, for `anteroom report`: a disk, or whatever is \
+        "Every entry of the log is kept here for good, in files chained by hashes, for `ropeline report`: a disk, or whatever is \
          mounted there. Of many gates the one whose turn it is writes; nothing in it is ever deleted.",
     )),
     at_start(key(
         "log_keep",
         "duration",
         "\"7 days\"",
-        "How long an embedded log is kept for `anteroom replay`; a shared store keeps about a minute of it.",
+        "How long an embedded log is kept for `ropeline replay`; a shared store keeps about a minute of it.",
     )),
     at_start(optional(
         "machine_version",
@@ -273,7 +273,7 @@ const LOG_KEYS: [Key; 4] = [
         "level",
         "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", also by module",
         "\"info\"",
-        "How much is logged, to standard error. By module: `\"info,anteroom::proxy=debug\"`.",
+        "How much is logged, to standard error. By module: `\"info,ropeline::proxy=debug\"`.",
     ),
     key(
         "access",

@@ -272,7 +272,7 @@ const PAGE_KEYS: [Key; 3] = [
         "template",
         "path of a file",
         "the built-in page",
-        "A template of your own; `anteroom page --preview FOLDER --template FILE` shows it.",
+        "A template of your own; `ropeline page --preview FOLDER --template FILE` shows it.",
     ),
     key(
         "refresh",

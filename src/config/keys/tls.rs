@@ -40,7 +40,7 @@ const TLS_KEYS: [Key; 6] = [
         "true or false",
         "false",
         "Whether requests in the clear are sent to the same address over TLS, with 308. Not those for \
-         `/.well-known/acme-challenge/` and `/.anteroom/health`, nor those that come over TLS through a trusted proxy.",
+         `/.well-known/acme-challenge/` and `/.ropeline/health`, nor those that come over TLS through a trusted proxy.",
     ),
     optional(
         "redirect_port",

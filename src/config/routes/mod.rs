@@ -31,7 +31,7 @@ pub use router::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router};
 pub use target::{BadTarget, Target};
 
 /// The gate's own paths, on every host; never forwarded.
-pub const OWN_PREFIX: &str = "/.anteroom";
+pub const OWN_PREFIX: &str = "/.ropeline";
 
 /// Paths that no room takes, read by GET or HEAD with nothing brought along: a 503 on `/robots.txt` stops a crawler for the whole
 /// host, and certificates are renewed below `/.well-known/`.

@@ -56,7 +56,7 @@ pub struct InRoom {
 /// Where a request belongs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routed {
-    /// Below `/.anteroom`: the gate's own, never forwarded.
+    /// Below `/.ropeline`: the gate's own, never forwarded.
     pub own: bool,
     /// Every room names its hosts and this is none of them: 421, since the shop may serve any host alike.
     pub misdirected: bool,

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::config::routes::OWN_PREFIX;
 use crate::metrics::Outcome;
-use crate::proxy::{ANTEROOM_STATUS, Body};
+use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::super::Gate;
@@ -47,7 +47,7 @@ impl Gate {
         let headers = response.headers_mut();
         headers.insert(LOCATION, location::to(to));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("check"));
+        headers.insert(ROPELINE_STATUS, HeaderValue::from_static("check"));
         let reload = &seat.names.reload;
         // SECURITY: another site's link stops nobody's page from coming again.
         match parameter(query, "reload").as_deref() {
@@ -89,7 +89,7 @@ mod tests {
         for nowhere in [
             "https://shop.example",
             "about:blank",
-            "https://shop.example/.anteroom/rooms/shop/check",
+            "https://shop.example/.ropeline/rooms/shop/check",
         ] {
             assert_eq!(from(nowhere), None);
         }

@@ -5,7 +5,7 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::proxy::{ANTEROOM_STATUS, Body};
+use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::waiting::{check_of, path_on_this_host};
 
 use super::super::Gate;
@@ -66,7 +66,7 @@ fn sent_on(there: &str, cookies: Vec<HeaderValue>) -> Answer {
     let headers = response.headers_mut();
     headers.insert(LOCATION, location::to(there));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("enter"));
+    headers.insert(ROPELINE_STATUS, HeaderValue::from_static("enter"));
     for cookie in cookies {
         headers.append(SET_COOKIE, cookie);
     }

@@ -6,7 +6,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::proxy::{ANTEROOM_STATUS, Body, Conn};
+use crate::proxy::{Body, Conn, ROPELINE_STATUS};
 use crate::replica::Note;
 use crate::room::Visitor;
 use crate::waiting::{EVENT_STREAM, EventStream, Link, PageKind, Pause};
@@ -83,7 +83,7 @@ impl Gate {
             HeaderName::from_static("x-accel-buffering"),
             HeaderValue::from_static("no"),
         );
-        headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("stream"));
+        headers.insert(ROPELINE_STATUS, HeaderValue::from_static("stream"));
         let answer = Answer::new(Outcome::Stream, response);
         match worth {
             Some(worth) => seat.with_ticket_anew(&worth, answer),

@@ -1,4 +1,4 @@
-//! The gate's own endpoints below `/.anteroom/`, on every host and never forwarded.
+//! The gate's own endpoints below `/.ropeline/`, on every host and never forwarded.
 //!
 //! ```text
 //! GET  health
@@ -6,7 +6,7 @@
 //! GET  rooms/{room}/status     where a visitor stands, as JSON
 //! GET  rooms/{room}/events     the same as an event stream
 //! GET  rooms/{room}/check      the page's way of finding out whether the browser kept its ticket
-//! GET  rooms/{room}/probe      whether a nonce of `anteroom probe` is genuine
+//! GET  rooms/{room}/probe      whether a nonce of `ropeline probe` is genuine
 //! GET  rooms/{room}/enter      where one joins who has waited in place of a proof of work
 //! POST rooms/{room}/join       for apps
 //! POST rooms/{room}/check-in   "I am here", and the status

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::config::Asker;
 use crate::metrics::Outcome;
-use crate::proxy::{ANTEROOM_STATUS, Body};
+use crate::proxy::{Body, ROPELINE_STATUS};
 
 use super::super::answers::{Answer, plain};
 use super::super::forward::{SESSION_HEADER, Session};
@@ -81,7 +81,7 @@ pub fn close(aim: Aim, mut answer: Answer) -> Answer {
 fn leave(aim: Aim, head: &Parts, session: Option<&Session<'_>>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
-    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("pass"));
+    headers.insert(ROPELINE_STATUS, HeaderValue::from_static("pass"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     let mut gone = vec![TICKET_HEADER, PASS_HEADER];
     match session.and_then(|session| HeaderValue::from_str(&session.name).ok()) {
@@ -97,7 +97,7 @@ fn leave(aim: Aim, head: &Parts, session: Option<&Session<'_>>) -> Response<Body
             let others = head
                 .headers
                 .keys()
-                .filter(|name| name.as_str().starts_with("anteroom-"));
+                .filter(|name| name.as_str().starts_with("ropeline-"));
             gone.extend(others.filter(|name| !OWN.contains(name)).cloned());
             let gone: Vec<&str> = gone.iter().map(HeaderName::as_str).collect();
             let gone = HeaderValue::try_from(gone.join(",")).expect("names of fields are header text");
@@ -138,7 +138,7 @@ fn back(visit: &Visit, head: &Parts, cookies: &[HeaderValue], check: Option<&str
     let check = check.filter(|_| !has_form);
     headers.insert(LOCATION, location::back(visit, head, check.unwrap_or(visit.here())));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(ANTEROOM_STATUS, HeaderValue::from_static("called"));
+    headers.insert(ROPELINE_STATUS, HeaderValue::from_static("called"));
     for cookie in cookies {
         headers.append(SET_COOKIE, cookie.clone());
     }
@@ -156,7 +156,7 @@ fn once_more() -> Response<Body> {
 /// Those among the gate's fields that have a place of their own in the list of what goes.
 const OWN: [HeaderName; 3] = [TICKET_HEADER, PASS_HEADER, SESSION_HEADER];
 /// Which of its bounds a proxy should keep a request within.
-const BOUND: HeaderName = HeaderName::from_static("anteroom-bound");
+const BOUND: HeaderName = HeaderName::from_static("ropeline-bound");
 /// What Envoy takes out of the request before it sends it on.
 const TO_REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
 
@@ -262,16 +262,16 @@ mod tests {
             let answer = leave(Aim::LeaveOrWords(Asker::Envoy), &head("GET", lines), None);
             answer.headers()[TO_REMOVE].to_str().unwrap().to_owned()
         };
-        assert_eq!(gone(&["a=1"]), "anteroom-ticket,anteroom-pass,anteroom-session");
-        assert_eq!(gone(&[]), "anteroom-ticket,anteroom-pass,anteroom-session,cookie");
+        assert_eq!(gone(&["a=1"]), "ropeline-ticket,ropeline-pass,ropeline-session");
+        assert_eq!(gone(&[]), "ropeline-ticket,ropeline-pass,ropeline-session,cookie");
         let mut forged = head("GET", &["a=1"]);
         forged
             .headers
-            .insert("anteroom-signature", HeaderValue::from_static("x"));
+            .insert("ropeline-signature", HeaderValue::from_static("x"));
         let answer = leave(Aim::LeaveOrWords(Asker::Envoy), &forged, None);
         assert_eq!(
             answer.headers()[TO_REMOVE],
-            "anteroom-ticket,anteroom-pass,anteroom-session,anteroom-signature"
+            "ropeline-ticket,ropeline-pass,ropeline-session,ropeline-signature"
         );
         let caddy = leave(Aim::LeaveOrWords(Asker::Caddy), &head("GET", &[]), None);
         assert!(!caddy.headers().contains_key(TO_REMOVE));

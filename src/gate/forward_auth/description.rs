@@ -26,7 +26,7 @@ pub struct Lacks(pub &'static str);
 /// The described request's head, from the head of the question, and whether the proxy says that no body comes.
 pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Result<(Parts, bool), Lacks> {
     let headers = &head.headers;
-    let bodiless = only(headers, &BODY, "Anteroom-Body").is_ok_and(|said| said == "none");
+    let bodiless = only(headers, &BODY, "Ropeline-Body").is_ok_and(|said| said == "none");
     let (method, host, target) = match asker {
         Asker::Nginx | Asker::Haproxy => (
             method(headers, &ORIGINAL_METHOD, "X-Original-Method")?,
@@ -161,7 +161,7 @@ fn client(headers: &HeaderMap) -> Result<(), Lacks> {
 }
 
 /// `none` where the visitor sends no body; silence counts as one.
-const BODY: HeaderName = HeaderName::from_static("anteroom-body");
+const BODY: HeaderName = HeaderName::from_static("ropeline-body");
 const ORIGINAL_METHOD: HeaderName = HeaderName::from_static("x-original-method");
 const ORIGINAL_HOST: HeaderName = HeaderName::from_static("x-original-host");
 const ORIGINAL_URI: HeaderName = HeaderName::from_static("x-original-uri");
@@ -203,8 +203,8 @@ mod tests {
 
     fn described(asker: Asker, fields: &[(&str, &str)]) -> Result<Parts, Lacks> {
         let (method, uri) = match asker {
-            Asker::Envoy => ("POST", "/.anteroom/forward/envoy/seats?row=7"),
-            _ => ("GET", "/.anteroom/forward/x"),
+            Asker::Envoy => ("POST", "/.ropeline/forward/envoy/seats?row=7"),
+            _ => ("GET", "/.ropeline/forward/x"),
         };
         let mut request = Request::builder().method(method).uri(uri);
         for (name, value) in fields {
@@ -314,7 +314,7 @@ mod tests {
                 "x~user",
                 "x*user",
                 "x_forwarded_for",
-                "anteroom.session",
+                "ropeline.session",
                 "x_host",
                 "content_length",
                 "authorization_",
@@ -322,7 +322,7 @@ mod tests {
                 let refused = alias != "authorization_";
                 assert_eq!(with(alias, "ann").is_err(), refused, "{asker:?} {alias}");
             }
-            for named in ["X-User", "close, cookie", "Anteroom-Session", "x-forwarded-for"] {
+            for named in ["X-User", "close, cookie", "Ropeline-Session", "x-forwarded-for"] {
                 assert!(with("connection", named).is_err(), "{asker:?} {named}");
             }
             for usual in ["close", "keep-alive, Upgrade", "TE"] {
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn a_body_is_taken_to_come_unless_the_proxy_says_once_that_none_does() {
         let bodiless = |said: &[&str]| {
-            let mut request = Request::get("/.anteroom/forward/x");
+            let mut request = Request::get("/.ropeline/forward/x");
             for (name, value) in NGINX {
                 request = request.header(*name, *value);
             }

@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn each_proxy_has_its_endpoint_and_who_asks_twice_has_two() {
         for (name, asker) in Asker::ALL {
-            let path = format!("/.anteroom/forward/{name}");
+            let path = format!("/.ropeline/forward/{name}");
             let twice = matches!(asker, Asker::Nginx | Asker::Haproxy);
             let first = if twice {
                 Aim::Leave(asker)
@@ -209,11 +209,11 @@ mod tests {
             }
         }
         let envoy = Some(Aim::LeaveOrWords(Asker::Envoy));
-        assert_eq!(aim("/.anteroom/forward/envoy/seats/7"), envoy);
+        assert_eq!(aim("/.ropeline/forward/envoy/seats/7"), envoy);
         for other in [
-            "/.anteroom/forward",
-            "/.anteroom/forward/",
-            "/.anteroom/forward/other",
+            "/.ropeline/forward",
+            "/.ropeline/forward/",
+            "/.ropeline/forward/other",
             "/forward/nginx",
             "/",
         ] {

@@ -230,7 +230,7 @@ fn who_is_over_is_told_when_to_come_back_in_a_form_they_can_read() {
         assert!(header("cache-control").starts_with("no-store"));
         assert_eq!(header("ratelimit-policy"), "\"returns\";q=1;w=60");
         assert_eq!(header("ratelimit"), "\"returns\";r=0;t=60");
-        assert_eq!(header("anteroom-status"), "limited");
+        assert_eq!(header("ropeline-status"), "limited");
     }
 }
 

@@ -147,7 +147,7 @@ impl Folder {
             kept_as = %aside.display(),
             whole = whole.len(),
             "the file of entries to pass over is damaged and was set aside; its whole lines still count, and where the gate \
-             stands before an entry again, anteroom gates --skip passes it over"
+             stands before an entry again, ropeline gates --skip passes it over"
         );
         whole.into_iter().try_for_each(|position| self.add_skip(position))
     }

@@ -48,7 +48,7 @@ pub struct Embedded {
 /// How the embedded log keeps its files.
 #[derive(Clone)]
 pub struct Options {
-    /// How long entries are kept for `anteroom replay`.
+    /// How long entries are kept for `ropeline replay`.
     pub keep: Duration,
     /// A part is closed when its entries reach this many bytes …
     pub part_bytes: u64,
@@ -78,7 +78,7 @@ pub enum OpenError {
     )]
     InUse { folder: PathBuf },
     #[error(
-        "{folder} was written by a later version of anteroom (format {format}); start that version, or give this one another folder"
+        "{folder} was written by a later version of ropeline (format {format}); start that version, or give this one another folder"
     )]
     Newer { folder: PathBuf, format: u64 },
     #[error("{folder} cannot be used: {reason}")]

@@ -59,7 +59,7 @@ impl Default for Options {
     /// A second to connect and three to answer, so that a store that takes two for each call is slow and not gone.
     fn default() -> Self {
         Self {
-            prefix: "anteroom".into(),
+            prefix: "ropeline".into(),
             ca: None,
             connect_timeout: Duration::from_secs(1),
             response_timeout: Duration::from_secs(3),

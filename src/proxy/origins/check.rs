@@ -171,7 +171,7 @@ fn request(check: &HealthCheck, origin: &Origin) -> Request<Empty<Bytes>> {
     };
     let host = check.host.clone().or(own);
     headers.insert(HOST, host.unwrap_or(HeaderValue::from_static("localhost")));
-    headers.insert(USER_AGENT, HeaderValue::from_static("anteroom-health"));
+    headers.insert(USER_AGENT, HeaderValue::from_static("ropeline-health"));
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     request
 }

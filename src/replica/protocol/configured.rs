@@ -49,7 +49,7 @@ impl Protocol {
                 Some(BreaksDraw::Opening) => tracing::warn!(
                     %room,
                     "the room's draw is promised for another opening than the configured one, and that opening stays: it can be moved \
-                     to at least 5 s from now (anteroom rooms set --opens-at, or a reload)"
+                     to at least 5 s from now (ropeline rooms set --opens-at, or a reload)"
                 ),
             }
         }

@@ -67,7 +67,7 @@ impl Protocol {
                     %room,
                     version = state.version(),
                     "the rooms run a machine version without named lanes and draws, which a gate of an older build may need: \
-                     everybody stands in one lane until all gates know the next one and it is in force (anteroom gates)"
+                     everybody stands in one lane until all gates know the next one and it is in force (ropeline gates)"
                 );
                 continue;
             }
@@ -75,7 +75,7 @@ impl Protocol {
                 %room,
                 version = state.version(),
                 "the rooms run a machine version without schedules, which a gate of an older build may need: this room is \
-                 closed until all gates know the next one and it is in force (anteroom gates)"
+                 closed until all gates know the next one and it is in force (ropeline gates)"
             );
         }
     }

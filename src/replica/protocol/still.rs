@@ -16,7 +16,7 @@ impl Protocol {
         if let Some(state) = old.as_mut().filter(|_| self.shared.load().position.incarnation == 0) {
             self.shared.publish(state.view(), now);
         }
-        tracing::error!(position = ?at, "an entry cannot be applied: the rooms stand still before it; see `anteroom skip`");
+        tracing::error!(position = ?at, "an entry cannot be applied: the rooms stand still before it; see `ropeline skip`");
         let unsaid = false;
         self.stand_still(Phase::Frozen { at, old, unsaid }, now);
     }

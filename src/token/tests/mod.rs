@@ -207,7 +207,7 @@ fn a_token_is_good_for_its_own_kind_room_and_line_only() {
 #[test]
 fn rooms_and_lines_with_one_cookie_name_do_not_share_tokens() {
     let ring = ring(&[("now", 1)]);
-    let twin = room(&ticket_cookie(&room("shop"), &line("a"))["anteroom-ticket-".len()..]);
+    let twin = room(&ticket_cookie(&room("shop"), &line("a"))["ropeline-ticket-".len()..]);
     assert_eq!(
         ticket_cookie(&twin, &LineName::ONLY),
         ticket_cookie(&room("shop"), &line("a"))

@@ -268,7 +268,7 @@ fn a_fresh_ticket_is_looked_for_and_an_older_one_trusted() {
     let all = previews(&built_in());
     let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
     let fresh = page("waiting-line.en");
-    let check = "content=\"20;url=&#x2f;.anteroom&#x2f;rooms&#x2f;shop&#x2f;check?line=%3C%C3%A9v";
+    let check = "content=\"20;url=&#x2f;.ropeline&#x2f;rooms&#x2f;shop&#x2f;check?line=%3C%C3%A9v";
     assert!(fresh.contains(check), "{fresh}");
     assert!(!page("waiting.en").contains("\"check\":"));
 }

@@ -17,12 +17,12 @@ const fn cleaned(name: &'static str, fields: &'static [(&'static str, &'static s
 
 const CASES: [Case; 12] = [
     cleaned(
-        "Anteroom's word in other spellings",
-        &[("Anteroom_Session", "me"), ("Anteroom.Session", "me")],
+        "Ropeline's word in other spellings",
+        &[("Ropeline_Session", "me"), ("Ropeline.Session", "me")],
     )
     .fate(Fate::Passes {
         with: &[],
-        without: &["Anteroom_Session", "Anteroom.Session"],
+        without: &["Ropeline_Session", "Ropeline.Session"],
     }),
     cleaned(
         "a proxy's word in other spellings",
@@ -81,11 +81,11 @@ const CASES: [Case; 12] = [
         .fate(Fate::Refused(400))
         .not_over(&["http1", "http2", "nginx", "haproxy", "caddy"]),
     cleaned(
-        "Anteroom's word named away",
-        &[("Connection", "Anteroom-Session, X-Forwarded-For")],
+        "Ropeline's word named away",
+        &[("Connection", "Ropeline-Session, X-Forwarded-For")],
     )
     .fate(Fate::Passes {
-        with: &["Anteroom-Session", "X-Forwarded-For"],
+        with: &["Ropeline-Session", "X-Forwarded-For"],
         without: &[],
     })
     .not_over(&["http2", "traefik", "envoy", "haproxy"]),
@@ -107,27 +107,27 @@ const CASES: [Case; 12] = [
         .fate(Fate::Refused(400))
         .not_over(&["http1", "http2", "nginx", "haproxy", "caddy"]),
     ordinary("a form with fields in other spellings behind it", "POST", "/account")
-        .fields(&[("Trailer", "anteroom_session, x.forwarded.for")])
+        .fields(&[("Trailer", "ropeline_session, x.forwarded.for")])
         .body(Body::Trailed(
             "a=1",
-            &[("anteroom_session", "me"), ("x.forwarded.for", "10.0.0.1")],
+            &[("ropeline_session", "me"), ("x.forwarded.for", "10.0.0.1")],
         ))
         .inside()
         .fate(Fate::Passes {
-            with: &["Anteroom-Session"],
-            without: &["anteroom_session", "x.forwarded.for"],
+            with: &["Ropeline-Session"],
+            without: &["ropeline_session", "x.forwarded.for"],
         })
         .not_over(&["traefik", "envoy", "haproxy", "caddy"]),
     ordinary("a form of unknown length with fields behind it", "POST", "/account")
         // What is not announced is not sent on in any case.
         .fields(&[(
             "Trailer",
-            "anteroom-session, x-forwarded-for, cookie, x-http-method-override",
+            "ropeline-session, x-forwarded-for, cookie, x-http-method-override",
         )])
         .body(Body::Trailed(
             "a=1",
             &[
-                ("anteroom-session", "me"),
+                ("ropeline-session", "me"),
                 ("x-forwarded-for", "10.0.0.1"),
                 ("cookie", "a=1"),
                 ("x-http-method-override", "DELETE"),
@@ -135,7 +135,7 @@ const CASES: [Case; 12] = [
         ))
         .inside()
         .fate(Fate::Passes {
-            with: &["Anteroom-Session"],
+            with: &["Ropeline-Session"],
             without: &["x-forwarded-for: 10", "cookie", "x-http-method-override"],
         })
         .not_over(&["traefik", "envoy", "haproxy", "caddy"]),

@@ -24,9 +24,9 @@ func main() {
 		part := strings.Split(lines.Text(), "\t")
 		request := &http.Request{Method: part[0], RequestURI: part[1], Header: http.Header{}}
 		if part[2] != "" {
-			request.Header.Set("Anteroom-Session", part[2])
+			request.Header.Set("Ropeline-Session", part[2])
 		}
-		request.Header.Set("Anteroom-Signature", part[3])
+		request.Header.Set("Ropeline-Signature", part[3])
 		secs, _ := strconv.ParseInt(part[4], 10, 64)
 		if backdoor.IsSigned(request, keys, time.Unix(secs, 0), time.Minute) {
 			fmt.Println("yes")

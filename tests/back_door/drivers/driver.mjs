@@ -9,8 +9,8 @@ const keys = new Map([
 ]);
 for (const line of readFileSync(0, 'latin1').split('\n').slice(0, -1)) {
   const [method, url, session, signature, now] = line.split('\t');
-  const headers = { 'anteroom-signature': signature };
-  if (session) headers['anteroom-session'] = session;
+  const headers = { 'ropeline-signature': signature };
+  if (session) headers['ropeline-session'] = session;
   const [byMap, byObject] = [keys, Object.fromEntries(keys)].map(ring => isSigned({ method, url, headers }, ring, Number(now)));
   console.log(byMap !== byObject ? 'an object and a Map differ' : byMap ? 'yes' : 'no');
 }

@@ -15,17 +15,17 @@ async fn the_reserved_path_is_never_forwarded_whatever_the_host() {
     let house = House::open(&format!("{ONE}\nhosts = [\"shop.test\"]"), "").await;
     for host in ["shop.test", "other.test"] {
         for target in [
-            "/.anteroom/x",
-            "/.anteroom/rooms/shop/status",
-            "/.anteroom",
-            "/%2eanteroom/x",
-            "/.ANTEROOM/health",
-            "/.Anteroom",
-            "/.anteroom./x",
-            "//.anteroom/x",
-            "/./.anteroom/x",
-            "/.anteroom;v=1/x",
-            "/%252eanteroom/x",
+            "/.ropeline/x",
+            "/.ropeline/rooms/shop/status",
+            "/.ropeline",
+            "/%2eropeline/x",
+            "/.ROPELINE/health",
+            "/.Ropeline",
+            "/.ropeline./x",
+            "//.ropeline/x",
+            "/./.ropeline/x",
+            "/.ropeline;v=1/x",
+            "/%252eropeline/x",
         ] {
             let answer = raw(&house, &format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")).await;
             assert!(!answer.is_the_shops(), "{host}{target}: {}", answer.head);
@@ -80,7 +80,7 @@ async fn a_valid_pass_is_forwarded_with_its_session_and_without_the_gates_cookie
     for seen in seen {
         assert_eq!(seen.session(), Some(session.as_str()));
         assert_eq!(seen.request.field("cookie"), Some("sid=7"));
-        assert!(seen.request.field("anteroom-pass").is_none());
+        assert!(seen.request.field("ropeline-pass").is_none());
     }
 }
 
@@ -92,7 +92,7 @@ async fn a_session_that_the_visitor_claims_in_a_field_is_dropped() {
         .send(
             "GET",
             "/api",
-            &format!("Anteroom-Session: stolen\r\nAnteroom_Session: stolen\r\n{SCRIPT}"),
+            &format!("Ropeline-Session: stolen\r\nRopeline_Session: stolen\r\n{SCRIPT}"),
             "",
         )
         .await

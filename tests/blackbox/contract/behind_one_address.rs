@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anteroom::time::uptime;
+use ropeline::time::uptime;
 use tokio::time::sleep;
 
 use crate::guest::Guest;

@@ -88,9 +88,9 @@ fn solved(asked: &Value) -> String {
 }
 
 async fn join(guest: &mut Guest, proof: &str) -> Message {
-    let fields = format!("{SCRIPT}Anteroom-Proof: {proof}\r\n");
+    let fields = format!("{SCRIPT}Ropeline-Proof: {proof}\r\n");
     guest
-        .send("POST", "/.anteroom/rooms/shop/join", &fields, "")
+        .send("POST", "/.ropeline/rooms/shop/join", &fields, "")
         .await
         .unwrap()
 }
@@ -134,7 +134,7 @@ async fn a_script_that_names_its_visitors_account_joins_by_the_same_request_with
         let body = format!("email={email}");
         let asked = guest.send("POST", "/enter", &fields, &body).await.unwrap();
         assert_eq!((asked.status(), asked.word()), (428, "proof"), "{}", asked.head);
-        let proved = format!("{fields}Anteroom-Proof: {}\r\n", solved(&asked.json()));
+        let proved = format!("{fields}Ropeline-Proof: {}\r\n", solved(&asked.json()));
         let answer = guest.send("POST", "/enter", &proved, &body).await.unwrap();
         assert_eq!(answer.status(), status, "{}", answer.head);
         assert!(!guest.jar.is_empty(), "{}", answer.head);
@@ -143,7 +143,7 @@ async fn a_script_that_names_its_visitors_account_joins_by_the_same_request_with
     let seen = house.shop.seen();
     assert!(
         seen.iter()
-            .all(|seen| !seen.request.head.to_lowercase().contains("anteroom-proof"))
+            .all(|seen| !seen.request.head.to_lowercase().contains("ropeline-proof"))
     );
     for (guest, proved) in shown {
         let mut other = house.guest_at(&guest.address);

@@ -16,12 +16,12 @@ use super::{House, OFTEN, ONE, eventually};
 const ENDING: &[Reply] = &[
     Reply::new(
         "/say-end",
-        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nAnteroom-Session: end\r\n",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nRopeline-Session: end\r\n",
         "bye",
     ),
     Reply::new(
         "/say-complete",
-        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nAnteroom-Session: complete\r\n",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nRopeline-Session: complete\r\n",
         "bye",
     ),
 ];
@@ -115,7 +115,7 @@ async fn the_shops_answer_ends_the_session_of_the_ticket() {
             let mut guest = site.by_ticket(speaks).await;
             let answer = site.page(speaks, &mut guest, target).await;
             assert!(answer.is_the_shops(), "{speaks:?} {target}: {}", answer.head);
-            assert!(answer.field("anteroom-session").is_none());
+            assert!(answer.field("ropeline-session").is_none());
             site.until("ends", 1).await;
             assert_eq!(site.gate.room().await["completed"], 0, "{speaks:?} {target}");
         }
@@ -168,7 +168,7 @@ async fn the_shop_is_told_the_same_session_by_either_token() {
     assert_eq!(sessions.len(), 3);
     assert!(sessions.iter().all(|session| *session == sessions[0]), "{sessions:?}");
     let asked = format!(
-        "GET /api/v1/verify HTTP/1.1\r\nHost: localhost\r\nAnteroom-Session: {}\r\n\r\n",
+        "GET /api/v1/verify HTTP/1.1\r\nHost: localhost\r\nRopeline-Session: {}\r\n\r\n",
         sessions[1]
     );
     let verified = house.gate.admin.ask(asked.as_bytes()).await.unwrap();

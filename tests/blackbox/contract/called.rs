@@ -41,7 +41,7 @@ async fn an_app_is_told_its_ticket_and_pass_and_a_renewed_pass_while_it_is_insid
         .unwrap()
         .to_owned();
     let number = number_of(&read_ticket(&ticket).unwrap());
-    app.says("Anteroom-Ticket", &ticket);
+    app.says("Ropeline-Ticket", &ticket);
     let status = app.own("GET", "status").await.json();
     assert_eq!(
         number_of(&read_ticket(status["ticket"].as_str().unwrap()).unwrap()),
@@ -59,7 +59,7 @@ async fn an_app_is_told_its_ticket_and_pass_and_a_renewed_pass_while_it_is_insid
         number
     );
     let first = status["pass"].as_str().unwrap().to_owned();
-    app.says("Anteroom-Pass", &first);
+    app.says("Ropeline-Pass", &first);
     let first = read_pass(&first).unwrap();
     assert!(app.script("GET", "/api").await.is_the_shops());
 
@@ -74,6 +74,6 @@ async fn an_app_is_told_its_ticket_and_pass_and_a_renewed_pass_while_it_is_insid
     })
     .await;
     assert_eq!((Some(renewed.0.number), renewed.0.id), (number, first.id));
-    app.says("Anteroom-Pass", renewed.1["pass"].as_str().unwrap());
+    app.says("Ropeline-Pass", renewed.1["pass"].as_str().unwrap());
     assert!(app.script("GET", "/api").await.is_the_shops());
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use anteroom::room::Wall;
-use anteroom::time::{uptime, wall};
+use ropeline::room::Wall;
+use ropeline::time::{uptime, wall};
 
 use crate::guest::Guest;
 

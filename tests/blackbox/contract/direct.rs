@@ -102,7 +102,7 @@ async fn a_newcomer_is_given_a_whole_answer_whatever_a_cache_has() {
 async fn a_link_of_another_site_does_not_stop_a_page_from_coming_again() {
     let (house, _inside) = House::full().await;
     let mut guest = house.in_line().await;
-    let target = "/.anteroom/rooms/shop/check?reload=off&to=/";
+    let target = "/.ropeline/rooms/shop/check?reload=off&to=/";
     let from = |site: &str| format!("{PAGE}Sec-Fetch-Site: {site}\r\n");
     let answer = guest.once("GET", target, &from("cross-site"), "").await.unwrap();
     assert_eq!((answer.status(), answer.fields("set-cookie").count()), (303, 0));

@@ -90,7 +90,7 @@ async fn a_neighbouring_sub_domain_cannot_act_for_a_visitor_and_the_shops_own_pa
     let mut waiting = house.in_line().await;
     for site in ["same-site", "cross-site"] {
         for endpoint in ["join", "check-in", "leave"] {
-            let target = format!("/.anteroom/rooms/shop/{endpoint}");
+            let target = format!("/.ropeline/rooms/shop/{endpoint}");
             let fields = format!("Sec-Fetch-Site: {site}\r\n{SCRIPT}");
             let answer = waiting.send("POST", &target, &fields, "").await.unwrap();
             assert_eq!(
@@ -103,7 +103,7 @@ async fn a_neighbouring_sub_domain_cannot_act_for_a_visitor_and_the_shops_own_pa
     }
     assert_eq!(house.gate.room().await["waiting"], 1);
     for (endpoint, state) in [("join", "waiting"), ("check-in", "waiting"), ("leave", "none")] {
-        let target = format!("/.anteroom/rooms/shop/{endpoint}");
+        let target = format!("/.ropeline/rooms/shop/{endpoint}");
         let fields = format!("Origin: http://shop.test\r\nSec-Fetch-Site: same-origin\r\n{SCRIPT}");
         let answer = waiting.send("POST", &target, &fields, "").await.unwrap();
         assert_eq!(
@@ -179,7 +179,7 @@ async fn only_a_link_of_the_room_puts_a_code_away() {
         guest.jar.insert(kept.clone(), "a-code".into());
         let fields = LINK.replace("cross-site", site);
         let answer = guest
-            .send("GET", "/?a=1&anteroom_code=none", &fields, "")
+            .send("GET", "/?a=1&ropeline_code=none", &fields, "")
             .await
             .unwrap();
         assert_eq!(

@@ -1,8 +1,8 @@
-//! The second table: what stands below `/.anteroom/`.
+//! The second table: what stands below `/.ropeline/`.
 
-use anteroom::log::Kept;
-use anteroom::room::Number;
-use anteroom::token::TicketPlace;
+use ropeline::log::Kept;
+use ropeline::room::Number;
+use ropeline::token::TicketPlace;
 use serde_json::Value;
 
 use crate::gate::{keyring, pass_name, ticket_name};
@@ -56,7 +56,7 @@ async fn an_app_joins_waits_and_comes_in_with_fields_alone() {
     assert!(joined["reference"].is_string());
     let ticket = joined["ticket"].as_str().unwrap().to_owned();
     let number = number_of(&read_ticket(&ticket).unwrap());
-    app.says("Anteroom-Ticket", &ticket);
+    app.says("Ropeline-Ticket", &ticket);
     let again = app.own("POST", "join").await.json();
     assert_eq!(
         number_of(&read_ticket(again["ticket"].as_str().unwrap()).unwrap()),
@@ -75,7 +75,7 @@ async fn an_app_joins_waits_and_comes_in_with_fields_alone() {
         }
     })
     .await;
-    app.says("Anteroom-Pass", &pass);
+    app.says("Ropeline-Pass", &pass);
     let answer = app.script("POST", "/api/seat").await;
     assert!(answer.is_the_shops(), "{}", answer.head);
     assert_eq!(answer.field("set-cookie"), None, "an app keeps its tokens itself");
@@ -85,7 +85,7 @@ async fn an_app_joins_waits_and_comes_in_with_fields_alone() {
         Some(read_pass(&pass).unwrap().session_header().as_str())
     );
     assert!(
-        !seen[0].request.head.to_lowercase().contains("anteroom-ticket"),
+        !seen[0].request.head.to_lowercase().contains("ropeline-ticket"),
         "{}",
         seen[0].request.head
     );
@@ -121,7 +121,7 @@ async fn leaving_from_inside_ends_the_session_for_good() {
     let (house, mut inside) = House::full().await;
     let mut old = inside.clone();
     let answer = inside
-        .send("POST", "/.anteroom/rooms/shop/leave", PAGE, "")
+        .send("POST", "/.ropeline/rooms/shop/leave", PAGE, "")
         .await
         .unwrap();
     assert_eq!((answer.status(), answer.word()), (200, "left"));
@@ -140,7 +140,7 @@ async fn a_stream_tells_of_the_line_and_of_the_call_and_sets_no_cookie() {
     let mut wire = Wire::open(house.entrance).await.unwrap();
     let request = waiting.request(
         "GET",
-        "/.anteroom/rooms/shop/events",
+        "/.ropeline/rooms/shop/events",
         "Accept: text/event-stream\r\n",
         "",
     );
@@ -169,7 +169,7 @@ async fn a_stream_without_a_ticket_is_nothing_to_wait_for() {
 async fn a_ticket_has_four_streams_and_keeps_its_place_when_refused_a_fifth() {
     let (house, _inside) = House::full().await;
     let mut waiting = house.in_line().await;
-    let request = waiting.request("GET", "/.anteroom/rooms/shop/events", "", "");
+    let request = waiting.request("GET", "/.ropeline/rooms/shop/events", "", "");
     let mut streams = Vec::new();
     for _ in 0..4 {
         let mut wire = Wire::open(house.entrance).await.unwrap();
@@ -188,7 +188,7 @@ async fn another_sites_page_cannot_act_for_a_visitor() {
     let (house, _inside) = House::full().await;
     let mut waiting = house.in_line().await;
     for endpoint in ["join", "check-in", "leave"] {
-        let target = format!("/.anteroom/rooms/shop/{endpoint}");
+        let target = format!("/.ropeline/rooms/shop/{endpoint}");
         for fields in ["Sec-Fetch-Site: cross-site\r\n", "Origin: https://evil.test\r\n"] {
             let answer = waiting
                 .send("POST", &target, &format!("{fields}{SCRIPT}"), "")
@@ -217,10 +217,10 @@ async fn a_wrong_method_name_or_room_is_told_and_changes_nothing() {
         );
     }
     for target in [
-        "/.anteroom/rooms/shop/nothing",
-        "/.anteroom/rooms/other/status",
-        "/.anteroom/nothing",
-        "/.anteroom",
+        "/.ropeline/rooms/shop/nothing",
+        "/.ropeline/rooms/other/status",
+        "/.ropeline/nothing",
+        "/.ropeline",
     ] {
         assert_eq!(guest.script("GET", target).await.status(), 404, "{target}");
     }
@@ -231,14 +231,14 @@ async fn a_wrong_method_name_or_room_is_told_and_changes_nothing() {
 #[tokio::test]
 async fn health_is_answered_without_detail() {
     let (house, _inside) = House::full().await;
-    let answer = house.guest().script("GET", "/.anteroom/health").await;
+    let answer = house.guest().script("GET", "/.ropeline/health").await;
     assert_eq!((answer.status(), answer.text().as_str()), (200, "{\"ok\":true}"));
 }
 
 #[tokio::test]
 async fn a_browser_that_refuses_cookies_is_told_so() {
     let (house, _inside) = House::full().await;
-    let target = "/.anteroom/rooms/shop/check?to=/seats?row=7";
+    let target = "/.ropeline/rooms/shop/check?to=/seats?row=7";
     let answer = house.guest().page(target).await;
     assert_eq!((answer.status(), answer.word()), (200, "cookies_refused"));
     let answer = house.in_line().await.page(target).await;
@@ -246,7 +246,7 @@ async fn a_browser_that_refuses_cookies_is_told_so() {
     let answer = house
         .in_line()
         .await
-        .page("/.anteroom/rooms/shop/check?to=//evil.test/")
+        .page("/.ropeline/rooms/shop/check?to=//evil.test/")
         .await;
     assert!(!answer.field("location").unwrap().starts_with("//"), "{}", answer.head);
 }

@@ -1,9 +1,9 @@
 //! How a session ends by the shop's word, without the shop having been changed, and what a reset does.
 
-use anteroom::config::{Config, Overrides};
-use anteroom::log::{Embedded, Options as LogOptions};
-use anteroom::replica::{Options, Replica};
-use anteroom::room::{Change, Number};
+use ropeline::config::{Config, Overrides};
+use ropeline::log::{Embedded, Options as LogOptions};
+use ropeline::replica::{Options, Replica};
+use ropeline::room::{Change, Number};
 
 use crate::gate::room;
 use crate::guest::{SCRIPT, number_of};
@@ -14,17 +14,17 @@ use super::{House, ONE, eventually};
 const ENDING: &[Reply] = &[
     Reply::new(
         "/say-end",
-        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nAnteroom-Session: end\r\n",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nRopeline-Session: end\r\n",
         "bye",
     ),
     Reply::new(
         "/say-complete",
-        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nAnteroom-Session: complete\r\n",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nRopeline-Session: complete\r\n",
         "bye",
     ),
     Reply::new(
         "/say-else",
-        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nAnteroom-Session: whatever\r\n",
+        "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nRopeline-Session: whatever\r\n",
         "hm",
     ),
     Reply::new("/receipt/wrong", "HTTP/1.1 422 No\r\nX-Shop: 1\r\n", "again"),
@@ -39,7 +39,7 @@ async fn the_shop_ends_a_session_with_a_field_that_the_visitor_never_sees() {
         let mut inside = house.inside().await;
         let answer = inside.page(target).await;
         assert!(
-            answer.is_the_shops() && answer.field("anteroom-session").is_none(),
+            answer.is_the_shops() && answer.field("ropeline-session").is_none(),
             "{}",
             answer.head
         );
@@ -151,7 +151,7 @@ async fn a_room_that_was_reset_keeps_its_places_also_when_its_whole_log_is_lost(
     house.gate.stop();
     // Eras are in order of their seconds, and a log as young as this one has only begun.
     eventually("a later second", async || {
-        (anteroom::time::wall().0 / 1_000 > era.0 >> 24).then_some(())
+        (ropeline::time::wall().0 / 1_000 > era.0 >> 24).then_some(())
     })
     .await;
     house.gate.lose_log();

@@ -256,7 +256,7 @@ async fn the_first_pass_lasts_as_long_as_the_session_and_the_ticket_is_cleared()
     let answer = guest.page("/").await;
     assert!(answer.cookie(&ticket_name()).is_some() && answer.cookie(&pass_name()).is_some());
     let first = guest.pass().unwrap();
-    let left_ms = first.expires_at.since(anteroom::time::wall());
+    let left_ms = first.expires_at.since(ropeline::time::wall());
     assert!(
         left_ms > 200_000,
         "dated by the session and not by the claim's deadline: {left_ms}"

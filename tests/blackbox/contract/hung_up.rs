@@ -8,7 +8,7 @@ use crate::shop::Reply;
 
 use super::{House, ONE, eventually};
 
-const COMPLETE: &str = "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nAnteroom-Session: complete\r\n";
+const COMPLETE: &str = "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nRopeline-Session: complete\r\n";
 
 const SELLING: &[Reply] = &[
     Reply {

@@ -1,7 +1,7 @@
 //! One line for each event: `per`, `allow`, `max_lines`, and tokens that are good for one line only.
 
-use anteroom::room::LineName;
-use anteroom::token::ticket_cookie;
+use ropeline::room::LineName;
+use ropeline::token::ticket_cookie;
 
 use crate::gate::room;
 use crate::guest::PAGE;
@@ -30,9 +30,9 @@ async fn each_event_has_a_line_and_a_capacity_of_its_own() {
     assert!(first.page("/else").await.is_the_shops());
     assert_eq!(house.gate.room().await["lines"], 2);
 
-    let status = third.script("GET", "/.anteroom/rooms/shop/status?line=a").await.json();
+    let status = third.script("GET", "/.ropeline/rooms/shop/status?line=a").await.json();
     assert_eq!((&status["state"], &status["position"]), (&"waiting".into(), &1.into()));
-    let status = third.script("GET", "/.anteroom/rooms/shop/status?line=b").await.json();
+    let status = third.script("GET", "/.ropeline/rooms/shop/status?line=b").await.json();
     assert_eq!(status["state"], "none");
 }
 
@@ -102,7 +102,7 @@ async fn an_event_that_is_not_allowed_is_404() {
     assert_eq!((answer.status(), answer.word()), (404, "unknown_line"));
     assert_eq!(guest.script("GET", "/event/c").await.status(), 404);
     assert_eq!(
-        guest.script("POST", "/.anteroom/rooms/shop/join?line=c").await.status(),
+        guest.script("POST", "/.ropeline/rooms/shop/join?line=c").await.status(),
         404
     );
     assert!(guest.jar.is_empty() && house.shop.seen_of("/event/c").is_empty());

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use anteroom::room::{LineName, Visitor};
-use anteroom::token::Reference;
+use ropeline::room::{LineName, Visitor};
+use ropeline::token::Reference;
 
 use crate::gate::room;
 use crate::guest::{Guest, PAGE, SCRIPT, number_of};
@@ -202,8 +202,8 @@ async fn those_inside_are_inside_still_when_the_room_is_on_again() {
     let mut inside = house.inside().await;
     let own = inside.pass().unwrap().session_header();
     house.gate.set("{\"mode\": \"off\"}").await;
-    let (mut newcomer, begun) = (house.guest(), anteroom::time::uptime());
-    while anteroom::time::uptime().saturating_sub(begun) < OFF {
+    let (mut newcomer, begun) = (house.guest(), ropeline::time::uptime());
+    while ropeline::time::uptime().saturating_sub(begun) < OFF {
         assert!(inside.page("/busy").await.is_the_shops());
         assert!(newcomer.page("/new").await.is_the_shops());
         tokio::time::sleep(Duration::from_millis(700)).await;

@@ -1,7 +1,7 @@
 //! What the gate knows by itself is decided before the log: it costs no entry and no wait.
 
-use anteroom::room::LineName;
-use anteroom::token::ticket_cookie;
+use ropeline::room::LineName;
+use ropeline::token::ticket_cookie;
 
 use crate::gate::room;
 use crate::guest::PAGE;
@@ -18,7 +18,7 @@ impl House {
 }
 
 /// Counts what the log carried although the room had no use for it.
-const SKIPPED: &str = "anteroom_items_skipped_total";
+const SKIPPED: &str = "ropeline_items_skipped_total";
 
 #[tokio::test]
 async fn leaving_twice_is_on_record_once() {
@@ -48,7 +48,7 @@ async fn a_ticket_of_a_forgotten_line_is_late_without_asking_the_log() {
     assert_eq!(waiting.page("/event/a").await.word(), "waiting");
     let old = waiting.jar[&ticket_cookie(&room(), &LineName::new("a").unwrap())].clone();
     for guest in [&mut inside, &mut waiting] {
-        guest.script("POST", "/.anteroom/rooms/shop/leave?line=a").await;
+        guest.script("POST", "/.ropeline/rooms/shop/leave?line=a").await;
     }
     eventually("a line that is forgotten", async || {
         (house.gate.room().await["lines"] == 0).then_some(())
@@ -62,7 +62,7 @@ async fn a_ticket_of_a_forgotten_line_is_late_without_asking_the_log() {
     );
     let before = (
         house.counter(SKIPPED).await,
-        house.counter("anteroom_store_appends_total").await,
+        house.counter("ropeline_store_appends_total").await,
     );
     for asset in [
         "Sec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image\r\n",
@@ -77,11 +77,11 @@ async fn a_ticket_of_a_forgotten_line_is_late_without_asking_the_log() {
             );
         }
     }
-    let status = back.script("GET", "/.anteroom/rooms/shop/status?line=a").await.json();
+    let status = back.script("GET", "/.ropeline/rooms/shop/status?line=a").await.json();
     assert_eq!(status["state"], "late");
     let after = (
         house.counter(SKIPPED).await,
-        house.counter("anteroom_store_appends_total").await,
+        house.counter("ropeline_store_appends_total").await,
     );
     assert_eq!((after, &house.gate.room().await["lines"]), (before, &0.into()));
     let answer = back.send("GET", "/event/a", PAGE, "").await.unwrap();

@@ -49,10 +49,10 @@ async fn nobody_is_called_into_the_slot_of_somebody_who_reads() {
     let house = House::open(&slots(1, ""), OFTEN).await;
     let mut reader = house.guest();
     assert!(reader.page("/product").await.is_the_shops());
-    let read = anteroom::time::uptime();
+    let read = ropeline::time::uptime();
     let mut waiting = house.in_line().await;
     // Past the claim deadline, and more.
-    while anteroom::time::uptime().saturating_sub(read) < Duration::from_secs(8) {
+    while ropeline::time::uptime().saturating_sub(read) < Duration::from_secs(8) {
         assert_eq!(waiting.own("GET", "status").await.json()["state"], "waiting");
         tokio::time::sleep(Duration::from_millis(600)).await;
     }

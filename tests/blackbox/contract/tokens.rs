@@ -1,7 +1,7 @@
 //! Cookies that are not what they should be are as good as none, and never an error page.
 
-use anteroom::room::{LineName, Number, RoomName};
-use anteroom::token::{Pass, Ticket};
+use ropeline::room::{LineName, Number, RoomName};
+use ropeline::token::{Pass, Ticket};
 
 use crate::gate::{keyring, keyring_of, pass_name, ticket_name};
 use crate::guest::{Guest, number_of};

@@ -1,6 +1,6 @@
 //! The first table, lower half, mostly before a full room: what is turned away, and what becomes of a visitor who navigates.
 
-use anteroom::room::LineName;
+use ropeline::room::LineName;
 
 use crate::gate::pass_name;
 use crate::guest::{PAGE, SCRIPT, number_of};

@@ -52,7 +52,7 @@ fn a_server_that_stays_keeps_how_it_stands_and_takes_its_weight() {
 }
 
 fn connects(gate: &Gate) -> u64 {
-    gate.figure("anteroom_upstream_connects_total ")
+    gate.figure("ropeline_upstream_connects_total ")
 }
 
 /// Whatever else changes, this visitor goes over the connection that there is.
@@ -87,7 +87,7 @@ fn of_connections_to_a_shop_that_is_gone_only_the_busy_stay_until_they_are_done(
     let gate = site.start();
     let mut inside = gate.insider();
     let open = |count: u64| {
-        let now = || gate.figure("anteroom_upstream_connections ");
+        let now = || gate.figure("ropeline_upstream_connections ");
         until(&format!("{count} connections"), || (now() == count).then_some(()));
     };
     let held = inside.sets_out_for("/hold");
@@ -134,17 +134,17 @@ fn the_shop_is_told_by_the_key_of_the_new_file() {
     let gate = site.start();
     let mut inside = gate.insider();
     let mut told = || inside.goes_to("/").body.to_ascii_lowercase();
-    assert!(!told().contains("anteroom-signature"));
+    assert!(!told().contains("ropeline-signature"));
     let key =
         |id: &str| format!("signature_key = {{ id = \"{id}\", secret = \"a secret that is long enough to sign\" }}");
     site.edit("[store]", &format!("{}\n[store]", key("a")));
     taken(&site, &gate);
     let signed = told();
-    assert!(signed.contains("anteroom-signature: v1;k=a;"), "{signed}");
+    assert!(signed.contains("ropeline-signature: v1;k=a;"), "{signed}");
     site.edit(&key("a"), &key("b"));
     taken(&site, &gate);
     let signed = told();
-    assert!(signed.contains("anteroom-signature: v1;k=b;"), "{signed}");
+    assert!(signed.contains("ropeline-signature: v1;k=b;"), "{signed}");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn whom_the_gate_believes_and_who_may_ask_it_follows_the_file() {
     let fields = "X-Original-Method: GET\r\nX-Original-Host: shop.example\r\nX-Original-URI: /\r\n\
         X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: https\r\n";
     let asks = || {
-        let answer = gate.visitor().asks("GET /.anteroom/forward/nginx", fields, "");
+        let answer = gate.visitor().asks("GET /.ropeline/forward/nginx", fields, "");
         (answer.status, answer.word().to_owned())
     };
     let is = |status: u16, word: &str| assert_eq!(asks(), (status, word.to_owned()));

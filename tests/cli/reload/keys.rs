@@ -86,12 +86,12 @@ impl Waiting {
 }
 
 fn asks(visitor: &mut Visitor, ticket: Option<&str>, method: &str, path: &str) -> Answer {
-    let field = ticket.map(|ticket| format!("Anteroom-Ticket: {ticket}\r\n"));
+    let field = ticket.map(|ticket| format!("Ropeline-Ticket: {ticket}\r\n"));
     let fields = format!(
         "Accept: application/json\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 0\r\n{}",
         field.unwrap_or_default()
     );
-    visitor.asks(&format!("{method} /.anteroom/rooms/shop/{path}"), &fields, "")
+    visitor.asks(&format!("{method} /.ropeline/rooms/shop/{path}"), &fields, "")
 }
 
 fn config(site: &Site, from: &[&str], to: &[&str]) {
@@ -108,8 +108,8 @@ fn three_gates_change_their_keys_and_nobody_inside_or_in_line_is_lost() {
     let gates: Vec<_> = sites.iter().map(Site::start).collect();
     gates.iter().for_each(Gate::lives);
     let mut line = Vec::new();
-    let began = anteroom::time::uptime();
-    let may_end = || anteroom::time::uptime().saturating_sub(began) >= SESSION_MAX;
+    let began = ropeline::time::uptime();
+    let may_end = || ropeline::time::uptime().saturating_sub(began) >= SESSION_MAX;
     let mut inside: Vec<_> = gates.iter().map(Gate::insider).collect();
     for (at, way) in WAYS.iter().cycle().take(LINE).enumerate() {
         line.push(Waiting::join(&gates[at % 3], *way));
@@ -157,8 +157,8 @@ fn three_gates_change_their_keys_and_nobody_inside_or_in_line_is_lost() {
     });
     assert!(inside.is_empty());
     // Those who are called now are inside when the old key goes.
-    let began = anteroom::time::uptime();
-    let may_end = || anteroom::time::uptime().saturating_sub(began) >= SESSION_MAX;
+    let began = ropeline::time::uptime();
+    let may_end = || ropeline::time::uptime().saturating_sub(began) >= SESSION_MAX;
     hold("auto");
     let mut called = Vec::new();
     for _ in 0..3 {
@@ -191,7 +191,7 @@ fn whoever_was_seen_under_the_new_key_outlives_the_old_one_and_the_shop_can_ask_
         let body = visitor.goes_to("/").body;
         let named = body.lines().find_map(|line| {
             line.to_ascii_lowercase()
-                .starts_with("anteroom-session:")
+                .starts_with("ropeline-session:")
                 .then(|| line.to_owned())
         });
         named
@@ -214,7 +214,7 @@ fn whoever_was_seen_under_the_new_key_outlives_the_old_one_and_the_shop_can_ask_
         "5 of 5 wait"
     );
     let name = session(&mut inside);
-    let ask = format!("Authorization: Bearer token-of-the-tests\r\nAnteroom-Session: {name}\r\n");
+    let ask = format!("Authorization: Bearer token-of-the-tests\r\nRopeline-Session: {name}\r\n");
     let told = Visitor::new(gate.admin).asks("GET /api/v1/verify", &ask, "").json();
     assert_eq!(told["state"], "inside", "{told}");
 }

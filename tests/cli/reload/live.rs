@@ -178,16 +178,16 @@ fn connections_are_bound_by_the_new_file_and_those_that_are_open_count() {
     let gate = site.start();
     let open: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(gate.address).unwrap()).collect();
     until("three connections", || {
-        (gate.figure("anteroom_connections ") >= 3).then_some(())
+        (gate.figure("ropeline_connections ") >= 3).then_some(())
     });
     site.edit("threads = 1", "threads = 1\nmax_connections_per_client = 3");
     taken(&site, &gate);
-    let refused = || gate.figure("anteroom_connections_refused_total ");
+    let refused = || gate.figure("ropeline_connections_refused_total ");
     let before = refused();
     let one_more = TcpStream::connect(gate.address).unwrap();
     until("a fourth connection refused", || (refused() > before).then_some(()));
     drop((open, one_more));
-    until("their end", || (gate.figure("anteroom_connections ") < 1).then_some(()));
+    until("their end", || (gate.figure("ropeline_connections ") < 1).then_some(()));
     assert!(gate.visitor().goes_to("/").status == 200);
     site.edit("max_connections_per_client = 3", "trusted_proxies = [\"127.0.0.1\"]");
     taken(&site, &gate);
@@ -211,7 +211,7 @@ fn the_log_says_as_much_as_the_new_file_wants() {
     let gate = site.start();
     site.edit("level = \"info\"", "level = \"error\"");
     taken(&site, &gate);
-    site.edit("level = \"error\"", "level = \"warn,anteroom::cli=info\"");
+    site.edit("level = \"error\"", "level = \"warn,ropeline::cli=info\"");
     taken(&site, &gate);
     let says = |words: &str| gate.program.err().contains(words);
     until("the word of the last", || says("was \\\"error\\\"").then_some(()));

@@ -16,7 +16,7 @@ mod under_way;
 use crate::gate::{Gate, Site};
 use crate::program::{Ended, Program};
 
-/// Runs `anteroom reload`.
+/// Runs `ropeline reload`.
 fn reload(site: &Site, gate: &Gate) -> Ended {
     site.run(&["reload", "--admin", &gate.admin.to_string()])
 }
@@ -35,7 +35,7 @@ fn refused(site: &Site, gate: &Gate) -> String {
     ended.err
 }
 
-/// Begins `anteroom reload` and does not wait for it.
+/// Begins `ropeline reload` and does not wait for it.
 fn begins(site: &Site, gate: &Gate) -> Program {
     Program::start(&site.path(""), &["reload", "--admin", &gate.admin.to_string()])
 }

@@ -75,7 +75,7 @@ fn a_file_that_was_refused_for_a_certificate_is_taken_when_that_is_there() {
     authority.issue(&["b.example"]).write(&site.path(""), "b");
     is_taken(&gate);
     // Renewed, it is the listeners' business alone.
-    let taken_so_far = || gate.figure("anteroom_config_reloads_total{result=\"taken\"} ");
+    let taken_so_far = || gate.figure("ropeline_config_reloads_total{result=\"taken\"} ");
     let before = taken_so_far();
     let renewals = || gate.program.err().matches("certificate").count();
     let said = renewals();

@@ -21,8 +21,8 @@ fn stays(site: &Site, gate: &Gate, why: &str) {
         line_with(log, "the configuration was refused; the one before stays").is_some() && lines.any(mistake)
     };
     until("word of it in the log", || is_told(&gate.program.err()).then_some(()));
-    assert!(gate.figure("anteroom_config_reloads_total{result=\"refused\"} ") >= 1);
-    assert_eq!(gate.figure("anteroom_config_last_reload_successful "), 0);
+    assert!(gate.figure("ropeline_config_reloads_total{result=\"refused\"} ") >= 1);
+    assert_eq!(gate.figure("ropeline_config_last_reload_successful "), 0);
     let rooms = site.run(&["rooms", "--admin", &admin]).out;
     assert!(rooms.contains("The configuration was refused at "), "{rooms}");
     let last = site.run(&["reload", "--last", "--admin", &admin]).out;
@@ -32,7 +32,7 @@ fn stays(site: &Site, gate: &Gate, why: &str) {
 
 /// Nobody hears of it any more.
 fn cleared(site: &Site, gate: &Gate) {
-    assert_eq!(gate.figure("anteroom_config_last_reload_successful "), 1);
+    assert_eq!(gate.figure("ropeline_config_last_reload_successful "), 1);
     assert_eq!(gate.asks_admin("/api/v1/reload").json()["result"], "taken");
     let rooms = site.run(&["rooms", "--admin", &gate.admin.to_string()]).out;
     assert!(!rooms.contains("refused"), "{rooms}");
@@ -55,7 +55,7 @@ fn every_mistake_is_told_with_its_line_and_a_good_file_clears_it() {
         "{told}"
     );
     assert!(
-        told.ends_with("anteroom reload: the configuration was refused, and the one in force stays\n"),
+        told.ends_with("ropeline reload: the configuration was refused, and the one in force stays\n"),
         "{told}"
     );
     stays(&site, &gate, "line 15: room[0].grace");

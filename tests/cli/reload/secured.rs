@@ -65,7 +65,7 @@ fn a_new_host_with_its_certificate_is_served_from_one_reload_on() {
     taken(&site, &gate);
     assert!(served("a.example") && served("b.example"));
     assert_eq!(capacity(&gate), 2);
-    assert!(gate.figure("anteroom_certificate_reloads_total{outcome=\"taken\"} ") >= 1);
+    assert!(gate.figure("ropeline_certificate_reloads_total{outcome=\"taken\"} ") >= 1);
 
     // A certificate that is over does not take the place of one that is good.
     authority

@@ -24,9 +24,9 @@ fn one_more(site: &Site, gate: &Gate, change: impl FnOnce()) {
     assert_eq!(second.position(), Some(1));
     // Rooms are told first: their visitors may know of it before it is counted.
     until("word of the reload", || {
-        (gate.figure("anteroom_config_reloads_total{result=\"taken\"} ") >= 1).then_some(())
+        (gate.figure("ropeline_config_reloads_total{result=\"taken\"} ") >= 1).then_some(())
     });
-    assert_eq!(gate.figure("anteroom_config_last_reload_successful "), 1);
+    assert_eq!(gate.figure("ropeline_config_last_reload_successful "), 1);
     let changed = until("the change in the log", || {
         line_with(&gate.program.err(), "a key of the configuration has changed")
     });
@@ -45,7 +45,7 @@ fn a_signal_has_the_file_read_again() {
         gate.program.signal(Signal::HUP);
     });
     assert!(since() > before);
-    assert!(gate.figure("anteroom_config_last_reload_success_timestamp_seconds ") > 1_500_000_000);
+    assert!(gate.figure("ropeline_config_last_reload_success_timestamp_seconds ") > 1_500_000_000);
 }
 
 #[test]

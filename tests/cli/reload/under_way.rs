@@ -100,8 +100,8 @@ fn nothing_that_is_under_way_is_lost_however_often_it_reloads() {
         assert!(socket.is_alive());
     }
     assert_eq!(asked, 120);
-    assert_eq!(gate.figure("anteroom_config_reloads_total{result=\"refused\"} "), 0);
-    assert!(gate.figure("anteroom_config_reloads_total{result=\"taken\"} ") >= 6);
+    assert_eq!(gate.figure("ropeline_config_reloads_total{result=\"refused\"} "), 0);
+    assert!(gate.figure("ropeline_config_reloads_total{result=\"taken\"} ") >= 6);
     let answer = upload.end();
     assert!(answer.contains("200 OK") && answer.contains("POST /order"), "{answer}");
     site.shop.let_go();
@@ -158,8 +158,8 @@ fn a_second_reload_waits_for_the_first_and_visitors_for_neither() {
     feed(&site, "key", "another secret that is long enough to sign");
     let ended = second.ended();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert_eq!(gate.figure("anteroom_config_reloads_total{result=\"refused\"} "), 1);
-    assert_eq!(gate.figure("anteroom_config_reloads_total{result=\"taken\"} "), 2);
+    assert_eq!(gate.figure("ropeline_config_reloads_total{result=\"refused\"} "), 1);
+    assert_eq!(gate.figure("ropeline_config_reloads_total{result=\"taken\"} "), 2);
 }
 
 #[test]

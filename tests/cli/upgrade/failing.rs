@@ -6,7 +6,7 @@ use crate::harness::redis::{Options, Server};
 use crate::program::Ended;
 use crate::until;
 
-const FAILED: &str = "anteroom_upgrades_failed_total";
+const FAILED: &str = "ropeline_upgrades_failed_total";
 
 /// The gate is as it was: who waits waits, who comes is numbered, and the log is the same.
 fn goes_on(old: &mut Old, era_before: &str, position: u64) {
@@ -66,7 +66,7 @@ fn a_binary_that_ends_or_is_none_or_hangs_is_told_and_the_gate_goes_on() {
     old.replace_by("echo noise >&0; exec cat > /dev/null");
     is_refused(&asks(&site, old.gate.admin), "before it was ready");
     assert_eq!(figure(old.gate.admin, FAILED), 3);
-    std::fs::remove_file(site.path("anteroom")).unwrap();
+    std::fs::remove_file(site.path("ropeline")).unwrap();
     is_refused(&asks(&site, old.gate.admin), "cannot be started: No such file");
     goes_on(&mut old, &before, 3);
     assert_eq!(figure(old.gate.admin, FAILED), 4);

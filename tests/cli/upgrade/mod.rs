@@ -35,8 +35,8 @@ pub struct Heir {
 impl Old {
     /// Starts the site's gate from a path of its own.
     pub fn start(site: &Site) -> Self {
-        let binary = site.path("anteroom");
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_anteroom"), &binary).unwrap();
+        let binary = site.path("ropeline");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ropeline"), &binary).unwrap();
         let gate = Gate::serving(Program::start_as(&binary, &site.path(""), &["run"]));
         Self { gate, binary }
     }
@@ -63,7 +63,7 @@ pub fn replace(binary: &Path, script: &str) {
     fs::set_permissions(binary, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// `anteroom upgrade`, to its end.
+/// `ropeline upgrade`, to its end.
 pub fn asks(site: &Site, admin: SocketAddr) -> Ended {
     site.run(&["upgrade", "--json", "--admin", &admin.to_string()])
 }

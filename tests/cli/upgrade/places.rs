@@ -180,7 +180,7 @@ fn a_connection_with_half_a_request_is_answered_and_then_closed() {
     idle.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(b"GET /robots.txt HTTP/1.1\r\nHo").unwrap();
     until("its bytes", || {
-        (super::figure(old.gate.admin, "anteroom_connections") >= 2).then_some(())
+        (super::figure(old.gate.admin, "ropeline_connections") >= 2).then_some(())
     });
     let _heir = Heir::after(&site, &old);
     stream.write_all(b"st: shop.test\r\n\r\n").unwrap();

@@ -16,13 +16,13 @@ const LATE: &str = "[[room]]\nname = \"late\"\nroutes = [\"/late/*\"]\nmode = \"
 const THREADS: &str = "threads = 64";
 /// Fails after it has read the rooms, said hello and begun to listen.
 fn failing() -> String {
-    format!("ulimit -n 64; exec {} \"$@\"", env!("CARGO_BIN_EXE_anteroom"))
+    format!("ulimit -n 64; exec {} \"$@\"", env!("CARGO_BIN_EXE_ropeline"))
 }
 
 fn position(visitor: &mut Visitor) -> Option<u64> {
     let fields =
         "Accept: application/json\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\nSec-Fetch-Site: same-origin\r\n";
-    visitor.asks("GET /.anteroom/rooms/vip/status", fields, "").json()["position"].as_u64()
+    visitor.asks("GET /.ropeline/rooms/vip/status", fields, "").json()["position"].as_u64()
 }
 
 /// One who is in the room and one who waits before it.

@@ -11,7 +11,7 @@ use crate::gate::{Gate, Site};
 use crate::program::Program;
 use crate::until;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_anteroom");
+const BINARY: &str = env!("CARGO_BIN_EXE_ropeline");
 
 /// Starts a gate by a script of the shell's, whose arguments are the gate's binary and this.
 fn starts(site: &Site, script: &str, more: &Path) -> Gate {
@@ -50,8 +50,8 @@ fn a_unit_of_systemd_that_hears_of_the_next_process_is_upgraded_again_and_again(
 fn notifies(site: &Site) -> (Gate, UnixDatagram) {
     let path = site.path("notify");
     let ear = UnixDatagram::bind(&path).unwrap();
-    let script = "export NOTIFY_SOCKET=\"$1\"; exec ./anteroom run";
-    std::os::unix::fs::symlink(BINARY, site.path("anteroom")).unwrap();
+    let script = "export NOTIFY_SOCKET=\"$1\"; exec ./ropeline run";
+    std::os::unix::fs::symlink(BINARY, site.path("ropeline")).unwrap();
     (starts(site, script, &path), ear)
 }
 
@@ -63,7 +63,7 @@ fn a_supervisor_does_not_hear_of_a_next_process_that_is_gone() {
     let script = "import socket; s = socket.socket(fileno=0); s.shutdown(socket.SHUT_RD); \
         s.send(b'{\"ready\":{\"version\":\"1\",\"kept\":[]}}\\n'); s.recv(1)";
     std::fs::write(site.path("next.py"), script).unwrap();
-    replace(&site.path("anteroom"), "exec python3 next.py");
+    replace(&site.path("ropeline"), "exec python3 next.py");
     let ended = asks(&site, gate.admin);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     gate.insider();

@@ -226,9 +226,9 @@ impl Server {
 
 /// Waits until `condition` holds; panics with `what` when it never does.
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let end = anteroom::time::uptime() + PATIENCE;
+    let end = ropeline::time::uptime() + PATIENCE;
     while !condition() {
-        assert!(anteroom::time::uptime() < end, "never came: {what}");
+        assert!(ropeline::time::uptime() < end, "never came: {what}");
         std::thread::park_timeout(Duration::from_millis(20));
     }
 }

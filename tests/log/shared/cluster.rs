@@ -1,6 +1,6 @@
 //! The log in a cluster: it follows its slot.
 
-use anteroom::log::{Exchanged, Log};
+use ropeline::log::{Exchanged, Log};
 
 use super::{open, until_answered};
 use crate::contract::{after, append, begin, exchange, fill};
@@ -13,7 +13,7 @@ fn a_moved_slot_is_followed_on_its_way_and_when_it_is_there() {
     let mut log = open(&cluster.url());
     let start = begin(&mut log);
     let end = fill(&mut log, start, 3);
-    let (slot, from) = cluster.home("{anteroom}:head");
+    let (slot, from) = cluster.home("{ropeline}:head");
     let to = (from + 1) % cluster.nodes.len();
     cluster.start_move(slot, from, to);
     // The new node is another history: its replication id is its own.
@@ -48,7 +48,7 @@ fn any_node_leads_to_the_one_that_has_the_log() {
 fn a_dead_node_is_passed_over() {
     let mut cluster = Cluster::start(&Options::default());
     let start = begin(&mut open(&cluster.url()));
-    let (_, home) = cluster.home("{anteroom}:head");
+    let (_, home) = cluster.home("{ropeline}:head");
     let url = cluster.url();
     let dead = (home + 1) % cluster.nodes.len();
     cluster.nodes[dead].kill();

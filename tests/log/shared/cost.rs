@@ -2,8 +2,8 @@
 //!
 //!     cargo test --test log shared::cost -- --ignored --nocapture
 
-use anteroom::log::{Append, Exchanged, Log, Occasion};
-use anteroom::room::{Batch, LaneId, LineName, RoomName, Section, Wall};
+use ropeline::log::{Append, Exchanged, Log, Occasion};
+use ropeline::room::{Batch, LaneId, LineName, RoomName, Section, Wall};
 
 use super::{open, server, snapshot};
 use crate::contract::{after, append, begin};
@@ -36,9 +36,9 @@ fn memory(server: &Server, key: &str) -> u64 {
 fn rush(joins: u32, marks: u32) -> Append {
     let mut section = Section::new(RoomName::new("shop").unwrap(), LineName::ONLY);
     section.joins = vec![(LaneId(0), joins)];
-    let era = anteroom::room::Era(30_118_332_803_842_056);
+    let era = ropeline::room::Era(30_118_332_803_842_056);
     section.marks = (0..marks)
-        .map(|n| (LaneId(0), anteroom::room::Number { era, n: n * 7 }))
+        .map(|n| (LaneId(0), ropeline::room::Number { era, n: n * 7 }))
         .collect();
     let batch = Batch {
         sections: vec![section],
@@ -69,7 +69,7 @@ fn measure(name: &str, batch: Option<&Append>, readers: u64) {
         "{name}: batch {bytes} B; store {spent:.1} us, of it EVALSHA {} us, XRANGE {} us; log {} B an entry",
         command(&server, "evalsha"),
         command(&server, "xrange"),
-        memory(&server, "{anteroom}:log") / u64::from(COUNT)
+        memory(&server, "{ropeline}:log") / u64::from(COUNT)
     );
 }
 
@@ -105,13 +105,13 @@ fn a_snapshot_and_the_trimming_behind_it() {
             cpu(&server) - before,
             command(&server, "set"),
             command(&server, "evalsha"),
-            memory(&server, "{anteroom}:snapshot")
+            memory(&server, "{ropeline}:snapshot")
         );
     }
     println!(
         "head: {} B; log of 60,000 ticks: {} B",
-        memory(&server, "{anteroom}:head"),
-        memory(&server, "{anteroom}:log")
+        memory(&server, "{ropeline}:head"),
+        memory(&server, "{ropeline}:log")
     );
 }
 

@@ -1,7 +1,7 @@
 //! A store whose memory is full: it takes what frees memory, and the log does that by itself.
 
-use anteroom::log::{Beginning, Begun, Exchanged, Log, Occasion};
-use anteroom::room::Position;
+use ropeline::log::{Beginning, Begun, Exchanged, Log, Occasion};
+use ropeline::room::Position;
 
 use super::{open, server, snapshot, why};
 use crate::contract::{append, begin, exchange, fill};
@@ -23,7 +23,7 @@ fn a_full_store_refuses_the_append_whole_and_the_log_gives_what_it_can() {
     fill_up(&server);
     assert!(why(log.exchange(end, Some(&append(501)))).contains("memory is full"));
     assert_eq!(
-        server.ask::<u64>("XLEN {anteroom}:log"),
+        server.ask::<u64>("XLEN {ropeline}:log"),
         0,
         "what the snapshot covers has gone"
     );

@@ -1,7 +1,7 @@
 //! One history to a log: order among gates, and its end wherever the store may have lost something.
 
-use anteroom::log::{Beginning, Begun, Exchanged, Log};
-use anteroom::room::{Position, VERSION};
+use ropeline::log::{Beginning, Begun, Exchanged, Log};
+use ropeline::room::{Position, VERSION};
 
 use super::{append_of, open, server, until_answered, why};
 use crate::contract::{after, append, begin, exchange, fill};
@@ -86,7 +86,7 @@ fn a_restart_ends_the_history_though_nothing_was_lost() {
     assert!(why(log.exchange(end, None)).contains("127.0.0.1"));
     server.restart();
     until("data read", || {
-        server.try_ask::<u64>("XLEN {anteroom}:log").ok() == Some(6)
+        server.try_ask::<u64>("XLEN {ropeline}:log").ok() == Some(6)
     });
     let broken = Exchanged::Broken {
         incarnation: end.incarnation,
@@ -107,7 +107,7 @@ fn a_promotion_ends_the_history() {
     let start = begin(&mut log);
     let end = fill(&mut log, start, 5);
     until("a replica in sync", || {
-        replica.try_ask::<u64>("XLEN {anteroom}:log").ok() == Some(6)
+        replica.try_ask::<u64>("XLEN {ropeline}:log").ok() == Some(6)
     });
     let mut there = open(&replica.url());
     assert!(
@@ -161,8 +161,8 @@ fn a_store_that_fell_back_is_told_from_one_that_goes_on() {
     let start = begin(&mut log);
     let end = fill(&mut log, start, 3);
     // As after a failover that keeps its id: the last entry is gone.
-    let _: () = server.ask(&format!("XDEL {{anteroom}}:log {}-{}", end.incarnation, end.sequence));
-    let _: () = server.ask(&format!("HSET {{anteroom}}:head sequence {}", end.sequence - 1));
+    let _: () = server.ask(&format!("XDEL {{ropeline}}:log {}-{}", end.incarnation, end.sequence));
+    let _: () = server.ask(&format!("HSET {{ropeline}}:head sequence {}", end.sequence - 1));
     let broken = Ok(Exchanged::Broken {
         incarnation: end.incarnation,
     });
@@ -200,7 +200,7 @@ fn a_history_that_ended_can_still_be_looked_at() {
     let end = fill(&mut log, start, 5);
     server.restart();
     until("data read", || {
-        server.try_ask::<u64>("XLEN {anteroom}:log").ok() == Some(6)
+        server.try_ask::<u64>("XLEN {ropeline}:log").ok() == Some(6)
     });
     until("an answer", || log.origin().is_ok());
     assert_eq!(log.origin(), Ok(Some(Position { sequence: 0, ..start })));
@@ -220,7 +220,7 @@ fn a_history_that_ended_can_still_be_looked_at() {
         ..end
     };
     assert_eq!(log.read(other), broken(end.incarnation));
-    let _: () = server.ask("XTRIM {anteroom}:log MAXLEN 2");
+    let _: () = server.ask("XTRIM {ropeline}:log MAXLEN 2");
     assert_eq!(log.read(start), Ok(Exchanged::Moved));
     assert_eq!(log.origin(), Ok(Some(after(start, 3))));
 }

@@ -1,8 +1,8 @@
 //! What is kept and for how long: snapshots, roots, skips, and a log that stays short.
 
-use anteroom::log::{Exchanged, Log, Occasion};
-use anteroom::room::{Batch, LineName, MAX_BATCH_BYTES, Position, RoomName, Section};
 use redis::cmd;
+use ropeline::log::{Exchanged, Log, Occasion};
+use ropeline::room::{Batch, LineName, MAX_BATCH_BYTES, Position, RoomName, Section};
 
 use super::{open, server, snapshot, why};
 use crate::contract::{after, append, begin, exchange, fill};
@@ -16,7 +16,7 @@ fn log_bytes(log: &mut dyn Log, at: Position) -> u64 {
 }
 
 fn entries(server: &Server) -> u64 {
-    server.ask("XLEN {anteroom}:log")
+    server.ask("XLEN {ropeline}:log")
 }
 
 /// An entry: its id, and each field's name and value.
@@ -25,7 +25,7 @@ type Raw = (String, Vec<(String, Vec<u8>)>);
 /// Makes every entry older, by writing the stream anew.
 fn age(server: &Server, ms: u64) {
     let mut connection = server.connect();
-    let key = "{anteroom}:log";
+    let key = "{ropeline}:log";
     let all: Vec<Raw> = cmd("XRANGE").arg(key).arg("-").arg("+").query(&mut connection).unwrap();
     cmd("DEL").arg(key).exec(&mut connection).unwrap();
     for (id, fields) in all {
@@ -65,7 +65,7 @@ fn a_snapshot_of_the_future_or_of_another_log_is_not_kept() {
         let kept = log.load().unwrap().snapshots.pop();
         assert_eq!(kept.map(|kept| kept.position), right);
     }
-    let forever: i64 = server.ask("TTL {anteroom}:snapshot");
+    let forever: i64 = server.ask("TTL {ropeline}:snapshot");
     assert_eq!(forever, -1, "what was written for a minute is kept for good");
     let keys: Vec<String> = server.ask("KEYS *");
     assert_eq!(keys.len(), 3, "nothing is left beside: {keys:?}");
@@ -143,7 +143,7 @@ fn entries_lost_behind_the_snapshot_end_the_history() {
     let saved = fill(&mut log, start, 3);
     log.save(snapshot(saved, b"x"), Occasion::Checkpoint).unwrap();
     let end = fill(&mut log, saved, 3);
-    let _: () = server.ask("DEL {anteroom}:log");
+    let _: () = server.ask("DEL {ropeline}:log");
     assert_eq!(log.exchange(start, None), Ok(Exchanged::Moved), "the snapshot has that");
     let broken = Exchanged::Broken {
         incarnation: end.incarnation,

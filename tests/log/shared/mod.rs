@@ -12,9 +12,9 @@ mod start;
 mod strain;
 mod tls;
 
-use anteroom::log::redis::{Options, RedisLog};
-use anteroom::log::{Append, Exchanged, Log, Snapshot, Unavailable};
-use anteroom::room::{GateId, Position};
+use ropeline::log::redis::{Options, RedisLog};
+use ropeline::log::{Append, Exchanged, Log, Snapshot, Unavailable};
+use ropeline::room::{GateId, Position};
 
 use crate::contract::{Store, append, root};
 use crate::harness::redis::Cluster;

@@ -1,14 +1,14 @@
 //! A user with the rights that `docs/redis.md` names and no more, and what a user with fewer is told.
 
-use anteroom::log::redis::{Options as LogOptions, RedisLog};
-use anteroom::log::{Exchanged, Log, Occasion};
+use ropeline::log::redis::{Options as LogOptions, RedisLog};
+use ropeline::log::{Exchanged, Log, Occasion};
 
 use super::{open, refusal, snapshot, until_answered};
 use crate::contract::{begin, fill};
 use crate::harness::redis::{Cluster, Options, Sentinel, Server};
 
 /// The rule of `docs/redis.md`, which a test below holds to it.
-const RULE: &str = "~{anteroom}:* resetchannels +eval +evalsha +info +time +type +get +set +rename +persist +unlink \
+const RULE: &str = "~{ropeline}:* resetchannels +eval +evalsha +info +time +type +get +set +rename +persist +unlink \
                     +hget +hmget +hset +xadd +xrange +xtrim +sadd +scard +sismember +smembers";
 
 /// In a cluster also this.
@@ -49,7 +49,7 @@ fn each_right_is_missed_at_the_start() {
         let refused = refusal(&url);
         assert!(refused.contains("may not"), "without {right}: {refused}");
     }
-    let (_server, url) = with_user(&RULE.replace("~{anteroom}:*", "~other:*"));
+    let (_server, url) = with_user(&RULE.replace("~{ropeline}:*", "~other:*"));
     assert!(refusal(&url).contains("may not"));
 }
 
@@ -65,7 +65,7 @@ fn another_database_needs_the_right_to_choose_it() {
 
 #[test]
 fn who_only_reads_needs_no_right_to_write_and_takes_a_store_that_gates_refuse() {
-    let reader = "user reader on >word ~{anteroom}:* resetchannels +hmget +xrange";
+    let reader = "user reader on >word ~{ropeline}:* resetchannels +hmget +xrange";
     let server = Server::start(&Options::default().line(reader));
     let start = begin(&mut open(&server.url()));
     let end = fill(&mut open(&server.url()), start, 3);
@@ -90,7 +90,7 @@ fn in_a_cluster_the_way_to_the_keys_is_a_right_too() {
     let url = cluster.url().replace("://", "://gate:word@");
     let mut log = open(&url);
     let end = begin(&mut log);
-    let (slot, from) = cluster.home("{anteroom}:head");
+    let (slot, from) = cluster.home("{ropeline}:head");
     cluster.start_move(slot, from, (from + 1) % cluster.nodes.len());
     let there = until_answered(&mut log, end, None);
     assert!(matches!(there, Exchanged::Broken { .. }), "{there:?}");

@@ -1,8 +1,8 @@
 //! What a store is refused for at the start, and what is only said.
 
-use anteroom::log::redis::{Options as LogOptions, RedisLog};
+use ropeline::log::redis::{Options as LogOptions, RedisLog};
 
-use anteroom::log::Log as _;
+use ropeline::log::Log as _;
 
 use super::{open, refusal, server, why};
 use crate::harness::redis::Cluster;
@@ -100,10 +100,10 @@ fn a_url_of_another_kind_of_server_is_told_the_right_one() {
 #[test]
 fn a_key_of_another_program_is_named() {
     let server = server();
-    let _: () = server.ask("RPUSH {anteroom}:log x");
+    let _: () = server.ask("RPUSH {ropeline}:log x");
     let refused = refusal(&server.url());
     assert!(
-        refused.contains("{anteroom}:log is a list and should be a stream"),
+        refused.contains("{ropeline}:log is a list and should be a stream"),
         "{refused}"
     );
 }

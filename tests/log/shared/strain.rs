@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use anteroom::log::redis::{Options, RedisLog};
-use anteroom::log::{Beginning, Begun, Log, Occasion};
+use ropeline::log::redis::{Options, RedisLog};
+use ropeline::log::{Beginning, Begun, Log, Occasion};
 
 use super::{open, server, snapshot, until_answered, why};
 use crate::contract::{after, append, begin, exchange, fill};
@@ -42,7 +42,7 @@ fn an_answer_that_comes_too_late_is_never_taken_for_the_next() {
     assert!(log.load().is_err());
     server.resume();
     let answer = until_answered(&mut log, end, None);
-    let anteroom::log::Exchanged::Entries { entries, .. } = answer else {
+    let ropeline::log::Exchanged::Entries { entries, .. } = answer else {
         panic!("{answer:?}")
     };
     // What was sent may have been carried out after all; then it stands once.
@@ -107,8 +107,8 @@ fn a_key_that_became_another_type_is_named_and_never_empty() {
     let server = server();
     let mut log = open(&server.url());
     let end = begin(&mut log);
-    let _: () = server.ask("DEL {anteroom}:head");
-    let _: () = server.ask("SADD {anteroom}:head x");
+    let _: () = server.ask("DEL {ropeline}:head");
+    let _: () = server.ask("SADD {ropeline}:head x");
     assert!(why(log.exchange(end, None)).contains("another type"));
     assert!(why(log.load()).contains("another type"));
     let first = Beginning::First {
@@ -123,13 +123,13 @@ fn an_append_that_is_refused_leaves_no_trace() {
     let server = server();
     let mut log = open(&server.url());
     let end = begin(&mut log);
-    let head = || server.ask::<Vec<String>>("HMGET {anteroom}:head incarnation sequence bytes");
+    let head = || server.ask::<Vec<String>>("HMGET {ropeline}:head incarnation sequence bytes");
     let before = head();
-    let _: () = server.ask("RENAME {anteroom}:log aside");
-    let _: () = server.ask("SET {anteroom}:log x");
+    let _: () = server.ask("RENAME {ropeline}:log aside");
+    let _: () = server.ask("SET {ropeline}:log x");
     assert!(why(log.exchange(end, Some(&append(1)))).contains("another type"));
     assert_eq!(head(), before);
-    let _: () = server.ask("RENAME aside {anteroom}:log");
+    let _: () = server.ask("RENAME aside {ropeline}:log");
     assert_eq!(fill(&mut log, end, 2), after(end, 2));
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use anteroom::log::redis::{OpenError, Options as LogOptions, RedisLog};
+use ropeline::log::redis::{OpenError, Options as LogOptions, RedisLog};
 use tempfile::TempDir;
 
 use crate::contract::{begin, fill};
@@ -65,8 +65,8 @@ fn the_certificate_must_come_from_the_named_authority() {
     let shows = |ca: &TempDir| -> Output {
         let url = format!("rediss://127.0.0.1:{port}");
         let ca = ca.path().join("ca.pem");
-        Command::new(env!("CARGO_BIN_EXE_anteroom"))
-            .env("ANTEROOM_STORE_PASSWORD", "hush")
+        Command::new(env!("CARGO_BIN_EXE_ropeline"))
+            .env("ROPELINE_STORE_PASSWORD", "hush")
             .args(["log", &url, "--ca-file"])
             .arg(ca)
             .output()

@@ -1,6 +1,6 @@
 //! Dates, lanes, stock and draw that were moved while somebody waited, or while a draw was on.
 
-use anteroom::room::{
+use ropeline::room::{
     Batch, Change, Edition, Era, LaneId, NamedLane, Number, Overrides, RoomChange, Section, Settings, Wall, Who,
 };
 

@@ -1,6 +1,6 @@
 //! Turns and sessions that were shortened, and virtual visitors, where people were.
 
-use anteroom::room::{Change, Claim, RehearsalId, RehearsalOrder, Section, Settings, Who};
+use ropeline::room::{Change, Claim, RehearsalId, RehearsalOrder, Section, Settings, Who};
 
 use super::super::forged::program;
 use super::super::hall::{Hall, section};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{Number, Settings};
+use ropeline::room::{Number, Settings};
 
 use super::Lore;
 
@@ -195,7 +195,7 @@ pub struct Now<'a> {
 
 pub fn number(key: Key) -> Number {
     Number {
-        era: anteroom::room::Era(key.0),
+        era: ropeline::room::Era(key.0),
         n: u32::try_from(key.1).unwrap(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::room::{CallOrder, Figures, LaneId, Mode, Settings};
+use ropeline::room::{CallOrder, Figures, LaneId, Mode, Settings};
 
 use super::Lore;
 use super::lane::{Gen, Is, Key, Lane, Now, Person};

@@ -8,7 +8,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{Batch, Change, Entry, LaneId, LineName, Mode, Number, Overrides, Settings, Standing};
+use ropeline::room::{Batch, Change, Entry, LaneId, LineName, Mode, Number, Overrides, Settings, Standing};
 
 use lane::{Key, Now};
 use line::Line;

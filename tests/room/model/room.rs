@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anteroom::room::{Completion, LaneId, LineName, Mode, Number, Overrides, PendingId, Section, Settings};
+use ropeline::room::{Completion, LaneId, LineName, Mode, Number, Overrides, PendingId, Section, Settings};
 
 use super::lane::Now;
 use super::line::Line;

@@ -1,6 +1,6 @@
 //! Where a number stands in a naive line.
 
-use anteroom::room::{CallId, Called, Clock, Inside, LaneId, Mode, Settings, Standing, Waiting, Wall};
+use ropeline::room::{CallId, Called, Clock, Inside, LaneId, Mode, Settings, Standing, Waiting, Wall};
 
 use super::Lore;
 use super::lane::{Is, Key, Lane, Where, number};

@@ -1,6 +1,6 @@
 //! What gates say of a naive line's visitors.
 
-use anteroom::room::{Completion, LaneId, Mode, Number};
+use ropeline::room::{Completion, LaneId, Mode, Number};
 
 use super::Proof;
 use super::lane::{Is, Key, Now, Person, Where, number};

@@ -1,6 +1,6 @@
 //! What every entry means for accounts: whose each number is, and that nobody is given a second one.
 
-use anteroom::room::{Effects, Entry, LineView, Number, Position, Standing, Tag};
+use ropeline::room::{Effects, Entry, LineView, Number, Position, Standing, Tag};
 
 use super::book::{Book, Is};
 use super::{LANE, Ledger};

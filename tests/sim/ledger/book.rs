@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anteroom::room::{Claim, End, GateId, LineView, Number, PendingId, RehearsalId, RoomName, Tag, View};
+use ropeline::room::{Claim, End, GateId, LineView, Number, PendingId, RehearsalId, RoomName, Tag, View};
 
 use crate::rooms::{self, LANE};
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Ledger;
 use super::book::{Is, Person};
-use anteroom::room::{Adopt, Entry, GateId, Number, Position, State};
+use ropeline::room::{Adopt, Entry, GateId, Number, Position, State};
 
 #[derive(Default)]
 pub struct Known {

@@ -1,6 +1,6 @@
 //! What is known of calls in a room that follows what its shop can take: on figures alone, and few at once.
 
-use anteroom::room::{Position, Settings};
+use ropeline::room::{Position, Settings};
 
 use super::Ledger;
 use super::book::Book;

@@ -14,7 +14,7 @@ mod stock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use anteroom::room::{
+use ropeline::room::{
     Adopt, Effects, Entry, GateId, LineView, Mode, Number, Position, Standing, State, StateHash, View,
 };
 
@@ -445,7 +445,7 @@ impl Ledger {
             && at == place(number)
             && let Some(now) = ahead(number)
         {
-            let lower = |section: &anteroom::room::Section| {
+            let lower = |section: &ropeline::room::Section| {
                 let came = section.marks.iter().filter(|(_, other)| place(*other) < at);
                 came.count() as u64
             };

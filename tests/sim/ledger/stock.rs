@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anteroom::room::{Completion, LineView, Number, Position};
+use ropeline::room::{Completion, LineView, Number, Position};
 
 use super::book::{Book, Is};
 use super::{Ledger, Rooms};

@@ -1,10 +1,10 @@
 //! The same over HTTP/2, where many bodies share a connection.
 
-use anteroom::proxy::ConnectionBound;
 use bytes::Bytes;
 use h2::SendStream;
 use h2::client::ResponseFuture;
 use http::Request;
+use ropeline::proxy::ConnectionBound;
 
 use super::{LONG, until_held};
 use crate::client::header;

@@ -193,10 +193,10 @@ fn total_time_begins_when_the_body_is_here() {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| setup.upstream.total = Some(TOTAL));
     let mut client = gate.client();
-    let begun = anteroom::time::uptime();
+    let begun = ropeline::time::uptime();
     client.send(&post(5, "abc"));
     gate.until("its time would be over", |_| {
-        anteroom::time::uptime().saturating_sub(begun) > TOTAL
+        ropeline::time::uptime().saturating_sub(begun) > TOTAL
     });
     client.send("de");
     assert_eq!(client.answer().status, 200);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use anteroom::proxy::{ConnectionBound, Origins, UpstreamSettings};
+use ropeline::proxy::{ConnectionBound, Origins, UpstreamSettings};
 
 use super::{LONG, SHORT, post, until_held};
 use crate::client::Client;

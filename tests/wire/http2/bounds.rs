@@ -99,7 +99,7 @@ async fn heads_and_bodies_have_the_bounds_of_http11() {
     assert_eq!(client.ask(fields(101, 1)).await.0, too_large);
     let mut looping = get("/");
     for _ in 0..5 {
-        looping.headers_mut().append("via", "1.1 anteroom".parse().unwrap());
+        looping.headers_mut().append("via", "1.1 ropeline".parse().unwrap());
     }
     assert_eq!(client.ask(looping).await.0, StatusCode::LOOP_DETECTED);
     let announced = Request::post("http://shop.example/").header("content-length", "11");

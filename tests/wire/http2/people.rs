@@ -38,7 +38,7 @@ async fn a_request_reaches_the_shop_as_http11_and_its_answer_comes_back() {
     assert!(seen.starts_with("post /a%20b?c=d http/1.1\r\n"), "{seen}");
     assert_eq!(header(&seen, "host").unwrap(), "shop.example:8080");
     assert_eq!(header(&seen, "cookie").unwrap(), "one=1; two=2; three=3; four=4");
-    assert_eq!(header(&seen, "via").unwrap(), "2.0 anteroom");
+    assert_eq!(header(&seen, "via").unwrap(), "2.0 ropeline");
     assert_eq!(header(&seen, "x-forwarded-host").unwrap(), "shop.example:8080");
     assert_eq!(seen.matches("\r\nhost:").count(), 1);
     assert!(!seen.contains("expect:") && !seen.contains(":authority"), "{seen}");
@@ -309,7 +309,7 @@ async fn trailers_of_a_request_pass_as_over_http11() {
     body.send_data(Bytes::from_static(b"hello"), false).unwrap();
     let mut trailers = HeaderMap::new();
     trailers.insert("x-sum", HeaderValue::from_static("7"));
-    trailers.insert("anteroom-session", HeaderValue::from_static("forged"));
+    trailers.insert("ropeline-session", HeaderValue::from_static("forged"));
     body.send_trailers(trailers).unwrap();
     assert_eq!(read(answer).await.0, StatusCode::OK);
     let seen = shop.seen();

@@ -16,11 +16,11 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 
-use anteroom::proxy::{ShopHttp2, ShopTls, UpstreamSettings};
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::{Builder, SendResponse};
 use http::{HeaderMap, Request, Response};
+use ropeline::proxy::{ShopHttp2, ShopTls, UpstreamSettings};
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use anteroom::proxy::ConnectionBound;
 use h2::server::Builder;
 use http::Response;
+use ropeline::proxy::ConnectionBound;
 use tokio::sync::Barrier;
 
 use super::frames::fields_of;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use anteroom::proxy::ConnectionBound;
+use ropeline::proxy::ConnectionBound;
 
 use super::frames::{
     ACK, DATA, END_HEADERS, END_STREAM, Framed, HEADERS, Line, OK, PING, REFUSED_STREAM, WINDOW_UPDATE,

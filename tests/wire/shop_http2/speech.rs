@@ -5,10 +5,10 @@ use std::os::unix::net::UnixListener as Unix;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anteroom::proxy::{HealthCheck, Place};
 use bytes::Bytes;
 use h2::server::Builder;
 use http::{HeaderMap, HeaderValue, Response};
+use ropeline::proxy::{HealthCheck, Place};
 use tokio::net::UnixListener;
 
 use super::{GET, Record, Shop, connects, gate, gate_by_alpn, gate_with, hi, secured, speak};
@@ -42,10 +42,10 @@ fn a_request_is_said_as_http2_says_it() {
         }
         assert_eq!(headers["te"], "trailers");
         assert_eq!(headers.get_all("cookie").iter().collect::<Vec<_>>(), ["one=1; two=2"]);
-        assert_eq!(headers["via"], "1.1 anteroom");
+        assert_eq!(headers["via"], "1.1 ropeline");
         assert_eq!(headers["x-forwarded-host"], "shop.example:8080");
         assert_eq!(headers["x-forwarded-for"], "127.0.0.1");
-        assert_eq!(headers["anteroom-session"], "opaque");
+        assert_eq!(headers["ropeline-session"], "opaque");
         assert_eq!(headers["expect"], "100-continue");
         assert_eq!(seen.body, "hello");
         assert_eq!(seen.trailers.as_ref().unwrap()["x-sum"], "7");
@@ -58,7 +58,7 @@ fn an_answer_comes_as_http11_whole_with_its_trailers() {
         Box::pin(async move {
             asked.read().await?;
             let answer = Response::builder().status(201).header("x-shop", "yes");
-            let answer = answer.header("trailer", "x-sum").header("anteroom-session", "end");
+            let answer = answer.header("trailer", "x-sum").header("ropeline-session", "end");
             let mut body = asked.reply.send_response(answer.body(()).unwrap(), false).ok()?;
             body.send_data(Bytes::from_static(b"hi"), false).ok()?;
             let trailers =
@@ -162,7 +162,7 @@ fn server_that_chooses_http11_within_tls_is_spoken_to_so() {
 fn nothing_but_tls_is_asked_by_alpn() {
     let shop = crate::shop::Shop::answering(OK);
     let gate = gate_with(shop.address, |upstream| {
-        upstream.http2 = anteroom::proxy::ShopHttp2::Alpn;
+        upstream.http2 = ropeline::proxy::ShopHttp2::Alpn;
     });
     assert_eq!(gate.client().ask(GET).body, "hi");
     assert!(shop.seen().starts_with("GET /a HTTP/1.1\r\n"));

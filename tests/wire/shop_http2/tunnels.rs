@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use anteroom::proxy::ConnectionBound;
 use bytes::Bytes;
 use h2::server::Builder;
 use http::{Method, Response};
+use ropeline::proxy::ConnectionBound;
 
 use super::frames::{CANCEL, DATA, END_HEADERS, Framed, HEADERS, OK, RST_STREAM};
 use super::shared::reason;

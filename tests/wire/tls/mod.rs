@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use anteroom::tls::{Certificates, Files, Tls, Version};
+use ropeline::tls::{Certificates, Files, Tls, Version};
 use rustls::ClientConfig;
 use tempfile::TempDir;
 

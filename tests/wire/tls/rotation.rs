@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
-use anteroom::room::Wall;
-use anteroom::time::wall;
-use anteroom::tls::{Certificates, Files, Tls, Version, Watch};
+use ropeline::room::Wall;
+use ropeline::time::wall;
+use ropeline::tls::{Certificates, Files, Tls, Version, Watch};
 
 use super::{GET, Shown};
 use crate::certificates::{Authority, Issued, write_key};

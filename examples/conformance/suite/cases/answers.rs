@@ -122,19 +122,19 @@ fn rows() -> Vec<Row> {
 fn gate() -> Vec<(&'static str, &'static str, Check)> {
     vec![
         (
-            "Anteroom-Session of the shop is for the gate",
-            answer!("Anteroom-Session: end\r\n"),
-            NoAnswerField("anteroom-session"),
+            "Ropeline-Session of the shop is for the gate",
+            answer!("Ropeline-Session: end\r\n"),
+            NoAnswerField("ropeline-session"),
         ),
         (
-            "Anteroom-Status of the shop",
-            answer!("Anteroom-Status: waiting\r\n"),
-            NoAnswerField("anteroom-status"),
+            "Ropeline-Status of the shop",
+            answer!("Ropeline-Status: waiting\r\n"),
+            NoAnswerField("ropeline-status"),
         ),
         (
-            "Anteroom-Pass of the shop",
-            answer!("Anteroom-Pass: x\r\n"),
-            NoAnswerField("anteroom-pass"),
+            "Ropeline-Pass of the shop",
+            answer!("Ropeline-Pass: x\r\n"),
+            NoAnswerField("ropeline-pass"),
         ),
         (
             "Proxy-Authenticate of the shop",

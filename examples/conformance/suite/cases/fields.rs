@@ -111,7 +111,7 @@ fn kept() -> Vec<Case> {
             "X-Forwarded-Proto: https\r\n",
             Field("x-forwarded-proto", "http"),
         ),
-        ("Via", "", Field("via", "1.1 anteroom")),
+        ("Via", "", Field("via", "1.1 ropeline")),
         ("X-Forwarded-Host", "", Field("x-forwarded-host", "shop.test")),
         ("Content-Type", "Content-Type: a/b\r\n", Field("content-type", "a/b")),
     ];

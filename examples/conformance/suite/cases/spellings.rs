@@ -226,10 +226,10 @@ fn of_one_room() -> impl Iterator<Item = Case> {
         ("GET", "/office", "box.test.."),
         ("GET", "/office", ".box.test"),
         ("GET", "http://BOX.test/office", "box.test"),
-        ("GET", "/.anteroom/health", "shop.test"),
-        ("GET", "/%2eanteroom/health", "shop.test"),
-        ("GET", "/a/../.anteroom/health", "shop.test"),
-        ("GET", "//.anteroom/health", "shop.test"),
+        ("GET", "/.ropeline/health", "shop.test"),
+        ("GET", "/%2eropeline/health", "shop.test"),
+        ("GET", "/a/../.ropeline/health", "shop.test"),
+        ("GET", "//.ropeline/health", "shop.test"),
     ];
     let kept = kept.map(|(method, target, host)| {
         let name = format!("{method} `{target}` at {host}");
@@ -258,10 +258,10 @@ fn of_one_room() -> impl Iterator<Item = Case> {
 /// Passes that nobody gave.
 fn forged() -> impl Iterator<Item = Case> {
     let lines = [
-        "Cookie: anteroom-pass-seats=forged\r\n",
-        "Cookie: anteroom-pass-seats=AQ.k1.AAAA.AAAA; anteroom-ticket-seats=AQ.k1.AAAA.AAAA\r\n",
-        "Anteroom-Pass: forged\r\n",
-        "Anteroom-Session: forged\r\n",
+        "Cookie: ropeline-pass-seats=forged\r\n",
+        "Cookie: ropeline-pass-seats=AQ.k1.AAAA.AAAA; ropeline-ticket-seats=AQ.k1.AAAA.AAAA\r\n",
+        "Ropeline-Pass: forged\r\n",
+        "Ropeline-Session: forged\r\n",
         "X-Forwarded-For: 127.0.0.1\r\nX-Real-IP: 127.0.0.1\r\n",
     ];
     lines.into_iter().enumerate().map(|(count, lines)| {

@@ -48,7 +48,7 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
     assert!(text(&brief).contains("/check?reload=off\"") && !text(&brief).contains(&long));
     // A ticket just given is looked for, on time.
     let fresh = page("joining-bare.en");
-    let check = "content=\"20;url=&#x2f;.anteroom&#x2f;rooms&#x2f;shop&#x2f;check?to=";
+    let check = "content=\"20;url=&#x2f;.ropeline&#x2f;rooms&#x2f;shop&#x2f;check?to=";
     assert!(fresh.contains(check) && !fresh.contains("reload=bare"), "{fresh}");
 }
 
@@ -57,7 +57,7 @@ const HOUR: usize = 200_000;
 
 /// The fields on the wire, and what the server puts before them: status line, date, length, the gate's word.
 fn head(headers: &HeaderMap) -> usize {
-    const REST: &str = "HTTP/1.1 200 OK\r\nanteroom-status: waiting\r\ncontent-length: 12345\r\n\
+    const REST: &str = "HTTP/1.1 200 OK\r\nropeline-status: waiting\r\ncontent-length: 12345\r\n\
                         date: Tue, 28 Oct 2026 13:07:00 GMT\r\n\r\n";
     let line = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": \r\n".len();
     REST.len() + headers.iter().map(line).sum::<usize>()
@@ -65,7 +65,7 @@ fn head(headers: &HeaderMap) -> usize {
 
 /// What somebody without a script was told is remembered when it changes: so often in an hour at the most, since it stands
 /// within a minute and an eighth of what is left.
-const TOLD: &str = "set-cookie: __Host-anteroom-told-a-room-of-the-shop-a1b2c3d4e5=1767225600.1767225600; HttpOnly; \
+const TOLD: &str = "set-cookie: __Host-ropeline-told-a-room-of-the-shop-a1b2c3d4e5=1767225600.1767225600; HttpOnly; \
                     SameSite=Lax; Secure; Path=/\r\n";
 const TOLD_ANEW: usize = 20;
 

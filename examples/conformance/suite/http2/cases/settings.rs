@@ -82,7 +82,7 @@ fn values() -> Vec<Case> {
             settings(&[(STREAMS, 100), (PUSH, 7)]),
             &[PROTOCOL],
         ),
-        Case::new("PING is answered", "9113, 6.7", ping(*b"anteroom"), Expect::Alive).listed("http2 6.7, 1"),
+        Case::new("PING is answered", "9113, 6.7", ping(*b"ropeline"), Expect::Alive).listed("http2 6.7, 1"),
     ]
 }
 

@@ -91,7 +91,7 @@ fn frames() -> Vec<Case> {
             .hear(Sign::Acknowledged(2))
             .send(hello())
             .listed("generic 3.5, 1"),
-        alive("PING", "9113, 6.7", ping(*b"anteroom")).listed("generic 3.7, 1"),
+        alive("PING", "9113, 6.7", ping(*b"ropeline")).listed("generic 3.7, 1"),
         Case::new(
             "GOAWAY without an error",
             "9113, 6.8",

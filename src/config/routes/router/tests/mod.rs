@@ -235,32 +235,32 @@ fn limits_count_in_every_spelling_and_outside_rooms() {
 #[test]
 fn the_gates_own_paths_are_own_on_every_host() {
     let wide = router(&["/*"], &[]);
-    assert!(find(&wide, "/.anteroom/rooms/shop/status").expect("clear").own);
-    assert!(find(&wide, "/.anteroom").expect("clear").own);
+    assert!(find(&wide, "/.ropeline/rooms/shop/status").expect("clear").own);
+    assert!(find(&wide, "/.ropeline").expect("clear").own);
     for path in [
-        "/.ANTEROOM/health",
-        "/.Anteroom",
-        "/.anteroom./x",
-        "/.anteroom%20/x",
-        "/.ANTEROOM. /",
+        "/.ROPELINE/health",
+        "/.Ropeline",
+        "/.ropeline./x",
+        "/.ropeline%20/x",
+        "/.ROPELINE. /",
     ] {
         assert!(find(&wide, path).expect("clear").own, "{path}");
     }
-    for path in ["/.anteroomy", "/anteroom/x", "/x/.anteroom", "/.", "/"] {
+    for path in ["/.ropeliney", "/ropeline/x", "/x/.ropeline", "/.", "/"] {
         assert!(!find(&wide, path).expect("clear").own, "{path}");
     }
     for path in [
-        "/%2eanteroom/x",
-        "/.ante%72oom/x",
-        "/.anteroom;v=1/x",
-        "/.anteroom\\x",
-        "/%2EANTEROOM/x",
-        "/./.anteroom/x",
-        "/%252eanteroom/x",
-        "/x/../.anteroom/x",
-        "//.anteroom/x",
-        "/.anteroom/../seats",
-        "/.anteroom%2fx",
+        "/%2eropeline/x",
+        "/.rope%6cine/x",
+        "/.ropeline;v=1/x",
+        "/.ropeline\\x",
+        "/%2EROPELINE/x",
+        "/./.ropeline/x",
+        "/%252eropeline/x",
+        "/x/../.ropeline/x",
+        "//.ropeline/x",
+        "/.ropeline/../seats",
+        "/.ropeline%2fx",
     ] {
         assert_eq!(find(&wide, path), Err("doubtful"), "{path}");
     }
@@ -414,7 +414,7 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
         routed.expect("clear").misdirected
     };
     assert!(!misdirected("www.shop.example", "/") && misdirected("other.example", "/"));
-    assert!(!misdirected("other.example", "/.anteroom/health"));
+    assert!(!misdirected("other.example", "/.ropeline/health"));
     for other in [
         "www.shop.example:8443",
         "www.shop.example.",
@@ -422,7 +422,7 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
         "www.shop.example:80",
     ] {
         assert!(
-            misdirected(other, "/") && !misdirected(other, "/.anteroom/health"),
+            misdirected(other, "/") && !misdirected(other, "/.ropeline/health"),
             "{other}"
         );
     }

@@ -1,6 +1,6 @@
--- Asks Anteroom whether a request may pass, for haproxy.cfg beside this file. Needs HAProxy 2.6 or newer, built with Lua.
+-- Asks Ropeline whether a request may pass, for haproxy.cfg beside this file. Needs HAProxy 2.6 or newer, built with Lua.
 --
--- http-request lua.ask_anteroom ADDRESS sets txn.anteroom_pass to true after a yes, and to nothing after anything else:
+-- http-request lua.ask_ropeline ADDRESS sets txn.ropeline_pass to true after a yes, and to nothing after anything else:
 -- a no, a failure, a gate that is away.
 
 -- Fields of one connection, and of a body that is not sent along.
@@ -22,21 +22,21 @@ local function told(txn)
     return headers
 end
 
-core.register_action("ask_anteroom", { "http-req" }, function(txn, address)
+core.register_action("ask_ropeline", { "http-req" }, function(txn, address)
     local answer = core.httpclient():get {
-        url = "http://" .. address .. "/.anteroom/forward/haproxy",
+        url = "http://" .. address .. "/.ropeline/forward/haproxy",
         headers = told(txn),
         timeout = 10000,
     }
     if answer == nil or answer.status ~= 200 then
         return
     end
-    for name, variable in pairs { ["anteroom-session"] = "txn.anteroom_session", ["cookie"] = "txn.shop_cookie",
-                                ["anteroom-bound"] = "txn.anteroom_bound" } do
+    for name, variable in pairs { ["ropeline-session"] = "txn.ropeline_session", ["cookie"] = "txn.shop_cookie",
+                                ["ropeline-bound"] = "txn.ropeline_bound" } do
         local values = answer.headers[name]
         if values ~= nil and values[0] ~= nil and values[0] ~= "" then
             txn:set_var(variable, values[0])
         end
     end
-    txn:set_var("txn.anteroom_pass", true)
+    txn:set_var("txn.ropeline_pass", true)
 end, 1)
