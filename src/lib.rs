@@ -2,7 +2,7 @@
 //!
 //! The crate is a library with a thin binary. `room` and `token` are pure; `log` gives order and durability; `replica`
 //! keeps the gate's own copy of every room; `gate` decides what happens to one request and carries it out with `proxy`,
-//! `waiting` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/architecture.md`).
+//! `waiting` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/explanation/architecture.md`).
 
 pub mod admin;
 pub mod archive;

@@ -1,4 +1,4 @@
-// Package backdoor tells whether the gate forwarded a request; docs/back-door.md says more.
+// Package backdoor tells whether the gate forwarded a request; docs/guides/back-door.md says more.
 package backdoor
 
 import (

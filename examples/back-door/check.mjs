@@ -1,4 +1,4 @@
-// Was this request forwarded by the gate? Pass Node's request as it came, and the secrets by key id, as an object or a Map; docs/back-door.md says more.
+// Was this request forwarded by the gate? Pass Node's request as it came, and the secrets by key id, as an object or a Map; docs/guides/back-door.md says more.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const FORM = /^v1;k=([a-z0-9-]{1,16});t=([0-9]{1,12});h=([0-9a-f]{64})$/;

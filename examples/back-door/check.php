@@ -1,5 +1,5 @@
 <?php
-// Was this request forwarded by the gate? Pass $_SERVER; docs/back-door.md says more.
+// Was this request forwarded by the gate? Pass $_SERVER; docs/guides/back-door.md says more.
 function is_signed(array $server, array $keys, ?int $now = null, int $within = 60): bool
 {
     $form = '/\Av1;k=([a-z0-9-]{1,16});t=([0-9]{1,12});h=([0-9a-f]{64})\z/';

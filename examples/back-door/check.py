@@ -1,4 +1,4 @@
-"""Was this request forwarded by the gate? For any framework of Python; docs/back-door.md says what to pass."""
+"""Was this request forwarded by the gate? For any framework of Python; docs/guides/back-door.md says what to pass."""
 import hashlib
 import hmac
 import re

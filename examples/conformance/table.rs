@@ -246,7 +246,7 @@ an error's code that the RFC names, or closed without a word; *lenient* is anoth
 
 The gate is stricter than the RFCs by choice where a recipient may repair or ignore: chunk extensions, a length beside `chunked`,
 equal lengths, an absolute target against `Host`, a second empty line before a request. Which targets that RFC 3986 does not
-allow pass all the same, and why, is in [proxy](proxy.md).
+allow pass all the same, and why, is in [proxy](../reference/proxy.md).
 
 ";
 

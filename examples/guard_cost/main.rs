@@ -1,7 +1,7 @@
 //! What the framing guard costs: a browser's request of some 700 bytes, and a body of 1 MB in chunks, many times each.
 //!
 //! `guard_cost head|body TIMES`: counts nothing by itself; run it under `perf stat` or
-//! `valgrind --tool=callgrind --toggle-collect='*Machine::take*'` (docs/performance.md). The guard's own files are compiled in,
+//! `valgrind --tool=callgrind --toggle-collect='*Machine::take*'` (docs/explanation/performance.md). The guard's own files are compiled in,
 //! as the library keeps them to itself.
 
 #![allow(dead_code, reason = "the files hold more than is measured")]

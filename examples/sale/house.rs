@@ -64,7 +64,7 @@ impl Drop for Process {
     }
 }
 
-/// The store that the gates share. It keeps what it is told, as `docs/redis.md` asks for.
+/// The store that the gates share. It keeps what it is told, as `docs/guides/redis.md` asks for.
 pub struct Redis {
     process: Process,
     program: String,

@@ -2,7 +2,7 @@
 //!
 //! Each gate that is given a folder hands what it applies to an [`Archiver`]; where gates share the folder, the one whose
 //! turn it is files a range, and another does if it has not. A file is written whole, under another name first, and never
-//! touched again, so that a mounted object store will do. `docs/audit.md` has the format; `ropeline report` reads it.
+//! touched again, so that a mounted object store will do. `docs/guides/audit.md` has the format; `ropeline report` reads it.
 
 mod archiver;
 mod course;

@@ -111,8 +111,7 @@ pub(super) fn table(gates: &api::Gates) -> String {
     }
     let mut troubles = troubles(&gates.gate);
     if gates.log.alarm {
-        troubles +=
-            "ALARM: the gates' states differ, and no state is that of most. Nobody is called. See docs/runbook.md.\n";
+        troubles += "ALARM: the gates' states differ, and no state is that of most. Nobody is called. See docs/guides/runbook.md.\n";
     }
     if !text.is_empty() && !troubles.is_empty() {
         text += "\n";

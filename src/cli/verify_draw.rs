@@ -19,7 +19,7 @@ use super::words::plain;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FIGURES is the JSON that was published at the opening, `-` for standard input. NUMBER is what the waiting page calls your
-number in the draw: 1 is who joined first. docs/draw.md says how it is worked out, and static/draw.html does the same in a
+number in the draw: 1 is who joined first. docs/reference/draw.md says how it is worked out, and static/draw.html does the same in a
 browser.
 
 Examples:

@@ -54,7 +54,7 @@ fn template(section: &Section<'_>, node: &Node<'_>) -> Read<Template> {
         Err(e) => wrong(
             node,
             format!("{}: {e}", path.display()),
-            "a template as in docs/page.md",
+            "a template as in docs/guides/page.md",
         ),
     }
 }

@@ -8,7 +8,7 @@ pub struct Unavailable {
     pub reason: String,
 }
 
-/// What kind of trouble it is, by what an operator would do about it. `docs/metrics.md` explains each.
+/// What kind of trouble it is, by what an operator would do about it. `docs/reference/metrics.md` explains each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trouble {
     /// No connection, or it was cut.

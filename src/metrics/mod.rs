@@ -2,7 +2,7 @@
 //!
 //! Labels are bounded: rooms and limits by the configuration, everything else by an enum; never a line, a path or a
 //! visitor. What others know already (the rooms' figures, the proxy's connections) is not counted a second time here: the
-//! admin listener reads it when asked. `docs/metrics.md` explains every metric; a test keeps it complete.
+//! admin listener reads it when asked. `docs/reference/metrics.md` explains every metric; a test keeps it complete.
 
 mod crawlers;
 mod fate;

@@ -1,6 +1,6 @@
 //! Facts put into words: everything a template may show, made for one kind, one visitor and one language.
 //!
-//! The fields of [`Content`] and of [`Own`] are the variables of `docs/page.md`; a change here is a change for operators' templates.
+//! The fields of [`Content`] and of [`Own`] are the variables of `docs/guides/page.md`; a change here is a change for operators' templates.
 
 mod alike;
 mod own;

@@ -1,7 +1,7 @@
 //! What people see while they wait: the page, the status answer and the event stream.
 //!
 //! Everything here turns facts into bytes. Who the visitor is, which page they get and with which status code is decided
-//! by the gate. The page's files are in `static/`, its contract with operators' templates in `docs/page.md`.
+//! by the gate. The page's files are in `static/`, its contract with operators' templates in `docs/guides/page.md`.
 
 mod addresses;
 mod budget;

@@ -81,7 +81,7 @@ fn every_metric_is_in_the_document_and_the_document_names_no_other() {
     gate.metrics.requests(None).count(Outcome::Outside);
     gate.metrics.limited("seats").inc();
     let shown = names(&scrape(&gate));
-    let document = include_str!("../../docs/metrics.md");
+    let document = include_str!("../../docs/reference/metrics.md");
     let rows = document
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
@@ -104,7 +104,7 @@ fn every_metric_is_in_the_document_and_the_document_names_no_other() {
 #[test]
 fn the_alerts_ask_for_metrics_that_exist_and_stand_in_the_document() {
     let rules = include_str!("../../examples/alerts.yml");
-    let document = include_str!("../../docs/metrics.md");
+    let document = include_str!("../../docs/reference/metrics.md");
     let known = names(&scrape(&Gate::start()));
     let word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     for used in rules

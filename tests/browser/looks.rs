@@ -26,7 +26,7 @@ async fn a_korean_browser_reads_korean_on_a_phone_in_the_dark() {
     browser.screenshot("waiting-korean-phone-dark").await;
 }
 
-/// Makes the picture of the README too: `docs/waiting.png` is its `waiting-phone.png`.
+/// Makes the picture of the README too: `docs/images/waiting.png` is its `waiting-phone.png`.
 #[tokio::test]
 async fn an_english_browser_in_light_colours_reads_the_estimate_on_a_phone() {
     let message = "Doors open at eight. There are seats for everyone in this line.";

@@ -64,7 +64,7 @@ async fn without_a_script_the_page_waits_and_joins() {
     browser.shows("Choose your seats").await;
 }
 
-/// `cargo test --test browser price -- --ignored --nocapture`: the table of `docs/bots.md`.
+/// `cargo test --test browser price -- --ignored --nocapture`: the table of `docs/guides/bots.md`.
 #[tokio::test]
 #[ignore = "measures, and takes its time"]
 async fn how_long_a_browser_works_by_price() {

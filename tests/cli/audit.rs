@@ -125,7 +125,7 @@ fn an_altered_archive_is_told_and_by_ten_lines_of_python_too() {
         assert_eq!(gate.stop().code, Some(0));
     }
     let findings = report(&site, &["archive"]);
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/audit.md")).unwrap();
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guides/audit.md")).unwrap();
     let (_, block) = page
         .split_once("<!-- check by hand -->\n```python\n")
         .expect("the program");

@@ -87,7 +87,7 @@ fn one_gate_that_stays_keeps_the_line_while_others_are_restarted_without_it() {
     store.kill();
     fails(&kept, "live", "refused");
 
-    // As docs/runbook.md says it, under Kill switch.
+    // As docs/guides/runbook.md says it, under Kill switch.
     assert_eq!(other.stop().code, Some(0));
     site.edit("total_active_users = 1", "total_active_users = 1\nmode = \"off\"");
     let restarted = site.start();

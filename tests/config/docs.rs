@@ -1,10 +1,10 @@
-//! `docs/configuration.md` holds a table of keys between two markers for each table of the configuration.
+//! `docs/reference/configuration.md` holds a table of keys between two markers for each table of the configuration.
 
 use std::fmt::Write as _;
 
 use ropeline::config::keys::{TABLES, Table};
 
-const PAGE: &str = "docs/configuration.md";
+const PAGE: &str = "docs/reference/configuration.md";
 
 #[test]
 fn the_page_says_what_the_keys_say() {

@@ -1,5 +1,5 @@
 //! The configuration from outside: files that are good, files that are bad with every message expected, the shipped
-//! `config.toml` and `docs/configuration.md` held against the table of keys.
+//! `config.toml` and `docs/reference/configuration.md` held against the table of keys.
 
 mod bad;
 #[path = "../harness/certificates.rs"]

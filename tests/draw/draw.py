@@ -1,4 +1,4 @@
-"""docs/draw.md in a few lines of Python, written from that page alone.
+"""docs/reference/draw.md in a few lines of Python, written from that page alone.
 
     python3 draw.py figures.json            every number and its place, as CSV
     python3 draw.py figures.json NUMBER     one place

@@ -1,4 +1,4 @@
-//! A draw checked by others: a few lines of Python that were written from `docs/draw.md`, the page's own example, and the
+//! A draw checked by others: a few lines of Python that were written from `docs/reference/draw.md`, the page's own example, and the
 //! program as a visitor runs it. The page in a browser is in `tests/browser/draw.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
@@ -205,4 +205,4 @@ fn row(line: &str) -> Option<(u32, u32)> {
     Some((cells.nth(1)??, cells.next()??))
 }
 
-const DOCS: &str = include_str!("../../docs/draw.md");
+const DOCS: &str = include_str!("../../docs/reference/draw.md");

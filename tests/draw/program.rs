@@ -216,7 +216,7 @@ fn the_help_holds_examples_and_exit_codes() {
     for part in [
         "Examples:\n  ropeline verify-draw figures.json",
         "Exit codes: 0 all fits",
-        "docs/draw.md",
+        "docs/reference/draw.md",
     ] {
         assert!(ended.out.contains(part), "{part:?} is not in {}", ended.out);
     }

@@ -383,7 +383,7 @@ const BEHIND_A_CARRIER: u64 = 5_000;
 /// A refused page comes again after 4 to 11 s, each by chance of its own; here by its number.
 const AGAIN_MS: std::ops::Range<u64> = 4_000..12_000;
 
-/// What `docs/bots.md` says of a crowd behind a carrier's NAT.
+/// What `docs/guides/bots.md` says of a crowd behind a carrier's NAT.
 #[test]
 fn a_crowd_behind_one_network_waits_as_long_as_its_bound_takes_and_no_longer() {
     let clock = FakeRelativeClock::default();
@@ -411,7 +411,7 @@ fn a_crowd_behind_one_network_waits_as_long_as_its_bound_takes_and_no_longer() {
     assert_eq!(
         (at_once, at_best),
         (1_500, 140_000),
-        "as docs/bots.md says of the limits as shipped"
+        "as docs/guides/bots.md says of the limits as shipped"
     );
     // What was free while nobody tried is not lost, as long as the burst holds it; the last waits for its own next try.
     assert!(

@@ -1,4 +1,4 @@
-//! The figures as JSON, and the table of them in `docs/simulate.md`.
+//! The figures as JSON, and the table of them in `docs/guides/simulate.md`.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn outcome() -> Value {
 }
 
 fn page() -> String {
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/simulate.md");
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guides/simulate.md");
     std::fs::read_to_string(page).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! The map of threats in `docs/testing.md`: every row names tests, and every test that it names is there.
+//! The map of threats in `docs/contributing/testing.md`: every row names tests, and every test that it names is there.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ const SHORT: [(&str, &str); 4] = [
 
 #[test]
 fn every_threat_has_tests_and_each_of_them_is_there() {
-    let page = fs::read_to_string("docs/testing.md").unwrap();
+    let page = fs::read_to_string("docs/contributing/testing.md").unwrap();
     let map = page.split("\n## ").find(|part| part.starts_with("Threats\n")).unwrap();
     let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| ---") && !line.starts_with("| threat");
     let rows: Vec<&str> = map.lines().filter(is_row).collect();

@@ -1,5 +1,5 @@
 //! What virtual visitors are like: how they come, and what shares of them do what. Each named profile is written out in
-//! `docs/rehearse.md`; any part of one can be set otherwise.
+//! `docs/guides/rehearse.md`; any part of one can be set otherwise.
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ Examples:
   ropeline reload --last                                 what came of the last one, by whatever it was asked for
 
 The file, and whatever it names, is read and checked whole; then all of it is in force, or nothing has changed. Nobody
-loses a place, a session or a connection. Keys that only a start reads are marked in docs/configuration.md.
+loses a place, a session or a connection. Keys that only a start reads are marked in docs/reference/configuration.md.
 SIGHUP does the same, and so does a change of the file, within seconds.
 
 Exit codes: 0 in force, 1 not done, 78 the configuration has mistakes, or needs a restart")]

@@ -51,11 +51,11 @@ impl Starter {
 }
 
 const CONTAINER: &str = "this gate is the main process of its container, which ends with it: replace the container instead, one after \
-     the other behind a load balancer (docs/operations.md#upgrade)";
+     the other behind a load balancer (docs/guides/operations.md#upgrade)";
 const UNIT: &str = "systemd watches this process, and when it ends takes the next one with it: the unit must be Type=notify, which \
-     follows an upgrade (docs/operations.md#upgrade); until then restart the gate";
+     follows an upgrade (docs/guides/operations.md#upgrade); until then restart the gate";
 const SUPERVISOR: &str = "what has started this gate watches this process, and starts another gate beside the next one when it ends: \
-     restart the gate instead (docs/operations.md#upgrade)";
+     restart the gate instead (docs/guides/operations.md#upgrade)";
 
 /// First processes of containers that end when what they started does.
 const INITS: [&str; 7] = [

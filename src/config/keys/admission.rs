@@ -6,7 +6,7 @@ pub(super) const ADMISSION: Table = Table {
     name: "room.admission",
     many: false,
     about: "Calls visitors as the shop can take them, within `total_active_users` and `new_users_per_minute`. Without `by` a room goes by \
-            these two alone. See [admission](admission.md).",
+            these two alone. See [admission](../guides/load-control.md).",
     keys: &KEYS,
 };
 

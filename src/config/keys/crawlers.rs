@@ -6,7 +6,7 @@ pub(super) const CRAWLER: Table = Table {
     name: "crawler",
     many: true,
     about: "A crawler, such as a search engine's, whose requests are told from those of others that give its name: by the name of \
-            their address in DNS, or by its networks. Without any nothing is looked up. See [bots](bots.md#crawlers).",
+            their address in DNS, or by its networks. Without any nothing is looked up. See [bots](../guides/bots.md#crawlers).",
     keys: &CRAWLER_KEYS,
 };
 

@@ -243,7 +243,7 @@ const TOKENS_KEYS: [Key; 2] = [
         "list of { id, secret }, secrets of 32 bytes or more",
         "[]",
         "The first key signs, all verify. To rotate without losing anybody: the new key second on every gate, then first on every \
-         gate, and the old one out a week later: `docs/runbook.md`. With none the gate makes one and keeps it in its data folder.",
+         gate, and the old one out a week later: `docs/guides/runbook.md`. With none the gate makes one and keeps it in its data folder.",
     ),
     key(
         "audience",

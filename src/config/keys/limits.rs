@@ -51,7 +51,7 @@ const LIMITS_KEYS: [Key; 14] = [
         "{ requests = 60, window = \"1 min\" }",
         "Joins per client: how many places one address can take. A carrier may have some 60 people behind one, a company or a \
          school more. Who is over this or the next two is not refused for good: their page tries again by itself. See \
-         [bots](bots.md).",
+         [bots](../guides/bots.md).",
     ),
     key(
         "join_network",

@@ -1,5 +1,5 @@
 //! Every key there is: its form, its default and a sentence. The reader takes its defaults from here, so that
-//! `config.toml`, `docs/configuration.md` and the gate cannot disagree; tests hold both files against this table.
+//! `config.toml`, `docs/reference/configuration.md` and the gate cannot disagree; tests hold both files against this table.
 
 mod admission;
 mod crawlers;

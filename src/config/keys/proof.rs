@@ -6,7 +6,7 @@ pub(super) const PROOF: Table = Table {
     name: "room.proof_of_work",
     many: false,
     about: "What a newcomer's browser has to work out before it joins: the page does it in the background, and without JavaScript one \
-            waits instead. See [bots](bots.md).",
+            waits instead. See [bots](../guides/bots.md).",
     keys: &KEYS,
 };
 

@@ -85,7 +85,7 @@ const ROOM_KEYS: [Key; 38] = [
         "open at once",
         "From when on visitors are called, in the order in which they joined. Once: `2026-12-01T13:00:00+09:00`, or \
          `2026-12-01 13:00 Asia/Seoul`. Again and again: `daily 13:00 Asia/Seoul`, or `weekly mon,thu 13:00 Asia/Seoul`. See \
-         [schedule](schedule.md).",
+         [schedule](../guides/schedule.md).",
     ),
     optional(
         "closes_at",
@@ -104,14 +104,14 @@ const ROOM_KEYS: [Key; 38] = [
         "number, 1 to 1000000",
         "nothing is counted",
         "Pieces that there are, in each line: nobody is called beyond them, and when all are sold everybody is told so. See \
-         [stock](stock.md).",
+         [stock](../guides/stock.md).",
     ),
     key(
         "completes_on",
         "list of { route, status }",
         "[]",
         "Answers of the shop that say that the visitor has bought a piece: counted against `stock`, and the session ends as by \
-         `ends_on`. Name the answer that places the order, or the receipt page: see [stock](stock.md).",
+         `ends_on`. Name the answer that places the order, or the receipt page: see [stock](../guides/stock.md).",
     ),
     key(
         "queueing_method",
@@ -241,7 +241,7 @@ const ROOM_KEYS: [Key; 38] = [
         "bypass_codes",
         "number, 0 to 1000",
         "0",
-        "How many whom [codes](codes.md) let past each line may be called or inside at once, above `total_active_users`: the shop must be \
+        "How many whom [codes](../guides/codes.md) let past each line may be called or inside at once, above `total_active_users`: the shop must be \
          able to bear both. 0: no such codes are taken.",
     ),
     optional(
@@ -249,7 +249,7 @@ const ROOM_KEYS: [Key; 38] = [
         "number, 2 to 16",
         "any number of networks",
         "From so many networks a pass may be used at one gate; from another one it is refused, and the others go on. A phone on its way has \
-         several: 8 leaves room for people. See [bots](bots.md).",
+         several: 8 leaves room for people. See [bots](../guides/bots.md).",
     ),
     key(
         "crawler_max",
@@ -292,7 +292,7 @@ pub(super) const IDENTITY: Table = Table {
     name: "room.identity",
     many: false,
     about: "Who an account is: an account has one place in a line, in whichever browser. Without `from` the room knows no \
-            accounts. See [accounts.md](accounts.md).",
+            accounts. See [accounts.md](../guides/accounts.md).",
     keys: &IDENTITY_KEYS,
 };
 
@@ -367,7 +367,7 @@ pub(super) const LANE: Table = Table {
     name: "room.lane",
     many: true,
     about: "Classes of visitors with an order of their own, one to eight; whoever stands in one stays in it. One of them has \
-            neither networks nor claims nor codes: it is for everybody else. Without any, there is one. See docs/lanes.md.",
+            neither networks nor claims nor codes: it is for everybody else. Without any, there is one. See docs/guides/lanes.md.",
     keys: &LANE_KEYS,
 };
 

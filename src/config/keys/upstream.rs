@@ -263,7 +263,7 @@ const KEYS: [Key; 39] = [
         "signature_key",
         "{ id, secret }, a secret of 32 bytes or more",
         "requests are not signed",
-        "Signs every forwarded request in `Ropeline-Signature`, for a shop that can be reached around the gate: `docs/back-door.md`. \
+        "Signs every forwarded request in `Ropeline-Signature`, for a shop that can be reached around the gate: `docs/guides/back-door.md`. \
          To rotate, give the shop the new key before the gate.",
     ),
 ];

@@ -2,7 +2,7 @@
 
 use crate::room::StateHash;
 
-/// The keys of one log. `docs/redis.md` says what each holds.
+/// The keys of one log. `docs/guides/redis.md` says what each holds.
 pub(super) struct Keys {
     tag: String,
     /// Hash: incarnation, last sequence, its nonce, replication id, bytes, and the sequence of the kept snapshot.

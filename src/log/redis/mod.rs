@@ -3,7 +3,7 @@
 //! Order is the store's: each entry is set by a short script that refuses whoever stands in another history. A history ends
 //! with the server's replication id, so with every restart or promotion, whether or not something was lost. One connection,
 //! to the server that has the keys; what is no answer is [`Unavailable`], never "empty". Retries and their pauses are the
-//! caller's. `docs/redis.md` lists the keys.
+//! caller's. `docs/guides/redis.md` lists the keys.
 
 mod check;
 mod entries;

@@ -1,4 +1,4 @@
-//! A change of keys as docs/runbook.md has it, while people wait and are inside; and what is said of one that goes too early.
+//! A change of keys as docs/guides/runbook.md has it, while people wait and are inside; and what is said of one that goes too early.
 
 use std::net::SocketAddr;
 use std::time::Duration;

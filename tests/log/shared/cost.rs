@@ -1,4 +1,4 @@
-//! What the log costs its store: figures for `docs/redis.md`, measured when asked for.
+//! What the log costs its store: figures for `docs/guides/redis.md`, measured when asked for.
 //!
 //!     cargo test --test log shared::cost -- --ignored --nocapture
 

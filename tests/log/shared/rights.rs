@@ -1,4 +1,4 @@
-//! A user with the rights that `docs/redis.md` names and no more, and what a user with fewer is told.
+//! A user with the rights that `docs/guides/redis.md` names and no more, and what a user with fewer is told.
 
 use ropeline::log::redis::{Options as LogOptions, RedisLog};
 use ropeline::log::{Exchanged, Log, Occasion};
@@ -7,7 +7,7 @@ use super::{open, refusal, snapshot, until_answered};
 use crate::contract::{begin, fill};
 use crate::harness::redis::{Cluster, Options, Sentinel, Server};
 
-/// The rule of `docs/redis.md`, which a test below holds to it.
+/// The rule of `docs/guides/redis.md`, which a test below holds to it.
 const RULE: &str = "~{ropeline}:* resetchannels +eval +evalsha +info +time +type +get +set +rename +persist +unlink \
                     +hget +hmget +hset +xadd +xrange +xtrim +sadd +scard +sismember +smembers";
 
@@ -107,9 +107,9 @@ fn with_sentinels_the_masters_role_is_a_right_too() {
 
 #[test]
 fn the_documentation_names_this_rule() {
-    let docs = include_str!("../../../docs/redis.md");
+    let docs = include_str!("../../../docs/guides/redis.md");
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
     for rule in [RULE, IN_A_CLUSTER, IN_A_DATABASE, WITH_SENTINELS] {
-        assert!(words(docs).contains(&words(rule)), "docs/redis.md lacks: {rule}");
+        assert!(words(docs).contains(&words(rule)), "docs/guides/redis.md lacks: {rule}");
     }
 }

@@ -287,7 +287,7 @@ fn passing() -> Vec<Case> {
         ),
         case(
             "X-HTTP-Method-Override passes",
-            "docs/proxy.md",
+            "docs/reference/proxy.md",
             "X-HTTP-Method-Override: PUT\r\n",
             &[Field("x-http-method-override", "PUT")],
         ),
